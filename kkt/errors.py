@@ -1,0 +1,34 @@
+"""What can be wrong with the input, as one sentence each.
+
+Every error that a user can cause derives from :class:`PivotreeError`; its text names the file,
+the body or joint, the field, what is wrong and what would be right.  The command line prints
+that text and exits with 2.
+"""
+
+
+class PivotreeError(Exception):
+    """Base of all errors that the input causes."""
+
+
+class ModelError(PivotreeError, ValueError):
+    """A tree, robot file, model file or state that is not a tree of rigid bodies."""
+
+
+class OrderError(PivotreeError, ValueError):
+    """An order that is unknown, incomplete, or cannot be pivoted on in this structure."""
+
+
+class SingularError(PivotreeError, ArithmeticError):
+    """A pivot became zero, indefinite or not a number while eliminating."""
+
+
+class CertificationError(PivotreeError, ArithmeticError):
+    """No ball arithmetic precision within reach certifies the asked digits."""
+
+
+class FormatError(PivotreeError, ValueError):
+    """An unknown number format."""
+
+
+class SizeError(PivotreeError, MemoryError):
+    """A trace that would not fit in memory."""

@@ -1,0 +1,178 @@
+"""Joints: motion subspace, pose and velocity product of each type.
+
+A joint of N degrees of freedom moves a body by ``S qd``; S is 6 x N, angular rows first, in the
+body's own joint frame.  Where S depends on q (universal), its apparent derivative S° qd is part
+of the bias a_k.  Rates of spherical, planar and floating joints are velocities in the body's
+frame, as in Featherstone 2008, table 4.1; their coordinates q are a rotation vector, in-plane
+position and angle, and rotation vector with position, so that q, qd and tau all have length N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .spatial import cross, matmul, matvec, rotation, skew
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class JointType:
+    """One kind of joint, as functions on stacks of m joints of that kind."""
+
+    name: str
+    dof: int  # N, degrees of freedom
+    axes: int  # unit axes that the attribute ``axis`` must hold: 0, 1 or 2
+    subspace: Callable[[Floats, Floats], Floats]  # (axis (m,axes,3), q (m,N)) -> S (m,6,N)
+    pose: Callable[[Floats, Floats], tuple[Floats, Floats]]  # -> R (m,3,3), p (m,3)
+    constant: bool = True  # S does not depend on q
+
+
+def _columns(*pairs: tuple[Floats | None, Floats | None]) -> Floats:
+    """S from its columns, each given as (angular, linear) with None for zero."""
+    known = next(x for pair in pairs for x in pair if x is not None)
+    zero = np.zeros_like(known)
+    stacked = [
+        np.concatenate([zero if a is None else a, zero if b is None else b], axis=-1)
+        for a, b in pairs
+    ]
+    return np.stack(stacked, axis=-1)
+
+
+def _still(q: Floats) -> tuple[Floats, Floats]:
+    m = len(q)
+    return np.broadcast_to(np.eye(3), (m, 3, 3)).copy(), np.zeros((m, 3))
+
+
+def _in_plane(normal: Floats) -> tuple[Floats, Floats]:
+    """Two unit vectors that complete the plane's normal to a right-handed frame."""
+    least = np.argmin(np.abs(normal), axis=-1)
+    # for a coordinate axis z this gives x, y exactly
+    first = cross(np.eye(3)[(least + 1) % 3], normal)
+    first = np.where(np.abs(normal).max(-1, keepdims=True) == 1.0, np.eye(3)[least], first)
+    first = first - (first * normal).sum(-1, keepdims=True) * normal
+    first = first / np.sqrt((first * first).sum(-1, keepdims=True))
+    return first, cross(normal, first)
+
+
+def rotation_vector(w: Floats) -> Floats:
+    """exp of rotation vectors (m, 3) [rad] as matrices (m, 3, 3)."""
+    angle = np.sqrt((w * w).sum(-1))
+    safe = np.where(angle == 0.0, 1.0, angle)
+    axis = np.where(angle[..., None] == 0.0, [0.0, 0.0, 1.0], w / safe[..., None])
+    return rotation(axis, angle)
+
+
+def _universal_subspace(axis: Floats, q: Floats) -> Floats:
+    back = rotation(axis[:, 1], -q[:, 1])
+    return _columns((matvec(back, axis[:, 0]), None), (axis[:, 1], None))
+
+
+def _planar_subspace(axis: Floats, q: Floats) -> Floats:
+    e1, e2 = _in_plane(axis[:, 0])
+    return _columns((None, e1), (None, e2), (axis[:, 0], None))
+
+
+def _planar_pose(axis: Floats, q: Floats) -> tuple[Floats, Floats]:
+    e1, e2 = _in_plane(axis[:, 0])
+    return rotation(axis[:, 0], q[:, 2]), e1 * q[:, :1] + e2 * q[:, 1:2]
+
+
+def _identity_subspace(rows: slice) -> Callable[[Floats, Floats], Floats]:
+    return lambda axis, q: np.broadcast_to(np.eye(6)[:, rows], (len(q), 6, q.shape[1])).copy()
+
+
+_TYPES = [
+    JointType("fixed", 0, 0, lambda a, q: np.zeros((len(q), 6, 0)), lambda a, q: _still(q)),
+    JointType(
+        "revolute",
+        1,
+        1,
+        lambda a, q: _columns((a[:, 0], None)),
+        lambda a, q: (rotation(a[:, 0], q[:, 0]), _still(q)[1]),
+    ),
+    JointType(
+        "prismatic",
+        1,
+        1,
+        lambda a, q: _columns((None, a[:, 0])),
+        lambda a, q: (_still(q)[0], a[:, 0] * q),
+    ),
+    JointType(
+        "cylindrical",
+        2,
+        1,
+        lambda a, q: _columns((a[:, 0], None), (None, a[:, 0])),
+        lambda a, q: (rotation(a[:, 0], q[:, 0]), a[:, 0] * q[:, 1:]),
+    ),
+    JointType(
+        "universal",
+        2,
+        2,
+        _universal_subspace,
+        lambda a, q: (
+            matmul(rotation(a[:, 0], q[:, 0]), rotation(a[:, 1], q[:, 1])),
+            _still(q)[1],
+        ),
+        constant=False,
+    ),
+    JointType(
+        "spherical",
+        3,
+        0,
+        _identity_subspace(slice(0, 3)),
+        lambda a, q: (rotation_vector(q), _still(q)[1]),
+    ),
+    JointType("planar", 3, 1, _planar_subspace, _planar_pose),
+    JointType(
+        "floating",
+        6,
+        0,
+        _identity_subspace(slice(0, 6)),
+        lambda a, q: (rotation_vector(q[:, :3]), q[:, 3:].copy()),
+    ),
+]
+
+TYPES: dict[str, JointType] = {t.name: t for t in _TYPES}
+TYPES["continuous"] = TYPES["revolute"]
+GENERAL = "general"  # any 6 x N matrix of full rank, given as the attribute S
+NAMES = tuple(sorted([*TYPES, GENERAL]))
+
+
+def exponential(twist: Floats) -> tuple[Floats, Floats]:
+    """Pose (R, p) of the screw motion exp(twist), twist (6,) angular first [rad, m]."""
+    w, v = twist[:3], twist[3:]
+    angle = float(np.sqrt(w @ w))
+    R = rotation_vector(w[None])[0]
+    if angle < 1e-8:
+        return R, v + 0.5 * cross(w, v)
+    K = skew(w / angle)
+    V = (
+        np.eye(3)
+        + (1.0 - np.cos(angle)) / angle * K
+        + (1.0 - np.sin(angle) / angle) * matmul(K, K)
+    )
+    return R, matvec(V, v)
+
+
+def universal_bias(axis: Floats, q: Floats, qd: Floats) -> Floats:
+    """S° qd of universal joints (m, 6): the first axis turns in the body's frame."""
+    first = matvec(rotation(axis[:, 1], -q[:, 1]), axis[:, 0])
+    turn = -cross(axis[:, 1], first) * (qd[:, :1] * qd[:, 1:])
+    return np.concatenate([turn, np.zeros_like(turn)], axis=-1)
+
+
+def quaternion_to_vector(xyzw: Floats) -> Floats:
+    """Rotation vector (3,) of a quaternion (x, y, z, w), which is normalised first."""
+    quaternion = np.asarray(xyzw, dtype=float) / np.sqrt((np.asarray(xyzw) ** 2).sum())
+    vector, w = quaternion[:3], quaternion[3]
+    if w < 0.0:
+        vector, w = -vector, -w
+    length = float(np.sqrt(vector @ vector))
+    if length == 0.0:
+        return np.zeros(3)
+    return 2.0 * np.arctan2(length, w) * vector / length

@@ -1,0 +1,123 @@
+"""Spatial algebra on stacks of vectors and matrices, for any number type.
+
+Vectors are angular first, then linear, in the body's own joint frame (Ascher, Pai & Cloutier
+1996, section 2).  Every function takes arrays whose last axes are the vector or matrix and
+whose leading axis runs over bodies; ``dtype`` is float64, or ``object`` holding fractions,
+mpmath numbers or balls.  Sums run in ascending index and never through BLAS, whose order of
+summation differs between processors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray  # float64, or object holding one number type
+
+
+def matvec(a: Array, x: Array) -> Array:
+    """``a @ x`` for stacks (..., r, c) and (..., c), summed in ascending index."""
+    total = a[..., 0] * x[..., 0, None]
+    for k in range(1, a.shape[-1]):
+        total = total + a[..., k] * x[..., k, None]
+    return total
+
+
+def matmul(a: Array, b: Array) -> Array:
+    """``a @ b`` for stacks (..., r, k) and (..., k, c), summed in ascending index."""
+    total = a[..., :, 0, None] * b[..., 0, None, :]
+    for k in range(1, a.shape[-1]):
+        total = total + a[..., :, k, None] * b[..., k, None, :]
+    return total
+
+
+def transpose(a: Array) -> Array:
+    return np.swapaxes(a, -1, -2)
+
+
+def cross(a: Array, b: Array) -> Array:
+    """Ordinary cross product of stacks (..., 3)."""
+    return np.stack(
+        [
+            a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1],
+            a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2],
+            a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0],
+        ],
+        axis=-1,
+    )
+
+
+def skew(d: Array) -> Array:
+    """The matrix d~ with d~ x = d x x; (..., 3) to (..., 3, 3)."""
+    zero = d[..., 0] * 0
+    rows = [
+        [zero, -d[..., 2], d[..., 1]],
+        [d[..., 2], zero, -d[..., 0]],
+        [-d[..., 1], d[..., 0], zero],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def force_transform(R: Array, p: Array) -> Array:
+    """Phi_{p,k} = [[R, p~ R], [0, R]]: carries forces from k's frame to its parent's.
+
+    ``R`` (..., 3, 3) and ``p`` (..., 3) [m] are the pose of k in the parent (Ascher 1996, sec. 2).
+    """
+    upper = np.concatenate([R, matmul(skew(p), R)], axis=-1)
+    lower = np.concatenate([R * 0, R], axis=-1)
+    return np.concatenate([upper, lower], axis=-2)
+
+
+def spatial_inertia(mass: Array, com: Array, inertia: Array) -> Array:
+    """M_k = [[J - m d~ d~, m d~], [-m d~, m 1]] about the joint origin (Ascher 1996, sec. 2).
+
+    ``mass`` (...,) [kg], ``com`` (..., 3) [m], ``inertia`` (..., 3, 3) about the centre of mass
+    [kg m^2].  One triangle is mirrored, so that the result is symmetric to the last bit.
+    """
+    d = skew(com)
+    md = mass[..., None, None] * d
+    top = inertia - matmul(md, d)
+    unit = np.zeros(d.shape, dtype=d.dtype) + d * 0
+    for i in range(3):
+        unit[..., i, i] = mass
+    M = np.concatenate(
+        [np.concatenate([top, md], axis=-1), np.concatenate([-md, unit], axis=-1)], axis=-2
+    )
+    i, j = np.tril_indices(6, -1)
+    M[..., i, j] = M[..., j, i]
+    return M
+
+
+def cross_motion(v: Array, u: Array) -> Array:
+    """v x u for two motion vectors (..., 6)."""
+    angular = cross(v[..., :3], u[..., :3])
+    linear = cross(v[..., :3], u[..., 3:]) + cross(v[..., 3:], u[..., :3])
+    return np.concatenate([angular, linear], axis=-1)
+
+
+def cross_force(v: Array, f: Array) -> Array:
+    """v x* f for a motion vector and a force vector (..., 6)."""
+    moment = cross(v[..., :3], f[..., :3]) + cross(v[..., 3:], f[..., 3:])
+    linear = cross(v[..., :3], f[..., 3:])
+    return np.concatenate([moment, linear], axis=-1)
+
+
+def rotation(axis: Array, angle: Array) -> Array:
+    """Rodrigues' rotation about unit axes (..., 3) by angles (...,) [rad], float64.
+
+    The products axis_i axis_j (1 - cos) of a zero component are exactly zero, so that a
+    rotation about a coordinate axis keeps its structural zeros and ones.
+    """
+    c, s = np.cos(angle), np.sin(angle)
+    outer = axis[..., :, None] * axis[..., None, :]
+    K = skew(axis)
+    R = (1.0 - c)[..., None, None] * outer + s[..., None, None] * K
+    i = np.arange(3)
+    # 1 - (1 - c)(1 - u_i^2): exact 1 on the axis, exact c beside a coordinate axis
+    off_axis = outer[..., (1, 2, 0), (1, 2, 0)] + outer[..., (2, 0, 1), (2, 0, 1)]
+    R[..., i, i] = np.where(
+        off_axis == 1.0,
+        c[..., None],
+        1.0 - (1.0 - c)[..., None] * off_axis,
+    )
+    return R
