@@ -1,0 +1,44 @@
+"""Velocities and the bias terms a_k, b_k of equation (4), for any number type."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .spatial import Array, cross_force, cross_motion, matvec, transpose
+from .tree import levels
+
+
+def joint_rates(S: Array, owner: Array, column: Array, qd: Array, n: int) -> Array:
+    """S_k qd_k of every body (n, 6); S holds the columns (N, 6) of body ``owner``."""
+    total = np.zeros((n, 6), dtype=S.dtype)
+    for j in range(6):
+        take = column == j
+        total[owner[take]] = total[owner[take]] + S[take] * qd[take, None]
+    return total
+
+
+def bias(
+    parent: Array,
+    M: Array,
+    Phi: Array,
+    rates: Array,
+    joint_bias: Array,
+    wrench: Array,
+    gravity: Array,
+) -> tuple[Array, Array]:
+    """a (n, 6) and b (n, 6) with acceleration Phi* pdd_parent + H* qdd + a and force M pdd + b.
+
+    a_k = v_k x (S_k qd_k) + S°_k qd_k, and Phi* (0, -g) more for a root, since gravity enters as
+    the base's acceleration; b_k = v_k x* (M_k v_k) - external wrench (Ascher 1996, eqs (1), (2)).
+    """
+    v = rates + 0
+    for level in levels(parent)[1:]:
+        up = parent[level]
+        v[level] = matvec(transpose(Phi[level]), v[up]) + rates[level]
+    a = cross_motion(v, rates) + joint_bias
+    roots = np.flatnonzero(parent < 0)
+    base = np.concatenate([gravity * 0, -gravity])
+    lift = matvec(transpose(Phi[roots]), np.broadcast_to(base, (len(roots), 6)))
+    a[roots] = a[roots] + lift
+    b = cross_force(v, matvec(M, v)) - wrench
+    return a, b

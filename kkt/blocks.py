@@ -1,0 +1,151 @@
+"""Names of blocks, and what an order may see of a tree: its structure, never its values."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .tree import levels
+
+KINDS = ("pdd", "qdd", "f", "fJ", "fC")
+PDD, QDD, F, FJ, FC = range(5)
+
+
+class Block(NamedTuple):
+    """One block of unknowns: minus acceleration, joint acceleration, or force of a body.
+
+    ``pdd`` (6), ``qdd`` (N_k), ``f`` (6); where the force is split, ``fJ`` (N_k) along the joint
+    axes and ``fC`` (6 - N_k), the constraint force.  A plain tuple ("pdd", body) is equal to it.
+    """
+
+    kind: str
+    body: Hashable
+
+    def __str__(self) -> str:
+        return f"{self.kind}_{self.body}"
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Tree and block graph of equation (4) without values: what a pivot order is made from."""
+
+    names: tuple[Hashable, ...]  # (n,) bodies
+    parent: NDArray[np.int64]  # (n,) index of the parent, -1 for a root
+    dof: NDArray[np.int64]  # (n,) N_k
+    copy_of: NDArray[np.int64] | None = None  # (n,) body that a piece of a split link belongs to
+    pieces: NDArray[np.int64] | None = None  # (n,) number of pieces that its body is split into
+
+    @property
+    def n(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def levels(self) -> list[NDArray[np.int64]]:
+        return levels(self.parent)
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """Indices of the bodies, children before parents."""
+        return np.concatenate(self.levels[::-1])
+
+    @property
+    def tip_to_base(self) -> list[Hashable]:
+        """Bodies, children before parents: k = 1..n of Ascher 1996."""
+        return [self.names[k] for k in self.order]
+
+    @property
+    def base_to_tip(self) -> list[Hashable]:
+        """Bodies, parents before children."""
+        return [self.names[k] for k in self.order[::-1]]
+
+    @cached_property
+    def index(self) -> dict[Hashable, int]:
+        return {name: k for k, name in enumerate(self.names)}
+
+    @cached_property
+    def depth(self) -> NDArray[np.int64]:
+        """(n,) number of ancestors; a root's is 0."""
+        depth = np.zeros(self.n, dtype=np.int64)
+        for d, level in enumerate(self.levels):
+            depth[level] = d
+        return depth
+
+    def children(self, body: Hashable) -> list[Hashable]:
+        return [self.names[c] for c in self._children[self.index[body]]]
+
+    def parent_of(self, body: Hashable) -> Hashable | None:
+        up = self.parent[self.index[body]]
+        return None if up < 0 else self.names[up]
+
+    @cached_property
+    def _children(self) -> list[list[int]]:
+        result: list[list[int]] = [[] for _ in range(self.n)]
+        for k, up in enumerate(self.parent):
+            if up >= 0:
+                result[up].append(k)
+        return result
+
+    @property
+    def roots(self) -> int:
+        return int((self.parent < 0).sum())
+
+    def split_links(self) -> Structure:
+        """Bodies with more than two children become chains of pieces with at most two.
+
+        The pieces hang on fixed joints and share the body's inertia equally, so that no joint
+        meets more than two others (Yamane & Nakamura, sec. 4).  New bodies are named
+        ``(body, 1), (body, 2)...`` and come after the old ones.
+        """
+        parent, dof = list(self.parent), list(self.dof)
+        names, copy_of = list(self.names), list(range(self.n))
+        pieces = [1] * self.n
+        for k, children in enumerate(self._children):
+            last = k
+            for i in range(1, len(children) - 1):
+                parent[children[i]] = len(names)
+                parent.append(last)
+                dof.append(0)
+                names.append((self.names[k], i))
+                copy_of.append(k)
+                last = len(names) - 1
+            if len(children) > 2:
+                parent[children[-1]] = last
+                pieces[k] = len(children) - 1
+        return Structure(
+            tuple(names),
+            np.array(parent, dtype=np.int64),
+            np.array(dof, dtype=np.int64),
+            np.array(copy_of, dtype=np.int64),
+            np.array([pieces[k] for k in copy_of], dtype=np.int64),
+        )
+
+
+class BlockIndex(Mapping[Block, slice]):
+    """Where each block's unknowns lie: ("pdd", body) -> slice, in the order of the layout."""
+
+    def __init__(self, structure: Structure, layout: str) -> None:
+        sizes = {"pdd": np.full(structure.n, 6), "qdd": structure.dof, "f": np.full(structure.n, 6)}
+        if layout == "kind":  # equation (4)
+            entries = [(kind, k) for kind in sizes for k in range(structure.n)]
+        else:  # equation (6)
+            entries = [(kind, int(k)) for k in structure.order for kind in sizes]
+        stops = np.cumsum([sizes[kind][k] for kind, k in entries])
+        self._slices = {
+            Block(kind, structure.names[k]): slice(int(stop - sizes[kind][k]), int(stop))
+            for (kind, k), stop in zip(entries, stops, strict=True)
+        }
+        self.size = int(stops[-1])
+
+    def __getitem__(self, block: Block) -> slice:
+        return self._slices[block]
+
+    def __iter__(self) -> Iterator[Block]:
+        return iter(self._slices)
+
+    def __len__(self) -> int:
+        return len(self._slices)

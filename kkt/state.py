@@ -1,0 +1,183 @@
+"""One tree in one state: everything that the entries of equation (4) depend on, as doubles.
+
+A state is what a ``pivotree-model/1`` file holds.  All number types start from these doubles:
+the pose (R, p) is computed once, in float64, and is then data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import ModelError
+from .joints import GENERAL, TYPES, exponential, quaternion_to_vector, universal_bias
+from .spatial import matmul, matvec
+from .tree import BodyTree
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class State:
+    """A tree in one state; n bodies in any order, N degrees of freedom in the bodies' order."""
+
+    names: tuple[Hashable, ...]  # (n,)
+    parent: NDArray[np.int64]  # (n,) index of the parent, -1 for a root
+    R: Floats  # (n, 3, 3) orientation of the joint frame in the parent's
+    p: Floats  # (n, 3) its origin in the parent's frame [m]
+    S: tuple[Floats, ...]  # (n,) of (6, N_k) motion subspaces
+    mass: Floats  # (n,) [kg]
+    com: Floats  # (n, 3) [m]
+    inertia: Floats  # (n, 3, 3) about the centre of mass [kg m^2]
+    qd: Floats  # (N,) joint rates [rad/s, m/s]
+    tau: Floats  # (N,) joint efforts [N m, N]
+    gravity: Floats  # (3,) [m/s^2] in the world frame
+    joint_bias: Floats  # (n, 6) S° qd, apparent derivative of S times qd
+    wrench: Floats  # (n, 6) external wrench on each body, at its joint origin [N m, N]
+
+
+def state_of(
+    tree: BodyTree,
+    graph: nx.DiGraph,
+    q: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
+    qd: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    f_ext: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
+) -> State:
+    """The state of a tree at joint positions q, rates qd, efforts tau and external wrenches.
+
+    Each of q, qd, tau has length N; q may give quaternions instead of rotation vectors
+    (x, y, z, w for a spherical joint; position then quaternion for a floating one).  ``f_ext`` is
+    (n, 6) or a mapping from bodies to (6,).  What is None comes from ``tree.graph``, else zero.
+    """
+    N = int(tree.offset[-1])
+    stored = graph.graph
+    coordinates = _coordinates(tree, stored.get("q") if q is None else q)
+    rates = _vector("qd", stored.get("qd") if qd is None else qd, N)
+    efforts = _vector("tau", stored.get("tau") if tau is None else tau, N)
+    wrench = _wrenches(tree, graph, f_ext)
+    R, p, S, bias = kinematics(tree, coordinates, rates)
+    bias = bias + _node_field(tree, graph, "bias")
+    return State(
+        tree.names, tree.parent, R, p, S, tree.mass, tree.com, tree.inertia,
+        rates, efforts, tree.gravity, bias, wrench,
+    )  # fmt: skip
+
+
+def kinematics(
+    tree: BodyTree, q: Floats, qd: Floats
+) -> tuple[Floats, Floats, tuple[Floats, ...], Floats]:
+    """Poses R (n,3,3), p (n,3), motion subspaces S and S° qd (n,6) at q, qd (N,)."""
+    R, p = tree.R.copy(), tree.p.copy()
+    bias = np.zeros((tree.n, 6))
+    subspaces: list[Floats] = [np.zeros((6, 0))] * tree.n
+    kinds = np.array(tree.joint)
+    for kind in sorted(set(tree.joint)):
+        bodies = np.flatnonzero(kinds == kind)
+        if kind == GENERAL:
+            for k in bodies:
+                subspaces[k] = tree.S[int(k)]
+                qk = q[tree.offset[k] : tree.offset[k + 1]]
+                if qk.any():
+                    turn, shift = exponential(matvec(tree.S[int(k)], qk))
+                    p[k] = tree.p[k] + matvec(tree.R[k], shift)
+                    R[k] = matmul(tree.R[k], turn)
+            continue
+        joint = TYPES[kind]
+        take = tree.offset[bodies, None] + np.arange(joint.dof)
+        axis = tree.axis[bodies]
+        turn, shift = joint.pose(axis, q[take])
+        R[bodies] = matmul(tree.R[bodies], turn)
+        p[bodies] = tree.p[bodies] + matvec(tree.R[bodies], shift)
+        for k, S in zip(bodies, joint.subspace(axis, q[take]), strict=True):
+            subspaces[k] = S
+        if kind == "universal":
+            bias[bodies] = universal_bias(axis, q[take], qd[take])
+    return R, p, tuple(subspaces), bias
+
+
+def _vector(field: str, value: Any, length: int) -> Floats:
+    if value is None:
+        return np.zeros(length)
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"state: field {field!r} holds no numbers; give {length}") from None
+    if array.shape != (length,):
+        raise ModelError(
+            f"state: field {field!r} has shape {array.shape}; this tree needs {length} numbers, "
+            "one for each degree of freedom"
+        )
+    if not np.isfinite(array).all():
+        bad = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ModelError(f"state: field {field!r} holds {array[bad]} at {bad}; give finite numbers")
+    return array
+
+
+_WITH_QUATERNION = {"spherical": 4, "floating": 7}
+
+
+def _coordinates(tree: BodyTree, value: Any) -> Floats:
+    """q as N numbers, from N numbers, numbers with quaternions, or a mapping by body."""
+    N = int(tree.offset[-1])
+    if isinstance(value, Mapping):
+        unknown = [name for name in value if name not in tree.names]
+        if unknown:
+            raise ModelError(f"state: field 'q' names the unknown body {unknown[0]!r}")
+        pieces = [
+            value.get(name, np.zeros(d)) for name, d in zip(tree.names, tree.dof, strict=True)
+        ]
+        return np.concatenate(
+            [np.zeros(0)]
+            + [_joint_coordinates(tree, k, np.atleast_1d(x)) for k, x in enumerate(pieces)]
+        )
+    long = [_WITH_QUATERNION.get(t, int(d)) for t, d in zip(tree.joint, tree.dof, strict=True)]
+    if value is not None and np.ndim(value) == 1 and len(value) == sum(long) != N:
+        cuts = np.split(np.asarray(value, dtype=float), np.cumsum(long)[:-1])
+        return np.concatenate([_joint_coordinates(tree, k, x) for k, x in enumerate(cuts)])
+    return _vector("q", value, N)
+
+
+def _joint_coordinates(tree: BodyTree, k: int, x: Any) -> Floats:
+    array = np.asarray(x, dtype=float)
+    kind, dof = tree.joint[k], int(tree.dof[k])
+    if array.shape == (_WITH_QUATERNION.get(kind, -1),):
+        vector = quaternion_to_vector(array[-4:])
+        return vector if kind == "spherical" else np.concatenate([vector, array[:3]])
+    if array.shape != (dof,):
+        raise ModelError(
+            f"body {tree.names[k]!r}: field 'q' has {array.size} numbers; its {kind} joint "
+            f"needs {dof}"
+        )
+    return _vector("q", array, dof)
+
+
+def _wrenches(tree: BodyTree, graph: nx.DiGraph, f_ext: Any) -> Floats:
+    if f_ext is None:
+        return _node_field(tree, graph, "wrench")
+    if isinstance(f_ext, Mapping):
+        unknown = [name for name in f_ext if name not in tree.names]
+        if unknown:
+            raise ModelError(f"state: field 'f_ext' names the unknown body {unknown[0]!r}")
+        f_ext = [f_ext.get(name, np.zeros(6)) for name in tree.names]
+    array = np.array(f_ext, dtype=float)
+    if array.shape != (tree.n, 6) or not np.isfinite(array).all():
+        raise ModelError(
+            f"state: field 'f_ext' has shape {array.shape}; give {tree.n} x 6 finite numbers, "
+            "moment first, one wrench for each body"
+        )
+    return array
+
+
+def _node_field(tree: BodyTree, graph: nx.DiGraph, field: str) -> Floats:
+    """A (6,) attribute that few bodies have."""
+    result = np.zeros((tree.n, 6))
+    for k, (_, value) in enumerate(graph.nodes(data=field)):
+        if value is not None:
+            result[k] = _vector(field, value, 6)
+    return result

@@ -1,0 +1,232 @@
+"""Equation (4) of Ascher, Pai & Cloutier 1996 as a scipy.sparse array, for a tree in a state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from .bias import bias, joint_rates
+from .blocks import BlockIndex, Structure
+from .errors import ModelError
+from .joints import GENERAL
+from .spatial import Array, force_transform, spatial_inertia
+from .state import State, kinematics, state_of
+from .tree import BodyTree, compile_tree
+
+LAYOUTS = ("kind", "body")
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The blocks of (4) in one number type; arrays of float64 or of objects."""
+
+    M: Array  # (n, 6, 6) spatial inertias
+    Phi: Array  # (n, 6, 6) force transforms to the parent; a root's is unused
+    S: Array  # (N, 6) columns of the motion subspaces: row j of H
+    a: Array  # (n, 6) bias accelerations
+    b: Array  # (n, 6) bias forces
+    tau: Array  # (N,) joint efforts
+
+
+def assemble(state: State, number: Callable[[Any], Any] | None = None) -> Entries:
+    """Spatial algebra, bias and blocks of (4) from the state's doubles, in any number type.
+
+    ``number`` turns a float into the number type; None stays in float64.
+    """
+
+    def cast(x: NDArray) -> Array:
+        if number is None:
+            return x
+        flat = [number(float(value)) for value in x.ravel()]
+        return np.array([*flat, None], dtype=object)[:-1].reshape(x.shape)
+
+    n = len(state.names)
+    dof = np.array([S.shape[1] for S in state.S])
+    owner = np.repeat(np.arange(n), dof)
+    column = np.concatenate([np.arange(d) for d in dof]).astype(np.int64)
+    S = cast(np.concatenate([S.T for S in state.S]) if n else np.zeros((0, 6)))
+    M = spatial_inertia(cast(state.mass), cast(state.com), cast(state.inertia))
+    Phi = force_transform(cast(state.R), cast(state.p))
+    rates = joint_rates(S, owner, column, cast(state.qd), n)
+    a, b = bias(
+        state.parent, M, Phi, rates,
+        cast(state.joint_bias), cast(state.wrench), cast(state.gravity),
+    )  # fmt: skip
+    return Entries(M, Phi, S, a, b, cast(state.tau))
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What does not change with the state: structural zeros and ones, and where entries go."""
+
+    M: NDArray[np.bool_]  # (n, 6, 6) entries that may be nonzero
+    Phi: NDArray[np.bool_]  # (n, 6, 6)
+    S: NDArray[np.bool_]  # (N, 6)
+    Phi_one: NDArray[np.bool_]  # (n, 6, 6) entries that are 1 in every state
+    S_one: NDArray[np.bool_]  # (N, 6)
+    a: NDArray[np.bool_]  # (n,) bodies whose bias acceleration may be nonzero
+
+
+def pattern_of(tree: BodyTree) -> Pattern:
+    """The union of nonzeros over generic states, so that a refresh never meets a new entry."""
+    generator = np.random.default_rng(1996)
+    N = int(tree.offset[-1])
+    free = any(kind not in (GENERAL, "fixed") for kind in tree.joint)
+    states = [
+        generator.uniform(0.4, 1.2, N) if free else np.zeros(N) for _ in range(2 if free else 1)
+    ]
+    Phis, Ss = [], []
+    for q in states:
+        R, p, S, _ = kinematics(tree, q, np.zeros(N))
+        Phis.append(force_transform(R, p))
+        Ss.append(np.concatenate([*(x.T for x in S), np.zeros((0, 6))]))
+    M = spatial_inertia(tree.mass, tree.com, tree.inertia)
+    nonzero = np.logical_or.reduce
+    ones = np.logical_and.reduce
+    return Pattern(
+        M=M != 0.0,
+        Phi=nonzero([x != 0.0 for x in Phis]),
+        S=nonzero([x != 0.0 for x in Ss]),
+        Phi_one=ones([x == 1.0 for x in Phis]),
+        S_one=ones([x == 1.0 for x in Ss]),
+        a=(tree.dof > 0) | (tree.parent < 0),
+    )
+
+
+@dataclass(frozen=True)
+class System:
+    """Equation (4), or (6), of one tree in one state."""
+
+    graph: nx.DiGraph
+    tree: BodyTree
+    state: State
+    structure: Structure
+    pattern: Pattern
+    entries: Entries  # blocks in float64
+    layout: str  # "kind": equation (4); "body": equation (6)
+
+    @property
+    def name(self) -> str:
+        return self.tree.name
+
+    @cached_property
+    def blocks(self) -> BlockIndex:
+        """("pdd", body) -> slice into the unknowns, likewise "qdd" and "f"."""
+        return BlockIndex(self.structure, self.layout)
+
+    @property
+    def size(self) -> int:
+        """12 n + N unknowns."""
+        return 12 * self.tree.n + int(self.tree.offset[-1])
+
+    @cached_property
+    def matrix(self) -> sp.csc_array:
+        """(12 n + N) square, symmetric, indefinite; both triangles stored."""
+        indptr, indices, source = self._places
+        return sp.csc_array((self._values()[source], indices, indptr), shape=(self.size,) * 2)
+
+    @cached_property
+    def rhs(self) -> NDArray[np.float64]:
+        """(12 n + N,): b, tau, -a of each body."""
+        start_p, start_q, start_f = self._starts
+        rhs = np.empty(self.size)
+        rhs[start_p[:, None] + np.arange(6)] = self.entries.b
+        rhs[start_f[:, None] + np.arange(6)] = -self.entries.a
+        rhs[_ragged(start_q, self.tree.dof)] = self.entries.tau
+        return rhs
+
+    @cached_property
+    def _starts(self) -> tuple[NDArray, NDArray, NDArray]:
+        """First unknown of each body's pdd, qdd, f."""
+        n, dof, offset = self.tree.n, self.tree.dof, self.tree.offset
+        if self.layout == "kind":
+            body = np.arange(n)
+            return 6 * body, 6 * n + offset[:-1], 6 * n + offset[-1] + 6 * body
+        order = self.structure.order
+        start = np.empty(n, dtype=np.int64)
+        start[order] = np.concatenate([[0], np.cumsum(12 + dof[order])[:-1]])
+        return start, start + 6, start + 6 + dof
+
+    @cached_property
+    def _places(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Column pointers, row indices, and for each stored entry its place in ``_values``."""
+        p, q, f = self._starts
+        pattern, parent = self.pattern, self.tree.parent
+        k, i, j = np.nonzero(pattern.M)
+        six = np.arange(6)
+        rows_q = _ragged(q, self.tree.dof)
+        owner = np.repeat(np.arange(self.tree.n), self.tree.dof)
+        c, s = np.nonzero(pattern.S)
+        x, y, z = np.nonzero(pattern.Phi & (parent >= 0)[:, None, None])
+        one_row, one_col = (p[:, None] + six).ravel(), (f[:, None] + six).ravel()
+        half_row = np.concatenate([rows_q[c], p[parent[x]] + y, one_row])
+        half_col = np.concatenate([f[owner[c]] + s, f[x] + z, one_col])
+        row = np.concatenate([p[k] + i, half_row, half_col])
+        col = np.concatenate([p[k] + j, half_col, half_row])
+        first = len(k) + np.arange(len(half_row))
+        source = np.concatenate([np.arange(len(k)), first, first])
+        order = np.lexsort((row, col))
+        indptr = np.searchsorted(col[order], np.arange(self.size + 1))
+        return indptr.astype(np.int32), row[order].astype(np.int32), source[order]
+
+    def _values(self) -> NDArray[np.float64]:
+        """M, H, -Phi and 1 where the pattern has entries; one triangle of the off-diagonals."""
+        inner = (self.tree.parent >= 0)[:, None, None]
+        return np.concatenate(
+            [
+                self.entries.M[self.pattern.M],
+                self.entries.S[self.pattern.S],
+                -self.entries.Phi[self.pattern.Phi & inner],
+                np.ones(6 * self.tree.n),
+            ]
+        )
+
+    def refresh(
+        self,
+        q: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
+        qd: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        f_ext: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
+    ) -> System:
+        """The same tree in another state: values only; pattern and places are shared."""
+        state = state_of(self.tree, self.graph, q, qd, tau, f_ext)
+        fresh = replace(self, state=state, entries=assemble(state))
+        if "_places" in self.__dict__:  # computed once for all states
+            fresh.__dict__["_places"] = self._places
+        return fresh
+
+
+def build(
+    tree: nx.DiGraph,
+    q: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
+    qd: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    f_ext: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
+    *,
+    layout: str = "kind",
+) -> System:
+    """Equation (4) of a tree (``layout="body"``: equation (6)) at one state.
+
+    ``q``, ``qd``, ``tau`` have length N [rad or m; per s; N m or N]; ``f_ext`` is (n, 6), moment
+    first, on each body at its joint origin.  What is None comes from ``tree.graph``, else zero.
+    Raises ModelError, one sentence, for a tree or a state that is wrong.
+    """
+    if layout not in LAYOUTS:
+        raise ModelError(f"layout {layout!r} is unknown; use 'kind' for (4) or 'body' for (6)")
+    compiled = compile_tree(tree)
+    state = state_of(compiled, tree, q, qd, tau, f_ext)
+    structure = Structure(compiled.names, compiled.parent, compiled.dof)
+    return System(tree, compiled, state, structure, pattern_of(compiled), assemble(state), layout)
+
+
+def _ragged(start: NDArray, length: NDArray) -> NDArray:
+    """start[k], ..., start[k] + length[k] - 1 for every k, one after another."""
+    within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+    return np.repeat(start, length) + within
