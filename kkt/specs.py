@@ -1,0 +1,84 @@
+"""Gallery specs: a builder's name and its arguments as one text, such as ``chain:100``."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import math
+from collections.abc import Callable, Iterable
+
+import networkx as nx
+
+from .errors import ModelError
+
+Builder = Callable[..., nx.DiGraph]
+GALLERY: dict[str, Builder] = {}  # by name; full once from_spec or the modules have been loaded
+
+
+def gallery(build: Builder) -> Builder:
+    """Register a builder under its own name."""
+    GALLERY[build.__name__] = build
+    return build
+
+
+def nearest(word: str, names: Iterable[str]) -> str:
+    """'did you mean a or b?' where names come near the word, else the list of them all."""
+    known = sorted(names)
+    close = difflib.get_close_matches(word, known, n=3, cutoff=0.55)
+    return f"did you mean {' or '.join(close)}?" if close else f"use one of {', '.join(known)}"
+
+
+_READERS: dict[str, Callable[[str], object]] = {"int": int, "float": float, "str": str}
+
+
+def from_spec(text: str) -> nx.DiGraph:
+    """Build from ``name`` or ``name:value,...,argument=value,...``, as in ``example3:m1=1e8``.
+
+    Raises ModelError for an unknown name or argument and for a value that is not of its kind.
+    """
+    from . import gallery as _families  # noqa: F401  (they register themselves)
+    from . import gallery_robots as _robots  # noqa: F401
+
+    name, _, rest = text.strip().partition(":")
+    name = name.strip()
+    if name not in GALLERY:
+        raise ModelError(f"gallery: {name!r} is unknown; {nearest(name, GALLERY)}")
+    build = GALLERY[name]
+    known = {
+        key: str(parameter.annotation)
+        for key, parameter in inspect.signature(build).parameters.items()
+        if parameter.annotation in _READERS
+    }
+    given: dict[str, object] = {}
+    for place, item in enumerate(rest.split(",") if rest.strip() else []):
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not equals:
+            if place >= len(known):
+                takes = f"at most {len(known)} values: {', '.join(known)}" if known else "none"
+                raise ModelError(f"gallery: {name} takes {takes}; remove {item.strip()!r}")
+            key, value = list(known)[place], key
+        if key not in known:
+            told = nearest(key, known) if known else "it takes none"
+            raise ModelError(f"gallery: {name} has no argument {key!r}; {told}")
+        if key in given:
+            raise ModelError(f"gallery: {name} is given {key!r} twice; give it once")
+        try:
+            given[key] = _READERS[known[key]](value)
+        except ValueError:
+            kind = {"int": "a whole number", "float": "a number"}[known[key]]
+            raise ModelError(
+                f"gallery: {name} argument {key!r} is {value!r}; give {kind}"
+            ) from None
+        if isinstance(given[key], float) and not math.isfinite(float(value)):
+            raise ModelError(f"gallery: {name} argument {key!r} is {value}; give a finite number")
+    missing = [
+        key
+        for key in known
+        if key not in given
+        and inspect.signature(build).parameters[key].default is inspect.Parameter.empty
+    ]
+    if missing:
+        raise ModelError(
+            f"gallery: {name} needs {missing[0]!r}; write {name}:{missing[0]}=... or {name}:VALUE"
+        )
+    return build(**given)
