@@ -1,0 +1,250 @@
+"""Model files ``pivotree-model/1``: one tree in one state, numbers only, as JSON.
+
+A body holds the pose (R, p) of its joint frame in its parent's at this state, its motion
+subspace S, and its mass; ``velocity`` and ``effort`` run body after body.  Doubles come back to
+the last bit, both ways.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+
+from .errors import ModelError
+from .joints import GENERAL
+from .tree import Floats, InertiaWarning, add_body, compile_tree, levels, new_tree
+
+if TYPE_CHECKING:
+    from .state import State
+
+SCHEMA = "pivotree-model/1"
+EXTRAS = ("bias", "wrench")  # optional keys of a body, 6 numbers each
+
+
+def read_model(path: str | os.PathLike[str]) -> nx.DiGraph:
+    """The tree of a model file, its state being q = 0; nodes in the order of the file's bodies.
+
+    Joints are ``general`` with the S of the file, or ``fixed`` where S has no columns.
+    ``tree.graph`` holds ``gravity``, ``q`` (zeros), ``qd`` and ``tau``, each (N,), ``expected``
+    as it stands in the file ({} without) and ``source``, the path; the optional ``bias`` (S° qd)
+    and ``wrench`` of a body, each (6,), become attributes of its node.  Parents may stand after
+    their children.  Raises ModelError, one sentence, for all else that is not such a file.
+    """
+    file = os.fspath(path)
+    try:
+        tree = _tree(_document(file))
+        with warnings.catch_warnings():  # told when the tree is built
+            warnings.simplefilter("ignore", InertiaWarning)
+            compile_tree(tree)
+    except ModelError as error:
+        raise ModelError(f"{file}: {error}") from None
+    tree.graph["source"] = file
+    return tree
+
+
+def write_model(
+    path: str | os.PathLike[str],
+    state: State,
+    name: str = "tree",
+    expected: dict[str, Any] | None = None,
+) -> None:
+    """Write a state as a model file, parents before children, beside and then in place.
+
+    Names of bodies become texts.  Raises ModelError where two bodies would share a name, where a
+    number is not finite, or where the file cannot be written.
+    """
+    names = [str(body) for body in state.names]
+    if len(set(names)) < len(names):
+        twice = next(body for body in names if names.count(body) > 1)
+        raise ModelError(f"body {twice!r}: name is used twice; every body needs its own name")
+    parent = np.asarray(state.parent, dtype=np.int64)
+    early = (parent < np.arange(len(parent))).all()
+    order = np.arange(len(parent)) if early else np.concatenate(levels(parent))
+    if len(order) < len(parent):
+        raise ModelError("tree: bodies form a cycle; a tree has none")
+    stop = np.cumsum([S.shape[1] for S in state.S])
+    start = stop - [S.shape[1] for S in state.S]
+    bodies = []
+    for k in (int(k) for k in order):
+        body: dict[str, Any] = {
+            "name": names[k],
+            "parent": names[parent[k]] if parent[k] >= 0 else None,
+            "R": _list(state.R[k]),
+            "p": _list(state.p[k]),
+            "S": _list(state.S[k]),
+            "mass": float(state.mass[k]),
+            "com": _list(state.com[k]),
+            "inertia_com": _list(state.inertia[k]),
+        }
+        for key, vector in (("bias", state.joint_bias[k]), ("wrench", state.wrench[k])):
+            if np.any(vector != 0.0):
+                body[key] = _list(vector)
+        bodies.append(body)
+    rates, efforts = (
+        [float(x) for k in order for x in vector[start[k] : stop[k]]]
+        for vector in (state.qd, state.tau)
+    )
+    head: dict[str, Any] = {"schema": SCHEMA, "name": name, "gravity": _list(state.gravity)}
+    tail: dict[str, Any] = {"velocity": rates, "effort": efforts}
+    if expected:
+        tail["expected"] = expected
+    try:  # one body a line
+        lines = ",\n".join(json.dumps(body, allow_nan=False) for body in bodies)
+        first, last = json.dumps(head, allow_nan=False), json.dumps(tail, allow_nan=False)
+    except ValueError:
+        raise ModelError(f"{os.fspath(path)}: a number is not finite; nothing written") from None
+    _replace(Path(path), f'{first[:-1]}, "bodies": [\n{lines}\n], {last[1:]}\n')
+
+
+def _list(array: Floats) -> list[Any]:
+    result: list[Any] = np.asarray(array, dtype=float).tolist()
+    return result
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write beside, then rename: a reader sees the old file or the new one, never half."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise ModelError(f"{path}: cannot be written ({error.strerror}); mend the path") from None
+
+
+def _document(file: str) -> dict[str, Any]:
+    """The JSON object of a file, of the right schema."""
+
+    def refuse(word: str) -> float:
+        raise ModelError(f"holds {word}; give finite numbers")
+
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+        document = json.loads(text, parse_constant=refuse)
+    except OSError as error:
+        raise ModelError(f"cannot be read ({error.strerror}); give a model file") from None
+    except UnicodeDecodeError:
+        raise ModelError("is not text in UTF-8; give a JSON file") from None
+    except json.JSONDecodeError as error:
+        raise ModelError(
+            f"line {error.lineno}, column {error.colno}: is not JSON ({error.msg}); mend it"
+        ) from None
+    except (RecursionError, ValueError):  # nested too deep; an integer of thousands of digits
+        raise ModelError("is JSON beyond reason; give a model file") from None
+    if not isinstance(document, dict):
+        raise ModelError(f"holds {_kind(document)}; give an object with 'schema': {SCHEMA!r}")
+    if document.get("schema") != SCHEMA:
+        raise ModelError(f"field 'schema' is {document.get('schema')!r}; give {SCHEMA!r}")
+    return document
+
+
+def _tree(document: dict[str, Any]) -> nx.DiGraph:
+    bodies = _get(document, "", "bodies")
+    if not isinstance(bodies, list) or not bodies:
+        raise ModelError("field 'bodies' is empty or no list; give at least one body")
+    name = document.get("name", "tree")
+    if not isinstance(name, str):
+        raise ModelError(f"field 'name' is {_kind(name)}; give a text")
+    gravity = _numbers("", "gravity", _get(document, "", "gravity"), (3,))
+    tree = new_tree(name, tuple(gravity))
+    for place, body in enumerate(bodies):
+        if not isinstance(body, dict):
+            raise ModelError(f"body {place + 1} of 'bodies' is {_kind(body)}; give an object")
+        _body(tree, f"body {place + 1} of 'bodies'", body)
+    for body in bodies:
+        parent = _get(body, f"body {body['name']!r}", "parent")
+        if parent is None:
+            continue
+        if not isinstance(parent, str) or parent not in tree:
+            raise ModelError(
+                f"body {body['name']!r}: parent {parent!r} is unknown; "
+                "name another body of the file, or null for the world"
+            )
+        tree.add_edge(parent, body["name"])
+    N = sum(np.shape(data["S"])[1] for _, data in tree.nodes(data=True) if "S" in data)
+    tree.graph["q"] = np.zeros(N)
+    for key, field in (("qd", "velocity"), ("tau", "effort")):
+        tree.graph[key] = _numbers("", field, _get(document, "", field), (N,))
+    expected = document.get("expected", {})
+    if not isinstance(expected, dict):
+        raise ModelError(f"field 'expected' is {_kind(expected)}; give an object")
+    tree.graph["expected"] = expected
+    return tree
+
+
+def _body(tree: nx.DiGraph, place: str, body: dict[str, Any]) -> None:
+    name = _get(body, place, "name")
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"{place}: field 'name' is {name!r}; give a text")
+    where = f"body {name!r}"
+
+    def field(key: str, shape: tuple[int, ...]) -> Floats:
+        return _numbers(where, key, _get(body, where, key), shape)
+
+    rows = _get(body, where, "S")
+    if not isinstance(rows, list) or len(rows) != 6 or not all(isinstance(r, list) for r in rows):
+        raise ModelError(f"{where}: field 'S' is not 6 lists; give 6 x N numbers, angular first")
+    columns = len(rows[0])
+    S = field("S", (6, columns))
+    add_body(
+        tree,
+        name,
+        mass=float(field("mass", ())),
+        com=field("com", (3,)),
+        inertia=field("inertia_com", (3, 3)),
+        joint=GENERAL if columns else "fixed",
+        R=field("R", (3, 3)),
+        p=field("p", (3,)),
+        S=S if columns else None,
+    )
+    for key in EXTRAS:
+        if key in body:
+            tree.nodes[name][key] = field(key, (6,))
+
+
+def _get(owner: dict[str, Any], where: str, key: str) -> Any:
+    if key not in owner:
+        raise ModelError(f"{_what(where, key)} is missing; give it as {SCHEMA} asks")
+    return owner[key]
+
+
+def _what(where: str, key: str) -> str:
+    return f"{where}: field {key!r}" if where else f"field {key!r}"
+
+
+def _numbers(where: str, key: str, value: Any, shape: tuple[int, ...]) -> Floats:
+    """Nested lists of finite numbers (no texts, no booleans) of the asked shape."""
+    what = _what(where, key)
+    size = " x ".join(map(str, shape)) + " numbers" if shape else "a number"
+
+    def check(item: Any, shape: tuple[int, ...]) -> None:
+        if shape:
+            if not isinstance(item, list):
+                raise ModelError(f"{what} holds {_kind(item)}; give {size}")
+            if len(item) != shape[0]:
+                raise ModelError(f"{what} has {len(item)} entries, not {shape[0]}; give {size}")
+            for entry in item:
+                check(entry, shape[1:])
+        elif isinstance(item, bool) or not isinstance(item, int | float):
+            raise ModelError(f"{what} holds {_kind(item)}; give {size}")
+        elif not abs(item) <= sys.float_info.max:  # 1e999 is JSON, and so is 10^400
+            raise ModelError(f"{what} holds a number beyond 1.8e308; give finite numbers")
+
+    check(value, shape)
+    return np.array(value, dtype=float)
+
+
+def _kind(value: Any) -> str:
+    """What a JSON value is, in words."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, int | float):
+        return "a number"
+    return {"str": "a text", "list": "a list", "dict": "an object"}[type(value).__name__]
