@@ -66,7 +66,7 @@ def write_model(
         raise ModelError(f"body {twice!r}: name is used twice; every body needs its own name")
     parent = np.asarray(state.parent, dtype=np.int64)
     early = (parent < np.arange(len(parent))).all()
-    order = np.arange(len(parent)) if early else np.concatenate(levels(parent))
+    order = np.arange(len(parent)) if early else np.concatenate([*levels(parent), parent[:0]])
     if len(order) < len(parent):
         raise ModelError("tree: bodies form a cycle; a tree has none")
     stop = np.cumsum([S.shape[1] for S in state.S])
@@ -128,6 +128,8 @@ def _document(file: str) -> dict[str, Any]:
     try:
         text = Path(file).read_text(encoding="utf-8")
         document = json.loads(text, parse_constant=refuse)
+    except ModelError:  # itself a ValueError
+        raise
     except OSError as error:
         raise ModelError(f"cannot be read ({error.strerror}); give a model file") from None
     except UnicodeDecodeError:

@@ -263,9 +263,7 @@ def _root_element(file: str) -> Element:
     except ParseError as error:
         line, column = error.position
         why = str(error).split(":")[0]
-        raise ModelError(
-            f"line {line}, column {column + 1}: is not well-formed XML ({why}); mend it"
-        ) from None
+        raise ModelError(f"line {line}, column {column + 1}: is not XML ({why}); mend it") from None
     except DefusedXmlException as error:
         what = type(error).__name__
         raise ModelError(

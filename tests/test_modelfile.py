@@ -1,0 +1,223 @@
+"""Model files: to the last bit and back, and what is refused."""
+
+import json
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import spsolve
+
+from kkt.errors import ModelError
+from kkt.gallery import example3, random_tree
+from kkt.modelfile import read_model, write_model
+from kkt.models import load
+from kkt.system import build
+from kkt.tree import compile_tree
+
+MODELS = sorted((Path(__file__).parent / "models").glob("*.json"))
+
+
+def solve(tree):
+    system = build(tree)
+    x = spsolve(system.matrix.tocsc(), system.rhs)
+    return {body: x[system.blocks["qdd", body]] for body in tree.nodes}
+
+
+def state(**changes):
+    """Three bodies, a child before its parent and a fixed joint, with awkward doubles."""
+    rng = np.random.default_rng(1)
+    turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    values = {
+        "names": ("tip", "base", 7),
+        "parent": np.array([1, -1, 0]),
+        "R": np.stack([turn, np.eye(3), turn @ turn]),
+        "p": rng.normal(size=(3, 3)) / 3,
+        "S": (np.eye(6)[:, [2, 5]] / 3, np.eye(6)[:, [0]], np.zeros((6, 0))),
+        "mass": np.array([0.1, 1 / 3, 5e-324]),
+        "com": rng.normal(size=(3, 3)),
+        "inertia": np.stack([np.diag([1.0, 2.0, 2.5]) * x for x in (1 / 7, 1e-9, 3e8)]),
+        "qd": np.array([1 / 3, -0.0, 0.1]),
+        "tau": np.array([1e-300, 2.0, np.pi]),
+        "gravity": np.array([0.0, 0.1, -9.81]),
+        "joint_bias": np.array([[0.0] * 6, [0.1, 0, 0, 0, 0, 1 / 3], [0.0] * 6]),
+        "wrench": np.array([[1 / 3] * 6, [0.0] * 6, [0.0] * 6]),
+    }
+    return SimpleNamespace(**(values | changes))
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_reference_models_solve_to_their_expected_accelerations(path):
+    tree = read_model(path)
+    document = json.loads(path.read_text())
+    assert [*tree.nodes] == [body["name"] for body in document["bodies"]]
+    assert tree.graph["expected"] == document["expected"]
+    assert tree.graph["source"] == str(path) and not tree.graph["q"].any()
+    assert list(tree.graph["qd"]) == document["velocity"]
+    qdd = np.concatenate(list(solve(tree).values()))
+    exact = np.array([float(x) for x in document["expected"]["qdd"]])
+    assert np.abs(qdd - exact).max() <= 1e-12 * np.abs(exact).max()
+
+
+def test_seven_reference_models_are_there():
+    assert len(MODELS) == 7
+
+
+def test_a_written_state_comes_back_to_the_last_bit(tmp_path):
+    path, old = tmp_path / "model.json", state()
+    write_model(path, old, name="three")
+    tree = read_model(path)
+    compiled = compile_tree(tree)
+    assert tree.graph["name"] == "three"
+    assert compiled.names == ("base", "tip", "7") and list(compiled.parent) == [-1, 0, 1]
+    order = [1, 0, 2]
+    for new, was in (
+        (compiled.R, old.R), (compiled.p, old.p), (compiled.mass, old.mass),
+        (compiled.com, old.com), (compiled.inertia, old.inertia),
+    ):  # fmt: skip
+        assert (new == was[order]).all()
+    assert compiled.joint == ("general", "general", "fixed")
+    assert (compiled.S[0] == old.S[1]).all() and (compiled.S[1] == old.S[0]).all()
+    assert list(tree.graph["qd"]) == [0.1, 1 / 3, -0.0]  # body after body
+    assert np.signbit(tree.graph["qd"][2])
+    assert list(tree.graph["tau"]) == [np.pi, 1e-300, 2.0]
+    assert (np.array(tree.graph["gravity"]) == old.gravity).all()
+    assert (tree.nodes["base"]["bias"] == old.joint_bias[1]).all()
+    assert (tree.nodes["tip"]["wrench"] == old.wrench[0]).all()
+    bodies = json.loads(path.read_text())["bodies"]
+    assert [{"bias", "wrench"} & set(body) for body in bodies] == [{"bias"}, {"wrench"}, set()]
+    assert bodies[2]["S"] == [[]] * 6
+
+
+@pytest.mark.parametrize("tree", [random_tree(30, 4), example3(1e6, 2)])
+def test_the_model_of_a_tree_has_its_accelerations(tree, tmp_path):
+    write_model(tmp_path / "m.json", build(tree).state)
+    before, after = solve(tree), solve(load(tmp_path / "m.json"))
+    for body, qdd in before.items():
+        np.testing.assert_allclose(after[str(body)], qdd, rtol=1e-9)
+
+
+def test_writing_replaces_or_leaves_alone(tmp_path):
+    path = tmp_path / "m.json"
+    write_model(path, state(), expected={"qdd": ["1.5"]})
+    first = path.read_text()
+    assert read_model(path).graph["expected"] == {"qdd": ["1.5"]}
+    for field in ("mass", "qd", "wrench"):
+        broken = getattr(state(), field).copy()
+        broken.flat[0] = np.nan
+        with pytest.raises(ModelError, match="not finite; nothing written"):
+            write_model(path, state(**{field: broken}))
+    with pytest.raises(ModelError, match="'7': name is used twice"):
+        write_model(path, state(names=("7", "base", 7)))
+    with pytest.raises(ModelError, match="cycle"):
+        write_model(path, state(parent=np.array([1, 0, 0])))
+    with pytest.raises(ModelError, match="cannot be written"):
+        write_model(tmp_path / "nowhere" / "m.json", state())
+    assert path.read_text() == first and os.listdir(tmp_path) == ["m.json"]
+
+
+@pytest.fixture
+def change(tmp_path):
+    """Write a good model file with one thing changed; returns its path."""
+
+    def put(edit):
+        path = tmp_path / "m.json"
+        write_model(path, state())
+        document = json.loads(path.read_text())
+        edit(document)
+        path.write_text(json.dumps(document))
+        return path
+
+    return put
+
+
+def body(k, key, value):
+    return lambda document: document["bodies"][k].__setitem__(key, value)
+
+
+def top(key, value):
+    return lambda document: document.__setitem__(key, value)
+
+
+def test_children_may_stand_before_their_parents(change):
+    tree = read_model(change(lambda document: document["bodies"].reverse()))
+    assert list(compile_tree(tree).parent) == [1, 2, -1]
+
+
+@pytest.mark.parametrize(
+    "edit, words",
+    [
+        (top("schema", "pivotree-model/2"), "'schema' is 'pivotree-model/2'; give 'pivotree-mo"),
+        (lambda document: document.pop("schema"), "field 'schema' is None"),
+        (lambda document: document.pop("velocity"), "field 'velocity' is missing"),
+        (top("velocity", [1.0, 2.0]), "'velocity' has 2 entries, not 3"),
+        (top("effort", [1.0, 2.0, 3.0, 4.0]), "'effort' has 4 entries, not 3"),
+        (top("effort", [1.0, "2", 3.0]), "'effort' holds a text"),
+        (top("effort", [1.0, True, 3.0]), "'effort' holds true"),
+        (top("effort", [1.0, 10**400, 3.0]), "'effort' holds a number beyond"),
+        (top("gravity", [0.0, float("nan"), 0.0]), "holds NaN; give finite"),
+        (top("gravity", -9.81), "'gravity' holds a number; give 3 numbers"),
+        (top("bodies", []), "'bodies' is empty"),
+        (top("bodies", [3]), "body 1 of 'bodies' is a number; give an object"),
+        (top("name", 3), "field 'name' is a number"),
+        (top("expected", []), "'expected' is a list"),
+        (lambda document: document["bodies"][1].pop("mass"), "body 'tip': field 'mass' is missing"),
+        (lambda document: document["bodies"][1].pop("name"), "body 2 of 'bodies': field 'name'"),
+        (lambda document: document["bodies"][0].pop("parent"), "'base': field 'parent' is miss"),
+        (body(1, "parent", "bass"), "body 'tip': parent 'bass' is unknown"),
+        (body(1, "parent", ["base"]), "is unknown"),
+        (body(1, "name", "base"), "'base': name is used twice"),
+        (body(0, "parent", "tip"), "cycle"),
+        (body(0, "parent", "base"), "cycle"),
+        (body(0, "mass", -1.0), "body 'base': field 'mass' is -1.0; give zero or more"),
+        (body(0, "mass", None), "'mass' holds null; give a number"),
+        (body(0, "com", [0.0, 1.0]), "'com' has 2 entries, not 3; give 3 numbers"),
+        (body(0, "R", [[2.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]]), "'R' is not a rotation"),
+        (body(0, "inertia_com", [[1.0, 1, 0], [0, 1.0, 0], [0, 0, 1.0]]), "not symmetric"),
+        (body(0, "S", [[1.0]] * 5), "'S' is not 6 lists"),
+        (body(0, "S", [[1.0]] * 5 + [[]]), "'S' has 0 entries, not 1"),
+        (body(0, "S", [[0.0]] * 6), "body 'base': field 'S' has rank 0 and 1 columns"),
+        (body(1, "S", [[1.0, 1.0]] * 6), "'S' has rank 1 and 2 columns"),
+        (body(1, "bias", [1.0]), "'bias' has 1 entries, not 6"),
+    ],
+)
+def test_bad_files_are_told_in_one_sentence(change, edit, words):
+    path = change(edit)
+    with pytest.raises(ModelError, match=words) as caught:
+        read_model(path)
+    assert str(caught.value).startswith(f"{path}: ") and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content, words",
+    [
+        (b'{\n "schema": ,}', "line 2, column 12: is not JSON"),
+        (b"", "line 1, column 1: is not JSON"),
+        (b"[1]", "holds a list; give an object"),
+        (b"\xff\xfe", "not text in UTF-8"),
+        (b"[" * 100000, "JSON"),
+        (b'{"schema": ' + b"9" * 5000 + b"}", "beyond reason"),
+    ],
+)
+def test_files_that_are_no_json(tmp_path, content, words):
+    path = tmp_path / "m.json"
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match=words):
+        read_model(path)
+
+
+def test_load_tells_paths_from_names(tmp_path):
+    with pytest.raises(ModelError, match=r"none\.json: does not exist"):
+        load(tmp_path / "none.json")
+    with pytest.raises(ModelError, match=r"arm\.urdf: does not exist"):
+        load("arm.urdf")
+    other = tmp_path / "robot.sdf"
+    other.write_text("<sdf/>")
+    with pytest.raises(ModelError, match=r"neither a \.urdf nor a \.json"):
+        load(other)
+    with pytest.raises(ModelError, match=r"robot\.sdfx: does not exist"):
+        load(f"{other}x")
+    assert load("chain:3").number_of_nodes() == 3
+    write_model(tmp_path / "m.JSON", state())
+    assert load(tmp_path / "m.JSON").number_of_nodes() == 3

@@ -1,0 +1,321 @@
+"""URDF: every joint type, fixed joints merged and kept, and what is refused."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kkt.errors import ModelError
+from kkt.joints import TYPES
+from kkt.modelfile import read_model
+from kkt.models import load
+from kkt.robot_data import find_robot, robot_files, robots_folder
+from kkt.state import kinematics
+from kkt.system import build
+from kkt.tree import compile_tree
+from kkt.urdf import MimicWarning, read_urdf
+
+MODELS = Path(__file__).parent / "models"
+robots = pytest.mark.skipif(robots_folder() is None, reason="example-robot-data is missing")
+
+
+def link(name, mass="1", com="0 0 0", rpy="0 0 0", moments="1 2 2.5"):
+    a, b, c = moments.split()
+    return (
+        f'<link name="{name}"><inertial><origin xyz="{com}" rpy="{rpy}"/><mass value="{mass}"/>'
+        f'<inertia ixx="{a}" ixy="0" ixz="0" iyy="{b}" iyz="0" izz="{c}"/></inertial></link>\n'
+    )
+
+
+def joint(name, parent, child, kind="revolute", inside='<axis xyz="0 0 1"/>'):
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f"{inside}</joint>\n"
+    )
+
+
+@pytest.fixture
+def write(tmp_path):
+    def put(*parts, head='<robot name="r">\n', tail="</robot>\n"):
+        path = tmp_path / "r.urdf"
+        path.write_text(head + "".join(parts) + tail, encoding="utf-8")
+        return path
+
+    return put
+
+
+EVERY = (
+    [link(name) for name in "wabcdef"]
+    + [joint("j1", "w", "a", "revolute", '<axis xyz="0 3 4"/><origin xyz="1 2 3"/>')]
+    + [joint("j2", "a", "b", "continuous", "")]
+    + [joint("j3", "a", "c", "prismatic", '<axis xyz="0 0 -2"/>')]
+    + [joint("j4", "c", "d", "fixed", '<origin xyz="0 0 1"/>')]
+    + [joint("j5", "d", "e", "planar", '<axis xyz="0 1 0"/>')]
+    + [joint("j6", "w", "f", "floating", "")]
+)
+
+
+def test_every_joint_type(write):
+    tree = read_urdf(write(*EVERY))
+    compiled = compile_tree(tree)
+    assert compiled.names == ("a", "b", "c", "d", "e", "f")
+    assert list(compiled.parent) == [-1, 0, 0, 2, 3, -1]
+    kinds = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
+    assert compiled.joint == kinds
+    assert list(compiled.dof) == [TYPES[kind].dof for kind in kinds] == [1, 1, 1, 0, 3, 6]
+    np.testing.assert_allclose(compiled.axis[0, 0], [0, 0.6, 0.8])
+    assert (compiled.axis[1, 0] == [1, 0, 0]).all()  # URDF's default axis
+    assert (compiled.axis[2, 0] == [0, 0, -1]).all()
+    assert (compiled.p[0] == [1, 2, 3]).all()
+    assert [tree.nodes[name]["joint_name"] for name in tree] == ["j1", "j2", "j3", "j4", "j5", "j6"]
+    assert len(tree.graph["q"]) == 12 and tree.graph["name"] == "r"
+    R, _, S, _ = kinematics(compiled, tree.graph["q"], tree.graph["qd"])
+    assert S[3].shape == (6, 0)
+    assert np.abs(np.einsum("kij,klj->kil", R, R) - np.eye(3)).max() < 1e-15
+    assert build(tree).matrix.shape == (12 * 6 + 12,) * 2
+
+
+def test_a_floating_base_is_a_body(write):
+    tree = read_urdf(write(*EVERY), floating=True)
+    compiled = compile_tree(tree)
+    assert compiled.names[0] == "w" and compiled.joint[0] == "floating"
+    assert list(compiled.parent) == [-1, 0, 1, 1, 3, 4, 0]
+    assert int(compiled.dof.sum()) == 18 == len(tree.graph["qd"])
+
+
+def test_rpy_is_yaw_after_pitch_after_roll_and_turns_the_inertia(write):
+    r, p, y = 0.3, -0.5, 1.1
+    Rx = np.array([[1, 0, 0], [0, np.cos(r), -np.sin(r)], [0, np.sin(r), np.cos(r)]])
+    Ry = np.array([[np.cos(p), 0, np.sin(p)], [0, 1, 0], [-np.sin(p), 0, np.cos(p)]])
+    Rz = np.array([[np.cos(y), -np.sin(y), 0], [np.sin(y), np.cos(y), 0], [0, 0, 1]])
+    R = Rz @ Ry @ Rx
+    text = f"{r} {p} {y}"
+    path = write(
+        link("w"), link("a", com="0.1 0.2 0.3", rpy=text),
+        joint("j", "w", "a", inside=f'<origin rpy="{text}"/>'),
+    )  # fmt: skip
+    tree = compile_tree(read_urdf(path))
+    np.testing.assert_allclose(tree.R[0], R, atol=1e-16)
+    np.testing.assert_allclose(tree.inertia[0], R @ np.diag([1, 2, 2.5]) @ R.T, atol=1e-15)
+    assert (tree.com[0] == [0.1, 0.2, 0.3]).all() and (tree.inertia[0] == tree.inertia[0].T).all()
+
+
+ARM = [
+    link("w", "7"), link("a", "3", "0.1 0 0", "0.2 0 0"), link("b", "2", "0 0.3 0", "0 0.7 0"),
+    link("c", "0.5", "0 0 0.2", "0.1 0.2 0.3"), '<link name="tool"/>', link("d", "1.5"),
+    joint("j1", "w", "a"),
+    joint("j2", "a", "b", "fixed", '<origin xyz="0.5 0 0.1" rpy="0.4 0 1"/>'),
+    joint("j3", "b", "c", "fixed", '<origin xyz="0 0.2 0" rpy="0 -0.6 0"/>'),
+    joint("j4", "c", "tool", "fixed", '<origin xyz="0 0 9"/>'),
+    joint("j5", "tool", "d", "revolute", '<origin xyz="0.1 0.2 0.3" rpy="1 0 0"/>'),
+]  # fmt: skip
+
+
+def total(tree, q=None):
+    """Mass, centre of mass and inertia about it of the whole tree, in the world."""
+    compiled = compile_tree(tree)
+    R, p, _, _ = kinematics(compiled, q, np.zeros_like(q))
+    for level in compiled.levels[1:]:
+        for k in level:
+            up = compiled.parent[k]
+            R[k], p[k] = R[up] @ R[k], p[up] + R[up] @ p[k]
+    at = p + np.einsum("kij,kj->ki", R, compiled.com)
+    com = compiled.mass @ at / compiled.mass.sum()
+    J = np.einsum("kij,kjl,kml->im", R, compiled.inertia, R)
+    for m, d in zip(compiled.mass, at - com, strict=True):
+        J = J + m * (d @ d * np.eye(3) - np.outer(d, d))
+    return compiled.mass.sum(), com, J
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_merging_fixed_joints_keeps_mass_centre_and_inertia(write, floating):
+    path = write(*ARM)
+    kept, merged = (read_urdf(path, floating, merge_fixed=flag) for flag in (False, True))
+    assert len(kept) == len(merged) + 3 == 5 + floating
+    assert list(merged) == (["w"] if floating else []) + ["a", "d"]
+    assert merged.has_edge("a", "d")
+    q = 0.4 * np.arange(1, len(kept.graph["q"]) + 1)
+    for one, other in zip(total(kept, q), total(merged, q), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-14, atol=1e-15)
+
+
+def test_links_fixed_to_the_world_vanish_in_merging(write):
+    path = write(
+        link("w"), link("post"), link("a"),
+        joint("j0", "w", "post", "fixed", '<origin xyz="0 0 2" rpy="0 0 1"/>'),
+        joint("j1", "post", "a", inside='<origin xyz="1 0 0"/>'),
+    )  # fmt: skip
+    assert list(read_urdf(path)) == ["post", "a"]
+    tree = compile_tree(read_urdf(path, merge_fixed=True))
+    assert tree.names == ("a",) and list(tree.parent) == [-1]
+    np.testing.assert_allclose(tree.p[0], [np.cos(1), np.sin(1), 2])
+
+
+def test_a_link_without_inertial_has_no_mass(write):
+    tree = compile_tree(read_urdf(write(link("w"), '<link name="a"/>', joint("j", "w", "a"))))
+    assert tree.mass[0] == 0 and not tree.inertia.any()
+
+
+def test_mimic_joints_are_told_and_free_or_fixed_at_their_offset(write):
+    coupled = '<axis xyz="0 0 1"/><mimic joint="j1" multiplier="2" offset="0.5"/>'
+    path = write(
+        link("w"), link("a"), link("b"), joint("j1", "w", "a"),
+        joint("j2", "a", "b", inside=coupled),
+    )  # fmt: skip
+    with pytest.warns(MimicWarning, match="joint 'j2': mimics 'j1'; it moves freely"):
+        assert compile_tree(read_urdf(path)).joint == ("revolute", "revolute")
+    with pytest.warns(MimicWarning, match="held at its offset 0.5"):
+        held = compile_tree(read_urdf(path, mimic="fixed"))
+    assert held.joint == ("revolute", "fixed")
+    assert held.R[1][0, 0] == np.cos(0.5)
+    with pytest.raises(ModelError, match="option mimic"):
+        read_urdf(path, mimic="follow")
+
+
+TWO = link("w") + link("a")
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        (TWO + "<joint", "line 4, column 7: is not XML"),
+        (TWO, "'w' and 'a': neither has a parent joint"),
+        ("", "has no <link>"),
+        (TWO + joint("j", "w", "b"), "joint 'j': child link 'b' is unknown; links are w, a"),
+        (TWO + joint("j", "v", "a"), "joint 'j': parent link 'v' is unknown"),
+        (TWO + joint("j", "w", "a") * 2, "joint 'j': name is used twice"),
+        (TWO + link("a") + joint("j", "w", "a"), "link 'a': name is used twice"),
+        (TWO + joint("j", "w", "a") + joint("k", "w", "a"), "'a': has two parent joints, 'j'"),
+        (TWO + joint("j", "w", "w"), "links w -> w: form a cycle"),
+        (TWO + joint("j", "w", "a") + joint("k", "a", "w"), "cycle"),
+        (
+            TWO + link("b") + joint("j", "a", "b") + joint("k", "b", "a"),
+            "links (a -> b -> a|b -> a -> b): form a cycle",
+        ),
+        (TWO + joint("j", "w", "a", "hinge"), "'type' is 'hinge'; use one of"),
+        (TWO + joint("j", "w", "a", "revolut"), "did you mean revolute"),
+        (TWO + joint("j", "w", "a", inside='<axis xyz="0 0 0"/>'), "joint 'j': field 'axis' is ze"),
+        (TWO + joint("j", "w", "a", inside='<axis xyz="0 1"/>'), "'axis' is '0 1'; give 3 numb"),
+        (TWO + joint("j", "w", "a", inside='<origin xyz="0 0 x"/>'), "'origin xyz' is 'x'"),
+        (TWO + joint("j", "w", "a", inside='<origin rpy="0 inf 0"/>'), "'origin rpy' is 'inf'"),
+        (link("w") + link("a", "-1") + joint("j", "w", "a"), "link 'a': field 'mass' is -1; giv"),
+        (link("w") + link("a", "nan") + joint("j", "w", "a"), "'mass' is 'nan'; give a finite"),
+        (link("w") + link("a", "1 kg") + joint("j", "w", "a"), "'mass' is '1 kg'"),
+        (link("w") + link("a", moments="1 1 b") + joint("j", "w", "a"), "'inertia izz' is 'b'"),
+        (
+            link("w") + '<link name="a"><inertial><mass value="1"/></inertial></link>',
+            "link 'a': field 'inertia ixx' is missing",
+        ),
+        ('<link name="a"><inertial/></link>', "link 'a': field 'mass value' is missing"),
+        ("<link/>", "a <link> after 0 others: field 'name' is missing"),
+        (TWO + '<joint name="j" type="fixed"/>', "joint 'j': field 'parent link' is missing"),
+        (link("w"), "no body is left"),
+        ('<x:macro xmlns:x="http://ros.org/wiki/xacro"/>', "expand them first"),
+    ],
+)
+def test_bad_files_are_told_in_one_sentence(write, text, words):
+    path = write(text)
+    with pytest.raises(ModelError, match=words) as caught:
+        read_urdf(path)
+    assert str(caught.value).startswith(f"{path}: ") and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    ['<!ENTITY e SYSTEM "file:///etc/hostname">', '<!ENTITY e "1">', '<!ENTITY % e SYSTEM "x">'],
+)
+def test_entities_are_refused(write, declared):
+    path = write(
+        link("w"), link("a", "&e;"), joint("j", "w", "a"),
+        head=f'<!DOCTYPE robot [{declared}]>\n<robot name="r">',
+    )  # fmt: skip
+    with pytest.raises(ModelError, match="refused"):
+        read_urdf(path)
+
+
+def test_files_that_are_no_urdf(tmp_path):
+    other = tmp_path / "other.urdf"
+    other.write_text("<sdf/>")
+    with pytest.raises(ModelError, match="root element is <sdf>"):
+        read_urdf(other)
+    other.write_bytes(b'<?xml version="1.0" encoding="utf-8"?><robot name="\xff"/>')
+    with pytest.raises(ModelError, match=r"(encoding|not XML)"):
+        read_urdf(other)
+    with pytest.raises(ModelError, match="No such file"):
+        read_urdf(tmp_path / "none.urdf")
+    with pytest.raises(ModelError, match="cannot be read"):
+        read_urdf(tmp_path)
+
+
+def test_a_deep_chain_is_no_recursion(write):
+    n = 3000
+    path = write(
+        *(link(f"l{k}") for k in range(n)),
+        *(joint(f"j{k}", f"l{k}", f"l{k + 1}") for k in range(n - 1)),
+    )
+    assert len(compile_tree(read_urdf(path)).levels) == n - 1
+
+
+@robots
+@pytest.mark.parametrize("name", ["ur5", "panda", "anymal_c", "baxter"])
+def test_robots_are_the_reference_models(name):
+    file = "anymal_c_ff" if name == "anymal_c" else name
+    reference = compile_tree(read_model(MODELS / f"{file}.json"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = load(f"robot:{name}", merge_fixed=True)
+    mine = compile_tree(tree)
+    joints = [tree.nodes[body]["joint_name"] for body in mine.names]
+    assert set(joints) == set(reference.names)
+    for k, name_of in enumerate(joints):
+        there = reference.names.index(name_of)
+        assert mine.mass[k] == pytest.approx(reference.mass[there], rel=1e-14)
+        np.testing.assert_allclose(mine.com[k], reference.com[there], atol=1e-14)
+        np.testing.assert_allclose(mine.inertia[k], reference.inertia[there], atol=1e-13)
+
+
+@robots
+def test_every_installed_robot_is_read():
+    files = robot_files()
+    assert len(files) > 60 and all(path.exists() for path, _ in files.values())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for path, floating in set(files.values()):
+            tree = compile_tree(read_urdf(path, floating, merge_fixed=True))
+            assert ("floating" in tree.joint) == floating
+
+
+@robots
+@pytest.mark.peers
+def test_every_installed_robot_is_what_pinocchio_reads():
+    pin = pytest.importorskip("pinocchio")
+    for path, floating in set(robot_files().values()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = read_urdf(path, floating, merge_fixed=True)
+            mine = compile_tree(tree)
+        base = [pin.JointModelFreeFlyer()] if floating else []
+        model = pin.buildModelFromUrdf(str(path), *base)
+        assert (model.njoints - 1, model.nv) == (mine.n, mine.dof.sum()), path
+        for k, body in enumerate(mine.names):
+            j = model.getJointId(tree.nodes[body]["joint_name"])
+            theirs, place = model.inertias[j], model.jointPlacements[j]
+            assert abs(theirs.mass - mine.mass[k]) < 1e-13
+            assert np.abs(theirs.lever - mine.com[k]).max() < 1e-13 or mine.mass[k] == 0
+            assert np.abs(theirs.inertia - mine.inertia[k]).max() < 1e-13
+            assert np.abs(place.rotation - mine.R[k]).max() < 1e-13
+            assert np.abs(place.translation - mine.p[k]).max() < 1e-13
+
+
+@robots
+def test_unknown_robots_are_told_with_their_neighbours():
+    assert find_robot("talos")[1] and not find_robot("talos_arm")[1]
+    with pytest.raises(ModelError, match="'pandas' is unknown; did you mean panda"):
+        load("robot:pandas")
+
+
+def test_a_missing_package_is_told(monkeypatch):
+    monkeypatch.setattr("kkt.robot_data.robots_folder", lambda: None)
+    with pytest.raises(ModelError, match=r"install pivotree\[robots\]"):
+        load("robot:panda")
