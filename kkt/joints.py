@@ -151,11 +151,7 @@ def exponential(twist: Floats) -> tuple[Floats, Floats]:
     if angle < 1e-8:
         return R, v + 0.5 * cross(w, v)
     K = skew(w / angle)
-    V = (
-        np.eye(3)
-        + (1.0 - np.cos(angle)) / angle * K
-        + (1.0 - np.sin(angle) / angle) * matmul(K, K)
-    )
+    V = np.eye(3) + (1.0 - np.cos(angle)) / angle * K + (1.0 - np.sin(angle) / angle) * matmul(K, K)
     return R, matvec(V, v)
 
 

@@ -16,7 +16,7 @@ from .bias import bias, joint_rates
 from .blocks import BlockIndex, Structure
 from .errors import ModelError
 from .joints import GENERAL
-from .spatial import Array, force_transform, spatial_inertia
+from .spatial import Array, force_transform, skew, spatial_inertia
 from .state import State, kinematics, state_of
 from .tree import BodyTree, compile_tree
 
@@ -82,22 +82,42 @@ def pattern_of(tree: BodyTree) -> Pattern:
     states = [
         generator.uniform(0.4, 1.2, N) if free else np.zeros(N) for _ in range(2 if free else 1)
     ]
-    Phis, Ss = [], []
+    Phis, Ss, ones_in_Phi = [], [], []
     for q in states:
         R, p, S, _ = kinematics(tree, q, np.zeros(N))
-        Phis.append(force_transform(R, p))
+        Phis.append(_transform_pattern(R != 0.0, p != 0.0))
+        ones_in_Phi.append(force_transform(R, np.zeros_like(p)) == 1.0)
         Ss.append(np.concatenate([*(x.T for x in S), np.zeros((0, 6))]))
-    M = spatial_inertia(tree.mass, tree.com, tree.inertia)
     nonzero = np.logical_or.reduce
     ones = np.logical_and.reduce
     return Pattern(
-        M=M != 0.0,
-        Phi=nonzero([x != 0.0 for x in Phis]),
+        M=_inertia_pattern(tree),
+        Phi=nonzero(Phis),
         S=nonzero([x != 0.0 for x in Ss]),
-        Phi_one=ones([x == 1.0 for x in Phis]),
+        Phi_one=ones(ones_in_Phi),
         S_one=ones([x == 1.0 for x in Ss]),
         a=(tree.dof > 0) | (tree.parent < 0),
     )
+
+
+# Patterns come from the factors, not from the products: in float64 a sum of products may cancel
+# to 0 where its exact value is 1e-17.
+
+
+def _transform_pattern(R: NDArray[np.bool_], p: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Entries of Phi = [[R, p~ R], [0, R]] that may be nonzero."""
+    upper = np.abs(skew(p.astype(np.int64))) @ R.astype(np.int64) > 0
+    zero = np.zeros_like(R)
+    return np.block([[R, upper], [zero, R]])
+
+
+def _inertia_pattern(tree: BodyTree) -> NDArray[np.bool_]:
+    """Entries of M = [[J - m d~ d~, m d~], [-m d~, m 1]] that may be nonzero."""
+    massive = (tree.mass != 0.0)[:, None, None]
+    d = np.abs(skew((tree.com != 0.0).astype(np.int64)))
+    top = (tree.inertia != 0.0) | ((d @ d > 0) & massive)
+    side = (d > 0) & massive
+    return np.block([[top, side], [side, np.eye(3, dtype=bool) & massive]])
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,10 @@ class BodyTree:
     def dof(self) -> NDArray[np.int64]:
         """(n,) N_k, degrees of freedom of each joint."""
         return np.array(
-            [self.S[k].shape[1] if t == GENERAL else TYPES[t].dof for k, t in enumerate(self.joint)],
+            [
+                self.S[k].shape[1] if t == GENERAL else TYPES[t].dof
+                for k, t in enumerate(self.joint)
+            ],
             dtype=np.int64,
         )
 

@@ -1,0 +1,1 @@
+"""What elimination is: sequences of pivots, their symbolic factor, their program, their tape."""

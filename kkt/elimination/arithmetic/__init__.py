@@ -1,0 +1,1 @@
+"""Number types that read a tape, each one its own file."""

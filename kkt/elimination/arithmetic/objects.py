@@ -1,0 +1,34 @@
+"""Number types that are Python objects: exact fractions, mpmath numbers, balls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tape import Chunk
+
+
+class ZeroDivisor(ArithmeticError):
+    """A division by zero, with the step in which it stood."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__(step)
+        self.step = step
+
+
+def run(chunk: Chunk, v: list[Any]) -> None:
+    """Apply a chunk to the values v, a list of numbers, in place."""
+    columns = (chunk.op, chunk.dst, chunk.a, chunk.b)
+    done = 0
+    try:
+        for op, d, a, b in zip(*(column.tolist() for column in columns), strict=True):
+            if op == 2:
+                v[d] = v[a] * v[b]
+            elif op == 1:
+                v[d] = v[a] - v[b]
+            elif op == 0:
+                v[d] = v[a] + v[b]
+            else:
+                v[d] = v[a] / v[b]
+            done += 1
+    except ZeroDivisionError:
+        raise ZeroDivisor(int(chunk.step[done])) from None

@@ -1,0 +1,232 @@
+"""Certified solutions: balls whose precision is doubled until the asked digits are proved.
+
+Ball arithmetic (python-flint; Johansson 2017) encloses every rounding error.  A pivot whose ball
+does not hold zero proves that the matrix is nonsingular.  Naive balls widen by some bits a body,
+so the accuracy of the result is looked at, never assumed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import flint
+import numpy as np
+from numpy.typing import NDArray
+
+from ..blocks import Block
+from ..errors import CertificationError, SingularError
+from ..system import Entries, System, assemble
+from .formats import Format, get_format
+from .record import Elimination
+from .tape import Tape
+
+BITS_PER_DIGIT = 3.3219280948873626
+MAX_BITS = 1 << 15
+
+
+@dataclass(frozen=True)
+class Certified:
+    """The solution of (4) for given data, each number a ball."""
+
+    solution: dict[Block, NDArray]  # balls
+    blocks: tuple[Block, ...]  # the qdd blocks, bodies in the tree's order
+    system: System
+    digits: int  # proved relative digits of every qdd
+    bits: int  # precision that it took
+
+    @property
+    def qdd(self) -> list[Any]:
+        """(N,) balls."""
+        return [x for block in self.blocks for x in self.solution[block]]
+
+    def decimals(self, digits: int | None = None) -> list[str]:
+        """qdd as decimal strings of the proved digits."""
+        count = digits or self.digits
+        with flint.ctx.workprec(self.bits):
+            return [decimal(x, count) for x in self.qdd]
+
+    def error(self, qdd: NDArray) -> float | None:
+        """max |qdd - exact| / max |exact| over all joints; None where a qdd is not a number."""
+        exact = self.qdd
+        if not len(exact):
+            return 0.0
+        with flint.ctx.workprec(self.bits):
+            off = [_magnitude(_ball(x) - y) for x, y in zip(qdd, exact, strict=True)]
+            size = max(_magnitude(y) for y in exact)
+        if not np.isfinite(off).all():
+            return None
+        if size == 0.0:
+            return 0.0 if max(off) == 0.0 else float("inf")
+        return max(off) / size
+
+    def block_error(self, blocks: list[Block], solution: dict[Block, Any]) -> float | None:
+        """Largest error of some blocks' unknowns, relative to the largest unknown of the kind."""
+        worst = 0.0
+        for block in blocks:
+            if block not in self.solution or block not in solution:
+                continue
+            high, low = self._doubles[block]
+            with np.errstate(all="ignore"):
+                off = np.abs((np.asarray(solution[block], dtype=float) - high) - low).max()
+            scale = self._scale[block.kind]
+            worst = max(worst, float(off / scale) if scale else float(off))
+        return worst if np.isfinite(worst) else None
+
+    @property
+    def _doubles(self) -> dict[Block, tuple[NDArray, NDArray]]:
+        if "_pairs" not in self.__dict__:
+            pairs = {}
+            with flint.ctx.workprec(self.bits):
+                for block, balls in self.solution.items():
+                    high = np.array([float(x.mid()) for x in balls])
+                    low = np.array(
+                        [float((x - flint.arb(h)).mid()) for x, h in zip(balls, high, strict=True)]
+                    )
+                    pairs[block] = (high, low)
+            self.__dict__["_pairs"] = pairs
+        return self.__dict__["_pairs"]
+
+    @property
+    def _scale(self) -> dict[str, float]:
+        if "_largest" not in self.__dict__:
+            largest: dict[str, float] = {}
+            for block, (high, _) in self._doubles.items():
+                size = float(np.abs(high).max(initial=0.0))
+                largest[block.kind] = max(largest.get(block.kind, 0.0), size)
+            self.__dict__["_largest"] = largest
+        return self.__dict__["_largest"]
+
+    def as_elimination(self, tape: Tape, chosen: Format) -> Elimination:
+        """The balls as the result of an elimination."""
+        from .run import _elimination
+
+        return _elimination(self.system, tape, chosen, self.solution, (), None)
+
+
+def certify(
+    system: System,
+    digits: int = 50,
+    *,
+    tape: Tape | Any = None,
+    rounded_to: str | Format | None = None,
+) -> Certified:
+    """The solution of (4) with ``digits`` proved digits of every qdd.
+
+    The data are the model's doubles, or with ``rounded_to`` ("float32", "float64") the entries of
+    (4) rounded to that format.  ``tape`` is a traced order or an order; leaf to root (articulated
+    body) where None.  Raises CertificationError, naming the pivot, where no precision suffices.
+    """
+    from .run import trace
+
+    if tape is None:
+        tape = [[("pdd", k), ("qdd", k), ("f", k)] for k in system.structure.tip_to_base]
+    if not isinstance(tape, Tape):
+        tape = trace(system, tape)
+    wanted = digits * BITS_PER_DIGIT
+    bits = max(128, int(wanted * 1.2) + 64)
+    blocks = tuple(
+        Block("qdd", name)
+        for name, dof in zip(system.tree.names, system.tree.dof, strict=True)
+        if dof
+    )
+    trouble = "no digit"
+    while bits <= MAX_BITS:
+        with flint.ctx.workprec(bits):
+            solution, bad = _solve(system, tape, rounded_to)
+            if bad:
+                trouble = bad
+            else:
+                balls = [x for block in blocks for x in solution[block]]
+                accuracy = _proved_bits(balls)
+                if accuracy >= wanted:
+                    return Certified(solution, blocks, system, digits, bits)
+                trouble = f"only {max(0, int(accuracy / BITS_PER_DIGIT))} digits"
+        bits *= 2
+    raise CertificationError(
+        f"{system.name}: {trouble} certified at {bits // 2} bits; the joint-space inertia is "
+        "singular or nearly so (look for massless links that carry a joint)"
+    )
+
+
+def _solve(
+    system: System, tape: Tape, rounded_to: str | Format | None
+) -> tuple[dict[Block, NDArray], str | None]:
+    from .run import run_objects
+
+    if rounded_to is None:
+        entries = assemble(system.state, flint.arb)
+    else:
+        entries = _rounded(system.entries, get_format(rounded_to).dtype)
+    try:
+        solution, pivots, _ = run_objects(tape, entries, flint.arb)
+    except SingularError as error:
+        return {}, str(error)
+    for i, values in sorted(pivots.items()):
+        if any(0 in d or not d.is_finite() for d in values):
+            record = tape.program.pivots[i]
+            return {}, f"pivot {record.blocks[0]} cannot be told from zero:"
+    return solution, None
+
+
+def _rounded(entries: Entries, dtype: type | None) -> Entries:
+    def balls(x: NDArray) -> NDArray:
+        flat = [flint.arb(float(value)) for value in x.astype(dtype).ravel()]
+        return np.array([*flat, None], dtype=object)[:-1].reshape(x.shape)
+
+    with np.errstate(over="ignore"):
+        return Entries(
+            *(balls(getattr(entries, name)) for name in ("M", "Phi", "S", "a", "b", "tau"))
+        )
+
+
+def _proved_bits(balls: list[Any]) -> float:
+    """Least relative accuracy; an exact zero has all, and one far below the largest counts."""
+    if not balls:
+        return float("inf")
+    largest = max(_magnitude(x) for x in balls)
+    least = float("inf")
+    for x in balls:
+        if x.is_exact():
+            continue
+        accuracy = float(x.rel_accuracy_bits())
+        if 0 in x and largest > 0.0:  # zero for all that can be seen: compare with the others
+            size = _magnitude(x)
+            accuracy = 0.5 * np.log2(largest / size) if size else float("inf")
+        least = min(least, accuracy)
+    return least
+
+
+def _ball(x: Any) -> Any:
+    if isinstance(x, flint.arb):
+        return x
+    if isinstance(x, float | np.floating):
+        return flint.arb(float(x))
+    if hasattr(x, "numerator") and hasattr(x, "denominator"):  # a fraction
+        return flint.arb(flint.fmpq(int(x.numerator), int(x.denominator)))
+    sign, mantissa, exponent, _ = x._mpf_  # mpmath
+    ball = flint.arb(flint.fmpz(int(mantissa))) * flint.arb(2) ** int(exponent)
+    return -ball if sign else ball
+
+
+def _magnitude(ball: Any) -> float:
+    return float(abs(ball).upper()) if ball.is_finite() else float("inf")
+
+
+def decimal(x: Any, digits: int) -> str:
+    """A number as a decimal string of ``digits`` significant digits."""
+    import mpmath
+
+    if isinstance(x, flint.arb):
+        mantissa, exponent = x.mid().man_exp()
+        value = mpmath.MPContext()
+        value.dps = digits + 20
+        number = value.ldexp(value.mpf(int(mantissa)), int(exponent))
+        return mpmath.nstr(number, digits, strip_zeros=False)
+    if hasattr(x, "_mpf_"):
+        return mpmath.nstr(x, digits, strip_zeros=False)
+    context = mpmath.MPContext()
+    context.dps = digits + 20
+    return mpmath.nstr(
+        context.mpf(int(x.numerator)) / int(x.denominator), digits, strip_zeros=False
+    )

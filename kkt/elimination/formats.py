@@ -1,0 +1,56 @@
+"""Names of number formats: what each one is, and how a name is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import FormatError
+
+MAX_DIGITS = 100_000
+
+
+@dataclass(frozen=True)
+class Format:
+    """A number format that reads a tape."""
+
+    name: str  # as written: float32, mp:50
+    kind: str  # "float", "exact", "mp" or "ball"
+    dtype: type | None = None  # numpy type of a float
+    digits: int = 0  # decimal digits asked of mp and ball
+
+    @property
+    def from_model(self) -> bool:
+        """Spatial algebra, bias and assembly run in this format too."""
+        return self.kind != "float"
+
+
+_FIXED = {
+    "float64": Format("float64", "float", np.float64),
+    "float32": Format("float32", "float", np.float32),
+    "exact": Format("exact", "exact"),
+}
+
+
+def get_format(name: str | Format) -> Format:
+    """The format of a name: float64, float32, exact, mp:DIGITS or ball:DIGITS."""
+    if isinstance(name, Format):
+        return name
+    if name in _FIXED:
+        return _FIXED[name]
+    kind, _, digits = str(name).partition(":")
+    if kind in ("mp", "ball"):
+        try:
+            asked = int(digits or "50")
+        except ValueError:
+            asked = 0
+        if 1 <= asked <= MAX_DIGITS:
+            return Format(f"{kind}:{asked}", kind, digits=asked)
+        raise FormatError(
+            f"format {name!r}: {digits!r} is no number of digits; use 1 to {MAX_DIGITS}, "
+            f"as in {kind}:50"
+        )
+    raise FormatError(
+        f"format {name!r} is unknown; use float32, float64, exact, mp:DIGITS or ball:DIGITS"
+    )

@@ -1,0 +1,291 @@
+"""A bracketed sequence of pivots: what an order returns, checked against the structure.
+
+A pivot is a group of blocks (a bracket) that is eliminated together.  Inside a bracket the pairs
+(pdd_k, f_k) and (fJ_k, qdd_k), whose coupling is the identity, come first and are used through
+their exact inverse [[0, 1], [1, -X]]; what is left follows in the order pdd < f < qdd.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..blocks import FC, FJ, KINDS, PDD, QDD, Block, F, Structure
+from ..errors import OrderError
+
+# Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
+_PRIORITY = {PDD: 0, F: 1, FJ: 1, FC: 2, QDD: 3}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The four switches that decide rounding: what is added to what first (DESIGN of brackets).
+
+    couple       "inverse": the bracket's inverse is formed by itself, then meets the couplings;
+                 "carried": the couplings take part in every pivot inside the bracket
+    assembly     "multifrontal": a child's update is summed apart and added to the parent last;
+                 "right_looking": every pivot subtracts from what is left at once
+    accumulate   "assembled", or "unassembled": D_k = H M H* + H M~ H*, eq (11) of Ascher 1996
+    rank_update  "outer": (c c*)/d; "gain": (c/d) c*
+    """
+
+    couple: str = "inverse"
+    assembly: str = "multifrontal"
+    accumulate: str = "assembled"
+    rank_update: str = "outer"
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if value not in choices:
+                raise OrderError(f"order: switch {name!r} is {value!r}; use {' or '.join(choices)}")
+
+
+_CHOICES = {
+    "couple": ("inverse", "carried"),
+    "assembly": ("multifrontal", "right_looking"),
+    "accumulate": ("assembled", "unassembled"),
+    "rank_update": ("outer", "gain"),
+}
+
+
+@dataclass(frozen=True)
+class PivotSequence:
+    """Groups of blocks in elimination order, with the switches that decide rounding."""
+
+    groups: Sequence[Sequence[Block | tuple[str, Hashable]]]
+    name: str = "order"
+    source: str = ""
+    rules: Rules = field(default_factory=Rules)
+    split_links: bool = False  # blocks are those of Structure.split_links()
+
+
+OrderFunction = Callable[[Structure], "PivotSequence | Iterable[Any]"]
+
+
+@dataclass(frozen=True)
+class BlockGraph:
+    """The block graph of (4), with forces whole or split into fJ and fC; block = kind * n + k."""
+
+    structure: Structure
+    split: bool  # forces split into fJ and fC
+
+    @cached_property
+    def size(self) -> NDArray[np.int64]:
+        """(5 n,) rows of each block; 0 where the form has no such block."""
+        n, dof = self.structure.n, self.structure.dof
+        six, none = np.full(n, 6), np.zeros(n, dtype=np.int64)
+        forces = [none, dof, 6 - dof] if self.split else [six, none, none]
+        return np.concatenate([six, dof, *forces])
+
+    @cached_property
+    def edges(self) -> NDArray[np.int64]:
+        """(2, e) off-diagonal blocks that are nonzero at the start, once each."""
+        n, parent = self.structure.n, self.structure.parent
+        k = np.arange(n)
+        inner = np.flatnonzero(parent >= 0)
+        forces = (FJ, FC) if self.split else (F,)
+        axis = FJ if self.split else F
+        pairs = [(QDD * n + k, axis * n + k)]
+        for kind in forces:
+            pairs.append((PDD * n + k, kind * n + k))
+            pairs.append((PDD * n + parent[inner], kind * n + inner))
+        edges = np.concatenate([np.stack(pair) for pair in pairs], axis=1)
+        return edges[:, (self.size[edges] > 0).all(axis=0)]
+
+    @cached_property
+    def partner(self) -> NDArray[np.int64]:
+        """(5 n,) the block whose coupling with this one is the identity, or -1."""
+        n = self.structure.n
+        result = np.full(5 * n, -1, dtype=np.int64)
+        k = np.arange(n)
+        a, b = (QDD * n + k, FJ * n + k) if self.split else (PDD * n + k, F * n + k)
+        result[a], result[b] = b, a
+        return result
+
+    def block(self, number: int) -> Block:
+        n = self.structure.n
+        return Block(KINDS[number // n], self.structure.names[number % n])
+
+    def number(self, kind: str, body: Hashable) -> int:
+        n = self.structure.n
+        return KINDS.index(kind) * n + self.structure.index[body]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sequence that has met its structure: blocks as numbers, in elimination order."""
+
+    sequence: PivotSequence
+    graph: BlockGraph
+    blocks: NDArray[np.int64]  # (B,) blocks in the order of elimination
+    group: NDArray[np.int64]  # (B,) group of each
+    paired: NDArray[np.bool_]  # (B,) the block may form a pair with the next one
+
+    @property
+    def groups(self) -> int:
+        return int(self.group[-1]) + 1 if len(self.group) else 0
+
+
+def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Structure) -> Plan:
+    """Meet a sequence with its structure.
+
+    ``order`` is a PivotSequence, a function from the structure to one or to a list of groups, or
+    that list.  A group is a list of blocks ("pdd", body); a pair of integers (i, j) is a pivot in
+    the numbering of Ascher 1996, equation (6).  Raises OrderError where a block is unknown,
+    eliminated twice, or left out.
+    """
+    sequence = as_sequence(order, structure)
+    if sequence.split_links:
+        structure = structure.split_links()
+    numbers = _numbers(sequence, structure)
+    split = any(kind >= FJ for group in numbers for kind, _ in group)
+    graph = BlockGraph(structure, split)
+    blocks, group, paired = _inside_brackets(numbers, graph)
+    _check_complete(blocks, group, graph, sequence.name)
+    return Plan(sequence, graph, blocks, group, paired)
+
+
+def as_sequence(order: Any, structure: Structure) -> PivotSequence:
+    """Call an order function where needed, and wrap a bare list of groups."""
+    name = getattr(order, "order_name", getattr(order, "__name__", "order"))
+    if callable(order):
+        order = order(structure)
+    if isinstance(order, PivotSequence):
+        return replace(order, name=name) if order.name == "order" else order
+    try:
+        return PivotSequence([list(group) for group in order], name=name)
+    except TypeError:
+        raise OrderError(
+            f"order {name!r}: returns {type(order).__name__}; "
+            "return a list of groups, each a list of blocks such as ('pdd', body)"
+        ) from None
+
+
+def _numbers(sequence: PivotSequence, structure: Structure) -> list[list[tuple[int, int]]]:
+    """Groups as (kind, body index), with the paper's off-diagonal pivots translated."""
+    kind_of = {kind: i for i, kind in enumerate(KINDS)}
+    index = structure.index
+    result: list[list[tuple[int, int]]] = []
+    previous: tuple[int, int] | None = None
+    for step, group in enumerate(sequence.groups, start=1):
+        if len(group) == 2 and all(isinstance(x, int | np.integer) for x in group):
+            row, col = int(group[0]), int(group[1])  # type: ignore[call-overload]
+            if previous != (col, row) or row == col:  # (i, j) stands for (j, i) too
+                result.append(_paper_pivot(row, col, structure, step, sequence.name))
+            previous = (row, col)
+            continue
+        blocks = []
+        for entry in group:
+            try:
+                kind, body = entry
+                blocks.append((kind_of[kind], index[body]))
+            except (TypeError, ValueError, KeyError):
+                raise OrderError(_unknown_block(entry, step, sequence.name, structure)) from None
+        result.append(blocks)
+    return result
+
+
+def _paper_pivot(
+    row: int, col: int, structure: Structure, step: int, name: str
+) -> list[tuple[int, int]]:
+    """Pivot (i, j) of equation (6): rows 3k-2, 3k-1, 3k are pdd, qdd, f of the k-th body."""
+    kinds = (PDD, QDD, F)
+    if not (1 <= row <= 3 * structure.n and 1 <= col <= 3 * structure.n):
+        raise OrderError(
+            f"order {name!r}: step {step} names pivot ({row}, {col}); "
+            f"rows of (6) run from 1 to {3 * structure.n}"
+        )
+    blocks = [(kinds[(i - 1) % 3], int(structure.order[(i - 1) // 3])) for i in (row, col)]
+    if row == col:
+        return blocks[:1]
+    if blocks[0][1] != blocks[1][1] or {blocks[0][0], blocks[1][0]} != {PDD, F}:
+        raise OrderError(
+            f"order {name!r}: step {step} names the off-diagonal pivot ({row}, {col}); only the "
+            "identity blocks (3k, 3k-2) and (3k-2, 3k) can be off-diagonal pivots"
+        )
+    return blocks
+
+
+def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> str:
+    if not (isinstance(entry, tuple | list) and len(entry) == 2):
+        return f"order {name!r}: step {step} holds {entry!r}; a block is a pair ('pdd', body)"
+    kind, body = entry
+    if kind not in KINDS:
+        return f"order {name!r}: step {step} names kind {kind!r}; use {', '.join(KINDS)}"
+    near = difflib.get_close_matches(str(body), [str(x) for x in structure.names], n=3)
+    hint = f"; nearest: {', '.join(near)}" if near else ""
+    return f"order {name!r}: step {step} names the unknown body {body!r}{hint}"
+
+
+def _inside_brackets(
+    numbers: list[list[tuple[int, int]]], graph: BlockGraph
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Blocks one after another, pairs first in every bracket; blocks of size 0 are dropped."""
+    n = graph.structure.n
+    size, partner = graph.size.tolist(), graph.partner.tolist()
+    blocks: list[int] = []
+    group: list[int] = []
+    paired: list[bool] = []
+    g = 0
+    for members in numbers:
+        here = [kind * n + k for kind, k in members]
+        here = [b for b in here if size[b] or b // n == F]  # an absent f is an error, kept
+        if not here:
+            continue
+        inside = set(here)
+        pairs = []
+        single = []
+        for b in here:
+            mate = partner[b]
+            if mate in inside and size[mate] and size[b]:
+                if b < mate:
+                    # the block that may be zero on its diagonal comes second
+                    pairs.append((b, mate) if b // n == PDD else (mate, b))
+            else:
+                single.append(b)
+        single.sort(key=lambda b: _PRIORITY[b // n])
+        for x, z in pairs:
+            blocks += (x, z)
+            paired += (True, False)
+        blocks += single
+        paired += [False] * len(single)
+        group += [g] * (2 * len(pairs) + len(single))
+        g += 1
+    return (
+        np.array(blocks, dtype=np.int64),
+        np.array(group, dtype=np.int64),
+        np.array(paired, dtype=np.bool_),
+    )
+
+
+def _check_complete(
+    blocks: NDArray[np.int64], group: NDArray[np.int64], graph: BlockGraph, name: str
+) -> None:
+    n = graph.structure.n
+    times = np.bincount(blocks, minlength=5 * n)
+    if (times > 1).any():
+        twice = int(np.flatnonzero(times > 1)[0])
+        step = int(group[np.flatnonzero(blocks == twice)[1]]) + 1
+        raise OrderError(
+            f"order {name!r}: eliminates {graph.block(twice)} twice, again at step {step}; "
+            "name every block once"
+        )
+    foreign = np.flatnonzero((times > 0) & (graph.size == 0))
+    if foreign.size:
+        raise OrderError(
+            f"order {name!r}: names {graph.block(int(foreign[0]))} beside split forces; "
+            "use fJ and fC for every body, or f for every body"
+        )
+    missing = np.flatnonzero((times == 0) & (graph.size > 0))
+    if missing.size:
+        raise OrderError(
+            f"order {name!r}: leaves out {graph.block(int(missing[0]))}"
+            f"{f' and {missing.size - 1} more' if missing.size > 1 else ''}; name every block once"
+        )

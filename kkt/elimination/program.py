@@ -1,0 +1,110 @@
+"""The block program: what an elimination does, as straight-line instructions on named blocks.
+
+A program depends on the tree and the sequence of pivots only, never on a number.  It is built by
+:mod:`kkt.elimination.trace` and read by the tape, the listing and the proofs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..blocks import Block
+from .symbolic import SymbolicFactor
+
+
+class Ref(NamedTuple):
+    """A use of a value: possibly transposed, possibly with the other sign."""
+
+    value: int
+    transposed: bool = False
+    sign: int = 1
+
+    @property
+    def T(self) -> Ref:
+        return Ref(self.value, not self.transposed, self.sign)
+
+    def __neg__(self) -> Ref:
+        return Ref(self.value, self.transposed, -self.sign)
+
+
+class Instruction(NamedTuple):
+    """``out = op(args)``.  Values are numbered in the order in which they are made.
+
+    ==========  =============================================================================
+    input       a block of (4): info = (letter, body); letters M H Phi a b tau
+    eye         the identity; info = size
+    mul         A B; with ``symmetric`` the upper triangle is formed and mirrored
+    add         A + B (signs are in the references)
+    factor      A = L D L^T without pivoting; the pivots D_k of the paper stand on its diagonal;
+                info = group of each row, where several groups are factored at once
+    forward     L^-1 C for a factor
+    solve       A^-1 C for a factor
+    inner       Y1^T D^-1 Y2 for a factor and two results of ``forward``; (c c^T)/d for one row
+    stack       blocks one above another; info = (rows, columns), None for a zero block
+    rows        info = (first, last) of a stack
+    square      a symmetric matrix from the blocks of its upper triangle; info = sizes
+    mirror      the upper triangle, mirrored
+    along       S -> B, a basis of joint forces with H B = 1
+    across      S -> C, a basis of constraint forces with H C = 0
+    divide      A / info, info a whole number
+    ==========  =============================================================================
+    """
+
+    op: str
+    out: int
+    args: tuple[Ref | None, ...]
+    step: int  # group that it belongs to, -1 for what precedes the elimination
+    symmetric: bool = False
+    info: tuple = ()
+
+
+class PivotRecord(NamedTuple):
+    """One base pivot of the sequence, in the order of elimination."""
+
+    blocks: tuple[Block, ...]
+    step: int  # group
+    pair: bool  # used through the exact inverse [[0, 1], [1, -X]]
+    factor: int  # value of the factor, -1 for a pair
+    rows: tuple[int, int] = (0, 0)  # of the factor that belong to these blocks
+
+
+@dataclass(frozen=True)
+class Program:
+    """Instructions in order, with what comes out of them."""
+
+    symbolic: SymbolicFactor
+    instructions: tuple[Instruction, ...]
+    shapes: tuple[tuple[int, int], ...]  # (rows, columns) of each value
+    pivots: tuple[PivotRecord, ...]
+    solution: dict[Block, Ref]  # pdd, qdd and f of every body of the tree
+    inertia: Ref | None  # joint-space inertia, where the last pivots are all the qdd
+    inertia_bodies: tuple[Hashable, ...]  # bodies of its rows
+
+    def live(self, kinds: tuple[str, ...]) -> NDArray[np.bool_]:
+        """(instructions,) those that the solution's blocks of these kinds need."""
+        wanted = np.zeros(len(self.shapes), dtype=bool)
+        for block, ref in self.solution.items():
+            if block.kind in kinds:
+                wanted[ref.value] = True
+        for record in self.pivots:
+            if record.factor >= 0:
+                wanted[record.factor] = True
+        keep = np.zeros(len(self.instructions), dtype=bool)
+        for i in range(len(self.instructions) - 1, -1, -1):
+            instruction = self.instructions[i]
+            if wanted[instruction.out]:
+                keep[i] = True
+                for ref in instruction.args:
+                    if ref is not None:
+                        wanted[ref.value] = True
+        return keep
+
+    @cached_property
+    def instructions_per_body(self) -> float:
+        return float(self.live(("qdd",)).sum()) / self.symbolic.plan.graph.structure.n

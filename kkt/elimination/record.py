@@ -1,0 +1,53 @@
+"""What an elimination leaves behind: the solution, and a record for each pivot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ..blocks import Block
+from .symbolic import SymbolicFactor
+
+
+@dataclass(frozen=True)
+class StepRecord:
+    """One pivot (group of blocks) of a sequence."""
+
+    step: int  # 1-based
+    blocks: tuple[Block, ...]
+    fill_blocks: int  # blocks that become nonzero in this step
+    fill_entries: int
+    flops: int  # scalar operations, forward and backward
+    growth: float | None  # largest result over the largest entry of (4); floats only
+    cancelled_bits: int | None  # largest in one addition; floats only
+    absorbed_bits: float | None  # most bits of a smaller operand lost in one addition
+    pivot_error: float | None  # largest relative error of the pivot's own diagonal
+    error: float | None  # of the block's unknowns against the certified answer, where known
+    pivots: tuple[Any, ...] = ()  # the diagonal of L D L^T, D_k where it is 1 x 1
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """The outcome of one order in one number format."""
+
+    order: str
+    format: str
+    qdd: NDArray  # (N,) joint accelerations [rad/s^2, m/s^2], bodies in the tree's order
+    pdd: NDArray  # (n, 6) minus the spatial acceleration of each body, as in (4)
+    f: NDArray  # (n, 6) spatial force through each joint [N m, N]
+    steps: tuple[StepRecord, ...]
+    symbolic: SymbolicFactor
+    flops: int  # scalar operations that qdd needs
+    failed_at: str | None = None  # block and step of a pivot that became zero or not a number
+
+    @property
+    def fill(self) -> int:
+        """Off-diagonal blocks of one triangle that become nonzero."""
+        return self.symbolic.fill_blocks
+
+    @property
+    def height(self) -> int:
+        """Blocks on the longest path of the elimination tree."""
+        return self.symbolic.height

@@ -1,0 +1,362 @@
+"""Run an order on a system: trace once, then read the tape in any number format."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..blocks import Block
+from ..errors import OrderError, SingularError
+from ..system import Entries, System, assemble
+from .arithmetic import modular, objects
+from .formats import Format, get_format
+from .pivots import OrderFunction, PivotSequence, plan
+from .record import Elimination, StepRecord
+from .symbolic import symbolic
+from .tape import Tape, lower
+from .trace import trace as trace_program
+
+GUARD_DIGITS = 20  # digits that mp:D carries beyond the D that it gives
+
+
+def trace(system: System, order: PivotSequence | OrderFunction | Any) -> Tape:
+    """Eliminate once on structure and write the tape that every number format reads.
+
+    Raises OrderError for a sequence that is incomplete, structurally zero or structurally
+    singular at a pivot, and SingularError where a pivot needs an inertia that the model lacks.
+    """
+    if isinstance(order, str):
+        raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
+    program = trace_program(symbolic(plan(order, system.structure)))
+    _refuse_unphysical(program, system)
+    tape = lower(program, system)
+    _refuse_generically_singular(tape)
+    return tape
+
+
+def eliminate(
+    system: System,
+    order: PivotSequence | OrderFunction | Tape | Any,
+    format: str | Format = "float64",
+    *,
+    records: bool = True,
+    reference: Any = None,
+) -> Elimination:
+    """Solve (4) by an order in a number format.
+
+    float64 and float32 start from the entries of (4), rounded to the format; exact, mp:D and
+    ball:D run the spatial algebra, bias and assembly too, from the model's doubles.  A pivot that
+    is zero or not a number stops nothing in floats: ``failed_at`` names it.  With ``records``
+    False, rounding is not observed (faster).  ``reference`` is the certified solution
+    (:func:`kkt.certify`) that the records' errors are measured against.
+    """
+    chosen = get_format(format)
+    tape = order if isinstance(order, Tape) else trace(system, order)
+    if chosen.kind == "float":
+        return _run_floats(system, tape, chosen, records, reference)
+    if chosen.kind == "ball":
+        from .certify import certify
+
+        return certify(system, chosen.digits, tape=tape).as_elimination(tape, chosen)
+    return _run_objects(system, tape, chosen)
+
+
+# -- before any number ----------------------------------------------------------------------------
+
+
+def _refuse_unphysical(program: Any, system: System) -> None:
+    """Orders that pivot on M_k need it positive definite."""
+    indefinite = {system.tree.names[k] for k in system.tree.indefinite()}
+    singular = {system.tree.names[k] for k in system.tree.singular()}
+    if not indefinite and not singular:
+        return
+    graph = program.symbolic.plan.graph
+    made_by = {i.out: i for i in program.instructions}
+    for record in program.pivots:
+        for block in record.blocks:
+            if record.pair or block.kind != "pdd":
+                continue
+            body = _own_body(graph.structure, block.body)
+            what = None
+            if body in indefinite:
+                what = "is not positive definite"
+            elif body in singular:
+                source = made_by[made_by[record.factor].args[0].value]
+                what = "is singular" if source.op in ("input", "divide", "square") else None
+            if what:
+                raise SingularError(
+                    f"body {body!r}: field 'inertia' (or 'mass') {what}, and order "
+                    f"{program.symbolic.plan.sequence.name!r} pivots on M_k at step "
+                    f"{record.step + 1}; use an order that pairs pdd with f, such as abm"
+                )
+
+
+def _own_body(structure: Any, name: Any) -> Any:
+    """The body of the tree that a piece of a split link belongs to."""
+    if structure.copy_of is None:
+        return name
+    return structure.names[structure.copy_of[structure.index[name]]]
+
+
+def _refuse_generically_singular(tape: Tape) -> None:
+    v = np.zeros(tape.slots, dtype=np.int64)
+    v[1] = 1
+    count = tape.inputs.count
+    v[2:count] = modular.random_residues(count - 2)
+    for number, slot in tape.inputs.whole.items():
+        v[slot] = number
+    for chunk in tape.chunks():
+        modular.run(chunk, v)
+    for number, slots in sorted(tape.pivots.items()):
+        if (v[np.abs(slots)] == 0).any():
+            record = tape.program.pivots[number]
+            rank = int((v[np.abs(slots)] != 0).sum())
+            raise OrderError(
+                f"order {tape.program.symbolic.plan.sequence.name!r}: pivot {record.blocks[0]} at "
+                f"step {record.step + 1} is structurally singular (rank {rank} of {len(slots)}); "
+                f"eliminate {_force_partner(record.blocks[0])} first"
+            )
+
+
+def _force_partner(block: Block) -> str:
+    return str(Block("pdd" if block.kind in ("f", "fC", "fJ") else "f", block.body))
+
+
+# -- floats ---------------------------------------------------------------------------------------
+
+
+def _run_floats(
+    system: System, tape: Tape, chosen: Format, records: bool, reference: Any
+) -> Elimination:
+    from .arithmetic import floats
+
+    v = np.zeros(tape.slots, dtype=chosen.dtype)
+    _enter(tape, system.entries, v)
+    largest = float(np.abs(v).max())
+    stats = np.zeros((tape.program.symbolic.plan.groups + 1, 3))
+    hi = v.astype(np.float64) if records else np.zeros(0)
+    lo = np.zeros_like(hi)
+    operations = np.zeros(len(stats), dtype=np.int64)
+    with np.errstate(all="ignore"):
+        for chunk in tape.chunks():
+            operations += np.bincount(chunk.step + 1, minlength=len(stats))
+            if records:
+                floats.run_traced(chunk, v, hi, lo, stats)
+            else:
+                floats.run(chunk, v)
+
+    def value(slots: NDArray[np.int64]) -> NDArray:
+        return (np.sign(slots) * v[np.abs(slots)]).astype(v.dtype)
+
+    solution = {block: value(slots)[:, 0] for block, slots in tape.solution.items()}
+    pivots = {i: value(slots) for i, slots in tape.pivots.items()}
+    errors: dict[int, float] = defaultdict(float)
+    if records:
+        for i, slots in tape.pivots.items():
+            true = np.sign(slots) * hi[np.abs(slots)]
+            rest = np.sign(slots) * lo[np.abs(slots)]
+            with np.errstate(all="ignore"):
+                off = np.abs((pivots[i].astype(float) - true) - rest) / np.abs(true)
+            step = tape.program.pivots[i].step
+            errors[step] = max(errors[step], float(np.nan_to_num(off, nan=np.inf).max(initial=0)))
+    failed = _first_bad(tape, pivots)
+    steps = _step_records(
+        tape, pivots, operations, stats if records else None, errors, largest, solution, reference
+    )
+    return _elimination(system, tape, chosen, solution, steps, failed)
+
+
+def _enter(tape: Tape, entries: Entries, v: Any) -> None:
+    """Zero, one, and the entries of (4), rounded to the type of v."""
+    v[1] = 1
+    places, values = tape.inputs.values(entries)
+    v[places] = values
+    for number, slot in tape.inputs.whole.items():
+        v[slot] = number
+
+
+def _first_bad(tape: Tape, pivots: dict[int, NDArray]) -> str | None:
+    for i, d in sorted(pivots.items()):
+        if not np.isfinite(d).all() or (d == 0).any():
+            record = tape.program.pivots[i]
+            what = "zero" if np.isfinite(d).all() else "not a number"
+            return f"pivot {record.blocks[0]}, step {record.step + 1}: {what}"
+    return None
+
+
+def _step_records(
+    tape: Tape,
+    pivots: dict[int, Any],
+    operations: NDArray[np.int64],
+    stats: NDArray | None,
+    errors: dict[int, float],
+    largest: float,
+    solution: dict[Block, Any],
+    reference: Any,
+) -> tuple[StepRecord, ...]:
+    factor = tape.program.symbolic
+    count = factor.plan.groups
+    fill = np.bincount(factor.fill_step, minlength=count)
+    entries = np.bincount(
+        factor.fill_step, weights=factor.size[factor.fill].prod(axis=0), minlength=count
+    )
+    blocks: dict[int, list[Block]] = defaultdict(list)
+    values: dict[int, list[Any]] = defaultdict(list)
+    for i, record in enumerate(tape.program.pivots):
+        blocks[record.step] += record.blocks
+        values[record.step] += list(pivots.get(i, ()))
+    result = []
+    for g in range(count):
+        seen = stats is not None
+        result.append(
+            StepRecord(
+                step=g + 1,
+                blocks=tuple(blocks[g]),
+                fill_blocks=int(fill[g]),
+                fill_entries=int(entries[g]),
+                flops=int(operations[g + 1]),
+                growth=float(stats[g + 1, 2] / largest) if seen else None,  # type: ignore[index]
+                cancelled_bits=int(stats[g + 1, 0]) if seen else None,  # type: ignore[index]
+                absorbed_bits=float(stats[g + 1, 1]) if seen else None,  # type: ignore[index]
+                pivot_error=errors.get(g, 0.0) if seen else None,
+                error=None if reference is None else reference.block_error(blocks[g], solution),
+                pivots=tuple(values[g]),
+            )
+        )
+    return tuple(result)
+
+
+def _elimination(
+    system: System,
+    tape: Tape,
+    chosen: Format,
+    solution: dict[Block, Any],
+    steps: tuple[StepRecord, ...],
+    failed: str | None,
+) -> Elimination:
+    names = system.tree.names
+    dtype = chosen.dtype or object
+    qdd = np.empty(int(system.tree.offset[-1]), dtype=dtype)
+    for k, name in enumerate(names):
+        if system.tree.dof[k]:
+            qdd[system.tree.offset[k] : system.tree.offset[k + 1]] = solution[Block("qdd", name)]
+    pdd = np.array([solution[Block("pdd", name)] for name in names], dtype=dtype)
+    f = np.array([solution[Block("f", name)] for name in names], dtype=dtype)
+    if failed is None and chosen.kind == "float" and not np.isfinite(qdd).all():
+        failed = "qdd: not a number"
+    factor = tape.program.symbolic
+    name = factor.plan.sequence.name
+    return Elimination(name, chosen.name, qdd, pdd, f, steps, factor, tape.flops, failed)
+
+
+# -- fractions and mpmath -------------------------------------------------------------------------
+
+
+def number_of(chosen: Format) -> Callable[[float], Any]:
+    """The function that turns a double into the format, exactly."""
+    if chosen.kind == "exact":
+        from fractions import Fraction
+
+        return Fraction
+    import mpmath
+
+    context = mpmath.MPContext()  # a context of its own: no global precision is touched
+    context.dps = chosen.digits + GUARD_DIGITS
+    return context.mpf
+
+
+def run_objects(
+    tape: Tape, entries: Entries, number: Callable[[float], Any]
+) -> tuple[dict[Block, NDArray], dict[int, list[Any]], NDArray[np.int64]]:
+    """Solution blocks, pivots and operations of each step, in a type of Python objects."""
+    v: list[Any] = [number(0.0)] * tape.slots
+    holder = np.array([*v, None], dtype=object)[:-1]
+    _enter(tape, entries, holder)
+    v = holder.tolist()
+    v[1] = number(1.0)
+    operations = np.zeros(tape.program.symbolic.plan.groups + 1, dtype=np.int64)
+    try:
+        for chunk in tape.chunks():
+            operations += np.bincount(chunk.step + 1, minlength=len(operations))
+            objects.run(chunk, v)
+    except objects.ZeroDivisor as zero:
+        raise SingularError(_zero_pivot(tape, zero.step)) from None
+
+    def value(slot: int) -> Any:
+        return v[slot] if slot >= 0 else -v[-slot]
+
+    def column(slots: NDArray[np.int64]) -> NDArray:
+        out = np.empty(len(slots), dtype=object)
+        out[:] = [value(int(s)) for s in slots[:, 0]]
+        return out
+
+    solution = {block: column(slots) for block, slots in tape.solution.items()}
+    pivots = {i: [value(int(s)) for s in slots] for i, slots in tape.pivots.items()}
+    return solution, pivots, operations
+
+
+def _zero_pivot(tape: Tape, step: int) -> str:
+    blocks = [b for r in tape.program.pivots if r.step == step and not r.pair for b in r.blocks]
+    name = tape.program.symbolic.plan.sequence.name
+    where = str(blocks[0]) if blocks else "of the joint axes"
+    return (
+        f"order {name!r}: pivot {where} at step {step + 1} is zero for these numbers; "
+        "use another order, or give the massless links an inertia"
+    )
+
+
+def _run_objects(system: System, tape: Tape, chosen: Format) -> Elimination:
+    number = number_of(chosen)
+    solution, pivots, operations = run_objects(tape, assemble(system.state, number), number)
+    steps = _step_records(tape, pivots, operations, None, {}, 1.0, solution, None)
+    return _elimination(system, tape, chosen, solution, steps, None)
+
+
+# -- joint-space inertia --------------------------------------------------------------------------
+
+
+def joint_space_inertia(
+    system: System, order: PivotSequence | OrderFunction | Tape, format: str | Format = "float64"
+) -> NDArray:
+    """The N x N matrix H Phi M Phi* H* of equation (3), bodies in the tree's order.
+
+    It is the Schur complement that an order leaves when it eliminates all pdd and f before any
+    qdd (crbm).  Raises OrderError for other orders.
+    """
+    chosen = get_format(format)
+    tape = order if isinstance(order, Tape) else trace(system, order)
+    if tape.inertia is None:
+        raise OrderError(
+            f"order {tape.program.symbolic.plan.sequence.name!r}: does not leave all qdd to the "
+            "end, so that no joint-space inertia appears; use crbm"
+        )
+    N = int(system.tree.offset[-1])
+    rows = np.concatenate(
+        [
+            np.arange(system.tree.offset[k], system.tree.offset[k + 1])
+            for k in (system.structure.index[b] for b in tape.program.inertia_bodies)
+        ]
+    )
+    values = _inertia_values(system, tape, chosen)
+    M = np.zeros((N, N), dtype=values.dtype)
+    M[np.ix_(rows, rows)] = values
+    return M
+
+
+def _inertia_values(system: System, tape: Tape, chosen: Format) -> NDArray:
+    assert tape.inertia is not None
+    slots = tape.inertia
+    if chosen.kind == "float":
+        from .arithmetic import floats
+
+        v = np.zeros(tape.slots, dtype=chosen.dtype)
+        _enter(tape, system.entries, v)
+        with np.errstate(all="ignore"):
+            for chunk in tape.chunks():
+                floats.run(chunk, v)
+        return (np.sign(slots) * v[np.abs(slots)]).astype(v.dtype)
+    raise OrderError("joint_space_inertia: is available in float32 and float64")
