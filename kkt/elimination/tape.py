@@ -27,6 +27,7 @@ from .program import Instruction, Program, Ref
 CHUNK = 1 << 18  # operations in a chunk
 KEEP = 30_000_000  # a tape up to this long is kept for the next number type
 LIMIT = 2_000_000_000  # a longer one is refused
+_CONSTANTS = np.array([0, 1])  # the first two slots of every template
 
 
 class Chunk(NamedTuple):
@@ -48,8 +49,10 @@ class Template(NamedTuple):
     op: NDArray[np.int8]
     a: Scalars
     b: Scalars
-    out: Scalars
-    operands: int
+    sign: Scalars  # of each entry of the result
+    out: Scalars  # its local slot
+    pattern: int  # of the result
+    passes: bool  # some entry of the result is an operand's
 
 
 @dataclass
@@ -206,11 +209,16 @@ class _Lowering:
         self.operations = emit.GAIN if gain else emit.OUTER
         self.templates: dict[tuple, Template] = {}
         self.values: dict[int, Scalars] = {}
+        self.pattern: dict[int, int] = {}  # of each value: number of an entry of ``codes``
+        self.codes: list[NDArray[np.int8]] = []  # 0, +-1, and +-2 for slots
+        self.known: dict[tuple, int] = {}
+        self.variants: dict[tuple[int, bool, int], int] = {}
         self.regions: dict[int, tuple[tuple[int, int], ...]] = {}  # slots a value lives in
         self.users: dict[tuple[int, int], int] = defaultdict(int)
         self.free: dict[int, list[int]] = defaultdict(list)
         self.top = self.inputs.count
-        self.parts: list[Chunk] = []
+        self.parts: list[tuple[NDArray, Scalars, Scalars, Scalars]] = []
+        self.steps: list[int] = []
         self.pending = 0
         self.written = 0
 
@@ -286,6 +294,7 @@ class _Lowering:
 
     def release(self, value: int) -> None:
         self.values.pop(value, None)
+        self.pattern.pop(value, None)
         for region in self.regions.pop(value, ()):
             self.users[region] -= 1
             if not self.users[region]:
@@ -299,47 +308,68 @@ class _Lowering:
             array = array.T
         return array if ref.sign > 0 else -array
 
+    # -- patterns -----------------------------------------------------------------------------
+
+    def number(self, scalars: Scalars) -> int:
+        """The pattern of zeros, ones and signs of a block, as a number."""
+        codes = np.where(np.abs(scalars) <= 1, scalars, 2 * np.sign(scalars)).astype(np.int8)
+        key = (codes.shape, codes.tobytes())
+        if key not in self.known:
+            self.known[key] = len(self.codes)
+            self.codes.append(codes)
+        return self.known[key]
+
+    def variant(self, ref: Ref) -> int:
+        """The pattern of a reference: transposed, negated."""
+        own = self.pattern[ref.value]
+        if not ref.transposed and ref.sign > 0:
+            return own
+        key = (own, ref.transposed, ref.sign)
+        if key not in self.variants:
+            codes = self.codes[own].T if ref.transposed else self.codes[own]
+            self.variants[key] = self.number(codes.astype(np.int64) * ref.sign)
+        return self.variants[key]
+
     # -- one instruction ----------------------------------------------------------------------
 
     def lower(self, i: Instruction) -> None:
+        args = [ref for ref in i.args if ref is not None]
         view = self.view(i)
         if view is not None:
-            regions = {r for ref in i.args if ref is not None for r in self.regions[ref.value]}
-            self.values[i.out] = view
-            self.own(i.out, tuple(sorted(regions)))
+            self.values[i.out], self.pattern[i.out] = view, self.number(view)
+            self.own(i.out, self.all_regions(args))
             return
-        operands = [self.take(ref) for ref in i.args]
+        operands = [self.take(ref) for ref in args]
+        patterns = [self.variant(ref) for ref in args]
         info: tuple = ()
         if i.op in ("along", "across"):
-            body = self.body_of(i.args[0])
-            info = self.inputs.pivot_rows(body)
+            info = self.inputs.pivot_rows(self.body_of(args[0]))
         elif i.op == "divide":
             operands.append(np.array([[self.inputs.whole[i.info[0]]]]))
-        codes = [np.where(np.abs(x) <= 1, x, 2 * np.sign(x)).astype(np.int8) for x in operands]
-        key = (i.op, i.symmetric, info, *((c.shape, c.tobytes()) for c in codes))
+            patterns.append(self.number(operands[-1]))
+        key = (i.op, i.symmetric, info, *patterns)
         template = self.templates.get(key)
         if template is None:
+            codes = [self.codes[pattern] for pattern in patterns]
             template = self.templates[key] = self.template(i, codes, info)
         count = len(template.op)
-        flat = np.concatenate([x.ravel() for x in operands])
-        region = ((self.allocate(count), count),) if count else ()
-        start = region[0][0] if count else 0
-        lookup = np.concatenate([[0, 1], np.abs(flat), start + np.arange(count)])
+        lookup = np.concatenate([_CONSTANTS, *(x.ravel() for x in operands), np.zeros(count, int)])
+        np.abs(lookup, out=lookup)
+        regions: tuple[tuple[int, int], ...] = ()
         if count:
-            self.append(
-                template.op,
-                start + np.arange(count),
-                lookup[template.a],
-                lookup[template.b],
-                i.step,
-            )
-        # an entry that is passed on unchanged lives in its operand's slots
-        passed = {r for ref in i.args if ref is not None for r in self.regions[ref.value]}
-        direct = np.abs(template.out)
-        if not ((direct > 1) & (direct < 2 + template.operands)).any():
-            passed = set()
-        self.values[i.out] = np.sign(template.out) * lookup[direct]
-        self.own(i.out, (*region, *sorted(passed)))
+            start = self.allocate(count)
+            regions = ((start, count),)
+            dst = np.arange(start, start + count)
+            lookup[-count:] = dst
+            self.append(template.op, dst, lookup[template.a], lookup[template.b], i.step)
+        if template.passes:  # an entry that is passed on unchanged lives in its operand's slots
+            regions += self.all_regions(args)
+        self.values[i.out] = template.sign * lookup[template.out]
+        self.pattern[i.out] = template.pattern
+        self.own(i.out, regions)
+
+    def all_regions(self, refs: list[Ref]) -> tuple[tuple[int, int], ...]:
+        return tuple(dict.fromkeys(r for ref in refs for r in self.regions[ref.value]))
 
     def body_of(self, ref: Ref | None) -> int:
         assert ref is not None
@@ -396,15 +426,16 @@ class _Lowering:
             out = self.operations[i.op](emitter, *local)
         else:
             out = emit.OPERATIONS[i.op, i.symmetric](emitter, *local)
-        if not emitter.op:
-            none = np.zeros(0, dtype=np.int64)
-            return Template(none.astype(np.int8), none, none, out, count)
+        slots = np.abs(out)
+        none = np.zeros(0, dtype=np.int64)
         return Template(
-            np.concatenate(emitter.op),
-            np.concatenate(emitter.a),
-            np.concatenate(emitter.b),
-            out,
-            count,
+            np.concatenate([none.astype(np.int8), *emitter.op]),
+            np.concatenate([none, *emitter.a]),
+            np.concatenate([none, *emitter.b]),
+            np.sign(out),
+            slots,
+            self.number(out),
+            bool(((slots > 1) & (slots < 2 + count)).any()),
         )
 
     def large_factor(self, i: Instruction) -> Iterator[Chunk]:
@@ -457,9 +488,8 @@ class _Lowering:
             self.append(op, home, a, b, i.info[k] if i.info else i.step)
             if self.pending >= CHUNK:
                 yield self.flush()
-        self.values[i.out] = A
-        regions = {r for ref in i.args if ref is not None for r in self.regions[ref.value]}
-        self.own(i.out, (*owned, *sorted(regions)))
+        self.values[i.out], self.pattern[i.out] = A, self.number(A)
+        self.own(i.out, (*owned, *self.all_regions([ref for ref in i.args if ref is not None])))
         self.free[room].append(scratch)
 
     @staticmethod
@@ -470,7 +500,8 @@ class _Lowering:
         return out
 
     def append(self, op: NDArray, dst: Scalars, a: Scalars, b: Scalars, step: int) -> None:
-        self.parts.append(Chunk(op, dst, a, b, np.full(len(op), step)))
+        self.parts.append((op, dst, a, b))
+        self.steps.append(step)
         self.pending += len(op)
         self.written += len(op)
         if self.written > LIMIT:
@@ -481,6 +512,7 @@ class _Lowering:
             )
 
     def flush(self) -> Chunk:
-        whole = [np.concatenate([getattr(p, f) for p in self.parts]) for f in Chunk._fields]
-        self.parts, self.pending = [], 0
-        return Chunk(whole[0], *(x.astype(np.int32) for x in whole[1:]))
+        op, dst, a, b = (np.concatenate(column) for column in zip(*self.parts, strict=True))
+        step = np.repeat(self.steps, [len(part[0]) for part in self.parts])
+        self.parts, self.steps, self.pending = [], [], 0
+        return Chunk(op, *(x.astype(np.int32) for x in (dst, a, b, step)))
