@@ -1,5 +1,18 @@
-"""The Lubich/Ascher KKT matrix of a tree of rigid bodies, and its elimination."""
+"""The Lubich/Ascher KKT matrix of a tree of rigid bodies, and its elimination.
 
+>>> import kkt, orderings
+>>> system = kkt.build(kkt.chain(3))          # equation (4): system.matrix, system.rhs
+>>> kkt.eliminate(system, orderings.get("abm"), "float32").qdd
+"""
+
+from .blocks import Block, BlockIndex, Structure
+from .default_state import default_state
+from .elimination.certify import Certified, certify
+from .elimination.pivots import PivotSequence, Rules, plan
+from .elimination.record import Elimination, StepRecord
+from .elimination.run import eliminate, joint_space_inertia, trace
+from .elimination.substitution import InverseDynamics, inverse_dynamics
+from .elimination.symbolic import SymbolicFactor, symbolic
 from .errors import (
     CertificationError,
     FormatError,
@@ -9,19 +22,81 @@ from .errors import (
     SingularError,
     SizeError,
 )
+from .gallery import (
+    binary,
+    chain,
+    comb,
+    example1,
+    example2,
+    example3,
+    featherstone,
+    random_tree,
+    rr_arm,
+    star,
+    two_link,
+)
+from .gallery_robots import humanoid, quadruped
+from .modelfile import read_model, write_model
+from .models import load
+from .robot_data import find_robot
+from .specs import from_spec
+from .state import State
+from .system import System, build
 from .tree import BodyTree, InertiaWarning, add_body, compile_tree, new_tree
+from .urdf import MimicWarning, read_urdf
 
 __all__ = [
+    "Block",
+    "BlockIndex",
     "BodyTree",
     "CertificationError",
+    "Certified",
+    "Elimination",
     "FormatError",
     "InertiaWarning",
+    "InverseDynamics",
+    "MimicWarning",
     "ModelError",
     "OrderError",
+    "PivotSequence",
     "PivotreeError",
+    "Rules",
     "SingularError",
     "SizeError",
+    "State",
+    "StepRecord",
+    "Structure",
+    "SymbolicFactor",
+    "System",
     "add_body",
+    "binary",
+    "build",
+    "certify",
+    "chain",
+    "comb",
     "compile_tree",
+    "default_state",
+    "eliminate",
+    "example1",
+    "example2",
+    "example3",
+    "featherstone",
+    "find_robot",
+    "from_spec",
+    "humanoid",
+    "inverse_dynamics",
+    "joint_space_inertia",
+    "load",
     "new_tree",
+    "plan",
+    "quadruped",
+    "random_tree",
+    "read_model",
+    "read_urdf",
+    "rr_arm",
+    "star",
+    "symbolic",
+    "trace",
+    "two_link",
+    "write_model",
 ]

@@ -153,19 +153,29 @@ def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Struct
 
 
 def as_sequence(order: Any, structure: Structure) -> PivotSequence:
-    """Call an order function where needed, and wrap a bare list of groups."""
+    """Call an order function where needed, and wrap a bare list of groups.
+
+    A function may carry ``order_name``, ``source``, ``rules`` and ``split_links`` as attributes
+    (the decorator of :mod:`orderings` puts them there); a bare function works as well.
+    """
     name = getattr(order, "order_name", getattr(order, "__name__", "order"))
+    tags = {
+        key: getattr(order, key)
+        for key in ("source", "rules", "split_links")
+        if callable(order) and hasattr(order, key)
+    }
     if callable(order):
         order = order(structure)
     if isinstance(order, PivotSequence):
         return replace(order, name=name) if order.name == "order" else order
     try:
-        return PivotSequence([list(group) for group in order], name=name)
+        groups = [list(group) for group in order]
     except TypeError:
         raise OrderError(
             f"order {name!r}: returns {type(order).__name__}; "
             "return a list of groups, each a list of blocks such as ('pdd', body)"
         ) from None
+    return PivotSequence(groups, name=name, **tags)
 
 
 def _numbers(sequence: PivotSequence, structure: Structure) -> list[list[tuple[int, int]]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -78,7 +77,11 @@ class PivotRecord(NamedTuple):
 class Program:
     """Instructions in order, with what comes out of them."""
 
-    symbolic: SymbolicFactor
+    name: str  # of the sequence
+    gain: bool  # updates (c/d) c^T instead of (c c^T)/d
+    groups: int  # steps
+    bodies: int  # of the tree, pieces of split links not counted
+    symbolic: SymbolicFactor | None  # None for a substitution, which fills nothing
     instructions: tuple[Instruction, ...]
     shapes: tuple[tuple[int, int], ...]  # (rows, columns) of each value
     pivots: tuple[PivotRecord, ...]
@@ -104,7 +107,3 @@ class Program:
                     if ref is not None:
                         wanted[ref.value] = True
         return keep
-
-    @cached_property
-    def instructions_per_body(self) -> float:
-        return float(self.live(("qdd",)).sum()) / self.symbolic.plan.graph.structure.n

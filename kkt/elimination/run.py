@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import Block
-from ..errors import OrderError, SingularError
+from ..errors import FormatError, OrderError, SingularError
 from ..system import Entries, System, assemble
 from .arithmetic import modular, objects
 from .formats import Format, get_format
@@ -57,7 +57,7 @@ def eliminate(
     chosen = get_format(format)
     tape = order if isinstance(order, Tape) else trace(system, order)
     if chosen.kind == "float":
-        return _run_floats(system, tape, chosen, records, reference)
+        return _eliminate_floats(system, tape, chosen, records, reference)
     if chosen.kind == "ball":
         from .certify import certify
 
@@ -90,7 +90,7 @@ def _refuse_unphysical(program: Any, system: System) -> None:
             if what:
                 raise SingularError(
                     f"body {body!r}: field 'inertia' (or 'mass') {what}, and order "
-                    f"{program.symbolic.plan.sequence.name!r} pivots on M_k at step "
+                    f"{program.name!r} pivots on M_k at step "
                     f"{record.step + 1}; use an order that pairs pdd with f, such as abm"
                 )
 
@@ -116,7 +116,7 @@ def _refuse_generically_singular(tape: Tape) -> None:
             record = tape.program.pivots[number]
             rank = int((v[np.abs(slots)] != 0).sum())
             raise OrderError(
-                f"order {tape.program.symbolic.plan.sequence.name!r}: pivot {record.blocks[0]} at "
+                f"order {tape.program.name!r}: pivot {record.blocks[0]} at "
                 f"step {record.step + 1} is structurally singular (rank {rank} of {len(slots)}); "
                 f"eliminate {_force_partner(record.blocks[0])} first"
             )
@@ -129,44 +129,68 @@ def _force_partner(block: Block) -> str:
 # -- floats ---------------------------------------------------------------------------------------
 
 
-def _run_floats(
-    system: System, tape: Tape, chosen: Format, records: bool, reference: Any
-) -> Elimination:
+def run_floats(
+    tape: Tape, entries: Entries, chosen: Format, observe: Observation | None = None
+) -> tuple[dict[Block, NDArray], dict[int, NDArray], NDArray]:
+    """Solution blocks, pivots and the joint-space inertia slots' values, in float32 or float64."""
     from .arithmetic import floats
 
     v = np.zeros(tape.slots, dtype=chosen.dtype)
-    _enter(tape, system.entries, v)
-    largest = float(np.abs(v).max())
-    stats = np.zeros((tape.program.symbolic.plan.groups + 1, 3))
-    hi = v.astype(np.float64) if records else np.zeros(0)
-    lo = np.zeros_like(hi)
-    operations = np.zeros(len(stats), dtype=np.int64)
+    _enter(tape, entries, v)
+    if observe is not None:
+        observe.start(v)
     with np.errstate(all="ignore"):
         for chunk in tape.chunks():
-            operations += np.bincount(chunk.step + 1, minlength=len(stats))
-            if records:
-                floats.run_traced(chunk, v, hi, lo, stats)
-            else:
+            if observe is None:
                 floats.run(chunk, v)
+            else:
+                observe.operations += np.bincount(chunk.step + 1, minlength=len(observe.stats))
+                floats.run_traced(chunk, v, observe.hi, observe.lo, observe.stats)
+    solution = {block: _signed(v, slots)[:, 0] for block, slots in tape.solution.items()}
+    pivots = {i: _signed(v, slots) for i, slots in tape.pivots.items()}
+    return solution, pivots, v
 
-    def value(slots: NDArray[np.int64]) -> NDArray:
-        return (np.sign(slots) * v[np.abs(slots)]).astype(v.dtype)
 
-    solution = {block: value(slots)[:, 0] for block, slots in tape.solution.items()}
-    pivots = {i: value(slots) for i, slots in tape.pivots.items()}
-    errors: dict[int, float] = defaultdict(float)
-    if records:
+def _signed(v: NDArray, slots: NDArray[np.int64]) -> NDArray:
+    return (np.sign(slots) * v[np.abs(slots)]).astype(v.dtype)
+
+
+class Observation:
+    """What a traced run in floats gathers: a double-double shadow, and statistics by step."""
+
+    def __init__(self, steps: int) -> None:
+        self.stats = np.zeros((steps + 1, 3))
+        self.operations = np.zeros(steps + 1, dtype=np.int64)
+        self.largest = 1.0
+        self.hi = self.lo = np.zeros(0)
+
+    def start(self, v: NDArray) -> None:
+        """The shadow starts from the same data: the entries of (4) as they were rounded."""
+        self.largest = float(np.abs(v).max())
+        self.hi = v.astype(np.float64)
+        self.lo = np.zeros_like(self.hi)
+
+    def pivot_errors(self, tape: Tape, pivots: dict[int, NDArray]) -> dict[int, float]:
+        """Largest relative error of each step's pivots against the shadow."""
+        errors: dict[int, float] = defaultdict(float)
         for i, slots in tape.pivots.items():
-            true = np.sign(slots) * hi[np.abs(slots)]
-            rest = np.sign(slots) * lo[np.abs(slots)]
+            high, low = _signed(self.hi, slots), _signed(self.lo, slots)
             with np.errstate(all="ignore"):
-                off = np.abs((pivots[i].astype(float) - true) - rest) / np.abs(true)
+                off = np.abs((pivots[i].astype(float) - high) - low) / np.abs(high)
             step = tape.program.pivots[i].step
             errors[step] = max(errors[step], float(np.nan_to_num(off, nan=np.inf).max(initial=0)))
+        return errors
+
+
+def _eliminate_floats(
+    system: System, tape: Tape, chosen: Format, records: bool, reference: Any
+) -> Elimination:
+    observe = Observation(tape.program.groups) if records else None
+    solution, pivots, _ = run_floats(tape, system.entries, chosen, observe)
     failed = _first_bad(tape, pivots)
-    steps = _step_records(
-        tape, pivots, operations, stats if records else None, errors, largest, solution, reference
-    )
+    steps: tuple[StepRecord, ...] = ()
+    if observe is not None:
+        steps = _step_records(tape, pivots, observe.operations, observe, solution, reference)
     return _elimination(system, tape, chosen, solution, steps, failed)
 
 
@@ -192,13 +216,12 @@ def _step_records(
     tape: Tape,
     pivots: dict[int, Any],
     operations: NDArray[np.int64],
-    stats: NDArray | None,
-    errors: dict[int, float],
-    largest: float,
+    seen: Observation | None,
     solution: dict[Block, Any],
     reference: Any,
 ) -> tuple[StepRecord, ...]:
     factor = tape.program.symbolic
+    assert factor is not None
     count = factor.plan.groups
     fill = np.bincount(factor.fill_step, minlength=count)
     entries = np.bincount(
@@ -209,9 +232,10 @@ def _step_records(
     for i, record in enumerate(tape.program.pivots):
         blocks[record.step] += record.blocks
         values[record.step] += list(pivots.get(i, ()))
+    errors = seen.pivot_errors(tape, pivots) if seen else {}
     result = []
     for g in range(count):
-        seen = stats is not None
+        cancelled, absorbed, growth = seen.stats[g + 1] if seen else (0.0, 0.0, 0.0)
         result.append(
             StepRecord(
                 step=g + 1,
@@ -219,9 +243,9 @@ def _step_records(
                 fill_blocks=int(fill[g]),
                 fill_entries=int(entries[g]),
                 flops=int(operations[g + 1]),
-                growth=float(stats[g + 1, 2] / largest) if seen else None,  # type: ignore[index]
-                cancelled_bits=int(stats[g + 1, 0]) if seen else None,  # type: ignore[index]
-                absorbed_bits=float(stats[g + 1, 1]) if seen else None,  # type: ignore[index]
+                growth=float(growth / seen.largest) if seen else None,
+                cancelled_bits=int(cancelled) if seen else None,
+                absorbed_bits=float(absorbed) if seen else None,
                 pivot_error=errors.get(g, 0.0) if seen else None,
                 error=None if reference is None else reference.block_error(blocks[g], solution),
                 pivots=tuple(values[g]),
@@ -249,7 +273,8 @@ def _elimination(
     if failed is None and chosen.kind == "float" and not np.isfinite(qdd).all():
         failed = "qdd: not a number"
     factor = tape.program.symbolic
-    name = factor.plan.sequence.name
+    assert factor is not None
+    name = tape.program.name
     return Elimination(name, chosen.name, qdd, pdd, f, steps, factor, tape.flops, failed)
 
 
@@ -278,7 +303,7 @@ def run_objects(
     _enter(tape, entries, holder)
     v = holder.tolist()
     v[1] = number(1.0)
-    operations = np.zeros(tape.program.symbolic.plan.groups + 1, dtype=np.int64)
+    operations = np.zeros(tape.program.groups + 1, dtype=np.int64)
     try:
         for chunk in tape.chunks():
             operations += np.bincount(chunk.step + 1, minlength=len(operations))
@@ -301,7 +326,7 @@ def run_objects(
 
 def _zero_pivot(tape: Tape, step: int) -> str:
     blocks = [b for r in tape.program.pivots if r.step == step and not r.pair for b in r.blocks]
-    name = tape.program.symbolic.plan.sequence.name
+    name = tape.program.name
     where = str(blocks[0]) if blocks else "of the joint axes"
     return (
         f"order {name!r}: pivot {where} at step {step + 1} is zero for these numbers; "
@@ -312,7 +337,7 @@ def _zero_pivot(tape: Tape, step: int) -> str:
 def _run_objects(system: System, tape: Tape, chosen: Format) -> Elimination:
     number = number_of(chosen)
     solution, pivots, operations = run_objects(tape, assemble(system.state, number), number)
-    steps = _step_records(tape, pivots, operations, None, {}, 1.0, solution, None)
+    steps = _step_records(tape, pivots, operations, None, solution, None)
     return _elimination(system, tape, chosen, solution, steps, None)
 
 
@@ -331,7 +356,7 @@ def joint_space_inertia(
     tape = order if isinstance(order, Tape) else trace(system, order)
     if tape.inertia is None:
         raise OrderError(
-            f"order {tape.program.symbolic.plan.sequence.name!r}: does not leave all qdd to the "
+            f"order {tape.program.name!r}: does not leave all qdd to the "
             "end, so that no joint-space inertia appears; use crbm"
         )
     N = int(system.tree.offset[-1])
@@ -341,22 +366,10 @@ def joint_space_inertia(
             for k in (system.structure.index[b] for b in tape.program.inertia_bodies)
         ]
     )
-    values = _inertia_values(system, tape, chosen)
+    if chosen.kind != "float":
+        raise FormatError(f"format {chosen.name!r}: joint_space_inertia needs float32 or float64")
+    _, _, v = run_floats(tape, system.entries, chosen)
+    values = _signed(v, tape.inertia)
     M = np.zeros((N, N), dtype=values.dtype)
     M[np.ix_(rows, rows)] = values
     return M
-
-
-def _inertia_values(system: System, tape: Tape, chosen: Format) -> NDArray:
-    assert tape.inertia is not None
-    slots = tape.inertia
-    if chosen.kind == "float":
-        from .arithmetic import floats
-
-        v = np.zeros(tape.slots, dtype=chosen.dtype)
-        _enter(tape, system.entries, v)
-        with np.errstate(all="ignore"):
-            for chunk in tape.chunks():
-                floats.run(chunk, v)
-        return (np.sign(slots) * v[np.abs(slots)]).astype(v.dtype)
-    raise OrderError("joint_space_inertia: is available in float32 and float64")

@@ -205,8 +205,7 @@ class _Lowering:
 
     def __init__(self, tape: Tape) -> None:
         self.tape, self.program, self.inputs = tape, tape.program, tape.inputs
-        gain = self.program.symbolic.plan.sequence.rules.rank_update == "gain"
-        self.operations = emit.GAIN if gain else emit.OUTER
+        self.operations = emit.GAIN if self.program.gain else emit.OUTER
         self.templates: dict[tuple, Template] = {}
         self.values: dict[int, Scalars] = {}
         self.pattern: dict[int, int] = {}  # of each value: number of an entry of ``codes``
@@ -505,9 +504,8 @@ class _Lowering:
         self.pending += len(op)
         self.written += len(op)
         if self.written > LIMIT:
-            name = self.program.symbolic.plan.sequence.name
             raise SizeError(
-                f"order {name!r}: needs more than {LIMIT:.0e} operations on this tree; "
+                f"order {self.program.name!r}: needs more than {LIMIT:.0e} operations on this tree; "
                 "use an order with less fill, such as abm"
             )
 

@@ -1,0 +1,66 @@
+"""Which orders there are: one method a file, its source first.
+
+An order is a function from the structure of a tree to a list of groups of blocks:
+
+>>> @orderings.order("mine", source="a notebook")
+... def mine(structure):
+...     return [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
+>>> kkt.eliminate(system, mine)
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from . import load as _load
+from .abm import abm
+from .bad_abm import bad_abm
+from .base_to_tip import base_to_tip
+from .constraint_force import constraint_force
+from .crbm import crbm
+from .crbm_block_row import crbm_block_row
+from .divide_and_conquer import divide_and_conquer
+from .inverse_dynamics import inverse_dynamics
+from .lagrange import lagrange
+from .minimum_degree import minimum_degree
+from .modified_abm import modified_abm
+from .natural import natural
+from .random_order import random_order
+from .registry import order
+from .virtual_work import virtual_work, virtual_work_split
+
+ORDERS: dict[str, Callable[..., Any]] = {
+    function.order_name: function  # type: ignore[attr-defined]
+    for function in (
+        crbm,
+        crbm_block_row,
+        abm,
+        modified_abm,
+        bad_abm,
+        virtual_work,
+        virtual_work_split,
+        lagrange,
+        constraint_force,
+        divide_and_conquer,
+        base_to_tip,
+        natural,
+        random_order(0),
+        minimum_degree,
+        inverse_dynamics,
+    )
+}
+
+
+def get(name: str) -> Callable[..., Any]:
+    """The order of a name: ``abm``, ``random:7``, ``my_file.py:my_order`` or ``my_order.json``.
+
+    Raises :class:`kkt.OrderError`, with the nearest names, where there is none.
+    """
+    return _load.get(name, ORDERS)
+
+
+def names(problem: str = "qdd") -> list[str]:
+    """Registered orders that solve for qdd (or, with "tau", for tau)."""
+    return [name for name, function in ORDERS.items() if function.problem == problem]
+
+
+__all__ = ["ORDERS", "get", "names", "order"]

@@ -1,0 +1,96 @@
+"""Find an order: by registered name, in a user's Python file, or as a JSON list of groups."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kkt import OrderError, Structure
+
+from .registry import order
+
+
+def get(name: str, registered: dict[str, Callable[..., Any]]) -> Callable[..., Any]:
+    """The order of a name: ``abm``, ``random:7``, ``my_file.py:my_order`` or ``my_order.json``.
+
+    Raises OrderError, with the nearest names, where there is none.
+    """
+    if name in registered:
+        return registered[name]
+    head, _, tail = name.partition(":")
+    if head == "random":
+        from .random_order import random_order
+
+        if not tail.isdigit():
+            raise OrderError(f"order {name!r}: {tail!r} is no seed; use a number, as in random:7")
+        return random_order(int(tail))
+    if name.endswith(".json"):
+        return from_json(Path(name))
+    if ".py:" in name:
+        path, _, function = name.rpartition(":")
+        return from_python(Path(path), function)
+    near = difflib.get_close_matches(name, [*registered, "random:0"], n=3, cutoff=0.4)
+    hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(registered)}"
+    raise OrderError(f"order {name!r} is unknown; {hint}")
+
+
+def from_python(path: Path, function: str) -> Callable[..., Any]:
+    """A function of a user's file."""
+    if not path.is_file():
+        raise OrderError(f"order {path}:{function}: there is no file {path}")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise OrderError(f"order {path}:{function}: {path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise OrderError(f"order {path}:{function}: {path} does not run ({what})") from None
+    found = getattr(module, function, None)
+    if not callable(found):
+        names = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
+        hint = f"; it has {', '.join(names)}" if names else ""
+        raise OrderError(f"order {path}:{function}: {path} has no function {function!r}{hint}")
+    if not hasattr(found, "order_name"):
+        order(function, source=str(path.name))(found)
+    return found
+
+
+def from_json(path: Path) -> Callable[..., Any]:
+    """A JSON list of groups; a block is ["pdd", body], "pdd:body", or a paper's pivot [i, j]."""
+    try:
+        groups = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise OrderError(f"order {path}: there is no such file") from None
+    except ValueError as error:
+        raise OrderError(f"order {path}: is not JSON ({error})") from None
+    if isinstance(groups, dict):
+        groups = groups.get("groups")
+    if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
+        raise OrderError(f"order {path}: holds no list of groups; give [[['pdd', 'link1'], ...]]")
+
+    @order(path.stem, source=path.name)
+    def listed(structure: Structure) -> list:
+        # JSON knows texts and numbers only: bodies are found by their text
+        names = {str(name): name for name in structure.names}
+
+        def block(entry: Any) -> Any:
+            if isinstance(entry, str):
+                entry = entry.split(":", 1)
+            if isinstance(entry, list) and len(entry) == 2:
+                return (entry[0], names.get(str(entry[1]), entry[1]))
+            return entry
+
+        return [
+            group
+            if len(group) == 2 and all(isinstance(x, int) for x in group)
+            else [block(entry) for entry in group]
+            for group in groups
+        ]
+
+    return listed

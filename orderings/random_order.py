@@ -1,0 +1,22 @@
+"""A random feasible sequence: any order of blocks with pdd_k before f_k before qdd_k."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from kkt import Structure
+
+from .registry import order
+
+
+def random_order(seed: int = 0) -> Callable[..., Any]:
+    """The random order of a seed; every linear extension can come up."""
+
+    @order(f"random:{seed}", source="any linear extension of pdd < f < qdd")
+    def shuffled(structure: Structure) -> list:
+        turns = [k for k in structure.names for _ in range(3)]
+        random.Random(seed).shuffle(turns)
+        kinds = {k: iter(("pdd", "f", "qdd")) for k in structure.names}
+        return [[(next(kinds[k]), k)] for k in turns]
+
+    return shuffled

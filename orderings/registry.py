@@ -1,0 +1,28 @@
+"""What makes a function an order: a name, a source, and the switches that decide rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kkt import Rules
+
+
+def order(
+    name: str, *, source: str, split_links: bool = False, problem: str = "qdd", **rules: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark a function from the structure to a list of groups of blocks as an order.
+
+    ``rules`` are the switches of :class:`kkt.Rules`; ``split_links`` says that the blocks are
+    those of ``structure.split_links()``; ``problem`` is "tau" for inverse dynamics.
+    """
+
+    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.order_name = name  # type: ignore[attr-defined]
+        function.source = source  # type: ignore[attr-defined]
+        function.rules = Rules(**rules)  # type: ignore[attr-defined]
+        function.split_links = split_links  # type: ignore[attr-defined]
+        function.problem = problem  # type: ignore[attr-defined]
+        return function
+
+    return mark
