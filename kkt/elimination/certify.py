@@ -62,16 +62,18 @@ class Certified:
 
     def block_error(self, blocks: list[Block], solution: dict[Block, Any]) -> float | None:
         """Largest error of some blocks' unknowns, relative to the largest unknown of the kind."""
-        worst = 0.0
+        worst: float | None = None
         for block in blocks:
+            if block.kind in ("fJ", "fC"):  # the parts of a split force are seen in the force
+                block = Block("f", block.body)
             if block not in self.solution or block not in solution:
                 continue
             high, low = self._doubles[block]
             with np.errstate(all="ignore"):
                 off = np.abs((np.asarray(solution[block], dtype=float) - high) - low).max()
             scale = self._scale[block.kind]
-            worst = max(worst, float(off / scale) if scale else float(off))
-        return worst if np.isfinite(worst) else None
+            worst = max(worst or 0.0, float(off / scale) if scale else float(off))
+        return worst if worst is None or np.isfinite(worst) else None
 
     @property
     def _doubles(self) -> dict[Block, tuple[NDArray, NDArray]]:

@@ -208,7 +208,10 @@ def _eliminate(pointer, later, diagonal, paired):  # pragma: no cover
             if filled > middle:
                 first = out[middle]
             for i in range(start, middle):
-                if out[i] != z and out[i] < first:
+                # a pair whose z has no other neighbour changes no block: nothing of a later
+                # pair waits for it
+                idle = filled == middle and paired[out[i]]
+                if out[i] != z and out[i] < first and not idle:
                     first = out[i]
             if first < count:
                 parent[z] = first

@@ -505,8 +505,8 @@ class _Lowering:
         self.written += len(op)
         if self.written > LIMIT:
             raise SizeError(
-                f"order {self.program.name!r}: needs more than {LIMIT:.0e} operations on this tree; "
-                "use an order with less fill, such as abm"
+                f"order {self.program.name!r}: needs more than {LIMIT:.0e} operations "
+                "on this tree; use an order with less fill, such as abm"
             )
 
     def flush(self) -> Chunk:

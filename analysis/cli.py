@@ -1,0 +1,90 @@
+"""The command line: ``pivotree compare``, ``solve``, ``spy``, ``orders``.
+
+Exit 0 done; 1 a comparison or a proof failed; 2 bad input, with one line on standard error.
+Everything heavy is imported by the command that needs it, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+MODEL_HELP = (
+    "a .urdf file, a pivotree-model .json file, robot:NAME (example-robot-data), or a gallery "
+    "name: chain:100, two_link:r=0.002, example3:m1=1e8,case=2, random_tree:n=50,seed=1, "
+    "binary:6, star:20, comb:10, rr_arm, quadruped, humanoid"
+)
+FORMATS_HELP = "float32, float64, exact, mp:DIGITS, ball:DIGITS"
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line, like every other refusal."""
+        print(f"pivotree: {message}; see {self.prog} --help", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def parser() -> argparse.ArgumentParser:
+    top = _Parser(
+        prog="pivotree",
+        description="Forward-dynamics algorithms as sequences of pivots on one sparse matrix.",
+    )
+    top.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+
+    compare = commands.add_parser(
+        "compare", help="the main job: what each order fills in, costs and loses, with a verdict"
+    )
+    _add_model(compare)
+    compare.add_argument("--orders", help="comma-separated; all registered ones if not given")
+    compare.add_argument("--formats", default="float32,float64", help=FORMATS_HELP)
+    compare.add_argument("--json", action="store_true", help="print one JSON document")
+    compare.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
+
+    solve = commands.add_parser("solve", help="joint accelerations, with their certified error")
+    _add_model(solve)
+    solve.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
+    solve.add_argument("--format", default="float64", help=FORMATS_HELP)
+    solve.add_argument("--json", action="store_true", help="print one JSON document")
+
+    spy = commands.add_parser("spy", help="draw the blocks of the matrix while it is eliminated")
+    _add_model(spy)
+    spy.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
+    spy.add_argument("--step", type=int, help="after this many pivots (all of them if not given)")
+    spy.add_argument("--dark", action="store_true", help="light on dark")
+    spy.add_argument("-o", "--output", required=True, metavar="FILE", help=".png, .pdf, .svg, .tex")
+
+    orders = commands.add_parser("orders", help="what orders there are, with their sources")
+    orders.add_argument("--json", action="store_true", help="print one JSON document")
+    return top
+
+
+def _add_model(command: argparse.ArgumentParser) -> None:
+    command.add_argument("model", metavar="MODEL", help=MODEL_HELP)
+    for name, what in (("q", "positions"), ("qd", "rates"), ("tau", "efforts")):
+        command.add_argument(f"--{name}", metavar="X,X,...", help=f"joint {what}")
+    command.add_argument("--floating", action="store_true", help="URDF: give the base 6 freedoms")
+    command.add_argument("--merge-fixed", action="store_true", help="URDF: merge fixed joints")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    top = parser()
+    options = top.parse_args(arguments)
+    if options.version:
+        from importlib.metadata import version
+
+        print(version("pivotree"))
+        return 0
+    if options.command is None:
+        top.print_help()
+        return 0
+    from . import commands
+
+    return commands.run(options)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

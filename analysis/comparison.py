@@ -1,0 +1,153 @@
+"""Compare orders on one system: fill, cost, and the digits that each number format keeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import orderings
+from kkt import (
+    Certified,
+    Elimination,
+    SingularError,
+    SizeError,
+    System,
+    certify,
+    eliminate,
+    trace,
+)
+from kkt.elimination.formats import Format, get_format
+
+REFERENCE_DIGITS = 30  # proved digits of the answer that float32 and float64 are held against
+
+
+@dataclass(frozen=True)
+class Row:
+    """One order in one number format."""
+
+    order: str
+    format: str
+    fill_blocks: int | None  # None where the order was refused before any number
+    fill_entries: int | None
+    flops: int | None
+    height: int | None
+    error: float | None  # max |qdd - exact| / max |exact|; None where the elimination failed
+    digits: float | None  # -log10 of the error, not below 0
+    cancelled_bits: int | None
+    absorbed_bits: float | None
+    failed_at: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Rows in the order asked for, with the eliminations behind them."""
+
+    model: str
+    bodies: int
+    dof: int
+    rows: tuple[Row, ...]
+    eliminations: dict[tuple[str, str], Elimination] = field(repr=False, default_factory=dict)
+
+    @property
+    def verdict(self) -> str:
+        """What a colleague would say, one sentence for each number format."""
+        from .verdict import verdict
+
+        return verdict(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON document of ``pivotree compare --json``."""
+        return {
+            "model": self.model,
+            "bodies": self.bodies,
+            "dof": self.dof,
+            "rows": [row.as_dict() for row in self.rows],
+        }
+
+
+def compare(
+    system: System,
+    orders: Iterable[str | Callable[..., Any]] | None = None,
+    formats: Iterable[str] = ("float32", "float64"),
+    *,
+    progress: Callable[[str], None] = lambda step: None,
+) -> Comparison:
+    """Run orders (all registered ones where None) in number formats on one system.
+
+    Every format is held against the certified solution for the data rounded to it.  An order
+    that this robot's inertias or its size rule out gives a row with ``failed_at``.  Raises
+    OrderError for an order that is unknown or infeasible, and CertificationError where the
+    joint-space inertia is singular.
+    """
+    chosen = [get_format(name) for name in formats]
+    functions = [
+        orderings.get(order) if isinstance(order, str) else order
+        for order in (orderings.names() if orders is None else orders)
+    ]
+    references: dict[str, Certified] = {}
+    for f in chosen:
+        progress(f"certified answer for {f.name}")
+        references[f.name] = reference(system, f)
+    rows: list[Row] = []
+    results: dict[tuple[str, str], Elimination] = {}
+    for function in functions:
+        name = getattr(function, "order_name", getattr(function, "__name__", "order"))
+        progress(name)
+        try:
+            tape = trace(system, function)
+        except (SingularError, SizeError) as error:
+            rows += [_refused(name, f.name, str(error)) for f in chosen]
+            continue
+        for f in chosen:
+            progress(f"{name} in {f.name}")
+            try:
+                result = eliminate(system, tape, f, reference=references[f.name])
+            except SingularError as error:
+                rows.append(_refused(name, f.name, str(error)))
+                continue
+            results[name, f.name] = result
+            rows.append(_row(result, references[f.name], f))
+    return Comparison(system.name, system.tree.n, int(system.tree.offset[-1]), tuple(rows), results)
+
+
+def reference(system: System, format: Format) -> Certified:
+    """The certified answer for the data as a format sees them."""
+    if format.kind == "float":
+        return certify(system, REFERENCE_DIGITS, rounded_to=format)
+    return certify(system, max(format.digits, REFERENCE_DIGITS) + 10)
+
+
+def digits_of(error: float | None, format: Format) -> float | None:
+    """Decimal digits that an error leaves; an error of 0 keeps all of the format's."""
+    if error is None:
+        return None
+    if error == 0.0:
+        return {"float32": 7.2, "float64": 16.0}.get(format.name, format.digits or REFERENCE_DIGITS)
+    return max(0.0, round(-math.log10(error), 2))
+
+
+def _row(result: Elimination, exact: Certified, format: Format) -> Row:
+    error = None if result.failed_at else exact.error(result.qdd)
+    seen = [s for s in result.steps if s.cancelled_bits is not None]
+    return Row(
+        order=result.order,
+        format=result.format,
+        fill_blocks=result.fill,
+        fill_entries=result.symbolic.fill_entries,
+        flops=result.flops,
+        height=result.height,
+        error=error,
+        digits=digits_of(error, format),
+        cancelled_bits=max((s.cancelled_bits or 0 for s in seen), default=None),
+        absorbed_bits=max((round(s.absorbed_bits or 0.0, 1) for s in seen), default=None),
+        failed_at=result.failed_at,
+    )
+
+
+def _refused(order: str, format: str, why: str) -> Row:
+    return Row(order, format, None, None, None, None, None, None, None, None, why)

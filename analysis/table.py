@@ -1,0 +1,75 @@
+"""Tables for the terminal."""
+
+from __future__ import annotations
+
+from typing import IO, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from .comparison import Comparison, Row
+
+
+def console(file: IO[str], wide: bool = False) -> Console:
+    """A console that does not squeeze tables when the output is not a terminal."""
+    made = Console(file=file, highlight=False)
+    if not made.is_terminal or (wide and made.width < 100):
+        made.width = max(made.width, 110)
+    return made
+
+
+def comparison_table(comparison: Comparison) -> Table:
+    """One line an order; error, digits and bits for each format."""
+    formats = list(dict.fromkeys(row.format for row in comparison.rows))
+    table = Table(
+        title=f"{comparison.model}: {comparison.bodies} bodies, "
+        f"{comparison.dof} degrees of freedom",
+        caption="fill: blocks and entries of one triangle; error: max |qdd - exact| / max |exact|; "
+        "bits: most cancelled / absorbed in one addition",
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("order", no_wrap=True)
+    for heading in ("fill", "entries", "flops", "height"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for name in formats:
+        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column("digits", justify="right", no_wrap=True)
+        table.add_column("bits", justify="right", no_wrap=True)
+    for order in dict.fromkeys(row.order for row in comparison.rows):
+        rows = {row.format: row for row in comparison.rows if row.order == order}
+        first = next(iter(rows.values()))
+        cells = [order, *(_number(x) for x in _costs(first))]
+        for name in formats:
+            cells += _format_cells(rows.get(name))
+        table.add_row(*cells)
+    return table
+
+
+def _costs(row: Row) -> tuple[int | None, ...]:
+    return row.fill_blocks, row.fill_entries, row.flops, row.height
+
+
+def _format_cells(row: Row | None) -> list[str]:
+    if row is None or row.error is None:
+        return ["[bold]failed[/bold]", "–", "–"]
+    digits = row.digits or 0.0
+    style = "bold " if digits < 3.0 else ""
+    bits = "–" if row.cancelled_bits is None else f"{row.cancelled_bits}/{row.absorbed_bits:.0f}"
+    text = f"{row.error:.1e}"
+    return [f"[{style}]{text}[/]" if style else text, f"{digits:.1f}", bits]
+
+
+def _number(value: Any) -> str:
+    return "–" if value is None else f"{value:,}"
+
+
+def orders_table(rows: list[tuple[str, str, str]]) -> Table:
+    """Registered orders: name, what it is, source."""
+    table = Table(title="Orders", title_justify="left")
+    table.add_column("order", no_wrap=True)
+    table.add_column("what it does")
+    table.add_column("source")
+    for row in rows:
+        table.add_row(*row)
+    return table

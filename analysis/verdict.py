@@ -1,0 +1,107 @@
+"""The verdict: which orders keep their digits on this robot, and where the others lose them."""
+
+from __future__ import annotations
+
+import math
+
+from kkt import Elimination, StepRecord
+
+from .comparison import Comparison, Row
+
+UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}
+SLACK = 1.7  # decimal digits below the format's own that still count as kept
+
+
+def verdict(comparison: Comparison) -> str:
+    """One or two sentences for each format."""
+    formats = list(dict.fromkeys(row.format for row in comparison.rows))
+    return "\n".join(_one_format(comparison, name) for name in formats)
+
+
+def _one_format(comparison: Comparison, format: str) -> str:
+    rows = [row for row in comparison.rows if row.format == format]
+    good = [row for row in rows if row.digits is not None]
+    refused = _refusals([row for row in rows if row.digits is None])
+    model = comparison.model
+    if not good:
+        return f"In {format} no order gives an answer on {model}. {refused}".strip()
+    best = max(good, key=lambda row: (row.digits or 0.0, -(row.flops or 0)))
+    worst = min(good, key=lambda row: row.digits or 0.0)
+    full = -math.log10(UNIT[format]) if format in UNIT else best.digits or 0.0
+    lossless = [row for row in good if (row.digits or 0.0) >= full - SLACK]
+    cheapest = min(lossless or good, key=lambda row: row.flops or 0)
+    if len(good) == 1:
+        text = f"In {format} {best.order} keeps {_count(best)} on {model}."
+    elif len(lossless) == len(good):
+        text = (
+            f"In {format} every order keeps at least {_count(worst)} on {model}; "
+            f"{cheapest.order} does it with the fewest operations ({cheapest.flops:,})."
+        )
+    else:
+        text = (
+            f"In {format} {worst.order} keeps {_count(worst)} on {model}; "
+            f"{best.order} keeps {_count(best)}"
+        )
+        if cheapest is not best:
+            text += f", and {cheapest.order}, the cheapest that loses little, {_count(cheapest)}"
+        text += "."
+    losing = (worst.digits or 0.0) < full - SLACK
+    elimination = comparison.eliminations.get((worst.order, format))
+    if losing and elimination is not None:
+        text += _where(elimination)
+    return f"{text} {refused}".strip()
+
+
+def _count(row: Row) -> str:
+    """Whole digits kept, in words where none is left."""
+    kept = int(row.digits or 0.0)
+    if kept == 0:
+        return "no digit"
+    return "1 digit" if kept == 1 else f"{kept} digits"
+
+
+def _where(elimination: Elimination) -> str:
+    """Where the loss enters: the first pivot that is clearly off, and the worst one."""
+    steps = [s for s in elimination.steps if s.pivot_error]
+    if not steps:
+        return ""
+    worst = max(steps, key=lambda s: s.pivot_error or 0.0)
+    unit = UNIT.get(elimination.format, 0.0)
+    top = worst.pivot_error or 0.0
+    if top < 100.0 * unit:
+        return " Its pivots are sound: the digits go in the right-hand side."
+    # halfway, in decades, between rounding and the worst
+    threshold = math.sqrt(unit * top) if math.isfinite(top) else 1e-3
+    enters = next(s for s in steps if (s.pivot_error or 0.0) >= threshold)
+    text = f" The loss enters at body {_body(enters)} (pivot {_pivot(enters)}, step {enters.step})"
+    if worst is not enters:
+        text += f" and is worst at {_pivot(worst)} (step {worst.step})"
+    if math.isfinite(top):
+        text += f", whose diagonal is off by {_percent(top)}"
+    return text + "."
+
+
+def _pivot(step: StepRecord) -> str:
+    return " ".join(str(block) for block in step.blocks[-3:])
+
+
+def _body(step: StepRecord) -> str:
+    return str(step.blocks[-1].body)
+
+
+def _percent(x: float) -> str:
+    return (
+        f"{100.0 * x:.2g} %"
+        if 1e-3 <= x < 10.0
+        else f"a factor of {1 + x:.2g}"
+        if x >= 10
+        else f"{x:.1e}"
+    )
+
+
+def _refusals(rows: list[Row]) -> str:
+    if not rows:
+        return ""
+    names = ", ".join(row.order for row in rows)
+    verb = "gives" if len(rows) == 1 else "give"
+    return f"{names} {verb} no answer ({rows[0].failed_at})."
