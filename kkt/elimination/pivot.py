@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 from .program import Ref
@@ -22,6 +23,10 @@ class BasePivot(Protocol):
 
     def quadratic(self, c1: Column, c2: Column, o1: int, o2: int | None) -> Ref | None:
         """c1^T A^-1 c2; o1 == o2 says that the columns are the same, so the result symmetric."""
+        ...
+
+    def coupled(self, C: dict[int, dict[int, Ref]]) -> Iterator[tuple[int, int]]:
+        """Pairs of coupled blocks, each once, between which the pivot makes an update."""
         ...
 
     def inverse(self) -> dict[tuple[int, int], Ref | None]:
@@ -63,6 +68,17 @@ class PairPivot:
         if c1.get(z) is None:
             return upper
         return w.add(upper, w.mul(w.t(c1.get(z)), self._second(o2, c2)))
+
+    def coupled(self, C: dict[int, dict[int, Ref]]) -> Iterator[tuple[int, int]]:
+        """Blocks coupled through z with each other and with those through x; never x with x."""
+        through = [o for o, c in C.items() if c.get(self.blocks[1])]
+        for i, o1 in enumerate(through):
+            for o2 in through[i:]:
+                yield o1, o2
+        beside = [o for o, c in C.items() if not c.get(self.blocks[1])]
+        for o1 in through:
+            for o2 in beside:
+                yield o1, o2
 
     def _width(self, c: Column) -> int:
         return max((self.write.shape(ref)[1] for ref in c.values() if ref), default=0)
@@ -108,6 +124,12 @@ class DensePivot:
                 self._solved[o1] = w.solve(self.factor, self._stack(c1))
             return w.mul(w.t(self._solved[o1]), self._stack(c2), symmetric=o1 == o2)
         return w.inner(self.factor, self._half(o1, c1), self._half(o2, c2), symmetric=o1 == o2)
+
+    def coupled(self, C: dict[int, dict[int, Ref]]) -> Iterator[tuple[int, int]]:
+        keys = list(C)
+        for i, o1 in enumerate(keys):
+            for o2 in keys[i:]:
+                yield o1, o2
 
     def _half(self, o: int | None, c: Column) -> Ref | None:
         """L^-1 c, formed once for every coupled block."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import Block
-from ..errors import FormatError, OrderError, SingularError
+from ..errors import FormatError, OrderError, SingularError, SizeError
 from ..system import Entries, System, assemble
 from .arithmetic import modular, objects
 from .formats import Format, get_format
@@ -20,6 +20,7 @@ from .symbolic import symbolic
 from .tape import Tape, lower
 from .trace import trace as trace_program
 
+MAX_UPDATES = 3_000_000  # of pairs of blocks, in one trace
 GUARD_DIGITS = 20  # digits that mp:D carries beyond the D that it gives
 
 
@@ -31,10 +32,16 @@ def trace(system: System, order: PivotSequence | OrderFunction | Any) -> Tape:
     """
     if isinstance(order, str):
         raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
-    program = trace_program(symbolic(plan(order, system.structure)))
+    factor = symbolic(plan(order, system.structure))
+    if factor.updates > MAX_UPDATES:
+        raise SizeError(
+            f"order {factor.plan.sequence.name!r}: updates {factor.updates:.1e} pairs of blocks on "
+            f"this tree, more than {MAX_UPDATES:.0e}; use an order with less fill, such as abm"
+        )
+    program = trace_program(factor)
     _refuse_unphysical(program, system)
     tape = lower(program, system)
-    _refuse_generically_singular(tape)
+    _refuse_generically_singular(tape, system)
     return tape
 
 
@@ -102,7 +109,7 @@ def _own_body(structure: Any, name: Any) -> Any:
     return structure.names[structure.copy_of[structure.index[name]]]
 
 
-def _refuse_generically_singular(tape: Tape) -> None:
+def _refuse_generically_singular(tape: Tape, system: System) -> None:
     v = np.zeros(tape.slots, dtype=np.int64)
     v[1] = 1
     count = tape.inputs.count
@@ -114,12 +121,36 @@ def _refuse_generically_singular(tape: Tape) -> None:
     for number, slots in sorted(tape.pivots.items()):
         if (v[np.abs(slots)] == 0).any():
             record = tape.program.pivots[number]
-            rank = int((v[np.abs(slots)] != 0).sum())
+            rank = f"rank {int((v[np.abs(slots)] != 0).sum())} of {len(slots)}"
+            where = f"pivot {record.blocks[0]} at step {record.step + 1} is structurally singular"
+            name = tape.program.name
+            massless = _massless(system, record.blocks[0].body)
+            if massless:
+                raise SingularError(
+                    f"body {massless!r}: carries a joint but no mass beyond it, so {where} ({rank}) "
+                    f"in order {name!r}; give it an inertia or fix its joint"
+                )
             raise OrderError(
-                f"order {tape.program.name!r}: pivot {record.blocks[0]} at "
-                f"step {record.step + 1} is structurally singular (rank {rank} of {len(slots)}); "
+                f"order {name!r}: {where} ({rank}); "
                 f"eliminate {_force_partner(record.blocks[0])} first"
             )
+
+
+def _massless(system: System, body: Any) -> Any:
+    """The body, where neither it nor anything that it carries has a full inertia."""
+    weak = set(system.tree.singular())
+    k = system.structure.index.get(body)
+    if k is None or k not in weak:
+        return None
+    carried = [system.structure.index[child] for child in system.structure.children(body)]
+    while carried:
+        child = carried.pop()
+        if child not in weak:
+            return None
+        carried += [
+            system.structure.index[c] for c in system.structure.children(system.tree.names[child])
+        ]
+    return body
 
 
 def _force_partner(block: Block) -> str:
@@ -354,12 +385,14 @@ def joint_space_inertia(
     """
     chosen = get_format(format)
     tape = order if isinstance(order, Tape) else trace(system, order)
+    N = int(system.tree.offset[-1])
+    if N == 0:
+        return np.zeros((0, 0), dtype=chosen.dtype or float)
     if tape.inertia is None:
         raise OrderError(
             f"order {tape.program.name!r}: does not leave all qdd to the "
             "end, so that no joint-space inertia appears; use crbm"
         )
-    N = int(system.tree.offset[-1])
     rows = np.concatenate(
         [
             np.arange(system.tree.offset[k], system.tree.offset[k + 1])

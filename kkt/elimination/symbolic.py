@@ -88,6 +88,17 @@ class SymbolicFactor:
         return int((s**3 / 3 + s * s * w * 2 + s * w * (w + 1)).sum())
 
     @cached_property
+    def updates(self) -> int:
+        """Pairs of blocks that are updated, joints that end the sequence counted as one block."""
+        c = self.counts.astype(float)
+        pairs = np.flatnonzero(self.pivot == PAIR_FIRST)
+        joint = self.plan.blocks // self.plan.graph.structure.n == QDD
+        before = np.flatnonzero(~joint)
+        single = (self.pivot == SINGLE) & (np.arange(len(c)) <= before.max(initial=-1))
+        total = (c[pairs + 1] * (c[pairs] + c[pairs + 1])).sum()
+        return int(total + (c[single] * (c[single] + 1) / 2).sum())
+
+    @cached_property
     def levels(self) -> NDArray[np.int64]:
         """(B,) number of blocks on the longest path of the elimination tree up to each."""
         return _levels(self.parent)

@@ -25,7 +25,7 @@ from .emit import Emitter, Scalars
 from .program import Instruction, Program, Ref
 
 CHUNK = 1 << 18  # operations in a chunk
-KEEP = 30_000_000  # a tape up to this long is kept for the next number type
+KEEP = 60_000_000  # a tape up to this long is kept for the next number type
 LIMIT = 2_000_000_000  # a longer one is refused
 _CONSTANTS = np.array([0, 1])  # the first two slots of every template
 
@@ -52,7 +52,7 @@ class Template(NamedTuple):
     sign: Scalars  # of each entry of the result
     out: Scalars  # its local slot
     pattern: int  # of the result
-    passes: bool  # some entry of the result is an operand's
+    passed: Scalars  # local slots of operands' entries that the result holds unchanged
 
 
 @dataclass
@@ -361,8 +361,10 @@ class _Lowering:
             dst = np.arange(start, start + count)
             lookup[-count:] = dst
             self.append(template.op, dst, lookup[template.a], lookup[template.b], i.step)
-        if template.passes:  # an entry that is passed on unchanged lives in its operand's slots
-            regions += self.all_regions(args)
+        if template.passed.size:  # an entry that is passed on lives in its operand's slots
+            slots = lookup[template.passed].tolist()
+            held = self.all_regions(args)
+            regions += tuple(r for r in held if any(r[0] <= x < r[0] + r[1] for x in slots))
         self.values[i.out] = template.sign * lookup[template.out]
         self.pattern[i.out] = template.pattern
         self.own(i.out, regions)
@@ -434,7 +436,7 @@ class _Lowering:
             np.sign(out),
             slots,
             self.number(out),
-            bool(((slots > 1) & (slots < 2 + count)).any()),
+            np.unique(slots[(slots > 1) & (slots < 2 + count)]),
         )
 
     def large_factor(self, i: Instruction) -> Iterator[Chunk]:

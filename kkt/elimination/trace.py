@@ -227,10 +227,9 @@ class _Tracer:
             C = {o: {b: ref for b in blocks if (ref := fronts.get(b, o))} for o in columns}
             C = {o: rows_ for o, rows_ in C.items() if rows_}
             y = {b: fronts.rhs(b) for b in blocks}
-            keys = list(C)
-            for i1, o1 in enumerate(keys):
-                for o2 in keys[i1:]:
-                    fronts.update(o1, o2, w.neg(pivot.quadratic(C[o1], C[o2], o1, o2)))
+            for o1, o2 in pivot.coupled(C):
+                fronts.update(o1, o2, w.neg(pivot.quadratic(C[o1], C[o2], o1, o2)))
+            for o1 in C:
                 fronts.update_rhs(o1, w.neg(pivot.quadratic(C[o1], y, o1, None)))
             self.backward.append(lambda p=pivot, C=C, y=y, s=w.step: self.back(p, C, y, s))
 
@@ -318,11 +317,10 @@ class _Tracer:
             s = pivot.apply(u)
             coupled = [i for i in seen if any(i in W[b] for b in blocks)]
             left = {i: {b: w.t(W[b][i]) for b in blocks if i in W[b]} for i in coupled}
-            for n1, i in enumerate(coupled):
+            for i, j in pivot.coupled(left):
+                set_inv(i, j, w.add(inv(i, j), pivot.quadratic(left[i], left[j], i, j)))
+            for i in coupled:
                 terms.pop(i, None)
-                for j in coupled[n1:]:
-                    more = pivot.quadratic(left[i], left[j], i, j)
-                    set_inv(i, j, w.add(inv(i, j), more))
                 for b in blocks:
                     z[i] = w.sub(z[i], w.mul(W[b].get(i), s[b]))
                 for b, ref in pivot.apply(left[i]).items():
