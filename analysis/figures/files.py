@@ -1,0 +1,105 @@
+"""Writing figures: whole or not at all, and the same bytes every time."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from kkt import FormatError, SymbolicFactor
+
+from .charts import error_bars, fill_cost
+from .spy import spy
+from .steps import pivot_errors
+from .style import RASTER_DPI, settings
+from .tex import tikz
+
+# what would differ from one run to the next, or between versions of matplotlib, is left out
+_METADATA: dict[str, dict[str, Any]] = {
+    ".png": {"Software": None},
+    ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    ".svg": {"Creator": None, "Date": None, "Format": None, "Type": None},
+}
+_SUFFIXES = (*_METADATA, ".tex")
+
+
+def save(figure: Figure | str, path: str | Path) -> Path:
+    """Write a figure (.png, .pdf, .svg) or the text of :func:`tikz` (.tex); returns the path.
+
+    The file is written beside its place and then moved there, so that no half of it is ever
+    seen.  Raises FormatError for another suffix or a folder that cannot be written to.
+    """
+    path = Path(path)
+    suffix = _check_suffix(path)
+    if isinstance(figure, str) != (suffix == ".tex"):
+        what = "LaTeX text" if isinstance(figure, str) else "a drawn figure"
+        fit = ".tex" if isinstance(figure, str) else ", ".join(_METADATA)
+        raise FormatError(f"figure {path}: {suffix} does not hold {what}; use {fit}")
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        if isinstance(figure, str):
+            beside.write_text(figure, encoding="utf-8")
+        else:
+            with settings():
+                figure.savefig(
+                    beside, format=suffix[1:], dpi=RASTER_DPI, metadata=_METADATA[suffix],
+                    facecolor=figure.get_facecolor(),
+                )  # fmt: skip
+        os.replace(beside, path)
+    except OSError as error:
+        raise FormatError(
+            f"figure {path}: cannot be written ({error.strerror or error}); "
+            "give a path in a folder that exists and can be written to"
+        ) from None
+    finally:
+        _remove(beside)
+    return path
+
+
+def _remove(part: Path) -> None:
+    try:
+        part.unlink(missing_ok=True)
+    except OSError:  # the folder is a file, or not ours: there is nothing to remove
+        return
+
+
+def _check_suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        what = f"suffix {path.suffix!r} is unknown" if path.suffix else "has no suffix"
+        raise FormatError(f"figure {path}: {what}; use {', '.join(_SUFFIXES)}")
+    return suffix
+
+
+def save_spy(
+    symbolic: SymbolicFactor, path: str | Path, *, step: int | None = None, **options: Any
+) -> Path:
+    """:func:`spy` or, for .tex, :func:`tikz`, written to a file; options are those of spy."""
+    path = Path(path)
+    if _check_suffix(path) == ".tex":
+        return save(tikz(symbolic, step), path)
+    return save(spy(symbolic, step, **options), path)
+
+
+def write_all(comparison: Any, folder: str | Path) -> list[Path]:
+    """All figures of an ``analysis.Comparison``, each as PNG and PDF; returns their paths."""
+    rows = [row.as_dict() for row in comparison.rows]
+    about = f"{comparison.model}: {comparison.bodies} bodies, {comparison.dof} freedoms"
+    figures = {"digits": error_bars(rows, title=about), "fill_cost": fill_cost(rows, title=about)}
+    by_format: dict[str, dict[str, Any]] = {}
+    symbolics: dict[str, SymbolicFactor] = {}
+    for (order, format), result in comparison.eliminations.items():
+        symbolics.setdefault(order, result.symbolic)
+        if any(step.pivot_error is not None for step in result.steps):
+            by_format.setdefault(format, {})[order] = result
+    for format, results in by_format.items():
+        figures[f"pivot_errors_{format}"] = pivot_errors(results, title=f"{about}, {format}")
+    figures |= {f"spy_{order}": spy(symbolic) for order, symbolic in symbolics.items()}
+    return [
+        save(figure, Path(folder) / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', name)}{suffix}")
+        for name, figure in figures.items()
+        for suffix in (".png", ".pdf")
+    ]

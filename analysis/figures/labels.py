@@ -1,0 +1,225 @@
+r"""Names of blocks as TeX in the notation of Ascher, Pai & Cloutier 1996, section 2.
+
+What an elimination has changed is named only where the name is right: \hat M_k once all below
+body k is eliminated, D_k and the joint-space inertia \mathcal M where they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from functools import cached_property
+
+import numpy as np
+
+from kkt.blocks import FC, FJ, PDD, QDD, F, Structure
+
+from .state import ORIGINAL, ZERO, BlockState, updates
+
+_UNKNOWN = {PDD: r"\ddot{{p}}_{{{}}}", QDD: r"\ddot{{q}}_{{{}}}", F: "f_{{{}}}"}
+_UNKNOWN |= {FJ: "f_{{{}}}^{{J}}", FC: "f_{{{}}}^{{C}}"}
+
+
+class Labels:
+    """TeX of rows and blocks of one state, without the dollar signs."""
+
+    def __init__(self, state: BlockState) -> None:
+        self.state = state
+        plan = state.symbolic.plan
+        self.structure: Structure = plan.graph.structure
+        n = self.structure.n
+        self.kind = (plan.blocks // n).tolist()
+        self.body = (plan.blocks % n).tolist()
+        self.numbered = not all(map(_short, self.structure.names))
+        if self.numbered:
+            self.subscript = {int(k): str(i) for i, k in enumerate(self.structure.order, start=1)}
+        else:
+            self.subscript = {k: str(name) for k, name in enumerate(self.structure.names)}
+
+    def key(self) -> str:
+        """Numbers beside names, as '1 = hand, 2 = arm'; empty where names are used."""
+        if not self.numbered:
+            return ""
+        names = self.structure.names
+        return ", ".join(f"{self.subscript[k]} = {names[k]}" for k in self.structure.order)
+
+    def unknown(self, position: int) -> str:
+        return _UNKNOWN[self.kind[position]].format(self.subscript[self.body[position]])
+
+    def cell(self, i: int, j: int) -> str:
+        """The block in row i, column j; empty where it has no name in the paper."""
+        if i == j:
+            return self._diagonal(i)
+        low, high = min(i, j), max(i, j)
+        changes = self._changes(low, high)
+        kinds = {self.kind[i], self.kind[j]}
+        if (low, high) in self._original:
+            return "" if changes else self._entry(i, j)
+        if kinds == {QDD}:
+            return self._inertia(i, j)
+        if kinds == {PDD, QDD} and len(changes) == 1:
+            return self._projected(i, j)
+        return ""
+
+    # -- as entered ---------------------------------------------------------------------------
+
+    def _entry(self, i: int, j: int) -> str:
+        """M, H, Phi and 1 of (4); the split force's bases B and C of Yamane & Nakamura (11)."""
+        if self.kind[i] >= F:  # f's row holds the adjoint of f's column
+            return _adjoint(self._entry(j, i))
+        k, c = self.body[i], self.body[j]
+        if self.kind[i] == QDD:
+            return f"H_{{{self.subscript[k]}}}" if self.kind[j] == F else "I"
+        basis = {F: "", FJ: f"B_{{{self.subscript[c]}}}", FC: f"C_{{{self.subscript[c]}}}"}
+        if k == c:
+            return basis[self.kind[j]] or "I"
+        return f"-{self._phi(k, c)}{basis[self.kind[j]]}"
+
+    def _phi(self, parent: int, child: int) -> str:
+        p, c = self.subscript[parent], self.subscript[child]
+        return rf"\Phi_{{{p}{'' if len(p) == len(c) == 1 else ','}{c}}}"
+
+    # -- as eliminated ------------------------------------------------------------------------
+
+    def _diagonal(self, i: int) -> str:
+        k, kind = self.body[i], self.kind[i]
+        if self.state.diagonal[i] == ZERO:
+            return "0"
+        if kind == PDD:
+            return self._articulated(i) if self.state.updated[i] else self._mass("M", k)
+        if kind != QDD:
+            return ""
+        gone = self._gone_before(i)
+        below = [c for c in self._below[k] if QDD in self._kinds_of(c)]
+        if not self._reduced(gone, k):
+            return ""
+        alone = not below and (PDD, int(self.structure.parent[k])) not in gone
+        if (below or alone or self.state.done[i]) and all((QDD, c) in gone for c in below):
+            return f"D_{{{self.subscript[k]}}}"
+        if not any((QDD, c) in gone for c in below):
+            return self._calligraphic(k, k)
+        return ""
+
+    def _articulated(self, i: int) -> str:
+        """M-hat, the composite inertia R of footnote 6, or M' for a sum that is not complete."""
+        k, gone = self.body[i], self._gone_before(i)
+        if any(b in (k, *self._above[k]) for _, b in gone):
+            return ""
+        below = self._below[k]
+        if all((kind, c) in gone for c in below for kind in self._kinds_of(c)):
+            return self._mass(r"\hat{M}", k)
+        bodies_only = all((kind, c) in gone for c in below for kind in (PDD, F))
+        if bodies_only and not any((QDD, c) in gone for c in below):
+            return self._mass("R", k)
+        return f"M_{{{self.subscript[k]}}}'"
+
+    def _mass(self, letter: str, k: int) -> str:
+        pieces = self.structure.pieces
+        if pieces is not None and pieces[k] > 1:  # a piece of a split link has a share of M
+            return ""
+        return f"{letter}_{{{self.subscript[k]}}}"
+
+    def _inertia(self, i: int, j: int) -> str:
+        """The joint-space inertia between a joint and one above it, before any is eliminated."""
+        low, high = sorted((self.body[i], self.body[j]), key=lambda k: len(self._above[k]))
+        gone = self._gone_before(min(i, j))
+        ready = low in self._above[high] and self._reduced(gone, high) and (PDD, low) in gone
+        if not ready or any((QDD, c) in gone for c in (high, *self._below[high])):
+            return ""
+        return self._calligraphic(self.body[i], self.body[j])
+
+    def _calligraphic(self, a: int, b: int) -> str:
+        a_text, b_text = self.subscript[a], self.subscript[b]
+        comma = "" if len(a_text) == len(b_text) == 1 else ","
+        return rf"\mathcal{{M}}_{{{a_text}{comma}{b_text}}}"
+
+    def _projected(self, i: int, j: int) -> str:
+        """-H_k M^_k Phi*, the one block that ABM fills in for each body."""
+        if self.kind[i] == PDD:
+            return _adjoint_product(self._projected(j, i))
+        k, parent = self.body[i], self.body[j]
+        if self.structure.parent[k] != parent or (PDD, k) not in self._position:
+            return ""
+        x = self._position[PDD, k]
+        M = self._diagonal(x)
+        if not M or "'" in M or self.state.symbolic.pivot[x] != 1:
+            return ""
+        return f"-H_{{{self.subscript[k]}}}{M}{self._phi(parent, k)}^{{*}}"
+
+    # -- who has been eliminated --------------------------------------------------------------
+
+    def _reduced(self, gone: set[tuple[int, int]], k: int) -> bool:
+        """pdd and f of k and all below are gone, no body is half gone, no joint above is gone."""
+        if any(((PDD, b) in gone) != ((F, b) in gone) for b in range(self.structure.n)):
+            return False
+        below = all((PDD, c) in gone for c in (k, *self._below[k]))
+        return below and not any((QDD, a) in gone for a in self._above[k])
+
+    def _gone_before(self, position: int) -> set[tuple[int, int]]:
+        """(kind, body) of the pivots that acted before a row was a pivot, in this state."""
+        end = min(position, int(self.state.done.sum()))
+        return set(zip(self.kind[:end], self.body[:end], strict=True))
+
+    def _changes(self, low: int, high: int) -> list[int]:
+        done = self.state.done
+        return [t for t in self._updates.get((low, high), ()) if done[t]]
+
+    def _kinds_of(self, k: int) -> list[int]:
+        return [kind for kind in (PDD, QDD, F, FJ, FC) if (kind, k) in self._position]
+
+    @cached_property
+    def _position(self) -> dict[tuple[int, int], int]:
+        return {pair: t for t, pair in enumerate(zip(self.kind, self.body, strict=True))}
+
+    @cached_property
+    def _updates(self) -> dict[tuple[int, int], list[int]]:
+        return updates(self.state.symbolic)
+
+    @cached_property
+    def _original(self) -> set[tuple[int, int]]:
+        s = self.state
+        old = s.kind == ORIGINAL
+        return set(zip(s.row[old].tolist(), s.col[old].tolist(), strict=True))
+
+    @cached_property
+    def _above(self) -> dict[int, list[int]]:
+        return {k: list(self._climb(k)) for k in range(self.structure.n)}
+
+    def _climb(self, k: int) -> Iterator[int]:
+        k = int(self.structure.parent[k])
+        while k >= 0:
+            yield k
+            k = int(self.structure.parent[k])
+
+    @cached_property
+    def _below(self) -> dict[int, list[int]]:
+        below: dict[int, list[int]] = {k: [] for k in range(self.structure.n)}
+        for k, above in self._above.items():
+            for a in above:
+                below[a].append(k)
+        return below
+
+
+def _short(name: Hashable) -> bool:
+    """A number or a single letter can stand as a subscript."""
+    if isinstance(name, int | np.integer):
+        return True
+    return isinstance(name, str) and len(name) == 1 and name.isalnum() and name.isascii()
+
+
+def _adjoint(text: str) -> str:
+    if text == "I":
+        return text
+    if text.startswith(r"-\Phi") and text.count("_") == 2:  # -(Phi B)* = -B* Phi*
+        split = text.rindex("B_") if "B_" in text else text.rindex("C_")
+        return f"-{text[split:]}^{{*}}{text[1:split]}^{{*}}"
+    return f"{text}^{{*}}"
+
+
+def _adjoint_product(text: str) -> str:
+    """(-H M Phi*)* = -Phi M H*, M symmetric."""
+    if not text:
+        return ""
+    phi = text[text.index(r"\Phi") :].removesuffix("^{*}")
+    H = text[1 : text.index("}") + 1]
+    M = text[text.index("}") + 1 : text.index(r"\Phi")]
+    return f"-{phi}{M}{H}^{{*}}"

@@ -1,0 +1,291 @@
+"""One block matrix drawn into an axes: cells with text, merged rectangles, or a raster."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PatchCollection
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Ellipse, PathPatch, Rectangle
+from matplotlib.path import Path
+from matplotlib.patheffects import withStroke
+from matplotlib.textpath import TextPath
+from numpy.typing import NDArray
+
+from .labels import Labels
+from .state import FILL, NEW, ORIGINAL, BlockState
+from .style import Theme
+
+TEXT_BLOCKS = 60  # with more blocks there is no text
+VECTOR_BLOCKS = 3000  # with more blocks, a raster of densities
+_RECTANGLES = 4000  # merged rectangles that keep an SVG small; a raster beyond
+_PIXELS = 800
+_LEAST, _MARGIN_TEXT = 4.8, 7.0  # [pt] smallest text in a cell, text at the margins
+
+
+def draw(
+    ax: Axes, state: BlockState, side: float, look: Theme, *, labels: bool | None, circles: bool
+) -> str:
+    """Draw a state into a square of ``side`` [pt]; returns "cells", "vector" or "raster"."""
+    small = state.blocks <= TEXT_BLOCKS
+    named = small and labels is not False and _room(state, side)
+    edge = _edges(state, side, named) if small else np.arange(state.blocks + 1.0)
+    end = float(edge[-1])
+    ax.set(xlim=(0, end), ylim=(end, 0), xticks=[], yticks=[], facecolor=look.page)
+    ax.set_aspect("equal")
+    for spine in ax.spines.values():
+        spine.set(color=look.faint, linewidth=0.6)
+    gone = float(edge[int(state.done.sum())])
+    partly = 0 < state.step < state.symbolic.plan.groups
+    if partly:
+        for box in ((0, 0, end, gone), (0, gone, gone, end - gone)):
+            ax.add_patch(Rectangle(box[:2], *box[2:], facecolor=look.shade, linewidth=0, zorder=0))
+    if small:
+        _cells(ax, state, edge, side, look, named)
+        if circles:
+            _circle(ax, state, edge, look)
+        _brackets(ax, state, edge, look)
+        _margins(ax, state, edge, side, look)
+        return "cells"
+    if labels:
+        _margins(ax, state, edge, side, look)
+    if state.blocks <= VECTOR_BLOCKS and _merged(ax, state, look):
+        mode = "vector"
+    else:
+        _raster(ax, state, look)
+        _zoom(ax, state, look)
+        mode = "raster"
+    if partly:
+        ax.plot([gone, gone, end], [end, gone, gone], color=look.ink, linewidth=0.6)
+    return mode
+
+
+# -- small: cells with text -----------------------------------------------------------------------
+
+
+def _room(state: BlockState, side: float) -> bool:
+    """Few bodies, and blocks of 6 x 6 wide enough for Phi."""
+    widest = 6 * side / float(state.symbolic.size.sum() + 2 * state.symbolic.plan.graph.structure.n)
+    return state.symbolic.plan.graph.structure.n <= 6 and widest >= 1.9 * _LEAST * 1.6
+
+
+def _edges(state: BlockState, side: float, named: bool) -> NDArray[np.float64]:
+    """(B + 1,) true sizes; thin blocks are drawn just thick enough for their text."""
+    size = state.symbolic.size.astype(float)
+    wanted = 14.0 if named else _text_size(side) + 1.5  # [pt]
+    for least in (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0):
+        drawn = np.maximum(size, least)
+        if least * side / drawn.sum() >= wanted or (named and least == 3.0):
+            break
+    return np.concatenate([[0.0], np.cumsum(drawn)])
+
+
+def _text_size(side: float) -> float:
+    return min(_MARGIN_TEXT, max(5.0, side / 40))
+
+
+def _cells(
+    ax: Axes, state: BlockState, edge: NDArray, side: float, look: Theme, text: bool
+) -> None:
+    table = state.table()
+    names = Labels(state) if text else None
+    points = side / float(edge[-1])
+    inset = min(0.6 / points, 0.06 * float(np.diff(edge).min()))
+    boxes: dict[int, list[Rectangle]] = {ORIGINAL: [], FILL: [], NEW: []}
+    for i, j in np.argwhere(table):
+        corner = (edge[j] + inset, edge[i] + inset)
+        width, height = edge[j + 1] - edge[j] - 2 * inset, edge[i + 1] - edge[i] - 2 * inset
+        boxes[int(table[i, j])].append(Rectangle(corner, width, height))
+        centre = (corner[0] + width / 2, corner[1] + height / 2)
+        label = names.cell(int(i), int(j)) if names else ""
+        paper = look.fill if table[i, j] == FILL else None
+        shown = label and _write(
+            ax, centre, (width * points, height * points), label, look.ink, paper
+        )
+        if table[i, j] == NEW and not shown:
+            mark = 0.5 * min(width, height) * points
+            ax.plot(*centre, "+", color=look.page, markersize=mark, markeredgewidth=1.2, zorder=3)
+    for kind, patches in boxes.items():
+        if patches:
+            ax.add_collection(PatchCollection(patches, **_face(kind, look, cells=True)))
+
+
+def _face(kind: int, look: Theme, *, cells: bool) -> dict[str, Any]:
+    """Colour and glyph of one kind of block."""
+    if kind == ORIGINAL:
+        return {"facecolor": look.entry if cells else look.entry_strong, "linewidth": 0}
+    if kind == FILL:
+        return {
+            "facecolor": look.fill, "edgecolor": look.fill_hatch, "hatch": "//////",
+            "linewidth": 0.5 if cells else 0.0,
+        }  # fmt: skip
+    return {"facecolor": look.new, "edgecolor": look.ink, "linewidth": 1.3 if cells else 0.3}
+
+
+def _write(
+    ax: Axes,
+    centre: tuple[float, float],
+    box: tuple[float, float],
+    label: str,
+    ink: str,
+    paper: str | None,
+) -> bool:
+    """A label at the largest size that fits a box [pt]; turned where that is tall and thin.
+
+    ``paper`` is the colour that keeps hatching away from the text.
+    """
+    width, height = box
+    w, h = _extent(label)
+    turned = height > width and w > h and w * _LEAST > width
+    if turned:
+        width, height = height, width
+    # a square block may be a pivot: its text must fit into a circle
+    across = 0.8 * width / np.hypot(w, h) if width < 1.2 * height else 0.92 * width / w
+    size = min(9.0, float(across), 0.85 * height / h)
+    if size < _LEAST:
+        return False
+    ax.text(
+        *centre, f"${label}$", fontsize=size, color=ink, ha="center", va="center",
+        rotation=90 if turned else 0, zorder=5,
+        path_effects=[withStroke(linewidth=2.2, foreground=paper)] if paper else [],
+    )  # fmt: skip
+    return True
+
+
+@lru_cache(maxsize=2048)
+def _extent(label: str) -> tuple[float, float]:
+    """Width and height of a label in units of its font size."""
+    box = TextPath((0, 0), f"${label}$", size=10).get_extents()
+    return max(box.width, 1.0) / 10, max(box.height, 11.5) / 10
+
+
+def _circle(ax: Axes, state: BlockState, edge: NDArray, look: Theme) -> None:
+    """Circles as in Ascher 1996; those of the last step are bold while elimination goes on."""
+    last = {tuple(p) for p in state.step_pivots.tolist()}
+    whole = state.step == state.symbolic.plan.groups
+    for bold in (False, True):
+        rings = []
+        for i, j in state.pivots.tolist():
+            if ((i, j) in last and not whole) == bold:
+                w, h = edge[j + 1] - edge[j], edge[i + 1] - edge[i]
+                across = 0.9 * min(w, h)
+                centre = (edge[j] + w / 2, edge[i] + h / 2)
+                rings.append(Ellipse(centre, across, across))
+        style: dict[str, Any] = {"edgecolor": look.ink, "linewidth": 1.5 if bold else 0.8}
+        if rings:
+            ax.add_collection(PatchCollection(rings, facecolor="none", zorder=4, **style))
+
+
+def _brackets(ax: Axes, state: BlockState, edge: NDArray, look: Theme) -> None:
+    group = state.symbolic.plan.group
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    stops = np.append(starts[1:], len(group))
+    frames = [
+        Rectangle((edge[a], edge[a]), edge[b] - edge[a], edge[b] - edge[a])
+        for a, b in zip(starts, stops, strict=True)
+    ]
+    style: dict[str, Any] = {"facecolor": "none", "edgecolor": look.ink, "linewidth": 0.7}
+    ax.add_collection(PatchCollection(frames, zorder=3.5, clip_on=False, **style))
+
+
+def _margins(ax: Axes, state: BlockState, edge: NDArray, side: float, look: Theme) -> None:
+    """Unknowns at the left and at the top."""
+    names = Labels(state)
+    points = side / float(edge[-1])
+    size = _text_size(side)
+    if points * float(np.diff(edge).min()) < size:
+        return
+    gap = 3.0 / points
+    for t in range(state.blocks):
+        middle = (edge[t] + edge[t + 1]) / 2
+        label = f"${names.unknown(t)}$"
+        style: dict[str, Any] = {"fontsize": size, "color": look.ink, "clip_on": False}
+        wide = _extent(names.unknown(t))[0] * size > points * (edge[t + 1] - edge[t])
+        ax.text(-gap, middle, label, ha="right", va="center_baseline", **style)
+        turn: dict[str, Any] = {"rotation": 90 if wide else 0}
+        ax.text(middle, -gap, label, ha="center", va="bottom", **turn, **style)
+
+
+# -- large ----------------------------------------------------------------------------------------
+
+
+def _merged(ax: Axes, state: BlockState, look: Theme) -> bool:
+    """One path a kind, runs of neighbours in a row merged; False where there are too many."""
+    if 2 * len(state.row) > 500 * _RECTANGLES:
+        return False
+    rows, cols, kinds = _entries(state)
+    order = np.lexsort((cols, rows))
+    r, c, k = rows[order], cols[order], kinds[order]
+    breaks = (np.diff(r) != 0) | (np.diff(c) != 1) | (np.diff(k) != 0)
+    first = np.flatnonzero(np.concatenate([[True], breaks]))
+    last = np.append(first[1:], len(r)) - 1
+    if len(first) > _RECTANGLES:
+        return False
+    for kind in (ORIGINAL, FILL, NEW):
+        a, b = first[k[first] == kind], last[k[first] == kind]
+        if len(a):
+            path = _rectangles(c[a], r[a], c[b] + 1, r[a] + 1)
+            ax.add_patch(PathPatch(path, **_face(kind, look, cells=False)))
+    return True
+
+
+def _rectangles(x0: NDArray, y0: NDArray, x1: NDArray, y1: NDArray) -> Path:
+    corners = np.stack([[x0, y0], [x1, y0], [x1, y1], [x0, y1], [x0, y0]])  # (5, 2, R)
+    points = corners.transpose(2, 0, 1).reshape(-1, 2).astype(float)
+    codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
+    return Path(points, np.tile(codes, len(x0)))
+
+
+def _entries(state: BlockState) -> tuple[NDArray, NDArray, NDArray]:
+    """Rows, columns and kinds of all blocks, both triangles and the diagonal."""
+    own = np.flatnonzero(state.diagonal)
+    rows = np.concatenate([state.row, state.col, own])
+    cols = np.concatenate([state.col, state.row, own])
+    return rows, cols, np.concatenate([state.kind, state.kind, state.diagonal[own]])
+
+
+def _raster(ax: Axes, state: BlockState, look: Theme) -> None:
+    """Pixels: hue says how much of what is there is fill, opacity how dense it is."""
+    rows, cols, kinds = _entries(state)
+    pixels = min(state.blocks, _PIXELS)
+    bounds = np.linspace(0, state.blocks, pixels + 1)
+
+    def count(kind: NDArray[np.bool_]) -> NDArray[np.float64]:
+        at = rows[kind] + 0.5, cols[kind] + 0.5
+        return np.histogram2d(*at, bins=(bounds, bounds))[0]
+
+    new = count(kinds == NEW)
+    fill = count(kinds == FILL)
+    total = count(kinds == ORIGINAL) + fill + new
+    share = np.stack([total - fill - new, fill, new], axis=-1) / np.maximum(total, 1)[..., None]
+    colours = np.array([to_rgb(look.entry_strong), to_rgb(look.fill), to_rgb(look.new)])
+    density = total / np.diff(bounds)[:, None] / np.diff(bounds)[None, :]
+    image = np.zeros((pixels, pixels, 4))
+    image[..., :3] = share @ colours
+    image[..., 3] = np.where(total > 0, np.minimum(1.0, 0.45 + 0.55 * np.sqrt(density)), 0.0)
+    pixels_8 = (255 * image + 0.5).astype(np.uint8)
+    extent = (0.0, float(state.blocks), float(state.blocks), 0.0)
+    ax.imshow(pixels_8, extent=extent, interpolation="nearest", aspect="equal", zorder=1)
+
+
+def _zoom(ax: Axes, state: BlockState, look: Theme) -> None:
+    """The first rows enlarged in the lower left corner, where that is empty."""
+    rows, cols, kinds = _entries(state)
+    near = state.blocks * 0.45
+    if ((rows > state.blocks - near) & (cols < near)).any():
+        return
+    shown = 24
+    inside = (rows < shown) & (cols < shown)
+    box = ax.inset_axes((0.06, 0.06, 0.36, 0.36))
+    box.set(xlim=(0, shown), ylim=(shown, 0), xticks=[], yticks=[], facecolor=look.page)
+    box.set_title(f"first {shown} rows", fontsize=7, color=look.ink, pad=3)
+    for spine in box.spines.values():
+        spine.set(color=look.faint, linewidth=0.6)
+    for kind in (ORIGINAL, FILL, NEW):
+        r, c = rows[inside & (kinds == kind)], cols[inside & (kinds == kind)]
+        if len(r):
+            path = _rectangles(c + 0.08, r + 0.08, c + 0.92, r + 0.92)
+            box.add_patch(PathPatch(path, **_face(kind, look, cells=False)))

@@ -1,0 +1,186 @@
+"""Pictures of block sparsity: one matrix, before and after, and several orders side by side."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from kkt import SymbolicFactor
+
+from .labels import Labels
+from .matrix import TEXT_BLOCKS, draw
+from .state import FILL, NEW, BlockState, block_state
+from .style import WIDTHS, Theme, new_figure, settings, theme
+
+_KEY_BODIES = 6  # with more bodies the numbers are not explained under the figure
+
+
+def spy(
+    symbolic: SymbolicFactor,
+    step: int | None = None,
+    *,
+    labels: bool | None = None,
+    dark: bool = False,
+    width: str = "double",
+    title: str | None = None,
+) -> Figure:
+    """The blocks after ``step`` groups (None: all), rows in the order of elimination.
+
+    Blocks are named where they are few and have room (``labels`` False: never).  Blocks made by
+    the last of the ``step`` groups are marked apart; with None all fill looks alike.
+    """
+    state = block_state(symbolic, step)
+    if title is None:
+        title = f"{symbolic.plan.sequence.name}: {_progress(state)}"
+    return _panels([state], [title], labels, dark, width)
+
+
+def before_after(
+    symbolic: SymbolicFactor,
+    *,
+    labels: bool | None = None,
+    dark: bool = False,
+    width: str = "double",
+    title: str | None = None,
+) -> Figure:
+    """The matrix as given, in elimination order, beside all that the elimination makes of it."""
+    before, after = block_state(symbolic, 0), block_state(symbolic)
+    own = int((before.diagonal > 0).sum())
+    captions = [
+        f"the matrix: {symbolic.original:,} blocks + {own:,} diagonal",
+        f"after {symbolic.plan.sequence.name}: {_fill_text(after)}, {after.fill_entries:,} entries",
+    ]
+    return _panels([before, after], captions, labels, dark, width, title)
+
+
+def compare_orders(
+    symbolics: Sequence[SymbolicFactor],
+    *,
+    names: Sequence[str] | None = None,
+    labels: bool | None = False,
+    dark: bool = False,
+    width: str = "double",
+    title: str | None = None,
+) -> Figure:
+    """The same matrix eliminated in several orders, each with its fill."""
+    states = [block_state(symbolic) for symbolic in symbolics]
+    names = names or [symbolic.plan.sequence.name for symbolic in symbolics]
+    if title is None:
+        many = {2: "two", 3: "three", 4: "four"}.get(len(states), str(len(states)))
+        title = f"One matrix, {many} orders of elimination"
+    captions = [f"{n}: {_fill_text(s)}" for n, s in zip(names, states, strict=True)]
+    return _panels(states, captions, labels, dark, width, title)
+
+
+def _fill_text(state: BlockState) -> str:
+    return f"{state.fill_blocks:,} block{'s' if state.fill_blocks != 1 else ''} of fill"
+
+
+def _progress(state: BlockState) -> str:
+    groups = state.symbolic.plan.groups
+    if state.step == 0:
+        return f"{state.symbolic.original:,} blocks off the diagonal"
+    if state.step < groups:
+        return f"after step {state.step:,} of {groups:,}, {_fill_text(state)}"
+    return _fill_text(state)
+
+
+def _panels(
+    states: Sequence[BlockState],
+    captions: Sequence[str],
+    labels: bool | None,
+    dark: bool,
+    width: str,
+    title: str | None = None,
+) -> Figure:
+    """Square panels in rows, captions above, one legend below."""
+    look = theme(dark)
+    across = min(len(states), 1 if width == "single" else 2 if len(states) in (2, 4) else 3)
+    down = -(-len(states) // across)
+    small = any(state.blocks <= TEXT_BLOCKS for state in states)
+    # [in] room for the margins' text, the caption, the legend and the numbers of bodies
+    left, gap, right = (0.28 if small else 0.08), (0.36 if small else 0.16), 0.08
+    most = 5.2 if across == 1 else 9.0
+    with settings():
+        total = WIDTHS.get(width, WIDTHS["double"])
+        side = min(most, (total - left - right - gap * (across - 1)) / across)
+        size = 8.0 if width == "single" or across > 2 else 9.0
+        wrapped = [_wrap(text, side, size) for text in captions]
+        lines = max(text.count("\n") + 1 for text in wrapped)
+        head = (0.26 if small else 0.08) + lines * size * 1.25 / 72
+        top = 0.0 if title is None else 0.3
+        key = _key(states[0], total) if labels is not False else ""
+        legend = _legend(states, look, width)
+        columns = min(len(legend), 2 if width == "single" else 5)
+        rows = -(-len(legend) // columns)
+        bottom = 0.12 + 0.19 * rows + 0.16 * (key.count("\n") + bool(key))
+        height = top + down * (head + side) + bottom + 0.06
+        figure = new_figure(width, height, dark)
+        start = left if across > 1 else max(left, (total - side) / 2)
+        for i, (state, text) in enumerate(zip(states, wrapped, strict=True)):
+            x = start + (i % across) * (side + gap)
+            y = height - top - 0.04 - (i // across + 1) * (head + side)
+            ax = figure.add_axes((x / total, y / height, side / total, side / height))
+            draw(ax, state, 72 * side, look, labels=labels, circles=state.step > 0)
+            figure.text(
+                (x + side / 2) / total, (y + side + head - 0.03) / height, text,
+                ha="center", va="top", fontsize=size, color=look.ink, fontweight="bold",
+            )  # fmt: skip
+        if title is not None:
+            figure.text(
+                0.5, 1 - 0.08 / height, title, ha="center", va="top", color=look.ink, fontsize=10
+            )
+        if key:
+            figure.text(0.5, 0.05 / height, key, ha="center", va="bottom", color=look.faint,
+                        fontsize=7)  # fmt: skip
+        figure.legend(
+            handles=legend, loc="lower center", ncols=columns, frameon=False, fontsize=8,
+            bbox_to_anchor=(0.5, (0.02 + 0.16 * (key.count("\n") + bool(key))) / height),
+            labelcolor=look.ink, handlelength=1.4, handleheight=1.2, columnspacing=1.4,
+            borderpad=0.1, borderaxespad=0.1,
+        )  # fmt: skip
+    return figure
+
+
+def _wrap(text: str, side: float, size: float) -> str:
+    return "\n".join(textwrap.wrap(text, max(12, int(side * 72 / (0.64 * size)))))
+
+
+def _key(state: BlockState, width: float) -> str:
+    """Numbers of bodies beside their names, where they are few."""
+    if state.symbolic.plan.graph.structure.n > _KEY_BODIES:
+        return "bodies are numbered tip to base" if state.blocks <= TEXT_BLOCKS else ""
+    key = Labels(state).key()
+    return "\n".join(textwrap.wrap(f"bodies: {key}", int(width * 17))) if key else ""
+
+
+def _legend(states: Sequence[BlockState], look: Theme, width: str) -> list[Patch | Line2D]:
+    small = any(state.blocks <= TEXT_BLOCKS for state in states)
+    kinds = {int(k) for s in states for k in (*set(s.kind.tolist()), *set(s.diagonal.tolist()))}
+    entry = look.entry if small else look.entry_strong
+    handles: list[Patch | Line2D] = [Patch(facecolor=entry, label="block of the matrix")]
+    if FILL in kinds:
+        style: dict[str, Any] = {"hatch": "//////", "edgecolor": look.fill_hatch, "linewidth": 0.5}
+        what = "fill: zero in the matrix"
+        if width == "double":
+            what += " (counted above the diagonal)"
+        handles.append(Patch(facecolor=look.fill, label=what, **style))
+    if NEW in kinds:
+        handles.append(
+            Patch(facecolor=look.new, edgecolor=look.ink, linewidth=1.3, label="fill of this step")
+        )
+    ring: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "linestyle": ""}
+    if small and any(s.step > 0 for s in states):
+        handles.append(
+            Line2D([], [], markersize=7, markeredgecolor=look.ink, label="pivot", **ring)
+        )
+    if small:
+        handles.append(Patch(facecolor="none", edgecolor=look.ink, linewidth=0.7, label="bracket"))
+    if any(0 < s.step < s.symbolic.plan.groups for s in states):
+        handles.append(Patch(facecolor=look.shade, label="eliminated"))
+    return handles

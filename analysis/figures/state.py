@@ -1,0 +1,166 @@
+"""The blocks of the matrix after some groups of a sequence are eliminated; numpy alone.
+
+Positions are blocks in the order of elimination, so that everything here speaks of the permuted
+matrix.  Nothing is computed with values: a block is present where it may be nonzero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kkt import OrderError, SymbolicFactor
+from kkt.blocks import PDD
+from kkt.elimination.symbolic import PAIR_FIRST, PAIR_SECOND, SINGLE
+
+ZERO, ORIGINAL, FILL, NEW = 0, 1, 2, 3
+_LIMIT = 4000  # blocks, for a dense table of B x B bytes
+
+
+@dataclass(frozen=True)
+class BlockState:
+    """Which blocks there are after ``step`` groups; 0 is the matrix, all groups the factor.
+
+    A block off the diagonal is listed once, with row < col; its mirror image is there as well.
+    Rows whose group is done are those of the factor, as they stood when they were pivots.
+    """
+
+    symbolic: SymbolicFactor
+    step: int  # groups eliminated so far
+    row: NDArray[np.int64]  # (E,) positions, row < col
+    col: NDArray[np.int64]  # (E,)
+    kind: NDArray[np.int8]  # (E,) ORIGINAL, FILL of an earlier step, or NEW in this step
+    diagonal: NDArray[np.int8]  # (B,) ZERO, ORIGINAL, FILL or NEW
+    updated: NDArray[np.bool_]  # (B,) diagonal blocks that something has been added to
+    done: NDArray[np.bool_]  # (B,) rows and columns that are eliminated
+
+    @property
+    def blocks(self) -> int:
+        """Rows of the block matrix."""
+        return len(self.diagonal)
+
+    @cached_property
+    def eliminated(self) -> NDArray[np.bool_]:
+        """(E,) blocks off the diagonal that belong to the factor."""
+        return self.done[self.row]
+
+    @cached_property
+    def pivots(self) -> NDArray[np.int64]:
+        """(P, 2) pivotal blocks (row, col) so far: (k, k), or (x, z) and (z, x) of a pair."""
+        kind = self.symbolic.pivot
+        own = np.arange(self.blocks)
+        mate = own + (kind == PAIR_FIRST) - (kind == PAIR_SECOND)
+        return np.stack([own, mate], axis=1)[self.done]
+
+    @property
+    def step_pivots(self) -> NDArray[np.int64]:
+        """(P, 2) pivotal blocks of the last step."""
+        return self.pivots[self.symbolic.plan.group[self.pivots[:, 0]] == self.step - 1]
+
+    @property
+    def fill_blocks(self) -> int:
+        """Off-diagonal blocks of one triangle that were zero in the matrix."""
+        return int((self.kind != ORIGINAL).sum())
+
+    @property
+    def fill_entries(self) -> int:
+        """Entries of the fill blocks, one triangle."""
+        size, new = self.symbolic.size, self.kind != ORIGINAL
+        return int((size[self.row[new]] * size[self.col[new]]).sum())
+
+    def table(self) -> NDArray[np.int8]:
+        """(B, B) ZERO, ORIGINAL, FILL or NEW, both triangles; small systems only."""
+        if self.blocks > _LIMIT:
+            raise ValueError(f"{self.blocks} blocks: a dense table stops at {_LIMIT}")
+        table = np.diag(self.diagonal)
+        table[self.row, self.col] = table[self.col, self.row] = self.kind
+        return table
+
+    def upper(self) -> NDArray[np.bool_]:
+        """(B, B) the 0-structure that Ascher 1996 prints after (6): rows as they were pivots.
+
+        A row has left what the pivots before it have eliminated; a pair keeps both identities.
+        """
+        kept = np.triu(self.table() != ZERO)
+        for i, j in self.pivots[self.pivots[:, 0] > self.pivots[:, 1]]:
+            kept[i, j] = True
+        active = ~self.done
+        kept[np.ix_(active, active)] = self.table()[np.ix_(active, active)] != ZERO
+        return kept
+
+
+def block_state(symbolic: SymbolicFactor, step: int | None = None) -> BlockState:
+    """The blocks after ``step`` groups; with None after all, and no fill is told apart as NEW.
+
+    Raises OrderError outside 0..groups.
+    """
+    plan = symbolic.plan
+    latest = -1 if step in (None, 0) else int(step) - 1  # group whose fill is NEW
+    step = plan.groups if step is None else int(step)
+    if not 0 <= step <= plan.groups:
+        raise OrderError(
+            f"order {plan.sequence.name!r}: has no step {step}; use 0 to {plan.groups}"
+        )
+    count = len(plan.blocks)
+    where = np.empty(5 * plan.graph.structure.n, dtype=np.int64)
+    where[plan.blocks] = np.arange(count)
+    ends = np.sort(where[plan.graph.edges], axis=0)
+    original = np.full(ends.shape[1], ORIGINAL)
+    fill, kind = _fill(symbolic, step, latest)
+    first = _first_update(symbolic)
+    diagonal = np.where(first == latest, NEW, np.where(first < step, FILL, ZERO))
+    own = plan.blocks // plan.graph.structure.n == PDD  # only M_k is there at the start
+    return BlockState(
+        symbolic=symbolic,
+        step=step,
+        row=np.concatenate([ends[0], fill[0]]),
+        col=np.concatenate([ends[1], fill[1]]),
+        kind=np.concatenate([original, kind]).astype(np.int8),
+        diagonal=np.where(own, ORIGINAL, diagonal).astype(np.int8),
+        updated=first < step,
+        done=plan.group < step,
+    )
+
+
+def _fill(
+    symbolic: SymbolicFactor, step: int, latest: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(2, f) positions and (f,) kinds of the fill blocks that the first ``step`` groups make."""
+    if step == 0 or latest < 0:  # none or all: when each was made does not matter
+        fill = symbolic.fill if step else np.zeros((2, 0), dtype=np.int64)
+        return fill, np.full(fill.shape[1], FILL)
+    made = symbolic.fill_step
+    here = made < step
+    return symbolic.fill[:, here], np.where(made[here] == latest, NEW, FILL)
+
+
+def _first_update(symbolic: SymbolicFactor) -> NDArray[np.int64]:
+    """(B,) group that first adds to each diagonal block; the number of groups where none does.
+
+    A pair (x, z) with the inverse [[0, 1], [1, -X]] reaches the diagonal through z alone.
+    """
+    plan = symbolic.plan
+    owner = np.repeat(np.arange(len(plan.blocks)), symbolic.counts)
+    reaches = symbolic.pivot[owner] != PAIR_FIRST
+    first = np.full(len(plan.blocks), plan.groups, dtype=np.int64)
+    np.minimum.at(first, symbolic.column_index[reaches], plan.group[owner[reaches]])
+    return first
+
+
+def updates(symbolic: SymbolicFactor) -> dict[tuple[int, int], list[int]]:
+    """For (row, col), row <= col: positions of the pivots that add to it; small systems only."""
+    result: dict[tuple[int, int], list[int]] = {}
+    pointer, index = symbolic.column_pointer, symbolic.column_index
+    for t, kind in enumerate(symbolic.pivot):
+        if kind == PAIR_FIRST:
+            continue
+        through = index[pointer[t] : pointer[t + 1]].tolist()
+        beside = [] if kind == SINGLE else index[pointer[t - 1] : pointer[t]].tolist()
+        reached = {(min(i, j), max(i, j)) for i in through for j in (*through, *beside)}
+        for pair in reached:
+            if pair[0] > t:
+                result.setdefault(pair, []).append(t)
+    return result

@@ -1,0 +1,104 @@
+"""Where digits are lost: the error of each pivot against the step that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from kkt import Elimination
+
+from .charts import _legend, _title
+from .style import MARKERS, new_figure, settings, style_axes, theme
+
+_UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}
+_LINES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (5, 2, 1, 2)))
+_COLOURED = 6  # orders that can be told apart
+_MARKED = 40  # steps; with more, markers would hide the line
+
+
+def _telling(results: Mapping[str, Elimination]) -> list[str]:
+    """Orders to draw in colour: all where they are few, else those that lose most and least."""
+    if len(results) <= _COLOURED:
+        return list(results)
+
+    def worst(order: str) -> float:
+        return max((s.pivot_error or 0.0 for s in results[order].steps), default=0.0)
+
+    ranked = sorted(results, key=worst)
+    chosen = {*ranked[: _COLOURED // 2], *ranked[-(_COLOURED // 2) :]}
+    return [order for order in results if order in chosen]
+
+
+def pivot_errors(
+    result_by_order: Mapping[str, Elimination],
+    *,
+    dark: bool = False,
+    width: str = "double",
+    title: str | None = None,
+) -> Figure:
+    """Relative error of each step's own pivots, by order, in one number format.
+
+    Steps are counted in per cent, since orders differ in their number.  Steps without an error
+    (pairs, whose pivots are identities, and exact pivots) are left out; a pivot that is zero or
+    not a number is a cross at the top.  Of many orders, those whose pivots lose most and least are
+    drawn in colour.
+    """
+    look = theme(dark)
+    with settings():
+        columns = 2 if width == "single" else 5
+        rows = -(-(min(len(result_by_order), _COLOURED + 1) + 2) // columns)
+        figure = new_figure(width, (2.5 if width == "single" else 3.2) + 0.17 * rows, dark)
+        figure.set_layout_engine("constrained")
+        ax = figure.add_subplot()
+        style_axes(ax, look, grid="y")
+        ax.set_yscale("log")
+        handles: list[Line2D] = []
+        lost: list[tuple[float, str]] = []
+        told = _telling(result_by_order)
+        for order, result in result_by_order.items():
+            step = np.array([s.step for s in result.steps], dtype=float)
+            error = np.array(
+                [np.nan if s.pivot_error is None else s.pivot_error for s in result.steps]
+            )
+            if not len(step):
+                continue
+            share = 100 * step / step[-1]
+            unit = _UNIT.get(result.format, 0.0)
+            seen = np.isfinite(error) & (error > unit / 1000)
+            if order not in told:
+                ax.plot(share[seen], error[seen], color=look.faint, linewidth=0.5, alpha=0.6)
+                lost += [(float(x), look.faint) for x in share[np.isinf(error)]]
+                continue
+            i = told.index(order)
+            colour = look.series[i % len(look.series)]
+            style: dict[str, Any] = {
+                "color": colour, "marker": MARKERS[i % len(MARKERS)], "markersize": 3.5,
+                "linestyle": _LINES[i // len(look.series) % len(_LINES)], "linewidth": 1.0,
+                "markevery": max(1, int(seen.sum()) // _MARKED),
+            }  # fmt: skip
+            ax.plot(share[seen], error[seen], **style)
+            handles.append(Line2D([], [], label=order, **{**style, "markevery": None}))
+            lost += [(float(x), colour) for x in share[np.isinf(error)]]
+        if len(told) < len(result_by_order):
+            handles.append(Line2D([], [], color=look.faint, linewidth=0.5, label="other orders"))
+        for x, colour in lost:
+            ax.plot(x, 0.98, "x", color=colour, markersize=6, transform=ax.get_xaxis_transform())
+        ax.set_xlim(0, 102)
+        ax.set_xlabel("steps done [%]", color=look.ink)
+        ax.set_ylabel("relative error of pivots", color=look.ink)
+        _title(ax, title, look.ink)
+        if lost:
+            cross: dict[str, Any] = {"linestyle": "", "marker": "x", "color": look.ink}
+            handles.append(Line2D([], [], label="zero or not a number", **cross))
+        for format in dict.fromkeys(r.format for r in result_by_order.values()):
+            if format in _UNIT:
+                line: dict[str, Any] = {"color": look.ink, "linewidth": 0.8, "linestyle": "--"}
+                ax.axhline(_UNIT[format], **line)
+                handles.append(Line2D([], [], label=f"rounding unit of {format}", **line))
+        if handles:
+            _legend(figure, handles, look.ink, width)
+    return figure
