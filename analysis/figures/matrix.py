@@ -22,7 +22,7 @@ from .style import Theme
 TEXT_BLOCKS = 60  # with more blocks there is no text
 VECTOR_BLOCKS = 3000  # with more blocks, a raster of densities
 _RECTANGLES = 4000  # merged rectangles that keep an SVG small; a raster beyond
-_PIXELS = 800
+_PIXELS = 500
 _LEAST, _MARGIN_TEXT = 4.8, 7.0  # [pt] smallest text in a cell, text at the margins
 
 
@@ -199,14 +199,14 @@ def _margins(ax: Axes, state: BlockState, edge: NDArray, side: float, look: Them
     if points * float(np.diff(edge).min()) < size:
         return
     gap = 3.0 / points
+    widths = [size * _extent(names.unknown(t))[0] for t in range(state.blocks)]
+    turned = 90 if (np.array(widths) > points * np.diff(edge)).any() else 0
     for t in range(state.blocks):
         middle = (edge[t] + edge[t + 1]) / 2
         label = f"${names.unknown(t)}$"
         style: dict[str, Any] = {"fontsize": size, "color": look.ink, "clip_on": False}
-        wide = _extent(names.unknown(t))[0] * size > points * (edge[t + 1] - edge[t])
         ax.text(-gap, middle, label, ha="right", va="center_baseline", **style)
-        turn: dict[str, Any] = {"rotation": 90 if wide else 0}
-        ax.text(middle, -gap, label, ha="center", va="bottom", **turn, **style)
+        ax.text(middle, -gap, label, ha="center", va="bottom", rotation=turned, **style)
 
 
 # -- large ----------------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ def _raster(ax: Axes, state: BlockState, look: Theme) -> None:
     density = total / np.diff(bounds)[:, None] / np.diff(bounds)[None, :]
     image = np.zeros((pixels, pixels, 4))
     image[..., :3] = share @ colours
-    image[..., 3] = np.where(total > 0, np.minimum(1.0, 0.45 + 0.55 * np.sqrt(density)), 0.0)
+    image[..., 3] = np.where(total > 0, np.minimum(1.0, 0.7 + 0.3 * np.sqrt(density)), 0.0)
     pixels_8 = (255 * image + 0.5).astype(np.uint8)
     extent = (0.0, float(state.blocks), float(state.blocks), 0.0)
     ax.imshow(pixels_8, extent=extent, interpolation="nearest", aspect="equal", zorder=1)

@@ -112,7 +112,7 @@ def _panels(
         size = 8.0 if width == "single" or across > 2 else 9.0
         wrapped = [_wrap(text, side, size) for text in captions]
         lines = max(text.count("\n") + 1 for text in wrapped)
-        head = (0.26 if small else 0.08) + lines * size * 1.25 / 72
+        head = (0.26 if small else 0.14) + lines * size * 1.25 / 72
         top = 0.0 if title is None else 0.3
         key = _key(states[0], total) if labels is not False else ""
         legend = _legend(states, look, width)
@@ -128,7 +128,7 @@ def _panels(
             ax = figure.add_axes((x / total, y / height, side / total, side / height))
             draw(ax, state, 72 * side, look, labels=labels, circles=state.step > 0)
             figure.text(
-                (x + side / 2) / total, (y + side + head - 0.03) / height, text,
+                (x + side / 2) / total, (y + side + head - (0.03 if small else 0.1)) / height, text,
                 ha="center", va="top", fontsize=size, color=look.ink, fontweight="bold",
             )  # fmt: skip
         if title is not None:
@@ -167,7 +167,7 @@ def _legend(states: Sequence[BlockState], look: Theme, width: str) -> list[Patch
     if FILL in kinds:
         style: dict[str, Any] = {"hatch": "//////", "edgecolor": look.fill_hatch, "linewidth": 0.5}
         what = "fill: zero in the matrix"
-        if width == "double":
+        if width == "double" and NEW not in kinds:
             what += " (counted above the diagonal)"
         handles.append(Patch(facecolor=look.fill, label=what, **style))
     if NEW in kinds:
