@@ -198,7 +198,11 @@ def spy(options: argparse.Namespace) -> int:
 
 def orders(options: argparse.Namespace) -> int:
     rows = [
-        (name, (function.__doc__ or "").strip().splitlines()[0], function.source)
+        (
+            name,
+            (function.__doc__ or "").strip().splitlines()[0],
+            str(getattr(function, "source", "")),
+        )
         for name, function in orderings.ORDERS.items()
     ]
     if options.json:

@@ -83,8 +83,8 @@ def spatial_inertia(mass: Array, com: Array, inertia: Array) -> Array:
     M = np.concatenate(
         [np.concatenate([top, md], axis=-1), np.concatenate([-md, unit], axis=-1)], axis=-2
     )
-    i, j = np.tril_indices(6, -1)
-    M[..., i, j] = M[..., j, i]
+    row, col = np.tril_indices(6, -1)
+    M[..., row, col] = M[..., col, row]
     return M
 
 

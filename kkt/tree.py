@@ -279,7 +279,8 @@ def _axes(
 
 def _subspace(name: Hashable, data: dict[str, Any]) -> Floats:
     value = data.get("S")
-    columns = np.shape(value)[1] if np.ndim(value) == 2 else 1
+    shape: tuple[int, ...] = () if value is None else np.shape(value)
+    columns = shape[-1] if len(shape) == 2 else 1
     S = _field(f"body {name!r}", "S", value, (6, columns))
     if columns > 6 or np.linalg.matrix_rank(S) < columns:
         rank = np.linalg.matrix_rank(S) if S.size else 0
@@ -291,7 +292,7 @@ def _subspace(name: Hashable, data: dict[str, Any]) -> Floats:
 
 
 def _check_values(tree: BodyTree) -> None:
-    def body(k: int) -> str:
+    def body(k: np.integer) -> str:
         return f"body {tree.names[k]!r}"
 
     for k in np.flatnonzero(tree.mass < 0.0):

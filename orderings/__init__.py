@@ -60,7 +60,9 @@ def get(name: str) -> Callable[..., Any]:
 
 def names(problem: str = "qdd") -> list[str]:
     """Registered orders that solve for qdd (or, with "tau", for tau)."""
-    return [name for name, function in ORDERS.items() if function.problem == problem]
+    return [
+        name for name, function in ORDERS.items() if getattr(function, "problem", "qdd") == problem
+    ]
 
 
 __all__ = ["ORDERS", "get", "names", "order"]

@@ -12,6 +12,11 @@ Rows = dict[int, dict[int, Ref | None]]
 Column = dict[int, Ref] | dict[int, Ref | None]
 
 
+def present(refs: dict[int, Ref | None]) -> dict[int, Ref]:
+    """Without the blocks that are zero."""
+    return {b: ref for b, ref in refs.items() if ref is not None}
+
+
 class BasePivot(Protocol):
     """A square block A with the three uses that elimination makes of its inverse."""
 

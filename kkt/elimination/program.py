@@ -103,7 +103,7 @@ class Program:
             instruction = self.instructions[i]
             if wanted[instruction.out]:
                 keep[i] = True
-                for ref in instruction.args:
-                    if ref is not None:
-                        wanted[ref.value] = True
+                for arg in instruction.args:
+                    if arg is not None:
+                        wanted[arg.value] = True
         return keep

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ..blocks import Block
 from ..errors import FormatError, OrderError, SingularError, SizeError
 from ..system import Entries, System, assemble
-from .arithmetic import modular, objects
+from . import refusals
+from .arithmetic import objects
 from .formats import Format, get_format
 from .pivots import OrderFunction, PivotSequence, plan
 from .record import Elimination, StepRecord
@@ -39,9 +40,9 @@ def trace(system: System, order: PivotSequence | OrderFunction | Any) -> Tape:
             f"this tree, more than {MAX_UPDATES:.0e}; use an order with less fill, such as abm"
         )
     program = trace_program(factor)
-    _refuse_unphysical(program, system)
+    refusals.unphysical(program, system)
     tape = lower(program, system)
-    _refuse_generically_singular(tape, system)
+    refusals.structurally_singular(tape, system)
     return tape
 
 
@@ -70,91 +71,6 @@ def eliminate(
 
         return certify(system, chosen.digits, tape=tape).as_elimination(tape, chosen)
     return _run_objects(system, tape, chosen)
-
-
-# -- before any number ----------------------------------------------------------------------------
-
-
-def _refuse_unphysical(program: Any, system: System) -> None:
-    """Orders that pivot on M_k need it positive definite."""
-    indefinite = {system.tree.names[k] for k in system.tree.indefinite()}
-    singular = {system.tree.names[k] for k in system.tree.singular()}
-    if not indefinite and not singular:
-        return
-    graph = program.symbolic.plan.graph
-    made_by = {i.out: i for i in program.instructions}
-    for record in program.pivots:
-        for block in record.blocks:
-            if record.pair or block.kind != "pdd":
-                continue
-            body = _own_body(graph.structure, block.body)
-            what = None
-            if body in indefinite:
-                what = "is not positive definite"
-            elif body in singular:
-                source = made_by[made_by[record.factor].args[0].value]
-                what = "is singular" if source.op in ("input", "divide", "square") else None
-            if what:
-                raise SingularError(
-                    f"body {body!r}: field 'inertia' (or 'mass') {what}, and order "
-                    f"{program.name!r} pivots on M_k at step "
-                    f"{record.step + 1}; use an order that pairs pdd with f, such as abm"
-                )
-
-
-def _own_body(structure: Any, name: Any) -> Any:
-    """The body of the tree that a piece of a split link belongs to."""
-    if structure.copy_of is None:
-        return name
-    return structure.names[structure.copy_of[structure.index[name]]]
-
-
-def _refuse_generically_singular(tape: Tape, system: System) -> None:
-    v = np.zeros(tape.slots, dtype=np.int64)
-    v[1] = 1
-    count = tape.inputs.count
-    v[2:count] = modular.random_residues(count - 2)
-    for number, slot in tape.inputs.whole.items():
-        v[slot] = number
-    for chunk in tape.chunks():
-        modular.run(chunk, v)
-    for number, slots in sorted(tape.pivots.items()):
-        if (v[np.abs(slots)] == 0).any():
-            record = tape.program.pivots[number]
-            rank = f"rank {int((v[np.abs(slots)] != 0).sum())} of {len(slots)}"
-            where = f"pivot {record.blocks[0]} at step {record.step + 1} is structurally singular"
-            name = tape.program.name
-            massless = _massless(system, record.blocks[0].body)
-            if massless:
-                raise SingularError(
-                    f"body {massless!r}: carries a joint but no mass beyond it, so {where} ({rank}) "
-                    f"in order {name!r}; give it an inertia or fix its joint"
-                )
-            raise OrderError(
-                f"order {name!r}: {where} ({rank}); "
-                f"eliminate {_force_partner(record.blocks[0])} first"
-            )
-
-
-def _massless(system: System, body: Any) -> Any:
-    """The body, where neither it nor anything that it carries has a full inertia."""
-    weak = set(system.tree.singular())
-    k = system.structure.index.get(body)
-    if k is None or k not in weak:
-        return None
-    carried = [system.structure.index[child] for child in system.structure.children(body)]
-    while carried:
-        child = carried.pop()
-        if child not in weak:
-            return None
-        carried += [
-            system.structure.index[c] for c in system.structure.children(system.tree.names[child])
-        ]
-    return body
-
-
-def _force_partner(block: Block) -> str:
-    return str(Block("pdd" if block.kind in ("f", "fC", "fJ") else "f", block.body))
 
 
 # -- floats ---------------------------------------------------------------------------------------
@@ -294,13 +210,13 @@ def _elimination(
     failed: str | None,
 ) -> Elimination:
     names = system.tree.names
-    dtype = chosen.dtype or object
-    qdd = np.empty(int(system.tree.offset[-1]), dtype=dtype)
+    dtype: Any = chosen.dtype or object
+    qdd: NDArray = np.empty(int(system.tree.offset[-1]), dtype=dtype)
     for k, name in enumerate(names):
         if system.tree.dof[k]:
             qdd[system.tree.offset[k] : system.tree.offset[k + 1]] = solution[Block("qdd", name)]
-    pdd = np.array([solution[Block("pdd", name)] for name in names], dtype=dtype)
-    f = np.array([solution[Block("f", name)] for name in names], dtype=dtype)
+    pdd: NDArray = np.array([solution[Block("pdd", name)] for name in names], dtype=dtype)
+    f: NDArray = np.array([solution[Block("f", name)] for name in names], dtype=dtype)
     if failed is None and chosen.kind == "float" and not np.isfinite(qdd).all():
         failed = "qdd: not a number"
     factor = tape.program.symbolic

@@ -2,17 +2,18 @@
 
 The forward pass eliminates group after group; the backward pass solves for their unknowns in the
 reverse order.  Reading order: :func:`trace`, then ``_Tracer.group`` (which of the two ways), then
-``_Tracer.sequential`` (one pivot after another) and ``_Tracer.bracket`` (the three steps of a
-bracket: inverse by itself, couplings, update added last).
+``_Tracer.sequential`` (one pivot after another) and :class:`kkt.elimination.bracket.Bracket`.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
 
 from ..blocks import FC, FJ, PDD, QDD, Block, F
+from .bracket import Bracket
 from .fronts import Fronts
-from .pivot import BasePivot, DensePivot, PairPivot, Rows
+from .pivot import BasePivot, DensePivot, PairPivot, Rows, present
 from .program import PivotRecord, Program, Ref
 from .symbolic import PAIR_FIRST, SINGLE, SymbolicFactor
 from .writer import Writer
@@ -33,7 +34,7 @@ class _Tracer:
         self.write = Writer()
         self.fronts = Fronts(self.write, self.plan, self.rules.assembly == "right_looking")
         self.records: list[PivotRecord] = []
-        self.backward: list = []  # one function a pivot or bracket, run in reverse
+        self.backward: list[Callable[[], None]] = []  # one a pivot or bracket, run in reverse
         self.x: dict[int, Ref] = {}  # the solution, by block
         self.inertia: Ref | None = None
         self.inertia_blocks: tuple[int, ...] = ()
@@ -224,14 +225,14 @@ class _Tracer:
             own: Rows = {b: {c: fronts.get(b, c) for c in blocks} for b in blocks}
             pivot = self.make(blocks, own)
             columns = [*rest, *fronts.outside]
-            C = {o: {b: ref for b in blocks if (ref := fronts.get(b, o))} for o in columns}
-            C = {o: rows_ for o, rows_ in C.items() if rows_}
+            C = {o: present({b: fronts.get(b, o) for b in blocks}) for o in columns}
+            C = {o: column for o, column in C.items() if column}
             y = {b: fronts.rhs(b) for b in blocks}
             for o1, o2 in pivot.coupled(C):
                 fronts.update(o1, o2, w.neg(pivot.quadratic(C[o1], C[o2], o1, o2)))
             for o1 in C:
                 fronts.update_rhs(o1, w.neg(pivot.quadratic(C[o1], y, o1, None)))
-            self.backward.append(lambda p=pivot, C=C, y=y, s=w.step: self.back(p, C, y, s))
+            self.backward.append(partial(self.back, pivot, C, y, w.step))
 
     def back(
         self,
@@ -246,151 +247,14 @@ class _Tracer:
         for o, rows in C.items():
             for b, ref in rows.items():
                 right[b] = self.write.sub(right[b], self.write.mul(ref, self.x.get(o)))
-        self.x.update(pivot.apply(right))
-
-    # -- a bracket in three steps -------------------------------------------------------------
+        self.x.update(present(pivot.apply(right)))
 
     def bracket(self, members: list[tuple[int, ...]], rows: list[int]) -> None:
-        w, fronts = self.write, self.fronts
+        """The bracket's inverse by itself, then the couplings, then the update."""
         unassembled = self.rules.accumulate == "unassembled"
-        inverse: dict[tuple[int, int], Ref] = {}
-        terms: dict[int, list[Ref]] = {}  # -X of a pair, kept apart where asked for
-        stages: list[tuple[BasePivot, dict[int, dict[int, Ref]], dict[int, dict[int, Ref]]]] = []
-        z: dict[int, Ref | None] = {}
-        seen: list[int] = []
-
-        def inv(i: int, j: int) -> Ref | None:
-            ref = inverse.get((min(i, j), max(i, j)))
-            return ref if ref is None or i <= j else w.t(ref)
-
-        def set_inv(i: int, j: int, ref: Ref | None) -> None:
-            if ref is not None:
-                inverse[min(i, j), max(i, j)] = ref if i <= j else w.t(ref)
-
-        couples: dict[int, dict[int, Ref]] = defaultdict(dict)
-        for i, b in enumerate(rows):
-            for c in rows[i + 1 :] if len(rows) < 64 else fronts.neighbours(b, rows):
-                ref = fronts.get(b, c)
-                if ref is not None:
-                    couples[b][c] = ref
-                    couples[c][b] = w.t(ref)
-
-        # step 1: the bracket's own inverse, pivot by pivot, nothing outside touched
+        bracket = Bracket(self.write, self.fronts, rows, unassembled)
         for blocks in members:
-            E = {b: {i: couples[b][i] for i in couples[b] if i in z} for b in blocks}
-            # W[b][i]: block i of (inverse so far) times the coupling with b
-            W: dict[int, dict[int, Ref]] = {b: {} for b in blocks}
-            for b in blocks:
-                for j, e in E[b].items():
-                    for i in seen:
-                        product = w.mul(inv(i, j), w.t(e))
-                        if product is not None:
-                            W[b][i] = w.add(W[b].get(i), product)  # type: ignore[assignment]
-            A: Rows = {b: {c: fronts.get(b, c) for c in blocks} for b in blocks}
-            for b in blocks:
-                for c in blocks:
-                    if c < b:
-                        continue
-                    for i, e in E[b].items():
-                        if (
-                            unassembled
-                            and b == c
-                            and set(E[b]) == {i}
-                            and len(terms.get(i, ())) > 1
-                        ):
-                            # D_k = H M H* + H M~ H*, projected one by one and then summed
-                            parts = [w.mul(w.mul(e, t), w.t(e), symmetric=True) for t in terms[i]]
-                            for part in parts:
-                                A[b][c] = w.sub(A[b][c], part)
-                        else:
-                            product = w.mul(e, W[c].get(i), symmetric=b == c and len(E[b]) == 1)
-                            A[b][c] = w.sub(A[b][c], product)
-                    if b == c and len(E[b]) > 1:
-                        A[b][c] = w.mirror(A[b][c])
-                    else:
-                        A[c][b] = w.t(A[b][c])
-            pivot = self.make(blocks, A)
-            u = {b: fronts.rhs(b) for b in blocks}
-            for b in blocks:
-                for i, e in E[b].items():
-                    u[b] = w.sub(u[b], w.mul(e, z[i]))
-            s = pivot.apply(u)
-            coupled = [i for i in seen if any(i in W[b] for b in blocks)]
-            left = {i: {b: w.t(W[b][i]) for b in blocks if i in W[b]} for i in coupled}
-            for i, j in pivot.coupled(left):
-                set_inv(i, j, w.add(inv(i, j), pivot.quadratic(left[i], left[j], i, j)))
-            for i in coupled:
-                terms.pop(i, None)
-                for b in blocks:
-                    z[i] = w.sub(z[i], w.mul(W[b].get(i), s[b]))
-                for b, ref in pivot.apply(left[i]).items():
-                    set_inv(i, b, w.neg(w.t(ref)))
-            for (b, c), ref in pivot.inverse().items():
-                set_inv(b, c, ref)
-            if isinstance(pivot, PairPivot) and not E[blocks[0]]:
-                terms[blocks[1]] = [w.neg(t) for t in fronts.terms(blocks[0])]  # type: ignore[misc]
-            z.update(s)
-            seen += blocks
-            stages.append((pivot, E, W))
-
-        # step 2: the inverse meets the couplings; step 3: the update is formed whole, added last
-        C = {o: {b: ref for b in rows if (ref := fronts.get(b, o))} for o in fronts.outside}
-        needed = {b for column in C.values() for b in column}
-        X: dict[int, dict[int, Ref]] = {}
-
-        def solved(o: int) -> dict[int, Ref]:
-            if o not in X:
-                X[o] = {}
-                for i in rows:
-                    if i in needed:
-                        total = None
-                        for j, ref in C[o].items():
-                            total = w.add(total, w.mul(inv(i, j), ref))
-                        if total is not None:
-                            X[o][i] = total
-            return X[o]
-
-        keys = list(C)
-        for i1, o1 in enumerate(keys):
-            for o2 in keys[i1:]:
-                a, b = (o1, o2) if self.graph.size[o2] <= self.graph.size[o1] else (o2, o1)
-                single = len(C[a]) == 1
-                total = None
-                for i, c in C[a].items():
-                    product = w.mul(w.t(c), solved(b).get(i), symmetric=a == b and single)
-                    total = w.add(total, product)
-                if a == b and not single:
-                    total = w.mirror(total)
-                fronts.update(a, b, w.neg(total))
-            for i, c in C[o1].items():
-                fronts.update_rhs(o1, w.neg(w.mul(w.t(c), z[i])))
-        y = {b: fronts.rhs(b) for b in rows}
-        step = w.step
-
-        def finish() -> None:
-            w.step = step
-            if not C:
-                self.x.update({b: ref for b, ref in z.items() if ref is not None})
-                return
-            right = dict(y)
-            for o, column in C.items():
-                for b, ref in column.items():
-                    right[b] = w.sub(right[b], w.mul(ref, self.x.get(o)))
-            now: dict[int, Ref | None] = {}
-            for pivot, E, W in stages:
-                u = {b: right[b] for b in pivot.blocks}
-                for b in pivot.blocks:
-                    if len(W[b]) <= len(E[b]) + 1:
-                        for i, ref in W[b].items():
-                            u[b] = w.sub(u[b], w.mul(w.t(ref), right[i]))
-                    else:
-                        for i, ref in E[b].items():
-                            u[b] = w.sub(u[b], w.mul(ref, now[i]))
-                s = pivot.apply(u)
-                for b in pivot.blocks:
-                    for i, ref in W[b].items():
-                        now[i] = w.sub(now[i], w.mul(ref, s[b]))
-                now.update(s)
-            self.x.update({b: ref for b, ref in now.items() if ref is not None})
-
-        self.backward.append(finish)
+            A, E, W = bracket.block(blocks)
+            bracket.border(self.make(blocks, A), E, W)
+        bracket.update_outside()
+        self.backward.append(partial(bracket.solve, self.x))

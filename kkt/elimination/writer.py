@@ -53,9 +53,10 @@ class Writer:
     # -- free of arithmetic -------------------------------------------------------------------
 
     def t(self, ref: Ref | None) -> Ref | None:
-        if ref is None or ref.value in self._symmetric:
-            return ref
-        return ref.T
+        return None if ref is None else self.t_of(ref)
+
+    def t_of(self, ref: Ref) -> Ref:
+        return ref if ref.value in self._symmetric else ref.T
 
     def neg(self, ref: Ref | None) -> Ref | None:
         return None if ref is None else -ref

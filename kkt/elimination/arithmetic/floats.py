@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..tape import Chunk
+from ..chunk import Chunk
 
 # Columns of the statistics that a traced run gathers for each step.
 CANCELLED, ABSORBED, GROWTH = range(3)

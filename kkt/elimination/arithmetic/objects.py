@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tape import Chunk
+from ..chunk import Chunk
 
 
 class ZeroDivisor(ArithmeticError):

@@ -1,0 +1,193 @@
+"""A bracket of several pivots, in the three steps whose order is the point.
+
+1. The bracket's own block B is inverted by itself, pivot by pivot (bordering); couplings to the
+   outside are not touched.  For (pdd qdd f) this forms D = H M^ H* and Mbar = M^ - M^H* D^-1 HM^.
+2. The inverse meets the couplings, X = B^-1 C: Mbar Phi*.
+3. The update C* X, Phi Mbar Phi*, is formed whole; the parent's entry is added last.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from .fronts import Fronts
+from .pivot import BasePivot, PairPivot, Rows, present
+from .program import Ref
+from .writer import Writer
+
+Blocks = dict[int, dict[int, Ref]]
+
+
+class Stage(NamedTuple):
+    """One pivot inside a bracket."""
+
+    pivot: BasePivot
+    E: Blocks  # E[b][i]: coupling of its block b with block i of earlier stages
+    W: Blocks  # W[b][i]: block i of (inverse of the earlier stages) E[b]^T
+
+
+class Bracket:
+    """Elimination of one group; :meth:`eliminate` forward, :meth:`solve` backward."""
+
+    def __init__(self, write: Writer, fronts: Fronts, rows: list[int], unassembled: bool) -> None:
+        self.write, self.fronts, self.rows = write, fronts, rows
+        self.unassembled = unassembled
+        self.step = write.step
+        self.inverse: dict[tuple[int, int], Ref] = {}
+        self.terms: dict[int, list[Ref]] = {}  # -X of a pair, summands kept apart
+        self.stages: list[Stage] = []
+        self.seen: list[int] = []
+        self.z: dict[int, Ref | None] = {}  # B^-1 y so far
+        self.couples: Blocks = defaultdict(dict)
+        for i, b in enumerate(rows):
+            for c in fronts.neighbours(b, rows[i + 1 :]):
+                ref = fronts.get(b, c)
+                if ref is not None:
+                    self.couples[b][c] = ref
+                    self.couples[c][b] = write.t_of(ref)
+        self.y = {b: fronts.rhs(b) for b in rows}
+        self.C: Blocks = {
+            o: present({b: fronts.get(b, o) for b in rows if b in fronts.near[o]})
+            for o in fronts.outside
+        }
+
+    # -- step 1 -------------------------------------------------------------------------------
+
+    def block(self, blocks: tuple[int, ...]) -> tuple[Rows, Blocks, Blocks]:
+        """The pivot's own block with the earlier stages eliminated, and its couplings E, W."""
+        w = self.write
+        E = {b: {i: e for i, e in self.couples[b].items() if i in self.z} for b in blocks}
+        W: Blocks = {b: {} for b in blocks}
+        for b in blocks:
+            sums: dict[int, Ref | None] = {}
+            for j, e in E[b].items():
+                for i in self.seen:
+                    product = w.mul(self.inv(i, j), w.t(e))
+                    if product is not None:
+                        sums[i] = w.add(sums.get(i), product)
+            W[b] = present(sums)
+        A: Rows = {b: {c: self.fronts.get(b, c) for c in blocks} for b in blocks}
+        for b in blocks:
+            for c in blocks:
+                if c > b:
+                    for i, e in E[b].items():
+                        A[b][c] = w.sub(A[b][c], w.mul(e, W[c].get(i)))
+                    A[c][b] = w.t(A[b][c])
+            A[b][b] = self.diagonal(A[b][b], E[b], W[b])
+        return A, E, W
+
+    def diagonal(self, A: Ref | None, E: dict[int, Ref], W: dict[int, Ref]) -> Ref | None:
+        """A - E (inverse so far) E^T for one block."""
+        w = self.write
+        for i, e in E.items():
+            apart = self.terms.get(i, []) if self.unassembled and len(E) == 1 else []
+            if len(apart) > 1:
+                # D_k = H M H* + H M~ H*, projected one by one and then summed: eq (11)
+                for part in [w.mul(w.mul(e, t), w.t(e), symmetric=True) for t in apart]:
+                    A = w.sub(A, part)
+            else:
+                A = w.sub(A, w.mul(e, W.get(i), symmetric=len(E) == 1))
+        return w.mirror(A)
+
+    def border(self, pivot: BasePivot, E: Blocks, W: Blocks) -> None:
+        """Add a pivot to the inverse, and to the solution for the right-hand side."""
+        w, blocks = self.write, pivot.blocks
+        right: dict[int, Ref | None] = {}
+        for b in blocks:
+            right[b] = self.y[b]
+            for i, e in E[b].items():
+                right[b] = w.sub(right[b], w.mul(e, self.z[i]))
+        s = pivot.apply(right)
+        coupled = [i for i in self.seen if any(i in W[b] for b in blocks)]
+        left = {i: {b: w.t_of(W[b][i]) for b in blocks if i in W[b]} for i in coupled}
+        for i, j in pivot.coupled(left):
+            more = pivot.quadratic(left[i], left[j], i, j)
+            self.set_inv(i, j, w.add(self.inv(i, j), more))
+        for i in coupled:
+            self.terms.pop(i, None)
+            for b in blocks:
+                self.z[i] = w.sub(self.z[i], w.mul(W[b].get(i), s[b]))
+            for b, ref in pivot.apply(left[i]).items():
+                self.set_inv(i, b, w.neg(w.t(ref)))
+        for (b, c), ref in pivot.inverse().items():
+            self.set_inv(b, c, ref)
+        if isinstance(pivot, PairPivot) and not E[blocks[0]]:
+            self.terms[blocks[1]] = [-t for t in self.fronts.terms(blocks[0])]
+        self.z.update(s)
+        self.seen += blocks
+        self.stages.append(Stage(pivot, E, W))
+
+    def inv(self, i: int, j: int) -> Ref | None:
+        ref = self.inverse.get((min(i, j), max(i, j)))
+        return ref if i <= j else self.write.t(ref)
+
+    def set_inv(self, i: int, j: int, ref: Ref | None) -> None:
+        if ref is not None:
+            self.inverse[min(i, j), max(i, j)] = ref if i <= j else self.write.t_of(ref)
+
+    # -- steps 2 and 3 ------------------------------------------------------------------------
+
+    def update_outside(self) -> None:
+        """C* X is formed whole and handed to the fronts, which add the parent's entry last."""
+        w, fronts = self.write, self.fronts
+        needed = {b for column in self.C.values() for b in column}
+        X: Blocks = {}
+        outside = list(self.C)
+        for place, o1 in enumerate(outside):
+            for o2 in outside[place:]:
+                # the inverse meets the narrower of the two couplings
+                a, b = (o1, o2) if self.width(o2) <= self.width(o1) else (o2, o1)
+                if b not in X:
+                    X[b] = self.solved(self.C[b], needed)
+                single = len(self.C[a]) == 1
+                total: Ref | None = None
+                for i, c in self.C[a].items():
+                    product = w.mul(w.t(c), X[b].get(i), symmetric=a == b and single)
+                    total = w.add(total, product)
+                fronts.update(a, b, w.neg(w.mirror(total) if a == b else total))
+            for i, c in self.C[o1].items():
+                fronts.update_rhs(o1, w.neg(w.mul(w.t(c), self.z[i])))
+
+    def width(self, o: int) -> int:
+        return max((self.write.shape(ref)[1] for ref in self.C[o].values()), default=0)
+
+    def solved(self, column: dict[int, Ref], needed: set[int]) -> dict[int, Ref]:
+        """X = B^-1 C for one coupled block, in the rows that meet a coupling again."""
+        w = self.write
+        result: dict[int, Ref | None] = {}
+        for i in self.rows:
+            if i in needed:
+                for j, ref in column.items():
+                    result[i] = w.add(result.get(i), w.mul(self.inv(i, j), ref))
+        return present(result)
+
+    # -- backward -----------------------------------------------------------------------------
+
+    def solve(self, x: dict[int, Ref]) -> None:
+        """x = B^-1 (y - C x_outside), stage by stage."""
+        w = self.write
+        w.step = self.step
+        if not any(self.C.values()):
+            x.update(present(self.z))
+            return
+        right = dict(self.y)
+        for o, column in self.C.items():
+            for b, ref in column.items():
+                right[b] = w.sub(right[b], w.mul(ref, x.get(o)))
+        now: dict[int, Ref | None] = {}
+        for pivot, E, W in self.stages:
+            u: dict[int, Ref | None] = {b: right[b] for b in pivot.blocks}
+            for b in pivot.blocks:
+                if len(W[b]) <= len(E[b]) + 1:  # tau - H b - (H M^) a': M^ is not met again
+                    for i, ref in W[b].items():
+                        u[b] = w.sub(u[b], w.mul(w.t(ref), right[i]))
+                else:
+                    for i, ref in E[b].items():
+                        u[b] = w.sub(u[b], w.mul(ref, now[i]))
+            s = pivot.apply(u)
+            for b in pivot.blocks:
+                for i, ref in W[b].items():
+                    now[i] = w.sub(now[i], w.mul(ref, s[b]))
+            now.update(s)
+        x.update(present(now))

@@ -1,0 +1,21 @@
+"""A piece of a tape."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Chunk(NamedTuple):
+    """Consecutive operations of a tape."""
+
+    op: NDArray[np.int8]
+    dst: NDArray[np.int32]
+    a: NDArray[np.int32]
+    b: NDArray[np.int32]
+    step: NDArray[np.int32]  # group that each operation belongs to, -1 before the first
+
+    def __len__(self) -> int:
+        return len(self.op)

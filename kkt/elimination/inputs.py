@@ -1,0 +1,114 @@
+"""Where the entries of (4) stand among the slots of a tape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..system import Entries, Pattern
+from .emit import Scalars
+
+
+@dataclass(frozen=True)
+class InputSlots:
+    """Where the entries of (4) stand among the slots; a slot for each structural nonzero."""
+
+    pattern: Pattern
+    dof: NDArray[np.int64]
+    subspaces: tuple[NDArray, ...]  # S_k of the state that the tape is made from
+    integers: tuple[int, ...] = ()
+
+    @cached_property
+    def offset(self) -> NDArray[np.int64]:
+        return np.concatenate([[0], np.cumsum(self.dof)])
+
+    @cached_property
+    def M(self) -> Scalars:
+        """(n, 6, 6); one slot for (i, j) and (j, i)."""
+        mask = self.pattern.M & np.triu(np.ones((6, 6), dtype=bool))
+        out = np.zeros(mask.shape, dtype=np.int64)
+        out[mask] = 2 + np.arange(mask.sum())
+        return out + np.triu(out, 1).swapaxes(1, 2)
+
+    def _place(self, after: Scalars, mask: NDArray[np.bool_], one: NDArray | None) -> Scalars:
+        out = np.zeros(mask.shape, dtype=np.int64)
+        free = mask if one is None else mask & ~one
+        out[free] = max(int(after.max(initial=1)), 1) + 1 + np.arange(free.sum())
+        if one is not None:
+            out[one] = 1
+        return out
+
+    def _last(self, *arrays: Scalars) -> Scalars:
+        return np.array([int(a.max(initial=1)) for a in arrays])
+
+    @cached_property
+    def Phi(self) -> Scalars:
+        return self._place(self._last(self.M), self.pattern.Phi, self.pattern.Phi_one)
+
+    @cached_property
+    def S(self) -> Scalars:
+        after = self._last(self.M, self.Phi)
+        return self._place(after, self.pattern.S, self.pattern.S_one)
+
+    @cached_property
+    def a(self) -> Scalars:
+        mask = np.repeat(self.pattern.a[:, None], 6, axis=1)
+        return self._place(self._last(self.M, self.Phi, self.S), mask, None)
+
+    @cached_property
+    def b(self) -> Scalars:
+        mask = np.ones((len(self.dof), 6), dtype=bool)
+        return self._place(self._last(self.M, self.Phi, self.S, self.a), mask, None)
+
+    @cached_property
+    def tau(self) -> Scalars:
+        mask = np.ones(int(self.offset[-1]), dtype=bool)
+        return self._place(self._last(self.b), mask, None)
+
+    @cached_property
+    def whole(self) -> dict[int, int]:
+        """Slots of the whole numbers that pieces of split links divide by."""
+        start = int(self._last(self.b, self.tau).max()) + 1
+        return {number: start + i for i, number in enumerate(self.integers)}
+
+    @property
+    def count(self) -> int:
+        """Slots of zero, one and all inputs."""
+        return int(self._last(self.b, self.tau).max()) + 1 + len(self.integers)
+
+    def pivot_rows(self, k: int) -> tuple[int, ...]:
+        """Rows of S_k that the split of forces solves for: large pivots, in a stable order.
+
+        Chosen once, from the state that the tape is made from; no number type chooses again.
+        """
+        S = np.array(self.subspaces[k], dtype=float)
+        rows: list[int] = []
+        for j in range(S.shape[1]):
+            row = int(np.argmax(np.abs(S[:, j])))
+            rows.append(row)
+            S = S - S[:, j : j + 1] * (S[row] / S[row, j])
+            S[row] = 0.0
+        return tuple(rows)
+
+    def block(self, letter: str, k: int) -> Scalars:
+        if letter == "H":
+            return self.S[self.offset[k] : self.offset[k + 1]]
+        if letter == "tau":
+            return self.tau[self.offset[k] : self.offset[k + 1], None]
+        array = getattr(self, letter)[k]
+        return array if array.ndim == 2 else array[:, None]
+
+    def values(self, entries: Entries) -> tuple[Scalars, NDArray]:
+        """Slots and values of the inputs, in the number type of the entries."""
+        places, values = [], []
+        for letter in ("M", "Phi", "S", "a", "b", "tau"):
+            slots = getattr(self, letter)
+            if letter == "M":
+                slots = np.triu(slots)
+            take = slots > 1
+            places.append(slots[take])
+            values.append(getattr(entries, letter)[take])
+        return np.concatenate(places), np.concatenate(values)
