@@ -101,7 +101,7 @@ def compare(options: argparse.Namespace) -> int:
     from .table import comparison_table, console
 
     out = console(sys.stdout)
-    out.print(comparison_table(result))
+    out.print(comparison_table(result, out.width))
     out.print(result.verdict, soft_wrap=True)
     if folder is not None:
         out.print(f"{len(files)} figures in {folder}", soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import IO, Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -14,14 +15,16 @@ def console(file: IO[str], wide: bool = False) -> Console:
     """A console that does not squeeze tables when the output is not a terminal."""
     made = Console(file=file, highlight=False)
     if not made.is_terminal or (wide and made.width < 100):
-        made.width = max(made.width, 110)
+        made.width = max(made.width, 120)
     return made
 
 
-def comparison_table(comparison: Comparison) -> Table:
-    """One line an order; error, digits and bits for each format."""
+def comparison_table(comparison: Comparison, width: int) -> Table:
+    """One line an order; error, digits and, where the terminal is wide, bits of each format."""
     formats = list(dict.fromkeys(row.format for row in comparison.rows))
     table = Table(
+        box=SIMPLE_HEAD,
+        pad_edge=False,
         title=f"{comparison.model}: {comparison.bodies} bodies, "
         f"{comparison.dof} degrees of freedom",
         caption="fill: blocks and entries of one triangle; error: max |qdd - exact| / max |exact|; "
@@ -30,18 +33,20 @@ def comparison_table(comparison: Comparison) -> Table:
         caption_justify="left",
     )
     table.add_column("order", no_wrap=True)
+    bits = width >= 66 + 26 * len(formats)
     for heading in ("fill", "entries", "flops", "height"):
         table.add_column(heading, justify="right", no_wrap=True)
     for name in formats:
         table.add_column(name, justify="right", no_wrap=True)
         table.add_column("digits", justify="right", no_wrap=True)
-        table.add_column("bits", justify="right", no_wrap=True)
+        if bits:
+            table.add_column("bits", justify="right", no_wrap=True)
     for order in dict.fromkeys(row.order for row in comparison.rows):
         rows = {row.format: row for row in comparison.rows if row.order == order}
         first = next(iter(rows.values()))
         cells = [order, *(_number(x) for x in _costs(first))]
         for name in formats:
-            cells += _format_cells(rows.get(name))
+            cells += _format_cells(rows.get(name))[: 3 if bits else 2]
         table.add_row(*cells)
     return table
 

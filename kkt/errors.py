@@ -27,7 +27,7 @@ class CertificationError(PivotreeError, ArithmeticError):
 
 
 class FormatError(PivotreeError, ValueError):
-    """An unknown number format."""
+    """An unknown number format, or a file format or place that cannot be written."""
 
 
 class SizeError(PivotreeError, MemoryError):

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from kkt import FormatError, SymbolicFactor
 
 from .charts import error_bars, fill_cost
-from .spy import spy
+from .spy import before_after, spy
 from .steps import pivot_errors
 from .style import RASTER_DPI, settings
 from .tex import tikz
@@ -97,7 +97,7 @@ def write_all(comparison: Any, folder: str | Path) -> list[Path]:
             by_format.setdefault(format, {})[order] = result
     for format, results in by_format.items():
         figures[f"pivot_errors_{format}"] = pivot_errors(results, title=f"{about}, {format}")
-    figures |= {f"spy_{order}": spy(symbolic) for order, symbolic in symbolics.items()}
+    figures |= {f"spy_{order}": before_after(factor) for order, factor in symbolics.items()}
     return [
         save(figure, Path(folder) / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', name)}{suffix}")
         for name, figure in figures.items()

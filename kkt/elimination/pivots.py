@@ -25,7 +25,7 @@ _PRIORITY = {PDD: 0, F: 1, FJ: 1, FC: 2, QDD: 3}
 
 @dataclass(frozen=True)
 class Rules:
-    """The four switches that decide rounding: what is added to what first (DESIGN of brackets).
+    """The four switches that decide rounding: what is added to what first.
 
     couple       "inverse": the bracket's inverse is formed by itself, then meets the couplings;
                  "carried": the couplings take part in every pivot inside the bracket

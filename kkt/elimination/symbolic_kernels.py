@@ -155,24 +155,33 @@ def postorder(parent):  # pragma: no cover
 
 @njit(cache=True)
 def fill_step(row, col, pointer, index, pivot, group):  # pragma: no cover
-    """First group that couples both ends of each fill block."""
-    count = len(pivot)
+    """First group that couples both ends of each fill block: sorted columns are merged."""
     step = np.full(len(row), -1, dtype=np.int64)
-    # fill blocks by (row, col) in a hash, visited in the order of elimination
-    place = {(np.int64(-1), np.int64(-1)): np.int64(-1)}
-    for e in range(len(row)):
-        place[(row[e], col[e])] = e
+    # row is sorted, and col within it: fill of row i is start[i]..start[i + 1]
+    count = len(pointer) - 1
+    start = np.searchsorted(row, np.arange(count + 1))
     t = 0
     while t < count:
         begin, middle = pointer[t], pointer[t + 1]
         pair = pivot[t] == 1
         end = pointer[t + 2] if pair else middle
-        for i in range(middle if pair else begin, end):
-            for j in range(begin, end):
-                low, high = min(index[i], index[j]), max(index[i], index[j])
-                if low < high and (low, high) in place:
-                    e = place[(low, high)]
-                    if step[e] < 0:
-                        step[e] = group[t]
+        for first in range(begin, end):
+            low = index[first]
+            through = not pair or first >= middle
+            for part in range(2):  # later neighbours of x (or t), then of z
+                a, b = (begin, middle) if part == 0 else (middle, end)
+                if part == 0 and pair and not through:
+                    continue
+                e, j = start[low], a
+                while e < start[low + 1] and j < b:
+                    if col[e] < index[j]:
+                        e += 1
+                    elif col[e] > index[j]:
+                        j += 1
+                    else:
+                        if step[e] < 0:
+                            step[e] = group[t]
+                        e += 1
+                        j += 1
         t += 2 if pair else 1
     return step

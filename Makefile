@@ -1,0 +1,34 @@
+# One virtual environment, made by whichever target comes first; only Python 3.11+ is needed.
+PYTHON ?= python3
+VENV := .venv
+PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
+
+.PHONY: demo test test-peers clean
+
+demo: $(VENV)/.main
+	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
+
+test: $(VENV)/.test
+	$(VENV)/bin/python -m pytest -m "not peers"
+
+test-peers: $(VENV)/.peers
+	$(VENV)/bin/python -m pytest -m peers
+
+$(VENV)/bin/python:
+	$(PYTHON) -c "import sys; sys.exit('pivotree needs Python 3.11 or newer: make PYTHON=python3.12' if sys.version_info < (3, 11) else 0)"
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.main: $(VENV)/bin/python pyproject.toml
+	$(PIP) install --quiet --editable .
+	touch $@
+
+$(VENV)/.test: $(VENV)/bin/python pyproject.toml
+	$(PIP) install --quiet --editable ".[test]"
+	touch $@ $(VENV)/.main
+
+$(VENV)/.peers: $(VENV)/bin/python pyproject.toml
+	$(PIP) install --quiet --editable ".[test,peers]"
+	touch $@ $(VENV)/.test $(VENV)/.main
+
+clean:
+	rm -rf $(VENV) demo build dist *.egg-info
