@@ -42,7 +42,7 @@ def _one_format(comparison: Comparison, format: str) -> str:
             f"In {format} {worst.order} keeps {_count(worst)} on {model}; "
             f"{best.order} keeps {_count(best)}"
         )
-        if cheapest is not best:
+        if lossless and cheapest is not best:
             text += f", and {cheapest.order}, the cheapest that loses little, {_count(cheapest)}"
         text += "."
     losing = (worst.digits or 0.0) < full - SLACK
