@@ -1,0 +1,197 @@
+"""Every order in every number type against printed 40-digit accelerations.
+
+The strings in ``tests/models`` come from a 40-digit recursion outside this project, on exactly
+the doubles of each file.  Bounds are those that an honest implementation meets: a product formed
+in another order, a mirrored triangle forgotten or a bracket opened too early breaks them.
+"""
+
+import itertools
+from decimal import Decimal
+from fractions import Fraction
+
+import flint
+import numpy as np
+import pytest
+from helpers import MODELS, printed, solve, system_of, tape_of
+
+import kkt
+import orderings
+from kkt.elimination.certify import decimal
+
+ORDERS = orderings.names()
+CRBM = ("crbm", "crbm_block_row", "natural")  # orders that leave the joint-space inertia
+STABLE = {"abm": 1e-14, "modified_abm": 1e-14, "bad_abm": 1e-14, "lagrange": 1e-13}
+OTHERS = 5e-12
+UNIT = 1.1e-16  # float64
+
+
+def pairs():
+    """(model, order); what takes seconds in Python's numbers carries the mark ``slow``."""
+    for model, order in itertools.product(MODELS, ORDERS):
+        slow = order == "natural" and model in ("random_64", "chain_100")
+        marks = [pytest.mark.slow] if slow else []
+        yield pytest.param(model, order, marks=marks, id=f"{model}-{order}")
+
+
+def off(model, qdd):
+    """max |qdd - exact| / max |exact|, in 60-digit decimals."""
+    exact = [Decimal(x) for x in printed(model)]
+    wrong = [abs(Decimal(float(x)) - y) for x, y in zip(qdd, exact, strict=True)]
+    return float(max(wrong) / max(map(abs, exact)))
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("order", ORDERS)
+def test_float64(model, order):
+    result = solve(model, order)
+    assert result.qdd.dtype == np.float64 and result.failed_at is None
+    bound = STABLE.get(order, OTHERS)
+    if order in CRBM:  # normal equations: the condition of the joint-space inertia counts
+        cond = system_of(model).graph.graph["expected"]["cond_M"]
+        bound = 100 * UNIT * cond
+    assert off(model, result.qdd) <= bound
+
+
+def test_what_crbm_loses_is_lost_in_float64_too():
+    """A 100-link chain: 1e-10 against 1e-15 (the certified figures are 2.0e-10 and 3.6e-16)."""
+    assert off("chain_100", solve("chain_100", "crbm").qdd) > 1e-11
+    assert off("chain_100", solve("chain_100", "abm").qdd) < 1e-15
+
+
+@pytest.mark.parametrize("model,order", list(pairs()))
+def test_mpmath_gives_every_printed_digit(model, order):
+    qdd = solve(model, order, "mp:50").qdd
+    for x, text in zip(qdd, printed(model), strict=True):
+        assert Decimal(decimal(x, 40)) == Decimal(text)
+
+
+@pytest.mark.parametrize("order", ["abm", "lagrange", "divide_and_conquer"])
+@pytest.mark.parametrize("model", MODELS)
+def test_balls_hold_every_printed_digit(model, order):
+    qdd = solve(model, order, "ball:50").qdd
+    for x, text in zip(qdd, printed(model), strict=True):
+        assert Decimal(decimal(x, 40)) == Decimal(text)
+        with flint.ctx.workprec(400):
+            assert x.rel_accuracy_bits() >= 50 * 3.32
+            # the truth lies in the string's last digit, and the ball within it
+            assert abs(x - flint.arb(text)) < abs(x) * flint.arb("1e-38")
+
+
+@pytest.mark.parametrize("model", ["ur5", "panda"])
+def test_fractions_are_the_exact_answer(model):
+    """One fraction whatever the order, inside the certified ball, with the printed digits."""
+    answers = [solve(model, order, "exact").qdd for order in ("abm", "crbm", "lagrange")]
+    assert (answers[0] == answers[1]).all() and (answers[0] == answers[2]).all()
+    certified = kkt.certify(system_of(model), 60)
+    for x, ball, text in zip(answers[0], certified.qdd, printed(model), strict=True):
+        assert isinstance(x, Fraction)
+        with flint.ctx.workprec(1000):
+            assert flint.fmpq(x.numerator, x.denominator) in ball
+        assert abs(x - Fraction(text)) <= abs(x) * Fraction(1, 10**39)
+
+
+def test_exact_fractions_solve_the_sparse_matrix_exactly():
+    """K x = rhs with no error at all, for data whose assembly is exact in doubles."""
+    tree = kkt.new_tree("exact", (0.0, -8.0, 0.0))
+    for k in range(3):
+        kkt.add_body(
+            tree, k, k - 1 if k else None, mass=2.0**k, com=(0.5, 0.25, 0.0),
+            inertia=np.diag([1.0, 2.0, 2.5]), p=(1.0, 0.5, 0.0), axis=(0.0, 0.0, 1.0),
+        )  # fmt: skip
+    system = kkt.build(tree, qd=[0.5, 1.5, -2.0], tau=[1.0, 0.25, 3.0])
+    result = kkt.eliminate(system, orderings.get("abm"), "exact")
+    x = [*result.pdd.ravel(), *result.qdd, *result.f.ravel()]
+    K = system.matrix.tocoo()
+    left = [Fraction(0)] * system.size
+    for i, j, value in zip(K.row, K.col, K.data, strict=True):
+        left[i] += Fraction(float(value)) * x[j]
+    assert left == [Fraction(float(r)) for r in system.rhs]
+
+
+@pytest.mark.parametrize("rounded_to", ["float32", "float64"])
+def test_the_certified_answer_solves_the_rounded_matrix(rounded_to):
+    """Its residual in equation (4), data rounded, in exact rational arithmetic."""
+    system = system_of("panda")
+    certified = kkt.certify(system, 30, rounded_to=rounded_to)
+    x = [None] * system.size
+    for block, where in system.blocks.items():
+        for i, ball in zip(range(where.start, where.stop), certified.solution[block], strict=True):
+            mantissa, exponent = ball.mid().man_exp()
+            x[i] = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    K = system.matrix.tocoo()
+    dtype = np.dtype(rounded_to).type
+    left = [-Fraction(float(dtype(r))) for r in system.rhs]
+    for i, j, value in zip(K.row, K.col, K.data, strict=True):
+        left[i] += Fraction(float(dtype(value))) * x[j]
+    assert max(map(abs, left)) <= Fraction(1, 10**25) * max(map(abs, x))
+
+
+def test_rounding_the_data_is_told_apart_from_rounding_the_arithmetic():
+    """The float32 answer is held against float32's data: those differ by 1e-8 to 1e-6 here."""
+    exact, rounded = (kkt.certify(system_of("panda"), 30, rounded_to=x) for x in (None, "float32"))
+    apart = exact.error(np.array([float(x) for x in rounded.qdd]))
+    assert 1e-9 < apart < 1e-4
+    assert rounded.error(solve("panda", "abm", "float32").qdd) < 1e-5
+
+
+BOUNDS32 = {
+    "abm": 2e-6, "modified_abm": 1e-5, "bad_abm": 1e-5, "virtual_work": 1e-5, "lagrange": 1e-5,
+    "divide_and_conquer": 1e-5,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("order", BOUNDS32)
+def test_a_chain_of_100_in_float32(order):
+    certified = kkt.certify(system_of("chain_100"), 30, rounded_to="float32")
+    result = solve("chain_100", order, "float32")
+    assert result.qdd.dtype == np.float32
+    assert 1e-9 < certified.error(result.qdd) <= BOUNDS32[order]
+
+
+def test_a_chain_of_100_in_float32_by_crbm_loses_all_but_one_digit():
+    certified = kkt.certify(system_of("chain_100"), 30, rounded_to="float32")
+    assert certified.error(solve("chain_100", "crbm", "float32").qdd) > 1e-2
+
+
+def test_a_chain_of_1000_in_float64():
+    """Backward error must not grow with n: 3e-16, where MuJoCo's CRBM is at 1.4e-6."""
+    certified = kkt.certify(system_of("chain:1000"), 30, rounded_to="float64")
+    assert certified.error(solve("chain:1000", "abm").qdd) <= 1e-14
+
+
+def test_a_singular_system_is_never_certified():
+    """A point mass on its own joint's axis: D_tip is zero, though its entries are not."""
+    tree = kkt.new_tree("light tip")
+    kkt.add_body(tree, "base", mass=1.0, com=(0.1, 0, 0), inertia=np.eye(3))
+    kkt.add_body(tree, "tip", "base", mass=1.0, com=(0.5, 0.5, 0.5), p=(1.0, 0, 0), axis=(1, 1, 1))
+    with pytest.raises(kkt.CertificationError, match=r"qdd_tip .*massless"):
+        kkt.certify(kkt.build(tree), 30)
+
+
+def test_a_massless_link_that_carries_a_joint_is_named():
+    """No order can solve for it: the remedy is an inertia, not another order."""
+    tree = kkt.new_tree("light tip")
+    kkt.add_body(tree, "base", mass=1.0, com=(0.1, 0, 0), inertia=np.eye(3))
+    kkt.add_body(tree, "tip", "base", mass=0.0, p=(1.0, 0, 0))
+    with pytest.raises(kkt.PivotreeError, match=r"'tip'.*give it an inertia"):
+        kkt.certify(kkt.build(tree), 30)
+
+
+@pytest.mark.parametrize("digits", [15, 40, 200])
+def test_asked_digits_are_proved(digits):
+    certified = kkt.certify(system_of("chain_10"), digits)
+    assert certified.digits == digits and certified.bits > digits * 3.32
+    for ball, text in zip(certified.qdd, printed("chain_10"), strict=True):
+        with flint.ctx.workprec(4 * certified.bits):
+            assert ball.rad() <= abs(ball.mid()) * flint.arb(10) ** -digits
+        assert decimal(ball, 15) == certified.decimals(15)[certified.qdd.index(ball)]
+        shown = min(digits, 39)
+        assert abs(Decimal(decimal(ball, shown)) - Decimal(text)) <= abs(Decimal(text)) * Decimal(
+            10
+        ) ** (1 - shown)
+
+
+@pytest.mark.parametrize("name", ["float16", "mp:0", "mp:ten", "ball:-3", "double"])
+def test_unknown_formats_are_refused(name):
+    with pytest.raises(kkt.FormatError, match=f"format '{name}'"):
+        kkt.eliminate(system_of("ur5"), tape_of("ur5", "abm"), name)
