@@ -129,6 +129,8 @@ def symbolic(plan: Plan) -> SymbolicFactor:
     )
     if zero >= 0:
         raise OrderError(_refusal(plan, int(zero)))
+    column = np.repeat(np.arange(count), np.diff(column_pointer))
+    column_index = column_index[np.lexsort((column_index, column))]
     return SymbolicFactor(plan, pivot, parent, column_pointer, column_index, ends.shape[1])
 
 

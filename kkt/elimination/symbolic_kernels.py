@@ -16,105 +16,93 @@ def _grow(array, needed):  # pragma: no cover
 
 
 @njit(cache=True)
+def _gather(t, pointer, later, head, link, value, mark, out, filled):  # pragma: no cover
+    """Later neighbours of t, those at the start and those that waited, once each, into out."""
+    for e in range(pointer[t], pointer[t + 1]):
+        out[filled] = later[e]
+        mark[later[e]] = t
+        filled += 1
+    e = head[t]
+    while e >= 0:
+        if mark[value[e]] != t:
+            mark[value[e]] = t
+            out[filled] = value[e]
+            filled += 1
+        e = link[e]
+    return filled
+
+
+@njit(cache=True)
 def eliminate(pointer, later, diagonal, paired):  # pragma: no cover
-    """Positions only; extra edges wait in linked lists at their earlier end."""
+    """Eliminate on structure; extra edges wait in linked lists at their earlier end."""
     count = len(pointer) - 1
     diagonal = diagonal.copy()
     pivot = np.zeros(count, dtype=np.int8)
     parent = np.full(count, -1, dtype=np.int64)
     out_pointer = np.zeros(count + 1, dtype=np.int64)
-    out = np.empty(max(4 * count, 16), dtype=np.int64)
+    out = np.empty(4 * count + 16, dtype=np.int64)
     head = np.full(count, -1, dtype=np.int64)
-    link = np.empty(max(4 * count, 16), dtype=np.int64)
-    value = np.empty(max(4 * count, 16), dtype=np.int64)
+    link = np.empty(4 * count + 16, dtype=np.int64)
+    value = np.empty(4 * count + 16, dtype=np.int64)
+    waits = np.zeros(count + 1, dtype=np.int64)  # length of each list
     used = 0
     mark = np.full(count, -1, dtype=np.int64)
     filled = 0
     t = 0
     while t < count:
-        # later neighbours of t: those at the start, then those that waited
+        room = pointer[min(t + 2, count)] - pointer[t] + waits[t] + waits[t + 1]
+        out = _grow(out, filled + room)
         start = filled
-        touched = False
-        for e in range(pointer[t], pointer[t + 1]):
-            out = _grow(out, filled + 1)
-            out[filled] = later[e]
-            mark[later[e]] = t
-            filled += 1
-        e = head[t]
-        while e >= 0:
-            if value[e] == t + 1:
-                touched = True
-            if mark[value[e]] != t:
-                mark[value[e]] = t
-                out = _grow(out, filled + 1)
-                out[filled] = value[e]
-                filled += 1
-            e = link[e]
-        out[start:filled].sort()
+        filled = _gather(t, pointer, later, head, link, value, mark, out, filled)
+        middle = filled
         out_pointer[t + 1] = filled
-        if paired[t] and not touched and not diagonal[t + 1]:
-            pivot[t], pivot[t + 1] = 1, 2
-            parent[t] = t + 1
-            z = t + 1
-            middle = filled
-            for e in range(pointer[z], pointer[z + 1]):
-                out = _grow(out, filled + 1)
-                out[filled] = later[e]
-                mark[later[e]] = z
-                filled += 1
-            e = head[z]
+        last = t
+        if paired[t] and not diagonal[t + 1]:
+            touched = False  # the identity between the two is no longer one
+            e = head[t]
             while e >= 0:
-                if mark[value[e]] != z:
-                    mark[value[e]] = z
-                    out = _grow(out, filled + 1)
-                    out[filled] = value[e]
-                    filled += 1
+                touched |= value[e] == t + 1
                 e = link[e]
-            out[middle:filled].sort()
-            out_pointer[z + 1] = filled
-            first = count
-            if filled > middle:
-                first = out[middle]
-            for i in range(start, middle):
-                # a pair whose z has no other neighbour changes no block: nothing of a later
-                # pair waits for it
-                idle = filled == middle and paired[out[i]]
-                if out[i] != z and out[i] < first and not idle:
-                    first = out[i]
-            if first < count:
-                parent[z] = first
-            for i in range(middle, filled):
-                a = out[i]
-                diagonal[a] = True
-                for j in range(start, filled):
-                    b = out[j]
-                    if b in (z, a) or middle <= j <= i:
-                        continue
-                    link = _grow(link, used + 1)
-                    value = _grow(value, used + 1)
-                    low, high = min(a, b), max(a, b)
-                    value[used], link[used] = high, head[low]
-                    head[low] = used
-                    used += 1
-            t += 2
-            continue
-        if not diagonal[t]:
+            if not touched:
+                last = t + 1
+                filled = _gather(last, pointer, later, head, link, value, mark, out, filled)
+                out_pointer[last + 1] = filled
+                pivot[t], pivot[last] = 1, 2
+                parent[t] = last
+        if last == t and not diagonal[t]:
             return pivot, parent, out_pointer, out[:filled], t
-        if filled > start:
-            first = out[start]
-            parent[t] = first
-            for i in range(start, filled):
-                diagonal[out[i]] = True
-            # the first later neighbour passes the clique on, unless it is the first of a pair
-            rows = filled if paired[first] else start + 1
-            for i in range(start, rows):
-                for j in range(i + 1, filled):
-                    link = _grow(link, used + 1)
-                    value = _grow(value, used + 1)
-                    value[used], link[used] = out[j], head[out[i]]
-                    head[out[i]] = used
-                    used += 1
-        t += 1
+        # what is coupled: all of out[start:filled] with the part from ``clique`` on
+        clique = start if last == t else middle
+        first = count
+        for i in range(start, filled):
+            # a pair whose z has no other neighbour changes no block: nothing of a later pair
+            # waits for it
+            idle = filled == clique and paired[out[i]]
+            if out[i] != last and out[i] < first and not idle:
+                first = out[i]
+        if first < count:
+            parent[last] = first
+        link = _grow(link, used + (filled - clique) * (filled - start))
+        value = _grow(value, used + (filled - clique) * (filled - start))
+        for i in range(clique, filled):
+            diagonal[out[i]] = True
+            # the first later neighbour of a single pivot passes the clique on, unless it is the
+            # first of a pair
+            if last == t and out[i] != first and not paired[first]:
+                continue
+            for j in range(start, filled):
+                low, high = min(out[i], out[j]), max(out[i], out[j])
+                if (
+                    low == high
+                    or out[j] == last
+                    or (clique <= j < i and (last > t or paired[first]))
+                ):
+                    continue
+                value[used], link[used] = high, head[low]
+                head[low] = used
+                waits[low] += 1
+                used += 1
+        t = last + 1
     return pivot, parent, out_pointer, out[:filled], -1
 
 
