@@ -1,0 +1,354 @@
+"""Orders: every registered one on trees of all joint types, a user's own, and what is refused."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+from helpers import (
+    ALL_JOINTS,
+    MODELS,
+    ROOT,
+    bracketed,
+    by_body,
+    every_joint,
+    printed,
+    relisted,
+    system_of,
+    tape_of,
+)
+
+import kkt
+import orderings
+from kkt.specs import from_spec
+
+TREES = {
+    "every joint": every_joint,
+    **{
+        f"mixture {seed}": lambda seed=seed: from_spec(
+            f"random_tree:n=14,seed={seed},mass_ratio=10,joints={ALL_JOINTS}"
+        )
+        for seed in range(3)
+    },
+    "spherical chain": lambda: kkt.chain(8, joint="spherical"),
+    "free bodies": lambda: from_spec("random_tree:n=6,seed=9,joints=floating"),
+    "welded": lambda: from_spec("random_tree:n=12,seed=5,joints=fixed+fixed+revolute"),
+}
+
+
+@pytest.fixture(scope="module", params=TREES)
+def system(request):
+    return kkt.build(TREES[request.param]())
+
+
+@pytest.fixture(scope="module")
+def certified(system):
+    return kkt.certify(system, 30, rounded_to="float64")
+
+
+@pytest.mark.parametrize("order", orderings.names())
+def test_every_order_on_every_joint(order, system, certified):
+    result = kkt.eliminate(system, orderings.get(order), reference=certified)
+    assert result.failed_at is None and certified.error(result.qdd) <= 1e-11
+    # pdd and f solve the rows of (4) as well: residual of the whole system
+    x = np.concatenate([result.pdd.ravel(), result.qdd, result.f.ravel()])
+    residual = system.matrix @ x - system.rhs
+    assert np.abs(residual).max() <= 1e-10 * max(np.abs(x).max(), np.abs(system.rhs).max())
+
+
+@pytest.mark.parametrize("format,most", [("float64", 1e-14), ("float32", 1e-5), ("exact", 1e-15)])
+@pytest.mark.parametrize("model", MODELS)
+def test_inverse_dynamics_of_the_printed_accelerations(model, format, most):
+    """The efforts of the file come back from its 40-digit accelerations, rounded to doubles."""
+    system = system_of(model)
+    if format == "exact" and system.tree.n > 20:
+        pytest.skip("fractions of long chains grow without bound")
+    qdd = np.array([float(x) for x in printed(model)])
+    back = kkt.inverse_dynamics(system, qdd, orderings.get("inverse_dynamics"), format)
+    tau, f = np.array(back.tau, dtype=float), np.array(back.f, dtype=float)
+    efforts = json.loads(MODELS[model].read_text())["effort"]
+    M = np.array(json.loads(MODELS[model].read_text())["expected"]["M"])
+    # what rounding qdd moves, and what forces of this size cannot resolve
+    slack = np.abs(M) @ np.abs(qdd) + np.abs(f).max()
+    assert back.fill == 0 and (np.abs(tau - efforts) <= most * slack).all()
+
+
+@pytest.mark.parametrize("order", ["abm", "crbm", "divide_and_conquer"])
+def test_inverse_dynamics_undoes_elimination(order):
+    system = kkt.build(every_joint())
+    qdd = kkt.eliminate(system, orderings.get(order)).qdd
+    back = kkt.inverse_dynamics(system, qdd, orderings.get("inverse_dynamics"))
+    assert np.abs(back.tau - system.entries.tau).max() <= 1e-12 * np.abs(back.f).max()
+
+
+@pytest.mark.parametrize("format", ["float64", "float32"])
+@pytest.mark.parametrize("model", MODELS)
+def test_the_joint_space_inertia_is_the_peers(model, format):
+    """H Phi M Phi* H* of equation (3) as CRBM leaves it, against Pinocchio's crba in the files."""
+    expected = np.array(json.loads(MODELS[model].read_text())["expected"]["M"])
+    M = kkt.joint_space_inertia(system_of(model), tape_of(model, "crbm"), format)
+    most = {"float64": 1e-12, "float32": 1e-5}[format]
+    assert (M == M.T).all() and np.abs(M - expected).max() <= most * np.abs(expected).max()
+
+
+def test_orders_that_leave_no_joint_space_inertia_say_so():
+    with pytest.raises(kkt.OrderError, match=r"'abm': does not leave all qdd .* use crbm"):
+        kkt.joint_space_inertia(system_of("ur5"), orderings.get("abm"))
+
+
+@pytest.mark.parametrize("name", list(TREES)[:4])
+def test_inverse_dynamics_is_a_product_with_the_matrix(name):
+    """Every row of (4), qdd given and tau found, by scipy's product."""
+    system = kkt.build(TREES[name]())
+    wanted = np.random.default_rng(8).normal(size=len(system.entries.tau))
+    result = kkt.inverse_dynamics(system, wanted, orderings.get("inverse_dynamics"))
+    x = np.concatenate([result.pdd.ravel(), wanted, result.f.ravel()])
+    rows, rhs = system.matrix @ x, system.rhs.copy()
+    n, N = system.tree.n, len(wanted)
+    rhs[6 * n : 6 * n + N] = result.tau
+    assert np.abs(rows - rhs).max() <= 1e-11 * np.abs(x).max()
+
+
+@pytest.mark.parametrize("order", orderings.names())
+def test_the_listing_of_bodies_does_not_matter(order):
+    tree = every_joint()
+    listing = list(tree.nodes)
+    random.Random(order).shuffle(listing)
+    first, second = kkt.build(tree), kkt.build(relisted(tree, listing))
+    before, after = (
+        by_body(s, kkt.eliminate(s, orderings.get(order), records=False).qdd)
+        for s in (first, second)
+    )
+    size = max(np.abs(x).max(initial=0.0) for x in before.values())
+    for body in listing:
+        assert np.abs(before[body] - after[body]).max(initial=0.0) <= 1e-11 * size
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_orders_are_feasible(seed):
+    system = kkt.build(from_spec(f"random_tree:n=7,seed={seed},joints={ALL_JOINTS}+revolute"))
+    order = orderings.get(f"random:{seed}")
+    groups = list(order(system.structure))
+    assert sorted(map(str, groups)) == sorted(
+        str([(kind, k)]) for k in system.tree.names for kind in ("pdd", "f", "qdd")
+    )
+    assert groups == list(orderings.get(f"random:{seed}")(system.structure))
+    assert groups != list(orderings.get(f"random:{seed + 1}")(system.structure))
+    error = kkt.certify(system, 20).error(kkt.eliminate(system, order).qdd)
+    assert error is not None and error <= 1e-10
+
+
+# -- the registry -------------------------------------------------------------------------------
+
+
+def test_files_are_short_and_name_their_source_first():
+    """One method a file, citation in its first line, at most 60 lines."""
+    infrastructure = {"__init__", "load", "registry"}
+    files = [p for p in (ROOT / "orderings").glob("*.py") if p.stem not in infrastructure]
+    assert len(files) >= 12
+    for path in files:
+        lines = path.read_text().splitlines()
+        assert len(lines) <= 60, f"{path.name} has {len(lines)} lines"
+        assert lines[0].startswith('"""')
+    for name, function in orderings.ORDERS.items():
+        assert function.order_name == name and function.source
+
+
+def test_registered_names():
+    assert {
+        "crbm", "crbm_block_row", "abm", "modified_abm", "bad_abm", "virtual_work",
+        "virtual_work_split", "lagrange", "constraint_force", "divide_and_conquer", "base_to_tip",
+        "natural", "minimum_degree",
+    } <= set(orderings.names())  # fmt: skip
+    assert orderings.names("tau") == ["inverse_dynamics"]
+
+
+@pytest.mark.parametrize(
+    "name,near",
+    [("amb", "abm"), ("crmb", "crbm"), ("lagrnage", "lagrange"), ("virtual work", "virtual_work")],
+)
+def test_unknown_names_get_the_nearest(name, near):
+    with pytest.raises(kkt.OrderError, match=rf"order '{name}' is unknown; nearest: .*\b{near}\b"):
+        orderings.get(name)
+
+
+def test_random_wants_a_seed():
+    with pytest.raises(kkt.OrderError, match="'x' is no seed"):
+        orderings.get("random:x")
+
+
+# -- a user's order -----------------------------------------------------------------------------
+
+FILE = """
+import orderings
+
+@orderings.order("decorated", source="a notebook", rank_update="gain")
+def mine(structure):
+    return [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
+
+def bare(structure):
+    return [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
+"""
+
+
+def groups_of(style):
+    """ABM on three bodies j1, j2, j3 in the spellings that a JSON list may have."""
+    kinds, bodies = ("pdd", "qdd", "f"), ("j3", "j2", "j1")
+    return {
+        "pairs": [[[kind, b] for kind in kinds] for b in bodies],
+        "texts": [[f"{kind}:{b}" for kind in kinds] for b in bodies],
+        "mixed": [["pdd:j3", ["qdd", "j3"], "f:j3"]]
+        + [[[kind, b] for kind in kinds] for b in bodies[1:]],
+    }[style]  # fmt: skip
+
+
+@pytest.fixture
+def three():
+    return kkt.build(kkt.chain(3))
+
+
+def test_bare_and_decorated_functions_are_abm(three, tmp_path):
+    (tmp_path / "own.py").write_text(FILE)
+    abm = kkt.eliminate(three, orderings.get("abm"))
+
+    def local(structure):
+        return bracketed(structure)
+
+    for function in (local, orderings.get(f"{tmp_path}/own.py:bare"), bracketed(three.structure)):
+        assert (kkt.eliminate(three, function).qdd == abm.qdd).all()
+    assert kkt.eliminate(three, local).order == "local"
+    decorated = orderings.get(f"{tmp_path}/own.py:mine")
+    result = kkt.eliminate(three, decorated)
+    assert result.order == "decorated" and decorated.source == "a notebook"
+    assert decorated.rules.rank_update == "gain"
+    assert kkt.certify(three, 20).error(result.qdd) <= 1e-14
+
+
+@pytest.mark.parametrize("style", ["pairs", "texts", "mixed"])
+@pytest.mark.parametrize("wrap", [False, True])
+def test_a_json_list_of_groups_is_abm(three, tmp_path, style, wrap):
+    groups = groups_of(style)
+    (tmp_path / "own.json").write_text(json.dumps({"groups": groups} if wrap else groups))
+    order = orderings.get(f"{tmp_path}/own.json")
+    result = kkt.eliminate(three, order)
+    assert (result.qdd == kkt.eliminate(three, orderings.get("abm")).qdd).all()
+    assert result.order == "own" and [len(s.blocks) for s in result.steps] == [3, 3, 3]
+
+
+def test_integer_pivots_in_json(three, tmp_path):
+    """Rows of equation (6), as in the paper: bad ABM's pivots."""
+    pivots = [p for k in (1, 2, 3) for p in ([3 * k, 3 * k - 2], [3 * k - 1, 3 * k - 1])]
+    (tmp_path / "paper.json").write_text(json.dumps(pivots))
+    result = kkt.eliminate(three, orderings.get(f"{tmp_path}/paper.json"))
+    assert kkt.certify(three, 20).error(result.qdd) <= 1e-14 and len(result.steps) == 6
+
+
+def test_json_finds_bodies_whose_names_are_numbers(tmp_path):
+    system = kkt.build(kkt.example1())  # bodies 1 and 2
+    groups = [[[kind, k] for kind in ("pdd", "qdd", "f")] for k in ("1", 2)]
+    (tmp_path / "numbers.json").write_text(json.dumps(groups))
+    result = kkt.eliminate(system, orderings.get(f"{tmp_path}/numbers.json"))
+    assert kkt.certify(system, 20).error(result.qdd) <= 1e-12
+
+
+@pytest.mark.parametrize(
+    "name,text,message",
+    [
+        ("a.json", "{", "is not JSON"),
+        ("a.json", "3", "holds no list of groups"),
+        ("a.json", '[1, "pdd:j1"]', "holds no list of groups"),
+        ("missing.json", None, "there is no such file"),
+        ("a.py:f", None, "there is no file"),
+        ("a.py:f", "def g(structure): return []", "has no function 'f'; it has g"),
+        ("a.py:f", "def f(:", "does not run .SyntaxError"),
+        ("a.py:f", "raise RuntimeError('no')", "does not run .RuntimeError: no"),
+    ],
+)
+def test_files_that_hold_no_order(tmp_path, name, text, message):
+    if text is not None:
+        (tmp_path / name.partition(":")[0]).write_text(text)
+    with pytest.raises(kkt.OrderError, match=message) as refusal:
+        orderings.get(f"{tmp_path}/{name}")
+    assert "\n" not in str(refusal.value)
+
+
+# -- refusals -----------------------------------------------------------------------------------
+
+
+def pivots(*names):
+    """'pdd1 f1, qdd1' as groups on the bodies j1, j2 of a chain."""
+    return [
+        [(b.rstrip("0123456789"), "j" + b[-1]) for b in group.split()]
+        for text in names
+        for group in text.split(",")
+    ]
+
+
+ALL2 = "pdd2 qdd2 f2"
+REFUSED = [
+    ("qdd first", ["qdd2", "pdd2 f2", "pdd1 qdd1 f1"],
+     r"pivot qdd_j2 at step 1 is structurally zero; eliminate pdd_j2 and f_j2 first, or bracket"),
+    ("f first", [ALL2, "f1", "pdd1", "qdd1"],
+     r"pivot f_j1 at step 2 is structurally zero; eliminate pdd_j1 first, or bracket the two"),
+    ("qdd before f", ["pdd2", "qdd2", "f2", "pdd1 qdd1 f1"],
+     r"pivot qdd_j2 at step 2 is structurally zero; eliminate pdd_j2 and f_j2 first"),
+    ("fC alone", ["fC2", "pdd2", "qdd2 fJ2", "pdd1", "qdd1 fJ1", "fC1"],
+     r"pivot fC_j2 at step 1 is structurally zero; eliminate pdd_j2 first"),
+    ("left out", [ALL2, "pdd1 f1"], r"leaves out qdd_j1; name every block once"),
+    ("much left out", [ALL2], r"leaves out .*_j1 and 2 more"),
+    ("twice", [ALL2, "pdd1 qdd1 f1", "f2"], r"eliminates f_j2 twice, again at step 3"),
+    ("twice in one", [ALL2 + " pdd2", "pdd1 qdd1 f1"], r"eliminates pdd_j2 twice, again at step 1"),
+    ("unknown body", [ALL2, "pdd1 qdd1 f3"], r"step 2 names the unknown body 'j3'"),
+    ("unknown kind", [ALL2, "pdd1 qdd1 force1"], r"step 2 names kind 'force'; use pdd, qdd, f"),
+    ("both kinds of force", [ALL2, "pdd1", "qdd1 fJ1", "fC1"], r"names f_j2 beside split forces"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("groups,message", [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])
+def test_refusals_name_block_step_and_remedy(groups, message):
+    system = kkt.build(kkt.chain(2))
+    with pytest.raises(kkt.OrderError, match=message) as refusal:
+        kkt.eliminate(system, pivots(*groups))
+    assert "\n" not in str(refusal.value) and str(refusal.value).startswith("order 'order': ")
+
+
+@pytest.mark.xfail(strict=True, reason="the second f of a bracket that holds its pdd is dropped")
+def test_a_force_named_twice_in_one_bracket_is_refused():
+    with pytest.raises(kkt.OrderError, match="eliminates f_j2 twice"):
+        kkt.eliminate(kkt.build(kkt.chain(2)), pivots(ALL2 + " f2", "pdd1 qdd1 f1"))
+
+
+def test_unknown_bodies_get_the_nearest():
+    tree = kkt.new_tree("arm")
+    for body, above in (("shoulder", None), ("elbow", "shoulder")):
+        kkt.add_body(tree, body, above, mass=1.0, inertia=np.eye(3))
+    with pytest.raises(kkt.OrderError, match="unknown body 'shoulders'; nearest: shoulder"):
+        kkt.eliminate(kkt.build(tree), [[("pdd", "shoulders")]])
+
+
+def test_a_singular_pivot_is_refused_by_its_rank():
+    """With body 1 gone, the joint of body 1 is all that moves: f_2 sees a compliance of rank 1.
+
+    Base to tip, f_2 before its pdd_2: nonzero as a block, so that counting zeros finds nothing.
+    """
+    system = kkt.build(kkt.chain(2))
+    groups = pivots("pdd1 f1", "qdd1", "f2", "pdd2", "qdd2")
+    with pytest.raises(kkt.OrderError) as refusal:
+        kkt.eliminate(system, groups)
+    text = str(refusal.value)
+    assert "pivot f_j2 at step 3 is structurally singular (rank 1 of 6)" in text
+    assert "eliminate pdd_j2 first" in text and "\n" not in text
+    # and the remedy helps
+    mended = pivots("pdd1 f1", "qdd1", "pdd2", "f2", "qdd2")
+    error = kkt.certify(system, 20).error(kkt.eliminate(system, mended).qdd)
+    assert error is not None and error <= 1e-12
+
+
+@pytest.mark.parametrize(
+    "order,message",
+    [("abm", r"pass orderings.get\('abm'\)"), (lambda s: None, "returns NoneType; return a list"),
+     (lambda s: [3], "returns list; return a list of groups"), ([["pdd"]], "a block is a pair")],
+)  # fmt: skip
+def test_what_is_no_order(order, message):
+    with pytest.raises(kkt.OrderError, match=message):
+        kkt.eliminate(kkt.build(kkt.chain(2)), order)
