@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,9 @@ def _progress() -> Any:
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    silent = not console.is_terminal  # a log wants no spinner, and an error is one line
+    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
         task = bar.add_task("building the matrix")
         yield lambda text: bar.update(task, description=text)
 
@@ -90,13 +93,14 @@ def compare(options: argparse.Namespace) -> int:
         result = compare_orders(
             system, names, _list("--formats", options.formats), progress=progress
         )
+        result = replace(result, model=options.model)  # as the user calls it
         if folder is not None:
             from .figures import write_all
 
             progress("figures")
             files = write_all(result, folder)
     if options.json:
-        print(json.dumps({**result.as_dict(), "model": options.model}, indent=1))
+        print(json.dumps(result.as_dict(), indent=1))
         return 0
     from .table import comparison_table, console
 

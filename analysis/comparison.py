@@ -126,9 +126,11 @@ def digits_of(error: float | None, format: Format) -> float | None:
     """Decimal digits that an error leaves; an error of 0 keeps all of the format's."""
     if error is None:
         return None
+    most = {"float32": 7.2, "float64": 16.0}.get(format.name, format.digits or REFERENCE_DIGITS)
     if error == 0.0:
-        return {"float32": 7.2, "float64": 16.0}.get(format.name, format.digits or REFERENCE_DIGITS)
-    return max(0.0, round(-math.log10(error), 2))
+        return most
+    kept = max(0.0, round(-math.log10(error), 2))
+    return kept if format.kind == "float" else min(kept, most)
 
 
 def _row(result: Elimination, exact: Certified, format: Format) -> Row:

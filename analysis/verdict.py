@@ -30,11 +30,12 @@ def _one_format(comparison: Comparison, format: str) -> str:
     full = -math.log10(UNIT[format]) if format in UNIT else best.digits or 0.0
     lossless = [row for row in good if (row.digits or 0.0) >= full - SLACK]
     cheapest = min(lossless or good, key=lambda row: row.flops or 0)
+    everyone = "every order that answers" if refused else "every order"
     if len(good) == 1:
         text = f"In {format} {best.order} keeps {_count(best)} on {model}."
     elif len(lossless) == len(good):
         text = (
-            f"In {format} every order keeps at least {_count(worst)} on {model}; "
+            f"In {format} {everyone} keeps at least {_count(worst)} on {model}; "
             f"{cheapest.order} does it with the fewest operations ({cheapest.flops:,})."
         )
     else:
@@ -104,4 +105,4 @@ def _refusals(rows: list[Row]) -> str:
         return ""
     names = ", ".join(row.order for row in rows)
     verb = "gives" if len(rows) == 1 else "give"
-    return f"{names} {verb} no answer ({rows[0].failed_at})."
+    return f"{names} {verb} no answer: {rows[0].failed_at}."

@@ -92,6 +92,7 @@ class _Reader:
         if mimic not in MIMIC:
             raise ModelError(f"option mimic is {mimic!r}; use one of {', '.join(MIMIC)}")
         self.file, self.mimic = file, mimic
+        self.mimics: list[tuple[str, str, str]] = []  # joint, what it mimics, how it is held
         robot = _root_element(file)
         self.name = robot.get("name") or os.path.splitext(os.path.basename(file))[0]
         self.links: dict[str, Mass] = {}
@@ -113,6 +114,19 @@ class _Reader:
             self.above[joint.child] = joint
             self.below[joint.parent].append(joint)
         self.root = self._single_root()
+        self._report_mimics()
+
+    def _report_mimics(self) -> None:
+        """One warning for all of them: a hand has twenty."""
+        if not self.mimics:
+            return
+        where, what, held = self.mimics[0]
+        text = f"{where}: {what}; it {held} here"
+        if len(self.mimics) > 1:
+            each = ", ".join(f"{w.removeprefix('joint ')} {m}" for w, m, _ in self.mimics)
+            kept = "are held at their offsets" if self.mimic == "fixed" else "move freely"
+            text = f"{len(self.mimics)} joints mimic others and {kept} here: {each}"
+        warnings.warn(f"{self.file}: {text}", MimicWarning, stacklevel=5)
 
     def _single_root(self) -> str:
         if not self.links:
@@ -174,9 +188,7 @@ class _Reader:
         master = _attribute(where, coupling, "mimic", "joint")
         offset = _number(f"{where}: field 'mimic offset'", coupling.get("offset", "0"))
         held = f"is held at its offset {offset:g}" if self.mimic == "fixed" else "moves freely"
-        warnings.warn(
-            f"{self.file}: {where}: mimics {master!r}; it {held} here", MimicWarning, stacklevel=5
-        )
+        self.mimics.append((where, f"mimics {master!r}", held))
         if self.mimic == "free" or TYPES[kind].dof != 1:
             return kind, R, p
         turn, shift = TYPES[kind].pose(axis[None, None], np.array([[offset]]))

@@ -8,6 +8,7 @@ so the accuracy of the result is looked at, never assumed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import flint
@@ -18,6 +19,7 @@ from ..blocks import Block
 from ..errors import CertificationError, SingularError
 from ..system import Entries, System, assemble
 from .formats import Format, get_format
+from .pivots import PivotSequence
 from .record import Elimination
 from .tape import Tape
 
@@ -52,7 +54,7 @@ class Certified:
         if not len(exact):
             return 0.0
         with flint.ctx.workprec(self.bits):
-            off = [_magnitude(_ball(x) - y) for x, y in zip(qdd, exact, strict=True)]
+            off = [_distance(x, y) for x, y in zip(qdd, exact, strict=True)]
             size = max(_magnitude(y) for y in exact)
         if not np.isfinite(off).all():
             return None
@@ -122,7 +124,9 @@ def certify(
     from .run import trace
 
     if tape is None:
-        tape = [[("pdd", k), ("qdd", k), ("f", k)] for k in system.structure.tip_to_base]
+        leaf_to_root = system.structure.tip_to_base
+        groups = [[("pdd", k), ("qdd", k), ("f", k)] for k in leaf_to_root]
+        tape = PivotSequence(groups, name="abm")
     if not isinstance(tape, Tape):
         tape = trace(system, tape)
     wanted = digits * BITS_PER_DIGIT
@@ -204,11 +208,19 @@ def _ball(x: Any) -> Any:
         return x
     if isinstance(x, float | np.floating):
         return flint.arb(float(x))
-    if hasattr(x, "numerator") and hasattr(x, "denominator"):  # a fraction
-        return flint.arb(flint.fmpq(int(x.numerator), int(x.denominator)))
+    if isinstance(x, Fraction):
+        return flint.arb(flint.fmpq(x.numerator, x.denominator))
     sign, mantissa, exponent, _ = x._mpf_  # mpmath
     ball = flint.arb(flint.fmpz(int(mantissa))) * flint.arb(2) ** int(exponent)
     return -ball if sign else ball
+
+
+def _distance(x: Any, y: Any) -> float:
+    """|x - y| at most; 0 for a fraction that lies in the ball y, since both are exact."""
+    difference = _ball(x) - y
+    if isinstance(x, Fraction) and 0 in difference:
+        return 0.0
+    return _magnitude(difference)
 
 
 def _magnitude(ball: Any) -> float:
@@ -229,6 +241,4 @@ def decimal(x: Any, digits: int) -> str:
         return mpmath.nstr(x, digits, strip_zeros=False)
     context = mpmath.MPContext()
     context.dps = digits + 20
-    return mpmath.nstr(
-        context.mpf(int(x.numerator)) / int(x.denominator), digits, strip_zeros=False
-    )
+    return mpmath.nstr(context.mpf(x.numerator) / x.denominator, digits, strip_zeros=False)

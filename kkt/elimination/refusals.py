@@ -33,10 +33,12 @@ def unphysical(program: Any, system: System) -> None:
                 source = made_by[made_by[record.factor].args[0].value]
                 what = "is singular" if source.op in ("input", "divide", "square") else None
             if what:
+                fixed = system.tree.joint[system.structure.index[body]] == "fixed"
+                merge = "merge its fixed joint, or " if fixed else ""
                 raise SingularError(
                     f"body {body!r}: field 'inertia' (or 'mass') {what}, and order "
                     f"{program.name!r} pivots on M_k at step "
-                    f"{record.step + 1}; use an order that pairs pdd with f, such as abm"
+                    f"{record.step + 1}; {merge}use an order that pairs pdd with f, such as abm"
                 )
 
 
@@ -48,6 +50,7 @@ def _own_body(structure: Any, name: Any) -> Any:
 
 
 def structurally_singular(tape: Tape, system: System) -> None:
+    """Pivots that are singular whatever the numbers: zero modulo a prime for random entries."""
     v = np.zeros(tape.slots, dtype=np.int64)
     v[1] = 1
     count = tape.inputs.count
