@@ -17,6 +17,7 @@ from helpers import (
     system_of,
     tape_of,
 )
+from scipy.sparse.linalg import spsolve
 
 import kkt
 import orderings
@@ -352,3 +353,45 @@ def test_a_singular_pivot_is_refused_by_its_rank():
 def test_what_is_no_order(order, message):
     with pytest.raises(kkt.OrderError, match=message):
         kkt.eliminate(kkt.build(kkt.chain(2)), order)
+
+
+# -- random brackets and switches ---------------------------------------------------------------
+
+SWITCHES = {
+    "couple": ("inverse", "carried"),
+    "assembly": ("multifrontal", "right_looking"),
+    "accumulate": ("assembled", "unassembled"),
+    "rank_update": ("outer", "gain"),
+}
+
+
+def shuffled_brackets(names, draw, split):
+    """pdd < f < qdd (or pdd, then (qdd fJ), then fC) of each body, interleaved and bracketed."""
+    kinds = [["pdd"], ["qdd", "fJ"], ["fC"]] if split else [["pdd"], ["f"], ["qdd"]]
+    turns = [k for k in names for _ in kinds]
+    draw.shuffle(turns)
+    rest = {k: iter(kinds) for k in names}
+    groups = []
+    for k in turns:
+        blocks = [(kind, k) for kind in next(rest[k])]
+        if groups and draw.random() < 0.4:
+            groups[-1] += blocks
+        else:
+            groups.append(blocks)
+    return groups
+
+
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_random_brackets_under_any_switches(seed, split):
+    """Whatever the bracket and the switches, the answer is scipy's; only its rounding differs."""
+    draw = random.Random(seed)
+    system = kkt.build(from_spec(f"random_tree:n={draw.randrange(2, 7)},seed={seed}"))
+    x = spsolve(system.matrix, system.rhs)
+    exact = np.concatenate([x[system.blocks["qdd", b]] for b in system.tree.names])
+    for _ in range(4):
+        groups = shuffled_brackets(system.tree.names, draw, split)
+        rules = kkt.Rules(**{name: draw.choice(choices) for name, choices in SWITCHES.items()})
+        result = kkt.eliminate(system, kkt.PivotSequence(groups, rules=rules))
+        assert result.failed_at is None
+        assert np.abs(result.qdd - exact).max() <= 1e-8 * np.abs(exact).max(), (groups, rules)
