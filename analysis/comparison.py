@@ -20,27 +20,10 @@ from kkt import (
 )
 from kkt.elimination.formats import Format, get_format
 
+from .row import Row
+from .verdict import verdict
+
 REFERENCE_DIGITS = 30  # proved digits of the answer that float32 and float64 are held against
-
-
-@dataclass(frozen=True)
-class Row:
-    """One order in one number format."""
-
-    order: str
-    format: str
-    fill_blocks: int | None  # None where the order was refused before any number
-    fill_entries: int | None
-    flops: int | None
-    height: int | None
-    error: float | None  # max |qdd - exact| / max |exact|; None where the elimination failed
-    digits: float | None  # -log10 of the error, not below 0
-    cancelled_bits: int | None
-    absorbed_bits: float | None
-    failed_at: str | None
-
-    def as_dict(self) -> dict[str, Any]:
-        return dict(self.__dict__)
 
 
 @dataclass(frozen=True)
@@ -56,9 +39,7 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """What a colleague would say, one sentence for each number format."""
-        from .verdict import verdict
-
-        return verdict(self)
+        return verdict(self.model, self.rows, self.eliminations)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON document of ``pivotree compare --json``."""

@@ -8,7 +8,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from .comparison import Comparison, Row
+from .comparison import Comparison
+from .row import Row
 
 
 def console(file: IO[str], wide: bool = False) -> Console:

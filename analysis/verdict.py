@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 from kkt import Elimination, StepRecord
 
-from .comparison import Comparison, Row
+from .row import Row
 
 UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}
 SLACK = 1.7  # decimal digits below the format's own that still count as kept
 
 
-def verdict(comparison: Comparison) -> str:
+Results = Mapping[tuple[str, str], Elimination]  # by order and format
+
+
+def verdict(model: str, rows: Sequence[Row], results: Results) -> str:
     """One or two sentences for each format."""
-    formats = list(dict.fromkeys(row.format for row in comparison.rows))
-    return "\n".join(_one_format(comparison, name) for name in formats)
+    formats = dict.fromkeys(row.format for row in rows)
+    return "\n".join(
+        _one_format(model, name, [row for row in rows if row.format == name], results)
+        for name in formats
+    )
 
 
-def _one_format(comparison: Comparison, format: str) -> str:
-    rows = [row for row in comparison.rows if row.format == format]
+def _one_format(model: str, format: str, rows: list[Row], results: Results) -> str:
     good = [row for row in rows if row.digits is not None]
     refused = _refusals([row for row in rows if row.digits is None])
-    model = comparison.model
     if not good:
         return f"In {format} no order gives an answer on {model}. {refused}".strip()
     best = max(good, key=lambda row: (row.digits or 0.0, -(row.flops or 0)))
@@ -47,7 +52,7 @@ def _one_format(comparison: Comparison, format: str) -> str:
             text += f", and {cheapest.order}, the cheapest that loses little, {_count(cheapest)}"
         text += "."
     losing = (worst.digits or 0.0) < full - SLACK
-    elimination = comparison.eliminations.get((worst.order, format))
+    elimination = results.get((worst.order, format))
     if losing and elimination is not None:
         text += _where(elimination)
     return f"{text} {refused}".strip()

@@ -8,11 +8,12 @@
 from .blocks import Block, BlockIndex, Structure
 from .default_state import default_state
 from .elimination.certify import Certified, certify
+from .elimination.eliminate import eliminate, joint_space_inertia
 from .elimination.pivots import PivotSequence, Rules, plan
 from .elimination.record import Elimination, StepRecord
-from .elimination.run import eliminate, joint_space_inertia, trace
 from .elimination.substitution import InverseDynamics, inverse_dynamics
 from .elimination.symbolic import SymbolicFactor, symbolic
+from .elimination.trace import trace
 from .errors import (
     CertificationError,
     FormatError,

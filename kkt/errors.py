@@ -5,6 +5,11 @@ the body or joint, the field, what is wrong and what would be right.  The comman
 that text and exits with 2.
 """
 
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
 
 class PivotreeError(Exception):
     """Base of all errors that the input causes."""
@@ -32,3 +37,10 @@ class FormatError(PivotreeError, ValueError):
 
 class SizeError(PivotreeError, MemoryError):
     """A trace that would not fit in memory."""
+
+
+def nearest(word: str, names: Iterable[str]) -> str:
+    """'did you mean a or b?' where names come near the word, else the list of them all."""
+    known = sorted(names)
+    close = difflib.get_close_matches(word, known, n=3, cutoff=0.55)
+    return f"did you mean {' or '.join(close)}?" if close else f"use one of {', '.join(known)}"

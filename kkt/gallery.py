@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .default_state import count_dof, default_state
-from .errors import ModelError
+from .errors import ModelError, nearest
 from .joints import GENERAL, TYPES
 from .spatial import rotation
-from .specs import gallery, nearest
 from .tree import STANDARD_GRAVITY, Floats, add_body, new_tree
 
 IN_PLANE = (0.0, -9.81, 0.0)  # gravity [m/s^2] for arms that move in the x-y plane
@@ -91,7 +90,6 @@ def _rods(
     return default_state(tree)
 
 
-@gallery
 def chain(
     n: int,
     joint: str = "revolute",
@@ -108,28 +106,24 @@ def chain(
     return _rods(f"chain_{n}", list(range(-1, n - 1)), joint, axes, length, width, mass, gravity)
 
 
-@gallery
 def star(n: int, joint: str = "revolute") -> nx.DiGraph:
     """A hub and n leaves: n + 1 bodies."""
     _need(n >= 1, f"star has {n} leaves; ask for at least one")
     return _rods(f"star_{n}", [-1] + [0] * n, joint)
 
 
-@gallery
 def binary(depth: int, joint: str = "revolute") -> nx.DiGraph:
     """Every body above the last level carries two: 2^(depth + 1) - 1 bodies."""
     _need(0 <= depth <= 24, f"binary has depth {depth}; ask for 0 to 24")
     return _rods(f"binary_{depth}", [-1] + [k // 2 for k in range(2 ** (depth + 1) - 2)], joint)
 
 
-@gallery
 def comb(n: int, joint: str = "revolute") -> nx.DiGraph:
     """A chain of n bodies, each with one leaf as its tooth: 2 n bodies."""
     parents = [2 * (k // 2 - 1) if k % 2 == 0 else k - 1 for k in range(2 * n)]
     return _rods(f"comb_{n}", [max(parent, -1) for parent in parents], joint)
 
 
-@gallery
 def random_tree(
     n: int, seed: int = 0, mass_ratio: float = 1.0, joints: str = MIXTURE
 ) -> nx.DiGraph:
@@ -178,7 +172,6 @@ def random_tree(
     return default_state(tree)
 
 
-@gallery
 def featherstone(
     bodies: int, branching: float = 1.0, skew: float = 0.0, taper: float = 1.0
 ) -> nx.DiGraph:
@@ -242,7 +235,6 @@ def _two_links(
     return tree
 
 
-@gallery
 def two_link(r: float = 0.1, tilt: float = 0.0) -> nx.DiGraph:
     """The arm of Ascher 1996, Table 1: l2 = m2 = r (base), l1 = m1 = 1 - r (tip), width 0.1 m.
 
@@ -253,7 +245,6 @@ def two_link(r: float = 0.1, tilt: float = 0.0) -> nx.DiGraph:
     return _two_links(f"two_link_{r!r}", sizes, sizes, 0.1, (0.0, 0.0), tilt)
 
 
-@gallery
 def example1(q1: float = 0.0, tilt: float = 0.0) -> nx.DiGraph:
     """Ascher 1996, Example 1 and Fig. 1: tip 2 m, 10 kg; base 0.02 m, 0.1 kg; widths 0.02 m.
 
@@ -263,7 +254,6 @@ def example1(q1: float = 0.0, tilt: float = 0.0) -> nx.DiGraph:
     return _two_links("example1", lengths, masses, 0.02, (0.0, float(q1)), tilt)
 
 
-@gallery
 def example2(m1: float = 1e8) -> nx.DiGraph:
     """Ascher 1996, Example 2: two collinear prismatic joints, Phi_21 = 1, m2 = 1."""
     tree = example3(m1, 1)
@@ -271,7 +261,6 @@ def example2(m1: float = 1e8) -> nx.DiGraph:
     return tree
 
 
-@gallery
 def example3(m1: float = 1e8, case: int = 1) -> nx.DiGraph:
     """Ascher 1996, Example 3 and Table 2: M_k = m_k times the 6 x 6 identity, a = b = 0.
 
@@ -289,7 +278,6 @@ def example3(m1: float = 1e8, case: int = 1) -> nx.DiGraph:
     return tree
 
 
-@gallery
 def rr_arm() -> nx.DiGraph:
     """The planar arm of Pasic, Williams & Hui 1999, section 4.1, at the start: rest, theta = 0.
 

@@ -9,7 +9,6 @@ import networkx as nx
 
 from .default_state import default_state
 from .gallery import AXES, box
-from .specs import gallery
 from .tree import add_body, new_tree
 
 Vector = tuple[float, float, float]
@@ -38,7 +37,6 @@ def _link(
     )
 
 
-@gallery
 def quadruped() -> nx.DiGraph:
     """A four-legged robot: a floating trunk and three joints a leg, 13 bodies, 18 dof, 33 kg."""
     tree = new_tree("quadruped")
@@ -88,7 +86,6 @@ _FINGERS: list[tuple[str, str, Vector]] = [
 ]
 
 
-@gallery
 def humanoid() -> nx.DiGraph:
     """A humanoid with three-fingered hands: 45 bodies, 50 dof, 79 kg, light fingers last.
 

@@ -10,8 +10,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from .errors import ModelError
-from .specs import nearest
+from .errors import ModelError, nearest
 
 PACKAGE = "example-robot-data"
 SHARE = "share/example-robot-data/robots"

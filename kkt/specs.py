@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import networkx as nx
 
-from .errors import ModelError
+from . import gallery, gallery_robots
+from .errors import ModelError, nearest
 
 Builder = Callable[..., nx.DiGraph]
-GALLERY: dict[str, Builder] = {}  # by name; full once from_spec or the modules have been loaded
-
-
-def gallery(build: Builder) -> Builder:
-    """Register a builder under its own name."""
-    GALLERY[build.__name__] = build
-    return build
-
-
-def nearest(word: str, names: Iterable[str]) -> str:
-    """'did you mean a or b?' where names come near the word, else the list of them all."""
-    known = sorted(names)
-    close = difflib.get_close_matches(word, known, n=3, cutoff=0.55)
-    return f"did you mean {' or '.join(close)}?" if close else f"use one of {', '.join(known)}"
-
-
+GALLERY: dict[str, Builder] = {
+    build.__name__: build
+    for build in (
+        gallery.chain,
+        gallery.star,
+        gallery.binary,
+        gallery.comb,
+        gallery.random_tree,
+        gallery.featherstone,
+        gallery.two_link,
+        gallery.example1,
+        gallery.example2,
+        gallery.example3,
+        gallery.rr_arm,
+        gallery_robots.quadruped,
+        gallery_robots.humanoid,
+    )
+}
 _READERS: dict[str, Callable[[str], object]] = {"int": int, "float": float, "str": str}
 
 
@@ -36,9 +38,6 @@ def from_spec(text: str) -> nx.DiGraph:
 
     Raises ModelError for an unknown name or argument and for a value that is not of its kind.
     """
-    from . import gallery as _families  # noqa: F401  (they register themselves)
-    from . import gallery_robots as _robots  # noqa: F401
-
     name, _, rest = text.strip().partition(":")
     name = name.strip()
     if name not in GALLERY:

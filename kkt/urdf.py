@@ -22,10 +22,9 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import parse
 
 from .default_state import default_state
-from .errors import ModelError
+from .errors import ModelError, nearest
 from .joints import TYPES
 from .spatial import matmul, matvec, rotation
-from .specs import nearest
 from .tree import Floats, add_body, new_tree
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")

@@ -20,8 +20,9 @@ from ..errors import CertificationError, SingularError
 from ..system import Entries, System, assemble
 from .formats import Format, get_format
 from .pivots import PivotSequence
-from .record import Elimination
+from .run import run_objects
 from .tape import Tape
+from .trace import trace
 
 BITS_PER_DIGIT = 3.3219280948873626
 MAX_BITS = 1 << 15
@@ -101,12 +102,6 @@ class Certified:
             self.__dict__["_largest"] = largest
         return self.__dict__["_largest"]
 
-    def as_elimination(self, tape: Tape, chosen: Format) -> Elimination:
-        """The balls as the result of an elimination."""
-        from .run import _elimination
-
-        return _elimination(self.system, tape, chosen, self.solution, (), None)
-
 
 def certify(
     system: System,
@@ -121,8 +116,6 @@ def certify(
     (4) rounded to that format.  ``tape`` is a traced order or an order; leaf to root (articulated
     body) where None.  Raises CertificationError, naming the pivot, where no precision suffices.
     """
-    from .run import trace
-
     if tape is None:
         leaf_to_root = system.structure.tip_to_base
         groups = [[("pdd", k), ("qdd", k), ("f", k)] for k in leaf_to_root]
@@ -158,8 +151,6 @@ def certify(
 def _solve(
     system: System, tape: Tape, rounded_to: str | Format | None
 ) -> tuple[dict[Block, NDArray], str | None]:
-    from .run import run_objects
-
     if rounded_to is None:
         entries = assemble(system.state, flint.arb)
     else:

@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..blocks import Block
 from ..errors import SizeError
 from . import emit
 from .chunk import Chunk
 from .emit import Emitter, Scalars
-from .program import Instruction, Ref
-
-if TYPE_CHECKING:
-    from .tape import Tape
+from .inputs import InputSlots
+from .program import Instruction, Program, Ref
 
 CHUNK = 1 << 18  # operations in a chunk
 LIMIT = 2_000_000_000  # a longer tape is refused
@@ -43,8 +42,11 @@ class Template(NamedTuple):
 class Lowering:
     """One pass over the program that writes chunks and hands out slots."""
 
-    def __init__(self, tape: Tape) -> None:
-        self.tape, self.program, self.inputs = tape, tape.program, tape.inputs
+    def __init__(self, program: Program, inputs: InputSlots) -> None:
+        self.program, self.inputs = program, inputs
+        self.pivots: dict[int, Scalars] = {}  # record -> scalars on the factor's diagonal
+        self.inertia: Scalars | None = None
+        self.flops = 0  # operations that qdd needs
         self.operations = emit.GAIN if self.program.gain else emit.OUTER
         self.templates: dict[tuple, Template] = {}
         self.values: dict[int, Scalars] = {}
@@ -62,14 +64,13 @@ class Lowering:
         self.written = 0
 
     def run(self) -> Iterator[Chunk]:
-        program, tape = self.program, self.tape
+        program = self.program
         keep = program.live(("pdd", "qdd", "f"))
         qdd_only = program.live(("qdd",))
         last = self._last_uses(keep)
         factors = defaultdict(list)
         for number, record in enumerate(program.pivots):
             factors[record.factor].append(number)
-        flops = 0
         for place, instruction in enumerate(program.instructions):
             if not keep[place]:
                 continue
@@ -81,20 +82,22 @@ class Lowering:
             else:
                 self.lower(instruction)
             if qdd_only[place]:
-                flops += self.written - before
+                self.flops += self.written - before
             for number in factors.get(instruction.out, ()):
                 rows = slice(*program.pivots[number].rows)
-                tape.pivots[number] = self.values[instruction.out].diagonal()[rows]
+                self.pivots[number] = self.values[instruction.out].diagonal()[rows]
             if program.inertia is not None and instruction.out == program.inertia.value:
-                tape.inertia = self.values[instruction.out]
+                self.inertia = self.values[instruction.out]
             for value in last.get(place, ()):
                 self.release(value)
             if self.pending >= CHUNK:
                 yield self.flush()
         if self.pending:
             yield self.flush()
-        tape.slots, tape.flops, tape.length = self.top, flops, self.written
-        tape.solution = {block: self.take(ref) for block, ref in program.solution.items()}
+
+    def solution(self) -> dict[Block, Scalars]:
+        """Scalars of every block of unknowns, once the program has been written."""
+        return {block: self.take(ref) for block, ref in self.program.solution.items()}
 
     def _last_uses(self, keep: NDArray[np.bool_]) -> dict[int, list[int]]:
         """Values to release after each instruction; what comes out of the program stays."""

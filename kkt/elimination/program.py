@@ -1,7 +1,7 @@
 """The block program: what an elimination does, as straight-line instructions on named blocks.
 
 A program depends on the tree and the sequence of pivots only, never on a number.  It is built by
-:mod:`kkt.elimination.trace` and read by the tape, the listing and the proofs.
+:mod:`kkt.elimination.tracer` and read by the tape, the listing and the proofs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Run an order on a system: trace once, then read the tape in any number format."""
+"""Run a tape in floats, fractions, mpmath or balls, and gather what it leaves behind."""
 
 from __future__ import annotations
 
@@ -10,67 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import Block
-from ..errors import FormatError, OrderError, SingularError, SizeError
-from ..system import Entries, System, assemble
-from . import refusals
+from ..errors import SingularError
+from ..system import Entries, System
 from .arithmetic import objects
-from .formats import Format, get_format
-from .pivots import OrderFunction, PivotSequence, plan
+from .formats import Format
 from .record import Elimination, StepRecord
-from .symbolic import symbolic
-from .tape import Tape, lower
-from .trace import trace as trace_program
+from .tape import Tape
 
-MAX_UPDATES = 3_000_000  # of pairs of blocks, in one trace
 GUARD_DIGITS = 20  # digits that mp:D carries beyond the D that it gives
-
-
-def trace(system: System, order: PivotSequence | OrderFunction | Any) -> Tape:
-    """Eliminate once on structure and write the tape that every number format reads.
-
-    Raises OrderError for a sequence that is incomplete, structurally zero or structurally
-    singular at a pivot, and SingularError where a pivot needs an inertia that the model lacks.
-    """
-    if isinstance(order, str):
-        raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
-    factor = symbolic(plan(order, system.structure))
-    if factor.updates > MAX_UPDATES:
-        raise SizeError(
-            f"order {factor.plan.sequence.name!r}: updates {factor.updates:.1e} pairs of blocks on "
-            f"this tree, more than {MAX_UPDATES:.0e}; use an order with less fill, such as abm"
-        )
-    program = trace_program(factor)
-    refusals.unphysical(program, system)
-    tape = lower(program, system)
-    refusals.structurally_singular(tape, system)
-    return tape
-
-
-def eliminate(
-    system: System,
-    order: PivotSequence | OrderFunction | Tape | Any,
-    format: str | Format = "float64",
-    *,
-    records: bool = True,
-    reference: Any = None,
-) -> Elimination:
-    """Solve (4) by an order in a number format.
-
-    float64 and float32 start from the entries of (4), rounded to the format; exact, mp:D and
-    ball:D run the spatial algebra, bias and assembly too, from the model's doubles.  A pivot that
-    is zero or not a number stops nothing in floats: ``failed_at`` names it.  With ``records``
-    False, rounding is not observed (faster).  ``reference`` is the certified solution
-    (:func:`kkt.certify`) that the records' errors are measured against.
-    """
-    chosen = get_format(format)
-    tape = order if isinstance(order, Tape) else trace(system, order)
-    if chosen.kind == "float":
-        return _eliminate_floats(system, tape, chosen, records, reference)
-    if chosen.kind == "ball":
-        from .certify import certify
-
-        return certify(system, chosen.digits, tape=tape).as_elimination(tape, chosen)
-    return _run_objects(system, tape, chosen)
 
 
 # -- floats ---------------------------------------------------------------------------------------
@@ -93,12 +40,12 @@ def run_floats(
             else:
                 observe.operations += np.bincount(chunk.step + 1, minlength=len(observe.stats))
                 floats.run_traced(chunk, v, observe.hi, observe.lo, observe.stats)
-    solution = {block: _signed(v, slots)[:, 0] for block, slots in tape.solution.items()}
-    pivots = {i: _signed(v, slots) for i, slots in tape.pivots.items()}
+    solution = {block: signed(v, slots)[:, 0] for block, slots in tape.solution.items()}
+    pivots = {i: signed(v, slots) for i, slots in tape.pivots.items()}
     return solution, pivots, v
 
 
-def _signed(v: NDArray, slots: NDArray[np.int64]) -> NDArray:
+def signed(v: NDArray, slots: NDArray[np.int64]) -> NDArray:
     return (np.sign(slots) * v[np.abs(slots)]).astype(v.dtype)
 
 
@@ -121,24 +68,12 @@ class Observation:
         """Largest relative error of each step's pivots against the shadow."""
         errors: dict[int, float] = defaultdict(float)
         for i, slots in tape.pivots.items():
-            high, low = _signed(self.hi, slots), _signed(self.lo, slots)
+            high, low = signed(self.hi, slots), signed(self.lo, slots)
             with np.errstate(all="ignore"):
                 off = np.abs((pivots[i].astype(float) - high) - low) / np.abs(high)
             step = tape.program.pivots[i].step
             errors[step] = max(errors[step], float(np.nan_to_num(off, nan=np.inf).max(initial=0)))
         return errors
-
-
-def _eliminate_floats(
-    system: System, tape: Tape, chosen: Format, records: bool, reference: Any
-) -> Elimination:
-    observe = Observation(tape.program.groups) if records else None
-    solution, pivots, _ = run_floats(tape, system.entries, chosen, observe)
-    failed = _first_bad(tape, pivots)
-    steps: tuple[StepRecord, ...] = ()
-    if observe is not None:
-        steps = _step_records(tape, pivots, observe.operations, observe, solution, reference)
-    return _elimination(system, tape, chosen, solution, steps, failed)
 
 
 def _enter(tape: Tape, entries: Entries, v: Any) -> None:
@@ -150,7 +85,7 @@ def _enter(tape: Tape, entries: Entries, v: Any) -> None:
         v[slot] = number
 
 
-def _first_bad(tape: Tape, pivots: dict[int, NDArray]) -> str | None:
+def first_bad(tape: Tape, pivots: dict[int, NDArray]) -> str | None:
     for i, d in sorted(pivots.items()):
         if not np.isfinite(d).all() or (d == 0).any():
             record = tape.program.pivots[i]
@@ -159,7 +94,7 @@ def _first_bad(tape: Tape, pivots: dict[int, NDArray]) -> str | None:
     return None
 
 
-def _step_records(
+def step_records(
     tape: Tape,
     pivots: dict[int, Any],
     operations: NDArray[np.int64],
@@ -201,7 +136,7 @@ def _step_records(
     return tuple(result)
 
 
-def _elimination(
+def elimination_of(
     system: System,
     tape: Tape,
     chosen: Format,
@@ -279,46 +214,3 @@ def _zero_pivot(tape: Tape, step: int) -> str:
         f"order {name!r}: pivot {where} at step {step + 1} is zero for these numbers; "
         "use another order, or give the massless links an inertia"
     )
-
-
-def _run_objects(system: System, tape: Tape, chosen: Format) -> Elimination:
-    number = number_of(chosen)
-    solution, pivots, operations = run_objects(tape, assemble(system.state, number), number)
-    steps = _step_records(tape, pivots, operations, None, solution, None)
-    return _elimination(system, tape, chosen, solution, steps, None)
-
-
-# -- joint-space inertia --------------------------------------------------------------------------
-
-
-def joint_space_inertia(
-    system: System, order: PivotSequence | OrderFunction | Tape, format: str | Format = "float64"
-) -> NDArray:
-    """The N x N matrix H Phi M Phi* H* of equation (3), bodies in the tree's order.
-
-    It is the Schur complement that an order leaves when it eliminates all pdd and f before any
-    qdd (crbm).  Raises OrderError for other orders.
-    """
-    chosen = get_format(format)
-    tape = order if isinstance(order, Tape) else trace(system, order)
-    N = int(system.tree.offset[-1])
-    if N == 0:
-        return np.zeros((0, 0), dtype=chosen.dtype or float)
-    if tape.inertia is None:
-        raise OrderError(
-            f"order {tape.program.name!r}: does not leave all qdd to the "
-            "end, so that no joint-space inertia appears; use crbm"
-        )
-    rows = np.concatenate(
-        [
-            np.arange(system.tree.offset[k], system.tree.offset[k + 1])
-            for k in (system.structure.index[b] for b in tape.program.inertia_bodies)
-        ]
-    )
-    if chosen.kind != "float":
-        raise FormatError(f"format {chosen.name!r}: joint_space_inertia needs float32 or float64")
-    _, _, v = run_floats(tape, system.entries, chosen)
-    values = _signed(v, tape.inertia)
-    M = np.zeros((N, N), dtype=values.dtype)
-    M[np.ix_(rows, rows)] = values
-    return M

@@ -8,7 +8,7 @@ little memory.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ..blocks import Block
 from ..system import System
@@ -21,44 +21,46 @@ from .program import Program
 KEEP = 60_000_000  # a tape up to this long is kept for the next number type
 
 
-@dataclass
+@dataclass(frozen=True)
 class Tape:
     """Scalar operations of a program on one robot's pattern of zeros and ones."""
 
     program: Program
     inputs: InputSlots
-    slots: int = 0  # length of the value array, known once the tape has been written
-    solution: dict[Block, Scalars] = field(default_factory=dict)
-    pivots: dict[int, Scalars] = field(default_factory=dict)  # record -> slots of its d's
-    inertia: Scalars | None = None
-    flops: int = 0  # operations that qdd needs
-    length: int = 0  # all operations
-    _kept: list[Chunk] | None = None
+    slots: int  # length of the value array
+    solution: dict[Block, Scalars]  # unknowns of every block
+    pivots: dict[int, Scalars]  # number of the pivot record -> its d's
+    inertia: Scalars | None  # joint-space inertia
+    flops: int  # operations that qdd needs
+    length: int  # all operations
+    kept: tuple[Chunk, ...] | None  # None where the tape is too long to keep
 
     def chunks(self) -> Iterator[Chunk]:
         """The operations in order; lowered anew each time where the tape is long."""
-        if self._kept is not None:
-            yield from self._kept
-            return
-        kept: list[Chunk] | None = []
-        lowering = Lowering(self)
-        for chunk in lowering.run():
-            if kept is not None:
-                kept.append(chunk)
-                if lowering.written > KEEP:
-                    kept = None
-            yield chunk
-        self._kept = kept
-
-    def write(self) -> Tape:
-        """Lower the program once, so that slots, solution and flops are known."""
-        for _ in self.chunks():
-            pass
-        return self
+        if self.kept is not None:
+            return iter(self.kept)
+        return Lowering(self.program, self.inputs).run()
 
 
 def lower(program: Program, system: System) -> Tape:
     """The tape of a program on the structural zeros and ones of one robot."""
     numbers = {i.info[0] for i in program.instructions if i.op == "divide"}
     inputs = InputSlots(system.pattern, system.tree.dof, system.state.S, tuple(sorted(numbers)))
-    return Tape(program, inputs).write()
+    lowering = Lowering(program, inputs)
+    kept: list[Chunk] = []
+    for chunk in lowering.run():
+        if lowering.written > KEEP:
+            kept.clear()
+        else:
+            kept.append(chunk)
+    return Tape(
+        program,
+        inputs,
+        slots=lowering.top,
+        solution=lowering.solution(),
+        pivots=lowering.pivots,
+        inertia=lowering.inertia,
+        flops=lowering.flops,
+        length=lowering.written,
+        kept=None if lowering.written > KEEP else tuple(kept),
+    )

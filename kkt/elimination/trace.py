@@ -1,260 +1,36 @@
-"""Eliminate once on structure: a plan becomes a block program.
-
-The forward pass eliminates group after group; the backward pass solves for their unknowns in the
-reverse order.  Reading order: :func:`trace`, then ``_Tracer.group`` (which of the two ways), then
-``_Tracer.sequential`` (one pivot after another) and :class:`kkt.elimination.bracket.Bracket`.
-"""
+"""From an order to the tape that every number format reads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from typing import Any
 
-from ..blocks import FC, FJ, PDD, QDD, Block, F
-from .bracket import Bracket
-from .fronts import Fronts
-from .pivot import BasePivot, DensePivot, PairPivot, Rows, present
-from .program import PivotRecord, Program, Ref
-from .symbolic import PAIR_FIRST, SINGLE, SymbolicFactor
-from .writer import Writer
+from ..errors import OrderError, SizeError
+from ..system import System
+from . import refusals
+from .pivots import OrderFunction, PivotSequence, plan
+from .symbolic import symbolic
+from .tape import Tape, lower
+from .tracer import program_of
 
-
-def trace(symbolic: SymbolicFactor) -> Program:
-    """The block program of a sequence; raises OrderError for a pivot that cannot be used."""
-    return _Tracer(symbolic).program()
+MAX_UPDATES = 3_000_000  # of pairs of blocks, in one trace
 
 
-class _Tracer:
-    def __init__(self, symbolic: SymbolicFactor) -> None:
-        self.symbolic = symbolic
-        self.plan = symbolic.plan
-        self.graph = self.plan.graph
-        self.rules = self.plan.sequence.rules
-        self.n = self.graph.structure.n
-        self.write = Writer()
-        self.fronts = Fronts(self.write, self.plan, self.rules.assembly == "right_looking")
-        self.records: list[PivotRecord] = []
-        self.backward: list[Callable[[], None]] = []  # one a pivot or bracket, run in reverse
-        self.x: dict[int, Ref] = {}  # the solution, by block
-        self.inertia: Ref | None = None
-        self.inertia_blocks: tuple[int, ...] = ()
-        self.basis: dict[int, tuple[Ref | None, Ref | None]] = {}
+def trace(system: System, order: PivotSequence | OrderFunction | Any) -> Tape:
+    """Eliminate once on structure and write the tape that every number format reads.
 
-    def program(self) -> Program:
-        self.enter_matrix()
-        groups = self.base_groups()
-        for members in groups:
-            self.group(members)
-        for finish in reversed(self.backward):
-            finish()
-        solution = self.solution()
-        return Program(
-            name=self.plan.sequence.name,
-            gain=self.rules.rank_update == "gain",
-            groups=self.plan.groups,
-            bodies=sum(1 for block in solution if block.kind == "pdd"),
-            symbolic=self.symbolic,
-            instructions=tuple(self.write.instructions),
-            shapes=tuple(self.write.shapes),
-            pivots=tuple(self.records),
-            solution=solution,
-            inertia=self.inertia,
-            inertia_bodies=tuple(self.graph.block(b).body for b in self.inertia_blocks),
+    Raises OrderError for a sequence that is incomplete, structurally zero or structurally
+    singular at a pivot, and SingularError where a pivot needs an inertia that the model lacks.
+    """
+    if isinstance(order, str):
+        raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
+    factor = symbolic(plan(order, system.structure))
+    if factor.updates > MAX_UPDATES:
+        raise SizeError(
+            f"order {factor.plan.sequence.name!r}: updates {factor.updates:.1e} pairs of blocks on "
+            f"this tree, more than {MAX_UPDATES:.0e}; use an order with less fill, such as abm"
         )
-
-    # -- the matrix ---------------------------------------------------------------------------
-
-    def enter_matrix(self) -> None:
-        """Equation (4), with forces split along the joint axes where the plan asks for it."""
-        n, w, fronts = self.n, self.write, self.fronts
-        structure = self.graph.structure
-        origin = structure.copy_of if structure.copy_of is not None else range(n)
-        for k in range(n):
-            body = int(origin[k])
-            first = body == k  # the piece of a split link that carries the joint
-            M = w.input("M", body, (6, 6))
-            b = w.input("b", body, (6, 1))
-            if structure.pieces is not None and structure.pieces[k] > 1:
-                M, b = (w.divide(x, int(structure.pieces[k])) for x in (M, b))
-            fronts.set(PDD * n + k, PDD * n + k, M)
-            fronts.set_rhs(PDD * n + k, b)
-            dof = int(structure.dof[k])
-            H = w.input("H", body, (dof, 6)) if dof else None
-            if dof:
-                fronts.set_rhs(QDD * n + k, w.input("tau", body, (dof, 1)))
-            a = -w.input("a", body, (6, 1)) if first else None
-            up = int(structure.parent[k])
-            Phi: Ref | None = None
-            if up >= 0:
-                Phi = w.input("Phi", body, (6, 6)) if first else w.eye(6)
-            if self.graph.split:
-                self.enter_split_force(k, up, H, Phi, a)
-            else:
-                fronts.set(PDD * n + k, F * n + k, w.eye(6))
-                fronts.set(QDD * n + k, F * n + k, H)
-                fronts.set_rhs(F * n + k, a)
-                if Phi is not None:
-                    fronts.set(PDD * n + up, F * n + k, -Phi)
-
-    def enter_split_force(
-        self, k: int, up: int, H: Ref | None, Phi: Ref | None, a: Ref | None
-    ) -> None:
-        """f = B fJ + C fC with H B = 1 and H C = 0, so that fJ = tau (Yamane & Nakamura, (11))."""
-        n, w, fronts = self.n, self.write, self.fronts
-        dof = int(self.graph.structure.dof[k])
-        if H is None:
-            self.basis[k] = (None, w.eye(6))
-        else:
-            self.basis[k] = (
-                w.unary("along", H, (6, dof)),
-                w.unary("across", H, (6, 6 - dof)) if dof < 6 else None,
-            )
-            fronts.set(QDD * n + k, FJ * n + k, w.eye(dof))
-        for kind, basis in zip((FJ, FC), self.basis[k], strict=True):
-            if basis is None:
-                continue
-            fronts.set(PDD * n + k, kind * n + k, basis)
-            fronts.set_rhs(kind * n + k, w.mul(basis.T, a))
-            if Phi is not None:
-                fronts.set(PDD * n + up, kind * n + k, w.neg(w.mul(Phi, basis)))
-
-    def solution(self) -> dict[Block, Ref]:
-        """pdd, qdd, f of the tree's own bodies; split forces are put together again."""
-        n, w, structure = self.n, self.write, self.graph.structure
-        result: dict[Block, Ref] = {}
-        for k in range(n):
-            if structure.copy_of is not None and structure.copy_of[k] != k:
-                continue
-            name = structure.names[k]
-            result[Block("pdd", name)] = self.x[PDD * n + k]
-            if structure.dof[k]:
-                result[Block("qdd", name)] = self.x[QDD * n + k]
-            if self.graph.split:
-                parts = [
-                    w.mul(basis, self.x.get(kind * n + k))
-                    for kind, basis in zip((FJ, FC), self.basis[k], strict=True)
-                ]
-                force = w.add(*parts)
-            else:
-                force = self.x[F * n + k]
-            assert force is not None
-            result[Block("f", name)] = force
-        return result
-
-    # -- groups -------------------------------------------------------------------------------
-
-    def base_groups(self) -> list[list[tuple[int, ...]]]:
-        """Groups of base pivots: (x, z) for a pair, else one dense pivot of one or more blocks.
-
-        Single groups of qdd blocks that end a sequence become one dense pivot: the same scalar
-        operations in the same order, without a block for every pair of joints.
-        """
-        blocks, pivot, group = self.plan.blocks, self.symbolic.pivot, self.plan.group
-        groups: list[list[tuple[int, ...]]] = []
-        last = -1
-        for t in range(len(blocks)):
-            if group[t] != last:
-                groups.append([])
-                last = int(group[t])
-            if pivot[t] == PAIR_FIRST:
-                groups[-1].append((int(blocks[t]), int(blocks[t + 1])))
-            elif pivot[t] == SINGLE:
-                before = groups[-1][-1] if groups[-1] else None
-                if before is not None and not self.is_pair(before):
-                    groups[-1][-1] = (*before, int(blocks[t]))
-                else:
-                    groups[-1].append((int(blocks[t]),))
-        tail: list[int] = []
-        while len(groups) > 1 and len(groups[-1]) == 1 and self.is_joint(groups[-1][0]):
-            tail = [*groups.pop()[0], *tail]
-        return [*groups, [tuple(tail)]] if tail else groups
-
-    def is_pair(self, pivot: tuple[int, ...]) -> bool:
-        return len(pivot) == 2 and bool(
-            self.symbolic.pivot[self.fronts.position[pivot[0]]] == PAIR_FIRST
-        )
-
-    def is_joint(self, pivot: tuple[int, ...]) -> bool:
-        return all(b // self.n == QDD for b in pivot)
-
-    def group(self, members: list[tuple[int, ...]]) -> None:
-        rows = [b for pivot in members for b in pivot]
-        step = int(self.plan.group[self.fronts.position[rows[0]]])
-        self.write.step = step
-        self.fronts.open(rows, step)
-        carried = self.rules.couple == "carried" or self.rules.assembly == "right_looking"
-        if len(members) == 1 or carried:
-            self.sequential(members, rows)
-        else:
-            self.bracket(members, rows)
-        self.fronts.close()
-
-    def make(self, blocks: tuple[int, ...], A: Rows) -> BasePivot:
-        """The base pivot on blocks whose own square block is A[b][c]; recorded."""
-        w = self.write
-        step = w.step
-        names = tuple(self.graph.block(b) for b in blocks)
-        if self.is_pair(blocks):
-            self.records.append(PivotRecord(names, step, True, -1))
-            return PairPivot(w, blocks, A[blocks[0]][blocks[0]])
-        sizes = [int(self.graph.size[b]) for b in blocks]
-        whole = w.square([[A[b][c] for c in blocks] for b in blocks], sizes)
-        if len(blocks) == self.joints and self.is_joint(blocks):
-            self.inertia, self.inertia_blocks = whole, blocks
-        steps = [int(self.plan.group[self.fronts.position[b]]) for b in blocks]
-        factor = w.factor(
-            whole, tuple(s for s, m in zip(steps, sizes, strict=True) for _ in range(m))
-        )
-        first = 0
-        for name, s, size in zip(names, steps, sizes, strict=True):
-            self.records.append(PivotRecord((name,), s, False, factor.value, (first, first + size)))
-            first += size
-        return DensePivot(w, blocks, sizes, factor, self.rules.rank_update == "gain")
-
-    @property
-    def joints(self) -> int:
-        return int((self.graph.structure.dof > 0).sum())
-
-    # -- one pivot after another --------------------------------------------------------------
-
-    def sequential(self, members: list[tuple[int, ...]], rows: list[int]) -> None:
-        """Every pivot meets all that is coupled to it, inside the group and out, at once."""
-        w, fronts = self.write, self.fronts
-        for i, blocks in enumerate(members):
-            rest = [b for pivot in members[i + 1 :] for b in pivot]
-            own: Rows = {b: {c: fronts.get(b, c) for c in blocks} for b in blocks}
-            pivot = self.make(blocks, own)
-            columns = [*rest, *fronts.outside]
-            C = {o: present({b: fronts.get(b, o) for b in blocks}) for o in columns}
-            C = {o: column for o, column in C.items() if column}
-            y = {b: fronts.rhs(b) for b in blocks}
-            for o1, o2 in pivot.coupled(C):
-                fronts.update(o1, o2, w.neg(pivot.quadratic(C[o1], C[o2], o1, o2)))
-            for o1 in C:
-                fronts.update_rhs(o1, w.neg(pivot.quadratic(C[o1], y, o1, None)))
-            self.backward.append(partial(self.back, pivot, C, y, w.step))
-
-    def back(
-        self,
-        pivot: BasePivot,
-        C: dict[int, dict[int, Ref]],
-        y: dict[int, Ref | None],
-        step: int,
-    ) -> None:
-        """x = A^-1 (y - C x_outside) for one pivot."""
-        self.write.step = step
-        right = dict(y)
-        for o, rows in C.items():
-            for b, ref in rows.items():
-                right[b] = self.write.sub(right[b], self.write.mul(ref, self.x.get(o)))
-        self.x.update(present(pivot.apply(right)))
-
-    def bracket(self, members: list[tuple[int, ...]], rows: list[int]) -> None:
-        """The bracket's inverse by itself, then the couplings, then the update."""
-        unassembled = self.rules.accumulate == "unassembled"
-        bracket = Bracket(self.write, self.fronts, rows, unassembled)
-        for blocks in members:
-            A, E, W = bracket.block(blocks)
-            bracket.border(self.make(blocks, A), E, W)
-        bracket.update_outside()
-        self.backward.append(partial(bracket.solve, self.x))
+    program = program_of(factor)
+    refusals.unphysical(program, system)
+    tape = lower(program, system)
+    refusals.structurally_singular(tape, system)
+    return tape

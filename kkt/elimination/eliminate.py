@@ -1,0 +1,105 @@
+"""Solve (4) by an order in a number format: what a user calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import FormatError, OrderError
+from ..system import System, assemble
+from .certify import certify
+from .formats import Format, get_format
+from .pivots import OrderFunction, PivotSequence
+from .record import Elimination, StepRecord
+from .run import (
+    Observation,
+    elimination_of,
+    first_bad,
+    number_of,
+    run_floats,
+    run_objects,
+    signed,
+    step_records,
+)
+from .tape import Tape
+from .trace import trace
+
+
+def eliminate(
+    system: System,
+    order: PivotSequence | OrderFunction | Tape | Any,
+    format: str | Format = "float64",
+    *,
+    records: bool = True,
+    reference: Any = None,
+) -> Elimination:
+    """Solve (4) by an order in a number format.
+
+    float64 and float32 start from the entries of (4), rounded to the format; exact, mp:D and
+    ball:D run the spatial algebra, bias and assembly too, from the model's doubles.  A pivot that
+    is zero or not a number stops nothing in floats: ``failed_at`` names it.  With ``records``
+    False, rounding is not observed (faster).  ``reference`` is the certified solution
+    (:func:`kkt.certify`) that the records' errors are measured against.
+    """
+    chosen = get_format(format)
+    tape = order if isinstance(order, Tape) else trace(system, order)
+    if chosen.kind == "float":
+        return _eliminate_floats(system, tape, chosen, records, reference)
+    if chosen.kind == "ball":
+        exact = certify(system, chosen.digits, tape=tape)
+        return elimination_of(system, tape, chosen, exact.solution, (), None)
+    return _run_objects(system, tape, chosen)
+
+
+def _eliminate_floats(
+    system: System, tape: Tape, chosen: Format, records: bool, reference: Any
+) -> Elimination:
+    observe = Observation(tape.program.groups) if records else None
+    solution, pivots, _ = run_floats(tape, system.entries, chosen, observe)
+    failed = first_bad(tape, pivots)
+    steps: tuple[StepRecord, ...] = ()
+    if observe is not None:
+        steps = step_records(tape, pivots, observe.operations, observe, solution, reference)
+    return elimination_of(system, tape, chosen, solution, steps, failed)
+
+
+def _run_objects(system: System, tape: Tape, chosen: Format) -> Elimination:
+    number = number_of(chosen)
+    solution, pivots, operations = run_objects(tape, assemble(system.state, number), number)
+    steps = step_records(tape, pivots, operations, None, solution, None)
+    return elimination_of(system, tape, chosen, solution, steps, None)
+
+
+def joint_space_inertia(
+    system: System, order: PivotSequence | OrderFunction | Tape, format: str | Format = "float64"
+) -> NDArray:
+    """The N x N matrix H Phi M Phi* H* of equation (3), bodies in the tree's order.
+
+    It is the Schur complement that an order leaves when it eliminates all pdd and f before any
+    qdd (crbm).  Raises OrderError for other orders.
+    """
+    chosen = get_format(format)
+    tape = order if isinstance(order, Tape) else trace(system, order)
+    N = int(system.tree.offset[-1])
+    if N == 0:
+        return np.zeros((0, 0), dtype=chosen.dtype or float)
+    if tape.inertia is None:
+        raise OrderError(
+            f"order {tape.program.name!r}: does not leave all qdd to the "
+            "end, so that no joint-space inertia appears; use crbm"
+        )
+    rows = np.concatenate(
+        [
+            np.arange(system.tree.offset[k], system.tree.offset[k + 1])
+            for k in (system.structure.index[b] for b in tape.program.inertia_bodies)
+        ]
+    )
+    if chosen.kind != "float":
+        raise FormatError(f"format {chosen.name!r}: joint_space_inertia needs float32 or float64")
+    _, _, v = run_floats(tape, system.entries, chosen)
+    values = signed(v, tape.inertia)
+    M = np.zeros((N, N), dtype=values.dtype)
+    M[np.ix_(rows, rows)] = values
+    return M
