@@ -21,19 +21,18 @@ from scipy.sparse.linalg import spsolve
 
 import kkt
 import orderings
-from kkt.specs import from_spec
 
 TREES = {
     "every joint": every_joint,
     **{
-        f"mixture {seed}": lambda seed=seed: from_spec(
+        f"mixture {seed}": lambda seed=seed: kkt.from_spec(
             f"random_tree:n=14,seed={seed},mass_ratio=10,joints={ALL_JOINTS}"
         )
         for seed in range(3)
     },
     "spherical chain": lambda: kkt.chain(8, joint="spherical"),
-    "free bodies": lambda: from_spec("random_tree:n=6,seed=9,joints=floating"),
-    "welded": lambda: from_spec("random_tree:n=12,seed=5,joints=fixed+fixed+revolute"),
+    "free bodies": lambda: kkt.from_spec("random_tree:n=6,seed=9,joints=floating"),
+    "welded": lambda: kkt.from_spec("random_tree:n=12,seed=5,joints=fixed+fixed+revolute"),
 }
 
 
@@ -127,7 +126,7 @@ def test_the_listing_of_bodies_does_not_matter(order):
 
 @pytest.mark.parametrize("seed", range(25))
 def test_random_orders_are_feasible(seed):
-    system = kkt.build(from_spec(f"random_tree:n=7,seed={seed},joints={ALL_JOINTS}+revolute"))
+    system = kkt.build(kkt.from_spec(f"random_tree:n=7,seed={seed},joints={ALL_JOINTS}+revolute"))
     order = orderings.get(f"random:{seed}")
     groups = list(order(system.structure))
     assert sorted(map(str, groups)) == sorted(
@@ -386,7 +385,7 @@ def shuffled_brackets(names, draw, split):
 def test_random_brackets_under_any_switches(seed, split):
     """Whatever the bracket and the switches, the answer is scipy's; only its rounding differs."""
     draw = random.Random(seed)
-    system = kkt.build(from_spec(f"random_tree:n={draw.randrange(2, 7)},seed={seed}"))
+    system = kkt.build(kkt.from_spec(f"random_tree:n={draw.randrange(2, 7)},seed={seed}"))
     x = spsolve(system.matrix, system.rhs)
     exact = np.concatenate([x[system.blocks["qdd", b]] for b in system.tree.names])
     for _ in range(4):
