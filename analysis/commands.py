@@ -106,9 +106,9 @@ def compare(options: argparse.Namespace) -> int:
 
     out = console(sys.stdout)
     out.print(comparison_table(result, out.width))
-    out.print(result.verdict, soft_wrap=True)
+    out.print(result.verdict, soft_wrap=True, markup=False)
     if folder is not None:
-        out.print(f"{len(files)} figures in {folder}", soft_wrap=True)
+        out.print(f"{len(files)} figures in {folder}", soft_wrap=True, markup=False)
     return 0
 
 

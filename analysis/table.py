@@ -6,6 +6,7 @@ from typing import IO, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from .comparison import Comparison
@@ -14,7 +15,7 @@ from .row import Row
 
 def console(file: IO[str], wide: bool = False) -> Console:
     """A console that does not squeeze tables when the output is not a terminal."""
-    made = Console(file=file, highlight=False)
+    made = Console(file=file, highlight=False, emoji=False)  # chain:100 is no :100:
     if not made.is_terminal or (wide and made.width < 100):
         made.width = max(made.width, 120)
     return made
@@ -26,7 +27,7 @@ def comparison_table(comparison: Comparison, width: int) -> Table:
     table = Table(
         box=SIMPLE_HEAD,
         pad_edge=False,
-        title=f"{comparison.model}: {comparison.bodies} bodies, "
+        title=f"{escape(comparison.model)}: {comparison.bodies} bodies, "
         f"{comparison.dof} degrees of freedom",
         caption="fill: blocks and entries of one triangle; error: max |qdd - exact| / max |exact|; "
         "bits: most cancelled / absorbed in one addition",
@@ -45,7 +46,7 @@ def comparison_table(comparison: Comparison, width: int) -> Table:
     for order in dict.fromkeys(row.order for row in comparison.rows):
         rows = {row.format: row for row in comparison.rows if row.order == order}
         first = next(iter(rows.values()))
-        cells = [order, *(_number(x) for x in _costs(first))]
+        cells = [escape(order), *(_number(x) for x in _costs(first))]
         for name in formats:
             cells += _format_cells(rows.get(name))[: 3 if bits else 2]
         table.add_row(*cells)
@@ -77,5 +78,5 @@ def orders_table(rows: list[tuple[str, str, str]]) -> Table:
     table.add_column("what it does")
     table.add_column("source")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(escape, row))
     return table

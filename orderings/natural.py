@@ -1,11 +1,11 @@
-"""The order in which equation (4) is written, made feasible."""
+"""The order in which the bodies are listed (Ascher, Pai & Cloutier 1996, equation (6))."""
 
 from kkt import Structure
 
 from .registry import order
 
 
-@order("natural", source="Ascher, Pai & Cloutier 1996, eq (4), as written")
+@order("natural", source="Ascher, Pai & Cloutier 1996, eq (6), bodies as listed")
 def natural(structure: Structure) -> list:
-    """Block rows of (4) one after another; qdd, whose diagonal is zero, waits for f."""
-    return [[(kind, k)] for kind in ("pdd", "f", "qdd") for k in structure.names]
+    """Body after body as the tree lists them, one block at a time: pdd, f, then qdd."""
+    return [[(kind, k)] for k in structure.names for kind in ("pdd", "f", "qdd")]
