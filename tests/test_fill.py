@@ -256,11 +256,10 @@ def test_height_of_abm_on_a_chain_is_3n(n):
 
 
 def test_nested_dissection_of_1023_links_trades_fill_for_height():
-    """About four times ABM's fill, height 30 instead of 3069."""
+    """Height 13 instead of 3069: pdd, the pair (qdd fJ), then fC in a balanced tree, 10 deep."""
     of = structure(range(-1, 1022))
     nested = kkt.symbolic(kkt.plan(orderings.get("divide_and_conquer"), of))
-    # pdd and (qdd fJ) are freed at once; then the levels of a balanced tree of 1023 joints
-    assert nested.height <= 30 + 3 and factor(bracketed(of), of).height == 3069
+    assert nested.height == 1 + 2 + 10 and factor(bracketed(of), of).height == 3069
     assert nested.fill_blocks > 3 * 1022
 
 
