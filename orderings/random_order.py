@@ -14,6 +14,7 @@ def random_order(seed: int = 0) -> Callable[..., Any]:
 
     @order(f"random:{seed}", source="any linear extension of pdd < f < qdd")
     def shuffled(structure: Structure) -> list:
+        """Blocks in a random order of this seed, pdd before f before qdd in every body."""
         turns = [k for k in structure.names for _ in range(3)]
         random.Random(seed).shuffle(turns)
         kinds = {k: iter(("pdd", "f", "qdd")) for k in structure.names}

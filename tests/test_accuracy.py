@@ -5,7 +5,6 @@ the doubles of each file.  Bounds are those that an honest implementation meets:
 in another order, a mirrored triangle forgotten or a bracket opened too early breaks them.
 """
 
-import itertools
 from decimal import Decimal
 from fractions import Fraction
 
@@ -19,18 +18,10 @@ import orderings
 from kkt.elimination.certify import decimal
 
 ORDERS = orderings.names()
-CRBM = ("crbm", "crbm_block_row", "natural")  # orders that leave the joint-space inertia
+CRBM = ("crbm", "crbm_block_row")  # orders that leave the joint-space inertia
 STABLE = {"abm": 1e-14, "modified_abm": 1e-14, "bad_abm": 1e-14, "lagrange": 1e-13}
 OTHERS = 5e-12
 UNIT = 1.1e-16  # float64
-
-
-def pairs():
-    """(model, order); what takes seconds in Python's numbers carries the mark ``slow``."""
-    for model, order in itertools.product(MODELS, ORDERS):
-        slow = order == "natural" and model in ("random_64", "chain_100")
-        marks = [pytest.mark.slow] if slow else []
-        yield pytest.param(model, order, marks=marks, id=f"{model}-{order}")
 
 
 def off(model, qdd):
@@ -58,7 +49,8 @@ def test_what_crbm_loses_is_lost_in_float64_too():
     assert off("chain_100", solve("chain_100", "abm").qdd) < 1e-15
 
 
-@pytest.mark.parametrize("model,order", list(pairs()))
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("order", ORDERS)
 def test_mpmath_gives_every_printed_digit(model, order):
     qdd = solve(model, order, "mp:50").qdd
     for x, text in zip(qdd, printed(model), strict=True):

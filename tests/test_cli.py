@@ -161,10 +161,6 @@ def test_solve_with_a_users_order(run, tmp_path):
     assert code == 0 and document(out)["order"] == "mine" and document(out)["qdd"] == abm["qdd"]
 
 
-CRASHES = pytest.mark.xfail(strict=True, reason="random:0 has no docstring: IndexError")
-
-
-@CRASHES
 def test_orders(run):
     code, out, _ = run("orders")
     assert code == 0
@@ -173,7 +169,6 @@ def test_orders(run):
     assert "Featherstone 1983" in out and "Walker & Orin 1982" in out
 
 
-@CRASHES
 def test_orders_json(run):
     code, out, _ = run("orders", "--json")
     rows = document(out)

@@ -312,7 +312,6 @@ def test_refusals_name_block_step_and_remedy(groups, message):
     assert "\n" not in str(refusal.value) and str(refusal.value).startswith("order 'order': ")
 
 
-@pytest.mark.xfail(strict=True, reason="the second f of a bracket that holds its pdd is dropped")
 def test_a_force_named_twice_in_one_bracket_is_refused():
     with pytest.raises(kkt.OrderError, match="eliminates f_j2 twice"):
         kkt.eliminate(kkt.build(kkt.chain(2)), pivots(ALL2 + " f2", "pdd1 qdd1 f1"))

@@ -147,7 +147,7 @@ def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Struct
     numbers = _numbers(sequence, structure)
     split = any(kind >= FJ for group in numbers for kind, _ in group)
     graph = BlockGraph(structure, split)
-    blocks, group, paired = _inside_brackets(numbers, graph)
+    blocks, group, paired = _inside_brackets(numbers, graph, sequence.name)
     _check_complete(blocks, group, graph, sequence.name)
     return Plan(sequence, graph, blocks, group, paired)
 
@@ -235,7 +235,7 @@ def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> st
 
 
 def _inside_brackets(
-    numbers: list[list[tuple[int, int]]], graph: BlockGraph
+    numbers: list[list[tuple[int, int]]], graph: BlockGraph, name: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
     """Blocks one after another, pairs first in every bracket; blocks of size 0 are dropped."""
     n = graph.structure.n
@@ -250,6 +250,9 @@ def _inside_brackets(
         if not here:
             continue
         inside = set(here)
+        if len(inside) < len(here):
+            twice = next(b for b in here if here.count(b) > 1)
+            raise OrderError(_named_twice(graph.block(twice), g + 1, name))
         pairs = []
         single = []
         for b in here:
@@ -275,6 +278,10 @@ def _inside_brackets(
     )
 
 
+def _named_twice(block: Block, step: int, name: str) -> str:
+    return f"order {name!r}: eliminates {block} twice, again at step {step}; name every block once"
+
+
 def _check_complete(
     blocks: NDArray[np.int64], group: NDArray[np.int64], graph: BlockGraph, name: str
 ) -> None:
@@ -283,10 +290,7 @@ def _check_complete(
     if (times > 1).any():
         twice = int(np.flatnonzero(times > 1)[0])
         step = int(group[np.flatnonzero(blocks == twice)[1]]) + 1
-        raise OrderError(
-            f"order {name!r}: eliminates {graph.block(twice)} twice, again at step {step}; "
-            "name every block once"
-        )
+        raise OrderError(_named_twice(graph.block(twice), step, name))
     foreign = np.flatnonzero((times > 0) & (graph.size == 0))
     if foreign.size:
         raise OrderError(

@@ -49,5 +49,5 @@ class Elimination:
 
     @property
     def height(self) -> int:
-        """Blocks on the longest path of the elimination tree."""
+        """Blocks on the longest path of pivots that must wait for each other."""
         return self.symbolic.height

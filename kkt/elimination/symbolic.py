@@ -100,12 +100,15 @@ class SymbolicFactor:
 
     @cached_property
     def levels(self) -> NDArray[np.int64]:
-        """(B,) number of blocks on the longest path of the elimination tree up to each."""
-        return kernels.levels(self.parent)
+        """(B,) blocks on the longest path of pivots that must wait for each other, up to each.
+
+        A pair whose second block has no other neighbour changes no block, and none waits for it.
+        """
+        return kernels.levels(self.column_pointer, self.column_index, self.pivot)
 
     @property
     def height(self) -> int:
-        """Blocks on the longest path of the elimination tree: steps that cannot be parallel."""
+        """Blocks on the longest such path: steps that cannot be taken side by side."""
         return int(self.levels.max(initial=0))
 
     @cached_property

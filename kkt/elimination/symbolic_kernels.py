@@ -107,11 +107,21 @@ def eliminate(pointer, later, diagonal, paired):  # pragma: no cover
 
 
 @njit(cache=True)
-def levels(parent):  # pragma: no cover
-    level = np.ones(len(parent), dtype=np.int64)
-    for t in range(len(parent)):
-        if parent[t] >= 0 and level[parent[t]] <= level[t]:
-            level[parent[t]] = level[t] + 1
+def levels(pointer, index, pivot):  # pragma: no cover
+    """An entry that a pivot updates must be ready when the first of its two blocks is a pivot."""
+    count = len(pivot)
+    level = np.ones(count, dtype=np.int64)
+    for t in range(count):
+        start, end, own = pointer[t], pointer[t + 1], level[t] + 1
+        if pivot[t] == 1:
+            level[t + 1] = max(level[t + 1], own)
+            continue
+        for e in range(start, end):
+            level[index[e]] = max(level[index[e]], own)
+        if pivot[t] == 2 and end > start:  # neighbours of x are updated against those of z
+            for e in range(pointer[t - 1], start):
+                if t < index[e] < index[end - 1]:
+                    level[index[e]] = max(level[index[e]], own)
     return level
 
 
