@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +46,7 @@ def save(figure: Figure | str, path: str | Path) -> Path:
         if isinstance(figure, str):
             beside.write_text(figure, encoding="utf-8")
         else:
-            with settings():
+            with settings(), _without_font_dates():
                 figure.savefig(
                     beside, format=suffix[1:], dpi=RASTER_DPI, metadata=_METADATA[suffix],
                     facecolor=figure.get_facecolor(),
@@ -57,6 +60,18 @@ def save(figure: Figure | str, path: str | Path) -> Path:
     finally:
         _remove(beside)
     return path
+
+
+@contextmanager
+def _without_font_dates() -> Iterator[None]:
+    """Fonts are embedded without dates, and fontTools says so for every one of them."""
+    logger = logging.getLogger("fontTools.ttLib.tables._h_e_a_d")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _remove(part: Path) -> None:
