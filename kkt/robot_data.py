@@ -129,6 +129,11 @@ def find_robot(name: str) -> tuple[Path, bool]:
 
     Raises ModelError, with the nearest names, for one that the installed package has not.
     """
+    if robots_folder() is None:
+        raise ModelError(
+            f"robot: {name!r} needs example-robot-data, which is not installed; "
+            "install pivotree[robots]"
+        )
     files = robot_files()
     if name not in files:
         raise ModelError(f"robot: {name!r} is unknown; {nearest(name, files)}")
