@@ -138,11 +138,6 @@ def solve(options: argparse.Namespace) -> int:
 
     chosen = get_format(options.format)
     function = orderings.get(options.order)
-    if getattr(function, "problem", "qdd") != "qdd":
-        raise kkt.OrderError(
-            f"order {options.order!r}: solves for tau with qdd known; "
-            f"use one of {', '.join(orderings.names())}"
-        )
     with _progress() as progress:
         system = system_of(options)
         progress(f"tracing {options.order}")

@@ -393,3 +393,16 @@ def test_random_brackets_under_any_switches(seed, split):
         result = kkt.eliminate(system, kkt.PivotSequence(groups, rules=rules))
         assert result.failed_at is None
         assert np.abs(result.qdd - exact).max() <= 1e-8 * np.abs(exact).max(), (groups, rules)
+
+
+def test_an_order_that_raises_is_told_in_one_sentence():
+    def broken(structure):
+        return [[("pdd", structure.names[99])]]
+
+    with pytest.raises(kkt.OrderError, match=r"'broken': raises IndexError: .*line \d+\)"):
+        kkt.trace(kkt.build(kkt.chain(2)), broken)
+
+
+def test_inverse_dynamics_is_no_forward_order():
+    with pytest.raises(kkt.OrderError, match="solves for tau with qdd known"):
+        kkt.trace(kkt.build(kkt.chain(2)), orderings.get("inverse_dynamics"))

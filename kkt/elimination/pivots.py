@@ -8,16 +8,18 @@ their exact inverse [[0, 1], [1, -X]]; what is left follows in the order pdd < f
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Hashable, Iterable, Sequence
+import traceback
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import FC, FJ, KINDS, PDD, QDD, Block, F, Structure
-from ..errors import OrderError
+from ..errors import OrderError, PivotreeError
 
 # Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
 _PRIORITY = {PDD: 0, F: 1, FJ: 1, FC: 2, QDD: 3}
@@ -164,8 +166,13 @@ def as_sequence(order: Any, structure: Structure) -> PivotSequence:
         for key in ("source", "rules", "split_links")
         if callable(order) and hasattr(order, key)
     }
+    if getattr(order, "problem", "qdd") != "qdd":
+        raise OrderError(
+            f"order {name!r}: solves for tau with qdd known (kkt.inverse_dynamics runs it); "
+            "use one that solves for qdd, such as abm"
+        )
     if callable(order):
-        order = order(structure)
+        order = _called(order, name, structure)
     if isinstance(order, PivotSequence):
         return replace(order, name=name) if order.name == "order" else order
     try:
@@ -176,6 +183,21 @@ def as_sequence(order: Any, structure: Structure) -> PivotSequence:
             "return a list of groups, each a list of blocks such as ('pdd', body)"
         ) from None
     return PivotSequence(groups, name=name, **tags)
+
+
+def _called(order: Callable[..., Any], name: str, structure: Structure) -> Any:
+    """The order's groups; what goes wrong inside a user's function is told in one sentence."""
+    try:
+        groups = order(structure)
+        return list(groups) if isinstance(groups, Iterator) else groups
+    except PivotreeError:
+        raise
+    except Exception as error:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        raise OrderError(
+            f"order {name!r}: raises {type(error).__name__}: {error} "
+            f"({Path(at.filename).name}, line {at.lineno})"
+        ) from error
 
 
 def _numbers(sequence: PivotSequence, structure: Structure) -> list[list[tuple[int, int]]]:
