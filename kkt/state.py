@@ -57,11 +57,11 @@ def state_of(
     """
     N = int(tree.offset[-1])
     stored = graph.graph
-    coordinates = _coordinates(tree, stored.get("q") if q is None else q)
+    position = coordinates(tree, graph, q)
     rates = _vector("qd", stored.get("qd") if qd is None else qd, N)
     efforts = _vector("tau", stored.get("tau") if tau is None else tau, N)
     wrench = _wrenches(tree, graph, f_ext)
-    R, p, S, bias = kinematics(tree, coordinates, rates)
+    R, p, S, bias = kinematics(tree, position, rates)
     bias = bias + _node_field(tree, graph, "bias")
     return State(
         tree.names, tree.parent, R, p, S, tree.mass, tree.com, tree.inertia,
@@ -122,8 +122,9 @@ def _vector(field: str, value: Any, length: int) -> Floats:
 _WITH_QUATERNION = {"spherical": 4, "floating": 7}
 
 
-def _coordinates(tree: BodyTree, value: Any) -> Floats:
+def coordinates(tree: BodyTree, graph: nx.DiGraph, q: Any) -> Floats:
     """q as N numbers, from N numbers, numbers with quaternions, or a mapping by body."""
+    value = graph.graph.get("q") if q is None else q
     N = int(tree.offset[-1])
     if isinstance(value, Mapping):
         unknown = [name for name in value if name not in tree.names]

@@ -17,7 +17,7 @@ from .blocks import BlockIndex, Structure
 from .errors import ModelError
 from .joints import GENERAL
 from .spatial import Array, force_transform, skew, spatial_inertia
-from .state import State, kinematics, state_of
+from .state import State, coordinates, kinematics, state_of
 from .tree import BodyTree, compile_tree
 
 LAYOUTS = ("kind", "body")
@@ -73,15 +73,25 @@ class Pattern:
     S_one: NDArray[np.bool_]  # (N, 6)
     a: NDArray[np.bool_]  # (n,) bodies whose bias acceleration may be nonzero
 
+    def holds(self, entries: Entries) -> bool:
+        """No entry is nonzero, or other than 1, where the pattern says otherwise."""
+        pairs = ((self.Phi, self.Phi_one, entries.Phi), (self.S, self.S_one, entries.S))
+        held = all(not x[~mask].any() and (x[one] == 1.0).all() for mask, one, x in pairs)
+        return held and not entries.a[~self.a].any()
 
-def pattern_of(tree: BodyTree) -> Pattern:
-    """The union of nonzeros over generic states, so that a refresh never meets a new entry."""
+
+def pattern_of(tree: BodyTree, q: NDArray[np.float64], a: NDArray[np.float64]) -> Pattern:
+    """The union of nonzeros over this state and generic ones, so that a refresh finds its place.
+
+    General joints are generic only where q moves one: in a model file the poses that are given
+    are all that there is, and their zeros are structural.
+    """
     generator = np.random.default_rng(1996)
     N = int(tree.offset[-1])
-    free = any(kind not in (GENERAL, "fixed") for kind in tree.joint)
-    states = [
-        generator.uniform(0.4, 1.2, N) if free else np.zeros(N) for _ in range(2 if free else 1)
-    ]
+    moved = any(q[tree.offset[k] : tree.offset[k + 1]].any() for k in tree.S)
+    free = np.repeat([kind != GENERAL or moved for kind in tree.joint], tree.dof)
+    generic = [np.where(free, generator.uniform(0.4, 1.2, N), 0.0) for _ in range(2)]
+    states = [q, *generic] if free.any() else [q]
     Phis, Ss, ones_in_Phi = [], [], []
     for q in states:
         R, p, S, _ = kinematics(tree, q, np.zeros(N))
@@ -96,7 +106,7 @@ def pattern_of(tree: BodyTree) -> Pattern:
         S=nonzero([x != 0.0 for x in Ss]),
         Phi_one=ones(ones_in_Phi),
         S_one=ones([x == 1.0 for x in Ss]),
-        a=(tree.dof > 0) | (tree.parent < 0),
+        a=(tree.dof > 0) | (tree.parent < 0) | a.any(axis=1),
     )
 
 
@@ -215,9 +225,15 @@ class System:
         tau: ArrayLike | None = None,
         f_ext: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
     ) -> System:
-        """The same tree in another state: values only; pattern and places are shared."""
-        state = state_of(self.tree, self.graph, q, qd, tau, f_ext)
+        """The same tree in another state: values only; pattern and places are shared.
+
+        (A general joint that leaves q = 0 for the first time makes a new pattern.)
+        """
+        position = coordinates(self.tree, self.graph, q)
+        state = state_of(self.tree, self.graph, position, qd, tau, f_ext)
         fresh = replace(self, state=state, entries=assemble(state))
+        if not self.pattern.holds(fresh.entries):
+            return replace(fresh, pattern=pattern_of(self.tree, position, fresh.entries.a))
         if "_places" in self.__dict__:  # computed once for all states
             fresh.__dict__["_places"] = self._places
         return fresh
@@ -241,9 +257,12 @@ def build(
     if layout not in LAYOUTS:
         raise ModelError(f"layout {layout!r} is unknown; use 'kind' for (4) or 'body' for (6)")
     compiled = compile_tree(tree)
-    state = state_of(compiled, tree, q, qd, tau, f_ext)
+    position = coordinates(compiled, tree, q)
+    state = state_of(compiled, tree, position, qd, tau, f_ext)
+    entries = assemble(state)
+    pattern = pattern_of(compiled, position, entries.a)
     structure = Structure(compiled.names, compiled.parent, compiled.dof)
-    return System(tree, compiled, state, structure, pattern_of(compiled), assemble(state), layout)
+    return System(tree, compiled, state, structure, pattern, entries, layout)
 
 
 def _ragged(start: NDArray, length: NDArray) -> NDArray:

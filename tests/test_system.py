@@ -208,3 +208,42 @@ def test_an_external_wrench_does_work_on_its_body():
     power = sum(wrench[k] @ here.v[b] for k, b in enumerate(tree.nodes))
     assert abs(power) > 0.1
     assert abs(rate - qd @ tau - power) <= 2e-6 * max(abs(power), here.energy())
+
+
+def pendulum(joint):
+    """Two links on parallel axes, as revolute joints or as general ones with the same S."""
+    tree, S = kkt.new_tree(joint), {}
+    if joint == "general":
+        S = {"S": [[0], [0], [1], [0], [0], [0]]}
+    link = {"mass": 1, "com": [0.1, 0, 0], "inertia": 0.1 * np.eye(3), "joint": joint, **S}
+    kkt.add_body(tree, "a", **link)
+    kkt.add_body(tree, "b", "a", p=[0.3, 0, 0], **link)
+    return tree
+
+
+@pytest.mark.parametrize("refreshed", [False, True])
+def test_a_general_joint_away_from_zero_is_the_joint_that_it_equals(refreshed):
+    """Zeros of the pose at q = 0 are no structure once such a joint has moved."""
+    state = {"q": [0.3, 0.7], "qd": [1.0, -2.0], "tau": [1.0, 2.0]}
+    qdd = []
+    for joint in ("general", "revolute"):
+        tree = pendulum(joint)
+        system = kkt.build(tree).refresh(**state) if refreshed else kkt.build(tree, **state)
+        dense = np.linalg.solve(system.matrix.toarray(), system.rhs)
+        result = kkt.eliminate(system, [[(x, k) for x in ("pdd", "qdd", "f")] for k in "ba"])
+        for k, x in zip("ab", result.qdd, strict=True):
+            assert x == pytest.approx(dense[system.blocks["qdd", k]][0], rel=1e-12)
+        qdd.append(result.qdd)
+    np.testing.assert_allclose(*qdd, rtol=1e-12)
+
+
+def test_a_tape_is_read_only_where_it_fits():
+    order = [[(x, k) for x in ("pdd", "qdd", "f")] for k in "ba"]
+    still = kkt.build(pendulum("general"))
+    tape = kkt.trace(still, order)
+    faster = still.refresh(qd=[1.0, 2.0])
+    assert (kkt.eliminate(faster, tape).qdd == kkt.eliminate(faster, order).qdd).all()
+    with pytest.raises(kkt.OrderError, match="trace it again"):
+        kkt.eliminate(still.refresh(q=[0.3, 0.7]), tape)
+    with pytest.raises(kkt.OrderError, match="trace it again"):
+        kkt.eliminate(kkt.build(kkt.chain(3)), tape)

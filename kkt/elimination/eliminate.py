@@ -44,13 +44,31 @@ def eliminate(
     (:func:`kkt.certify`) that the records' errors are measured against.
     """
     chosen = get_format(format)
-    tape = order if isinstance(order, Tape) else trace(system, order)
+    tape = _tape(system, order)
     if chosen.kind == "float":
         return _eliminate_floats(system, tape, chosen, records, reference)
     if chosen.kind == "ball":
         exact = certify(system, chosen.digits, tape=tape)
         return elimination_of(system, tape, chosen, exact.solution, (), None)
     return _run_objects(system, tape, chosen)
+
+
+def _tape(system: System, order: Any) -> Tape:
+    """The order's tape; one that was traced before must fit this system's zeros and ones."""
+    if not isinstance(order, Tape):
+        return trace(system, order)
+    pattern = order.inputs.pattern
+    if pattern is not system.pattern and not (
+        pattern.M.shape == system.pattern.M.shape
+        and (pattern.M >= system.pattern.M).all()
+        and np.array_equal(order.inputs.dof, system.tree.dof)
+        and pattern.holds(system.entries)
+    ):
+        raise OrderError(
+            f"order {order.program.name!r}: its tape was traced on another tree, or where entries "
+            "were zero that are not zero here; trace it again on this system"
+        )
+    return order
 
 
 def _eliminate_floats(
@@ -81,7 +99,7 @@ def joint_space_inertia(
     qdd (crbm).  Raises OrderError for other orders.
     """
     chosen = get_format(format)
-    tape = order if isinstance(order, Tape) else trace(system, order)
+    tape = _tape(system, order)
     N = int(system.tree.offset[-1])
     if N == 0:
         return np.zeros((0, 0), dtype=chosen.dtype or float)
