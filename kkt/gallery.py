@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import random
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -73,7 +74,7 @@ def _rods(
     depth: list[int] = []
     for k, parent in enumerate(parents):
         depth.append(0 if parent < 0 else depth[parent] + 1)
-        axis: object = AXES[axes[depth[k] % len(axes)]]
+        axis: Any = AXES[axes[depth[k] % len(axes)]]
         if kind == "universal":
             axis = (axis, AXES[axes[(depth[k] + 1) % len(axes)]])
         add_body(
@@ -84,7 +85,7 @@ def _rods(
             com=com,
             inertia=inertia,
             joint=kind,
-            axis=axis,  # type: ignore[arg-type]
+            axis=axis,
             p=base if parent < 0 else tip,
         )
     return default_state(tree)

@@ -80,11 +80,11 @@ def kinematics(
     for kind in sorted(set(tree.joint)):
         bodies = np.flatnonzero(kinds == kind)
         if kind == GENERAL:
-            for k in bodies:
-                subspaces[k] = tree.S[int(k)]
+            for k in bodies.tolist():
+                subspaces[k] = tree.S[k]
                 qk = q[tree.offset[k] : tree.offset[k + 1]]
                 if qk.any():
-                    turn, shift = exponential(matvec(tree.S[int(k)], qk))
+                    turn, shift = exponential(matvec(tree.S[k], qk))
                     p[k] = tree.p[k] + matvec(tree.R[k], shift)
                     R[k] = matmul(tree.R[k], turn)
             continue
@@ -94,7 +94,7 @@ def kinematics(
         turn, shift = joint.pose(axis, q[take])
         R[bodies] = matmul(tree.R[bodies], turn)
         p[bodies] = tree.p[bodies] + matvec(tree.R[bodies], shift)
-        for k, S in zip(bodies, joint.subspace(axis, q[take]), strict=True):
+        for k, S in zip(bodies.tolist(), joint.subspace(axis, q[take]), strict=True):
             subspaces[k] = S
         if kind == "universal":
             bias[bodies] = universal_bias(axis, q[take], qd[take])

@@ -98,14 +98,13 @@ def pattern_of(tree: BodyTree, q: NDArray[np.float64], a: NDArray[np.float64]) -
         Phis.append(_transform_pattern(R != 0.0, p != 0.0))
         ones_in_Phi.append(force_transform(R, np.zeros_like(p)) == 1.0)
         Ss.append(np.concatenate([*(x.T for x in S), np.zeros((0, 6))]))
-    nonzero = np.logical_or.reduce
-    ones = np.logical_and.reduce
+    S_all = np.stack(Ss)
     return Pattern(
         M=_inertia_pattern(tree),
-        Phi=nonzero(Phis),
-        S=nonzero([x != 0.0 for x in Ss]),
-        Phi_one=ones(ones_in_Phi),
-        S_one=ones([x == 1.0 for x in Ss]),
+        Phi=np.any(np.stack(Phis), axis=0),
+        S=np.any(S_all != 0.0, axis=0),
+        Phi_one=np.all(np.stack(ones_in_Phi), axis=0),
+        S_one=np.all(S_all == 1.0, axis=0),
         a=(tree.dof > 0) | (tree.parent < 0) | a.any(axis=1),
     )
 

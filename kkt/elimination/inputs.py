@@ -33,16 +33,18 @@ class InputSlots:
         out[mask] = 2 + np.arange(mask.sum())
         return out + np.triu(out, 1).swapaxes(1, 2)
 
-    def _place(self, after: Scalars, mask: NDArray[np.bool_], one: NDArray | None) -> Scalars:
+    def _place(self, after: int, mask: NDArray[np.bool_], one: NDArray | None) -> Scalars:
         out = np.zeros(mask.shape, dtype=np.int64)
         free = mask if one is None else mask & ~one
-        out[free] = max(int(after.max(initial=1)), 1) + 1 + np.arange(free.sum())
+        out[free] = after + 1 + np.arange(free.sum())
         if one is not None:
             out[one] = 1
         return out
 
-    def _last(self, *arrays: Scalars) -> Scalars:
-        return np.array([int(a.max(initial=1)) for a in arrays])
+    @staticmethod
+    def _last(*arrays: Scalars) -> int:
+        """The last slot that is taken; slot 1, which holds one, where there is none."""
+        return max(1, *(int(np.max(a)) for a in arrays if a.size), 1)
 
     @cached_property
     def Phi(self) -> Scalars:
@@ -71,13 +73,13 @@ class InputSlots:
     @cached_property
     def whole(self) -> dict[int, int]:
         """Slots of the whole numbers that pieces of split links divide by."""
-        start = int(self._last(self.b, self.tau).max()) + 1
+        start = self._last(self.b, self.tau) + 1
         return {number: start + i for i, number in enumerate(self.integers)}
 
     @property
     def count(self) -> int:
         """Slots of zero, one and all inputs."""
-        return int(self._last(self.b, self.tau).max()) + 1 + len(self.integers)
+        return self._last(self.b, self.tau) + 1 + len(self.integers)
 
     def pivot_rows(self, k: int) -> tuple[int, ...]:
         """Rows of S_k that the split of forces solves for: large pivots, in a stable order.

@@ -93,8 +93,8 @@ class SymbolicFactor:
         c = self.counts.astype(float)
         pairs = np.flatnonzero(self.pivot == PAIR_FIRST)
         joint = self.plan.blocks // self.plan.graph.structure.n == QDD
-        before = np.flatnonzero(~joint)
-        single = (self.pivot == SINGLE) & (np.arange(len(c)) <= before.max(initial=-1))
+        tail = np.logical_and.accumulate(joint[::-1])[::-1]
+        single = (self.pivot == SINGLE) & ~tail
         total = (c[pairs + 1] * (c[pairs] + c[pairs + 1])).sum()
         return int(total + (c[single] * (c[single] + 1) / 2).sum())
 
@@ -109,7 +109,7 @@ class SymbolicFactor:
     @property
     def height(self) -> int:
         """Blocks on the longest such path: steps that cannot be taken side by side."""
-        return int(self.levels.max(initial=0))
+        return max(self.levels.tolist(), default=0)
 
     @cached_property
     def post(self) -> NDArray[np.int64]:
