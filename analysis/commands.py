@@ -29,11 +29,15 @@ def run(options: argparse.Namespace) -> int:
     }
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)  # what overflows is refused or recorded
         warnings.showwarning = _show_warning
         try:
             return commands[options.command](options)
         except kkt.PivotreeError as error:
-            print(f"pivotree: {error}", file=sys.stderr)
+            print(f"pivotree: {' '.join(str(error).split())}", file=sys.stderr)
+            return 2
+        except MemoryError:
+            print("pivotree: not enough memory for this model; use a smaller one", file=sys.stderr)
             return 2
         except BrokenPipeError:  # the reader of a pipe has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -41,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _show_warning(message: Any, category: Any, *rest: Any, **more: Any) -> None:
-    print(f"pivotree: warning: {message}", file=sys.stderr)
+    print(f"pivotree: warning: {' '.join(str(message).split())}", file=sys.stderr)
 
 
 def system_of(options: argparse.Namespace) -> kkt.System:
@@ -62,7 +66,7 @@ def _numbers(option: str, text: str | None) -> list[float] | None:
     if text is None:
         return None
     try:
-        return [float(x) for x in text.split(",") if x.strip()]
+        return [float(x) for x in text.split(",")] if text.strip() else []
     except ValueError:
         raise kkt.ModelError(
             f"option {option}: {text!r} is no list of numbers; give them as 0.1,0,-2"
@@ -86,7 +90,7 @@ def _progress() -> Any:
 def compare(options: argparse.Namespace) -> int:
     from .comparison import compare as compare_orders
 
-    folder = None if options.output is None else _folder(Path(options.output))
+    folder = None if options.output is None else _folder(_path(options.output))
     names = None if options.orders is None else _list("--orders", options.orders)
     with _progress() as progress:
         system = system_of(options)
@@ -117,6 +121,12 @@ def _list(option: str, text: str) -> list[str]:
     if not items:
         raise kkt.PivotreeError(f"option {option}: is empty; give names separated by commas")
     return items
+
+
+def _path(text: str) -> Path:
+    if not text.strip():
+        raise kkt.PivotreeError("option -o: is empty; give a name")
+    return Path(text)
 
 
 def _folder(path: Path) -> Path:
@@ -191,7 +201,7 @@ def spy(options: argparse.Namespace) -> int:
         raise kkt.OrderError(
             f"option --step: {options.step} is outside this order's steps; use 0 to {steps}"
         )
-    save_spy(symbolic, Path(options.output), step=options.step, dark=options.dark)
+    save_spy(symbolic, _path(options.output), step=options.step, dark=options.dark)
     return 0
 
 

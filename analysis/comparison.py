@@ -9,8 +9,10 @@ from typing import Any
 
 import orderings
 from kkt import (
+    CertificationError,
     Certified,
     Elimination,
+    OrderError,
     SingularError,
     SizeError,
     System,
@@ -65,19 +67,30 @@ def compare(
     OrderError for an order that is unknown or infeasible, and CertificationError where the
     joint-space inertia is singular.
     """
+    orders = [orders] if isinstance(orders, str) else orders
+    formats = [formats] if isinstance(formats, str) else formats
     chosen = [get_format(name) for name in formats]
     functions = [
         orderings.get(order) if isinstance(order, str) else order
         for order in (orderings.names() if orders is None else orders)
     ]
+    names = [getattr(f, "order_name", getattr(f, "__name__", "order")) for f in functions]
+    for name in names:
+        if names.count(name) > 1:
+            raise OrderError(f"order {name!r}: is asked for twice; give each order its own name")
     references: dict[str, Certified] = {}
+    overflow: dict[str, str] = {}  # formats that cannot hold this robot's data
     for f in chosen:
         progress(f"certified answer for {f.name}")
-        references[f.name] = reference(system, f)
+        try:
+            references[f.name] = reference(system, f)
+        except CertificationError as error:
+            if len(overflow) + 1 == len(chosen) or "overflows" not in str(error):
+                raise
+            overflow[f.name] = str(error)
     rows: list[Row] = []
     results: dict[tuple[str, str], Elimination] = {}
-    for function in functions:
-        name = getattr(function, "order_name", getattr(function, "__name__", "order"))
+    for name, function in zip(names, functions, strict=True):
         progress(name)
         try:
             tape = trace(system, function)
@@ -85,6 +98,9 @@ def compare(
             rows += [_refused(name, f.name, str(error)) for f in chosen]
             continue
         for f in chosen:
+            if f.name in overflow:
+                rows.append(_refused(name, f.name, overflow[f.name]))
+                continue
             progress(f"{name} in {f.name}")
             try:
                 result = eliminate(system, tape, f, reference=references[f.name])
@@ -111,7 +127,7 @@ def digits_of(error: float | None, format: Format) -> float | None:
     if error == 0.0:
         return most
     kept = max(0.0, round(-math.log10(error), 2))
-    return kept if format.kind == "float" else min(kept, most)
+    return min(kept, most)
 
 
 def _row(result: Elimination, exact: Certified, format: Format) -> Row:

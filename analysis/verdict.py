@@ -38,6 +38,8 @@ def _one_format(model: str, format: str, rows: list[Row], results: Results) -> s
     everyone = "every order that answers" if refused else "every order"
     if len(good) == 1:
         text = f"In {format} {best.order} keeps {_count(best)} on {model}."
+    elif int(best.digits or 0.0) == 0:
+        text = f"In {format} no order keeps a digit on {model}."
     elif len(lossless) == len(good):
         text = (
             f"In {format} {everyone} keeps at least {_count(worst)} on {model}; "

@@ -164,7 +164,9 @@ def universal_bias(axis: Floats, q: Floats, qd: Floats) -> Floats:
 
 def quaternion_to_vector(xyzw: Floats) -> Floats:
     """Rotation vector (3,) of a quaternion (x, y, z, w), which is normalised first."""
-    quaternion = np.asarray(xyzw, dtype=float) / np.sqrt((np.asarray(xyzw) ** 2).sum())
+    quaternion = np.asarray(xyzw, dtype=float)
+    quaternion = quaternion / np.abs(quaternion).max()  # so that no square over- or underflows
+    quaternion = quaternion / np.sqrt((quaternion * quaternion).sum())
     vector, w = quaternion[:3], quaternion[3]
     if w < 0.0:
         vector, w = -vector, -w

@@ -145,9 +145,19 @@ def coordinates(tree: BodyTree, graph: nx.DiGraph, q: Any) -> Floats:
 
 
 def _joint_coordinates(tree: BodyTree, k: int, x: Any) -> Floats:
-    array = np.asarray(x, dtype=float)
     kind, dof = tree.joint[k], int(tree.dof[k])
+    try:
+        array = np.asarray(x, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(
+            f"body {tree.names[k]!r}: field 'q' is {x!r}; its {kind} joint needs {dof} numbers"
+        ) from None
     if array.shape == (_WITH_QUATERNION.get(kind, -1),):
+        if not np.isfinite(array).all() or not array[-4:].any():
+            raise ModelError(
+                f"body {tree.names[k]!r}: field 'q' holds the quaternion {array[-4:].tolist()}; "
+                "give x, y, z, w, finite and not all zero"
+            )
         vector = quaternion_to_vector(array[-4:])
         return vector if kind == "spherical" else np.concatenate([vector, array[:3]])
     if array.shape != (dof,):
@@ -166,7 +176,10 @@ def _wrenches(tree: BodyTree, graph: nx.DiGraph, f_ext: Any) -> Floats:
         if unknown:
             raise ModelError(f"state: field 'f_ext' names the unknown body {unknown[0]!r}")
         f_ext = [f_ext.get(name, np.zeros(6)) for name in tree.names]
-    array = np.array(f_ext, dtype=float)
+    try:
+        array = np.array(f_ext, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
     if array.shape != (tree.n, 6) or not np.isfinite(array).all():
         raise ModelError(
             f"state: field 'f_ext' has shape {array.shape}; give {tree.n} x 6 finite numbers, "

@@ -75,7 +75,12 @@ class Pattern:
 
     def holds(self, entries: Entries) -> bool:
         """No entry is nonzero, or other than 1, where the pattern says otherwise."""
-        pairs = ((self.Phi, self.Phi_one, entries.Phi), (self.S, self.S_one, entries.S))
+        none = np.zeros_like(self.M)
+        pairs = (
+            (self.M, none, entries.M),
+            (self.Phi, self.Phi_one, entries.Phi),
+            (self.S, self.S_one, entries.S),
+        )
         held = all(not x[~mask].any() and (x[one] == 1.0).all() for mask, one, x in pairs)
         return held and not entries.a[~self.a].any()
 

@@ -302,8 +302,11 @@ def _check_values(tree: BodyTree) -> None:
     for k in np.flatnonzero(skewed > 1e-9 * size):
         raise ModelError(f"{body(k)}: field 'inertia' is not symmetric; give J with J = J^T")
     product = np.einsum("kij,klj->kil", tree.R, tree.R)
-    for k in np.flatnonzero(np.abs(product - np.eye(3)).max((1, 2)) > 1e-6):
-        raise ModelError(f"{body(k)}: field 'R' is not a rotation; give R with R R^T = 1")
+    turned = np.abs(product - np.eye(3)).max((1, 2)) > 1e-6
+    for k in np.flatnonzero(turned | (np.linalg.det(tree.R) < 0.0)):
+        raise ModelError(
+            f"{body(k)}: field 'R' is not a rotation; give R with R R^T = 1 and determinant 1"
+        )
     least = np.linalg.eigvalsh(tree.inertia)
     broken = least[:, 0] + least[:, 1] < least[:, 2] * (1.0 - 1e-6) - 1e-300
     for k in np.flatnonzero(broken):

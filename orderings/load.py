@@ -25,7 +25,7 @@ def get(name: str, registered: dict[str, Callable[..., Any]]) -> Callable[..., A
     if head == "random":
         from .random_order import random_order
 
-        if not tail.isdigit():
+        if not tail.isdecimal() or not tail.isascii():
             raise OrderError(f"order {name!r}: {tail!r} is no seed; use a number, as in random:7")
         return random_order(int(tail))
     if name.endswith(".json"):
@@ -48,7 +48,7 @@ def from_python(path: Path, function: str) -> Callable[..., Any]:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         what = f"{type(error).__name__}: {error}"
         raise OrderError(f"order {path}:{function}: {path} does not run ({what})") from None
     found = getattr(module, function, None)
@@ -65,9 +65,11 @@ def from_json(path: Path) -> Callable[..., Any]:
     """A JSON list of groups; a block is ["pdd", body], "pdd:body", or a paper's pivot [i, j]."""
     try:
         groups = json.loads(path.read_text(encoding="utf-8"))
-    except OSError:
+    except FileNotFoundError:
         raise OrderError(f"order {path}: there is no such file") from None
-    except ValueError as error:
+    except OSError as error:
+        raise OrderError(f"order {path}: cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError) as error:
         raise OrderError(f"order {path}: is not JSON ({error})") from None
     if isinstance(groups, dict):
         groups = groups.get("groups")

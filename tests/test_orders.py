@@ -406,3 +406,19 @@ def test_an_order_that_raises_is_told_in_one_sentence():
 def test_inverse_dynamics_is_no_forward_order():
     with pytest.raises(kkt.OrderError, match="solves for tau with qdd known"):
         kkt.trace(kkt.build(kkt.chain(2)), orderings.get("inverse_dynamics"))
+
+
+@pytest.mark.parametrize("rank_update", ["outer", "gain"])
+@pytest.mark.parametrize("links", range(2, 7))
+def test_dense_blocks_of_every_size(links, rank_update):
+    """14 to 42 rows in one dense pivot, with entries 0 and 1: small and large ones are alike."""
+    system = kkt.build(kkt.chain(links))
+    bodies = system.structure.tip_to_base
+    groups = [
+        [("pdd", k) for k in bodies],
+        [("f", k) for k in bodies] + [("qdd", k) for k in bodies],
+    ]
+    order = kkt.PivotSequence(groups, rules=kkt.Rules(rank_update=rank_update))
+    dense = np.linalg.solve(system.matrix.toarray(), system.rhs)
+    exact = np.concatenate([dense[system.blocks["qdd", k]] for k in system.tree.names])
+    np.testing.assert_allclose(kkt.eliminate(system, order).qdd, exact, rtol=1e-9)

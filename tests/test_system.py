@@ -247,3 +247,39 @@ def test_a_tape_is_read_only_where_it_fits():
         kkt.eliminate(still.refresh(q=[0.3, 0.7]), tape)
     with pytest.raises(kkt.OrderError, match="trace it again"):
         kkt.eliminate(kkt.build(kkt.chain(3)), tape)
+
+
+def test_a_tape_belongs_to_one_tree():
+    """Four like bodies, as a chain and as a star: the same blocks, another parent."""
+
+    def four(parents):
+        tree = kkt.new_tree("four")
+        for k, up in enumerate(parents):
+            kkt.add_body(
+                tree, f"b{k}", None if up < 0 else f"b{up}", mass=1, com=[0.1, 0.2, 0.3],
+                inertia=np.eye(3), axis=[1, 2, 3], p=[0.3, 0.2, 0.1],
+            )  # fmt: skip
+        return kkt.build(tree, tau=np.ones(4))
+
+    chain, star = four([-1, 0, 1, 2]), four([-1, 0, 0, 0])
+    tape = kkt.trace(chain, [[(x, f"b{k}") for x in ("pdd", "qdd", "f")] for k in (3, 2, 1, 0)])
+    for use in (kkt.eliminate, lambda s, t: kkt.certify(s, 20, tape=t)):
+        with pytest.raises(kkt.OrderError, match="trace it again"):
+            use(star, tape)
+
+
+def test_split_forces_follow_a_universal_joint():
+    """Rows that the split solves for are chosen where it is traced; a turned joint has others."""
+    tree = kkt.new_tree("universal")
+    link = {"mass": 1, "com": [0.1, 0.2, 0.3], "inertia": np.eye(3)}
+    kkt.add_body(tree, "u", joint="universal", axis=[[1, 0, 0], [0, 1, 0]], **link)
+    still = kkt.build(tree, q=[0.1, 0.0])
+    tape = kkt.trace(still, [[("pdd", "u")], [("qdd", "u"), ("fJ", "u")], [("fC", "u")]])
+    with pytest.raises(kkt.OrderError, match="'u' has turned"):
+        kkt.eliminate(still.refresh(q=[0.1, np.pi / 2]), tape)
+
+
+def test_data_beyond_a_format_are_named():
+    system = kkt.build(kkt.example3(m1=1e39, case=2))
+    with pytest.raises(kkt.CertificationError, match=r"body 1: field 'M' .*overflows float32"):
+        kkt.certify(system, 20, rounded_to="float32")

@@ -120,7 +120,9 @@ def certify(
         leaf_to_root = system.structure.tip_to_base
         groups = [[("pdd", k), ("qdd", k), ("f", k)] for k in leaf_to_root]
         tape = PivotSequence(groups, name="abm")
-    if not isinstance(tape, Tape):
+    if isinstance(tape, Tape):
+        tape.require(system)
+    else:
         tape = trace(system, tape)
     wanted = digits * BITS_PER_DIGIT
     bits = max(128, int(wanted * 1.2) + 64)
@@ -130,7 +132,8 @@ def certify(
         if dof
     )
     trouble = "no digit"
-    while bits <= MAX_BITS:
+    most = max(MAX_BITS, int(8 * wanted))
+    while bits <= most:
         with flint.ctx.workprec(bits):
             solution, bad = _solve(system, tape, rounded_to)
             if bad:
@@ -154,7 +157,7 @@ def _solve(
     if rounded_to is None:
         entries = assemble(system.state, flint.arb)
     else:
-        entries = _rounded(system.entries, get_format(rounded_to).dtype)
+        entries = _rounded(system, get_format(rounded_to))
     try:
         solution, pivots, _ = run_objects(tape, entries, flint.arb)
     except SingularError as error:
@@ -166,15 +169,25 @@ def _solve(
     return solution, None
 
 
-def _rounded(entries: Entries, dtype: type | None) -> Entries:
-    def balls(x: NDArray) -> NDArray:
-        flat = [flint.arb(float(value)) for value in x.astype(dtype).ravel()]
-        return np.array([*flat, None], dtype=object)[:-1].reshape(x.shape)
-
-    with np.errstate(over="ignore"):
-        return Entries(
-            *(balls(getattr(entries, name)) for name in ("M", "Phi", "S", "a", "b", "tau"))
-        )
+def _rounded(system: System, format: Format) -> Entries:
+    """The entries of (4) rounded to a format, as exact balls."""
+    exact = []
+    for letter in ("M", "Phi", "S", "a", "b", "tau"):
+        x = getattr(system.entries, letter)
+        with np.errstate(over="ignore"):
+            rounded = x.astype(format.dtype)
+        if not np.isfinite(rounded).all():
+            k = int(np.argwhere(~np.isfinite(rounded))[0][0])
+            names = system.tree.names
+            if letter in ("S", "tau"):
+                names = tuple(np.repeat(np.array(names, dtype=object), system.tree.dof))
+            raise CertificationError(
+                f"body {names[k]!r}: field {letter!r} of equation (4) overflows {format.name}; "
+                "use a format with a larger range, such as float64, or other units"
+            )
+        flat = [flint.arb(float(value)) for value in rounded.ravel()]
+        exact.append(np.array([*flat, None], dtype=object)[:-1].reshape(x.shape))
+    return Entries(*exact)
 
 
 def _proved_bits(balls: list[Any]) -> float:

@@ -54,20 +54,10 @@ def eliminate(
 
 
 def _tape(system: System, order: Any) -> Tape:
-    """The order's tape; one that was traced before must fit this system's zeros and ones."""
+    """The order's tape; one that was traced before must fit this system."""
     if not isinstance(order, Tape):
         return trace(system, order)
-    pattern = order.inputs.pattern
-    if pattern is not system.pattern and not (
-        pattern.M.shape == system.pattern.M.shape
-        and (pattern.M >= system.pattern.M).all()
-        and np.array_equal(order.inputs.dof, system.tree.dof)
-        and pattern.holds(system.entries)
-    ):
-        raise OrderError(
-            f"order {order.program.name!r}: its tape was traced on another tree, or where entries "
-            "were zero that are not zero here; trace it again on this system"
-        )
+    order.require(system)
     return order
 
 

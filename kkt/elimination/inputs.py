@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +18,8 @@ class InputSlots:
     """Where the entries of (4) stand among the slots; a slot for each structural nonzero."""
 
     pattern: Pattern
+    names: tuple[Hashable, ...]  # (n,) bodies of the tree
+    parent: NDArray[np.int64]  # (n,)
     dof: NDArray[np.int64]
     subspaces: tuple[NDArray, ...]  # S_k of the state that the tape is made from
     integers: tuple[int, ...] = ()
@@ -86,14 +89,15 @@ class InputSlots:
 
         Chosen once, from the state that the tape is made from; no number type chooses again.
         """
-        S = np.array(self.subspaces[k], dtype=float)
-        rows: list[int] = []
-        for j in range(S.shape[1]):
-            row = int(np.argmax(np.abs(S[:, j])))
-            rows.append(row)
-            S = S - S[:, j : j + 1] * (S[row] / S[row, j])
-            S[row] = 0.0
-        return tuple(rows)
+        return pivot_rows(self.subspaces[k])
+
+    def moved_joint(self, subspaces: tuple[NDArray, ...]) -> Hashable | None:
+        """A body whose S has turned, so that other rows than the tape's should be solved for."""
+        for k, name in enumerate(self.names):
+            now = subspaces[k]
+            if not np.array_equal(now, self.subspaces[k]) and pivot_rows(now) != self.pivot_rows(k):
+                return name
+        return None
 
     def block(self, letter: str, k: int) -> Scalars:
         if letter == "H":
@@ -114,3 +118,15 @@ class InputSlots:
             places.append(slots[take])
             values.append(getattr(entries, letter)[take])
         return np.concatenate(places), np.concatenate(values)
+
+
+def pivot_rows(subspace: NDArray) -> tuple[int, ...]:
+    """Rows of S (6, N) with large pivots, one a column, in an order that needs no pivoting."""
+    S = np.array(subspace, dtype=float)
+    rows: list[int] = []
+    for j in range(S.shape[1]):
+        row = int(np.argmax(np.abs(S[:, j])))
+        rows.append(row)
+        S = S - S[:, j : j + 1] * (S[row] / S[row, j])
+        S[row] = 0.0
+    return tuple(rows)

@@ -290,7 +290,7 @@ class Lowering:
         size = n * (n + 1) // 2
         room = (
             3 * size
-        )  # a product, a quotient and a difference for each entry of a column's update
+        )  # a product, a quotient, a difference and a copy for each entry of an update
         start, scratch = self.allocate(size), self.allocate(room)
         row, col = np.tril_indices(n)
         place = np.zeros((n, n), dtype=np.int64)
@@ -315,7 +315,7 @@ class Lowering:
                 A[below, k] = factor
             else:
                 update = emitter.div(emitter.mul(c[r], c[s]), A[k, k])
-            new = emitter.sub(old, update)
+            new = self._unshared(emitter, emitter.sub(old, update), A[below, k])
             op, a, b = (np.concatenate(x) for x in (emitter.op, emitter.a, emitter.b))
             # results move from scratch to their own place: last operation that wrote each
             home = np.arange(scratch, scratch + emitter.count)
@@ -335,6 +335,24 @@ class Lowering:
         self.values[i.out], self.pattern[i.out] = A, self.number(A)
         self.own(i.out, (*owned, *self.all_regions([ref for ref in i.args if ref is not None])))
         self.free[room].append(scratch)
+
+    @staticmethod
+    def _unshared(emitter: Emitter, new: Scalars, column: Scalars) -> Scalars:
+        """Results that stand for two entries, or for one of L's column too, are copied (x + 0).
+
+        A factor c/d met by an entry 1 is such a result: each entry needs a slot of its own.
+        """
+        slots = np.abs(new)
+        first = np.zeros(len(new), dtype=bool)
+        first[np.unique(slots, return_index=True)[1]] = True
+        shared = (slots >= emitter.first) & (slots < emitter.first + emitter.count)
+        shared &= ~first | np.isin(slots, np.abs(column))
+        if shared.any():
+            x = new[shared]
+            copies = emitter.copy(x)
+            new = new.copy()
+            new[shared] = np.sign(x) * copies
+        return new
 
     @staticmethod
     def _renamed(x: NDArray, home: Scalars, scratch: int) -> Scalars:

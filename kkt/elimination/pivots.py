@@ -192,7 +192,7 @@ def _called(order: Callable[..., Any], name: str, structure: Structure) -> Any:
         return list(groups) if isinstance(groups, Iterator) else groups
     except PivotreeError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         at = traceback.extract_tb(error.__traceback__)[-1]
         raise OrderError(
             f"order {name!r}: raises {type(error).__name__}: {error} "

@@ -72,7 +72,9 @@ class Observation:
             with np.errstate(all="ignore"):
                 off = np.abs((pivots[i].astype(float) - high) - low) / np.abs(high)
             step = tape.program.pivots[i].step
-            errors[step] = max(errors[step], float(np.nan_to_num(off, nan=np.inf).max(initial=0)))
+            errors[step] = max(
+                errors[step], float(np.nan_to_num(off, nan=np.inf, posinf=np.inf).max(initial=0))
+            )
         return errors
 
 
@@ -152,8 +154,10 @@ def elimination_of(
             qdd[system.tree.offset[k] : system.tree.offset[k + 1]] = solution[Block("qdd", name)]
     pdd: NDArray = np.array([solution[Block("pdd", name)] for name in names], dtype=dtype)
     f: NDArray = np.array([solution[Block("f", name)] for name in names], dtype=dtype)
-    if failed is None and chosen.kind == "float" and not np.isfinite(qdd).all():
-        failed = "qdd: not a number"
+    if failed is None and chosen.kind == "float":
+        for kind, values in (("qdd", qdd), ("pdd", pdd), ("f", f)):
+            if failed is None and not np.isfinite(values).all():
+                failed = f"{kind}: overflow or not a number"
     factor = tape.program.symbolic
     assert factor is not None
     name = tape.program.name

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..blocks import Block, Structure
-from ..errors import ModelError, OrderError
+from ..errors import FormatError, ModelError, OrderError
 from ..system import System, assemble
 from .formats import get_format
 from .program import Program, Ref
@@ -105,9 +105,13 @@ def inverse_dynamics(
             "finite numbers, one for each degree of freedom"
         )
     name = getattr(order, "order_name", getattr(order, "__name__", "order"))
+    if getattr(order, "problem", "tau") != "tau":
+        raise OrderError(f"order {name!r}: solves for qdd; use orderings.get('inverse_dynamics')")
     program = trace_substitution(order(system.structure), system.structure, name)
     tape: Tape = lower(program, system)
     chosen = get_format(format)
+    if chosen.kind == "ball":
+        raise FormatError(f"format {chosen.name!r}: inverse_dynamics has float, exact and mp")
     if chosen.kind == "float":
         entries = replace(system.entries, tau=wanted)
         solution, _, _ = run_floats(tape, entries, chosen)

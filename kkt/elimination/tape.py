@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..blocks import Block
+from ..errors import OrderError
 from ..system import System
 from .chunk import Chunk
 from .emit import Scalars
@@ -41,11 +44,36 @@ class Tape:
             return iter(self.kept)
         return Lowering(self.program, self.inputs).run()
 
+    def require(self, system: System) -> None:
+        """Raise OrderError unless this tape can be read with the system's entries."""
+        inputs, tree = self.inputs, system.tree
+        if system.pattern is not inputs.pattern and not (
+            inputs.names == tree.names
+            and np.array_equal(inputs.parent, tree.parent)
+            and np.array_equal(inputs.dof, tree.dof)
+            and inputs.pattern.holds(system.entries)
+        ):
+            raise OrderError(
+                f"order {self.program.name!r}: its tape was traced on another tree, or where "
+                "entries were zero that are not zero here; trace it again on this system"
+            )
+        factor = self.program.symbolic
+        if factor is not None and factor.plan.graph.split:
+            moved = inputs.moved_joint(system.state.S)
+            if moved is not None:
+                raise OrderError(
+                    f"order {self.program.name!r}: the joint of body {moved!r} has turned since "
+                    "its tape was traced, so that its force splits otherwise; trace it again"
+                )
+
 
 def lower(program: Program, system: System) -> Tape:
     """The tape of a program on the structural zeros and ones of one robot."""
     numbers = {i.info[0] for i in program.instructions if i.op == "divide"}
-    inputs = InputSlots(system.pattern, system.tree.dof, system.state.S, tuple(sorted(numbers)))
+    tree = system.tree
+    inputs = InputSlots(
+        system.pattern, tree.names, tree.parent, tree.dof, system.state.S, tuple(sorted(numbers))
+    )
     lowering = Lowering(program, inputs)
     kept: list[Chunk] = []
     for chunk in lowering.run():
