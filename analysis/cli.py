@@ -1,6 +1,7 @@
 """The command line: ``pivotree compare``, ``solve``, ``spy``, ``orders``.
 
-Exit 0 done; 1 a comparison or a proof failed; 2 bad input, with one line on standard error.
+Exit 0 done; 1 a comparison in which no order gave an answer; 2 bad input, with one line on
+standard error.
 Everything heavy is imported by the command that needs it, so that ``--help`` answers at once.
 """
 

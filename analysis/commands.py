@@ -103,9 +103,10 @@ def compare(options: argparse.Namespace) -> int:
 
             progress("figures")
             files = write_all(result, folder)
+    code = 0 if any(row.error is not None for row in result.rows) else 1
     if options.json:
         print(json.dumps(result.as_dict(), indent=1))
-        return 0
+        return code
     from .table import comparison_table, console
 
     out = console(sys.stdout)
@@ -113,7 +114,7 @@ def compare(options: argparse.Namespace) -> int:
     out.print(result.verdict, soft_wrap=True, markup=False)
     if folder is not None:
         out.print(f"{len(files)} figures in {folder}", soft_wrap=True, markup=False)
-    return 0
+    return code
 
 
 def _list(option: str, text: str) -> list[str]:

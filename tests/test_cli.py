@@ -506,3 +506,10 @@ def test_importing_the_library_draws_nothing():
     """matplotlib and sympy are for those who draw and prove."""
     done = process("-c", "import sys, kkt; print({'matplotlib', 'sympy'} & set(sys.modules))")
     assert done.stdout.strip() == "set()"
+
+
+def test_a_comparison_without_an_answer_exits_with_1(run):
+    code, out, _ = run("compare", "example3:m1=1e9,case=1", "--orders", "crbm", "--formats",
+                       "float32", "--json")  # fmt: skip
+    (row,) = document(out)["rows"]
+    assert code == 1 and row["error"] is None and "qdd_2" in row["failed_at"]
