@@ -16,6 +16,8 @@ from helpers import MODELS, printed, solve, system_of, tape_of
 import kkt
 import orderings
 from kkt.elimination.certify import decimal
+from kkt.elimination.residual import residual
+from kkt.system import assemble
 
 ORDERS = orderings.names()
 CRBM = ("crbm", "crbm_block_row")  # orders that leave the joint-space inertia
@@ -187,3 +189,18 @@ def test_asked_digits_are_proved(digits):
 def test_unknown_formats_are_refused(name):
     with pytest.raises(kkt.FormatError, match=f"format '{name}'"):
         kkt.eliminate(system_of("ur5"), tape_of("ur5", "abm"), name)
+
+
+def test_a_wrong_solution_cannot_be_certified():
+    """The residual of (4) comes from its blocks: it sees what all formats would share."""
+    system = system_of("panda")
+    exact = kkt.certify(system, 30)
+    entries = assemble(system.state, flint.arb)
+    with flint.ctx.workprec(exact.bits):
+        for row in residual(system, entries, exact.solution).values():
+            assert all(0 in x for x in row)
+        for block in exact.solution:
+            wrong = dict(exact.solution)
+            wrong[block] = wrong[block] * flint.arb("1.0000000001")
+            rows = residual(system, entries, wrong)
+            assert not all(0 in x for row in rows.values() for x in row)

@@ -2,7 +2,8 @@
 
 Ball arithmetic (python-flint; Johansson 2017) encloses every rounding error.  A pivot whose ball
 does not hold zero proves that the matrix is nonsingular.  Naive balls widen by some bits a body,
-so the accuracy of the result is looked at, never assumed.
+so the accuracy of the result is looked at, never assumed; and the residual of (4), computed from
+its blocks and not by the program, must hold zero.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ..errors import CertificationError, SingularError
 from ..system import Entries, System, assemble
 from .formats import Format, get_format
 from .pivots import PivotSequence
+from .residual import residual
 from .run import run_objects
 from .tape import Tape
 from .trace import trace
@@ -166,6 +168,12 @@ def _solve(
         if any(0 in d or not d.is_finite() for d in values):
             record = tape.program.pivots[i]
             return {}, f"pivot {record.blocks[0]} cannot be told from zero:"
+    for block, row in residual(system, entries, solution).items():
+        if not all(0 in x for x in row):
+            raise CertificationError(
+                f"order {tape.program.name!r}: its solution does not satisfy row {block} of "
+                "equation (4); this is an error of the program, please report it"
+            )
     return solution, None
 
 
