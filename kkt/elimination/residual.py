@@ -30,8 +30,8 @@ def residual(system: System, entries: Entries, solution: dict[Block, Any]) -> di
     if inner.size:
         carried = matvec(entries.Phi[inner], f[inner])
         motion[inner] = motion[inner] - matvec(transpose(entries.Phi[inner]), pdd[parent[inner]])
-        for k, moved in zip(inner, carried, strict=True):
-            force[parent[k]] = force[parent[k]] - moved
+        for up, moved in zip(parent[inner], carried, strict=True):
+            force[up] = force[up] - moved
     rows: dict[Block, NDArray] = {}
     for k, name in enumerate(names):
         S = entries.S[offset[k] : offset[k + 1]]
