@@ -21,6 +21,7 @@ from kkt import (
     trace,
 )
 from kkt.elimination.formats import Format, get_format
+from kkt.elimination.tape import Tape
 
 from .row import Row
 from .verdict import verdict
@@ -80,10 +81,11 @@ def compare(
             raise OrderError(f"order {name!r}: is asked for twice; give each order its own name")
     references: dict[str, Certified] = {}
     overflow: dict[str, str] = {}  # formats that cannot hold this robot's data
+    proof = trace(system, orderings.get("abm"))  # once for all formats
     for f in chosen:
         progress(f"certified answer for {f.name}")
         try:
-            references[f.name] = reference(system, f)
+            references[f.name] = reference(system, f, proof)
         except CertificationError as error:
             if len(overflow) + 1 == len(chosen) or "overflows" not in str(error):
                 raise
@@ -112,11 +114,11 @@ def compare(
     return Comparison(system.name, system.tree.n, int(system.tree.offset[-1]), tuple(rows), results)
 
 
-def reference(system: System, format: Format) -> Certified:
+def reference(system: System, format: Format, tape: Tape | None = None) -> Certified:
     """The certified answer for the data as a format sees them."""
     if format.kind == "float":
-        return certify(system, REFERENCE_DIGITS, rounded_to=format)
-    return certify(system, max(format.digits, REFERENCE_DIGITS) + 10)
+        return certify(system, REFERENCE_DIGITS, rounded_to=format, tape=tape)
+    return certify(system, max(format.digits, REFERENCE_DIGITS) + 10, tape=tape)
 
 
 def digits_of(error: float | None, format: Format) -> float | None:

@@ -82,7 +82,7 @@ class Fronts:
 
     # -- groups -------------------------------------------------------------------------------
 
-    def open(self, rows: list[int], step: int) -> None:
+    def open(self, rows: list[int]) -> None:
         self.rows, self.inside = rows, set(rows)
         outside = {o for b in rows for o in self.near[b]} - self.inside
         self.outside = sorted(outside, key=self.position.__getitem__)

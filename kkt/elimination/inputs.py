@@ -47,7 +47,7 @@ class InputSlots:
     @staticmethod
     def _last(*arrays: Scalars) -> int:
         """The last slot that is taken; slot 1, which holds one, where there is none."""
-        return max(1, *(int(np.max(a)) for a in arrays if a.size), 1)
+        return max([1, *(int(np.max(a)) for a in arrays if a.size)])
 
     @cached_property
     def Phi(self) -> Scalars:

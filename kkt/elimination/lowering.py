@@ -288,9 +288,8 @@ class Lowering:
         n = len(A)
         gain = self.operations is emit.GAIN
         size = n * (n + 1) // 2
-        room = (
-            3 * size
-        )  # a product, a quotient, a difference and a copy for each entry of an update
+        # an entry of an update takes a product, a quotient, and a difference or a copy
+        room = 3 * size
         start, scratch = self.allocate(size), self.allocate(room)
         row, col = np.tril_indices(n)
         place = np.zeros((n, n), dtype=np.int64)

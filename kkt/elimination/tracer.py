@@ -179,9 +179,8 @@ class _Tracer:
 
     def group(self, members: list[tuple[int, ...]]) -> None:
         rows = [b for pivot in members for b in pivot]
-        step = int(self.plan.group[self.fronts.position[rows[0]]])
-        self.write.step = step
-        self.fronts.open(rows, step)
+        self.write.step = int(self.plan.group[self.fronts.position[rows[0]]])
+        self.fronts.open(rows)
         carried = self.rules.couple == "carried" or self.rules.assembly == "right_looking"
         if len(members) == 1 or carried:
             self.sequential(members, rows)
