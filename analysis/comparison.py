@@ -20,7 +20,7 @@ from kkt import (
     eliminate,
     trace,
 )
-from kkt.elimination.formats import Format, get_format
+from kkt.arithmetic.formats import Format, get_format
 from kkt.elimination.tape import Tape
 
 from .row import Row

@@ -16,10 +16,10 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.formats import Format, get_format
 from ..blocks import Block
 from ..errors import CertificationError, SingularError
 from ..system import Entries, System, assemble
-from .formats import Format, get_format
 from .pivots import PivotSequence
 from .residual import residual
 from .run import run_objects

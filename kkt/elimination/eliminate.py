@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.formats import Format, get_format
 from ..errors import FormatError, OrderError
 from ..system import System, assemble
 from .certify import certify
-from .formats import Format, get_format
 from .pivots import OrderFunction, PivotSequence
 from .record import Elimination, StepRecord
 from .run import (

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 Scalars = NDArray[np.int64]
 
-ADD, SUB, MUL, DIV = range(4)
-NAMES = ("add", "sub", "mul", "div")
+ADD, SUB, MUL, DIV, SQRT = range(5)
+NAMES = ("add", "sub", "mul", "div", "sqrt")
 
 
 class Emitter:
@@ -74,6 +74,15 @@ class Emitter:
             x, y = a[todo], b[todo]
             new = self._new(np.full(len(x), DIV, np.int8), x, y)
             out[todo] = np.sign(x) * np.sign(y) * new
+        return out
+
+    def sqrt(self, a: Scalars) -> Scalars:
+        """Square roots of positive scalars; those of 0 and 1 are no operation."""
+        out = a.copy()
+        todo = a > 1
+        if todo.any():
+            x = a[todo]
+            out[todo] = self._new(np.full(len(x), SQRT, np.int8), x, np.zeros_like(x))
         return out
 
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.chunk import Chunk
 from ..blocks import Block
 from ..errors import SizeError
 from . import emit
-from .chunk import Chunk
 from .emit import Emitter, Scalars
 from .inputs import InputSlots
 from .program import Instruction, Program, Ref
@@ -62,6 +62,8 @@ class Lowering:
         self.steps: list[int] = []
         self.pending = 0
         self.written = 0
+        # operations written before each instruction, and in all
+        self.first = np.zeros(len(program.instructions) + 1, dtype=np.int64)
 
     def run(self) -> Iterator[Chunk]:
         program = self.program
@@ -72,9 +74,9 @@ class Lowering:
         for number, record in enumerate(program.pivots):
             factors[record.factor].append(number)
         for place, instruction in enumerate(program.instructions):
+            before = self.first[place] = self.written
             if not keep[place]:
                 continue
-            before = self.written
             if instruction.op == "factor" and (
                 instruction.info or program.shapes[instruction.out][0] > 24
             ):
@@ -92,6 +94,7 @@ class Lowering:
                 self.release(value)
             if self.pending >= CHUNK:
                 yield self.flush()
+        self.first[-1] = self.written
         if self.pending:
             yield self.flush()
 

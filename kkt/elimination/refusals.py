@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..arithmetic import modular
 from ..blocks import Block
 from ..errors import OrderError, SingularError
 from ..system import System
-from .arithmetic import modular
 from .tape import Tape
 
 

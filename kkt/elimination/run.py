@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic import objects
+from ..arithmetic.formats import Format
 from ..blocks import Block
 from ..errors import SingularError
 from ..system import Entries, System
-from .arithmetic import objects
-from .formats import Format
 from .record import Elimination, StepRecord
 from .tape import Tape
 
@@ -27,16 +27,17 @@ def run_floats(
     tape: Tape, entries: Entries, chosen: Format, observe: Observation | None = None
 ) -> tuple[dict[Block, NDArray], dict[int, NDArray], NDArray]:
     """Solution blocks, pivots and the joint-space inertia slots' values, in float32 or float64."""
-    from .arithmetic import floats
+    from ..arithmetic import floats
 
     v = np.zeros(tape.slots, dtype=chosen.dtype)
-    _enter(tape, entries, v)
+    runner = chosen.runner(tape)
+    enter(tape, entries, v, chosen.cast)
     if observe is not None:
         observe.start(v)
     with np.errstate(all="ignore"):
         for chunk in tape.chunks():
             if observe is None:
-                floats.run(chunk, v)
+                runner.run(chunk, v)
             else:
                 observe.operations += np.bincount(chunk.step + 1, minlength=len(observe.stats))
                 floats.run_traced(chunk, v, observe.hi, observe.lo, observe.stats)
@@ -78,11 +79,13 @@ class Observation:
         return errors
 
 
-def _enter(tape: Tape, entries: Entries, v: Any) -> None:
-    """Zero, one, and the entries of (4), rounded to the type of v."""
+def enter(
+    tape: Tape, entries: Entries, v: Any, cast: Callable[[NDArray], NDArray] = lambda x: x
+) -> None:
+    """Zero, one, and the entries of (4), rounded to a format by ``cast``."""
     v[1] = 1
     places, values = tape.inputs.values(entries)
-    v[places] = values
+    v[places] = cast(values)
     for number, slot in tape.inputs.whole.items():
         v[slot] = number
 
@@ -186,7 +189,7 @@ def run_objects(
     """Solution blocks, pivots and operations of each step, in a type of Python objects."""
     v: list[Any] = [number(0.0)] * tape.slots
     holder = np.array([*v, None], dtype=object)[:-1]
-    _enter(tape, entries, holder)
+    enter(tape, entries, holder)
     v = holder.tolist()
     v[1] = number(1.0)
     operations = np.zeros(tape.program.groups + 1, dtype=np.int64)

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arithmetic.formats import get_format
 from ..blocks import Block, Structure
 from ..errors import FormatError, ModelError, OrderError
 from ..system import System, assemble
-from .formats import get_format
 from .program import Program, Ref
 from .run import number_of, run_floats, run_objects
 from .tape import Tape, lower

@@ -1,7 +1,7 @@
 """The tape: the block program lowered to scalar operations, one list for every number type.
 
-Operations are ``op, dst, a, b`` int arrays: ``v[dst] = v[a] op v[b]``.  Slot 0 holds zero, slot 1
-one, the next slots the entries of (4).  Operations come in chunks, so that a long tape needs
+Operations are ``op, dst, a, b`` int arrays: ``v[dst] = v[a] op v[b]``, or ``sqrt(v[a])`` with
+b = 0.  Slot 0 holds zero, slot 1 one, the next slots the entries of (4).  Operations come in chunks, so that a long tape needs
 little memory.
 """
 
@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..arithmetic.chunk import Chunk
 from ..blocks import Block
 from ..errors import OrderError
 from ..system import System
-from .chunk import Chunk
 from .emit import Scalars
 from .inputs import InputSlots
 from .lowering import Lowering
@@ -35,6 +36,7 @@ class Tape:
     pivots: dict[int, Scalars]  # number of the pivot record -> its d's
     inertia: Scalars | None  # joint-space inertia
     flops: int  # operations that qdd needs
+    first: NDArray[np.int64]  # (instructions + 1,) operations before each instruction, and in all
     length: int  # all operations
     kept: tuple[Chunk, ...] | None  # None where the tape is too long to keep
 
@@ -89,6 +91,7 @@ def lower(program: Program, system: System) -> Tape:
         pivots=lowering.pivots,
         inertia=lowering.inertia,
         flops=lowering.flops,
+        first=lowering.first,
         length=lowering.written,
         kept=None if lowering.written > KEEP else tuple(kept),
     )

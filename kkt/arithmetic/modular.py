@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..chunk import Chunk
+from .chunk import Chunk
 
 PRIME = 2147483629  # below 2^31, so that products fit in int64
 

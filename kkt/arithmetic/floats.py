@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..chunk import Chunk
+from .chunk import Chunk
 
 # Columns of the statistics that a traced run gathers for each step.
 CANCELLED, ABSORBED, GROWTH = range(3)
@@ -21,6 +21,11 @@ CANCELLED, ABSORBED, GROWTH = range(3)
 def run(chunk: Chunk, v: NDArray) -> None:
     """Apply a chunk to the values v (slots,), float32 or float64, in place."""
     _run(chunk.op, chunk.dst, chunk.a, chunk.b, v)
+
+
+def record(chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+    """As :func:`run`; operands x, y and results r of every operation go to (len(chunk),) arrays."""
+    _record(chunk.op, chunk.dst, chunk.a, chunk.b, v, x, y, r)
 
 
 def run_traced(
@@ -46,8 +51,28 @@ def _run(op, dst, a, b, v):  # pragma: no cover
             v[dst[i]] = x + y
         elif op[i] == 1:
             v[dst[i]] = x - y
-        else:
+        elif op[i] == 3:
             v[dst[i]] = x / y
+        else:
+            v[dst[i]] = np.sqrt(x)
+
+
+@njit(cache=True, error_model="numpy")
+def _record(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
+    for i in range(len(op)):
+        x, y = v[a[i]], v[b[i]]
+        if op[i] == 2:
+            r = x * y
+        elif op[i] == 0:
+            r = x + y
+        elif op[i] == 1:
+            r = x - y
+        elif op[i] == 3:
+            r = x / y
+        else:
+            r = np.sqrt(x)
+        v[dst[i]] = r
+        xs[i], ys[i], rs[i] = x, y, r
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -93,6 +118,14 @@ def _dd_div(xh, xl, yh, yl):  # pragma: no cover
     return _two_sum(q, (rh + rl) / yh)
 
 
+@njit(cache=True, error_model="numpy", inline="always")
+def _dd_sqrt(xh, xl):  # pragma: no cover
+    s = math.sqrt(xh)
+    ph, pl = _two_product(s, s)
+    rh, rl = _dd_add(xh, xl, -ph, -pl)
+    return _two_sum(s, (rh + rl) / (2.0 * s))
+
+
 @njit(cache=True, error_model="numpy")
 def _traced(op, dst, a, b, step, v, hi, lo, stats, bits):  # pragma: no cover
     for i in range(len(op)):
@@ -105,6 +138,9 @@ def _traced(op, dst, a, b, step, v, hi, lo, stats, bits):  # pragma: no cover
         elif op[i] == 3:
             r = x / y
             hi[d], lo[d] = _dd_div(xh, xl, yh, yl)
+        elif op[i] == 4:
+            r = np.sqrt(x)
+            hi[d], lo[d] = _dd_sqrt(xh, xl)
         else:
             if op[i] == 1:
                 y, yh, yl = -y, -yh, -yl

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..chunk import Chunk
+from ..errors import FormatError
+from .chunk import Chunk
 
 
 class ZeroDivisor(ArithmeticError):
@@ -13,6 +14,15 @@ class ZeroDivisor(ArithmeticError):
     def __init__(self, step: int) -> None:
         super().__init__(step)
         self.step = step
+
+
+def square_root(x: Any) -> Any:
+    """The root in x's own type; raises FormatError for fractions, which have none."""
+    if hasattr(x, "sqrt"):  # balls
+        return x.sqrt()
+    if hasattr(x, "context"):  # mpmath
+        return x.context.sqrt(x)
+    raise FormatError("format 'exact': fractions have no square root; use mp:50 or ball:50")
 
 
 def run(chunk: Chunk, v: list[Any]) -> None:
@@ -27,8 +37,10 @@ def run(chunk: Chunk, v: list[Any]) -> None:
                 v[d] = v[a] - v[b]
             elif op == 0:
                 v[d] = v[a] + v[b]
-            else:
+            elif op == 3:
                 v[d] = v[a] / v[b]
+            else:
+                v[d] = square_root(v[a])
             done += 1
     except ZeroDivisionError:
         raise ZeroDivisor(int(chunk.step[done])) from None

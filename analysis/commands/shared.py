@@ -1,0 +1,77 @@
+"""What the commands share: options, models, folders, progress."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import kkt
+
+
+def system_of(options: argparse.Namespace) -> kkt.System:
+    """The system that the model and the state options ask for."""
+    tree = kkt.load(
+        options.model, floating=True if options.floating else None, merge_fixed=options.merge_fixed
+    )
+    tree.graph["name"] = tree.graph.get("name") or options.model
+    return kkt.build(
+        tree,
+        q=numbers("--q", options.q),
+        qd=numbers("--qd", options.qd),
+        tau=numbers("--tau", options.tau),
+    )
+
+
+def numbers(option: str, text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        return [float(x) for x in text.split(",")] if text.strip() else []
+    except ValueError:
+        raise kkt.ModelError(
+            f"option {option}: {text!r} is no list of numbers; give them as 0.1,0,-2"
+        ) from None
+
+
+def items(option: str, text: str) -> list[str]:
+    items = [item.strip() for item in text.split(",") if item.strip()]
+    if not items:
+        raise kkt.PivotreeError(f"option {option}: is empty; give names separated by commas")
+    return items
+
+
+def path_of(text: str) -> Path:
+    if not text.strip():
+        raise kkt.PivotreeError("option -o: is empty; give a name")
+    return Path(text)
+
+
+def folder_of(path: Path) -> Path:
+    """A folder that can be written to, made where it is missing, before any long work."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / f".pivotree-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise kkt.PivotreeError(
+            f"output folder {path}: cannot be written ({error.strerror}); give another with -o"
+        ) from None
+    return path
+
+
+@contextmanager
+def progress_shown() -> Any:
+    """A function that shows what is being done, on standard error."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    console = Console(stderr=True)
+    silent = not console.is_terminal  # a log wants no spinner, and an error is one line
+    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
+        task = bar.add_task("building the matrix")
+        yield lambda text: bar.update(task, description=text)
