@@ -26,7 +26,7 @@ class Format:
     @property
     def unit(self) -> float:
         """Unit roundoff: the largest relative error of one rounding to nearest; floats only."""
-        return float(np.finfo(self.dtype).eps) / 2  # type: ignore[type-var, arg-type]
+        return float(np.finfo(self.dtype).eps) / 2  # type: ignore[arg-type]
 
     def cast(self, x: NDArray) -> NDArray:
         """Data rounded to the format, in the numpy type that carries it."""

@@ -1,8 +1,8 @@
 """The tape: the block program lowered to scalar operations, one list for every number type.
 
 Operations are ``op, dst, a, b`` int arrays: ``v[dst] = v[a] op v[b]``, or ``sqrt(v[a])`` with
-b = 0.  Slot 0 holds zero, slot 1 one, the next slots the entries of (4).  Operations come in chunks, so that a long tape needs
-little memory.
+b = 0.  Slot 0 holds zero, slot 1 one, the next slots the entries of (4).  Operations come in
+chunks, so that a long tape needs little memory.
 """
 
 from __future__ import annotations
