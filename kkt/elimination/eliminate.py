@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.formats import Format, get_format
+from ..arithmetic.formats import Format, Hardware, get_format
 from ..errors import FormatError, OrderError
 from ..system import System, assemble
 from .certify import certify
 from .pivots import OrderFunction, PivotSequence
 from .record import Elimination, StepRecord
+from .refine import refined, require_refinable
+from .rounding import rounded_entries
 from .run import (
     Observation,
     elimination_of,
@@ -34,19 +36,26 @@ def eliminate(
     *,
     records: bool = True,
     reference: Any = None,
+    refine: int = 0,
+    residual: str = "dynamics",
 ) -> Elimination:
     """Solve (4) by an order in a number format.
 
-    float64 and float32 start from the entries of (4), rounded to the format; exact, mp:D and
-    ball:D run the spatial algebra, bias and assembly too, from the model's doubles.  A pivot that
-    is zero or not a number stops nothing in floats: ``failed_at`` names it.  With ``records``
-    False, rounding is not observed (faster).  ``reference`` is the certified solution
-    (:func:`kkt.certify`) that the records' errors are measured against.
+    Floating-point formats (docs/formats.md) start from the entries of (4), rounded to the format,
+    and raise FormatError where one overflows it; exact, mp:D and ball:D run the spatial algebra,
+    bias and assembly too, from the model's doubles.  A pivot that is zero or not a number stops
+    nothing in floats: ``failed_at`` names it.  With ``records`` False, rounding is not observed
+    (faster).  ``reference`` is the certified solution (:func:`kkt.certify`) that the records'
+    errors are measured against.  ``refine`` corrections
+    follow in the same format, their ``residual`` that of inverse dynamics or of the equations (4)
+    (:mod:`kkt.elimination.refine`); the records are those of the first answer.
     """
     chosen = get_format(format)
+    require_refinable(chosen, refine, residual)
     tape = _tape(system, order)
     if chosen.kind == "float":
-        return _eliminate_floats(system, tape, chosen, records, reference)
+        first = _eliminate_floats(system, tape, chosen, records, reference)
+        return refined(system, tape, chosen, first, refine, residual) if refine else first
     if chosen.kind == "ball":
         exact = certify(system, chosen.digits, tape=tape)
         return elimination_of(system, tape, chosen, exact.solution, (), None)
@@ -64,7 +73,9 @@ def _tape(system: System, order: Any) -> Tape:
 def _eliminate_floats(
     system: System, tape: Tape, chosen: Format, records: bool, reference: Any
 ) -> Elimination:
-    observe = Observation(tape.program.groups) if records else None
+    rounded_entries(system, chosen)  # or refused
+    traced = records and isinstance(chosen, Hardware)
+    observe = Observation(tape.program.groups) if traced else None
     solution, pivots, _ = run_floats(tape, system.entries, chosen, observe)
     failed = first_bad(tape, pivots)
     steps: tuple[StepRecord, ...] = ()

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from ..system import Entries, Pattern
 from .emit import Scalars
 
+UNKNOWNS = ("pdd", "qdd", "f", "dpdd", "dqdd", "df")  # letters that only a residual reads
+
 
 @dataclass(frozen=True)
 class InputSlots:
@@ -23,6 +25,7 @@ class InputSlots:
     dof: NDArray[np.int64]
     subspaces: tuple[NDArray, ...]  # S_k of the state that the tape is made from
     integers: tuple[int, ...] = ()
+    unknowns: tuple[str, ...] = ()  # those that are inputs
 
     @cached_property
     def offset(self) -> NDArray[np.int64]:
@@ -79,10 +82,24 @@ class InputSlots:
         start = self._last(self.b, self.tau) + 1
         return {number: start + i for i, number in enumerate(self.integers)}
 
+    @cached_property
+    def given(self) -> dict[str, Scalars]:
+        """Slots of the unknowns that are inputs: (n, 6), and (N,) for qdd and dqdd."""
+        n, N = len(self.dof), int(self.offset[-1])
+        first = self._last(self.b, self.tau) + 1 + len(self.integers)
+        result = {}
+        for letter in self.unknowns:
+            shape = (N,) if letter.endswith("qdd") else (n, 6)
+            size = int(np.prod(shape))
+            result[letter] = np.arange(first, first + size, dtype=np.int64).reshape(shape)
+            first += size
+        return result
+
     @property
     def count(self) -> int:
         """Slots of zero, one and all inputs."""
-        return self._last(self.b, self.tau) + 1 + len(self.integers)
+        last = self._last(self.b, self.tau)
+        return last + 1 + len(self.integers) + sum(x.size for x in self.given.values())
 
     def pivot_rows(self, k: int) -> tuple[int, ...]:
         """Rows of S_k that the split of forces solves for: large pivots, in a stable order.
@@ -102,10 +119,15 @@ class InputSlots:
     def block(self, letter: str, k: int) -> Scalars:
         if letter == "H":
             return self.S[self.offset[k] : self.offset[k + 1]]
-        if letter == "tau":
-            return self.tau[self.offset[k] : self.offset[k + 1], None]
-        array = getattr(self, letter)[k]
+        array = self.slots(letter)
+        if array.ndim == 1:  # tau, qdd, dqdd
+            return array[self.offset[k] : self.offset[k + 1], None]
+        array = array[k]
         return array if array.ndim == 2 else array[:, None]
+
+    def slots(self, letter: str) -> Scalars:
+        """Slots of one letter of (4), or of an unknown that is an input."""
+        return self.given[letter] if letter in self.given else getattr(self, letter)
 
     def values(self, entries: Entries) -> tuple[Scalars, NDArray]:
         """Slots and values of the inputs, in the number type of the entries."""

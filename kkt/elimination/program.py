@@ -36,7 +36,8 @@ class Instruction(NamedTuple):
     """``out = op(args)``.  Values are numbered in the order in which they are made.
 
     ==========  =============================================================================
-    input       a block of (4): info = (letter, body); letters M H Phi a b tau
+    input       a block of (4): info = (letter, body); letters M H Phi a b tau; in a residual
+                also the unknowns pdd qdd f, and their corrections dpdd dqdd df
     eye         the identity; info = size
     mul         A B; with ``symmetric`` the upper triangle is formed and mirrored
     add         A + B (signs are in the references)

@@ -29,6 +29,16 @@ class StepRecord:
 
 
 @dataclass(frozen=True)
+class Refinement:
+    """Iterative refinement of one answer, in its own number format."""
+
+    residual: str  # "dynamics" or "equations"
+    corrections: tuple[float, ...]  # max |correction| / max |first answer| of qdd, one each
+    status: str  # done, converged, stalled or diverged, with the correction at which it was seen
+    kept: int  # corrections that the answer holds
+
+
+@dataclass(frozen=True)
 class Elimination:
     """The outcome of one order in one number format."""
 
@@ -41,6 +51,7 @@ class Elimination:
     symbolic: SymbolicFactor
     flops: int  # scalar operations that qdd needs
     failed_at: str | None = None  # block and step of a pivot that became zero or not a number
+    refinement: Refinement | None = None
 
     @property
     def fill(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,14 +24,23 @@ GUARD_DIGITS = 20  # digits that mp:D carries beyond the D that it gives
 
 
 def run_floats(
-    tape: Tape, entries: Entries, chosen: Format, observe: Observation | None = None
+    tape: Tape,
+    entries: Entries,
+    chosen: Format,
+    observe: Observation | None = None,
+    given: Mapping[str, NDArray] | None = None,
 ) -> tuple[dict[Block, NDArray], dict[int, NDArray], NDArray]:
-    """Solution blocks, pivots and the joint-space inertia slots' values, in float32 or float64."""
+    """Solution blocks, pivots and the joint-space inertia slots' values, in a float format.
+
+    ``given`` holds unknowns that are inputs, and whatever takes the place of a, b or tau, by
+    letter, in the format already.
+    """
     from ..arithmetic import floats
 
     v = np.zeros(tape.slots, dtype=chosen.dtype)
     runner = chosen.runner(tape)
     enter(tape, entries, v, chosen.cast)
+    give(tape, v, given)
     if observe is not None:
         observe.start(v)
     with np.errstate(all="ignore"):
@@ -88,6 +97,13 @@ def enter(
     v[places] = cast(values)
     for number, slot in tape.inputs.whole.items():
         v[slot] = number
+
+
+def give(tape: Tape, v: Any, given: Mapping[str, NDArray] | None) -> None:
+    """Values of unknowns that are inputs, or others than the system's for a, b or tau."""
+    for letter, values in (given or {}).items():
+        slots = tape.inputs.slots(letter)
+        v[slots[slots > 1]] = values[slots > 1]
 
 
 def first_bad(tape: Tape, pivots: dict[int, NDArray]) -> str | None:
@@ -184,12 +200,16 @@ def number_of(chosen: Format) -> Callable[[float], Any]:
 
 
 def run_objects(
-    tape: Tape, entries: Entries, number: Callable[[float], Any]
+    tape: Tape,
+    entries: Entries,
+    number: Callable[[float], Any],
+    given: Mapping[str, NDArray] | None = None,
 ) -> tuple[dict[Block, NDArray], dict[int, list[Any]], NDArray[np.int64]]:
     """Solution blocks, pivots and operations of each step, in a type of Python objects."""
     v: list[Any] = [number(0.0)] * tape.slots
     holder = np.array([*v, None], dtype=object)[:-1]
     enter(tape, entries, holder)
+    give(tape, holder, given)
     v = holder.tolist()
     v[1] = number(1.0)
     operations = np.zeros(tape.program.groups + 1, dtype=np.int64)

@@ -18,7 +18,7 @@ from ..blocks import Block
 from ..errors import OrderError
 from ..system import System
 from .emit import Scalars
-from .inputs import InputSlots
+from .inputs import UNKNOWNS, InputSlots
 from .lowering import Lowering
 from .program import Program
 
@@ -72,10 +72,12 @@ class Tape:
 def lower(program: Program, system: System) -> Tape:
     """The tape of a program on the structural zeros and ones of one robot."""
     numbers = {i.info[0] for i in program.instructions if i.op == "divide"}
+    letters = {i.info[0] for i in program.instructions if i.op == "input"}
     tree = system.tree
     inputs = InputSlots(
-        system.pattern, tree.names, tree.parent, tree.dof, system.state.S, tuple(sorted(numbers))
-    )
+        system.pattern, tree.names, tree.parent, tree.dof, system.state.S, tuple(sorted(numbers)),
+        tuple(letter for letter in UNKNOWNS if letter in letters),
+    )  # fmt: skip
     lowering = Lowering(program, inputs)
     kept: list[Chunk] = []
     for chunk in lowering.run():

@@ -1,0 +1,276 @@
+"""Iterative refinement: residuals held against exact fractions, answers against certified ones."""
+
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+from helpers import every_joint, solve, system_of, tape_of
+
+import kkt
+import orderings
+from kkt.arithmetic.formats import get_format
+from kkt.elimination import refine
+from kkt.elimination.record import Elimination
+from kkt.elimination.residual_program import residual_program, update_program
+from kkt.elimination.run import run_floats, run_objects
+from kkt.elimination.tape import lower
+from kkt.system import assemble
+
+U32 = 2.0**-24
+RESIDUALS = ("dynamics", "equations")
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    return kkt.build(every_joint())
+
+
+def fractions(x):
+    flat = [Fraction(float(value)) for value in np.asarray(x).ravel()]
+    return np.array([*flat, None], dtype=object)[:-1].reshape(np.shape(x))
+
+
+def unknowns(system, seed):
+    rng = np.random.default_rng(seed)
+    n, N = system.tree.n, int(system.tree.offset[-1])
+    return {"pdd": rng.normal(size=(n, 6)), "qdd": rng.normal(size=N), "f": rng.normal(size=(n, 6))}
+
+
+def in_fractions(system, residual, given):
+    """The residual's program on exact numbers, as a vector in the order of system.matrix."""
+    tape = lower(residual_program(system.structure, residual), system)
+    given = {k: fractions(v) for k, v in given.items() if k in tape.inputs.given}
+    entries = assemble(system.state, Fraction)
+    entries.a[:], entries.b[:] = fractions(system.entries.a), fractions(system.entries.b)
+    entries.M[:], entries.Phi[:] = fractions(system.entries.M), fractions(system.entries.Phi)
+    return run_objects(tape, entries, Fraction, given)[0]
+
+
+def matrix_residual(system, x):
+    """rhs - K x from the sparse matrix, row after row, in exact fractions."""
+    left = [Fraction(float(r)) for r in system.rhs]
+    K = system.matrix.tocoo()
+    for i, j, value in zip(K.row, K.col, K.data, strict=True):
+        left[i] -= Fraction(float(value)) * x[j]
+    return left
+
+
+def vector(system, given):
+    x = [None] * system.size
+    for block, where in system.blocks.items():
+        k = system.structure.index[block.body]
+        part = given[block.kind]
+        if block.kind == "qdd":
+            part = part[system.tree.offset[k] : system.tree.offset[k + 1]]
+        else:
+            part = part[k]
+        x[where] = list(fractions(part))
+    return x
+
+
+def test_the_residual_of_the_equations_is_that_of_the_sparse_matrix(mixed):
+    given = unknowns(mixed, 3)
+    expected = matrix_residual(mixed, vector(mixed, given))
+    got = in_fractions(mixed, "equations", given)
+    for block, where in mixed.blocks.items():
+        if where.stop > where.start:
+            assert list(got[block]) == expected[where], block
+
+
+def test_the_residual_of_inverse_dynamics_leaves_the_other_rows_of_the_matrix_at_zero(mixed):
+    """Its pdd and f satisfy rows f and pdd of (4); what row qdd then lacks is the residual."""
+    given = unknowns(mixed, 4)
+    got = in_fractions(mixed, "dynamics", given)
+    n = mixed.tree.names
+    full = {
+        "pdd": np.array([got["pdd", k] for k in n]),
+        "f": np.array([got["f", k] for k in n]),
+        "qdd": given["qdd"],
+    }
+    x = vector(mixed, {"pdd": given["pdd"], "qdd": given["qdd"], "f": given["f"]})
+    for kind in ("pdd", "f"):
+        for k, name in enumerate(n):
+            x[mixed.blocks[kind, name]] = list(full[kind][k])
+    rows = matrix_residual(mixed, x)
+    for block, where in mixed.blocks.items():
+        if block.kind == "qdd" and where.stop > where.start:
+            assert list(got[block]) == rows[where]
+        else:
+            assert not any(rows[where])
+
+
+def test_it_is_the_inverse_dynamics_of_its_own_function(mixed):
+    qdd = unknowns(mixed, 5)["qdd"]
+    tape = lower(residual_program(mixed.structure, "dynamics"), mixed)
+    got = run_floats(tape, mixed.entries, get_format("float64"), given={"qdd": qdd})[0]
+    tau = kkt.inverse_dynamics(mixed, qdd, orderings.get("inverse_dynamics")).tau
+    left = np.concatenate([got[b] for b in mixed.blocks if b.kind == "qdd" and b in got])
+    assert np.allclose(left, mixed.entries.tau - tau, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("order", ["crbm", "abm", "divide_and_conquer", "modified_abm"])
+@pytest.mark.parametrize("residual", RESIDUALS)
+def test_refinement_reaches_the_rounding_of_the_answer(order, residual, mixed):
+    exact = kkt.certify(mixed, 30, rounded_to="float32")
+    result = kkt.eliminate(
+        mixed, orderings.get(order), "float32", records=False, refine=3, residual=residual
+    )
+    assert result.order == f"{order} +3" and result.qdd.dtype == np.float32
+    assert exact.error(result.qdd) <= 4 * U32
+
+
+@pytest.mark.parametrize("residual", RESIDUALS)
+def test_one_and_three_corrections_of_crbm_on_a_chain_of_40(residual):
+    """2.7e-3 without: digits come by two or three a correction, down to 1 u."""
+    exact = kkt.certify(system_of("chain:40"), 30, rounded_to="float32")
+    plain = solve("chain:40", "crbm", "float32")
+    errors = [exact.error(plain.qdd)]
+    for count in (1, 3):
+        result = kkt.eliminate(
+            system_of("chain:40"), tape_of("chain:40", "crbm"), "float32",
+            records=False, refine=count, residual=residual,
+        )  # fmt: skip
+        assert result.refinement.residual == residual
+        assert result.refinement.status == "done" and result.refinement.kept == count
+        errors.append(exact.error(result.qdd))
+    assert errors[0] > 1e-3 and errors[1] < errors[0] / 50 and errors[2] <= U32
+
+
+def test_all_unknowns_are_refined_by_the_residual_of_the_equations():
+    system = system_of("chain:40")
+    exact = kkt.certify(system, 30, rounded_to="float32")
+    result = kkt.eliminate(
+        system, tape_of("chain:40", "crbm"), "float32", refine=4, residual="equations"
+    )
+    names = system.tree.names
+    for kind, values in (("pdd", result.pdd), ("f", result.f)):
+        solution = {kkt.Block(kind, name): values[k] for k, name in enumerate(names)}
+        assert exact.block_error(list(solution), solution) < 4 * U32
+
+
+def test_a_diverging_refinement_is_reported_and_the_first_answer_kept():
+    """crbm in float32 on 150 links has no digit (error 5): its corrections grow."""
+    system, tape = system_of("chain:150"), tape_of("chain:150", "crbm")
+    first = kkt.eliminate(system, tape, "float32", records=False)
+    result = refine.refined(system, tape, get_format("float32"), first, 3)
+    assert result.refinement.status == "diverged after 1" and result.refinement.kept == 0
+    assert result.refinement.corrections[0] > 1.0
+    assert (result.qdd == first.qdd).all()
+    assert kkt.certify(system, 30, rounded_to="float32").error(first.qdd) > 1.0
+
+
+class Script(refine._Loop):
+    """A loop whose corrections have sizes that are given."""
+
+    def __init__(self, sizes):
+        self.sizes, self.chosen = iter(sizes), get_format("float32")
+
+    def defect(self, x):
+        return x
+
+    def correction(self, r):
+        return refine.Answer(np.zeros((1, 6)), np.array([next(self.sizes)]), np.zeros((1, 6)))
+
+    def sum(self, x, d):
+        return refine.Answer(x.pdd, x.qdd + d.qdd, x.f)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "kept", "status"),
+    [
+        ([1e-2, 1e-4, 1e-6], 3, "done"),
+        ([1e-2, 1e-4, 1e-8], 3, "converged after 3"),
+        ([1e-2, 1e-4, 6e-5], 2, "stalled after 3"),
+        ([1e-2, 1e-4, 3e-4], 1, "diverged after 3"),
+        ([0.4, 0.3], 1, "stalled after 2"),
+        ([0.7], 0, "stalled after 1"),
+        ([7.0], 0, "diverged after 1"),
+        ([1e-2, np.nan], 0, "diverged after 2"),
+        ([np.inf], 0, "diverged after 1"),
+        ([0.0], 1, "converged after 1"),
+    ],
+)
+def test_the_watch_for_divergence(sizes, kept, status, monkeypatch):
+    """The answer is kept whose next correction is smallest."""
+    script = Script(sizes)
+    start = Elimination("x", "float32", np.ones(1), np.zeros((1, 6)), np.zeros((1, 6)), (), None, 0)
+    monkeypatch.setattr(refine, "_Loop", lambda *_: script)
+    monkeypatch.setattr(Script, "flops", 10)
+    monkeypatch.setattr(Script, "forces", lambda self, x: (x.pdd, x.f))
+    result = refine.refined(None, None, script.chosen, start, len(sizes))
+    assert (result.refinement.kept, result.refinement.status) == (kept, status)
+    assert result.qdd[0] == 1.0 + sum(sizes[:kept])
+    assert result.flops == 10 * len(sizes)
+
+
+def test_operations_that_the_factor_does_not_share():
+    """One more right-hand side costs some part of the order itself."""
+    for spec, order, most in (("chain:40", "crbm", 0.25), ("chain:40", "abm", 0.4)):
+        tape = tape_of(spec, order)
+        again = refine.operations_on_rhs(tape, ("qdd",), ("a", "b", "tau"))
+        fewer = refine.operations_on_rhs(tape, ("qdd",), ("tau",))
+        assert 0 < fewer < again < most * tape.flops
+        assert refine.operations_on_rhs(tape, ("qdd",), ("M",)) <= tape.flops
+        assert refine.operations_on_rhs(tape, ("qdd",), ()) == 0
+
+
+def test_a_weld_has_a_residual_though_it_has_no_velocity_term():
+    """Row f of a fixed body at rest: a is structurally zero, its residual is not."""
+    tree = kkt.new_tree("welded", (0.1, -9.7, 0.3))
+    rng = np.random.default_rng(5)
+    for k in range(6):
+        kkt.add_body(
+            tree, k, k - 1 if k else None, mass=1.0, com=rng.normal(size=3), inertia=np.eye(3),
+            p=rng.normal(size=3), axis=rng.normal(size=3), joint="fixed" if k % 2 else "revolute",
+        )  # fmt: skip
+    system = kkt.build(tree, tau=[1.0, 2.0, -1.0])
+    assert not system.pattern.a.all()
+    exact = kkt.certify(system, 30, rounded_to="float32")
+    result = kkt.eliminate(
+        system, orderings.get("lagrange"), "float32", refine=3, residual="equations"
+    )
+    solution = {kkt.Block("pdd", k): result.pdd[k] for k in range(6)}
+    assert exact.block_error(list(solution), solution) < 2 * U32
+    assert exact.error(result.qdd) < 2 * U32
+
+
+def test_the_update_is_one_addition_each(mixed):
+    given = unknowns(mixed, 1)
+    step = {"d" + k: v for k, v in unknowns(mixed, 2).items()}
+    tape = lower(update_program(mixed.structure), mixed)
+    assert tape.length == sum(x.size for x in given.values())
+    got = run_floats(tape, mixed.entries, get_format("float64"), given={**given, **step})[0]
+    for k, name in enumerate(mixed.tree.names):
+        assert (got["f", name] == given["f"][k] + step["df"][k]).all()
+
+
+def test_a_failed_pivot_is_not_refined():
+    """Example 3, case 1: the D_2 of crbm is zero in float32, and stays reported."""
+    system = kkt.build(kkt.example3(1e8, 1))
+    result = kkt.eliminate(system, orderings.get("crbm"), "float32", refine=2)
+    assert result.failed_at is not None and result.refinement.status == "not started"
+
+
+def test_nothing_to_refine():
+    tree = kkt.new_tree("fixed")
+    kkt.add_body(tree, "base", mass=1.0, inertia=np.eye(3), joint="fixed")
+    result = kkt.eliminate(kkt.build(nx.DiGraph(tree)), orderings.get("abm"), "float32", refine=2)
+    assert result.refinement.status == "converged after 1" and result.qdd.size == 0
+
+
+@pytest.mark.parametrize("count", [-1, 101, 1.5, True])
+def test_counts_that_are_none(count):
+    with pytest.raises(kkt.OrderError, match="use 0 to 100"):
+        kkt.eliminate(system_of("ur5"), tape_of("ur5", "abm"), "float32", refine=count)
+
+
+@pytest.mark.parametrize("format", ["exact", "mp:30", "ball:30"])
+def test_formats_that_need_none(format):
+    with pytest.raises(kkt.FormatError, match=r"refine float formats such as float32"):
+        kkt.eliminate(system_of("ur5"), tape_of("ur5", "abm"), format, refine=1)
+
+
+def test_unknown_residuals():
+    with pytest.raises(kkt.OrderError, match="dynamics or equations"):
+        kkt.eliminate(system_of("ur5"), tape_of("ur5", "abm"), refine=1, residual="energy")
