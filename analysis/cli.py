@@ -17,7 +17,10 @@ MODEL_HELP = (
     "name: chain:100, two_link:r=0.002, example3:m1=1e8,case=2, random_tree:n=50,seed=1, "
     "binary:6, star:20, comb:10, rr_arm, quadruped, humanoid"
 )
-FORMATS_HELP = "float32, float64, exact, mp:DIGITS, ball:DIGITS"
+FORMATS_HELP = (
+    "float64, float32, tf32, bfloat16, float16, e5m2, e4m3, pBITS or pBITSeEXPONENT (to 25 bits), "
+    "all but float64 also with :zero, :up, :down or :stochastic:SEED; exact, mp:DIGITS, ball:DIGITS"
+)
 
 
 class _Parser(argparse.ArgumentParser):

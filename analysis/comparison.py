@@ -38,11 +38,12 @@ class Comparison:
     dof: int
     rows: tuple[Row, ...]
     eliminations: dict[tuple[str, str], Elimination] = field(repr=False, default_factory=dict)
+    units: dict[str, float] = field(default_factory=dict)  # unit roundoff of each rounded format
 
     @property
     def verdict(self) -> str:
         """What a colleague would say, one sentence for each number format."""
-        return verdict(self.model, self.rows, self.eliminations)
+        return verdict(self.model, self.rows, self.eliminations, self.units)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON document of ``pivotree compare --json``."""
@@ -57,7 +58,7 @@ class Comparison:
 def compare(
     system: System,
     orders: Iterable[str | Callable[..., Any]] | None = None,
-    formats: Iterable[str] = ("float32", "float64"),
+    formats: Iterable[str | Format] = ("float32", "float64"),
     *,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Comparison:
@@ -69,7 +70,7 @@ def compare(
     joint-space inertia is singular.
     """
     orders = [orders] if isinstance(orders, str) else orders
-    formats = [formats] if isinstance(formats, str) else formats
+    formats = [formats] if isinstance(formats, str | Format) else formats
     chosen = [get_format(name) for name in formats]
     functions = [
         orderings.get(order) if isinstance(order, str) else order
@@ -111,21 +112,31 @@ def compare(
                 continue
             results[name, f.name] = result
             rows.append(_row(result, references[f.name], f))
-    return Comparison(system.name, system.tree.n, int(system.tree.offset[-1]), tuple(rows), results)
+    units = {f.name: f.unit for f in chosen if not f.from_model}
+    dof = int(system.tree.offset[-1])
+    return Comparison(system.name, system.tree.n, dof, tuple(rows), results, units)
 
 
 def reference(system: System, format: Format, tape: Tape | None = None) -> Certified:
     """The certified answer for the data as a format sees them."""
-    if format.kind == "float":
-        return certify(system, REFERENCE_DIGITS, rounded_to=format, tape=tape)
+    if not format.from_model:
+        digits = max(REFERENCE_DIGITS, int(full_digits(format)) + 10)
+        return certify(system, digits, rounded_to=format, tape=tape)
     return certify(system, max(format.digits, REFERENCE_DIGITS) + 10, tape=tape)
+
+
+def full_digits(format: Format) -> float:
+    """Decimal digits of an answer without error: -log10 of the unit roundoff, or those asked."""
+    if format.from_model:
+        return float(format.digits or REFERENCE_DIGITS)
+    return round(-math.log10(format.unit), 2)
 
 
 def digits_of(error: float | None, format: Format) -> float | None:
     """Decimal digits that an error leaves; an error of 0 keeps all of the format's."""
     if error is None:
         return None
-    most = {"float32": 7.2, "float64": 16.0}.get(format.name, format.digits or REFERENCE_DIGITS)
+    most = full_digits(format)
     if error == 0.0:
         return most
     kept = max(0.0, round(-math.log10(error), 2))

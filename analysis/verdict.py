@@ -9,30 +9,33 @@ from kkt import Elimination, StepRecord
 
 from .row import Row
 
-UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}
 SLACK = 1.7  # decimal digits below the format's own that still count as kept
 
 
 Results = Mapping[tuple[str, str], Elimination]  # by order and format
 
 
-def verdict(model: str, rows: Sequence[Row], results: Results) -> str:
-    """One or two sentences for each format."""
+def verdict(model: str, rows: Sequence[Row], results: Results, units: Mapping[str, float]) -> str:
+    """One or two sentences for each format; units: the unit roundoff of those that round."""
     formats = dict.fromkeys(row.format for row in rows)
     return "\n".join(
-        _one_format(model, name, [row for row in rows if row.format == name], results)
+        _one_format(
+            model, name, [row for row in rows if row.format == name], results, units.get(name)
+        )
         for name in formats
     )
 
 
-def _one_format(model: str, format: str, rows: list[Row], results: Results) -> str:
+def _one_format(
+    model: str, format: str, rows: list[Row], results: Results, unit: float | None
+) -> str:
     good = [row for row in rows if row.digits is not None]
     refused = _refusals([row for row in rows if row.digits is None])
     if not good:
         return f"In {format} no order gives an answer on {model}. {refused}".strip()
     best = max(good, key=lambda row: (row.digits or 0.0, -(row.flops or 0)))
     worst = min(good, key=lambda row: row.digits or 0.0)
-    full = -math.log10(UNIT[format]) if format in UNIT else best.digits or 0.0
+    full = -math.log10(unit) if unit else best.digits or 0.0
     lossless = [row for row in good if (row.digits or 0.0) >= full - SLACK]
     cheapest = min(lossless or good, key=lambda row: row.flops or 0)
     everyone = "every order that answers" if refused else "every order"
@@ -56,7 +59,7 @@ def _one_format(model: str, format: str, rows: list[Row], results: Results) -> s
     losing = (worst.digits or 0.0) < full - SLACK
     elimination = results.get((worst.order, format))
     if losing and elimination is not None:
-        text += _where(elimination)
+        text += _where(elimination, unit or 0.0)
     return f"{text} {refused}".strip()
 
 
@@ -68,13 +71,12 @@ def _count(row: Row) -> str:
     return "1 digit" if kept == 1 else f"{kept} digits"
 
 
-def _where(elimination: Elimination) -> str:
+def _where(elimination: Elimination, unit: float) -> str:
     """Where the loss enters: the first pivot that is clearly off, and the worst one."""
     steps = [s for s in elimination.steps if s.pivot_error]
     if not steps:
         return ""
     worst = max(steps, key=lambda s: s.pivot_error or 0.0)
-    unit = UNIT.get(elimination.format, 0.0)
     top = worst.pivot_error or 0.0
     if top < 100.0 * unit:
         return " Its pivots are sound: the digits go in the right-hand side."

@@ -32,8 +32,8 @@ def run(options: argparse.Namespace) -> int:
             "use another order or a longer format"
         )
     error = exact.error(result.qdd)
-    count = chosen.digits or 50
-    values = [float(x) if chosen.kind == "float" else decimal(x, count) for x in result.qdd]
+    places = chosen.places
+    values = [float(x) if chosen.kind == "float" else decimal(x, places) for x in result.qdd]
     if options.json:
         document = {
             "model": options.model,
@@ -45,7 +45,6 @@ def run(options: argparse.Namespace) -> int:
         }
         print(json.dumps(document, indent=1))
         return 0
-    places = 9 if chosen.name == "float32" else 17
     at = 0
     for name, dof in zip(system.tree.names, system.tree.dof, strict=True):
         for j in range(dof):

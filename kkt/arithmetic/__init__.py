@@ -1,1 +1,9 @@
-"""Number types that read a tape, each one its own file."""
+"""Number formats that read a tape: by name with :func:`get_format`, or of one's own.
+
+>>> kkt.eliminate(system, order, kkt.arithmetic.Binary("mine", precision=12))
+"""
+
+from .binary import Binary
+from .formats import Format, get_format
+
+__all__ = ["Binary", "Format", "get_format"]

@@ -1,46 +1,15 @@
-"""Names of number formats: what each one is, and how a name is read."""
+"""What a number format is, and the processor's own; :func:`get_format` reads names."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FormatError
 from .chunk import Chunk
-
-MAX_DIGITS = 100_000
-
-
-@dataclass(frozen=True)
-class Format:
-    """A number format that reads a tape."""
-
-    name: str  # as written: float32, mp:50
-    kind: str  # "float", "exact", "mp" or "ball"
-    dtype: type | None = None  # numpy type of a float
-    digits: int = 0  # decimal digits asked of mp and ball
-
-    @property
-    def unit(self) -> float:
-        """Unit roundoff: the largest relative error of one rounding to nearest; floats only."""
-        return float(np.finfo(self.dtype).eps) / 2  # type: ignore[arg-type]
-
-    def cast(self, x: NDArray) -> NDArray:
-        """Data rounded to the format, in the numpy type that carries it."""
-        with np.errstate(over="ignore"):
-            return np.asarray(x, dtype=float).astype(self.dtype)
-
-    def runner(self, tape: Any) -> Runner:
-        """What reads the chunks of one run of a tape, in order."""
-        return Native()
-
-    @property
-    def from_model(self) -> bool:
-        """Spatial algebra, bias and assembly run in this format too."""
-        return self.kind != "float"
 
 
 class Runner(Protocol):
@@ -53,8 +22,60 @@ class Runner(Protocol):
         """As ``run``; operands and results of each operation go to (len(chunk),) arrays."""
 
 
+class Format:
+    """A number format that reads a tape."""
+
+    name: str  # as written: float32, bfloat16:zero, mp:50
+    kind: str  # "float", "dd", "exact", "mp", "ball" or "object"
+    dtype: type | None  # numpy type that carries its numbers, None for Python objects
+    digits: int = 0  # decimal digits asked of mp and ball
+
+    @property
+    def unit(self) -> float:
+        """Unit roundoff: the largest relative error of one rounding of a normal number."""
+        raise NotImplementedError
+
+    @property
+    def places(self) -> int:
+        """Decimal digits that tell the format's numbers apart: 9 for float32, 17 for float64."""
+        return math.ceil(1.0 - math.log10(self.unit))
+
+    def cast(self, x: NDArray) -> NDArray:
+        """Data rounded to the format, to nearest in every mode, in the type that carries it."""
+        raise NotImplementedError
+
+    def runner(self, tape: Any) -> Runner:
+        """What reads the chunks of one run of a tape, in order."""
+        raise NotImplementedError
+
+    @property
+    def from_model(self) -> bool:
+        """Spatial algebra, bias and assembly run in this format too."""
+        return False
+
+
+@dataclass(frozen=True)
+class Hardware(Format):
+    """The processor's own float32 and float64, rounded to nearest."""
+
+    name: str
+    dtype: type
+    kind: str = field(default="float", init=False)
+
+    @property
+    def unit(self) -> float:
+        return float(np.finfo(self.dtype).eps) / 2
+
+    def cast(self, x: NDArray) -> NDArray:
+        with np.errstate(over="ignore"):
+            return np.asarray(x, dtype=float).astype(self.dtype)
+
+    def runner(self, tape: Any) -> Runner:
+        return Native()
+
+
 class Native:
-    """The processor's own float32 and float64."""
+    """One operation after another, never fused, never reordered."""
 
     def run(self, chunk: Chunk, v: NDArray) -> None:
         from . import floats
@@ -67,31 +88,36 @@ class Native:
         floats.record(chunk, v, x, y, r)
 
 
-_FIXED = {
-    "float64": Format("float64", "float", np.float64),
-    "float32": Format("float32", "float", np.float32),
-    "exact": Format("exact", "exact"),
-}
+@dataclass(frozen=True)
+class Digits(Format):
+    """Fractions, mpmath numbers or balls: as many digits as are asked."""
+
+    name: str
+    kind: str  # "exact", "mp" or "ball"
+    digits: int = 0
+    dtype: type | None = field(default=None, init=False)
+
+    @property
+    def unit(self) -> float:
+        """0 for exact fractions; below the digits asked of the others."""
+        return 10.0**-self.digits if self.digits else 0.0
+
+    @property
+    def places(self) -> int:
+        return self.digits or 50
+
+    @property
+    def from_model(self) -> bool:
+        return True
 
 
 def get_format(name: str | Format) -> Format:
-    """The format of a name: float64, float32, exact, mp:DIGITS or ball:DIGITS."""
+    """The format of a name (docs/formats.md lists them); a format is given back as it is.
+
+    Raises FormatError for a name that means nothing.
+    """
     if isinstance(name, Format):
         return name
-    if name in _FIXED:
-        return _FIXED[name]
-    kind, _, digits = str(name).partition(":")
-    if kind in ("mp", "ball"):
-        try:
-            asked = int(digits or "50")
-        except ValueError:
-            asked = 0
-        if 1 <= asked <= MAX_DIGITS:
-            return Format(f"{kind}:{asked}", kind, digits=asked)
-        raise FormatError(
-            f"format {name!r}: {digits!r} is no number of digits; use 1 to {MAX_DIGITS}, "
-            f"as in {kind}:50"
-        )
-    raise FormatError(
-        f"format {name!r} is unknown; use float32, float64, exact, mp:DIGITS or ball:DIGITS"
-    )
+    from .names import read
+
+    return read(str(name))

@@ -22,6 +22,7 @@ from ..errors import CertificationError, SingularError
 from ..system import Entries, System, assemble
 from .pivots import PivotSequence
 from .residual import residual
+from .rounding import LETTERS, RangeError, rounded_entries
 from .run import run_objects
 from .tape import Tape
 from .trace import trace
@@ -114,9 +115,10 @@ def certify(
 ) -> Certified:
     """The solution of (4) with ``digits`` proved digits of every qdd.
 
-    The data are the model's doubles, or with ``rounded_to`` ("float32", "float64") the entries of
-    (4) rounded to that format.  ``tape`` is a traced order or an order; leaf to root (articulated
-    body) where None.  Raises CertificationError, naming the pivot, where no precision suffices.
+    The data are the model's doubles, or with ``rounded_to`` (a floating-point format) the
+    entries of (4) rounded to that format.  ``tape`` is a traced order or an order; leaf to root
+    (articulated body) where None.  Raises CertificationError, naming the pivot, where no precision
+    suffices.
     """
     if tape is None:
         leaf_to_root = system.structure.tip_to_base
@@ -159,7 +161,10 @@ def _solve(
     if rounded_to is None:
         entries = assemble(system.state, flint.arb)
     else:
-        entries = _rounded(system, get_format(rounded_to))
+        try:
+            entries = _rounded(system, get_format(rounded_to))
+        except RangeError as error:
+            raise CertificationError(str(error)) from None
     try:
         solution, pivots, _ = run_objects(tape, entries, flint.arb)
     except SingularError as error:
@@ -180,21 +185,11 @@ def _solve(
 def _rounded(system: System, format: Format) -> Entries:
     """The entries of (4) rounded to a format, as exact balls."""
     exact = []
-    for letter in ("M", "Phi", "S", "a", "b", "tau"):
-        x = getattr(system.entries, letter)
-        with np.errstate(over="ignore"):
-            rounded = x.astype(format.dtype)
-        if not np.isfinite(rounded).all():
-            k = int(np.argwhere(~np.isfinite(rounded))[0][0])
-            names = system.tree.names
-            if letter in ("S", "tau"):
-                names = tuple(np.repeat(np.array(names, dtype=object), system.tree.dof))
-            raise CertificationError(
-                f"body {names[k]!r}: field {letter!r} of equation (4) overflows {format.name}; "
-                "use a format with a larger range, such as float64, or other units"
-            )
-        flat = [flint.arb(float(value)) for value in rounded.ravel()]
-        exact.append(np.array([*flat, None], dtype=object)[:-1].reshape(x.shape))
+    entries = rounded_entries(system, format)
+    for letter in LETTERS:
+        rounded = getattr(entries, letter)
+        flat = [_ball(value) for value in rounded.ravel().tolist()]
+        exact.append(np.array([*flat, None], dtype=object)[:-1].reshape(rounded.shape))
     return Entries(*exact)
 
 

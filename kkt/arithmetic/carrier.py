@@ -1,0 +1,199 @@
+"""Rounding on a float64 carrier: each operation in float64, then one rounding to p bits.
+
+For p <= 25 and + - * / sqrt the two roundings give what one would, since 53 >= 2 p + 2 (Figueroa
+1995).  That holds for rounding to nearest.  Every other mode looks at the exact residual of the
+carrier's operation: TwoSum for sums, nothing for products, which are exact, the remainder for
+quotients and roots.  The loops never look at a value but to round it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from .floats import _two_product, _two_sum
+
+EXPONENT = 0x7FF0000000000000  # bits of a float64
+SIGNIFICAND = 0x000FFFFFFFFFFFFF
+QUIET = 0x0008000000000000  # half of the leading bit: 1.5 2^e holds the carries of a subtraction
+
+NATIVE, NEAREST, ZERO, UP, DOWN, STOCHASTIC = range(-1, 5)  # modes; NATIVE leaves float64 alone
+
+
+# The numbers of a format, as the loops want them.
+GRID = np.dtype(
+    [
+        ("mode", np.int64),
+        ("shift", np.int64),  # (53 - p) in the exponent's place of a float64
+        ("least", np.int64),  # bits of 2^emin
+        ("most", np.int64),  # bits of 2^emax
+        ("top", np.float64),  # largest finite number
+        ("over", np.float64),  # what stands for an overflow: infinity, or nan where there is none
+        ("step", np.float64),  # distance of subnormal numbers
+        ("seed", np.uint64),
+    ]
+)
+
+
+def mixed_seed(seed: int) -> int:
+    """A seed as a well mixed 64-bit number, so that seeds 0, 1, 2 start far apart."""
+    z = (seed + 1) * 0x9E3779B97F4A7C15 % (1 << 64)
+    z = (z ^ (z >> 32)) * 0xD6E8FEB86659FD93 % (1 << 64)
+    return z ^ (z >> 32)
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _bits(z):  # pragma: no cover
+    return np.float64(z).view(np.int64)
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _float(bits):  # pragma: no cover
+    return np.int64(bits).view(np.float64)
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _nearest(z, shift, least, most, top, over):  # pragma: no cover
+    """z rounded to nearest even: adding 1.5 2^(e + 53 - p) leaves no bits below p."""
+    e = _bits(z) & EXPONENT
+    if e > most:
+        return z if z != z else math.copysign(over, z)
+    if e < least:
+        e = least
+    c = _float((e + shift) | QUIET)
+    r = (abs(z) + c) - c
+    if r > top:
+        r = over
+    return math.copysign(r, z)
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _uniform(seed, count):  # pragma: no cover
+    """A number in [0, 1) from a counter (splitmix64; Steele, Lea & Flood 2014)."""
+    z = seed + np.uint64(count) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.float64(z >> np.uint64(11)) * 2.0**-53
+
+
+@njit(cache=True, error_model="numpy")
+def _to_grid(z, rest, g, count):  # pragma: no cover
+    """z + rest on a grid; rest is the exact residual of z, count tells random numbers apart."""
+    mode = g.mode
+    if mode == NATIVE or z == 0.0 or z != z:
+        return z
+    shift, least, top, step = g.shift, g.least, g.top, g.step
+    if mode == NEAREST:
+        return _nearest(z, shift, least, g.most, top, g.over)
+    a = abs(z)
+    if a == math.inf:
+        return math.copysign(g.over, z)
+    if z < 0.0:
+        rest = -rest
+    tiny = _float(least)
+    gap = np.int64(1) << (shift >> 52)
+    # step is a power of two: exact
+    below = math.floor(a / step) * step if a < tiny else _float(_bits(a) & ~(gap - 1))
+    if below == a and rest == 0.0 and a <= top:
+        return z
+    if below == a and rest < 0.0:
+        below = below - step if below <= tiny else _float(_bits(below) - gap)
+    above = below + step if below < tiny else _float(_bits(below) + gap)
+    if below > top:
+        up = mode == STOCHASTIC  # beyond what rounding to nearest would still save
+    elif mode == STOCHASTIC:
+        up = _uniform(g.seed, count) * (above - below) < (a - below) + rest
+    else:
+        up = False
+    if (mode == UP and z > 0.0) or (mode == DOWN and z < 0.0):
+        up = True
+    r = above if up else min(below, top)
+    if r > top:
+        r = g.over
+    return math.copysign(r, z)
+
+
+@njit(cache=True, error_model="numpy")
+def cast(x, grids, out):  # pragma: no cover
+    """x (m,) float64, rounded to nearest on the first grid, into out (m,)."""
+    g = grids[0]
+    shift, least, most, top, over = g.shift, g.least, g.most, g.top, g.over
+    for i in range(len(x)):
+        out[i] = _nearest(x[i], shift, least, most, top, over)
+
+
+@njit(cache=True, error_model="numpy")
+def nearest(op, dst, a, b, v, grids, xs, ys, rs):  # pragma: no cover
+    """Apply operations to v (slots,) in place; xs, ys, rs are (m,), or (0,) to record nothing."""
+    g = grids[0]
+    shift, least, most, top, over = g.shift, g.least, g.most, g.top, g.over
+    keep = len(xs) > 0
+    for i in range(len(op)):
+        x, y = v[a[i]], v[b[i]]
+        if op[i] == 2:
+            r = x * y
+        elif op[i] == 0:
+            r = x + y
+        elif op[i] == 1:
+            r = x - y
+        elif op[i] == 3:
+            r = x / y
+        else:
+            r = math.sqrt(x)
+        r = _nearest(r, shift, least, most, top, over)
+        v[dst[i]] = r
+        if keep:
+            xs[i], ys[i], rs[i] = x, y, r
+
+
+@njit(cache=True, error_model="numpy")
+def _operate(op, x, y, down):  # pragma: no cover
+    """x op y in float64, with its exact residual; for the directed modes' operands, p <= 25."""
+    if op == 2:
+        return x * y, 0.0
+    if op < 2:
+        if op == 1:
+            y = -y
+        s, rest = _two_sum(x, y)
+        if s == 0.0 and down and (math.copysign(1.0, x) < 0.0 or math.copysign(1.0, y) < 0.0):
+            s = -0.0
+        return s, rest if math.isfinite(s) else 0.0
+    if op == 3:
+        q = x / y
+        if y == 0.0 or not math.isfinite(x) or not math.isfinite(y):
+            return q, 0.0
+        if abs(q) > 1e300:  # out of every format's range, but no infinity
+            return math.copysign(1e300, q), 0.0
+        high, low = _two_product(q, y)
+        return q, ((x - high) - low) / y
+    s = math.sqrt(x)
+    if s == 0.0 or not math.isfinite(s):
+        return s, 0.0
+    high, low = _two_product(s, s)
+    return s, ((x - high) - low) / (2.0 * s)
+
+
+@njit(cache=True, error_model="numpy")
+def rounded(op, dst, a, b, v, which, operand, grids, at, xs, ys, rs):  # pragma: no cover
+    """As ``nearest``, each operation on grids of its own.
+
+    which, operand (m,): rows of grids for the result and, where not below 0, for both operands;
+    at: operations that went before.
+    """
+    keep = len(xs) > 0
+    for i in range(len(op)):
+        x, y = v[a[i]], v[b[i]]
+        if keep:
+            xs[i], ys[i] = x, y
+        g, k, count = grids[which[i]], operand[i], 4 * (at + i)
+        if k >= 0:
+            x = _to_grid(x, 0.0, grids[k], count + 1)
+            y = _to_grid(y, 0.0, grids[k], count + 2)
+        r, rest = _operate(op[i], x, y, g.mode == DOWN)
+        r = _to_grid(r, rest, g, count)
+        v[dst[i]] = r
+        if keep:
+            rs[i] = r

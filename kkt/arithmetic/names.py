@@ -1,0 +1,111 @@
+"""Names of number formats: float32, tf32, p11e5:zero, mp:50 and what else can be written."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from ..errors import FormatError
+from .binary import MODES, Binary
+from .formats import Digits, Format, Hardware
+
+MAX_DIGITS = 100_000
+EXPONENT_BITS = (2, 10)
+
+BINARY = {
+    f.name: f
+    for f in (
+        Binary("float16", 11, -14, 15),
+        Binary("bfloat16", 8, -126, 127),
+        Binary("tf32", 11, -126, 127),
+        # 8-bit formats of the Open Compute Project (2023): e4m3 gives infinities up for range
+        Binary("e4m3", 4, -6, 8, infinite=False, largest=448.0),
+        Binary("e5m2", 3, -14, 15),
+    )
+}
+FIXED: dict[str, Format] = {
+    "float64": Hardware("float64", np.float64),
+    "float32": Hardware("float32", np.float32),
+    "exact": Digits("exact", "exact"),
+    **BINARY,
+}
+ALL = (
+    "float64, float32, tf32, bfloat16, float16, e5m2, e4m3, pBITS, pBITSeEXPONENT, exact, "
+    "mp:DIGITS or ball:DIGITS, and after a colon zero, up, down, stochastic or stochastic:SEED"
+)
+
+
+def read(name: str) -> Format:
+    """The format of a name; FormatError, with what would be right, for any other text."""
+    if name in FIXED:
+        return FIXED[name]
+    base, _, suffix = name.partition(":")
+    if base in ("mp", "ball"):
+        return _digits(name, base, suffix)
+    if base == "exact" and suffix:
+        raise FormatError(f"format {name!r}: exact fractions are not rounded; use exact")
+    found = BINARY.get(base) or _bits(name, base)
+    if base == "float32":
+        found = Binary("float32", 24)
+    if base == "float64" and suffix and suffix != "nearest":
+        raise FormatError(
+            f"format {name!r}: float64 rounds to nearest only; use at most 25 bits for another "
+            "mode, such as float32:up"
+        )
+    if base == "float64":
+        return FIXED[base]
+    if found is None:
+        raise FormatError(f"format {name!r} is unknown; {_instead(base)}")
+    return _in_mode(name, found, suffix) if ":" in name else found
+
+
+def _digits(name: str, kind: str, digits: str) -> Format:
+    try:
+        asked = int(digits or "50")
+    except ValueError:
+        asked = 0
+    if not 1 <= asked <= MAX_DIGITS:
+        raise FormatError(
+            f"format {name!r}: {digits!r} is no number of digits; use 1 to {MAX_DIGITS}, "
+            f"as in {kind}:50"
+        )
+    return Digits(f"{kind}:{asked}", kind, asked)
+
+
+def _bits(name: str, base: str) -> Binary | None:
+    """pBITS or pBITSeEXPONENT: an IEEE 754 format of BITS significant and EXPONENT other bits."""
+    match = re.fullmatch(r"p(\d{1,9})(?:e(\d{1,9}))?", base)
+    if match is None:
+        return None
+    exponent = int(match[2] or 8)
+    least, most = EXPONENT_BITS
+    if not least <= exponent <= most:
+        raise FormatError(
+            f"format {name!r}: {exponent} exponent bits; use {least} to {most}, as in p11e5"
+        )
+    emax = (1 << (exponent - 1)) - 1
+    return Binary(base, int(match[1]), 1 - emax, emax)
+
+
+def _in_mode(name: str, format: Binary, suffix: str) -> Format:
+    mode, _, seed = suffix.partition(":")
+    if mode == "nearest" and not seed:
+        return FIXED.get(format.name, format)
+    if mode not in MODES or (
+        seed and (mode != "stochastic" or not re.fullmatch(r"\d{1,18}", seed))
+    ):
+        raise FormatError(
+            f"format {name!r}: {suffix!r} is no rounding mode; use {format.name}:zero, :up, :down, "
+            ":stochastic or :stochastic:SEED with a whole number"
+        )
+    return replace(format, name=name, rounding=mode, seed=int(seed or 0))
+
+
+def _instead(base: str) -> str:
+    """The nearest names, and all."""
+    near = difflib.get_close_matches(base.lower(), [*FIXED, "mp", "ball"], 2, 0.6)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    return f"{hint}use {ALL}"
