@@ -27,6 +27,7 @@ from .natural import natural
 from .random_order import random_order
 from .registry import order
 from .virtual_work import virtual_work, virtual_work_split
+from .square_root_abm import square_root_abm
 
 ORDERS: dict[str, Callable[..., Any]] = {
     function.order_name: function  # type: ignore[attr-defined]
@@ -35,6 +36,7 @@ ORDERS: dict[str, Callable[..., Any]] = {
         crbm_block_row,
         abm,
         modified_abm,
+        square_root_abm,
         bad_abm,
         virtual_work,
         virtual_work_split,

@@ -92,6 +92,8 @@ def mirrored(upper: Scalars) -> Scalars:
 
 def mul(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
     """A B: t = fl(a b), s = fl(s + t), ascending."""
+    if A.shape[1] == 0:  # a body without mass has no rows
+        return np.zeros((A.shape[0], B.shape[1]), dtype=np.int64)
     total = e.mul(A[:, :1], B[:1, :])
     for k in range(1, A.shape[1]):
         total = e.add(total, e.mul(A[:, k : k + 1], B[k : k + 1, :]))

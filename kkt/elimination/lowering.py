@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..arithmetic.chunk import Chunk
 from ..blocks import Block
 from ..errors import SizeError
-from . import emit
+from . import emit, emit_orthogonal
 from .emit import Emitter, Scalars
 from .inputs import InputSlots
 from .program import Instruction, Program, Ref
@@ -187,8 +187,10 @@ class Lowering:
         operands = [self.take(ref) for ref in args]
         patterns = [self.variant(ref) for ref in args]
         info: tuple = ()
-        if i.op in ("along", "across"):
+        if i.op in ("along", "across", "basis"):
             info = self.inputs.pivot_rows(self.body_of(args[0]))
+        elif i.op in emit_orthogonal.OPERATIONS:
+            info = i.info
         elif i.op == "divide":
             operands.append(np.array([[self.inputs.whole[i.info[0]]]]))
             patterns.append(self.number(operands[-1]))
@@ -269,6 +271,10 @@ class Lowering:
         elif i.op == "divide":
             out = emitter.div(local[0], local[1])
             out = emit.mirrored(out) if i.symmetric else out
+        elif i.op == "basis":
+            out = emit_orthogonal.basis(emitter, local[0], info)
+        elif i.op in emit_orthogonal.OPERATIONS:
+            out = emit_orthogonal.OPERATIONS[i.op](emitter, *local, *info)
         elif i.op in self.operations:
             out = self.operations[i.op](emitter, *local)
         else:

@@ -10,15 +10,20 @@ from ..arithmetic import modular
 from ..blocks import Block
 from ..errors import OrderError, SingularError
 from ..system import System
+from .inputs import pivot_rows
+from .program import Program
 from .tape import Tape
 
 
-def unphysical(program: Any, system: System) -> None:
+def unphysical(program: Program, system: System) -> None:
     """Orders that pivot on M_k need it positive definite."""
     indefinite = {system.tree.names[k] for k in system.tree.indefinite()}
     singular = {system.tree.names[k] for k in system.tree.singular()}
     if not indefinite and not singular:
         return
+    assert program.symbolic is not None
+    if program.symbolic.plan.sequence.rules.elimination == "orthogonal":
+        return _unweighable(program, system)
     graph = program.symbolic.plan.graph
     made_by = {i.out: i for i in program.instructions}
     for record in program.pivots:
@@ -30,7 +35,8 @@ def unphysical(program: Any, system: System) -> None:
             if body in indefinite:
                 what = "is not positive definite"
             elif body in singular:
-                source = made_by[made_by[record.factor].args[0].value]
+                (factored,) = made_by[record.factor].args
+                source = made_by[factored.value] if factored else made_by[record.factor]
                 what = "is singular" if source.op in ("input", "divide", "square") else None
             if what:
                 fixed = system.tree.joint[system.structure.index[body]] == "fixed"
@@ -40,6 +46,32 @@ def unphysical(program: Any, system: System) -> None:
                     f"{program.name!r} pivots on M_k at step "
                     f"{record.step + 1}; {merge}use an order that pairs pdd with f, such as abm"
                 )
+
+
+def _unweighable(program: Program, system: System) -> None:
+    """Rotations start from M_k = R^T D R, D >= 0, whose zeros must be seen in its pattern."""
+    tree = system.tree
+    singular = [k for k in tree.singular() if not _zeros_are_structure(system, k)]
+    for record in program.pivots:
+        k = system.structure.index[record.blocks[0].body]
+        if k in tree.indefinite() or k in singular:
+            what = "is not positive definite" if k in tree.indefinite() else "is singular"
+            raise SingularError(
+                f"body {tree.names[k]!r}: field 'inertia' (or 'mass') {what}, and order "
+                f"{program.name!r} takes its root at step {record.step + 1}; give it a full "
+                "inertia or none, or use an order that pairs pdd with f, such as abm"
+            )
+
+
+def _zeros_are_structure(system: System, k: int) -> bool:
+    """Whether the rows of [S E]^T M [S E] are zero or independent, in any state."""
+    S = system.state.S[k]
+    basis = np.concatenate([S, np.delete(np.eye(6), pivot_rows(S), axis=1)], axis=1)
+    K = basis.T @ system.entries.M[k] @ basis
+    kept = (np.abs(basis.T) @ system.pattern.M[k] @ np.abs(basis)).any(axis=1)
+    K = K[np.ix_(kept, kept)]
+    size = np.sqrt(K.diagonal())
+    return bool((size > 0).all() and np.linalg.matrix_rank(K / np.outer(size, size)) == len(K))
 
 
 def _own_body(structure: Any, name: Any) -> Any:

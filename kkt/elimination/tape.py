@@ -60,7 +60,7 @@ class Tape:
                 "entries were zero that are not zero here; trace it again on this system"
             )
         factor = self.program.symbolic
-        if factor is not None and factor.plan.graph.split:
+        if factor is not None and factor.plan.along_the_joint:
             moved = inputs.moved_joint(system.state.S)
             if moved is not None:
                 raise OrderError(

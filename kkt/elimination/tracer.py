@@ -13,6 +13,7 @@ from functools import partial
 from ..blocks import FC, FJ, PDD, QDD, Block, F
 from .bracket import Bracket
 from .fronts import Fronts
+from .orthogonal import orthogonal_program
 from .pivot import BasePivot, DensePivot, PairPivot, Rows, present
 from .program import PivotRecord, Program, Ref
 from .symbolic import PAIR_FIRST, SINGLE, SymbolicFactor
@@ -21,6 +22,8 @@ from .writer import Writer
 
 def program_of(symbolic: SymbolicFactor) -> Program:
     """The block program of a sequence; raises OrderError for a pivot that cannot be used."""
+    if symbolic.plan.sequence.rules.elimination == "orthogonal":
+        return orthogonal_program(symbolic)
     return _Tracer(symbolic).program()
 
 

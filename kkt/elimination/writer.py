@@ -16,7 +16,7 @@ class Writer:
         self._eyes: set[int] = set()
         self._symmetric: set[int] = set()
 
-    def _emit(
+    def emit(
         self,
         op: str,
         args: tuple[Ref | None, ...],
@@ -24,6 +24,7 @@ class Writer:
         symmetric: bool = False,
         info: tuple = (),
     ) -> Ref:
+        """An instruction as it stands; the methods below leave out those that do nothing."""
         out = len(self.shapes)
         self.shapes.append(shape)
         self.instructions.append(Instruction(op, out, args, self.step, symmetric, info))
@@ -40,13 +41,13 @@ class Writer:
     def input(self, letter: str, body: int, shape: tuple[int, int]) -> Ref:
         key = (letter, body)
         if key not in self._inputs:
-            self._inputs[key] = self._emit("input", (), shape, letter == "M", key)
+            self._inputs[key] = self.emit("input", (), shape, letter == "M", key)
         return self._inputs[key]
 
     def eye(self, size: int) -> Ref:
         key = ("eye", size)
         if key not in self._inputs:
-            self._inputs[key] = self._emit("eye", (), (size, size), True, (size,))
+            self._inputs[key] = self.emit("eye", (), (size, size), True, (size,))
             self._eyes.add(self._inputs[key].value)
         return self._inputs[key]
 
@@ -64,7 +65,7 @@ class Writer:
     def mirror(self, ref: Ref | None) -> Ref | None:
         if ref is None or ref.value in self._symmetric:
             return ref
-        return self._emit("mirror", (ref,), self.shape(ref), True)
+        return self.emit("mirror", (ref,), self.shape(ref), True)
 
     def stack(self, refs: list[Ref | None], sizes: list[int], columns: int) -> Ref | None:
         """Blocks one above another; None where all of them are zero."""
@@ -72,7 +73,7 @@ class Writer:
             return None
         if len(refs) == 1:
             return refs[0]
-        return self._emit("stack", tuple(refs), (sum(sizes), columns), info=(tuple(sizes),))
+        return self.emit("stack", tuple(refs), (sum(sizes), columns), info=(tuple(sizes),))
 
     def square(self, blocks: list[list[Ref | None]], sizes: list[int]) -> Ref:
         """A symmetric matrix from its blocks, of which the upper triangle is used."""
@@ -81,12 +82,15 @@ class Writer:
             return blocks[0][0]
         refs = tuple(blocks[i][j] for i in range(len(sizes)) for j in range(i, len(sizes)))
         size = sum(sizes)
-        return self._emit("square", refs, (size, size), True, (tuple(sizes),))
+        return self.emit("square", refs, (size, size), True, (tuple(sizes),))
 
-    def rows(self, ref: Ref | None, first: int, last: int) -> Ref | None:
+    def rows(self, ref: Ref | None, first: int, last: int | None) -> Ref | None:
+        """Rows first to last, not included; to the end where ``last`` is None."""
         if ref is None or (first, last) == (0, self.shape(ref)[0]):
             return ref
-        return self._emit("rows", (ref,), (last - first, self.shape(ref)[1]), info=(first, last))
+        rows, columns = self.shape(ref)
+        size = (rows if last is None else last) - first
+        return self.emit("rows", (ref,), (size, columns), info=(first, last))
 
     # -- arithmetic ---------------------------------------------------------------------------
 
@@ -97,36 +101,36 @@ class Writer:
             return b if a.sign > 0 else -b
         if b.value in self._eyes:
             return a if b.sign > 0 else -a
-        out = self._emit("mul", (a, b), (self.shape(a)[0], self.shape(b)[1]), symmetric)
+        out = self.emit("mul", (a, b), (self.shape(a)[0], self.shape(b)[1]), symmetric)
         return out
 
     def add(self, a: Ref | None, b: Ref | None) -> Ref | None:
         if a is None or b is None:
             return b if a is None else a
         symmetric = a.value in self._symmetric and b.value in self._symmetric
-        return self._emit("add", (a, b), self.shape(a), symmetric)
+        return self.emit("add", (a, b), self.shape(a), symmetric)
 
     def sub(self, a: Ref | None, b: Ref | None) -> Ref | None:
         return self.add(a, self.neg(b))
 
     def unary(self, op: str, a: Ref, shape: tuple[int, int]) -> Ref:
-        return self._emit(op, (a,), shape)
+        return self.emit(op, (a,), shape)
 
     def divide(self, a: Ref, by: int) -> Ref:
-        return self._emit("divide", (a,), self.shape(a), a.value in self._symmetric, (by,))
+        return self.emit("divide", (a,), self.shape(a), a.value in self._symmetric, (by,))
 
     def factor(self, a: Ref, steps: tuple[int, ...]) -> Ref:
         """``steps``: group of each row; one group needs no list."""
         info = steps if len(set(steps)) > 1 else ()
-        return self._emit("factor", (a,), self.shape(a), info=info)
+        return self.emit("factor", (a,), self.shape(a), info=info)
 
     def forward(self, factor: Ref, c: Ref | None) -> Ref | None:
         if c is None or self.shapes[factor.value][0] == 1:
             return c
-        return self._emit("forward", (factor, c), self.shape(c))
+        return self.emit("forward", (factor, c), self.shape(c))
 
     def solve(self, factor: Ref, c: Ref | None) -> Ref | None:
-        return None if c is None else self._emit("solve", (factor, c), self.shape(c))
+        return None if c is None else self.emit("solve", (factor, c), self.shape(c))
 
     def inner(
         self, factor: Ref, y1: Ref | None, y2: Ref | None, symmetric: bool = False
@@ -134,4 +138,4 @@ class Writer:
         if y1 is None or y2 is None:
             return None
         shape = (self.shape(y1)[1], self.shape(y2)[1])
-        return self._emit("inner", (factor, y1, y2), shape, symmetric)
+        return self.emit("inner", (factor, y1, y2), shape, symmetric)

@@ -1,0 +1,161 @@
+"""Elimination by rotations as scalar operations: weighted rows, merged without a square root.
+
+A set of m weighted rows stands for the quadratic form ``sum_i w_i (g_i x + z_i)^2 / 2`` in six
+unknowns x: coefficients g_i, a residual z_i and a weight w_i.  Two rows are merged by a Givens
+rotation without square roots (Gentleman 1973, J. Inst. Maths Applics 12): for the pivot row r of
+weight d, with a one in the column, and a row h of weight w with x there,
+
+    d' = d + w x^2,    h' = h - (x/d) (d r),    d' r' = d r + (w x) h,    w' = w (d/d').
+
+All weights stay positive and every sum is formed at the scale of its own row, so that a light row
+survives beside a heavy one whichever of them is the pivot: no sign, size or row is chosen.  A
+pivot row is kept as d r (a momentum) until its column is done: four operations an entry.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .emit import Emitter, Operation, Scalars
+
+COLUMNS = 8  # of a block of weighted rows: six unknowns, the residual, the weight
+Z, W = 6, 7
+
+
+def sequence(dof: int) -> tuple[int, ...]:
+    """The order in which the columns of [S E] are eliminated: the joint, then E from its end.
+
+    Linear before angular: rows that are left from a body's moments of inertia then have no
+    linear entry, which a change of frame keeps.
+    """
+    return (*range(dof), *range(5, dof - 1, -1))
+
+
+def basis(e: Emitter, H: Scalars, rows: tuple[int, ...]) -> Scalars:
+    """[S E] (6, 6): E is the identity outside ``rows``, in the order of ``across``."""
+    other = [i for i in range(6) if i not in rows]
+    E = np.zeros((6, len(other)), dtype=np.int64)
+    E[other] = np.eye(len(other), dtype=np.int64)
+    return np.concatenate([H.T, E], axis=1)
+
+
+def weigh(e: Emitter, K: Scalars, u: Scalars, dof: int) -> Scalars:
+    """K = R^T D R without pivoting: rows [D R, R^-T u, D] (6, 8), R unit triangular.
+
+    Row i has its pivot in column i; where K has no entry there, its weight is zero and what u
+    holds stays as it is (see ``unweighed``).
+    """
+    A, u = K.copy(), u[:, 0].copy()
+    out = np.zeros((6, COLUMNS), dtype=np.int64)
+    left = list(sequence(dof))
+    while left:
+        j = left.pop(0)
+        out[j, j], out[j, Z], out[j, W] = A[j, j], u[j], A[j, j]
+        later = [k for k in left if A[j, k]]
+        if not later:
+            continue
+        out[j, later] = A[j, later]
+        ratio = e.div(A[j, later], A[j, j])
+        first, second = np.triu_indices(len(later))
+        rows, columns = np.array(later)[first], np.array(later)[second]
+        new = e.sub(A[rows, columns], e.mul(ratio[first], A[j, columns]))
+        A[rows, columns] = A[columns, rows] = new
+        u[later] = e.sub(u[later], e.mul(ratio, u[j]))
+    return out
+
+
+def unweighed(e: Emitter, own: Scalars) -> Scalars:
+    """(6, 1) what ``weigh`` left of u where the weight is zero: a force on nothing."""
+    return np.where(own[:, W : W + 1] == 0, own[:, Z : Z + 1], 0)
+
+
+def rotate(e: Emitter, own: Scalars, *more: Scalars, dof: int) -> Scalars:
+    """Merge rows into a body's own: (m, 8) unit rows [r, z, w], the ``dof`` pivot rows first.
+
+    ``own`` comes from ``weigh``; ``more`` are coefficients (m, 6), residuals (m, 1) and weights
+    (m, 1) of one set of rows after another.  Where the body has no row of its own for a joint's
+    column (it has no mass there), that column is projected out of all rows instead; for another
+    column the rows stay as they are.  Rows that are zero are left out.
+    """
+    sets = [np.concatenate(more[i : i + 3], axis=1) for i in range(0, len(more), 3)]
+    rows = np.concatenate([np.zeros((0, COLUMNS), dtype=np.int64), *sets])
+    done: dict[int, Scalars] = {}
+    left = list(sequence(dof))
+    while left:
+        j = left.pop(0)
+        columns = np.array([*left, Z])
+        meets = np.flatnonzero(rows[:, j] != 0)
+        if own[j, W]:
+            pivot, d = own[j, columns], own[j, W]
+            for i in meets:
+                pivot, d = _rotate(e, rows[i], j, columns, pivot, d)
+        elif j < dof:
+            pivot, d = _project(e, rows, meets, j, columns)
+        else:
+            continue
+        done[j] = np.zeros(COLUMNS, dtype=np.int64)
+        done[j][j], done[j][W] = 1, d
+        done[j][columns] = e.div(pivot, d) if d else 0
+    # a joint without any mass has a pivot of zero, which is refused by name
+    rows = rows[(rows[:, :Z] != 0).any(axis=1) & (rows[:, W] != 0)]
+    return np.concatenate([np.array([done[j] for j in sorted(done)]).reshape(-1, COLUMNS), rows])
+
+
+def _rotate(
+    e: Emitter, row: Scalars, j: int, columns: Scalars, pivot: Scalars, d: np.int64
+) -> tuple[Scalars, np.int64]:
+    """Rotate one row with the pivot d r: the row changes in place, d' r' and d' are returned."""
+    x, w, h = row[j : j + 1].copy(), row[W : W + 1].copy(), row[columns]
+    old = np.array([d])
+    wx = e.mul(w, x)
+    new = e.add(old, e.mul(wx, x))
+    row[columns] = e.sub(h, e.mul(e.div(x, old), pivot))
+    row[W] = e.mul(w, e.div(old, new))[0]
+    row[j] = 0
+    return e.add(pivot, e.mul(wx, h)), new[0]
+
+
+def _project(
+    e: Emitter, rows: Scalars, meets: Scalars, j: int, columns: Scalars
+) -> tuple[Scalars, np.int64]:
+    """The pivot d r = sum_i w_i x_i h_i of rows that all lose their x r; their weights stay."""
+    pivot, d = np.zeros(len(columns), dtype=np.int64), np.int64(0)
+    for i in meets:
+        wx = e.mul(rows[i, W : W + 1], rows[i, j : j + 1])
+        d = e.add(np.array([d]), e.mul(wx, rows[i, j : j + 1]))[0]
+        pivot = e.add(pivot, e.mul(wx, rows[i, columns]))
+    for i in meets:
+        ratio = e.div(rows[i, j : j + 1], np.array([d]))
+        rows[i, columns] = e.sub(rows[i, columns], e.mul(ratio, pivot))
+        rows[i, j] = 0
+    return pivot, d
+
+
+def pivot(e: Emitter, rows: Scalars) -> Scalars:
+    """The joint's pivot rows (N, 8) as a factor L D L^T of D_k: weights on the diagonal."""
+    N = len(rows)
+    return np.tril(rows[:, :N].T, -1) + np.diag(rows[:, W])
+
+
+def weight(e: Emitter, w: Scalars, v: Scalars) -> Scalars:
+    """w_i v_i, row by row."""
+    return e.mul(w, v)
+
+
+def back(e: Emitter, F: Scalars, y: Scalars, r: Scalars) -> Scalars:
+    """L^-T (D^-1 y - r) for a factor with L below its diagonal."""
+    X = e.sub(e.div(y, F.diagonal()[:, None]), r)
+    for j in range(len(F) - 2, -1, -1):
+        for i in j + 1 + np.flatnonzero(F[j + 1 :, j]):
+            X[j] = e.sub(X[j], e.mul(F[i, j], X[i]))
+    return X
+
+
+OPERATIONS: dict[str, Operation] = {
+    "weigh": weigh,
+    "unweighed": unweighed,
+    "rotate": lambda e, *args: rotate(e, *args[:-1], dof=args[-1]),
+    "pivot": pivot,
+    "weight": weight,
+    "back": back,
+}
