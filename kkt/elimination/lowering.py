@@ -236,6 +236,9 @@ class Lowering:
             return np.eye(i.info[0], dtype=np.int64)
         if i.op == "mirror":
             return emit.mirrored(self.take(i.args[0]))
+        if i.op == "motion":
+            Phi = self.take(i.args[0])
+            return np.block([[Phi[:3, :3], Phi[3:, :3]], [Phi[:3, 3:], Phi[3:, 3:]]])
         if i.op == "rows":
             return self.take(i.args[0])[i.info[0] : i.info[1]]
         if i.op == "stack":
@@ -268,13 +271,13 @@ class Lowering:
             start += c.size
         if i.op in ("along", "across"):
             out = getattr(emit, i.op)(emitter, local[0], info)
-        elif i.op == "divide":
-            out = emitter.div(local[0], local[1])
-            out = emit.mirrored(out) if i.symmetric else out
         elif i.op == "basis":
             out = emit_orthogonal.basis(emitter, local[0], info)
         elif i.op in emit_orthogonal.OPERATIONS:
             out = emit_orthogonal.OPERATIONS[i.op](emitter, *local, *info)
+        elif i.op == "divide":
+            out = emitter.div(local[0], local[1])
+            out = emit.mirrored(out) if i.symmetric else out
         elif i.op in self.operations:
             out = self.operations[i.op](emitter, *local)
         else:

@@ -33,24 +33,24 @@ class Rules:
                  "carried": the couplings take part in every pivot inside the bracket
     assembly     "multifrontal": a child's update is summed apart and added to the parent last;
                  "right_looking": every pivot subtracts from what is left at once
-    accumulate   "assembled", or "unassembled": D_k = H M H* + H M~ H*, eq (11) of Ascher 1996
+    accumulate   "assembled", or "unassembled": D_k = H M H* + H M~ H*, eq (11) of Ascher 1996, or
+                 "projected": D_k = H M H* + sum of E M~ E* over the children, E of eq (10)
     rank_update  "outer": (c c*)/d; "gain": (c/d) c*
-    """
     elimination  "gauss", or "orthogonal": ABM's brackets by rotations of weighted rows, for which
                  the other switches mean nothing
+    """
 
     couple: str = "inverse"
     assembly: str = "multifrontal"
     accumulate: str = "assembled"
     rank_update: str = "outer"
-
     elimination: str = "gauss"
+
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
             value = getattr(self, name)
             if value not in choices:
                 raise OrderError(f"order: switch {name!r} is {value!r}; use {' or '.join(choices)}")
-
         defaults = {name: choices[0] for name, choices in _CHOICES.items()}
         other = {n for n in defaults if getattr(self, n) != defaults[n]} - {"elimination"}
         if self.elimination == "orthogonal" and other:
@@ -59,13 +59,14 @@ class Rules:
                 "leave it out"
             )
 
+
 _CHOICES = {  # the default first
     "couple": ("inverse", "carried"),
     "assembly": ("multifrontal", "right_looking"),
-    "accumulate": ("assembled", "unassembled"),
+    "accumulate": ("assembled", "unassembled", "projected"),
     "rank_update": ("outer", "gain"),
-}
     "elimination": ("gauss", "orthogonal"),
+}
 
 
 @dataclass(frozen=True)
@@ -145,11 +146,11 @@ class Plan:
     def groups(self) -> int:
         return int(self.group[-1]) + 1 if len(self.group) else 0
 
-
     @property
     def along_the_joint(self) -> bool:
         """Forces or accelerations are split along the joint and beside it, by S's large rows."""
         return self.graph.split or self.sequence.rules.elimination == "orthogonal"
+
 
 def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Structure) -> Plan:
     """Meet a sequence with its structure.
