@@ -1,0 +1,238 @@
+"""Formats of p bits against MPFR, gfloat and ml_dtypes: single operations, to the bit."""
+
+import zlib
+from dataclasses import replace
+
+import gfloat
+import ml_dtypes
+import numpy as np
+import pytest
+from arithmetic import OPERATIONS, mpfr, numbers, operate, pairs, same, special
+from gfloat import RoundMode
+from gfloat import formats as published
+
+import kkt
+from kkt.arithmetic import Binary, get_format
+
+NAMED = ("float16", "bfloat16", "tf32", "e5m2", "p24e8")
+ODD = ("p2e2", "p5e3", "p25e8", "p25e10", "p17e6", "p7e10")  # the ends of what is allowed
+MODES = ("nearest", "zero", "up", "down")
+RANDOM = 1_000_000  # pairs an operation over all formats; a quarter in each directed mode
+
+
+def agree(format, operation, x, y):
+    """Our results are MPFR's, signed zeros and nans too."""
+    ours, theirs = operate(format, operation, x, y), mpfr(format, operation, x, y)
+    right = same(ours, theirs)
+    if not right.all():
+        i = int(np.flatnonzero(~right)[0])
+        raise AssertionError(
+            f"{format.name} {operation}({x[i].hex()}, {y[i].hex()}): {ours[i].hex()}, MPFR "
+            f"{theirs[i].hex()}; {int((~right).sum())} of {len(x)} differ"
+        )
+    return ours
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_random_operands_against_mpfr(operation, mode):
+    names = (*NAMED, *ODD)
+    share = (RANDOM if mode == "nearest" else RANDOM // 4) // len(names) + 1
+    met = set()
+    for name in names:
+        format = replace(get_format(name), rounding=mode)
+        rng = np.random.default_rng(zlib.crc32(f"{name} {operation}".encode()))
+        r = np.abs(agree(format, operation, *pairs(format, operation, share, rng)))
+        met |= {"subnormal"} if ((r > 0) & (r < format.smallest_normal)).any() else set()
+        met |= {"overflow"} if np.isinf(r).any() or (r == format.largest).any() else set()
+        met |= {"zero"} if (r == 0).any() else set()
+    # a root halves exponents: it neither over- nor underflows
+    assert met == {"subnormal", "overflow", "zero"} or operation == "sqrt"
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", [*NAMED, *ODD])
+def test_special_operands_against_mpfr(name, mode):
+    format = replace(get_format(name), rounding=mode)
+    for operation in OPERATIONS:
+        agree(format, operation, *special(format))
+
+
+GFLOAT = {
+    "float16": published.format_info_binary16,
+    "bfloat16": published.format_info_bfloat16,
+    "e4m3": published.format_info_ocp_e4m3,
+    "e5m2": published.format_info_ocp_e5m2,
+    "p24e8": published.format_info_binary32,
+}
+ROUND = {
+    "nearest": RoundMode.TiesToEven,
+    "zero": RoundMode.TowardZero,
+    "up": RoundMode.TowardPositive,
+    "down": RoundMode.TowardNegative,
+}
+
+
+def in_float64(operation, x, y):
+    with np.errstate(all="ignore"):
+        return {"add": x + y, "sub": x - y, "mul": x * y, "div": x / y, "sqrt": np.sqrt(x)}[
+            operation
+        ]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("name", GFLOAT)
+def test_random_operands_against_gfloat(name, operation):
+    """gfloat rounds the float64 result, which is exact or far enough from a tie."""
+    format = get_format(name)
+    x, y = pairs(format, operation, 200_000, np.random.default_rng(7))
+    x, y = (np.concatenate(z) for z in zip((x, y), special(format), strict=True))
+    theirs = gfloat.round_ndarray(GFLOAT[name], in_float64(operation, x, y))
+    assert same(operate(format, operation, x, y), theirs).all()
+
+
+def every(name):
+    """All numbers of an 8-bit format."""
+    values = [gfloat.decode_float(GFLOAT[name], i).fval for i in range(256)]
+    return np.meshgrid(values, values)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["e4m3", "e5m2"])
+def test_every_pair_of_8_bit_numbers(name, mode):
+    """65536 pairs an operation: gfloat in all modes, and ml_dtypes to nearest."""
+    format = replace(get_format(name), rounding=mode)
+    x, y = (z.ravel() for z in every(name))
+    native = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}[name]
+    for operation in OPERATIONS:
+        ours, exact = operate(format, operation, x, y), in_float64(operation, x, y)
+        theirs = gfloat.round_ndarray(GFLOAT[name], exact, ROUND[mode])
+        if mode == "down" and operation in ("add", "sub"):
+            # IEEE 754 sec. 6.3, which numpy's own sum does not know: an exact zero sum is -0
+            second = y if operation == "add" else -y
+            theirs = np.where((exact == 0) & (np.signbit(x) | np.signbit(second)), -0.0, theirs)
+        assert same(ours, theirs).all()
+        if mode == "nearest":
+            with np.errstate(all="ignore"):
+                single = in_float64(operation, x.astype(native), y.astype(native))
+            assert same(ours, single.astype(float)).all()
+
+
+@pytest.mark.parametrize("name", [*NAMED, *ODD, "e4m3"])
+def test_casts_of_doubles(name):
+    """Data are rounded once, to nearest, in every mode; ties and overflow as MPFR has them."""
+    format = get_format(name)
+    rng = np.random.default_rng(3)
+    x = numbers(format, 20_000, rng) * (1 + rng.choice([0.0, 1.0], 20_000) * rng.random(20_000))
+    half = numbers(format, 20_000, rng) * (1 + np.ldexp(1.0, -format.precision))
+    x = np.concatenate([x, half, half * (1 - 2**-52), half * (1 + 2**-52), [0.0, -0.0, np.inf]])
+    ours = format.cast(x)
+    if name in GFLOAT:
+        assert same(ours, gfloat.round_ndarray(GFLOAT[name], x)).all()
+    if format.infinite:
+        assert same(ours, mpfr(format, "mul", x, np.ones_like(x))).all()
+    assert same(ours, replace(format, rounding="up").cast(x)).all()
+
+
+# -- stochastic rounding --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("name", ["bfloat16", "p24e8", "float16", "p12e4"])
+def test_stochastic_rounding_is_unbiased(name, operation):
+    """The mean of 1e6 errors, each in units of its gap, is 0 within 4 standard errors."""
+    format = replace(get_format(name), rounding="stochastic", seed=11)
+    rng = np.random.default_rng(5)
+    count = 1_000_000
+    p = format.precision
+    x, y = (np.ldexp(rng.integers(2 ** (p - 1), 2**p, count) * 1.0, -p) for _ in range(2))
+    if operation in ("add", "sub"):
+        y = format.cast(np.ldexp(y, rng.integers(-6, 1, count)))
+    ours = operate(format, operation, x, y)
+    low = operate(replace(format, rounding="down"), operation, x, y)
+    high = operate(replace(format, rounding="up"), operation, x, y)
+    assert ((ours == low) | (ours == high)).all()
+    gap = high - low
+    inexact = gap > 0
+    assert inexact.sum() > count // 10
+    exact = in_float64(operation, x, y)  # off by 2^-53, a part in 2^28 of a gap
+    above = ((exact - low) / np.where(inexact, gap, 1.0))[inexact]
+    went_up = (ours == high)[inexact]
+    spread = np.sqrt((above * (1 - above)).sum())  # of a sum of independent draws
+    assert abs(went_up.sum() - above.sum()) < 4 * spread
+    assert ((exact == ours) | inexact).all()
+
+
+def test_a_small_term_is_not_absorbed_on_average():
+    """1 + 2^-12 in 11 bits is 1 to nearest for ever; stochastically it grows by 2^-12 a step."""
+    format = get_format("tf32:stochastic:3")
+    count = 1_000_000
+    ours = operate(format, "add", np.ones(count), np.full(count, 2.0**-14))
+    share = float((ours > 1.0).mean())
+    assert set(np.unique(ours)) == {1.0, 1.0 + 2.0**-10}
+    assert abs(share - 2.0**-4) < 4 * np.sqrt(2.0**-4 * (1 - 2.0**-4) / count)
+
+
+def test_a_seed_repeats_and_another_does_not():
+    x, y = pairs(get_format("bfloat16"), "mul", 10_000, np.random.default_rng(1))
+    first, again, other, default = (
+        operate(get_format(f"bfloat16:stochastic{seed}"), "mul", x, y)
+        for seed in (":1", ":1", ":2", "")
+    )
+    assert same(first, again).all()
+    assert not same(first, other).all() and not same(first, default).all()
+    assert get_format("bfloat16:stochastic") == replace(
+        get_format("bfloat16:stochastic:0"), name="bfloat16:stochastic"
+    )
+
+
+# -- names ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name,message",
+    [
+        ("p26", "26 bits; use 2 to 25 bits"),
+        ("p1", "1 bits; use 2 to 25"),
+        ("p53e11", "11 exponent bits; use 2 to 10"),
+        ("p11e1", "1 exponent bits; use 2 to 10"),
+        ("flaot16", "unknown; did you mean float16"),
+        ("FLOAT32", "unknown; did you mean float32"),
+        ("bf16", "is unknown"),
+        ("float64:up", "rounds to nearest only; use at most 25 bits"),
+        ("float16:upp", "'upp' is no rounding mode; use float16:zero"),
+        ("float16:", "'' is no rounding mode"),
+        ("tf32:stochastic:x", "'stochastic:x' is no rounding mode"),
+        ("tf32:up:3", "'up:3' is no rounding mode"),
+        ("exact:up", "not rounded"),
+    ],
+)
+def test_names_that_mean_nothing(name, message):
+    with pytest.raises(kkt.FormatError, match=f"format '{name}'") as error:
+        get_format(name)
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_names():
+    assert get_format("float32:nearest") == get_format("float32")
+    assert get_format("p24e8:nearest") == get_format("p24e8") == get_format(get_format("p24e8"))
+    assert get_format("p13").emax == 127 and get_format("p13e5").emin == -14
+    assert get_format("float32:up").unit == 2.0**-23 and get_format("float32").unit == 2.0**-24
+    assert get_format("e4m3").largest == 448.0 and get_format("e4m3").unit == 2.0**-4
+    assert [get_format(n).places for n in ("float32", "float32:up", "float64")] == [9, 9, 17]
+
+
+@pytest.mark.parametrize(
+    "numbers,message",
+    [
+        ({"precision": 26}, "26 bits"),
+        ({"precision": 8, "emin": -511}, "exponents -511 to 127"),
+        ({"precision": 8, "emax": 512}, "exponents -126 to 512"),
+        ({"precision": 8, "emin": 3, "emax": 2}, "exponents 3 to 2"),
+        ({"precision": 8, "rounding": "away"}, "rounding 'away' is unknown; use nearest"),
+    ],
+)
+def test_a_format_of_ones_own_within_reach(numbers, message):
+    with pytest.raises(kkt.FormatError, match="format 'mine'") as error:
+        Binary("mine", **numbers)
+    assert message in str(error.value)
