@@ -5,5 +5,6 @@
 
 from .binary import Binary
 from .formats import Format, get_format
+from .mixed import Mixed
 
-__all__ = ["Binary", "Format", "get_format"]
+__all__ = ["Binary", "Format", "Mixed", "get_format"]

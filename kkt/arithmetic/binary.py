@@ -16,7 +16,7 @@ from .formats import Format, Runner
 MODES = ("nearest", "zero", "up", "down", "stochastic")
 MAX_PRECISION = 25  # 2 p + 2 <= 53: a float64 rounded once more is the operation itself
 LEAST, MOST = -510, 511  # exponents whose products a float64 holds exactly, subnormals too
-_NOTHING = np.empty(0)
+NOTHING = np.empty(0)  # where nothing is recorded
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Nearest:
         self.grid = grid
 
     def run(self, chunk: Chunk, v: NDArray) -> None:
-        self.record(chunk, v, _NOTHING, _NOTHING, _NOTHING)
+        self.record(chunk, v, NOTHING, NOTHING, NOTHING)
 
     def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
         from . import carrier
@@ -132,7 +132,7 @@ class Rounded:
         self.done = 0  # operations that went before
 
     def run(self, chunk: Chunk, v: NDArray) -> None:
-        self.record(chunk, v, _NOTHING, _NOTHING, _NOTHING)
+        self.record(chunk, v, NOTHING, NOTHING, NOTHING)
 
     def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
         from . import carrier

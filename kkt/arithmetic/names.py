@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import FormatError
 from .binary import MODES, Binary
 from .formats import Digits, Format, Hardware
+from .mixed import ROLES, Mixed
 
 MAX_DIGITS = 100_000
 EXPONENT_BITS = (2, 10)
@@ -42,6 +43,8 @@ def read(name: str) -> Format:
     """The format of a name; FormatError, with what would be right, for any other text."""
     if name in FIXED:
         return FIXED[name]
+    if "+" in name:
+        return _mixed(name)
     base, _, suffix = name.partition(":")
     if base in ("mp", "ball"):
         return _digits(name, base, suffix)
@@ -60,6 +63,22 @@ def read(name: str) -> Format:
     if found is None:
         raise FormatError(f"format {name!r} is unknown; {_instead(base)}")
     return _in_mode(name, found, suffix) if ":" in name else found
+
+
+def _mixed(name: str) -> Format:
+    """float32+mul=bfloat16+D=float64: a base, and formats of roles."""
+    base, *overrides = name.split("+")
+    parts: dict[str, Format] = {}
+    for override in overrides:
+        role, _, value = override.partition("=")
+        if role not in ROLES or not value or role in parts:
+            what = "is given twice" if role in parts else "is no role and format"
+            raise FormatError(
+                f"format {name!r}: {override!r} {what}; use {base}+mul=bfloat16, with one of the "
+                f"roles {', '.join(ROLES)} each"
+            )
+        parts[role] = read(value)
+    return Mixed(name, read(base), **parts)
 
 
 def _digits(name: str, kind: str, digits: str) -> Format:

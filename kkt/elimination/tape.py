@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from ..arithmetic.chunk import Chunk
 from ..blocks import Block
 from ..errors import OrderError
 from ..system import System
+from .diagonal import diagonal
 from .emit import Scalars
 from .inputs import UNKNOWNS, InputSlots
 from .lowering import Lowering
@@ -45,6 +47,17 @@ class Tape:
         if self.kept is not None:
             return iter(self.kept)
         return Lowering(self.program, self.inputs).run()
+
+    def on_diagonal(self, first: int, last: int) -> NDArray[np.bool_]:
+        """(last - first,) which of these operations make or use the diagonal blocks D_k."""
+        low = int(np.searchsorted(self.first, first, side="right")) - 1
+        high = int(np.searchsorted(self.first, last, side="left"))
+        bounds = np.clip(self.first[low : high + 1], first, last)
+        return np.repeat(self._diagonal[low:high], np.diff(bounds))
+
+    @cached_property
+    def _diagonal(self) -> NDArray[np.bool_]:
+        return diagonal(self.program)
 
     def require(self, system: System) -> None:
         """Raise OrderError unless this tape can be read with the system's entries."""
