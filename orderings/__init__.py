@@ -24,10 +24,11 @@ from .lagrange import lagrange
 from .minimum_degree import minimum_degree
 from .modified_abm import modified_abm
 from .natural import natural
+from .projected_abm import projected_abm
 from .random_order import random_order
 from .registry import order
-from .virtual_work import virtual_work, virtual_work_split
 from .square_root_abm import square_root_abm
+from .virtual_work import virtual_work, virtual_work_split
 
 ORDERS: dict[str, Callable[..., Any]] = {
     function.order_name: function  # type: ignore[attr-defined]
@@ -36,6 +37,7 @@ ORDERS: dict[str, Callable[..., Any]] = {
         crbm_block_row,
         abm,
         modified_abm,
+        projected_abm,
         square_root_abm,
         bad_abm,
         virtual_work,

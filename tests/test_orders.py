@@ -358,7 +358,7 @@ def test_what_is_no_order(order, message):
 SWITCHES = {
     "couple": ("inverse", "carried"),
     "assembly": ("multifrontal", "right_looking"),
-    "accumulate": ("assembled", "unassembled"),
+    "accumulate": ("assembled", "unassembled", "projected"),
     "rank_update": ("outer", "gain"),
 }
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from .fronts import Fronts
+from .fronts import Fronts, Passed
 from .pivot import BasePivot, PairPivot, Rows, present
+from .pivots import Rules
 from .program import Ref
 from .writer import Writer
 
@@ -30,9 +31,10 @@ class Stage(NamedTuple):
 class Bracket:
     """Elimination of one group; :meth:`eliminate` forward, :meth:`solve` backward."""
 
-    def __init__(self, write: Writer, fronts: Fronts, rows: list[int], unassembled: bool) -> None:
+    def __init__(self, write: Writer, fronts: Fronts, rows: list[int], rules: Rules) -> None:
         self.write, self.fronts, self.rows = write, fronts, rows
-        self.unassembled = unassembled
+        self.unassembled = rules.accumulate != "assembled"
+        self.projected = rules.accumulate == "projected"
         self.step = write.step
         self.inverse: dict[tuple[int, int], Ref] = {}
         self.terms: dict[int, list[Ref]] = {}  # -X of a pair, summands kept apart
@@ -81,14 +83,51 @@ class Bracket:
         """A - E (inverse so far) E^T for one block."""
         w = self.write
         for i, e in E.items():
-            apart = self.terms.get(i, []) if self.unassembled and len(E) == 1 else []
+            apart = self.terms.get(i, []) if len(E) == 1 else []
             if len(apart) > 1:
                 # D_k = H M H* + H M~ H*, projected one by one and then summed: eq (11)
-                for part in [w.mul(w.mul(e, t), w.t(e), symmetric=True) for t in apart]:
-                    A = w.sub(A, part)
+                for t in apart:
+                    A = w.sub(A, self.quadratic(e, t))
             else:
                 A = w.sub(A, w.mul(e, W.get(i), symmetric=len(E) == 1))
         return w.mirror(A)
+
+    def quadratic(self, H: Ref, term: Ref) -> Ref | None:
+        """H (term) H*, or for a child's -M~ the equal -E M~ E* of eq (10).
+
+        H = E + F with F in the null space of M~ = Phi Mbar Phi*.  In the child's own frame, where
+        Mbar H_c* = 0, that is e = Phi* H* minus its orthogonal projection onto H_c*, and
+        E M~ E* = e* Mbar e exactly, for a rounded Phi too.
+        """
+        w = self.write
+        child = self.fronts.passed.get(term.value) if self.projected else None
+        if child is None:
+            return w.mul(w.mul(H, term), w.t(H), symmetric=True)
+        joint = child.joint
+        rows, columns = w.shape(joint)
+        gram = w.mul(joint.T, joint, symmetric=True)
+        if rows == columns or gram is None:
+            return None  # a free joint passes nothing on: Mbar is zero
+        seen = w.mul(child.c, w.t(H))
+        along = w.solve(w.factor(gram, ()), w.mul(joint.T, seen))
+        e = w.sub(seen, w.mul(joint, along))
+        return w.mul(w.t(w.mul(child.N, e)), e, symmetric=True)
+
+    def passed(self, o: int) -> Passed | None:
+        """What the update of (o, o) is made of, where one joint of the bracket is behind it.
+
+        A joint that is coupled with one force f alone, its own block being zero, gives
+        B^-1 (H* in row f) = 1 in its own row and 0 elsewhere: N H* = 0.
+        """
+        if len(self.C[o]) != 1:
+            return None
+        ((f, c),) = self.C[o].items()
+        N = self.inv(f, f)
+        for b in self.rows:
+            alone = list(self.couples[b]) == [f] and not any(b in x for x in self.C.values())
+            if alone and N is not None and self.fronts.get(b, b) is None:
+                return Passed(c, N, self.couples[f][b])
+        return None
 
     def border(self, pivot: BasePivot, E: Blocks, W: Blocks) -> None:
         """Add a pivot to the inverse, and to the solution for the right-hand side."""
@@ -112,8 +151,9 @@ class Bracket:
                 self.set_inv(i, b, w.neg(w.t(ref)))
         for (b, c), ref in pivot.inverse().items():
             self.set_inv(b, c, ref)
-        if isinstance(pivot, PairPivot) and not E[blocks[0]]:
-            self.terms[blocks[1]] = [-t for t in self.fronts.terms(blocks[0])]
+        if self.unassembled and isinstance(pivot, PairPivot) and not E[blocks[0]]:
+            terms = self.fronts.terms(blocks[0], apart=self.projected)
+            self.terms[blocks[1]] = [-t for t in terms]
         self.z.update(s)
         self.seen += blocks
         self.stages.append(Stage(pivot, E, W))
@@ -145,7 +185,12 @@ class Bracket:
                 for i, c in self.C[a].items():
                     product = w.mul(w.t(c), X[b].get(i), symmetric=a == b and single)
                     total = w.add(total, product)
-                fronts.update(a, b, w.neg(w.mirror(total) if a == b else total))
+                if a == b:
+                    total = w.mirror(total)
+                    child = self.passed(a) if self.projected else None
+                    if total is not None and child is not None:
+                        fronts.passed[total.value] = child
+                fronts.update(a, b, w.neg(total))
             for i, c in self.C[o1].items():
                 fronts.update_rhs(o1, w.neg(w.mul(w.t(c), self.z[i])))
 

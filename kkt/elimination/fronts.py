@@ -8,10 +8,20 @@ added last (Duff & Reid 1983).  With ``right_looking`` every update goes to the 
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import NamedTuple
 
 from .pivots import Plan
 from .program import Ref
 from .writer import Writer
+
+
+class Passed(NamedTuple):
+    """An update -c^T N c of a diagonal block, passed on by one force f whose joint is gone."""
+
+    c: Ref  # coupling of f with the block: -Phi^T
+    N: Ref  # block (f, f) of the bracket's inverse: -Mbar
+    joint: Ref  # H^T of the joint, which N maps to zero
+
 
 Key = tuple[int, int]
 Updates = dict[int, dict[Key, Ref]]  # an update matrix, by the block that is eliminated first
@@ -31,6 +41,8 @@ class Fronts:
         self.rows: list[int] = []
         self.inside: set[int] = set()
         self.outside: list[int] = []
+        self.passed: dict[int, Passed] = {}  # where an update comes from, by its value
+        self._parts: dict[int, list[Ref]] = {}  # children's updates of diagonal blocks, apart
         self._terms: dict[int, list[Ref]] = {}
 
     # -- entries ------------------------------------------------------------------------------
@@ -57,9 +69,13 @@ class Fronts:
     def rhs(self, i: int) -> Ref | None:
         return self._assembled((i, RHS))
 
-    def terms(self, i: int) -> list[Ref]:
-        """Diagonal block i as the terms that were added: the matrix's own, the children's."""
-        return self._terms.get(i) or [ref for ref in [self.get(i, i)] if ref]
+    def terms(self, i: int, apart: bool = False) -> list[Ref]:
+        """Diagonal block i as the terms that were added: the matrix's own, the children's.
+
+        ``apart`` keeps the children's updates from each other as well.
+        """
+        terms = self._terms.get(i) or [ref for ref in [self.get(i, i)] if ref]
+        return [*terms[:-1], *self._parts[i]] if apart and i in self._parts else terms
 
     def neighbours(self, b: int, among: list[int]) -> list[int]:
         return [c for c in among if c in self.near[b]]
@@ -87,7 +103,13 @@ class Fronts:
         outside = {o for b in rows for o in self.near[b]} - self.inside
         self.outside = sorted(outside, key=self.position.__getitem__)
         steps = {int(self.group[self.position[b]]) for b in rows}
-        self.here = self._sum([u for s in sorted(steps) for u in self.waiting.pop(s, [])])
+        updates = [u for s in sorted(steps) for u in self.waiting.pop(s, [])]
+        self._parts = {}
+        for b in rows:
+            parts = [ref for u in updates if (ref := u.get(b, {}).get((b, b))) is not None]
+            if parts:
+                self._parts[b] = parts
+        self.here = self._sum(updates)
         for b in rows:
             for c in self.near[b]:
                 self._assembled((min(b, c), max(b, c)))

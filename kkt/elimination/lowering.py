@@ -236,9 +236,6 @@ class Lowering:
             return np.eye(i.info[0], dtype=np.int64)
         if i.op == "mirror":
             return emit.mirrored(self.take(i.args[0]))
-        if i.op == "motion":
-            Phi = self.take(i.args[0])
-            return np.block([[Phi[:3, :3], Phi[3:, :3]], [Phi[:3, 3:], Phi[3:, 3:]]])
         if i.op == "rows":
             return self.take(i.args[0])[i.info[0] : i.info[1]]
         if i.op == "stack":

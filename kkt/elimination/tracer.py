@@ -253,8 +253,7 @@ class _Tracer:
 
     def bracket(self, members: list[tuple[int, ...]], rows: list[int]) -> None:
         """The bracket's inverse by itself, then the couplings, then the update."""
-        unassembled = self.rules.accumulate == "unassembled"
-        bracket = Bracket(self.write, self.fronts, rows, unassembled)
+        bracket = Bracket(self.write, self.fronts, rows, self.rules)
         for blocks in members:
             A, E, W = bracket.block(blocks)
             bracket.border(self.make(blocks, A), E, W)

@@ -67,18 +67,6 @@ class Writer:
             return ref
         return self.emit("mirror", (ref,), self.shape(ref), True)
 
-    def inverse_adjoint(self, ref: Ref) -> Ref | None:
-        """Phi^-*, which carries motions to the parent, for a Phi of (4) or its adjoint.
-
-        [[R, p~ R], [0, R]] becomes [[R, 0], [p~ R, R]]; None where ``ref`` is no such block.
-        """
-        if ref.value in self._eyes:
-            return Ref(ref.value)
-        made_by = self.instructions[ref.value]
-        if made_by.op != "input" or made_by.info[0] != "Phi":
-            return None
-        return self.emit("motion", (Ref(ref.value),), self.shapes[ref.value])
-
     def stack(self, refs: list[Ref | None], sizes: list[int], columns: int) -> Ref | None:
         """Blocks one above another; None where all of them are zero."""
         if all(ref is None for ref in refs):
