@@ -98,7 +98,8 @@ def rotate(e: Emitter, own: Scalars, *more: Scalars, dof: int) -> Scalars:
         done[j][columns] = e.div(pivot, d) if d else 0
     # a joint without any mass has a pivot of zero, which is refused by name
     rows = rows[(rows[:, :Z] != 0).any(axis=1) & (rows[:, W] != 0)]
-    return np.concatenate([np.array([done[j] for j in sorted(done)]).reshape(-1, COLUMNS), rows])
+    unit = [done[j][None] for j in sorted(done)]
+    return np.concatenate([*unit, rows])
 
 
 def _rotate(

@@ -47,12 +47,20 @@ class Instruction(NamedTuple):
     solve       A^-1 C for a factor
     inner       Y1^T D^-1 Y2 for a factor and two results of ``forward``; (c c^T)/d for one row
     stack       blocks one above another; info = (rows, columns), None for a zero block
-    rows        info = (first, last) of a stack
+    rows        info = (first, last), last None for the end
     square      a symmetric matrix from the blocks of its upper triangle; info = sizes
     mirror      the upper triangle, mirrored
     along       S -> B, a basis of joint forces with H B = 1
     across      S -> C, a basis of constraint forces with H C = 0
     divide      A / info, info a whole number
+    basis       S -> [S E], E the identity beside the rows that ``along`` uses
+    weigh       K, u -> rows [D R, R^-T u, D] of K = R^T D R; info = (N,), columns of the joint
+    unweighed   what is left of u in rows without weight
+    rotate      such rows, and G, z, w of one set of weighted rows after another -> unit rows
+                [r, z, w], the N pivot rows first; rows that are zero are left out; info = (N,)
+    pivot       the N pivot rows -> the factor L D L^T of D_k
+    weight      w_i v_i, row by row
+    back        L^-T (D^-1 y - r) for a factor
     ==========  =============================================================================
     """
 

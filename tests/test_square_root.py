@@ -1,0 +1,374 @@
+"""Square-root ABM: what rotations keep in float32 where ABM and CRBM lose it, and what is refused.
+
+The measure is Skeel's: an order is stable where the error of qdd stays near kappa u, kappa being
+the componentwise condition number with respect to the entries of (4), computed here from the
+dense matrix with balls.
+"""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import flint
+import numpy as np
+import pytest
+from helpers import ALL_JOINTS, MODELS, every_joint, printed, solve, system_of
+from scipy.spatial.transform import Rotation
+
+import kkt
+import orderings
+from kkt.arithmetic import objects
+from kkt.arithmetic.chunk import Chunk
+from kkt.elimination import emit_orthogonal as rows_of
+from kkt.elimination.certify import decimal
+from kkt.elimination.emit import Emitter
+from kkt.gallery import box
+
+ORDER = orderings.get("square_root_abm")
+U = 2.0**-24
+
+
+def kappa(system, certified):
+    """max_i (|A^-1| (|A| |x| + |b|))_i over the qdd, over max |qdd|; data rounded to float32."""
+    A = system.matrix.toarray().astype(np.float32).astype(float)
+    b, x = system.rhs.astype(np.float32).astype(float), np.zeros(system.size)
+    for block, where in system.blocks.items():
+        x[where] = [float(ball.mid()) for ball in certified.solution.get(block, [])]
+    rows = np.concatenate([np.r_[s] for block, s in system.blocks.items() if block.kind == "qdd"])
+    right = np.zeros((system.size, len(rows)))
+    right[rows, np.arange(len(rows))] = 1.0
+    with flint.ctx.workprec(200):
+        inverse = flint.arb_mat(A.tolist()).solve(flint.arb_mat(right.tolist()))
+        X = np.array([[abs(float(x.mid())) for x in row] for row in inverse.tolist()])
+    return (X.T @ (np.abs(A) @ np.abs(x) + np.abs(b))).max() / np.abs(x[rows]).max()
+
+
+def lost(system, orders):
+    """Decimal digits that each order loses beyond kappa u; 9 where it fails."""
+    certified = kkt.certify(system, 20, rounded_to="float32")
+    least = max(kappa(system, certified), 1.0) * U
+    result = []
+    for order in orders:
+        run = kkt.eliminate(system, orderings.get(order), "float32", records=False)
+        error = None if run.failed_at else certified.error(run.qdd)
+        result.append(9.0 if error is None else np.log10(max(error, 1e-12) / least))
+    return result
+
+
+# -- the family ---------------------------------------------------------------------------------
+
+
+def two_links(ratio, turn, q):
+    """Example 1 with any mass ratio, in coordinates turned by a rotation."""
+    tree = kkt.new_tree("two links", tuple(turn @ (0.0, -9.81, 0.0)))
+    for body, mass, length in ((2, 0.1, 0.02), (1, 0.1 * ratio, 2.0)):
+        inertia = turn @ box(mass, (length, 0.02, 0.02)) @ turn.T
+        place = turn @ (0.02, 0.0, 0.0) if body == 1 else np.zeros(3)
+        kkt.add_body(
+            tree, body, 2 if body == 1 else None, mass=mass, com=turn @ (length / 2, 0.0, 0.0),
+            inertia=(inertia + inertia.T) / 2, axis=turn @ (0.0, 0.0, 1.0), p=place,
+        )  # fmt: skip
+    return kkt.build(tree, q=q, qd=(0.5, 0.3), tau=(0.01, 0.02))
+
+
+def example3(ratio, axis):
+    """Two prismatic joints along one axis, M_k = m_k 1."""
+    tree, S = kkt.new_tree("example 3", (0.0, 0.0, 0.0)), np.r_[np.zeros(3), axis][:, None]
+    for body, above, mass in ((2, None, 1.0), (1, 2, ratio)):
+        kkt.add_body(tree, body, above, mass=mass, inertia=mass * np.eye(3), joint="general", S=S)
+    return kkt.build(tree, tau=(9.81, 981.0))
+
+
+def skew_chain(masses, seed):
+    """Cuboids on revolute joints without a common direction, moving."""
+    rng, tree, n = np.random.default_rng(seed), kkt.new_tree("skew"), len(masses)
+    for k, mass in enumerate(masses):
+        R, Q = (Rotation.random(random_state=int(rng.integers(1 << 30))).as_matrix() for _ in "RQ")
+        inertia = Q @ box(mass, (0.3, 0.06, 0.05)) @ Q.T
+        kkt.add_body(
+            tree, k, k - 1 if k else None, mass=mass, com=Q @ (0.15, 0.0, 0.0),
+            inertia=(inertia + inertia.T) / 2, axis=rng.normal(size=3), R=R,
+            p=0.17 * rng.normal(size=3) if k else np.zeros(3),
+        )  # fmt: skip
+    q, qd, tau = rng.uniform(-2, 2, n), rng.normal(size=n), min(masses) * rng.normal(size=n)
+    return kkt.build(tree, q=q, qd=qd, tau=tau)
+
+
+def family(name, ratio):
+    turns = [Rotation.random(random_state=seed).as_matrix() for seed in range(4)]
+    tilt = Rotation.from_rotvec([-np.pi / 4, 0.0, 0.0]).as_matrix()
+    angles = [(0.3 * i, 0.7 + 0.9 * i) for i in range(4)]
+    wrist = [1.0] * 4 + [0.1] * 2 + [0.1 * ratio]
+    joints = f"joints={ALL_JOINTS}"
+    return {
+        "example 1": lambda: [two_links(ratio, np.eye(3), q) for q in angles],
+        "example 1, tilted": lambda: [two_links(ratio, tilt, q) for q in angles],
+        "example 1, any axes": lambda: [
+            two_links(ratio, R, q) for R, q in zip(turns, angles, strict=True)
+        ],
+        "example 3, any axes": lambda: [example3(ratio, R[0]) for R in turns],
+        "light wrist": lambda: [skew_chain(wrist, seed) for seed in range(3)],
+        "heavy tip": lambda: [skew_chain([0.1] * 8 + [0.1 * ratio], seed) for seed in range(3)],
+        "any tree": lambda: [
+            kkt.build(kkt.from_spec(f"random_tree:n=11,seed={seed},mass_ratio={ratio},{joints}"))
+            for seed in (1, 3, 5)
+        ],
+    }[name]()
+
+
+FAMILIES = ("example 1", "example 1, tilted", "example 1, any axes", "example 3, any axes",
+            "light wrist", "heavy tip", "any tree")  # fmt: skip
+ORDERS = ("crbm", "abm", "square_root_abm")
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1e4, 1e8])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_no_more_than_a_digit_is_lost_beyond_the_condition(name, ratio):
+    for system in family(name, ratio):
+        assert lost(system, ["square_root_abm"])[0] <= 1.0
+
+
+def test_the_others_lose_more():
+    """The families are hard: at a ratio of 1e4 CRBM loses 3 digits there, and ABM 2."""
+    hard = [s for name in FAMILIES[2:] for s in family(name, 1e4)]
+    worst = np.max([lost(system, ORDERS) for system in hard], axis=0)
+    assert worst[0] >= 3.0 and worst[1] >= 2.0 and worst[2] <= 1.0
+
+
+@pytest.mark.parametrize("case", [1, 2])
+@pytest.mark.parametrize("m1", [1e6, 1e7, 1e8, 1e9])
+def test_every_row_of_table_2(m1, case):
+    """Example 3 of Ascher 1996: D_2 = 1 and 971.19 where the paper prints 0 for CRBM and ABM."""
+    result = kkt.eliminate(kkt.build(kkt.example3(m1, case)), ORDER, "float32")
+    assert abs(result.steps[1].pivots[0] - 1.0) < 1e-6
+    # float32 rounds 971.19 + 981/m1 to within 6e-5
+    q2, q1 = result.qdd
+    assert abs(q1 - (971.19 + 981.0 / m1)) < 2e-4 or case == 2
+    assert abs(q1 - 971.19) < 2e-3 and abs(q2) > 0
+
+
+def test_a_chain_of_400_in_float32():
+    system = system_of("chain:400")
+    certified = kkt.certify(system, 20, rounded_to="float32")
+    assert certified.error(solve("chain:400", "square_root_abm", "float32").qdd) <= 1e-6
+    assert certified.error(solve("chain:400", "square_root_abm", "float64").qdd) <= 1e-6
+
+
+# -- the same pivots ----------------------------------------------------------------------------
+
+SMALL = {
+    "chain": lambda: kkt.chain(4),
+    "mixture": lambda: kkt.from_spec(f"random_tree:n=6,seed=4,joints={ALL_JOINTS}"),
+    "welded": lambda: kkt.from_spec("random_tree:n=7,seed=5,joints=fixed+fixed+revolute"),
+    "free bodies": lambda: kkt.from_spec("random_tree:n=4,seed=9,joints=floating"),
+}
+
+
+@pytest.mark.parametrize("tree", SMALL)
+def test_in_fractions_all_is_abms(tree):
+    """No root is taken: the exact pivots D_k, accelerations and forces are the same fractions."""
+    system = kkt.build(SMALL[tree]())
+    ours, abm = (kkt.eliminate(system, o, "exact") for o in (ORDER, orderings.get("abm")))
+    assert (ours.qdd == abm.qdd).all() and (ours.pdd == abm.pdd).all() and (ours.f == abm.f).all()
+    for mine, other in zip(ours.steps, abm.steps, strict=True):
+        assert mine.blocks == other.blocks and mine.pivots == other.pivots
+    assert ours.fill == abm.fill and ours.height == abm.height
+
+
+def test_forests_and_every_joint():
+    system = kkt.build(every_joint())
+    certified = kkt.certify(system, 20, rounded_to="float32")
+    result = kkt.eliminate(system, ORDER, "float32", reference=certified)
+    assert certified.error(result.qdd) <= 1e-6 and result.failed_at is None
+    assert all(step.error <= 1e-5 and step.pivot_error <= 1e-5 for step in result.steps)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_balls_hold_every_printed_digit(model):
+    for x, text in zip(solve(model, "square_root_abm", "ball:40").qdd, printed(model), strict=True):
+        assert Decimal(decimal(x, 40)) == Decimal(text)
+
+
+def test_the_same_bits_every_time():
+    first, second = (kkt.trace(kkt.build(kkt.chain(6)), ORDER) for _ in range(2))
+    for a, b in zip(first.chunks(), second.chunks(), strict=True):
+        assert all((x == y).all() for x, y in zip(a, b, strict=True))
+    system = system_of("panda")
+    runs = [kkt.eliminate(system, ORDER, "float32", records=r).qdd.tobytes() for r in (True, False)]
+    assert runs[0] == runs[1]
+
+
+def test_operations(capsys):
+    """1.4 times ABM's on a chain whose frames lie along its axes, 1.3 times on skew axes."""
+    counts = {}
+    for name, system in {
+        "chain": system_of("chain:100"),
+        "skew": skew_chain([1.0] * 30, 1),
+        "spherical": kkt.build(kkt.chain(30, joint="spherical")),
+    }.items():
+        a, b = (kkt.trace(system, o).flops / system.tree.n for o in (orderings.get("abm"), ORDER))
+        counts[name] = (a, b)
+        with capsys.disabled():
+            print(f" {name}: abm {a:.0f}, square_root_abm {b:.0f} a body;", end="")
+    assert counts["chain"][1] <= 1.45 * counts["chain"][0] and counts["chain"][1] < 600
+    assert counts["skew"][1] <= 1.4 * counts["skew"][0] and counts["skew"][1] < 1100
+    assert counts["spherical"][1] < counts["spherical"][0]
+
+
+# -- weighted rows ------------------------------------------------------------------------------
+
+
+def in_fractions(emitter, blocks, out):
+    """Run emitted operations on blocks of Fractions whose slots start at 2."""
+    values = [Fraction(0), Fraction(1), *(Fraction(int(x)) for block in blocks for x in block.flat)]
+    values += [Fraction(0)] * emitter.count
+    op, a, b = (np.concatenate([np.zeros(0, int), *x]) for x in (emitter.op, emitter.a, emitter.b))
+    dst = emitter.first + np.arange(emitter.count)
+    objects.run(Chunk(op, dst, a, b, np.zeros(len(op), dtype=np.int32)), values)
+    take = np.vectorize(lambda s: values[s] if s >= 0 else -values[-s], otypes=[object])
+    return take(out)
+
+
+def form(rows):
+    """sum_i w_i (g_i, z_i)^T (g_i, z_i) of weighted rows (m, 8)."""
+    g = np.array(rows[:, :7], dtype=object)
+    return sum(w * np.outer(r, r) for r, w in zip(g, rows[:, 7], strict=True))
+
+
+@pytest.mark.parametrize("massless", [False, True])
+@pytest.mark.parametrize("dof", range(7))
+def test_rotations_keep_the_quadratic_form(dof, massless):
+    rng = np.random.default_rng(dof)
+    square = rng.integers(-3, 4, (6, 6))
+    K = np.zeros((6, 6), int) if massless else square @ square.T + 9 * np.eye(6, dtype=int)
+    u = np.zeros((6, 1), int) if massless else rng.integers(-5, 6, (6, 1))
+    more = [rng.integers(-4, 5, (4, 6)), rng.integers(-4, 5, (4, 1)), rng.integers(1, 6, (4, 1))]
+    more += [rng.integers(-4, 5, (5, 6)), rng.integers(-4, 5, (5, 1)), rng.integers(1, 6, (5, 1))]
+    blocks, slots, start = [K, u, *more], [], 2
+    for block in blocks:
+        zero = massless and len(slots) < 2
+        slots.append(np.where(zero, 0, start + np.arange(block.size).reshape(block.shape)))
+        start += block.size
+    if not massless:
+        slots[0] = np.triu(slots[0]) + np.triu(slots[0], 1).T
+    emitter = Emitter(start)
+    own = rows_of.weigh(emitter, slots[0], slots[1], dof)
+    out = in_fractions(emitter, blocks, rows_of.rotate(emitter, own, *slots[2:], dof=dof))
+    children = [np.concatenate(more[:3], axis=1), np.concatenate(more[3:], axis=1)]
+    before = sum(form(rows) for rows in children)
+    before[:6, :6] += K
+    before[:6, 6] += u[:, 0]
+    before[6, :6] += u[:, 0]
+    after = form(out)
+    assert (after[:6] == before[:6]).all()  # (z, z) is a constant, which no acceleration changes
+    pivots, rest = out[:dof], out[dof:]
+    assert (np.tril(pivots[:, :dof]) == np.eye(dof, dtype=int)).all()
+    assert all(x == 0 for x in rest[:, :dof].flat) and all(w > 0 for w in out[:, 7])
+    assert massless or len(out) == 6
+
+
+# -- masses that are not there ------------------------------------------------------------------
+
+
+def dummies(mass=1.0):
+    """A shoulder of massless links, at a pose where its axes meet at right angles."""
+    tree = kkt.new_tree("dummies")
+    kkt.add_body(tree, "base", mass=2.0, com=(0.1, 0, 0), inertia=0.1 * np.eye(3))
+    kkt.add_body(tree, "x", "base", mass=0.0, p=(0.3, 0, 0), axis=(1, 0, 0))
+    kkt.add_body(tree, "y", "x", mass=0.0, axis=(0, 1, 0))
+    kkt.add_body(tree, "flange", "y", mass=0.0, joint="fixed")
+    kkt.add_body(
+        tree, "arm", "y", mass=mass, com=(0.2, 0.01, 0.02), inertia=0.05 * mass * np.eye(3)
+    )
+    return tree
+
+
+@pytest.mark.parametrize(
+    "wrench", [None, {"y": [1.0, 2, 3, 4, 5, 6], "flange": [0.0, 1, 0, 2, 0, 3]}]
+)
+@pytest.mark.parametrize("q", [(0, 0, 0, 0), (0.1, 0.2, 0.3, 0.4)])
+def test_massless_links(q, wrench):
+    """Their joints are projected out of what they carry; a force on them is not lost."""
+    system = kkt.build(dummies(), q=q, qd=(0.1, 0.2, 0.3, 0.4), tau=(1, 2, 3, 4), f_ext=wrench)
+    ours, abm = (kkt.eliminate(system, o, "exact") for o in (ORDER, orderings.get("abm")))
+    assert (ours.qdd == abm.qdd).all() and (ours.f == abm.f).all()
+    assert kkt.certify(system, 20).error(kkt.eliminate(system, ORDER).qdd) <= 1e-14
+
+
+def test_massless_links_under_a_heavy_arm():
+    system = kkt.build(dummies(1e8), q=(0.1, 0.2, 0.3, 0.4), tau=(1, 2, 3, 4))
+    assert lost(system, ["square_root_abm"])[0] <= 1.0
+
+
+def rod(axis, mass=1.0, moments=(0.0, 0.1, 0.1)):
+    tree = kkt.new_tree("rod")
+    kkt.add_body(tree, "rod", mass=mass, com=(0.1, 0.0, 0.0), inertia=np.diag(moments), axis=axis)
+    kkt.add_body(tree, "tip", "rod", mass=1.0, inertia=np.eye(3), axis=(0, 1, 0), p=(0.5, 0, 0))
+    return kkt.build(tree, q=(0.3, 0.5), qd=(1.0, 2.0), tau=(1.0, 2.0))
+
+
+def test_a_rod_without_a_moment_about_itself():
+    """A row of M_k that is zero has no weight; seen from skew axes the zero is none, refused."""
+    system = rod((0, 0, 1))
+    assert kkt.certify(system, 20).error(kkt.eliminate(system, ORDER).qdd) <= 1e-14
+    with pytest.raises(kkt.SingularError, match=r"'rod': field 'inertia' .* is singular.*as abm"):
+        kkt.eliminate(rod((1, 1, 0)), ORDER)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_inertias_without_a_root_are_refused():
+    with pytest.raises(kkt.SingularError, match=r"'rod': .*not positive definite.*its root"):
+        kkt.eliminate(rod((0, 0, 1), moments=(-0.1, 0.1, 0.1)), ORDER)
+    tree = kkt.new_tree("light tip")
+    kkt.add_body(tree, "base", mass=1.0, com=(0.1, 0, 0), inertia=np.eye(3))
+    kkt.add_body(tree, "tip", "base", mass=0.0, p=(1.0, 0, 0))
+    with pytest.raises(kkt.SingularError, match=r"'tip': .*give it an inertia"):
+        kkt.eliminate(kkt.build(tree), ORDER)
+
+
+def test_a_pivot_that_underflows_is_named():
+    """D = 0 in float32, where every inertia is below 1e-45."""
+    tree = kkt.new_tree("dust")
+    kkt.add_body(tree, "grain", mass=1e-50, inertia=1e-50 * np.eye(3))
+    result = kkt.eliminate(kkt.build(tree, tau=[1e-50]), ORDER, "float32")
+    assert result.failed_at is not None and "qdd_grain" in result.failed_at
+
+
+# -- brackets -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "groups,message",
+    [
+        (
+            lambda s: orderings.get("crbm")(s),
+            r"one bracket \(pdd qdd f\) a body; step 1 is another",
+        ),
+        (lambda s: orderings.get("lagrange")(s), r"one bracket \(pdd qdd f\) a body"),
+        (lambda s: orderings.get("base_to_tip")(s), r"children before parents; put 'j2' before"),
+    ],
+)
+def test_other_brackets_are_refused(groups, message):
+    system = kkt.build(kkt.chain(2))
+    rules = kkt.Rules(elimination="orthogonal")
+    with pytest.raises(kkt.OrderError, match=message) as refusal:
+        kkt.eliminate(system, kkt.PivotSequence(groups(system.structure), rules=rules))
+    assert "\n" not in str(refusal.value)
+
+
+def test_switches():
+    with pytest.raises(kkt.OrderError, match="'qr'; use gauss or orthogonal"):
+        kkt.Rules(elimination="qr")
+    with pytest.raises(kkt.OrderError, match="'couple' means nothing to elimination 'orthogonal'"):
+        kkt.Rules(elimination="orthogonal", couple="carried")
+
+
+def test_a_tape_whose_joint_has_turned_is_refused():
+    tree = kkt.new_tree("turning")
+    kkt.add_body(
+        tree, "u", mass=1.0, inertia=np.eye(3), joint="universal", axis=((1, 0, 0), (0, 1, 0))
+    )
+    first = kkt.build(tree, q=(0.0, 0.1))
+    tape = kkt.trace(first, ORDER)
+    kkt.eliminate(first.refresh(q=(0.3, 0.2)), tape)
+    with pytest.raises(kkt.OrderError, match="'u' has turned"):
+        kkt.eliminate(first.refresh(q=(0.0, 1.5)), tape)
