@@ -10,10 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import OrderError
 from .tree import levels
 
 KINDS = ("pdd", "qdd", "f", "fJ", "fC")
 PDD, QDD, F, FJ, FC = range(5)
+LINKS = ("whole", "split", "stretched")
 
 
 class Block(NamedTuple):
@@ -37,8 +39,9 @@ class Structure:
     names: tuple[Hashable, ...]  # (n,) bodies
     parent: NDArray[np.int64]  # (n,) index of the parent, -1 for a root
     dof: NDArray[np.int64]  # (n,) N_k
-    copy_of: NDArray[np.int64] | None = None  # (n,) body that a piece of a split link belongs to
+    copy_of: NDArray[np.int64] | None = None  # (n,) body that a piece or a carrier belongs to
     pieces: NDArray[np.int64] | None = None  # (n,) number of pieces that its body is split into
+    carrier: NDArray[np.bool_] | None = None  # (n,) massless, behind the joint of its body
 
     @property
     def n(self) -> int:
@@ -93,6 +96,44 @@ class Structure:
     @property
     def roots(self) -> int:
         return int((self.parent < 0).sum())
+
+    def with_links(self, links: str) -> Structure:
+        """This structure ("whole"), or with ``split_links`` or ``stretched`` links."""
+        if links not in LINKS:
+            raise OrderError(f"order: links {links!r} are unknown; use {', '.join(LINKS)}")
+        return {"whole": lambda: self, "split": self.split_links, "stretched": self.stretched}[
+            links
+        ]()
+
+    def stretched(self) -> Structure:
+        """Bodies with children become two: one with the mass, and a massless carrier of the rest.
+
+        Both are behind the body's own joint, and the children hang on the carrier, so that M_k and
+        the children's M~_k never meet (Ascher, Pai & Cloutier 1996, eq (11) as a matrix):
+
+            M_k pdd_k + f_k = b_k                 pdd_k + H_k* qdd_k - Phi_k* pdd'_p = -a_k
+            f'_k - sum of Phi_c (f_c + f'_c) = 0  pdd'_k + H_k* qdd_k - Phi_k* pdd'_p = -a_k
+            H_k (f_k + f'_k) = tau_k
+
+        Carriers are named ``(body, "carrier")`` and come after the bodies.
+        """
+        carried = [k for k, children in enumerate(self._children) if children]
+        place = {k: self.n + i for i, k in enumerate(carried)}
+        up = [place.get(int(p), -1) for p in self.parent]
+        return Structure(
+            (*self.names, *((self.names[k], "carrier") for k in carried)),
+            np.array([*up, *(up[k] for k in carried)], dtype=np.int64),
+            np.array([*self.dof, *(0 for _ in carried)], dtype=np.int64),
+            np.array([*range(self.n), *carried], dtype=np.int64),
+            carrier=np.arange(self.n + len(carried)) >= self.n,
+        )
+
+    @cached_property
+    def carriers(self) -> dict[int, int]:
+        """Index of the carrier of each body that has one."""
+        if self.carrier is None or self.copy_of is None:
+            return {}
+        return {int(self.copy_of[c]): int(c) for c in np.flatnonzero(self.carrier)}
 
     def split_links(self) -> Structure:
         """Bodies with more than two children become chains of pieces with at most two.

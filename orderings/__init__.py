@@ -23,6 +23,7 @@ from .inverse_dynamics import inverse_dynamics
 from .lagrange import lagrange
 from .minimum_degree import minimum_degree
 from .modified_abm import modified_abm
+from .modified_abm_stretched import modified_abm_stretched
 from .natural import natural
 from .projected_abm import projected_abm
 from .random_order import random_order
@@ -37,6 +38,7 @@ ORDERS: dict[str, Callable[..., Any]] = {
         crbm_block_row,
         abm,
         modified_abm,
+        modified_abm_stretched,
         projected_abm,
         square_root_abm,
         bad_abm,

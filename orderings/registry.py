@@ -9,19 +9,19 @@ from kkt import Rules
 
 
 def order(
-    name: str, *, source: str, split_links: bool = False, problem: str = "qdd", **rules: str
+    name: str, *, source: str, links: str = "whole", problem: str = "qdd", **rules: str
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Mark a function from the structure to a list of groups of blocks as an order.
 
-    ``rules`` are the switches of :class:`kkt.Rules`; ``split_links`` says that the blocks are
-    those of ``structure.split_links()``; ``problem`` is "tau" for inverse dynamics.
+    ``rules`` are the switches of :class:`kkt.Rules`; ``links`` says that the blocks are those of
+    ``structure.with_links(links)``; ``problem`` is "tau" for inverse dynamics.
     """
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
         function.order_name = name  # type: ignore[attr-defined]
         function.source = source  # type: ignore[attr-defined]
         function.rules = Rules(**rules)  # type: ignore[attr-defined]
-        function.split_links = split_links  # type: ignore[attr-defined]
+        function.links = links  # type: ignore[attr-defined]
         function.problem = problem  # type: ignore[attr-defined]
         return function
 

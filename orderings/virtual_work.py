@@ -11,7 +11,7 @@ def virtual_work(structure: Structure) -> list:
     return free_bodies(structure, structure.tip_to_base)
 
 
-@order("virtual_work_split", source="Yamane & Nakamura, sec. 4, Fig. 3", split_links=True)
+@order("virtual_work_split", source="Yamane & Nakamura, sec. 4, Fig. 3", links="split")
 def virtual_work_split(structure: Structure) -> list:
     """The same after bodies with more than two children are split into pieces."""
     split = structure.split_links()

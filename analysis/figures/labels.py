@@ -29,21 +29,27 @@ class Labels:
         n = self.structure.n
         self.kind = (plan.blocks // n).tolist()
         self.body = (plan.blocks % n).tolist()
-        self.numbered = not all(map(_short, self.structure.names))
+        self.carrier = self.structure.carriers
+        self.body_of = {c: k for k, c in self.carrier.items()}  # of each massless carrier
+        self.own = [int(k) for k in self.structure.order if int(k) not in self.body_of]
+        self.numbered = not all(_short(self.structure.names[k]) for k in self.own)
         if self.numbered:
-            self.subscript = {int(k): str(i) for i, k in enumerate(self.structure.order, start=1)}
+            self.subscript = {k: str(i) for i, k in enumerate(self.own, start=1)}
         else:
-            self.subscript = {k: str(name) for k, name in enumerate(self.structure.names)}
+            self.subscript = {k: str(self.structure.names[k]) for k in self.own}
+        self.subscript.update({c: self.subscript[k] for c, k in self.body_of.items()})
 
     def key(self) -> str:
         """Numbers beside names, as '1 = hand, 2 = arm'; empty where names are used."""
         if not self.numbered:
             return ""
         names = self.structure.names
-        return ", ".join(f"{self.subscript[k]} = {names[k]}" for k in self.structure.order)
+        return ", ".join(f"{self.subscript[k]} = {names[k]}" for k in self.own)
 
     def unknown(self, position: int) -> str:
-        return _UNKNOWN[self.kind[position]].format(self.subscript[self.body[position]])
+        k = self.body[position]
+        text = _UNKNOWN[self.kind[position]].format(self.subscript[k])
+        return text.replace("_", "'_", 1) if k in self.body_of else text
 
     def cell(self, i: int, j: int) -> str:
         """The block in row i, column j; empty where it has no name in the paper."""
@@ -102,6 +108,9 @@ class Labels:
     def _articulated(self, i: int) -> str:
         """M-hat, the composite inertia R of footnote 6, or M' for a sum that is not complete."""
         k, gone = self.body[i], self._gone_before(i)
+        if k in self.body_of:  # all that a carrier holds is what its children hand on
+            whole = all((kind, c) in gone for c in self._below[k] for kind in self._kinds_of(c))
+            return self._mass(r"\tilde{M}", k) if whole else ""
         if any(b in (k, *self._above[k]) for _, b in gone):
             return ""
         below = self._below[k]
@@ -185,10 +194,10 @@ class Labels:
         return {k: list(self._climb(k)) for k in range(self.structure.n)}
 
     def _climb(self, k: int) -> Iterator[int]:
-        k = int(self.structure.parent[k])
-        while k >= 0:
-            yield k
-            k = int(self.structure.parent[k])
+        above = self.body_of.get(k, int(self.structure.parent[k]))  # a carrier is below its body
+        while above >= 0:
+            yield above
+            above = self.body_of.get(above, int(self.structure.parent[above]))
 
     @cached_property
     def _below(self) -> dict[int, list[int]]:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kkt import OrderError, SymbolicFactor
-from kkt.blocks import PDD
 from kkt.elimination.symbolic import PAIR_FIRST, PAIR_SECOND, SINGLE
 
 ZERO, ORIGINAL, FILL, NEW = 0, 1, 2, 3
@@ -112,7 +111,7 @@ def block_state(symbolic: SymbolicFactor, step: int | None = None) -> BlockState
     fill, kind = _fill(symbolic, step, latest)
     first = _first_update(symbolic)
     diagonal = np.where(first == latest, NEW, np.where(first < step, FILL, ZERO))
-    own = plan.blocks // plan.graph.structure.n == PDD  # only M_k is there at the start
+    own = plan.graph.diagonal[plan.blocks]  # only M_k is there at the start
     return BlockState(
         symbolic=symbolic,
         step=step,

@@ -89,7 +89,7 @@ class Bracket:
                 for t in apart:
                     A = w.sub(A, self.quadratic(e, t))
             else:
-                A = w.sub(A, w.mul(e, W.get(i), symmetric=len(E) == 1))
+                A = w.sub(A, w.mul(e, W.get(i), symmetric=True))
         return w.mirror(A)
 
     def quadratic(self, H: Ref, term: Ref) -> Ref | None:
@@ -180,10 +180,10 @@ class Bracket:
                 a, b = (o1, o2) if self.width(o2) <= self.width(o1) else (o2, o1)
                 if b not in X:
                     X[b] = self.solved(self.C[b], needed)
-                single = len(self.C[a]) == 1
                 total: Ref | None = None
                 for i, c in self.C[a].items():
-                    product = w.mul(w.t(c), X[b].get(i), symmetric=a == b and single)
+                    # of terms that add up to a symmetric block the upper triangles suffice
+                    product = w.mul(w.t(c), X[b].get(i), symmetric=a == b)
                     total = w.add(total, product)
                 if a == b:
                     total = w.mirror(total)

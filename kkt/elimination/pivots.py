@@ -77,7 +77,7 @@ class PivotSequence:
     name: str = "order"
     source: str = ""
     rules: Rules = field(default_factory=Rules)
-    split_links: bool = False  # blocks are those of Structure.split_links()
+    links: str = "whole"  # blocks are those of Structure.with_links(links)
 
 
 OrderFunction = Callable[[Structure], "PivotSequence | Iterable[Any]"]
@@ -110,8 +110,18 @@ class BlockGraph:
         for kind in forces:
             pairs.append((PDD * n + k, kind * n + k))
             pairs.append((PDD * n + parent[inner], kind * n + inner))
+        for body, c in self.structure.carriers.items():  # the joint drives both
+            pairs.append((np.array([QDD * n + body]), np.array([axis * n + c])))
         edges = np.concatenate([np.stack(pair) for pair in pairs], axis=1)
         return edges[:, (self.size[edges] > 0).all(axis=0)]
+
+    @cached_property
+    def diagonal(self) -> NDArray[np.bool_]:
+        """(5 n,) blocks whose own square block is nonzero at the start: pdd of what has mass."""
+        result = np.zeros(5 * self.structure.n, dtype=np.bool_)
+        carrier = self.structure.carrier
+        result[: self.structure.n] = True if carrier is None else ~carrier
+        return result
 
     @cached_property
     def partner(self) -> NDArray[np.int64]:
@@ -161,10 +171,11 @@ def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Struct
     eliminated twice, or left out.
     """
     sequence = as_sequence(order, structure)
-    if sequence.split_links:
-        structure = structure.split_links()
+    structure = structure.with_links(sequence.links)
     numbers = _numbers(sequence, structure)
     split = any(kind >= FJ for group in numbers for kind, _ in group)
+    if split and sequence.links == "stretched":
+        raise OrderError(f"order {sequence.name!r}: stretched links have no fJ and fC; use f")
     graph = BlockGraph(structure, split)
     blocks, group, paired = _inside_brackets(numbers, graph, sequence.name)
     _check_complete(blocks, group, graph, sequence.name)
@@ -174,13 +185,13 @@ def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Struct
 def as_sequence(order: Any, structure: Structure) -> PivotSequence:
     """Call an order function where needed, and wrap a bare list of groups.
 
-    A function may carry ``order_name``, ``source``, ``rules`` and ``split_links`` as attributes
+    A function may carry ``order_name``, ``source``, ``rules`` and ``links`` as attributes
     (the decorator of :mod:`orderings` puts them there); a bare function works as well.
     """
     name = getattr(order, "order_name", getattr(order, "__name__", "order"))
     tags = {
         key: getattr(order, key)
-        for key in ("source", "rules", "split_links")
+        for key in ("source", "rules", "links")
         if callable(order) and hasattr(order, key)
     }
     if getattr(order, "problem", "qdd") != "qdd":

@@ -126,7 +126,7 @@ def symbolic(plan: Plan) -> SymbolicFactor:
     ends = np.sort(where[graph.edges], axis=0)
     order = np.argsort(ends[0], kind="stable")
     pointer = np.searchsorted(ends[0][order], np.arange(count + 1))
-    diagonal = plan.blocks < graph.structure.n  # only pdd_k has one at the start
+    diagonal = graph.diagonal[plan.blocks]
     pivot, parent, column_pointer, column_index, zero = kernels.eliminate(
         pointer, ends[1][order], diagonal, plan.paired
     )

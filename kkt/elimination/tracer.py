@@ -74,16 +74,18 @@ class _Tracer:
         origin = structure.copy_of if structure.copy_of is not None else range(n)
         for k in range(n):
             body = int(origin[k])
-            first = body == k  # the piece of a split link that carries the joint
-            M = w.input("M", body, (6, 6))
-            b = w.input("b", body, (6, 1))
-            if structure.pieces is not None and structure.pieces[k] > 1:
-                M, b = (w.divide(x, int(structure.pieces[k])) for x in (M, b))
-            fronts.set(PDD * n + k, PDD * n + k, M)
-            fronts.set_rhs(PDD * n + k, b)
-            dof = int(structure.dof[k])
+            massless = structure.carrier is not None and bool(structure.carrier[k])
+            first = body == k or massless  # behind the body's own joint; other pieces are welded
+            if not massless:
+                M = w.input("M", body, (6, 6))
+                b = w.input("b", body, (6, 1))
+                if structure.pieces is not None and structure.pieces[k] > 1:
+                    M, b = (w.divide(x, int(structure.pieces[k])) for x in (M, b))
+                fronts.set(PDD * n + k, PDD * n + k, M)
+                fronts.set_rhs(PDD * n + k, b)
+            dof = int(structure.dof[body]) if first else 0
             H = w.input("H", body, (dof, 6)) if dof else None
-            if dof:
+            if dof and not massless:
                 fronts.set_rhs(QDD * n + k, w.input("tau", body, (dof, 1)))
             a = -w.input("a", body, (6, 1)) if first else None
             up = int(structure.parent[k])
@@ -94,7 +96,7 @@ class _Tracer:
                 self.enter_split_force(k, up, H, Phi, a)
             else:
                 fronts.set(PDD * n + k, F * n + k, w.eye(6))
-                fronts.set(QDD * n + k, F * n + k, H)
+                fronts.set(QDD * n + body, F * n + k, H)
                 fronts.set_rhs(F * n + k, a)
                 if Phi is not None:
                     fronts.set(PDD * n + up, F * n + k, -Phi)
@@ -124,6 +126,7 @@ class _Tracer:
     def solution(self) -> dict[Block, Ref]:
         """pdd, qdd, f of the tree's own bodies; split forces are put together again."""
         n, w, structure = self.n, self.write, self.graph.structure
+        carriers = structure.carriers
         result: dict[Block, Ref] = {}
         for k in range(n):
             if structure.copy_of is not None and structure.copy_of[k] != k:
@@ -139,7 +142,8 @@ class _Tracer:
                 ]
                 force = w.add(*parts)
             else:
-                force = self.x[F * n + k]
+                carried = self.x.get(F * n + carriers[k]) if k in carriers else None
+                force = w.add(self.x[F * n + k], carried)
             assert force is not None
             result[Block("f", name)] = force
         return result
