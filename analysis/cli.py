@@ -44,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
     _add_model(compare)
     compare.add_argument("--orders", help="comma-separated; all registered ones if not given")
     compare.add_argument("--formats", default="float32,float64", help=FORMATS_HELP)
+    _add_refinement(compare)
     compare.add_argument("--json", action="store_true", help="print one JSON document")
     compare.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
 
@@ -51,6 +52,8 @@ def parser() -> argparse.ArgumentParser:
     _add_model(solve)
     solve.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
     solve.add_argument("--format", default="float64", help=FORMATS_HELP)
+    _add_refinement(solve)
+    solve.add_argument("--certify", type=int, metavar="D", help="prove D digits of every qdd")
     solve.add_argument("--json", action="store_true", help="print one JSON document")
 
     spy = commands.add_parser("spy", help="draw the blocks of the matrix while it is eliminated")
@@ -60,15 +63,37 @@ def parser() -> argparse.ArgumentParser:
     spy.add_argument("--dark", action="store_true", help="light on dark")
     spy.add_argument("-o", "--output", required=True, metavar="FILE", help=".png, .pdf, .svg, .tex")
 
+    report = commands.add_parser(
+        "report", help="digits kept over many random states: one page to hand on, HTML and PDF"
+    )
+    _add_model(report, state=False)
+    report.add_argument("--orders", help="comma-separated; the usual ones if not given")
+    report.add_argument("--formats", help="comma-separated; from float64 to bfloat16 if not given")
+    report.add_argument("--states", type=int, default=1000, help="how many (1000)")
+    report.add_argument("--seed", type=int, default=0, help="of the random states (0)")
+    report.add_argument("--digits", type=float, default=3.0, help="that a format must keep (3)")
+    report.add_argument("--json", action="store_true", help="print one JSON document")
+    report.add_argument("-o", "--output", metavar="DIR", help="a new folder; report-MODEL if not")
+
     orders = commands.add_parser("orders", help="what orders there are, with their sources")
     orders.add_argument("--json", action="store_true", help="print one JSON document")
     return top
 
 
-def _add_model(command: argparse.ArgumentParser) -> None:
+def _add_refinement(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--refine", type=int, default=0, metavar="K", help="K corrections in the same format"
+    )
+    command.add_argument(
+        "--residual", default="dynamics", help="of a correction: dynamics (RNEA), or equations (4)"
+    )
+
+
+def _add_model(command: argparse.ArgumentParser, state: bool = True) -> None:
     command.add_argument("model", metavar="MODEL", help=MODEL_HELP)
-    for name, what in (("q", "positions"), ("qd", "rates"), ("tau", "efforts")):
-        command.add_argument(f"--{name}", metavar="X,X,...", help=f"joint {what}")
+    if state:
+        for name, what in (("q", "positions"), ("qd", "rates"), ("tau", "efforts")):
+            command.add_argument(f"--{name}", metavar="X,X,...", help=f"joint {what}")
     command.add_argument("--floating", action="store_true", help="URDF: give the base 6 freedoms")
     command.add_argument("--merge-fixed", action="store_true", help="URDF: merge fixed joints")
 

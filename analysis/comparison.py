@@ -21,6 +21,8 @@ from kkt import (
     trace,
 )
 from kkt.arithmetic.formats import Format, get_format
+from kkt.elimination.conditioning import Conditioning, conditioning, lost_by_order
+from kkt.elimination.refine import refined, require_refinable
 from kkt.elimination.tape import Tape
 
 from .row import Row
@@ -39,11 +41,22 @@ class Comparison:
     rows: tuple[Row, ...]
     eliminations: dict[tuple[str, str], Elimination] = field(repr=False, default_factory=dict)
     units: dict[str, float] = field(default_factory=dict)  # unit roundoff of each rounded format
+    conditioning: Conditioning | None = None  # None where it is not known
 
     @property
     def verdict(self) -> str:
         """What a colleague would say, one sentence for each number format."""
-        return verdict(self.model, self.rows, self.eliminations, self.units)
+        return verdict(self.model, self.rows, self.eliminations, self.units, self.kappa)
+
+    @property
+    def kappa(self) -> float | None:
+        """Componentwise condition number of qdd; None where it is not known, or infinite."""
+        return None if self.conditioning is None else _finite(self.conditioning.kappa)
+
+    @property
+    def kappa_inertia(self) -> float | None:
+        """2-norm condition number of the joint-space inertia."""
+        return None if self.conditioning is None else _finite(self.conditioning.kappa_inertia)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON document of ``pivotree compare --json``."""
@@ -51,6 +64,8 @@ class Comparison:
             "model": self.model,
             "bodies": self.bodies,
             "dof": self.dof,
+            "kappa": self.kappa,
+            "kappa_inertia": self.kappa_inertia,
             "rows": [row.as_dict() for row in self.rows],
         }
 
@@ -60,9 +75,14 @@ def compare(
     orders: Iterable[str | Callable[..., Any]] | None = None,
     formats: Iterable[str | Format] = ("float32", "float64"),
     *,
+    refine: int = 0,
+    residual: str = "dynamics",
     progress: Callable[[str], None] = lambda step: None,
 ) -> Comparison:
     """Run orders (all registered ones where None) in number formats on one system.
+
+    With ``refine`` K, every order has a second row in floating-point formats, "crbm +1" where K
+    is 1: the same answer after K corrections (:mod:`kkt.elimination.refine`).
 
     Every format is held against the certified solution for the data rounded to it.  An order
     that this robot's inertias or its size rule out gives a row with ``failed_at``.  Raises
@@ -80,6 +100,9 @@ def compare(
     for name in names:
         if names.count(name) > 1:
             raise OrderError(f"order {name!r}: is asked for twice; give each order its own name")
+    rounded = [f for f in chosen if f.kind == "float"]
+    for f in rounded or chosen:
+        require_refinable(f, refine, residual)
     references: dict[str, Certified] = {}
     overflow: dict[str, str] = {}  # formats that cannot hold this robot's data
     proof = trace(system, orderings.get("abm"))  # once for all formats
@@ -91,6 +114,9 @@ def compare(
             if len(overflow) + 1 == len(chosen) or "overflows" not in str(error):
                 raise
             overflow[f.name] = str(error)
+    progress("condition number")
+    condition = _conditioning(system, proof)
+    kappa = None if condition is None else condition.kappa
     rows: list[Row] = []
     results: dict[tuple[str, str], Elimination] = {}
     for name, function in zip(names, functions, strict=True):
@@ -110,11 +136,27 @@ def compare(
             except SingularError as error:
                 rows.append(_refused(name, f.name, str(error)))
                 continue
-            results[name, f.name] = result
-            rows.append(_row(result, references[f.name], f))
+            answers = [result]
+            if refine and f in rounded:
+                answers.append(refined(system, tape, f, result, refine, residual))
+            for answer in answers:
+                results[answer.order, f.name] = answer
+                rows.append(_row(answer, references[f.name], f, kappa))
     units = {f.name: f.unit for f in chosen if not f.from_model}
     dof = int(system.tree.offset[-1])
-    return Comparison(system.name, system.tree.n, dof, tuple(rows), results, units)
+    return Comparison(system.name, system.tree.n, dof, tuple(rows), results, units, condition)
+
+
+def _conditioning(system: System, tape: Tape) -> Conditioning | None:
+    """None where the tree is too large for it, or float64 too short."""
+    try:
+        return conditioning(system, tape)
+    except (SizeError, CertificationError):
+        return None
+
+
+def _finite(x: float) -> float | None:
+    return x if math.isfinite(x) else None
 
 
 def reference(system: System, format: Format, tape: Tape | None = None) -> Certified:
@@ -143,7 +185,7 @@ def digits_of(error: float | None, format: Format) -> float | None:
     return min(kept, most)
 
 
-def _row(result: Elimination, exact: Certified, format: Format) -> Row:
+def _row(result: Elimination, exact: Certified, format: Format, kappa: float | None) -> Row:
     error = None if result.failed_at else exact.error(result.qdd)
     seen = [s for s in result.steps if s.cancelled_bits is not None]
     return Row(
@@ -158,6 +200,7 @@ def _row(result: Elimination, exact: Certified, format: Format) -> Row:
         cancelled_bits=max((s.cancelled_bits or 0 for s in seen), default=None),
         absorbed_bits=max((round(s.absorbed_bits or 0.0, 1) for s in seen), default=None),
         failed_at=result.failed_at,
+        lost_by_order=None if format.from_model else lost_by_order(error, kappa, format.unit),
     )
 
 

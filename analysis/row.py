@@ -21,6 +21,7 @@ class Row:
     cancelled_bits: int | None
     absorbed_bits: float | None
     failed_at: str | None
+    lost_by_order: float | None = None  # digits beyond those that the condition number forces
 
     def as_dict(self) -> dict[str, Any]:
         return dict(self.__dict__)

@@ -17,7 +17,7 @@ def console(file: IO[str], wide: bool = False) -> Console:
     """A console that does not squeeze tables when the output is not a terminal."""
     made = Console(file=file, highlight=False, emoji=False)  # chain:100 is no :100:
     if not made.is_terminal or (wide and made.width < 100):
-        made.width = max(made.width, 120)
+        made.width = max(made.width, 132)
     return made
 
 
@@ -30,17 +30,19 @@ def comparison_table(comparison: Comparison, width: int) -> Table:
         title=f"{escape(comparison.model)}: {comparison.bodies} bodies, "
         f"{comparison.dof} degrees of freedom",
         caption="fill: blocks and entries of one triangle; error: max |qdd - exact| / max |exact|; "
-        "bits: most cancelled / absorbed in one addition",
+        "lost: digits beyond those that the condition number forces; "
+        "bits: most cancelled / absorbed in one addition" + _conditions(comparison),
         title_justify="left",
         caption_justify="left",
     )
     table.add_column("order", no_wrap=True)
-    bits = width >= 66 + 26 * len(formats)
+    bits = width >= 66 + 32 * len(formats)
     for heading in ("fill", "entries", "flops", "height"):
         table.add_column(heading, justify="right", no_wrap=True)
     for name in formats:
         table.add_column(name, justify="right", no_wrap=True)
         table.add_column("digits", justify="right", no_wrap=True)
+        table.add_column("lost", justify="right", no_wrap=True)
         if bits:
             table.add_column("bits", justify="right", no_wrap=True)
     for order in dict.fromkeys(row.order for row in comparison.rows):
@@ -48,9 +50,19 @@ def comparison_table(comparison: Comparison, width: int) -> Table:
         first = next(iter(rows.values()))
         cells = [escape(order), *(_number(x) for x in _costs(first))]
         for name in formats:
-            cells += _format_cells(rows.get(name))[: 3 if bits else 2]
+            cells += _format_cells(rows.get(name))[: 4 if bits else 3]
         table.add_row(*cells)
     return table
+
+
+def _conditions(comparison: Comparison) -> str:
+    """The condition numbers, where they are known."""
+    if comparison.kappa is None or comparison.kappa_inertia is None:
+        return ""
+    return (
+        f"; condition number of qdd {comparison.kappa:.2g}, "
+        f"of the joint-space inertia {comparison.kappa_inertia:.2g}"
+    )
 
 
 def _costs(row: Row) -> tuple[int | None, ...]:
@@ -59,12 +71,13 @@ def _costs(row: Row) -> tuple[int | None, ...]:
 
 def _format_cells(row: Row | None) -> list[str]:
     if row is None or row.error is None:
-        return ["[bold]failed[/bold]", "–", "–"]
+        return ["[bold]failed[/bold]", "–", "–", "–"]
     digits = row.digits or 0.0
     style = "bold " if digits < 3.0 else ""
     bits = "–" if row.cancelled_bits is None else f"{row.cancelled_bits}/{row.absorbed_bits:.0f}"
     text = f"{row.error:.1e}"
-    return [f"[{style}]{text}[/]" if style else text, f"{digits:.1f}", bits]
+    lost = "–" if row.lost_by_order is None else f"{row.lost_by_order:.1f}"
+    return [f"[{style}]{text}[/]" if style else text, f"{digits:.1f}", lost, bits]
 
 
 def _number(value: Any) -> str:

@@ -15,19 +15,38 @@ SLACK = 1.7  # decimal digits below the format's own that still count as kept
 Results = Mapping[tuple[str, str], Elimination]  # by order and format
 
 
-def verdict(model: str, rows: Sequence[Row], results: Results, units: Mapping[str, float]) -> str:
-    """One or two sentences for each format; units: the unit roundoff of those that round."""
+def verdict(
+    model: str,
+    rows: Sequence[Row],
+    results: Results,
+    units: Mapping[str, float],
+    kappa: float | None = None,
+) -> str:
+    """Some sentences for each format; units: the unit roundoff of those that round.
+
+    ``kappa`` is the condition number of qdd, where it is known.
+    """
     formats = dict.fromkeys(row.format for row in rows)
     return "\n".join(
         _one_format(
-            model, name, [row for row in rows if row.format == name], results, units.get(name)
+            model,
+            name,
+            [row for row in rows if row.format == name],
+            results,
+            units.get(name),
+            kappa,
         )
         for name in formats
     )
 
 
 def _one_format(
-    model: str, format: str, rows: list[Row], results: Results, unit: float | None
+    model: str,
+    format: str,
+    rows: list[Row],
+    results: Results,
+    unit: float | None,
+    kappa: float | None,
 ) -> str:
     good = [row for row in rows if row.digits is not None]
     refused = _refusals([row for row in rows if row.digits is None])
@@ -59,7 +78,8 @@ def _one_format(
     losing = (worst.digits or 0.0) < full - SLACK
     elimination = results.get((worst.order, format))
     if losing and elimination is not None:
-        text += _where(elimination, unit or 0.0)
+        text += _where(elimination, unit or 0.0) + _fault(worst, kappa)
+    text += _unrefined(rows, results)
     return f"{text} {refused}".strip()
 
 
@@ -89,6 +109,32 @@ def _where(elimination: Elimination, unit: float) -> str:
     if math.isfinite(top):
         text += f", whose diagonal is off by {_percent(top)}"
     return text + "."
+
+
+def _fault(row: Row, kappa: float | None) -> str:
+    """Whether the problem or the order loses the digits."""
+    if kappa is None or row.lost_by_order is None:
+        return ""
+    condition = f"the condition number of qdd is {kappa:.2g}"
+    forced = f"{math.log10(max(kappa, 1.0)):.1f}"
+    if row.lost_by_order < 1.0:
+        return f" The problem is at fault: {condition}, which may cost any order {forced} digits."
+    return (
+        f" The order is at fault: {condition}, which may cost {forced} digits, "
+        f"and {row.order} loses {row.lost_by_order:.1f} more."
+    )
+
+
+def _unrefined(rows: Sequence[Row], results: Results) -> str:
+    """What the watch for divergence has to say."""
+    told = []
+    for row in rows:
+        elimination = results.get((row.order, row.format))
+        refinement = elimination.refinement if elimination is not None else None
+        if refinement is not None and refinement.status.startswith(("stalled", "diverged")):
+            kept = "the first answer is" if not refinement.kept else f"{refinement.kept} are"
+            told.append(f" {row.order} {refinement.status} of its corrections: {kept} kept.")
+    return "".join(told)
 
 
 def _pivot(step: StepRecord) -> str:

@@ -17,10 +17,10 @@ from helpers import MODELS, ROOT, printed
 import orderings
 from analysis import cli
 
-COMPARE = {"model", "bodies", "dof", "rows"}
+COMPARE = {"model", "bodies", "dof", "kappa", "kappa_inertia", "rows"}
 ROW = {
     "order", "format", "fill_blocks", "fill_entries", "flops", "height", "error", "digits",
-    "cancelled_bits", "absorbed_bits", "failed_at",
+    "cancelled_bits", "absorbed_bits", "failed_at", "lost_by_order",
 }  # fmt: skip
 SOLVE = {"model", "order", "format", "qdd", "error", "certified_digits"}
 

@@ -7,7 +7,7 @@ import json
 import sys
 from dataclasses import replace
 
-from .shared import folder_of, items, path_of, progress_shown, system_of
+from .shared import folder_of, items, path_of, progress_shown, refinement, system_of
 
 
 def run(options: argparse.Namespace) -> int:
@@ -15,10 +15,16 @@ def run(options: argparse.Namespace) -> int:
 
     folder = None if options.output is None else folder_of(path_of(options.output))
     names = None if options.orders is None else items("--orders", options.orders)
+    corrections = refinement(options)
     with progress_shown() as progress:
         system = system_of(options)
         result = compare_orders(
-            system, names, items("--formats", options.formats), progress=progress
+            system,
+            names,
+            items("--formats", options.formats),
+            refine=corrections,
+            residual=options.residual,
+            progress=progress,
         )
         result = replace(result, model=options.model)  # as the user calls it
         if folder is not None:

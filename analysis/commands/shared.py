@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import kkt
+from kkt.elimination.refine import MOST, RESIDUALS
 
 
 def system_of(options: argparse.Namespace) -> kkt.System:
@@ -34,6 +35,19 @@ def numbers(option: str, text: str | None) -> list[float] | None:
         raise kkt.ModelError(
             f"option {option}: {text!r} is no list of numbers; give them as 0.1,0,-2"
         ) from None
+
+
+def refinement(options: argparse.Namespace) -> int:
+    """Corrections asked for, with their residual, or one sentence."""
+    if not 0 <= options.refine <= MOST:
+        raise kkt.OrderError(
+            f"option --refine: {options.refine} is no number of corrections; use 0 to {MOST}"
+        )
+    if options.residual not in RESIDUALS:
+        raise kkt.OrderError(
+            f"option --residual: {options.residual!r} is unknown; use {' or '.join(RESIDUALS)}"
+        )
+    return int(options.refine)
 
 
 def items(option: str, text: str) -> list[str]:

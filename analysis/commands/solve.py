@@ -1,31 +1,46 @@
-"""``pivotree solve``: joint accelerations, with their certified error."""
+"""``pivotree solve``: joint accelerations, with their certified error or as certified balls."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from typing import Any
 
 import kkt
 import orderings
 from kkt.arithmetic.formats import get_format
+from kkt.arithmetic.names import MAX_DIGITS
 from kkt.elimination.certify import decimal
 
-from .shared import progress_shown, system_of
+from .shared import progress_shown, refinement, system_of
 
 
 def run(options: argparse.Namespace) -> int:
     from ..comparison import digits_of, reference
 
     chosen = get_format(options.format)
+    digits = options.certify
+    if digits is not None and not 1 <= digits <= MAX_DIGITS:
+        raise kkt.CertificationError(
+            f"option --certify: {digits} is no number of digits; use 1 to {MAX_DIGITS}"
+        )
+    corrections = refinement(options)
     function = orderings.get(options.order)
+    proved: kkt.Certified | None = None
     with progress_shown() as progress:
         system = system_of(options)
         progress(f"tracing {options.order}")
         tape = kkt.trace(system, function)
         progress(f"certified answer for {chosen.name}")
         exact = reference(system, chosen)
+        if digits is not None:
+            progress(f"{digits} digits proved by {options.order}")
+            proved = kkt.certify(system, digits, tape=tape)
         progress(f"{options.order} in {chosen.name}")
-        result = kkt.eliminate(system, tape, chosen, records=False)
+        result = kkt.eliminate(
+            system, tape, chosen,
+            records=False, refine=corrections, residual=options.residual,
+        )  # fmt: skip
     if result.failed_at:
         raise kkt.SingularError(
             f"order {result.order!r} in {chosen.name}: {result.failed_at}; "
@@ -35,25 +50,51 @@ def run(options: argparse.Namespace) -> int:
     places = chosen.places
     values = [float(x) if chosen.kind == "float" else decimal(x, places) for x in result.qdd]
     if options.json:
-        document = {
+        document: dict[str, Any] = {
             "model": options.model,
             "order": result.order,
             "format": chosen.name,
             "qdd": values,
             "error": error,
-            "certified_digits": exact.digits,
+            "certified_digits": exact.digits if proved is None else proved.digits,
         }
+        if result.refinement is not None:
+            document["refinement"] = dict(vars(result.refinement))
+        if proved is not None:
+            document["balls"] = [ball._asdict() for ball in proved.balls()]
+            document["bits"] = proved.bits
+            document["nonsingular"] = f"proved: {proved.nonsingular}"
         print(json.dumps(document, indent=1))
         return 0
-    at = 0
-    for name, dof in zip(system.tree.names, system.tree.dof, strict=True):
-        for j in range(dof):
-            text = f"{values[at]:.{places}g}" if chosen.kind == "float" else values[at]
-            print(f"{name}{f'[{j}]' if dof > 1 else ''}\t{text}")
-            at += 1
+    if proved is not None:
+        texts = [f"{ball.mid} +/- {ball.rad}" for ball in proved.balls()]
+    else:
+        texts = [f"{x:.{places}g}" if chosen.kind == "float" else str(x) for x in values]
+    for joint, text in zip(_joints(system), texts, strict=True):
+        print(f"{joint}\t{text}")
+    if proved is not None:
+        print(
+            f"{proved.digits} digits of every qdd proved by {proved.order} in balls of "
+            f"{proved.bits} bits; nonsingular: proved: {proved.nonsingular}"
+        )
     kept = digits_of(error, chosen)
     print(
         f"{result.order} in {chosen.name}: error {error:.1e} ({kept:.1f} digits) against "
         f"{exact.digits} certified digits, {result.flops:,} operations"
     )
+    if result.refinement is not None:
+        record = result.refinement
+        print(
+            f"refinement by the residual of {record.residual}: {record.status}; "
+            f"{record.kept} of {corrections} corrections in the answer"
+        )
     return 0
+
+
+def _joints(system: kkt.System) -> list[str]:
+    """A name for each degree of freedom: body, or body[j]."""
+    return [
+        f"{name}[{j}]" if dof > 1 else str(name)
+        for name, dof in zip(system.tree.names, system.tree.dof, strict=True)
+        for j in range(dof)
+    ]

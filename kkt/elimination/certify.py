@@ -9,7 +9,6 @@ its blocks and not by the program, must hold zero.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import flint
@@ -20,15 +19,33 @@ from ..arithmetic.formats import Format, get_format
 from ..blocks import Block
 from ..errors import CertificationError, SingularError
 from ..system import Entries, System, assemble
-from .pivots import PivotSequence
+from .balls import DecimalBall, ball_of, decimal, decimal_ball, distance, magnitude
 from .residual import residual
 from .rounding import LETTERS, RangeError, rounded_entries
 from .run import run_objects
 from .tape import Tape
-from .trace import trace
+from .trace import tape_for
 
 BITS_PER_DIGIT = 3.3219280948873626
+SPARE_BITS = 2  # so that a midpoint may be rounded to decimals
 MAX_BITS = 1 << 15
+MOST_DIGITS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Nonsingular:
+    """What proves that the matrix is nonsingular: no pivot's ball holds zero.
+
+    The pairs (pdd f), used through an exact inverse, have determinant +-1 whatever the numbers.
+    """
+
+    pivots: int  # scalar pivots of all dense blocks
+    block: Block | None  # of the smallest one
+    least: float  # a lower bound of its magnitude
+
+    def __str__(self) -> str:
+        text = f"no ball of {self.pivots} pivots holds zero"
+        return f"{text}; |{self.block}| >= {self.least:.2g}" if self.block else text
 
 
 @dataclass(frozen=True)
@@ -40,6 +57,8 @@ class Certified:
     system: System
     digits: int  # proved relative digits of every qdd
     bits: int  # precision that it took
+    order: str  # whose tape the balls read
+    nonsingular: Nonsingular
 
     @property
     def qdd(self) -> list[Any]:
@@ -52,14 +71,22 @@ class Certified:
         with flint.ctx.workprec(self.bits):
             return [decimal(x, count) for x in self.qdd]
 
+    def balls(self, digits: int | None = None) -> list[DecimalBall]:
+        """(N,) decimal balls that hold the exact qdd.
+
+        The midpoint has one digit more than those proved, so that rounding it spoils none: the
+        radius is at most 10^-digits times the midpoint, where qdd is not 0.
+        """
+        return [decimal_ball(x, (digits or self.digits) + 1) for x in self.qdd]
+
     def error(self, qdd: NDArray) -> float | None:
         """max |qdd - exact| / max |exact| over all joints; None where a qdd is not a number."""
         exact = self.qdd
         if not len(exact):
             return 0.0
         with flint.ctx.workprec(self.bits):
-            off = [_distance(x, y) for x, y in zip(qdd, exact, strict=True)]
-            size = max(_magnitude(y) for y in exact)
+            off = [distance(x, y) for x, y in zip(qdd, exact, strict=True)]
+            size = max(magnitude(y) for y in exact)
         if not np.isfinite(off).all():
             return None
         if size == 0.0:
@@ -120,15 +147,13 @@ def certify(
     (articulated body) where None.  Raises CertificationError, naming the pivot, where no precision
     suffices.
     """
-    if tape is None:
-        leaf_to_root = system.structure.tip_to_base
-        groups = [[("pdd", k), ("qdd", k), ("f", k)] for k in leaf_to_root]
-        tape = PivotSequence(groups, name="abm")
-    if isinstance(tape, Tape):
-        tape.require(system)
-    else:
-        tape = trace(system, tape)
-    wanted = digits * BITS_PER_DIGIT
+    whole = isinstance(digits, int | np.integer) and not isinstance(digits, bool)
+    if not whole or not 1 <= digits <= MOST_DIGITS:
+        raise CertificationError(
+            f"{digits!r} certified digits: is no number of digits; ask for 1 to {MOST_DIGITS}"
+        )
+    tape = tape_for(system, tape)
+    wanted = digits * BITS_PER_DIGIT + SPARE_BITS
     bits = max(128, int(wanted * 1.2) + 64)
     blocks = tuple(
         Block("qdd", name)
@@ -139,14 +164,15 @@ def certify(
     most = max(MAX_BITS, int(8 * wanted))
     while bits <= most:
         with flint.ctx.workprec(bits):
-            solution, bad = _solve(system, tape, rounded_to)
-            if bad:
-                trouble = bad
+            solution, proof = _solve(system, tape, rounded_to)
+            if isinstance(proof, str):
+                trouble = proof
             else:
                 balls = [x for block in blocks for x in solution[block]]
                 accuracy = _proved_bits(balls)
                 if accuracy >= wanted:
-                    return Certified(solution, blocks, system, digits, bits)
+                    name = tape.program.name
+                    return Certified(solution, blocks, system, digits, bits, name, proof)
                 trouble = f"only {max(0, int(accuracy / BITS_PER_DIGIT))} digits"
         bits *= 2
     raise CertificationError(
@@ -157,7 +183,8 @@ def certify(
 
 def _solve(
     system: System, tape: Tape, rounded_to: str | Format | None
-) -> tuple[dict[Block, NDArray], str | None]:
+) -> tuple[dict[Block, NDArray], Nonsingular | str]:
+    """The solution in balls and the proof of nonsingularity, or what went wrong."""
     if rounded_to is None:
         entries = assemble(system.state, flint.arb)
     else:
@@ -169,17 +196,22 @@ def _solve(
         solution, pivots, _ = run_objects(tape, entries, flint.arb)
     except SingularError as error:
         return {}, str(error)
+    least: tuple[float, Block | None] = (float("inf"), None)
     for i, values in sorted(pivots.items()):
+        block = tape.program.pivots[i].blocks[0]
         if any(0 in d or not d.is_finite() for d in values):
-            record = tape.program.pivots[i]
-            return {}, f"pivot {record.blocks[0]} cannot be told from zero:"
+            return {}, f"pivot {block} cannot be told from zero:"
+        smallest = min((float(abs(d).lower()) for d in values), default=float("inf"))
+        if smallest < least[0]:
+            least = smallest, block
     for block, row in residual(system, entries, solution).items():
         if not all(0 in x for x in row):
             raise CertificationError(
                 f"order {tape.program.name!r}: its solution does not satisfy row {block} of "
                 "equation (4); this is an error of the program, please report it"
             )
-    return solution, None
+    count = sum(len(values) for values in pivots.values())
+    return solution, Nonsingular(count, least[1], least[0])
 
 
 def _rounded(system: System, format: Format) -> Entries:
@@ -188,7 +220,7 @@ def _rounded(system: System, format: Format) -> Entries:
     entries = rounded_entries(system, format)
     for letter in LETTERS:
         rounded = getattr(entries, letter)
-        flat = [_ball(value) for value in rounded.ravel().tolist()]
+        flat = [ball_of(value) for value in rounded.ravel().tolist()]
         exact.append(np.array([*flat, None], dtype=object)[:-1].reshape(rounded.shape))
     return Entries(*exact)
 
@@ -197,55 +229,14 @@ def _proved_bits(balls: list[Any]) -> float:
     """Least relative accuracy; an exact zero has all, and one far below the largest counts."""
     if not balls:
         return float("inf")
-    largest = max(_magnitude(x) for x in balls)
+    largest = max(magnitude(x) for x in balls)
     least = float("inf")
     for x in balls:
         if x.is_exact():
             continue
         accuracy = float(x.rel_accuracy_bits())
         if 0 in x and largest > 0.0:  # zero for all that can be seen: compare with the others
-            size = _magnitude(x)
+            size = magnitude(x)
             accuracy = 0.5 * np.log2(largest / size) if size else float("inf")
         least = min(least, accuracy)
     return least
-
-
-def _ball(x: Any) -> Any:
-    if isinstance(x, flint.arb):
-        return x
-    if isinstance(x, float | np.floating):
-        return flint.arb(float(x))
-    if isinstance(x, Fraction):
-        return flint.arb(flint.fmpq(x.numerator, x.denominator))
-    sign, mantissa, exponent, _ = x._mpf_  # mpmath
-    ball = flint.arb(flint.fmpz(int(mantissa))) * flint.arb(2) ** int(exponent)
-    return -ball if sign else ball
-
-
-def _distance(x: Any, y: Any) -> float:
-    """|x - y| at most; 0 for a fraction that lies in the ball y, since both are exact."""
-    difference = _ball(x) - y
-    if isinstance(x, Fraction) and 0 in difference:
-        return 0.0
-    return _magnitude(difference)
-
-
-def _magnitude(ball: Any) -> float:
-    return float(abs(ball).upper()) if ball.is_finite() else float("inf")
-
-
-def decimal(x: Any, digits: int) -> str:
-    """A number as a decimal string of ``digits`` significant digits."""
-    import mpmath
-
-    if isinstance(x, flint.arb):
-        mantissa, exponent = x.mid().man_exp()
-        value = mpmath.MPContext()
-        value.dps = digits + 20
-        number = value.ldexp(value.mpf(int(mantissa)), int(exponent))
-        return mpmath.nstr(number, digits, strip_zeros=False)
-    if hasattr(x, "_mpf_"):
-        return mpmath.nstr(x, digits, strip_zeros=False)
-    context = mpmath.MPContext()
-    context.dps = digits + 20
-    return mpmath.nstr(context.mpf(x.numerator) / x.denominator, digits, strip_zeros=False)

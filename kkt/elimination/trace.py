@@ -34,3 +34,17 @@ def trace(system: System, order: PivotSequence | OrderFunction | Any) -> Tape:
     tape = lower(program, system)
     refusals.structurally_singular(tape, system)
     return tape
+
+
+def tape_for(system: System, order: PivotSequence | OrderFunction | Tape | Any = None) -> Tape:
+    """The tape of an order; one that was traced before must fit this system.
+
+    None stands for leaf to root, body by body (articulated body), which every tree has.
+    """
+    if isinstance(order, Tape):
+        order.require(system)
+        return order
+    if order is None:
+        groups = [[(kind, k) for kind in ("pdd", "qdd", "f")] for k in system.structure.tip_to_base]
+        order = PivotSequence(groups, name="abm")
+    return trace(system, order)

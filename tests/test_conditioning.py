@@ -1,0 +1,294 @@
+"""Condition numbers by adjoints, held against a dense inverse and finite differences in mpmath."""
+
+import json
+import math
+
+import flint
+import mpmath
+import numpy as np
+import pytest
+from helpers import every_joint, solve, system_of, tape_of
+
+import analysis
+import kkt
+import orderings
+from analysis.cli import main
+from kkt.elimination import conditioning as module
+from kkt.elimination.conditioning import conditioning, lost_by_order
+from kkt.elimination.run import run_objects
+from kkt.system import Entries
+
+MODELS = ["random_tree:n=6,seed=3", "two_link:r=0.002", "chain:5", "star:4", "panda"]
+DATA = ("M", "S", "Phi", "a", "b", "tau")
+
+
+def dense(system, twice=False):
+    """(N,) sums of |d qdd_i / d e| |e| from an explicit inverse in 300 bits.
+
+    d x_i / d A_jk = -(A^-1)_ij x_k: a pair of symmetric entries is one datum, moved together, or
+    with ``twice`` two data, |A^-1| |A| |x| as usual.
+    """
+    with flint.ctx.workprec(300):
+        A = flint.arb_mat(system.matrix.toarray().tolist())
+        inverse = A.inv()
+        x = inverse * flint.arb_mat([[r] for r in system.rhs.tolist()])
+        x = np.array([float(x[i, 0].mid()) for i in range(system.size)])
+        Y = np.array([[float(y.mid()) for y in row] for row in inverse.tolist()])
+    rows = np.concatenate(
+        [np.arange(w.start, w.stop) for b, w in system.blocks.items() if b.kind == "qdd"]
+    )
+    K = system.matrix.tocoo()
+    at = {i: (b, i - w.start) for b, w in system.blocks.items() for i in range(w.start, w.stop)}
+    total = np.abs(Y[rows]) @ np.abs(system.rhs)
+    for j, k, value in zip(K.row.tolist(), K.col.tolist(), K.data.tolist(), strict=True):
+        if value in (1.0, -1.0) and _structural(system, at[j], at[k]):
+            continue
+        if j == k or twice:
+            total += np.abs(Y[rows, j] * x[k] * value)
+        elif j < k:
+            total += np.abs((Y[rows, j] * x[k] + Y[rows, k] * x[j]) * value)
+    return total
+
+
+def _structural(system, row, column):
+    """Whether an entry is one of the identities, or a one of H or Phi in every state."""
+    (one, i), (two, m) = row, column
+    if one.kind == "f":
+        (one, i), (two, m) = (two, m), (one, i)
+    if two.kind != "f":
+        return False
+    body = system.structure.index[two.body]
+    if one.kind == "qdd":
+        return bool(system.pattern.S_one[system.tree.offset[body] + i, m])
+    return one.body == two.body or bool(system.pattern.Phi_one[body, i, m])
+
+
+@pytest.mark.parametrize("spec", MODELS)
+def test_kappa_against_a_dense_inverse(spec):
+    system = system_of(spec)
+    got = conditioning(system)
+    exact = dense(system)
+    assert np.allclose(got.moved, exact, rtol=1e-6)
+    x = np.abs([float(v) for v in kkt.certify(system, 20).qdd])
+    assert math.isclose(got.kappa, exact.max() / x.max(), rel_tol=1e-6)
+    assert np.allclose(got.joints, exact / x, rtol=1e-6)
+    assert math.isclose(sum(got.shares.values()), 1.0, rel_tol=1e-12)
+
+
+def test_a_symmetric_pair_is_one_datum():
+    """Counted twice, the entries off the diagonal may move apart, and kappa is larger."""
+    system = system_of("panda")
+    once, twice = dense(system), dense(system, twice=True)
+    assert (once <= twice * (1 + 1e-12)).all() and (once < 0.99 * twice).any()
+    assert np.allclose(conditioning(system).moved, once, rtol=1e-6)
+
+
+def test_every_joint_type():
+    system = kkt.build(every_joint())
+    assert np.allclose(conditioning(system).moved, dense(system), rtol=1e-5)
+
+
+@pytest.mark.parametrize("spec", ["two_link:r=0.002", "star:2"])
+def test_kappa_against_finite_differences_in_mpmath(spec):
+    """Every datum in turn times 1 + 1e-25, in 80 digits; nothing of this knows a derivative."""
+    system, tape = system_of(spec), tape_of(spec, "crbm")
+    context = mpmath.MPContext()
+    context.dps = 80
+    step = context.mpf("1e-25")
+
+    def qdd(letter=None, place=None):
+        arrays = {}
+        for name in DATA:
+            x = getattr(system.entries, name)
+            flat = [context.mpf(float(v)) for v in x.ravel()]
+            arrays[name] = np.array([*flat, None], dtype=object)[:-1].reshape(x.shape)
+        if letter:
+            arrays[letter][place] *= 1 + step
+        return _solved(system, tape, arrays, context)
+
+    base = qdd()
+    total = [context.mpf(0)] * len(base)
+    for letter in DATA:
+        slots = np.asarray(getattr(tape.inputs, letter))
+        if letter == "M":
+            slots = np.triu(slots)
+        for place in map(tuple, np.argwhere(slots > 1)):
+            for i, (x, y) in enumerate(zip(qdd(letter, place), base, strict=True)):
+                total[i] += abs(x - y) / step
+    assert np.allclose(conditioning(system).moved, [float(t) for t in total], rtol=1e-7)
+
+
+def _solved(system, tape, arrays, context):
+    entries = Entries(*(arrays[k] for k in ("M", "Phi", "S", "a", "b", "tau")))
+    solution = run_objects(tape, entries, context.mpf)[0]
+    return [x for name in system.tree.names for x in solution.get(kkt.Block("qdd", name), ())]
+
+
+@pytest.mark.parametrize("order", ["abm", "crbm", "lagrange", "divide_and_conquer"])
+def test_it_belongs_to_the_problem_and_not_to_the_order(order):
+    system = system_of("panda")
+    got, reference = conditioning(system, orderings.get(order)), conditioning(system)
+    assert math.isclose(got.kappa, reference.kappa, rel_tol=1e-6)
+    assert math.isclose(got.kappa_inertia, reference.kappa_inertia, rel_tol=1e-6)
+
+
+def test_the_joint_space_inertia():
+    system = system_of("ur5")
+    M = kkt.joint_space_inertia(system, orderings.get("crbm"))
+    got = conditioning(system)
+    assert np.allclose(got.inverse_inertia, np.linalg.inv(M), rtol=1e-9, atol=1e-12)
+    assert math.isclose(got.kappa_inertia, np.linalg.cond(M), rel_tol=1e-9)
+
+
+def test_the_condition_of_example_1_is_the_printed_one():
+    """Ascher 1996, Fig. 1: kappa of the joint-space inertia runs from 1.33e4 to 5.41e4."""
+    kappas = [
+        conditioning(kkt.build(kkt.example1(q1))).kappa_inertia
+        for q1 in np.linspace(0.0, 2 * np.pi, 101)
+    ]
+    assert float(f"{max(kappas):.3g}") == 5.41e4 and float(f"{min(kappas):.3g}") == 1.33e4
+
+
+def test_errors_of_float64_stay_below_kappa_u():
+    """abm on a long chain: the first-order bound holds with room for its own rounding."""
+    got = conditioning(system_of("chain:100"))
+    exact = kkt.certify(system_of("chain:100"), 30, rounded_to="float64")
+    assert 5 < got.kappa < 120 and got.kappa_inertia > 1e7
+    assert exact.error(solve("chain:100", "abm").qdd) < got.kappa * 2.0**-53
+
+
+def test_at_rest_without_load_nothing_moves():
+    tree = kkt.chain(3, gravity=(0.0, 0.0, 0.0))
+    got = conditioning(kkt.build(tree, q=np.ones(3), qd=np.zeros(3), tau=np.zeros(3)))
+    assert got.kappa == 0.0 and (got.joints == 0.0).all()
+
+
+def test_a_joint_that_stands_still_by_cancellation_is_infinitely_conditioned():
+    """Effort against gravity: qdd is 0, and any change of the data moves it."""
+    tree = kkt.new_tree("balance", (0.0, -8.0, 0.0))
+    kkt.add_body(tree, "arm", mass=2.0, com=(0.5, 0.0, 0.0), inertia=np.eye(3), axis=(0, 0, 1))
+    got = conditioning(kkt.build(tree, tau=[8.0]))
+    assert got.qdd[0] == 0.0 and got.kappa == math.inf and got.joints[0] == math.inf
+
+
+def test_without_a_joint():
+    tree = kkt.new_tree("fixed")
+    kkt.add_body(tree, "base", mass=1.0, inertia=np.eye(3), joint="fixed")
+    got = conditioning(kkt.build(tree))
+    assert got.kappa == 0.0 and got.kappa_inertia == 1.0 and got.joints.size == 0
+
+
+def test_a_tree_that_would_take_long_is_refused(monkeypatch):
+    monkeypatch.setattr(module, "MOST", 1000)
+    with pytest.raises(kkt.SizeError, match="use a smaller tree"):
+        conditioning(system_of("panda"))
+
+
+def test_float64_that_keeps_no_digit_is_refused():
+    """Example 3, case 2, at a mass ratio of 1e17: D_2 is all rounding."""
+    system = kkt.build(kkt.example3(1e17, 2))
+    with pytest.raises(kkt.CertificationError, match="keeps no two digits"):
+        conditioning(system, orderings.get("crbm"))
+
+
+@pytest.mark.parametrize(
+    ("error", "kappa", "lost"),
+    [
+        (1e-3, 10.0, 4.0),  # log10(1e-3 / (10 * 1e-8))
+        (1e-8, 10.0, 0.0),
+        (0.0, 10.0, 0.0),
+        (None, 10.0, 7.0),  # failed: all that the condition leaves
+        (50.0, 10.0, 7.0),
+        (1e-3, 1e12, 0.0),
+        (None, math.inf, 0.0),
+        (1e-5, 0.0, 3.0),  # one rounding at least
+        (1e-3, None, None),
+    ],
+)
+def test_digits_lost_by_the_order(error, kappa, lost):
+    assert lost_by_order(error, kappa, 1e-8) == pytest.approx(lost)
+
+
+# -- compare --------------------------------------------------------------------------------------
+
+
+def test_compare_attributes_the_loss():
+    system = system_of("chain:40")
+    comparison = analysis.compare(system, ["crbm", "abm"], "float32")
+    kappa = conditioning(system).kappa
+    assert comparison.kappa == pytest.approx(kappa)
+    crbm, abm = comparison.rows
+    assert crbm.lost_by_order == pytest.approx(math.log10(crbm.error / (kappa * 2.0**-24)))
+    assert crbm.lost_by_order > 3.0 and abm.lost_by_order < 0.5
+    assert "The order is at fault: the condition number of qdd is" in comparison.verdict
+    assert f"crbm loses {crbm.lost_by_order:.1f} more" in comparison.verdict
+
+
+def test_compare_blames_the_problem_where_it_is_ill_conditioned():
+    """A joint that nearly balances gravity: few digits in float32 by any order."""
+    tree = kkt.new_tree("balance", (0.0, -8.1, 0.0))
+    kkt.add_body(tree, "arm", mass=2.0, com=(0.53, 0.0, 0.0), inertia=np.eye(3), axis=(0, 0, 1),
+                 R=kkt.spatial.rotation(np.array([0, 0, 1.0]), np.array(0.3)))  # fmt: skip
+    still = kkt.build(tree, q=[0.1])
+    hold = -kkt.eliminate(still, orderings.get("abm")).qdd / conditioning(still).inverse_inertia
+    system = kkt.build(tree, q=[0.1], tau=hold.ravel() * (1 + 1e-5))
+    comparison = analysis.compare(system, ["crbm", "abm"], "float32")
+    assert comparison.kappa > 1e5 and all(row.digits < 4 for row in comparison.rows)
+    assert all(row.lost_by_order < 1.0 for row in comparison.rows)
+    assert "The problem is at fault" in comparison.verdict
+
+
+def test_exact_formats_lose_nothing_and_say_nothing():
+    (row,) = analysis.compare(system_of("two_link:r=0.002"), "abm", "exact").rows
+    assert row.lost_by_order is None
+
+
+def test_compare_without_a_condition_number(monkeypatch):
+    monkeypatch.setattr(module, "MOST", 10)
+    comparison = analysis.compare(system_of("chain:5"), "abm", "float32")
+    assert comparison.kappa is None and comparison.rows[0].lost_by_order is None
+    assert comparison.as_dict()["kappa_inertia"] is None
+
+
+def test_compare_in_json_and_with_refinement(capsys):
+    arguments = ["compare", "chain:40", "--orders", "crbm,abm", "--formats", "float32"]
+    assert main([*arguments, "--refine", "2", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert 5 < document["kappa"] < 120 and document["kappa_inertia"] > 1e5
+    rows = {row["order"]: row for row in document["rows"]}
+    assert list(rows) == ["crbm", "crbm +2", "abm", "abm +2"]
+    assert rows["crbm +2"]["error"] < 1e-6 < 1e-3 < rows["crbm"]["error"]
+    assert rows["crbm"]["lost_by_order"] > 3.0 and rows["crbm +2"]["lost_by_order"] < 1.0
+    assert rows["crbm +2"]["flops"] > rows["crbm"]["flops"]
+
+
+def test_compare_tells_of_a_refinement_that_diverges(capsys):
+    arguments = ["compare", "chain:150", "--orders", "crbm", "--formats", "float32"]
+    assert main([*arguments, "--refine", "3", "--residual", "equations"]) == 0
+    out = capsys.readouterr().out
+    assert "crbm +3 diverged after 1 of its corrections: the first answer is kept." in out
+    assert "condition number of qdd" in out and " lost " in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--refine", "-1"], "option --refine: -1 is no number of corrections; use 0 to 100"),
+        (["--residual", "energy"], "option --residual: 'energy' is unknown; use dynamics or equ"),
+        (["--refine", "1", "--formats", "exact"], "format 'exact': needs no refinement"),
+    ],
+)
+def test_refinements_that_are_none(options, message, capsys):
+    assert main(["compare", "chain:3", "--orders", "abm", *options]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"pivotree: {message}") and error.count("\n") == 1
+
+
+def test_solve_with_refinement(capsys):
+    arguments = ["solve", "chain:40", "--order", "crbm", "--format", "float32", "--refine", "4"]
+    assert main([*arguments, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["order"] == "crbm +4" and document["error"] < 1e-7
+    assert document["refinement"]["status"].startswith(("done", "converged"))
+    assert main(arguments) == 0
+    assert "refinement by the residual of dynamics: " in capsys.readouterr().out
