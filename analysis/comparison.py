@@ -12,6 +12,7 @@ from kkt import (
     CertificationError,
     Certified,
     Elimination,
+    FormatError,
     OrderError,
     SingularError,
     SizeError,
@@ -133,7 +134,7 @@ def compare(
             progress(f"{name} in {f.name}")
             try:
                 result = eliminate(system, tape, f, reference=references[f.name])
-            except SingularError as error:
+            except (FormatError, SingularError) as error:  # a zero pivot, a root of fractions
                 rows.append(_refused(name, f.name, str(error)))
                 continue
             answers = [result]

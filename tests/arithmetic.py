@@ -36,6 +36,8 @@ def operate(format, operation, x, y):
 def same(x, y):
     """Equal to the bit, nan to nan: a zero has a sign."""
     x, y = np.asarray(x), np.asarray(y)
+    if np.iscomplexobj(x):
+        return same(x.real, y.real) & same(x.imag, y.imag)
     return ((x == y) & (np.signbit(x) == np.signbit(y))) | (np.isnan(x) & np.isnan(y))
 
 

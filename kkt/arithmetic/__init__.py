@@ -4,7 +4,15 @@
 """
 
 from .binary import Binary
+from .custom import Custom
+from .double_double import DoubleDouble
 from .formats import Format, get_format
 from .mixed import Mixed
 
-__all__ = ["Binary", "Format", "Mixed", "get_format"]
+# operations of a tape, as a user's function meets them
+ADD, SUB, MUL, DIV, SQRT = range(5)
+
+__all__ = [
+    "ADD", "DIV", "MUL", "SQRT", "SUB",
+    "Binary", "Custom", "DoubleDouble", "Format", "Mixed", "get_format",
+]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +26,15 @@ class Format:
     """A number format that reads a tape."""
 
     name: str  # as written: float32, bfloat16:zero, mp:50
-    kind: str  # "float", "dd", "exact", "mp", "ball" or "object"
+    kind: str  # "float", "dd", "object" (a user's class), "exact", "mp" or "ball"
     dtype: type | None  # numpy type that carries its numbers, None for Python objects
     digits: int = 0  # decimal digits asked of mp and ball
 
-    @property
-    def unit(self) -> float:
-        """Unit roundoff: the largest relative error of one rounding of a normal number."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # a property here, a field there
+
+        @property
+        def unit(self) -> float:
+            """Unit roundoff: the largest relative error of one rounding of a normal number."""
 
     @property
     def places(self) -> int:
@@ -47,6 +48,15 @@ class Format:
     def runner(self, tape: Any) -> Runner:
         """What reads the chunks of one run of a tape, in order."""
         raise NotImplementedError
+
+    def shown(self, values: NDArray) -> NDArray:
+        """Results as a user gets them: numbers that stand for what the carrier holds."""
+        return values
+
+    @property
+    def on_arrays(self) -> bool:
+        """Numbers lie in a numpy array of ``dtype``, which a runner reads; else in a list."""
+        return self.dtype is not None
 
     @property
     def from_model(self) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import FormatError
 from .binary import MODES, Binary
+from .double_double import DoubleDouble
 from .formats import Digits, Format, Hardware
 from .mixed import ROLES, Mixed
 
@@ -30,12 +31,14 @@ BINARY = {
 FIXED: dict[str, Format] = {
     "float64": Hardware("float64", np.float64),
     "float32": Hardware("float32", np.float32),
+    "dd": DoubleDouble(),
     "exact": Digits("exact", "exact"),
     **BINARY,
 }
 ALL = (
-    "float64, float32, tf32, bfloat16, float16, e5m2, e4m3, pBITS, pBITSeEXPONENT, exact, "
-    "mp:DIGITS or ball:DIGITS, and after a colon zero, up, down, stochastic or stochastic:SEED"
+    "float64, float32, tf32, bfloat16, float16, e5m2, e4m3, pBITS, pBITSeEXPONENT, dd, exact, "
+    "mp:DIGITS or ball:DIGITS; up to 25 bits also with :zero, :up, :down or :stochastic:SEED, and "
+    "mixed as in float32+mul=bfloat16"
 )
 
 

@@ -51,6 +51,10 @@ def ball_of(x: Any) -> Any:
         return flint.arb(float(x))
     if isinstance(x, Fraction):
         return flint.arb(flint.fmpq(x.numerator, x.denominator))
+    if not hasattr(x, "_mpf_"):  # a user's number
+        return ball_of(
+            Fraction(*x.as_integer_ratio()) if hasattr(x, "as_integer_ratio") else float(x)
+        )
     sign, mantissa, exponent, _ = x._mpf_  # mpmath
     ball = flint.arb(flint.fmpz(int(mantissa))) * flint.arb(2) ** int(exponent)
     return -ball if sign else ball

@@ -219,7 +219,7 @@ def _rounded(system: System, format: Format) -> Entries:
     exact = []
     entries = rounded_entries(system, format)
     for letter in LETTERS:
-        rounded = getattr(entries, letter)
+        rounded = format.shown(getattr(entries, letter))
         flat = [ball_of(value) for value in rounded.ravel().tolist()]
         exact.append(np.array([*flat, None], dtype=object)[:-1].reshape(rounded.shape))
     return Entries(*exact)

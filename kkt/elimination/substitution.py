@@ -18,6 +18,7 @@ from ..blocks import Block, Structure
 from ..errors import FormatError, ModelError, OrderError
 from ..system import System, assemble
 from .program import Program, Ref
+from .rounding import rounded_entries
 from .run import number_of, run_floats, run_objects
 from .tape import Tape, lower
 from .writer import Writer
@@ -110,9 +111,14 @@ def inverse_dynamics(
     program = trace_substitution(order(system.structure), system.structure, name)
     tape: Tape = lower(program, system)
     chosen = get_format(format)
-    if chosen.kind == "ball":
-        raise FormatError(f"format {chosen.name!r}: inverse_dynamics has float, exact and mp")
-    if chosen.kind == "float":
+    if chosen.kind in ("ball", "object"):
+        raise FormatError(
+            f"format {chosen.name!r}: inverse_dynamics needs a floating-point format, exact or mp"
+        )
+    if chosen.on_arrays:
+        rounded_entries(system, chosen)  # or refused
+        if not np.isfinite(chosen.cast(wanted)).all():
+            raise FormatError(f"state: field 'qdd' overflows {chosen.name}; use a larger range")
         entries = replace(system.entries, tau=wanted)
         solution, _, _ = run_floats(tape, entries, chosen)
     else:
@@ -123,8 +129,8 @@ def inverse_dynamics(
     taus = [solution[Block("qdd", b)] for b, d in zip(names, dof, strict=True) if d]
     return InverseDynamics(
         chosen.name,
-        np.concatenate([np.zeros(0, dtype=chosen.dtype or object), *taus]),
-        np.array([solution[Block("pdd", b)] for b in names]),
-        np.array([solution[Block("f", b)] for b in names]),
+        chosen.shown(np.concatenate([np.zeros(0, dtype=chosen.dtype or object), *taus])),
+        chosen.shown(np.array([solution[Block("pdd", b)] for b in names])),
+        chosen.shown(np.array([solution[Block("f", b)] for b in names])),
         tape.flops,
     )

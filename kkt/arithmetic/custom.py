@@ -1,0 +1,101 @@
+"""A number format of one's own: a function of one operation, or a class of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import FormatError
+from .binary import NOTHING
+from .chunk import Chunk
+from .formats import Format
+
+
+@dataclass(frozen=True)
+class Custom(Format):
+    """A format that a user writes, for any place where a format's name goes.
+
+    ``operate`` is one of
+
+    * a function ``operate(op, x, y) -> float``: op is ADD, SUB, MUL, DIV or SQRT of
+      :mod:`kkt.arithmetic` and x, y are float64.  Compiled by numba.njit, it runs in a compiled
+      loop; otherwise it is called for every operation;
+    * a class of numbers with + - * / and negation, made from a float: Decimal, a posit, an
+      interval.  A method sqrt() is used by orders that take roots, float() by the error.
+
+    ``datum`` rounds one entry of (4); where it is None, the class is called with the float, or
+    the function as ``operate(SUB, x, 0.0)``, which keeps the sign of a zero.
+    """
+
+    name: str
+    unit: float  # unit roundoff, which says how many digits are full
+    operate: Callable[..., Any]
+    datum: Callable[[float], Any] | None = None  # rounds one entry of (4)
+    kind: str = field(default="", init=False)  # "float" or "object"
+    dtype: type | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.unit, float) or not 0.0 < self.unit < 1.0:
+            raise FormatError(
+                f"format {self.name!r}: unit is {self.unit!r}; give the unit roundoff, "
+                "a number between 0 and 1 such as 2.0**-24"
+            )
+        if not callable(self.operate):
+            raise FormatError(
+                f"format {self.name!r}: operate is {self.operate!r}; give a function "
+                "operate(op, x, y) or a class of numbers"
+            )
+        objects = isinstance(self.operate, type)
+        object.__setattr__(self, "kind", "object" if objects else "float")
+        object.__setattr__(self, "dtype", None if objects else np.float64)
+
+    def cast(self, x: NDArray) -> NDArray:
+        values = np.asarray(x, dtype=float)
+        one = self.datum or (self.operate if self.kind == "object" else self._rounded)
+        flat = [one(value) for value in values.ravel().tolist()]
+        if self.kind == "float":
+            return np.array(flat, dtype=float).reshape(values.shape)
+        return np.array([*flat, None], dtype=object)[:-1].reshape(values.shape)
+
+    def _rounded(self, x: float) -> float:
+        return self.operate(1, x, 0.0)
+
+    def runner(self, tape: Any) -> Called:
+        return Called(self.operate)
+
+
+class Called:
+    """Calls a user's function for every operation."""
+
+    def __init__(self, operate: Callable[..., Any]) -> None:
+        self.operate = operate
+
+    def run(self, chunk: Chunk, v: NDArray) -> None:
+        self.record(chunk, v, NOTHING, NOTHING, NOTHING)
+
+    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+        compiled = hasattr(self.operate, "py_func")  # by numba
+        loop = _compiled_loop() if compiled else _loop
+        loop(self.operate, chunk.op, chunk.dst, chunk.a, chunk.b, v, x, y, r)
+
+
+@cache
+def _compiled_loop() -> Callable[..., None]:
+    from numba import njit
+
+    return njit(_loop)
+
+
+def _loop(operate, op, dst, a, b, v, xs, ys, rs):
+    keep = len(xs) > 0
+    for i in range(len(op)):
+        x, y = v[a[i]], v[b[i]]
+        r = operate(op[i], x, y)
+        v[dst[i]] = r
+        if keep:
+            xs[i], ys[i], rs[i] = x, y, r

@@ -1,0 +1,61 @@
+"""Double-double: 106 bits from two float64, about 31 digits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .binary import NOTHING
+from .chunk import Chunk
+from .formats import Format
+
+BITS = 160  # that a pair is turned into: more than it holds without a gap
+
+
+@dataclass(frozen=True)
+class DoubleDouble(Format):
+    """Unevaluated sums of two float64 numbers, with the exponents of float64.
+
+    Data are the entries of (4) in float64, exactly: two answers in float64 and dd differ by
+    arithmetic alone.
+    """
+
+    name: str = "dd"
+    kind: str = field(default="dd", init=False)
+    dtype: type = field(default=np.complex128, init=False)  # hi + lo i
+
+    @property
+    def unit(self) -> float:
+        """2^-104: sums err by 3, products by 5 and quotients by 10 times 2^-106 at most."""
+        return 2.0**-104
+
+    def cast(self, x: NDArray) -> NDArray:
+        return np.asarray(x, dtype=float).astype(np.complex128)
+
+    def runner(self, tape: Any) -> Pairs:
+        return Pairs()
+
+    def shown(self, values: NDArray) -> NDArray:
+        """mpmath numbers of a context of their own, equal to the pairs."""
+        import mpmath
+
+        context = mpmath.MPContext()
+        context.prec = BITS
+        flat = [context.mpf(z.real) + context.mpf(z.imag) for z in values.ravel().tolist()]
+        return np.array([*flat, None], dtype=object)[:-1].reshape(values.shape)
+
+
+class Pairs:
+    """Every operation in double-double."""
+
+    def run(self, chunk: Chunk, v: NDArray) -> None:
+        none = NOTHING.astype(np.complex128)
+        self.record(chunk, v, none, none, none)
+
+    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+        from . import pairs
+
+        pairs.run(chunk.op, chunk.dst, chunk.a, chunk.b, v, x, y, r)

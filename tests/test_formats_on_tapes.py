@@ -1,0 +1,416 @@
+"""Formats on whole tapes: the carrier against native float32, mixed, double-double, one's own."""
+
+import json
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import gmpy2
+import ml_dtypes
+import mpmath
+import numpy as np
+import pytest
+from arithmetic import operate, same
+from helpers import MODELS, ROOT, printed, system_of, tape_of
+from numba import njit
+
+import analysis
+import kkt
+import orderings
+from kkt.arithmetic import ADD, DIV, MUL, SQRT, SUB, Binary, Custom, Mixed, get_format, objects
+from kkt.arithmetic.chunk import Chunk
+from kkt.elimination.adjoint import record
+
+GALLERY = (
+    "example1:q1=1", "example3:m1=1e9,case=1", "example3:m1=1e8,case=2", "random_tree:n=12,seed=3",
+    "binary:3", "star:6", "comb:4", "rr_arm", "quadruped", "humanoid",
+)  # fmt: skip
+LARGE = 40  # bodies; above, orders that fill much are left out
+
+
+@pytest.mark.parametrize("spec", [*MODELS, *GALLERY])
+def test_float32_on_the_carrier_is_the_processors(spec):
+    """Operands and result of every operation of every order's tape, zero pivots and nan too."""
+    compared = 0
+    large = ("abm", "bad_abm", "modified_abm", "square_root_abm", "projected_abm", "crbm")
+    for order in large if system_of(spec).tree.n > LARGE else orderings.names():
+        try:
+            tape = tape_of(spec, order)
+        except (kkt.SingularError, kkt.OrderError):
+            continue
+        entries = system_of(spec).entries
+        native, carried = (record(tape, entries, get_format(f)) for f in ("float32", "p24e8"))
+        assert native.r.dtype == np.float32 and carried.r.dtype == np.float64
+        for column in ("start", "x", "y", "r", "v"):
+            assert same(getattr(native, column), getattr(carried, column)).all(), (order, column)
+        compared += 1
+    assert compared >= 4
+
+
+def by_hand(tape, entries, start, rounding):
+    """The tape, one Python operation after another; rounding(place, op, x, y) gives the result."""
+    v = [float(x) for x in start]
+    results = []
+    for chunk in tape.chunks():
+        for op, d, a, b in zip(*(c.tolist() for c in chunk[:4]), strict=True):
+            v[d] = rounding(len(results), op, v[a], v[b])
+            results.append(v[d])
+    return np.array(results)
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "tf32", "p7e10", "float32:up", "p12:zero"])
+def test_a_tape_in_mpfr(name):
+    """Every operation of a robot's tape, by MPFR with the format's precision and range."""
+    format = get_format(name)
+    system, tape = system_of("ur5"), tape_of("ur5", "abm")
+    context = gmpy2.context(
+        precision=format.precision, emin=format.emin - format.precision + 2, emax=format.emax + 1,
+        subnormalize=True,
+        round={"up": gmpy2.RoundUp, "zero": gmpy2.RoundToZero}.get(format.rounding, 0),
+    )  # fmt: skip
+    functions = (context.add, context.sub, context.mul, context.div)
+    ours = record(tape, system.entries, format)
+    theirs = by_hand(
+        tape, system.entries, ours.start,
+        lambda _, op, x, y: float(functions[op](gmpy2.mpfr(x), gmpy2.mpfr(y))),
+    )  # fmt: skip
+    assert same(ours.r, theirs).all()
+
+
+# -- mixed formats --------------------------------------------------------------------------------
+
+single, brain = np.float32, ml_dtypes.bfloat16
+
+
+def sums_of(op, x, y):
+    return x + y if op == ADD else x - y if op == SUB else x / y
+
+
+def products_in_bfloat16(_, op, x, y):
+    if op == MUL:
+        return float(brain(brain(x).astype(single) * brain(y).astype(single)))
+    return float(sums_of(op, single(x), single(y)))
+
+
+def sums_in_float32(_, op, x, y):
+    if op in (ADD, SUB):
+        return float(sums_of(op, single(x), single(y)))
+    x, y = brain(x).astype(single), brain(y).astype(single)
+    return float(brain(x * y if op == MUL else x / y))
+
+
+def operands_in_tf32(_, op, x, y):
+    if op == MUL:
+        with gmpy2.context(precision=11):
+            x, y = float(gmpy2.mpfr(x)), float(gmpy2.mpfr(y))
+        return float(single(x * y))
+    return float(sums_of(op, single(x), single(y)))
+
+
+@pytest.mark.parametrize("order", ["abm", "crbm"])
+@pytest.mark.parametrize(
+    "name,rounding",
+    [
+        ("float32+mul=bfloat16", products_in_bfloat16),
+        ("bfloat16+add=float32", sums_in_float32),
+        ("float32+operands=tf32", operands_in_tf32),
+    ],
+)
+def test_mixed_formats_against_numpy_and_ml_dtypes(name, rounding, order):
+    system, tape = system_of("ur5"), tape_of("ur5", order)
+    ours = record(tape, system.entries, get_format(name))
+    assert same(ours.r, by_hand(tape, system.entries, ours.start, rounding)).all()
+    pure = record(tape, system.entries, get_format(name.partition("+")[0]))
+    assert not same(ours.r, pure.r).all()
+
+
+def test_the_diagonal_alone_in_float64():
+    """crbm: the joint-space inertia's factor and its solves, and the sums before; no more."""
+    system, tape = system_of("chain_10"), tape_of("chain_10", "crbm")
+    inside = tape.on_diagonal(0, tape.length)
+    ops = {i.op for k, i in enumerate(tape.program.instructions)
+           if inside[tape.first[k] : tape.first[k + 1]].any()}  # fmt: skip
+    assert "factor" in ops and "solve" in ops and inside.mean() < 0.5
+    for low in range(0, tape.length, 997):  # as chunks ask for it
+        high = min(low + 997, tape.length)
+        assert (tape.on_diagonal(low, high) == inside[low:high]).all()
+
+    def rounding(place, op, x, y):
+        if not inside[place]:
+            x, y = single(x), single(y)
+        return float(x * y if op == MUL else sums_of(op, x, y))
+
+    ours = record(tape, system.entries, get_format("float32+D=float64"))
+    assert same(ours.r, by_hand(tape, system.entries, ours.start, rounding)).all()
+    assert (ours.r[inside] != ours.r[inside].astype(single)).any()
+    assert (ours.r[~inside] == ours.r[~inside].astype(single)).all()
+
+
+def test_d_of_modified_abm_is_projected_and_summed_in_its_own_format():
+    """H M H* + H M~ H*: example 3 with H of two equal entries; M^ itself is formed in the base."""
+    tape = tape_of("example3:m1=1e8,case=2", "modified_abm")
+    marked = {
+        i.op for k, i in enumerate(tape.program.instructions)
+        if tape.on_diagonal(tape.first[k], tape.first[k + 1]).any()
+    }  # fmt: skip
+    assert {"mul", "add", "solve"} <= marked
+    assert tape.on_diagonal(0, tape.length).mean() < 0.3
+
+
+def test_a_mixture_of_one_format_is_that_format():
+    system, tape = system_of("panda"), tape_of("panda", "crbm")
+    pure = record(tape, system.entries, get_format("p24e8"))
+    for name in ("float32+mul=float32", "float32+D=float32+operands=p24e8", "p24e8+add=p24"):
+        assert same(record(tape, system.entries, get_format(name)).r, pure.r).all()
+    double = record(tape, system.entries, get_format("float64"))
+    assert same(record(tape, system.entries, get_format("float64+D=float64")).r, double.r).all()
+
+
+def test_units_of_mixtures():
+    assert get_format("float32+mul=bfloat16").unit == 2.0**-8
+    assert get_format("float32+D=float64").unit == 2.0**-24
+    assert get_format("float64+add=tf32:up").unit == 2.0**-10
+    assert get_format("float32+D=float64").places == 17
+
+
+@pytest.mark.parametrize(
+    "name,message",
+    [
+        ("float32+mul", "'mul' is no role and format; use float32+mul=bfloat16"),
+        ("float32+", "'' is no role and format"),
+        ("float32+sum=tf32", "one of the roles add, mul, div, sqrt, D, operands"),
+        ("float32+mul=tf32+mul=tf32", "'mul=tf32' is given twice"),
+        ("float32+mul=mp:50", "mp:50 cannot be mixed; use float64 and formats of at most 25 bits"),
+        ("dd+mul=float32", "dd cannot be mixed"),
+        ("float32+mul=p26", "format 'p26'"),
+    ],
+)
+def test_mixtures_that_mean_nothing(name, message):
+    with pytest.raises(kkt.FormatError) as error:
+        get_format(name)
+    assert message in str(error.value)
+
+
+# -- double-double --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", ["add", "sub", "mul", "div", "sqrt"])
+def test_double_double_operations(operation):
+    """Within 2^-104 of the exact result of pairs, by fractions of 250 digits."""
+    rng, count = np.random.default_rng(9), 2000
+    high = np.ldexp(rng.random((2, count)) + 0.5, rng.integers(-60, 60, (2, count)))
+    low = high * (rng.random((2, count)) - 0.5) * 2.0**-53
+    x, y = high + 1j * low
+    if operation != "sqrt":
+        x = x * rng.choice([-1, 1], count)
+    format = get_format("dd")
+    ours = operate(format, operation, x, y)
+    with mpmath.workdps(250):
+        for r, u, w in zip(ours, x, y, strict=True):
+            u, w, r = (mpmath.mpf(z.real) + mpmath.mpf(z.imag) for z in (u, w, r))
+            exact = {
+                "add": u + w, "sub": u - w, "mul": u * w, "div": u / w, "sqrt": mpmath.sqrt(abs(u))
+            }[operation]  # fmt: skip
+            assert abs(r - exact) <= abs(exact) * format.unit
+    assert operate(format, "sqrt", np.zeros(1, complex), np.zeros(1, complex))[0] == 0.0
+
+
+@pytest.mark.parametrize("spec", ["ur5", "panda", "random_64"])
+def test_double_double_keeps_30_digits(spec):
+    system = system_of(spec)
+    exact = kkt.certify(system, 45, rounded_to="dd", tape=tape_of(spec, "abm"))
+    result = kkt.eliminate(system, tape_of(spec, "abm"), "dd")
+    assert result.failed_at is None and result.format == "dd"
+    assert exact.error(result.qdd) < 1e-30
+    # the data are float64's, so that its 40 printed digits are those of other data: 15 agree
+    assert max(
+        abs(float(x) - float(text)) for x, text in zip(result.qdd, printed(spec), strict=True)
+    ) <= 1e-11 * max(abs(float(text)) for text in printed(spec))
+    inertia = kkt.joint_space_inertia(system, orderings.get("crbm"), "dd")
+    plain = kkt.joint_space_inertia(system, orderings.get("crbm"))
+    assert abs(inertia.astype(float) - plain).max() <= 1e-13 * abs(plain).max()
+
+
+def test_double_double_names_an_overflow_and_goes_back_by_inverse_dynamics():
+    beyond = system_of("example3:m1=1e305,case=2")  # products overflow
+    result = kkt.eliminate(beyond, orderings.get("crbm"), "dd")
+    assert result.failed_at and "not a number" in result.failed_at
+    # pairs may have a gap: m2 + m1 - m1 is m2, where float64 has lost it
+    heavy = kkt.build(kkt.example3(2.0**133, 1))
+    assert kkt.eliminate(heavy, orderings.get("crbm"), "dd").failed_at is None
+    assert "zero" in kkt.eliminate(heavy, orderings.get("crbm")).failed_at
+    system = system_of("ur5")
+    qdd = kkt.eliminate(system, tape_of("ur5", "abm")).qdd
+    there = kkt.inverse_dynamics(system, qdd, orderings.get("inverse_dynamics"), "dd").tau
+    assert abs(there.astype(float) - system.entries.tau).max() <= 1e-12 * 1e3
+
+
+# -- formats of one's own -------------------------------------------------------------------------
+
+
+def truncated(op, x, y):
+    """float32 by numpy's own rounding."""
+    if op == ADD:
+        r = x + y
+    elif op == SUB:
+        r = x - y
+    elif op == MUL:
+        r = x * y
+    elif op == DIV:
+        r = x / y
+    else:
+        r = np.sqrt(x)
+    return float(np.float32(r))
+
+
+@pytest.mark.parametrize("operate", [truncated, njit(truncated)], ids=["python", "numba"])
+def test_a_function_of_ones_own(operate):
+    assert SQRT == 4
+    system, tape = system_of("ur5"), tape_of("ur5", "abm")
+    mine = Custom("mine", 2.0**-24, operate)
+    ours = kkt.eliminate(system, tape, mine, records=False)
+    native = kkt.eliminate(system, tape, "float32", records=False)
+    assert ours.format == "mine" and same(ours.qdd, native.qdd).all()
+    a, b = (record(tape, system.entries, get_format(f)) for f in (mine, "p24e8"))
+    assert same(a.x, b.x).all() and same(a.r, b.r).all()
+
+
+def test_a_class_of_numbers_of_ones_own():
+    """Decimal's 28 digits, and fractions, which give the exact answer for the doubles of (4)."""
+    system, tape = system_of("ur5"), tape_of("ur5", "abm")
+    exact = kkt.certify(system, 45, rounded_to="float64")
+    ours = kkt.eliminate(system, tape, Custom("decimal", 1e-28, Decimal))
+    assert isinstance(ours.qdd[0], Decimal) and 0 < exact.error(ours.qdd) < 1e-24
+    ours = kkt.eliminate(system, tape, Custom("fractions", 1e-60, Fraction))
+    assert exact.error(ours.qdd) == 0.0
+
+
+def test_ones_own_formats_beside_named_ones():
+    mine = [
+        Custom("mine", 2.0**-24, njit(truncated)), Custom("decimal", 1e-28, Decimal),
+        Binary("p9 to zero", 9, emin=-30, emax=31, rounding="zero"),
+        Mixed("coarse sums", get_format("float32"), add=Binary("p12", 12)),
+    ]  # fmt: skip
+    found = analysis.compare(system_of("chain_10"), ["abm", "crbm"], ["float32", "dd", *mine])
+    rows = {(row.order, row.format): row for row in found.rows}
+    assert rows["abm", "mine"].error == rows["abm", "float32"].error
+    assert 6 < rows["abm", "float32"].digits <= 7.22 and rows["abm", "dd"].digits > 29
+    assert 24 < rows["abm", "decimal"].digits <= 28
+    assert 0.5 < rows["abm", "p9 to zero"].digits <= 2.41
+    assert 1.5 < rows["abm", "coarse sums"].digits <= 3.61
+    assert all(f"In {f.name} " in found.verdict for f in mine)
+
+
+@pytest.mark.parametrize(
+    "make,message",
+    [
+        (lambda: Custom("mine", 2, truncated), "unit is 2; give the unit roundoff"),
+        (lambda: Custom("mine", 0.0, truncated), "unit is 0.0"),
+        (lambda: Custom("mine", 0.1, "float32"), "operate is 'float32'; give a function"),
+        (lambda: Mixed("mine", get_format("exact")), "exact cannot be mixed"),
+    ],
+)
+def test_what_is_no_format(make, message):
+    with pytest.raises(kkt.FormatError) as error:
+        make()
+    assert message in str(error.value)
+
+
+def test_a_class_without_a_root_is_named():
+    one = np.zeros(1, dtype=np.int32)
+    root = Chunk(np.array([SQRT], dtype=np.int8), one, one, one, one)
+    values = [Decimal(2)]
+    objects.run(root, values)
+    assert values == [Decimal(2).sqrt()]
+    with pytest.raises(kkt.FormatError, match="format 'exact': fractions have no square root"):
+        objects.run(root, [Fraction(2)])
+    with pytest.raises(kkt.FormatError, match="class 'complex' have no square root"):
+        objects.run(root, [2j])
+
+
+# -- data -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["float16", "e4m3", "e5m2:zero", "float16+add=float64"])
+def test_data_that_overflow_are_refused_everywhere(format):
+    system = system_of("example3:m1=1e9,case=2")
+    message = r"body 1: field 'M' of equation \(4\) overflows"
+    with pytest.raises(kkt.FormatError, match=message):
+        kkt.eliminate(system, orderings.get("abm"), format)
+    with pytest.raises(kkt.CertificationError, match=message):
+        kkt.certify(system, 20, rounded_to=format)
+    with pytest.raises(kkt.FormatError, match=message):
+        kkt.inverse_dynamics(system, np.ones(2), orderings.get("inverse_dynamics"), format)
+    rows = analysis.compare(system, ["abm"], [format, "float64"]).rows
+    assert [row.failed_at is None for row in rows] == [False, True]
+    assert "overflows" in rows[0].failed_at
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16:up", "float32+mul=bfloat16", "p5e4"])
+def test_the_certified_answer_is_for_the_rounded_data(name):
+    """Rounded once, to nearest; held against fractions of the same rounded entries."""
+    system = system_of("rr_arm")
+    format = get_format(name)
+    rounded = Custom(
+        "rounded", 1e-60, Fraction, datum=lambda x: Fraction(float(format.cast([x])[0]))
+    )
+    exact = kkt.eliminate(system, orderings.get("abm"), rounded)
+    assert kkt.certify(system, 30, rounded_to=name).error(exact.qdd) == 0.0
+    assert kkt.certify(system, 30).error(exact.qdd) > 1e-8
+
+
+# -- the page -------------------------------------------------------------------------------------
+
+PAGE = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+
+
+def test_the_table_of_the_page():
+    rows = re.findall(r"^\| (\w+) \| (\d+) \| (-\d+) \| (\d+) \|(.*)\|$", PAGE, re.M)
+    assert [row[0] for row in rows] == [
+        "float64", "float32", "tf32", "bfloat16", "float16", "e5m2", "e4m3"
+    ]  # fmt: skip
+    for name, p, emin, emax, rest in rows:
+        if name in ("float64", "float32"):
+            info = np.finfo(name)
+            numbers = (info.nmant + 1, info.minexp, info.maxexp - 1)
+            ends = (info.max, info.smallest_normal, info.smallest_subnormal)
+        else:
+            format = get_format(name)
+            numbers = (format.precision, format.emin, format.emax)
+            ends = (format.largest, format.smallest_normal, format.smallest)
+            if name != "tf32":
+                info = ml_dtypes.finfo(
+                    {"e5m2": "float8_e5m2", "e4m3": "float8_e4m3fn"}.get(name, name)
+                )
+                theirs = (info.max, info.smallest_normal, info.smallest_subnormal)
+                assert ends == tuple(map(float, theirs))
+        assert numbers == (int(p), int(emin), int(emax))
+        assert rest.split(" | ") == [
+            f" {get_format(name).unit:.1e}", *(f"{float(x):.1e}" for x in ends[:2]),
+            f"{float(ends[2]):.1e} ",
+        ]  # fmt: skip
+
+
+def test_the_example_of_the_page_runs():
+    code = PAGE.split("## A format of your own")[1].split("\n\nA `Custom`")[0]
+    lines = [line.removeprefix("    ") for line in code.splitlines()]
+    names = {}
+    exec(compile("\n".join(lines), "formats.md", "exec"), names)
+    assert {"flushed", "Custom", "Mixed"} <= set(names)
+    small = operate(Custom("flushed", 2.0**-24, names["flushed"]), "mul",
+                    np.array([2.0**-100, 2.0**-60]), np.array([2.0**-100, 2.0**-60]))  # fmt: skip
+    assert small.tolist() == [0.0, 2.0**-120]
+
+
+def test_every_named_format_of_the_page_exists():
+    table = PAGE.split("## Names")[1].split("Unknown names")[0]
+    for name in re.findall(r"`([a-z0-9:]+)`", table.replace("`p12`, `p12e5`", "`p12` `p12e5`")):
+        assert get_format(name).name == name
+    for name in re.findall(r"^    (\S+\+\S+)  ", PAGE, re.M):
+        assert get_format(name).name == name
+
+
+def test_json_of_formats():
+    """Whatever a format's numbers are, JSON has them as numbers or strings."""
+    found = analysis.compare(system_of("rr_arm"), ["abm"], ["dd", "float16", "float32+D=float64"])
+    assert json.loads(json.dumps(found.as_dict()))["rows"][0]["digits"] > 29
