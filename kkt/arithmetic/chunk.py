@@ -19,3 +19,7 @@ class Chunk(NamedTuple):
 
     def __len__(self) -> int:
         return len(self.op)
+
+    def part(self, here: slice) -> Chunk:
+        """Some of the operations, on the same arrays."""
+        return Chunk(self.op[here], self.dst[here], self.a[here], self.b[here], self.step[here])

@@ -7,24 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.formats import Format, Hardware, get_format
+from ..arithmetic.formats import Format, get_format
 from ..errors import FormatError, OrderError
 from ..system import System, assemble
 from .certify import certify
+from .observe import observe, traceable
 from .pivots import OrderFunction, PivotSequence
-from .record import Elimination, StepRecord
+from .record import Elimination
 from .refine import refined, require_refinable
 from .rounding import rounded_entries
-from .run import (
-    Observation,
-    elimination_of,
-    first_bad,
-    number_of,
-    run_floats,
-    run_objects,
-    signed,
-    step_records,
-)
+from .run import elimination_of, first_bad, number_of, run_floats, run_objects, signed
+from .step_records import step_records
 from .tape import Tape
 from .trace import trace
 
@@ -74,20 +67,19 @@ def _eliminate_floats(
     system: System, tape: Tape, chosen: Format, records: bool, reference: Any
 ) -> Elimination:
     rounded_entries(system, chosen)  # or refused
-    traced = records and isinstance(chosen, Hardware)
-    observe = Observation(tape.program.groups) if traced else None
-    solution, pivots, _ = run_floats(tape, system.entries, chosen, observe)
-    failed = first_bad(tape, pivots)
-    steps: tuple[StepRecord, ...] = ()
-    if observe is not None:
-        steps = step_records(tape, pivots, observe.operations, observe, solution, reference)
-    return elimination_of(system, tape, chosen, solution, steps, failed)
+    if not (records and traceable(chosen)):
+        solution, pivots, _ = run_floats(tape, system.entries, chosen)
+        return elimination_of(system, tape, chosen, solution, (), first_bad(tape, pivots))
+    seen = observe(tape, system.entries, chosen, "dd", blocks=False)
+    solution, pivots = seen.solution(), seen.pivots()
+    steps = step_records(tape, pivots, seen.steps.operations, solution, reference, seen, chosen)
+    return elimination_of(system, tape, chosen, solution, steps, first_bad(tape, pivots))
 
 
 def _run_objects(system: System, tape: Tape, chosen: Format) -> Elimination:
     number = number_of(chosen)
     solution, pivots, operations = run_objects(tape, assemble(system.state, number), number)
-    steps = step_records(tape, pivots, operations, None, solution, None)
+    steps = step_records(tape, pivots, operations[1:], solution)
     return elimination_of(system, tape, chosen, solution, steps, None)
 
 

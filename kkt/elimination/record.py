@@ -20,12 +20,15 @@ class StepRecord:
     fill_blocks: int  # blocks that become nonzero in this step
     fill_entries: int
     flops: int  # scalar operations, forward and backward
-    growth: float | None  # largest result over the largest entry of (4); floats only
-    cancelled_bits: int | None  # largest in one addition; floats only
-    absorbed_bits: float | None  # most bits of a smaller operand lost in one addition
-    pivot_error: float | None  # largest relative error of the pivot's own diagonal
     error: float | None  # of the block's unknowns against the certified answer, where known
     pivots: tuple[Any, ...] = ()  # the diagonal of L D L^T, D_k where it is 1 x 1
+    # floats that are traced only:
+    growth: float | None = None  # largest result over the largest entry of (4)
+    cancelled_bits: int | None = None  # largest in one sum that is not zero
+    absorbed_bits: float | None = None  # most bits of a smaller operand lost in one sum
+    pivot_error: float | None = None  # largest relative error of the pivot's own diagonal
+    absorbed: float | None = None  # largest fraction of a smaller operand lost in one sum
+    exact_zeros: int | None = None  # sums of nonzeros that are exactly zero
 
 
 @dataclass(frozen=True)

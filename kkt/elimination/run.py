@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -27,7 +26,6 @@ def run_floats(
     tape: Tape,
     entries: Entries,
     chosen: Format,
-    observe: Observation | None = None,
     given: Mapping[str, NDArray] | None = None,
 ) -> tuple[dict[Block, NDArray], dict[int, NDArray], NDArray]:
     """Solution blocks, pivots and the joint-space inertia slots' values, in a float format.
@@ -35,21 +33,13 @@ def run_floats(
     ``given`` holds unknowns that are inputs, and whatever takes the place of a, b or tau, by
     letter, in the format already.
     """
-    from ..arithmetic import floats
-
     v = np.zeros(tape.slots, dtype=chosen.dtype)
     runner = chosen.runner(tape)
     enter(tape, entries, v, chosen.cast)
     give(tape, v, given)
-    if observe is not None:
-        observe.start(v)
     with np.errstate(all="ignore"):
         for chunk in tape.chunks():
-            if observe is None:
-                runner.run(chunk, v)
-            else:
-                observe.operations += np.bincount(chunk.step + 1, minlength=len(observe.stats))
-                floats.run_traced(chunk, v, observe.hi, observe.lo, observe.stats)
+            runner.run(chunk, v)
     solution = {block: signed(v, slots)[:, 0] for block, slots in tape.solution.items()}
     pivots = {i: signed(v, slots) for i, slots in tape.pivots.items()}
     return solution, pivots, v
@@ -57,35 +47,6 @@ def run_floats(
 
 def signed(v: NDArray, slots: NDArray[np.int64]) -> NDArray:
     return (np.sign(slots) * v[np.abs(slots)]).astype(v.dtype)
-
-
-class Observation:
-    """What a traced run in floats gathers: a double-double shadow, and statistics by step."""
-
-    def __init__(self, steps: int) -> None:
-        self.stats = np.zeros((steps + 1, 3))
-        self.operations = np.zeros(steps + 1, dtype=np.int64)
-        self.largest = 1.0
-        self.hi = self.lo = np.zeros(0)
-
-    def start(self, v: NDArray) -> None:
-        """The shadow starts from the same data: the entries of (4) as they were rounded."""
-        self.largest = float(np.abs(v).max())
-        self.hi = v.astype(np.float64)
-        self.lo = np.zeros_like(self.hi)
-
-    def pivot_errors(self, tape: Tape, pivots: dict[int, NDArray]) -> dict[int, float]:
-        """Largest relative error of each step's pivots against the shadow."""
-        errors: dict[int, float] = defaultdict(float)
-        for i, slots in tape.pivots.items():
-            high, low = signed(self.hi, slots), signed(self.lo, slots)
-            with np.errstate(all="ignore"):
-                off = np.abs((pivots[i].astype(float) - high) - low) / np.abs(high)
-            step = tape.program.pivots[i].step
-            errors[step] = max(
-                errors[step], float(np.nan_to_num(off, nan=np.inf, posinf=np.inf).max(initial=0))
-            )
-        return errors
 
 
 def enter(
@@ -115,48 +76,6 @@ def first_bad(tape: Tape, pivots: dict[int, NDArray]) -> str | None:
     return None
 
 
-def step_records(
-    tape: Tape,
-    pivots: dict[int, Any],
-    operations: NDArray[np.int64],
-    seen: Observation | None,
-    solution: dict[Block, Any],
-    reference: Any,
-) -> tuple[StepRecord, ...]:
-    factor = tape.program.symbolic
-    assert factor is not None
-    count = factor.plan.groups
-    fill = np.bincount(factor.fill_step, minlength=count)
-    entries = np.bincount(
-        factor.fill_step, weights=factor.size[factor.fill].prod(axis=0), minlength=count
-    )
-    blocks: dict[int, list[Block]] = defaultdict(list)
-    values: dict[int, list[Any]] = defaultdict(list)
-    for i, record in enumerate(tape.program.pivots):
-        blocks[record.step] += record.blocks
-        values[record.step] += list(pivots.get(i, ()))
-    errors = seen.pivot_errors(tape, pivots) if seen else {}
-    result = []
-    for g in range(count):
-        cancelled, absorbed, growth = seen.stats[g + 1] if seen else (0.0, 0.0, 0.0)
-        result.append(
-            StepRecord(
-                step=g + 1,
-                blocks=tuple(blocks[g]),
-                fill_blocks=int(fill[g]),
-                fill_entries=int(entries[g]),
-                flops=int(operations[g + 1]),
-                growth=float(growth / seen.largest) if seen else None,
-                cancelled_bits=int(cancelled) if seen else None,
-                absorbed_bits=float(absorbed) if seen else None,
-                pivot_error=errors.get(g, 0.0) if seen else None,
-                error=None if reference is None else reference.block_error(blocks[g], solution),
-                pivots=tuple(values[g]),
-            )
-        )
-    return tuple(result)
-
-
 def elimination_of(
     system: System,
     tape: Tape,
@@ -173,10 +92,11 @@ def elimination_of(
             qdd[system.tree.offset[k] : system.tree.offset[k + 1]] = solution[Block("qdd", name)]
     pdd: NDArray = np.array([solution[Block("pdd", name)] for name in names], dtype=dtype)
     f: NDArray = np.array([solution[Block("f", name)] for name in names], dtype=dtype)
-    if failed is None and chosen.kind == "float":
+    if chosen.on_arrays:
         for kind, values in (("qdd", qdd), ("pdd", pdd), ("f", f)):
             if failed is None and not np.isfinite(values).all():
                 failed = f"{kind}: overflow or not a number"
+        qdd, pdd, f = (chosen.shown(values) for values in (qdd, pdd, f))
     factor = tape.program.symbolic
     assert factor is not None
     name = tape.program.name
@@ -187,7 +107,9 @@ def elimination_of(
 
 
 def number_of(chosen: Format) -> Callable[[float], Any]:
-    """The function that turns a double into the format, exactly."""
+    """The function that turns a double into a format of objects."""
+    if chosen.kind == "object":
+        return chosen.operate  # type: ignore[attr-defined]
     if chosen.kind == "exact":
         from fractions import Fraction
 
@@ -212,6 +134,8 @@ def run_objects(
     give(tape, holder, given)
     v = holder.tolist()
     v[1] = number(1.0)
+    for whole, slot in tape.inputs.whole.items():
+        v[slot] = number(float(whole))
     operations = np.zeros(tape.program.groups + 1, dtype=np.int64)
     try:
         for chunk in tape.chunks():

@@ -1,0 +1,132 @@
+"""Compiled loops that look at recorded operations: what each cancels, absorbs and is off by.
+
+No logarithm, frexp or branch is taken for an operation: exponents are read from the bits, and
+numbers without a sign are compared as the whole numbers that their bits are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+LAYOUT: dict[
+    np.dtype, tuple[np.dtype, int]
+] = {  # of a carrier: whole number of its width, and bits of its fraction
+    np.dtype(np.float32): (np.dtype(np.int32), 23),
+    np.dtype(np.float64): (np.dtype(np.int64), 52),
+}
+
+
+def looked(
+    op: NDArray,
+    x: NDArray,
+    y: NDArray,
+    r: NDArray,
+    cancelled: NDArray,
+    absorbed: NDArray,
+    size: NDArray,
+) -> None:
+    """Fill cancelled, absorbed and size from operations r = x op y; all (m,), float32 or float64.
+
+    cancelled  for a sum of two nonzeros: largest exponent of the operands minus the exponent of
+               the result [bits] (a subnormal number counts as the smallest normal one), -1 where
+               the result is exactly zero; 0 for other operations
+    absorbed   exact error of the sum over the smaller operand; 0 for other operations
+    size       magnitude of the result, 0 for one that is not a number
+    """
+    whole, shift = LAYOUT[x.dtype]
+    magnitude = np.iinfo(whole).max
+    infinity = int(np.array(np.inf, dtype=x.dtype).view(whole))
+    _looked(
+        op, x, y, r, x.view(whole), y.view(whole), r.view(whole),
+        shift, magnitude, infinity, cancelled, absorbed, size.view(whole),
+    )  # fmt: skip
+
+
+@njit(cache=True, error_model="numpy")
+def _looked(
+    op, x, y, r, xi, yi, ri, shift, magnitude, infinity, cancelled, absorbed, size
+):  # pragma: no cover
+    for i in range(len(op)):
+        u, w, t, kind = x[i], y[i], r[i], op[i]
+        w = -w if kind == 1 else w
+        s = u + w  # the carrier's own sum; a shorter format rounds it once more
+        q = s - u
+        lost = abs((t - s) - ((u - (s - q)) + (w - q)))
+        a, b, c = xi[i] & magnitude, yi[i] & magnitude, ri[i] & magnitude
+        large, small = max(a, b), min(a, b)
+        least = min(abs(u), abs(w))
+        counts = (kind < 2) & (small > 0) & (c < infinity)
+        bits = (large >> shift) - (c >> shift) if counts else 0
+        cancelled[i] = bits if c > 0 else (-1 if counts else 0)
+        absorbed[i] = lost / least if counts & (lost < np.inf) else 0.0
+        size[i] = c if c <= infinity else 0
+
+
+@njit(cache=True)
+def cut(first, step, at, instruction, blocks, starts, owner, group):  # pragma: no cover
+    """Runs of consecutive operations of one step (and, with blocks, of one instruction).
+
+    first: operations before each instruction; at: operations before this piece; instruction: one
+    that is not later than the piece's first.  Writes where each run starts (and the end), its
+    instruction and its step; returns the number of runs and the last instruction.
+    """
+    n, i, k, count = len(step), 0, instruction, 0
+    while i < n:
+        while first[k + 1] <= at + i:
+            k += 1
+        stop = min(first[k + 1] - at, n)
+        while i < stop:
+            end, last = i, stop  # steps ascend within an instruction: bisect
+            if step[stop - 1] == step[i]:
+                end = stop
+            while last - end > 1:
+                middle = (end + last) // 2
+                if step[middle] == step[i]:
+                    end = middle
+                else:
+                    last = middle
+            end = last
+            if blocks or count == 0 or group[count - 1] != step[i]:
+                starts[count], owner[count], group[count] = i, k, step[i]
+                count += 1
+            i = end
+    starts[count] = n
+    return count, k
+
+
+@njit(cache=True)
+def gather(starts, cancelled, absorbed, size, zero, one, most):  # pragma: no cover
+    """Largest of each statistic in every run, as whole numbers: most (runs, 4).
+
+    Columns: cancelled, absorbed, size, and the number of sums that are exactly zero.  zero and
+    one are of the statistics' own type, and indices have no sign: so the loops are vectorised.
+    """
+    for k in range(len(starts) - 1):
+        a = b = c = n = zero
+        for i in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
+            a = max(a, cancelled[i])
+            b = max(b, absorbed[i])
+            c = max(c, size[i])
+            n += one if cancelled[i] < 0 else zero
+        most[k, 0], most[k, 1], most[k, 2], most[k, 3] = a, b, c, n
+
+
+@njit(cache=True)
+def distances(r, high, low, off, scale):  # pragma: no cover
+    """off = |r - (high + low)| and scale = |high|, (m,) float64."""
+    for i in range(len(r)):
+        off[i] = abs((np.float64(r[i]) - high[i]) - low[i])
+        scale[i] = abs(high[i])
+
+
+@njit(cache=True)
+def farthest(starts, off, scale, most):  # pragma: no cover
+    """Largest distance and scale in every run, as the bits of float64: most (runs, 2)."""
+    for k in range(len(starts) - 1):
+        a, b = np.int64(0), np.int64(0)
+        for i in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
+            a = max(a, off[i])
+            b = max(b, scale[i])
+        most[k, 0], most[k, 1] = a, b

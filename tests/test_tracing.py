@@ -1,0 +1,171 @@
+"""Tracing: cancelled bits, absorbed fractions and true errors, against exact fractions."""
+
+import math
+import tracemalloc
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from helpers import system_of, tape_of
+
+import kkt
+from kkt.arithmetic.formats import get_format
+from kkt.elimination.observe import Watch, observe
+
+FLOAT32 = get_format("float32")
+
+
+def exact_statistics(op, x, y, r):
+    """Cancelled bits (-1: exactly zero) and absorbed fraction of one sum, in fractions."""
+    a, b = Fraction(float(x)), Fraction(float(y) if op == 0 else -float(y))
+    if a == 0 or b == 0:
+        return 0, Fraction(0)
+    lost = abs(Fraction(float(r)) - (a + b)) / min(abs(a), abs(b))
+    if r == 0:
+        return -1, lost
+    exponent = lambda z: math.frexp(abs(float(z)))[1]  # noqa: E731
+    return max(exponent(a), exponent(b)) - exponent(r), lost
+
+
+@pytest.mark.parametrize("name", ["float32", "float64", "p11", "bfloat16:up", "p9:stochastic:3"])
+@pytest.mark.parametrize("spec, order", [("chain:4", "crbm"), ("example1:q1=1", "abm")])
+def test_every_operation_against_fractions(spec, order, name):
+    system, tape, format = system_of(spec), tape_of(spec, order), get_format(name)
+    seen, sums, zeros = 0, 0, 0
+    for piece in Watch(tape, system.entries, format):
+        assert piece.at == seen
+        seen += len(piece.op)
+        for i, op in enumerate(piece.op):
+            cancelled, absorbed = (0, Fraction(0))
+            if op < 2:
+                sums += 1
+                cancelled, absorbed = exact_statistics(op, piece.x[i], piece.y[i], piece.r[i])
+            zeros += cancelled < 0
+            assert piece.cancelled[i] == cancelled
+            assert float(piece.absorbed[i]) == pytest.approx(float(absorbed), rel=1e-6)
+            assert piece.size[i] == abs(piece.r[i])
+    assert seen == tape.length and sums > 100
+    assert zeros > 0 or name == "float64"
+
+
+def test_runs_gather_what_the_operations_say():
+    """By step, block and body: the same largest figures as from one array of all operations."""
+    spec, order = "random_tree:n=6,seed=3", "crbm"
+    system, tape = system_of(spec), tape_of(spec, order)
+    seen = observe(tape, system.entries, FLOAT32, "dd")
+    columns = {
+        key: np.concatenate(
+            [getattr(p, key).copy() for p in Watch(tape, system.entries, FLOAT32, "dd")]
+        )
+        for key in ("step", "cancelled", "absorbed", "size", "off", "scale")
+    }
+    instruction = np.searchsorted(tape.first, np.arange(tape.length), side="right") - 1
+    groups = {"steps": columns["step"], "blocks": instruction}
+    for kind, number in groups.items():
+        gathered = getattr(seen, kind)
+        for g in np.unique(number[number >= 0]):
+            here = number == g
+            assert gathered.operations[g] == here.sum()
+            assert gathered.zeros[g] == (columns["cancelled"][here] < 0).sum()
+            assert gathered.cancelled[g] == max(0, columns["cancelled"][here].max())
+            for key in ("absorbed", "size", "off", "scale"):
+                assert getattr(gathered, key)[g] == columns[key][here].max()
+    assert seen.bodies.operations.sum() == tape.length
+    assert seen.bodies.absorbed.max() == columns["absorbed"].max()
+    faster = observe(tape, system.entries, FLOAT32, "dd", blocks=False)
+    for a, b in zip(seen.steps, faster.steps, strict=True):
+        assert np.array_equal(a, b)
+    with pytest.raises(kkt.FormatError, match="blocks=True"):
+        faster.bodies  # noqa: B018
+
+
+def test_pieces_do_not_matter(monkeypatch):
+    system, tape = system_of("chain:20"), tape_of("chain:20", "crbm")
+    whole = observe(tape, system.entries, FLOAT32, "float64")
+    from kkt.elimination import observe as module
+
+    monkeypatch.setattr(module, "PIECE", 37)
+    pieces = observe(tape, system.entries, FLOAT32, "float64")
+    for kind in ("steps", "blocks", "bodies"):
+        for a, b in zip(getattr(whole, kind), getattr(pieces, kind), strict=True):
+            assert np.array_equal(a, b)
+
+
+def test_the_absorbed_mass_of_example_3():
+    """m1 = 1e8 swallows m2 = 1 whole, on body 2, in the sum M_2 + Phi M_1 Phi*."""
+    spec = "example3:m1=1e8,case=1"
+    system, tape = system_of(spec), tape_of(spec, "crbm")
+    seen = observe(tape, system.entries, FLOAT32)
+    body = system.structure.index[2]
+    assert seen.bodies.absorbed[body] == 1.0
+    assert seen.bodies.absorbed[1 - body] < 1e-6
+    result = kkt.eliminate(system, tape, "float32")
+    worst = max(result.steps, key=lambda s: s.absorbed)
+    assert worst.absorbed == 1.0 and worst.absorbed_bits == 24.0
+    assert {b.body for b in worst.blocks} == {2}
+
+
+def test_shadows_agree_and_see_the_true_error():
+    """float64, double-double and balls give one error of float32; fractions give it too."""
+    spec = "chain:6"
+    system, tape = system_of(spec), tape_of(spec, "crbm")
+    off = {
+        name: np.concatenate([p.off.copy() for p in Watch(tape, system.entries, FLOAT32, name)])
+        for name in ("float64", "dd", "ball:40")
+    }
+    scale = np.concatenate([p.scale.copy() for p in Watch(tape, system.entries, FLOAT32, "dd")])
+    assert np.allclose(off["dd"], off["ball:40"], rtol=1e-14, atol=1e-25 * scale.max())
+    assert (abs(off["float64"] - off["dd"]) <= 1e-11 * scale.max()).all()
+
+    v = [Fraction(float(x)) for x in _entered(tape, system)]
+    exact = []
+    for chunk in tape.chunks():
+        for op, d, a, b in zip(*(c.tolist() for c in chunk[:4]), strict=True):
+            x, y = v[a], v[b]
+            v[d] = x + y if op == 0 else x - y if op == 1 else x * y if op == 2 else x / y
+            exact.append(v[d])
+    results = np.concatenate([p.r.copy() for p in Watch(tape, system.entries, FLOAT32)])
+    for i in range(0, tape.length, 17):
+        assert off["dd"][i] == pytest.approx(
+            abs(float(Fraction(float(results[i])) - exact[i])), rel=1e-12, abs=1e-28
+        )
+
+
+def _entered(tape, system):
+    from kkt.elimination.run import enter
+
+    v = np.zeros(tape.slots, dtype=np.float32)
+    enter(tape, system.entries, v, FLOAT32.cast)
+    return v
+
+
+def test_float64_needs_a_longer_shadow():
+    """float64 is its own float64 shadow, so that only double-double sees its error."""
+    system, tape = system_of("chain:20"), tape_of("chain:20", "crbm")
+    own = observe(tape, system.entries, get_format("float64"), "float64")
+    longer = observe(tape, system.entries, get_format("float64"), "dd")
+    assert own.steps.off.max() == 0.0
+    assert longer.pivot_errors.max() > 1e-15
+
+
+def test_memory_is_bounded():
+    """Beyond the tape: some pieces and a few numbers a block, not arrays of all operations."""
+    system, tape = system_of("chain:100"), tape_of("chain:100", "crbm")
+    assert tape.length > 700_000
+    observe(tape, system.entries, FLOAT32, "float64")  # compiled before memory is looked at
+    tracemalloc.start()
+    observe(tape, system.entries, FLOAT32, "float64")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    runs = len(tape.program.instructions)
+    assert peak < 12e6 + 100 * runs + 20 * tape.slots < 40 * tape.length
+
+
+def test_refusals():
+    system, tape = system_of("chain:2"), tape_of("chain:2", "abm")
+    with pytest.raises(kkt.FormatError, match="mp:50"):
+        observe(tape, system.entries, get_format("mp:50"))
+    with pytest.raises(kkt.FormatError, match="shadow 'quad' is unknown"):
+        observe(tape, system.entries, FLOAT32, "quad")
+    with pytest.raises(kkt.FormatError, match="without a shadow"):
+        observe(tape, system.entries, FLOAT32).pivot_errors  # noqa: B018
