@@ -19,7 +19,7 @@ from .rounding import rounded_entries
 from .run import elimination_of, first_bad, number_of, run_floats, run_objects, signed
 from .step_records import step_records
 from .tape import Tape
-from .trace import trace
+from .trace import tape_for
 
 
 def eliminate(
@@ -45,22 +45,14 @@ def eliminate(
     """
     chosen = get_format(format)
     require_refinable(chosen, refine, residual)
-    tape = _tape(system, order)
-    if chosen.kind == "float":
+    tape = tape_for(system, order)
+    if chosen.on_arrays:
         first = _eliminate_floats(system, tape, chosen, records, reference)
         return refined(system, tape, chosen, first, refine, residual) if refine else first
     if chosen.kind == "ball":
         exact = certify(system, chosen.digits, tape=tape)
         return elimination_of(system, tape, chosen, exact.solution, (), None)
     return _run_objects(system, tape, chosen)
-
-
-def _tape(system: System, order: Any) -> Tape:
-    """The order's tape; one that was traced before must fit this system."""
-    if not isinstance(order, Tape):
-        return trace(system, order)
-    order.require(system)
-    return order
 
 
 def _eliminate_floats(
@@ -78,7 +70,11 @@ def _eliminate_floats(
 
 def _run_objects(system: System, tape: Tape, chosen: Format) -> Elimination:
     number = number_of(chosen)
-    solution, pivots, operations = run_objects(tape, assemble(system.state, number), number)
+    if chosen.from_model:
+        entries = assemble(system.state, number)
+    else:
+        entries = rounded_entries(system, chosen)
+    solution, pivots, operations = run_objects(tape, entries, number)
     steps = step_records(tape, pivots, operations[1:], solution)
     return elimination_of(system, tape, chosen, solution, steps, None)
 
@@ -92,7 +88,7 @@ def joint_space_inertia(
     qdd (crbm).  Raises OrderError for other orders.
     """
     chosen = get_format(format)
-    tape = _tape(system, order)
+    tape = tape_for(system, order)
     N = int(system.tree.offset[-1])
     if N == 0:
         return np.zeros((0, 0), dtype=chosen.dtype or float)
@@ -107,10 +103,12 @@ def joint_space_inertia(
             for k in (system.structure.index[b] for b in tape.program.inertia_bodies)
         ]
     )
-    if chosen.kind != "float":
-        raise FormatError(f"format {chosen.name!r}: joint_space_inertia needs float32 or float64")
+    if not chosen.on_arrays:
+        raise FormatError(
+            f"format {chosen.name!r}: joint_space_inertia needs a floating-point format"
+        )
     _, _, v = run_floats(tape, system.entries, chosen)
-    values = signed(v, tape.inertia)
+    values = chosen.shown(signed(v, tape.inertia))
     M = np.zeros((N, N), dtype=values.dtype)
     M[np.ix_(rows, rows)] = values
     return M

@@ -57,7 +57,7 @@ def enter(
     places, values = tape.inputs.values(entries)
     v[places] = cast(values)
     for number, slot in tape.inputs.whole.items():
-        v[slot] = number
+        v[slot] = cast(np.array([float(number)]))[0]
 
 
 def give(tape: Tape, v: Any, given: Mapping[str, NDArray] | None) -> None:
