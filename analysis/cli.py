@@ -19,7 +19,8 @@ MODEL_HELP = (
 )
 FORMATS_HELP = (
     "float64, float32, tf32, bfloat16, float16, e5m2, e4m3, pBITS or pBITSeEXPONENT (to 25 bits), "
-    "all but float64 also with :zero, :up, :down or :stochastic:SEED; exact, mp:DIGITS, ball:DIGITS"
+    "these but float64 also with :zero, :up, :down or :stochastic:SEED; mixed by role, as in "
+    "float32+mul=bfloat16 (add, mul, div, sqrt, D, operands); dd, exact, mp:DIGITS, ball:DIGITS"
 )
 
 

@@ -12,6 +12,9 @@ from rich.table import Table
 from .comparison import Comparison
 from .row import Row
 
+GAP = 3  # between two columns
+COSTS = 40  # width of fill, entries, flops and height
+
 
 def console(file: IO[str], wide: bool = False) -> Console:
     """A console that does not squeeze tables when the output is not a terminal."""
@@ -21,34 +24,52 @@ def console(file: IO[str], wide: bool = False) -> Console:
     return made
 
 
-def comparison_table(comparison: Comparison, width: int) -> Table:
-    """One line an order; error, digits and, where the terminal is wide, bits of each format."""
+def comparison_tables(comparison: Comparison, width: int) -> list[Table]:
+    """One line an order; error, digits and, where the terminal is wide, bits of each format.
+
+    Formats that find no room beside the others follow in another table.
+    """
+    orders = list(dict.fromkeys(row.order for row in comparison.rows))
     formats = list(dict.fromkeys(row.format for row in comparison.rows))
-    table = Table(
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        title=f"{escape(comparison.model)}: {comparison.bodies} bodies, "
-        f"{comparison.dof} degrees of freedom",
-        caption="fill: blocks and entries of one triangle; error: max |qdd - exact| / max |exact|; "
-        "lost: digits beyond those that the condition number forces; "
-        "bits: most cancelled / absorbed in one addition" + _conditions(comparison),
-        title_justify="left",
-        caption_justify="left",
-    )
-    table.add_column("order", no_wrap=True)
     bits = width >= 66 + 32 * len(formats)
-    for heading in ("fill", "entries", "flops", "height"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    taken = max(len(order) for order in ("order", *orders)) + GAP
+    groups: list[list[str]] = [[]]
+    room = width - taken - COSTS
     for name in formats:
-        table.add_column(name, justify="right", no_wrap=True)
-        table.add_column("digits", justify="right", no_wrap=True)
-        table.add_column("lost", justify="right", no_wrap=True)
-        if bits:
-            table.add_column("bits", justify="right", no_wrap=True)
-    for order in dict.fromkeys(row.order for row in comparison.rows):
+        need = max(len(name), 7) + GAP + (24 if bits else 16)
+        if need > room and groups[-1]:
+            groups.append([])
+            room = width - taken
+        groups[-1].append(name)
+        room -= need
+    tables = [_table(comparison, orders, group, bits) for group in groups]
+    tables[0].title = (
+        f"{escape(comparison.model)}: {comparison.bodies} bodies, "
+        f"{comparison.dof} degrees of freedom"
+    )
+    tables[0].caption = (
+        "fill: blocks and entries of one triangle; error: max |qdd - exact| / max |exact|; "
+        "lost: digits beyond those that the condition number forces; "
+        "bits: most cancelled / absorbed in one addition" + _conditions(comparison)
+    )
+    return tables
+
+
+def _table(comparison: Comparison, orders: list[str], formats: list[str], bits: bool) -> Table:
+    """The lines of some formats; what does not depend on one stands beside the first."""
+    first = formats[0] == comparison.rows[0].format
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
+    table.add_column("order", no_wrap=True)
+    numbers = ["fill", "entries", "flops", "height"] if first else []
+    for name in formats:
+        numbers += [escape(name), "digits", "lost", *(["bits"] if bits else [])]
+    for heading in numbers:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for order in orders:
         rows = {row.format: row for row in comparison.rows if row.order == order}
-        first = next(iter(rows.values()))
-        cells = [escape(order), *(_number(x) for x in _costs(first))]
+        cells = [escape(order)]
+        if first:
+            cells += [_number(x) for x in _costs(next(iter(rows.values())))]
         for name in formats:
             cells += _format_cells(rows.get(name))[: 4 if bits else 3]
         table.add_row(*cells)

@@ -56,8 +56,9 @@ def test_twenty_one_cells():
 
 
 @pytest.mark.parametrize("order,m1,case", CELLS)
-def test_which_cells_of_table_2_survive(order, m1, case):
-    system, result = run(kkt.example3(m1, case), orderings.get(order))
+@pytest.mark.parametrize("format", ["float32", "p24e8"])
+def test_which_cells_of_table_2_survive(order, m1, case, format):
+    system, result = run(kkt.example3(m1, case), orderings.get(order), format)
     d2 = pivot_of(result, 2)
     qdd1 = result.qdd[system.tree.names.index(1)]
     if m1 >= FAILS_FROM[order, case]:
@@ -71,13 +72,14 @@ SOUND = [c for c in CELLS if c[0] == "modified_abm" or (c[2] == 1 and c[1] < FAI
 
 
 @pytest.mark.parametrize("order,m1,case", SOUND)
-def test_sound_cells_print_1_and_971_19(order, m1, case):
+@pytest.mark.parametrize("format", ["float32", "p24e8"])
+def test_sound_cells_print_1_and_971_19(order, m1, case, format):
     """Where the paper prints D_2 = 1.0 and 971.19, so do we.
 
     In case 1 D_2 is 1 to the last bit.  In case 2 H H* is 2 fl(1/sqrt 2)^2, whose nearest
     float32 is 1 - 2^-24: that is what an exact D_2 rounds to, and "1.0" in print.
     """
-    system, result = run(kkt.example3(m1, case), orderings.get(order))
+    system, result = run(kkt.example3(m1, case), orderings.get(order), format)
     d2, qdd1 = exact_table2(m1, case)
     assert pivot_of(result, 2) == np.float32(float(d2))
     assert case == 2 or pivot_of(result, 2) == 1.0

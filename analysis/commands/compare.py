@@ -36,10 +36,11 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(result.as_dict(), indent=1))
         return code
-    from ..table import comparison_table, console
+    from ..table import comparison_tables, console
 
     out = console(sys.stdout)
-    out.print(comparison_table(result, out.width))
+    for table in comparison_tables(result, out.width):
+        out.print(table)
     out.print(result.verdict, soft_wrap=True, markup=False)
     if folder is not None:
         out.print(f"{len(files)} figures in {folder}", soft_wrap=True, markup=False)

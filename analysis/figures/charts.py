@@ -13,8 +13,8 @@ from matplotlib.patheffects import withStroke
 
 from .labelling import place_labels
 from .style import MARKERS, new_figure, settings, style_axes, theme
+from .units import capacity_of
 
-_CAPACITY = {"float32": 7.22, "float64": 15.95}  # -log10 of the unit roundoff
 Rows = Iterable[Mapping[str, Any]]
 
 
@@ -34,7 +34,8 @@ def error_bars(
         key=lambda order: [-_or(kept.get((order, f)), -1.0) for f in formats],
     )
     most = max([1.0, *(d for d in kept.values() if d is not None)])
-    most = max([most, *(_CAPACITY[f] for f in formats if f in _CAPACITY)])
+    capacity = {f: full for f in formats if (full := capacity_of(f)) is not None}
+    most = max([most, *capacity.values()])
     with settings():
         figure = new_figure(width, 1.15 + 0.2 * max(len(orders), 2) + 0.25 * bool(title), dark)
         figure.set_layout_engine("constrained")
@@ -43,8 +44,8 @@ def error_bars(
         failed = False
         for i, format in enumerate(formats):
             colour, marker = look.series[i % len(look.series)], MARKERS[i % len(MARKERS)]
-            if format in _CAPACITY:
-                ax.axvline(_CAPACITY[format], color=colour, linewidth=0.8, linestyle=(0, (4, 3)))
+            if format in capacity:
+                ax.axvline(capacity[format], color=colour, linewidth=0.8, linestyle=(0, (4, 3)))
             for y, order in enumerate(orders):
                 if (order, format) not in kept:
                     continue
@@ -75,7 +76,7 @@ def error_bars(
                    color=look.series[i % len(look.series)], label=format)
             for i, format in enumerate(formats)
         ]  # fmt: skip
-        if any(f in _CAPACITY for f in formats):
+        if capacity:
             line: dict[str, Any] = {"color": look.ink, "linewidth": 0.8, "linestyle": (0, (4, 3))}
             handles.append(Line2D([], [], label="all that the format holds", **line))
         if failed:
@@ -171,7 +172,9 @@ def _digits(row: Mapping[str, Any]) -> float | None:
         return None
     if row.get("digits") is not None:
         return float(row["digits"])
-    return max(0.0, -math.log10(error)) if error > 0 else _CAPACITY.get(row["format"], 30.0)
+    if error > 0:
+        return max(0.0, -math.log10(error))
+    return _or(capacity_of(row["format"]), 30.0)
 
 
 def _or(value: float | None, default: float) -> float:

@@ -13,8 +13,8 @@ from kkt import Elimination
 
 from .charts import _legend, _title
 from .style import MARKERS, new_figure, settings, style_axes, theme
+from .units import unit_of
 
-_UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}
 _LINES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (5, 2, 1, 2)))
 _COLOURED = 6  # orders that can be told apart
 _MARKED = 40  # steps; with more, markers would hide the line
@@ -67,7 +67,7 @@ def pivot_errors(
             if not len(step):
                 continue
             share = 100 * step / step[-1]
-            unit = _UNIT.get(result.format, 0.0)
+            unit = unit_of(result.format) or 0.0
             seen = np.isfinite(error) & (error > unit / 1000)
             if order not in told:
                 ax.plot(share[seen], error[seen], color=look.faint, linewidth=0.5, alpha=0.6)
@@ -95,9 +95,9 @@ def pivot_errors(
             cross: dict[str, Any] = {"linestyle": "", "marker": "x", "color": look.ink}
             handles.append(Line2D([], [], label="zero or not a number", **cross))
         for format in dict.fromkeys(r.format for r in result_by_order.values()):
-            if format in _UNIT:
+            if (level := unit_of(format)) is not None:
                 line: dict[str, Any] = {"color": look.ink, "linewidth": 0.8, "linestyle": "--"}
-                ax.axhline(_UNIT[format], **line)
+                ax.axhline(level, **line)
                 handles.append(Line2D([], [], label=f"rounding unit of {format}", **line))
         if handles:
             _legend(figure, handles, look.ink, width)
