@@ -95,6 +95,9 @@ def _add_model(command: argparse.ArgumentParser, state: bool = True) -> None:
     if state:
         for name, what in (("q", "positions"), ("qd", "rates"), ("tau", "efforts")):
             command.add_argument(f"--{name}", metavar="X,X,...", help=f"joint {what}")
+        command.add_argument(
+            "--frames", default="given", metavar="HOW", help="given, or aligned with the joint axes"
+        )
     command.add_argument("--floating", action="store_true", help="URDF: give the base 6 freedoms")
     command.add_argument("--merge-fixed", action="store_true", help="URDF: merge fixed joints")
 

@@ -23,6 +23,7 @@ from .errors import (
     SingularError,
     SizeError,
 )
+from .frames import aligned, random_turns, tilted
 from .gallery import (
     binary,
     chain,
@@ -70,6 +71,7 @@ __all__ = [
     "SymbolicFactor",
     "System",
     "add_body",
+    "aligned",
     "binary",
     "build",
     "certify",
@@ -92,11 +94,13 @@ __all__ = [
     "plan",
     "quadruped",
     "random_tree",
+    "random_turns",
     "read_model",
     "read_urdf",
     "rr_arm",
     "star",
     "symbolic",
+    "tilted",
     "trace",
     "two_link",
     "write_model",

@@ -14,16 +14,21 @@ from kkt.elimination.refine import MOST, RESIDUALS
 
 def system_of(options: argparse.Namespace) -> kkt.System:
     """The system that the model and the state options ask for."""
+    if options.frames not in ("given", "aligned"):
+        raise kkt.ModelError(
+            f"option --frames: {options.frames!r} is unknown; use given or aligned"
+        )
     tree = kkt.load(
         options.model, floating=True if options.floating else None, merge_fixed=options.merge_fixed
     )
     tree.graph["name"] = tree.graph.get("name") or options.model
-    return kkt.build(
+    system = kkt.build(
         tree,
         q=numbers("--q", options.q),
         qd=numbers("--qd", options.qd),
         tau=numbers("--tau", options.tau),
     )
+    return kkt.aligned(system) if options.frames == "aligned" else system
 
 
 def numbers(option: str, text: str | None) -> list[float] | None:
