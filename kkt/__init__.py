@@ -8,9 +8,10 @@
 from .blocks import Block, BlockIndex, Structure
 from .default_state import default_state
 from .elimination.certify import Certified, certify
+from .elimination.conditioning import Conditioning, conditioning
 from .elimination.eliminate import eliminate, joint_space_inertia
 from .elimination.pivots import PivotSequence, Rules, plan
-from .elimination.record import Elimination, StepRecord
+from .elimination.record import Elimination, Refinement, StepRecord
 from .elimination.substitution import InverseDynamics, inverse_dynamics
 from .elimination.symbolic import SymbolicFactor, symbolic
 from .elimination.trace import trace
@@ -53,6 +54,7 @@ __all__ = [
     "BodyTree",
     "CertificationError",
     "Certified",
+    "Conditioning",
     "Elimination",
     "FormatError",
     "InertiaWarning",
@@ -62,6 +64,7 @@ __all__ = [
     "OrderError",
     "PivotSequence",
     "PivotreeError",
+    "Refinement",
     "Rules",
     "SingularError",
     "SizeError",
@@ -78,6 +81,7 @@ __all__ = [
     "chain",
     "comb",
     "compile_tree",
+    "conditioning",
     "default_state",
     "eliminate",
     "example1",

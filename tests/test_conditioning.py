@@ -275,7 +275,10 @@ def test_compare_tells_of_a_refinement_that_diverges(capsys):
     [
         (["--refine", "-1"], "option --refine: -1 is no number of corrections; use 0 to 100"),
         (["--residual", "energy"], "option --residual: 'energy' is unknown; use dynamics or equ"),
-        (["--refine", "1", "--formats", "exact"], "format 'exact': needs no refinement"),
+        (
+            ["--refine", "1", "--formats", "exact"],
+            "format 'exact': is not refined; use float64",
+        ),
     ],
 )
 def test_refinements_that_are_none(options, message, capsys):

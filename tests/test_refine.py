@@ -160,6 +160,51 @@ def test_a_diverging_refinement_is_reported_and_the_first_answer_kept():
     assert kkt.certify(system, 30, rounded_to="float32").error(first.qdd) > 1.0
 
 
+@pytest.mark.parametrize("n", [30, 40, 50])
+def test_one_correction_of_crbm_on_chains_in_random_states(n):
+    """Errors of 3e-5 to 7e-4 come down to a few units, and two corrections to 3 u at most."""
+    rng = np.random.default_rng(n)
+    system = kkt.build(
+        kkt.chain(n), q=rng.uniform(-np.pi, np.pi, n), qd=rng.normal(size=n), tau=rng.normal(size=n)
+    )
+    tape = kkt.trace(system, orderings.get("crbm"))
+    exact = kkt.certify(system, 30, rounded_to="float32")
+    plain, once, twice = (
+        exact.error(kkt.eliminate(system, tape, "float32", records=False, refine=k).qdd)
+        for k in range(3)
+    )
+    assert plain > 1e-5 and once < 20 * U32 and twice < 3 * U32
+
+
+@pytest.mark.parametrize("order", ["abm", "square_root_abm"])
+def test_refinement_can_harm_and_call_it_converged(order):
+    """Aligned links, mass and length ratio 1e6: the float32 residual itself is off by 20 u.
+
+    Gravity on the heavy tip swallows what the light base adds; both orders had nothing to lose.
+    """
+    system = kkt.build(kkt.two_link(1e-6), q=[0.0, 1.833])
+    exact = kkt.certify(system, 30, rounded_to="float32")
+    tape = kkt.trace(system, orderings.get(order))
+    plain, refined = (
+        kkt.eliminate(system, tape, "float32", records=False, refine=k) for k in (0, 3)
+    )
+    assert exact.error(plain.qdd) < 2 * U32 and exact.error(refined.qdd) > 15 * U32
+    assert refined.refinement.status == "converged after 2"
+
+
+@pytest.mark.parametrize(
+    "format", ["float16", "tf32", "p18", "float32:zero", "float32:stochastic:3"]
+)
+def test_other_formats(format):
+    """Digits of crbm's answer on ten links that refinement in the same format brings back."""
+    system, tape = system_of("chain:10"), tape_of("chain:10", "crbm")
+    exact = kkt.certify(system, 30, rounded_to=format)
+    unit = get_format(format).unit
+    plain, refined = (kkt.eliminate(system, tape, format, records=False, refine=k) for k in (0, 3))
+    assert exact.error(plain.qdd) > 30 * unit and exact.error(refined.qdd) < 4 * unit
+    assert (np.asarray(get_format(format).cast(refined.qdd)) == refined.qdd).all()
+
+
 class Script(refine._Loop):
     """A loop whose corrections have sizes that are given."""
 
@@ -267,7 +312,7 @@ def test_counts_that_are_none(count):
 
 @pytest.mark.parametrize("format", ["exact", "mp:30", "ball:30"])
 def test_formats_that_need_none(format):
-    with pytest.raises(kkt.FormatError, match=r"refine float formats such as float32"):
+    with pytest.raises(kkt.FormatError, match="use float64, float32 or a shorter"):
         kkt.eliminate(system_of("ur5"), tape_of("ur5", "abm"), format, refine=1)
 
 

@@ -54,7 +54,7 @@ def require_refinable(chosen: Format, count: int, residual: str) -> None:
         raise OrderError(f"refine {count!r}: is no number of corrections; use 0 to {MOST}")
     if count and chosen.kind != "float":
         raise FormatError(
-            f"format {chosen.name!r}: needs no refinement; refine float formats such as float32"
+            f"format {chosen.name!r}: is not refined; use float64, float32 or a shorter format"
         )
 
 
