@@ -124,6 +124,20 @@ def test_solve_certify_in_words(capsys):
     assert "nonsingular: proved: no ball of 3 pivots holds zero" in out
 
 
+def test_balls_stand_where_the_format_fails(capsys):
+    """Example 3, case 2: crbm's D_2 is zero in float32, and proved to be nonzero in balls."""
+    arguments = ["solve", "example3:m1=1e8,case=2", "--order", "crbm", "--format", "float32"]
+    assert main(arguments) == 2
+    assert "qdd_2" in capsys.readouterr().err
+    assert main([*arguments, "--certify", "20"]) == 0
+    out = capsys.readouterr().out
+    assert "nonsingular: proved" in out and "crbm in float32 gives no answer: pivot qdd_2" in out
+    assert main([*arguments, "--certify", "20", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["qdd"] == [None, None] and document["error"] is None
+    assert len(document["balls"]) == 2
+
+
 @pytest.mark.parametrize("digits", ["0", "-1", "100001"])
 def test_solve_refuses_other_numbers_of_digits(digits, capsys):
     assert main(["solve", "chain:3", f"--certify={digits}"]) == 2

@@ -41,14 +41,17 @@ def run(options: argparse.Namespace) -> int:
             system, tape, chosen,
             records=False, refine=corrections, residual=options.residual,
         )  # fmt: skip
-    if result.failed_at:
+    if result.failed_at and proved is None:
         raise kkt.SingularError(
             f"order {result.order!r} in {chosen.name}: {result.failed_at}; "
             "use another order or a longer format"
         )
-    error = exact.error(result.qdd)
-    places = chosen.places
-    values = [float(x) if chosen.kind == "float" else decimal(x, places) for x in result.qdd]
+    error = None if result.failed_at else exact.error(result.qdd)
+    values: list[Any] = [
+        float(x) if chosen.kind == "float" else decimal(x, chosen.places) for x in result.qdd
+    ]
+    if result.failed_at:  # the balls stand without it
+        values = [None] * len(values)
     if options.json:
         document: dict[str, Any] = {
             "model": options.model,
@@ -69,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     if proved is not None:
         texts = [f"{ball.mid} +/- {ball.rad}" for ball in proved.balls()]
     else:
-        texts = [f"{x:.{places}g}" if chosen.kind == "float" else str(x) for x in values]
+        texts = [f"{x:.{chosen.places}g}" if chosen.kind == "float" else x for x in values]
     for joint, text in zip(_joints(system), texts, strict=True):
         print(f"{joint}\t{text}")
     if proved is not None:
@@ -77,9 +80,12 @@ def run(options: argparse.Namespace) -> int:
             f"{proved.digits} digits of every qdd proved by {proved.order} in balls of "
             f"{proved.bits} bits; nonsingular: proved: {proved.nonsingular}"
         )
-    kept = digits_of(error, chosen)
+    if error is None:
+        print(f"{result.order} in {chosen.name} gives no answer: {result.failed_at}")
+        return 0
     print(
-        f"{result.order} in {chosen.name}: error {error:.1e} ({kept:.1f} digits) against "
+        f"{result.order} in {chosen.name}: error {error:.1e} "
+        f"({digits_of(error, chosen):.1f} digits) against "
         f"{exact.digits} certified digits, {result.flops:,} operations"
     )
     if result.refinement is not None:
