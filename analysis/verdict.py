@@ -10,6 +10,7 @@ from kkt import Elimination, StepRecord
 from .row import Row
 
 SLACK = 1.7  # decimal digits below the format's own that still count as kept
+NOISE = 100.0  # unit roundoffs that a last correction may have
 
 
 Results = Mapping[tuple[str, str], Elimination]  # by order and format
@@ -79,7 +80,7 @@ def _one_format(
     elimination = results.get((worst.order, format))
     if losing and elimination is not None:
         text += _where(elimination, unit or 0.0) + _fault(worst, kappa)
-    text += _unrefined(rows, results)
+    text += _unrefined(rows, results, unit or 0.0)
     return f"{text} {refused}".strip()
 
 
@@ -125,15 +126,17 @@ def _fault(row: Row, kappa: float | None) -> str:
     )
 
 
-def _unrefined(rows: Sequence[Row], results: Results) -> str:
-    """What the watch for divergence has to say."""
+def _unrefined(rows: Sequence[Row], results: Results, unit: float) -> str:
+    """What the watch for divergence has to say; a stall among last digits is none."""
     told = []
     for row in rows:
         elimination = results.get((row.order, row.format))
         refinement = elimination.refinement if elimination is not None else None
-        if refinement is not None and refinement.status.startswith(("stalled", "diverged")):
-            kept = "the first answer is" if not refinement.kept else f"{refinement.kept} are"
-            told.append(f" {row.order} {refinement.status} of its corrections: {kept} kept.")
+        if refinement is None or not refinement.status.startswith(("stalled", "diverged")):
+            continue
+        if min(refinement.corrections) > NOISE * unit:
+            kept = f"{refinement.kept} of them kept" if refinement.kept else "none of them is kept"
+            told.append(f" The corrections of {row.order} {refinement.status}: {kept}.")
     return "".join(told)
 
 

@@ -266,8 +266,19 @@ def test_compare_tells_of_a_refinement_that_diverges(capsys):
     arguments = ["compare", "chain:150", "--orders", "crbm", "--formats", "float32"]
     assert main([*arguments, "--refine", "3", "--residual", "equations"]) == 0
     out = capsys.readouterr().out
-    assert "crbm +3 diverged after 1 of its corrections: the first answer is kept." in out
+    assert "The corrections of crbm +3 diverged after 1: none of them is kept." in out
     assert "condition number of qdd" in out and " lost " in out
+
+
+def test_a_stall_among_the_last_digits_is_no_news():
+    comparison = analysis.compare(
+        system_of("panda"), ["abm", "crbm"], "float32", refine=3, residual="equations"
+    )
+    statuses = [
+        comparison.eliminations[f"{o} +3", "float32"].refinement.status for o in ("abm", "crbm")
+    ]
+    assert any(status.startswith(("stalled", "diverged")) for status in statuses)
+    assert "corrections" not in comparison.verdict
 
 
 @pytest.mark.parametrize(
