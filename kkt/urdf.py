@@ -56,6 +56,7 @@ class Joint:
     R: Floats  # (3, 3) pose of the child's frame in the parent's at q = 0
     p: Floats  # (3,) [m]
     axis: Floats  # (3,) unit, in the child's frame
+    limits: tuple[float, float, float] | None = None  # as _limits gives them
 
 
 def read_urdf(
@@ -72,7 +73,9 @@ def read_urdf(
     ``mimic``        joints that mimic another are ``"free"``, or ``"fixed"`` at their offset,
                      where they stand while the other is at 0; either way a MimicWarning tells
 
-    A link without <inertial> has no mass.  The default state of
+    A link without <inertial> has no mass.  A joint of one degree of freedom with a <limit> gives
+    its body the attribute ``limits``: least and largest position, largest rate [rad, m; per s],
+    infinite where they are not written; equation (4) does not know them.  The default state of
     :func:`kkt.default_state.default_state` is put into ``tree.graph``, and the path as
     ``source``.  Raises ModelError, one sentence naming file, link or joint and field, for
     anything that is not one tree of links with finite numbers and masses of zero or more.
@@ -179,7 +182,7 @@ class _Reader:
         coupling = element.find("mimic")
         if coupling is not None and kind != "fixed":
             kind, R, p = self._mimic(where, coupling, kind, axis, R, p)
-        return Joint(name, kind, ends[0], ends[1], R, p, axis)
+        return Joint(name, kind, ends[0], ends[1], R, p, axis, _limits(where, element, kind))
 
     def _mimic(
         self, where: str, coupling: Element, kind: str, axis: Floats, R: Floats, p: Floats
@@ -231,6 +234,8 @@ class _Reader:
 def _add(tree: nx.DiGraph, joint: Joint, parent: str | None, R: Floats, p: Floats) -> None:
     add_body(tree, joint.child, parent, mass=0.0, joint=joint.kind, axis=joint.axis, R=R, p=p)
     tree.nodes[joint.child]["joint_name"] = joint.name
+    if joint.limits is not None:
+        tree.nodes[joint.child]["limits"] = joint.limits
 
 
 def combine(pieces: list[tuple[Mass, Floats, Floats]]) -> Mass:
@@ -339,6 +344,24 @@ def _origin(where: str, element: Element) -> tuple[Floats, Floats]:
     rpy = _numbers(f"{where}: field 'origin rpy'", origin.get("rpy", "0 0 0"), 3)
     Rx, Ry, Rz = rotation(np.eye(3), rpy)
     return matmul(Rz, matmul(Ry, Rx)), p
+
+
+def _limits(where: str, element: Element, kind: str) -> tuple[float, float, float] | None:
+    """Least and largest position, largest rate; infinite where the file gives none."""
+    written = element.find("limit")
+    if written is None or TYPES[kind].dof != 1:
+        return None
+    found = []
+    for field, none in (("lower", -math.inf), ("upper", math.inf), ("velocity", math.inf)):
+        text = written.get(field)
+        try:
+            value = none if text is None else float(text)
+        except ValueError:
+            what = f"{where}: field 'limit {field}'"
+            raise ModelError(f"{what} is {text!r}; give a number") from None
+        endless = math.isnan(value) or (kind == "continuous" and field != "velocity")
+        found.append(none if endless else value)
+    return found[0], found[1], found[2]
 
 
 def _mass(where: str, link: Element) -> Mass:

@@ -1,0 +1,87 @@
+"""What page and sheet say alike: tables as rows of text, and the notes below them."""
+
+from __future__ import annotations
+
+from .summary import QUANTILES, Report
+from .words import percent
+
+COLUMNS = ("median", "10 %", "1 %", "worst")
+DATA = "data alone"
+
+
+def digits_rows(report: Report, formats: list[str]) -> list[list[str]]:
+    """A line an order: name, then four quantiles for each format; last what the data leave."""
+    assert set(COLUMNS) == set(QUANTILES)
+    rows = []
+    for order in report.orders:
+        cells = [report.cell(order, name) for name in formats]
+        rows.append([order, *(_digits(cell.digits[q]) for cell in cells for q in COLUMNS)])
+    data = [_digits(report.data[name][q]) for name in formats for q in COLUMNS]
+    return [*rows, [DATA, *data]]
+
+
+def _digits(x: float) -> str:
+    return f"{x:.1f}"
+
+
+def cheapest_rows(report: Report) -> list[list[str]]:
+    """A line an order: the cheapest format in all states, in 99 %, in half, and with the data."""
+    return [
+        [
+            order,
+            *(report.cheapest(order, share) or "none" for share in (1.0, 0.99, 0.5)),
+            report.cheapest(order, with_data=True) or "none",
+        ]
+        for order in report.orders
+    ]
+
+
+CHEAPEST_HEAD = ("order", "all states", "99 %", "half", "all, rounded data counted")
+
+
+def subtitle(report: Report) -> str:
+    states = f"{report.states:,} random states"
+    if report.states < report.asked:
+        states = f"{report.states:,} of {report.asked:,} random states (interrupted)"
+    return (
+        f"{report.bodies} bodies, {report.dof} degrees of freedom · {states}, seed {report.seed}"
+        f" · asked for: {report.wanted:g} digits"
+    )
+
+
+def notes(report: Report) -> list[str]:
+    """How it was measured, and how far the reference can be trusted."""
+    told = [
+        "Digits kept: -log10 of max |qdd - exact| / max |exact| over all joint accelerations, "
+        "exact for equation (4) with its entries rounded to the format, so that the arithmetic "
+        "alone is judged; a state without an answer counts as 0. Data alone: the exact answer for "
+        "the rounded entries against the exact answer for those in double precision.",
+        f"States: {report.distribution}.",
+    ]
+    seen = report.reference
+    if seen is not None:
+        text = (
+            "Reference: the articulated-body program in double-double. Held against certified "
+            f"balls in {seen.certified} cases, the worst states among them: largest disagreement "
+            f"{seen.disagreement:.1e}"
+        )
+        if not seen.sound:
+            text += "; NOT SOUND: " + (
+                seen.trouble or f"the smallest error measured is {seen.smallest_error:.1e}"
+            )
+        told.append(f"{text}.")
+    text = (
+        f"“All states”: so in every state seen; at 95 % confidence fewer than "
+        f"{percent(report.at_most)} of such states fall short."
+    )
+    told.append(text)
+    return told
+
+
+def replays(report: Report) -> list[tuple[str, str, str]]:
+    """(order, format, command) of each saved worst state."""
+    return [
+        (cell.order, cell.format, cell.worst.replay)
+        for cell in report.cells
+        if cell.worst is not None and cell.worst.replay
+    ]

@@ -1,0 +1,35 @@
+"""The report's files: page, sheet and document, each whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from kkt import FormatError
+
+from ..figures.files import save
+from .page import page
+from .sheet import sheet
+from .summary import Report
+
+PAGE, SHEET, DOCUMENT = "report.html", "report.pdf", "report.json"
+
+
+def write_report(report: Report, folder: Path) -> list[Path]:
+    """``report.json``, ``report.html`` and ``report.pdf``; returns their paths."""
+    document = json.dumps(report.as_dict(), indent=1, allow_nan=False)
+    paths = [_write(folder / DOCUMENT, document + "\n"), _write(folder / PAGE, page(report))]
+    return [*paths, save(sheet(report), folder / SHEET)]
+
+
+def _write(path: Path, text: str) -> Path:
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, path)
+    except OSError as error:
+        raise FormatError(
+            f"{path}: cannot be written ({error.strerror}); give another folder with -o"
+        ) from None
+    return path

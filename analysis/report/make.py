@@ -1,0 +1,240 @@
+"""A report from a tree: measured, summed up, written."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import networkx as nx
+
+import orderings
+from kkt import (
+    FormatError,
+    ModelError,
+    OrderError,
+    PivotreeError,
+    SingularError,
+    SizeError,
+    build,
+    trace,
+)
+from kkt.arithmetic.formats import get_format
+from kkt.elimination.tape import Tape
+
+from .gather import gather
+from .measure import Bench, Measured
+from .notebook import Notebook, most_digits
+from .sample import draw, ranges_of
+from .summary import Report, cells_of, quantiles
+from .words import verdict
+from .worst import Inspector
+
+ORDERS = ("abm", "modified_abm", "crbm", "square_root_abm")
+FORMATS = ("float64", "float32", "tf32", "bfloat16")
+MOST_STATES = 10_000_000
+DIGITS = (1.0, 15.0)  # that may be asked for
+
+
+class Interrupted(PivotreeError):
+    """Stopped before any state was measured."""
+
+
+def default_orders() -> list[str]:
+    return [name for name in ORDERS if name in orderings.ORDERS]
+
+
+def default_formats() -> list[str]:
+    known = []
+    for name in FORMATS:
+        try:
+            known.append(get_format(name).name)
+        except FormatError:
+            continue
+    return known
+
+
+def robot_report(
+    tree: nx.DiGraph,
+    model: str,
+    orders: Sequence[str] | None = None,
+    formats: Sequence[str] | None = None,
+    *,
+    states: int = 1000,
+    seed: int = 0,
+    digits: float = 3.0,
+    folder: Path | None = None,
+    processes: int | None = 1,
+    progress: Callable[[str, int | None], None] = lambda text, done: None,
+) -> Report:
+    """Digits kept by orders in number formats, over random states of a robot.
+
+    ``folder`` (new, or empty) receives the page as HTML and PDF, ``report.json``,
+    ``states.csv`` and the worst states as model files.  ``processes`` None uses every core.
+    ``progress`` is told what is being done and, while states are measured, how many are done.
+    Ctrl-C ends the measuring and the report is made of the states that are done.  Raises
+    PivotreeError, one sentence, for input that is wrong.
+    """
+    began = time.perf_counter()
+    check(states, seed, digits)
+    names = _once("order", default_orders() if orders is None else orders)
+    chosen = _once("format", default_formats() if formats is None else formats)
+    if folder is not None:
+        check_empty(folder)
+    bench, refused = prepare(tree, model, names, chosen, seed, lambda text: progress(text, None))
+    if folder is not None:
+        make_folder(folder)
+    notes = Notebook(bench, states, None if folder is None else folder / "states.csv")
+
+    def keep(measured: Measured) -> None:
+        notes.keep(measured)
+        progress("states", notes.done)
+
+    gather(bench, states, keep, processes)
+    if not notes.done:
+        raise Interrupted(f"{model}: interrupted before any state was measured; nothing is written")
+    notes.finish()
+    report = summed_up(notes, model, states, digits, refused, folder, lambda t: progress(t, None))
+    report = replace(report, seconds=time.perf_counter() - began)
+    if folder is not None:
+        from .files import write_report
+
+        progress("the page", None)
+        write_report(report, folder)
+    return report
+
+
+def summed_up(
+    notes: Notebook,
+    model: str,
+    asked: int,
+    digits: float,
+    refused: dict[str, str],
+    folder: Path | None,
+    progress: Callable[[str], None],
+) -> Report:
+    """The report of the states that are measured, their worst ones certified and saved."""
+    bench, inspector = notes.bench, Inspector(notes, folder, model)
+    cells = []
+    for cell in cells_of(notes, digits):
+        progress(f"the worst state of {cell.order} in {cell.format}")
+        cells.append(replace(cell, worst=inspector.worst(cell)))
+    inspector.sample(progress)
+    system = bench.system
+    report = Report(
+        model=model,
+        bodies=system.tree.n,
+        dof=int(system.tree.offset[-1]),
+        seed=bench.seed,
+        asked=asked,
+        states=notes.done,
+        wanted=digits,
+        distribution=bench.ranges.in_words(),
+        orders=tuple(bench.tapes),
+        formats=bench.format_names,
+        capacity={f.name: round(most_digits(f.unit), 3) for f in bench.formats},
+        cells=tuple(cells),
+        data={f: quantiles(notes.data[:, j]) for j, f in enumerate(bench.format_names)},
+        refused=refused,
+        seconds=0.0,
+        reference=inspector.reference,
+    )
+    return replace(report, verdict=verdict(report))
+
+
+def prepare(
+    tree: nx.DiGraph,
+    model: str,
+    orders: Sequence[str],
+    formats: Sequence[str],
+    seed: int,
+    progress: Callable[[str], None] = lambda text: None,
+) -> tuple[Bench, dict[str, str]]:
+    """The bench, and the orders that this robot rules out with the reason."""
+    for name in formats:
+        if get_format(name).kind != "float":
+            raise FormatError(
+                f"format {name!r}: a report needs formats of a fixed precision; use "
+                f"{', '.join(default_formats())}"
+            )
+    for name in orders:
+        function = orderings.get(name)
+        if getattr(function, "problem", "qdd") != "qdd":
+            raise OrderError(
+                f"order {name!r}: solves for tau, not for qdd; use {', '.join(default_orders())}"
+            )
+    base = build(tree)
+    if not int(base.tree.offset[-1]):
+        raise ModelError(f"{model}: has no joint that moves; a report needs at least one")
+    ranges = ranges_of(base)
+    # traced in a random state: no coordinate is at a value that makes a zero of the matrix
+    system = build(tree, *draw(ranges, seed, 0)[:2])
+    progress("tracing abm, for the reference")
+    proof = trace(system, orderings.get("abm"))
+    tapes: dict[str, Tape] = {}
+    refused: dict[str, str] = {}
+    for name in orders:
+        progress(f"tracing {name}")
+        try:
+            tapes[name] = proof if name == "abm" else trace(system, orderings.get(name))
+        except (SingularError, SizeError) as error:
+            refused[name] = _without_name(str(error), name)
+    if not tapes:
+        name, why = next(iter(refused.items()))
+        raise SingularError(f"order {name!r}: {why}; no order that was asked for remains")
+    names = tuple(get_format(name).name for name in formats)
+    return Bench(system, ranges, seed, tapes, proof, names), refused
+
+
+def _without_name(text: str, name: str) -> str:
+    return text.removeprefix(f"order {name!r}: ")
+
+
+def check(states: int, seed: int, digits: float) -> None:
+    """Raise PivotreeError for numbers that make no report."""
+    if not 1 <= states <= MOST_STATES:
+        raise PivotreeError(
+            f"option --states: {states} is no number of states; use 1 to {MOST_STATES:,}"
+        )
+    if seed < 0:
+        raise PivotreeError(f"option --seed: {seed} is negative; use 0 or more")
+    low, high = DIGITS
+    if not low <= digits <= high:
+        raise PivotreeError(f"option --digits: {digits:g} is out of range; use {low:g} to {high:g}")
+
+
+def check_empty(folder: Path) -> None:
+    """Raise PivotreeError where something is already there: nothing is ever written over."""
+    try:
+        taken = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+    if taken:
+        what = "is not empty" if folder.is_dir() else "is a file"
+        raise PivotreeError(f"output folder {folder}: {what}; give another with -o, or remove it")
+
+
+def make_folder(folder: Path) -> None:
+    """Make it, and see that it can be written to, before any long work."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".pivotree-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+
+
+def _unwritable(folder: Path, error: OSError) -> PivotreeError:
+    return PivotreeError(
+        f"output folder {folder}: cannot be written ({error.strerror}); give another with -o"
+    )
+
+
+def _once(what: str, names: Sequence[str]) -> list[str]:
+    for name in names:
+        if list(names).count(name) > 1:
+            raise PivotreeError(f"{what} {name!r}: is asked for twice; give each one once")
+    return list(names)

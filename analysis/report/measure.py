@@ -1,0 +1,178 @@
+"""One state measured: every order in every format against its reference.
+
+The reference is the leaf-to-root (articulated body) program run in double-double on the data
+rounded to the format, some 30 digits; :mod:`.worst` holds it against certified balls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import orderings
+from kkt import Block, OrderError, System, trace
+from kkt.arithmetic.formats import Format, get_format
+from kkt.elimination.run import signed
+from kkt.elimination.tape import Tape
+
+from .sample import Ranges, system_at
+
+Floats = NDArray[np.float64]
+
+# why a state has no answer: it counts as 0 digits, and is counted apart
+OK, ZERO, NUMBER, OVERFLOW, SINGULAR = range(5)
+WHY = {
+    ZERO: "a pivot becomes zero",
+    NUMBER: "the result overflows or is not a number",
+    OVERFLOW: "the data of equation (4) overflow the format",
+    SINGULAR: "the data rounded to the format make equation (4) singular",
+}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """All that measuring a state needs; made once, sent to every process."""
+
+    system: System
+    ranges: Ranges
+    seed: int
+    tapes: dict[str, Tape]  # the orders that this robot admits
+    proof: Tape  # of the reference
+    format_names: tuple[str, ...]
+
+    @cached_property
+    def formats(self) -> tuple[Format, ...]:
+        return tuple(get_format(name) for name in self.format_names)
+
+    def system_at(self, number: int) -> System:
+        return system_at(self.system, self.ranges, self.seed, number)
+
+
+class Measured(NamedTuple):
+    """Errors of one state: relative to the largest joint acceleration, NaN where it failed."""
+
+    number: int
+    error: Floats  # (orders, formats) against the exact answer for the rounded data
+    total: Floats  # (orders, formats) against the exact answer for the data in float64
+    data: Floats  # (formats,) of the exact answer, by rounding the data alone
+    failed: NDArray[np.int8]  # (orders, formats) OK or why there is no answer
+    joints: NDArray[np.float32]  # (orders, formats, N) error of each joint, relative as above
+
+
+class Pair(NamedTuple):
+    """Double-double numbers."""
+
+    high: Floats
+    low: Floats
+
+    def error(self, x: NDArray, low: NDArray | float = 0.0) -> Floats:
+        """|x + low - this|, relative to the largest of these numbers."""
+        with np.errstate(all="ignore"):
+            off = np.abs((np.asarray(x, dtype=float) - self.high) + (low - self.low))
+            size = np.abs(self.high).max(initial=0.0)
+            return off / size if size > 0.0 else np.where(off == 0.0, 0.0, np.inf)
+
+
+def measure(bench: Bench, number: int) -> Measured:
+    """Every order in every format at one state."""
+    system = bench.system_at(number)
+    proof = _fitting(bench.proof, "abm", system)
+    truth = reference(proof, system, None)
+    N = len(truth.high)
+    shape = (len(bench.tapes), len(bench.formats))
+    error, total = np.full(shape, np.nan), np.full(shape, np.nan)
+    failed, data = np.zeros(shape, dtype=np.int8), np.full(shape[1], np.nan)
+    joints = np.full((*shape, N), np.nan, dtype=np.float32)
+    exact: list[Pair | int] = []
+    for j, chosen in enumerate(bench.formats):
+        found = rounded_reference(proof, system, chosen)
+        exact.append(found)
+        if isinstance(found, Pair):
+            data[j] = _largest(truth.error(found.high, found.low))
+    for i, (name, tape) in enumerate(bench.tapes.items()):
+        tape = _fitting(tape, name, system)
+        for j, chosen in enumerate(bench.formats):
+            found = exact[j]
+            if not isinstance(found, Pair):
+                failed[i, j] = found
+                continue
+            qdd, pivots = answer(tape, system, chosen)
+            if not np.isfinite(qdd).all() or (pivots == 0).any():
+                failed[i, j] = ZERO if (pivots == 0).any() else NUMBER
+                continue
+            off = found.error(qdd)
+            joints[i, j], error[i, j] = off, _largest(off)
+            total[i, j] = _largest(truth.error(qdd))
+    return Measured(number, error, total, data, failed, joints)
+
+
+def _largest(off: Floats) -> float:
+    return float(off.max(initial=0.0))
+
+
+def _fitting(tape: Tape, name: str, system: System) -> Tape:
+    """The tape, or where a joint has turned too far for it, one that is traced here."""
+    try:
+        tape.require(system)
+    except OrderError:
+        return trace(system, orderings.get(name))
+    return tape
+
+
+def answer(tape: Tape, system: System, chosen: Format) -> tuple[NDArray, NDArray]:
+    """qdd (N,) and all pivots of one order in one format."""
+    v = run(tape, system, chosen, chosen.cast(tape.inputs.values(system.entries)[1]))
+    return signed(v, qdd_slots(tape, system)), signed(v, pivot_slots(tape))
+
+
+def qdd_slots(tape: Tape, system: System) -> NDArray[np.int64]:
+    """(N,) signed slots of the joint accelerations, bodies in the tree's order."""
+    tree = system.tree
+    moving = [name for name, dof in zip(tree.names, tree.dof, strict=True) if dof]
+    return np.concatenate([tape.solution[Block("qdd", name)][:, 0] for name in moving])
+
+
+def pivot_slots(tape: Tape) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *map(np.ravel, tape.pivots.values())])
+
+
+def rounded_reference(tape: Tape, system: System, chosen: Format) -> Pair | int:
+    """The answer for the data rounded to a format; OVERFLOW or SINGULAR where there is none."""
+    values = chosen.cast(tape.inputs.values(system.entries)[1])
+    if not np.isfinite(values).all():
+        return OVERFLOW
+    found = reference(tape, system, values)
+    return found if np.isfinite(found.high).all() else SINGULAR
+
+
+def reference(tape: Tape, system: System, values: NDArray | None) -> Pair:
+    """qdd in double-double, from the entries of (4), or from values that were rounded."""
+    if values is None:
+        values = tape.inputs.values(system.entries)[1]
+    high, low = shadow(tape, system, values)
+    slots = qdd_slots(tape, system)
+    return Pair(signed(high, slots), signed(low, slots))
+
+
+def shadow(tape: Tape, system: System, values: NDArray) -> tuple[Floats, Floats]:
+    """All slots after a run in double-double: their high and low parts."""
+    v = run(tape, system, get_format("dd"), values)
+    return v.real.copy(), v.imag.copy()
+
+
+def run(tape: Tape, system: System, chosen: Format, values: NDArray) -> NDArray:
+    """All slots after a run of the tape on values that were rounded already."""
+    v = np.zeros(tape.slots, dtype=chosen.dtype)
+    v[1] = 1
+    v[tape.inputs.values(system.entries)[0]] = values
+    for number, slot in tape.inputs.whole.items():
+        v[slot] = number
+    runner = chosen.runner(tape)
+    with np.errstate(all="ignore"):
+        for chunk in tape.chunks():
+            runner.run(chunk, v)
+    return v

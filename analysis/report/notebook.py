@@ -1,0 +1,144 @@
+"""What is measured so far: in memory for the page, and in a file from the first state on."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kkt import FormatError, SizeError
+
+from .measure import Bench, Measured
+
+MOST = 4_000_000_000  # bytes of joint errors that are held
+HEAD = "state,order,format,error,digits,digits_with_data,failed"
+Floats = NDArray[np.float64]
+
+
+class Notebook:
+    """Arrays (states, orders, formats, ...); states as they come, sorted at the end."""
+
+    def __init__(self, bench: Bench, count: int, path: Path | None = None) -> None:
+        orders, formats = len(bench.tapes), len(bench.formats)
+        N = int(bench.system.tree.offset[-1])
+        if 4.0 * count * orders * formats * N > MOST:
+            most = MOST // (4 * orders * formats * N)
+            raise SizeError(
+                f"option --states: {count} states of {N} joints in {orders} orders and {formats} "
+                f"formats do not fit in memory; use {most} at most"
+            )
+        self.bench, self.done = bench, 0
+        self.numbers = np.zeros(count, dtype=np.int64)
+        shape = (count, orders, formats)
+        self._error, self._total = np.zeros(shape), np.zeros(shape)
+        self._failed = np.zeros(shape, dtype=np.int8)
+        self._data = np.zeros((count, formats))
+        self._joints = np.zeros((*shape, N), dtype=np.float32)
+        self.most = np.array([most_digits(f.unit) for f in bench.formats])
+        self.path = path
+        self._part: IO[str] | None = None
+        if path is not None:
+            try:
+                self._part = open(self.part, "w", encoding="utf-8")  # noqa: SIM115
+                self._part.write(HEAD + "\n")
+            except OSError as error:
+                raise _unwritable(path, error) from None
+
+    @property
+    def part(self) -> Path:
+        """The file that grows while states come."""
+        assert self.path is not None
+        return self.path.with_name(f"{self.path.name}.part")
+
+    def keep(self, measured: Measured) -> None:
+        """One more state; on disk when this returns."""
+        i = self.done
+        self.numbers[i] = measured.number
+        self._error[i], self._total[i] = measured.error, measured.total
+        self._failed[i], self._data[i] = measured.failed, measured.data
+        self._joints[i] = measured.joints
+        self.done += 1
+        if self._part is not None:
+            self._part.write("\n".join(self._lines(i)) + "\n")
+            self._part.flush()
+
+    def finish(self) -> None:
+        """States in the order of their numbers, here and in the file that takes its place."""
+        order = np.argsort(self.numbers[: self.done])
+        for array in (self.numbers, self._error, self._total, self._failed, self._data):
+            array[: self.done] = array[order]
+        self._joints[: self.done] = self._joints[order]
+        if self._part is None or self.path is None:
+            return
+        self._part.close()
+        lines = [line for i in range(self.done) for line in self._lines(i)]
+        beside = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        try:
+            beside.write_text("\n".join([HEAD, *lines, ""]), encoding="utf-8")
+            os.replace(beside, self.path)
+            self.part.unlink()
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
+
+    def _lines(self, i: int) -> list[str]:
+        kept, whole = self._digits(self._error[i]), self._digits(self._total[i])
+        return [
+            f"{self.numbers[i]},{order},{chosen.name},{self._error[i, a, b]:.6g},"
+            f"{kept[a, b]:.4f},{whole[a, b]:.4f},{int(self._failed[i, a, b] > 0)}"
+            for a, order in enumerate(self.bench.tapes)
+            for b, chosen in enumerate(self.bench.formats)
+        ]
+
+    # -- what the page is made from ---------------------------------------------------------------
+
+    @property
+    def error(self) -> Floats:
+        """(states, orders, formats); NaN where there is no answer."""
+        return self._error[: self.done]
+
+    @property
+    def failed(self) -> NDArray[np.int8]:
+        return self._failed[: self.done]
+
+    @property
+    def joints(self) -> NDArray[np.float32]:
+        """(states, orders, formats, N)."""
+        return self._joints[: self.done]
+
+    @property
+    def digits(self) -> Floats:
+        """(states, orders, formats) of the exact answer for the rounded data; 0 where it failed."""
+        return self._digits(self.error)
+
+    @property
+    def total(self) -> Floats:
+        """(states, orders, formats) digits of the exact answer for the data in float64."""
+        return self._digits(self._total[: self.done])
+
+    @property
+    def data(self) -> Floats:
+        """(states, formats) digits that rounding the data alone leaves."""
+        return self._digits(self._data[: self.done])
+
+    def _digits(self, error: Floats) -> Floats:
+        return digits(error, self.most)
+
+
+def digits(error: NDArray, most: NDArray | float) -> Floats:
+    """-log10 of relative errors, between 0 and all that the format holds; 0 for NaN."""
+    with np.errstate(divide="ignore"):
+        kept = -np.log10(np.asarray(error, dtype=float))
+    return np.clip(np.where(np.isnan(kept), 0.0, kept), 0.0, most)
+
+
+def most_digits(unit: float) -> float:
+    """Decimal digits that a format holds: -log10 of its unit roundoff."""
+    return -math.log10(unit)
+
+
+def _unwritable(path: Path, error: OSError) -> FormatError:
+    return FormatError(f"{path}: cannot be written ({error.strerror}); give another folder with -o")

@@ -1,0 +1,227 @@
+"""The report as data: quantiles, joints that lose, and the cheapest format that suffices."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .measure import OK, WHY
+from .notebook import Notebook
+
+QUANTILES = {"worst": 0.0, "1 %": 0.01, "10 %": 0.1, "median": 0.5}
+CONFIDENCE = 0.95
+Quantiles = dict[str, float]  # by the keys of QUANTILES: digits that all but so many states keep
+
+
+@dataclass(frozen=True)
+class Joint:
+    """How one degree of freedom fares, its error relative to the largest acceleration."""
+
+    name: str  # joint, with [i] where it has several degrees of freedom
+    body: str
+    median: float  # digits
+    worst: float
+    leads: float  # share of the states in which its error is the largest
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The state in which an order keeps least, and how to see why."""
+
+    state: int
+    error: float | None  # None where there is no answer
+    certified: bool  # the error is against balls, not double-double
+    why: str  # where the loss enters, or why there is no answer
+    file: str | None  # model file, relative to the report
+    replay: str | None  # command
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One order in one number format, over all states."""
+
+    order: str
+    format: str
+    digits: Quantiles  # of the exact answer for the data rounded to the format
+    with_data: Quantiles  # of the exact answer for the data in float64
+    failed: int  # states without an answer; they count as 0 digits
+    why_failed: str | None  # the most frequent reason
+    keeps: float  # share of states with the digits asked for
+    keeps_with_data: float
+    joints: tuple[Joint, ...]  # worst median first
+    worst: Worst | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """How far the double-double answers can be trusted."""
+
+    certified: int  # answers that were held against certified balls
+    disagreement: float  # the largest, relative to the largest acceleration
+    smallest_error: float  # of a format, among those: the disagreement should be far below
+    trouble: str | None  # why an answer could not be certified
+
+    @property
+    def sound(self) -> bool:
+        """All that was checked is proved, to far more digits than any format kept."""
+        return self.trouble is None and self.disagreement <= 0.01 * self.smallest_error
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that the page says."""
+
+    model: str
+    bodies: int
+    dof: int
+    seed: int
+    asked: int  # states
+    states: int  # that were measured
+    wanted: float  # digits D
+    distribution: str  # in words
+    orders: tuple[str, ...]
+    formats: tuple[str, ...]  # as asked for
+    capacity: dict[str, float]  # digits that each format holds
+    cells: tuple[Cell, ...]
+    data: dict[str, Quantiles]  # by format: digits that rounding the data alone leaves
+    refused: dict[str, str]  # orders that this robot rules out: why
+    seconds: float
+    reference: Reference | None = None
+    verdict: tuple[str, ...] = field(default=())  # sentences
+
+    def cell(self, order: str, format: str) -> Cell:
+        return next(c for c in self.cells if (c.order, c.format) == (order, format))
+
+    @property
+    def by_cost(self) -> list[str]:
+        """Formats, fewest digits first."""
+        return sorted(self.formats, key=lambda name: self.capacity[name])
+
+    def cheapest(self, order: str, share: float = 1.0, with_data: bool = False) -> str | None:
+        """The shortest format that keeps the digits asked for in that share of states."""
+        for name in self.by_cost:
+            cell = self.cell(order, name)
+            if (cell.keeps_with_data if with_data else cell.keeps) >= share:
+                return name
+        return None
+
+    @property
+    def at_most(self) -> float:
+        """Share of all such states that may fall short though none was seen, 95 % confidence."""
+        return 1.0 - (1.0 - CONFIDENCE) ** (1.0 / max(self.states, 1))
+
+    @property
+    def focus(self) -> str:
+        """The format that joints are shown in: float32, else the longest that loses digits."""
+        if "float32" in self.formats:
+            return "float32"
+        return self.by_cost[-1]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The document ``report.json``."""
+        cells = []
+        for cell in self.cells:
+            row = asdict(cell)
+            row["joints"] = [asdict(joint) for joint in cell.joints]
+            cells.append(row)
+        return {
+            "model": self.model,
+            "bodies": self.bodies,
+            "dof": self.dof,
+            "seed": self.seed,
+            "states_asked": self.asked,
+            "states": self.states,
+            "digits": self.wanted,
+            "distribution": self.distribution,
+            "verdict": list(self.verdict),
+            "formats": [{"format": f, "digits": self.capacity[f]} for f in self.formats],
+            "orders": list(self.orders),
+            "rows": cells,
+            "data_rounding": self.data,
+            "cheapest": {
+                order: {
+                    "all_states": self.cheapest(order),
+                    "99_percent": self.cheapest(order, 0.99),
+                    "median": self.cheapest(order, 0.5),
+                    "all_states_data_rounded_too": self.cheapest(order, with_data=True),
+                }
+                for order in self.orders
+            },
+            "falls_short_at_most": self.at_most,
+            "refused": self.refused,
+            "reference": None if self.reference is None else asdict(self.reference),
+            "seconds": round(self.seconds, 1),
+        }
+
+
+def quantiles(digits: NDArray) -> Quantiles:
+    """Digits that all but 0, 1, 10 and 50 % of the states keep: values that were seen."""
+    return {
+        name: round(float(np.quantile(digits, share, method="inverted_cdf")), 3)
+        for name, share in QUANTILES.items()
+    }
+
+
+def cells_of(notes: Notebook, wanted: float) -> tuple[Cell, ...]:
+    """Every order in every format."""
+    kept, whole = notes.digits, notes.total
+    result = []
+    for i, order in enumerate(notes.bench.tapes):
+        for j, name in enumerate(notes.bench.format_names):
+            failed = notes.failed[:, i, j]
+            reasons = np.bincount(failed[failed != OK], minlength=1)
+            result.append(
+                Cell(
+                    order,
+                    name,
+                    digits=quantiles(kept[:, i, j]),
+                    with_data=quantiles(whole[:, i, j]),
+                    failed=int((failed != OK).sum()),
+                    why_failed=WHY[int(reasons.argmax())] if reasons.any() else None,
+                    keeps=float((kept[:, i, j] >= wanted).mean()),
+                    keeps_with_data=float((whole[:, i, j] >= wanted).mean()),
+                    joints=_joints(notes, i, j),
+                )
+            )
+    return tuple(result)
+
+
+def worst_state(notes: Notebook, order: int, format: int) -> int:
+    """Row of the notebook with the fewest digits: one without an answer, else the largest error."""
+    failed = np.flatnonzero(notes.failed[:, order, format])
+    if len(failed):
+        return int(failed[np.argmin(notes.numbers[failed])])
+    error = notes.error[:, order, format]
+    rows = np.flatnonzero(error == error.max())
+    return int(rows[np.argmin(notes.numbers[rows])])
+
+
+def _joints(notes: Notebook, i: int, j: int) -> tuple[Joint, ...]:
+    from .notebook import digits
+
+    answered = notes.failed[:, i, j] == OK
+    if not answered.any():
+        return ()
+    error = notes.joints[answered, i, j]  # (states, N)
+    kept = digits(error, notes.most[j])
+    leads = np.bincount(error.argmax(axis=1), minlength=error.shape[1]) / len(error)
+    median = np.quantile(kept, 0.5, axis=0, method="inverted_cdf")
+    names = coordinate_names(notes.bench.system)
+    rows = [
+        Joint(name, body, round(float(m), 3), round(float(w), 3), round(float(share), 4))
+        for (name, body), m, w, share in zip(names, median, kept.min(axis=0), leads, strict=True)
+    ]
+    return tuple(sorted(rows, key=lambda joint: (joint.median, joint.worst)))
+
+
+def coordinate_names(system: Any) -> list[tuple[str, str]]:
+    """Joint and body of each degree of freedom."""
+    result = []
+    for body, dof in zip(system.tree.names, system.tree.dof, strict=True):
+        name = str(system.graph.nodes[body].get("joint_name") or body)
+        for k in range(dof):
+            result.append((f"{name}[{k}]" if dof > 1 else name, str(body)))
+    return result

@@ -1,0 +1,184 @@
+"""The verdict in plain words: what an engineer would write above the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .summary import Report
+
+ALIKE = 0.3  # digits by which orders may differ and still be called alike
+NOTHING = 0.05  # digits that are written 0.0
+FEW = 3  # failures that are told one by one
+TOLD = 0.05  # share of states in which a joint must lead to be named
+
+
+def verdict(report: Report) -> tuple[str, ...]:
+    """Sentences, the most useful first."""
+    sentences = [_cheapest(report)]
+    # longest format first: from what nothing loses to what everything does
+    hopeless = [name for name in reversed(report.by_cost) if _hopeless(report, name)]
+    sentences += [_format(report, n) for n in reversed(report.by_cost) if n not in hopeless]
+    if hopeless:
+        sentences.append(f"In {joined(hopeless)} no order keeps a digit in half of the states.")
+    sentences += [*_data(report), *_joint(report), *_failures(report), *_refused(report)]
+    if report.states < report.asked:
+        sentences.insert(0, f"Interrupted: {report.states} of {report.asked} states.")
+    return tuple(s for s in sentences if s)
+
+
+def _cheapest(report: Report) -> str:
+    """Which format the digits asked for take, orders that need the same one together."""
+    groups: dict[str | None, list[str]] = {}
+    for order in report.orders:
+        groups.setdefault(report.cheapest(order), []).append(order)
+    parts = []
+    for name in [*report.by_cost, None]:
+        if name not in groups:
+            continue
+        who = joined(groups[name])
+        one = len(groups[name]) == 1
+        if len(groups) == 1 and len(report.orders) > 1:
+            who, one = "every order" if name else "any order", True
+        if name is None:
+            parts.append(f"no format tried is enough for {who}")
+        elif name == report.by_cost[0] and len(report.formats) > 1:
+            parts.append(f"{name}, the shortest tried, is enough for {who}")
+        elif len(report.formats) == 1:
+            parts.append(f"{name} is enough for {who}")
+        else:
+            parts.append(f"{who} need{'s' if one else ''} {name}")
+    count = f"all {report.states:,} states" if report.states > 1 else "the one state"
+    return f"To keep {amount(report.wanted)} in {count}, {'; '.join(parts)}."
+
+
+def amount(digits: float) -> str:
+    return "1 digit" if digits == 1 else f"{digits:g} digits"
+
+
+def _format(report: Report, name: str) -> str:
+    """Best and worst order in one format."""
+    cells = [report.cell(order, name) for order in report.orders]
+    full = [c for c in cells if c.failed < report.states]
+    if not full:
+        return f"In {name} no order gives an answer in any state: {cells[0].why_failed}."
+    ranked = sorted(full, key=lambda c: c.digits["median"] + c.digits["worst"])
+    worst, best = ranked[0], ranked[-1]
+    both = ("median", "worst")
+    spread = max(max(c.digits[k] for c in full) - min(c.digits[k] for c in full) for k in both)
+    if len(full) == 1:
+        return f"In {name}, {best.order} keeps {_kept(best.digits)}."
+    if spread <= ALIKE:
+        low, high = ({k: f(c.digits[k] for c in full) for k in both} for f in (min, max))
+        return (
+            f"In {name} the orders are alike: {_range(low['median'], high['median'])} digits in "
+            f"the median, {_range(low['worst'], high['worst'])} at worst."
+        )
+    return (
+        f"In {name}, {best.order} keeps {_kept(best.digits)}; {worst.order} "
+        f"{worst.digits['median']:.1f} and {worst.digits['worst']:.1f}."
+    )
+
+
+def _hopeless(report: Report, name: str) -> bool:
+    """Answers that keep nothing; formats that give none are told with the reason."""
+    cells = [report.cell(order, name) for order in report.orders]
+    answered = any(cell.failed < report.states for cell in cells)
+    return answered and all(cell.digits["median"] < NOTHING for cell in cells)
+
+
+def _kept(digits: dict[str, float]) -> str:
+    return f"{digits['median']:.1f} digits in the median and {digits['worst']:.1f} at worst"
+
+
+def _range(low: float, high: float) -> str:
+    return f"{low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"{low:.1f} to {high:.1f}"
+
+
+def _data(report: Report) -> list[str]:
+    """What no order can mend: the robot's data, rounded."""
+    left: dict[str, list[str]] = {}
+    for name in reversed(report.by_cost):
+        if report.data[name]["worst"] < report.wanted:
+            left.setdefault(f"{report.data[name]['median']:.1f}", []).append(name)
+    if not left:
+        return []
+    parts = [f"{digits} digits in {joined(names)}" for digits, names in left.items()]
+    return [
+        "Rounding the robot's own data, before any arithmetic and whatever the order, leaves of "
+        f"the true answer (median) {joined(parts)}."
+    ]
+
+
+def _joint(report: Report) -> list[str]:
+    """The joint that most often has the largest error."""
+    found = {}
+    for order in report.orders:
+        joints = report.cell(order, report.focus).joints
+        if joints:
+            found[order] = max(joints, key=lambda joint: joint.leads)
+    found = {order: joint for order, joint in found.items() if joint.leads >= TOLD}
+    if not found:
+        return []
+    by_joint: dict[str, list[str]] = {}
+    for order, joint in found.items():
+        by_joint.setdefault(joint.name, []).append(order)
+    parts = []
+    for name, orders in by_joint.items():
+        who = f" with {joined(orders)}" if len(by_joint) > 1 else ""
+        parts.append(f"{name}{who} ({_span([found[order].leads for order in orders])})")
+    return [f"In {report.focus} the largest error is most often at {joined(parts)}."]
+
+
+def _span(shares: list[float]) -> str:
+    low, high = percent(min(shares)), percent(max(shares))
+    both = low if low == high else f"{low.removesuffix(' %')} to {high}"
+    return f"{both} of the states"
+
+
+def _failures(report: Report) -> list[str]:
+    """Where there is no answer: each pair where they are few, else the worst of them."""
+    pairs = [
+        cell
+        for cell in report.cells
+        if cell.failed and not _all_failed(report, cell.format)  # told with the format
+    ]
+    pairs.sort(key=lambda cell: -cell.failed)
+    told = [
+        f"{c.order} in {c.format} has no answer in {_states(c.failed, report.states)}: "
+        f"{c.why_failed}."
+        for c in pairs[: FEW if len(pairs) <= FEW else 1]
+    ]
+    if len(pairs) > FEW:
+        others = dict.fromkeys(f"{c.order} in {c.format}" for c in pairs[1:])
+        told.append(f"Fewer states have no answer with {joined(others)}.")
+    return told
+
+
+def _all_failed(report: Report, name: str) -> bool:
+    return all(report.cell(order, name).failed == report.states for order in report.orders)
+
+
+def _states(count: int, all_of: int) -> str:
+    return "any state" if count == all_of else f"{count} of {all_of:,} states"
+
+
+def _refused(report: Report) -> list[str]:
+    """Orders that are ruled out for the same reason together; the document has all of it."""
+    reasons: dict[str, list[str]] = {}
+    for order, why in report.refused.items():
+        reasons.setdefault(why.split(", and order")[0], []).append(order)
+    return [
+        f"{joined(orders)} {'is' if len(orders) == 1 else 'are'} not for this robot: {why}."
+        for why, orders in reasons.items()
+    ]
+
+
+def joined(words: Iterable[str]) -> str:
+    """a, b and c."""
+    *most, last = list(words)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def percent(share: float) -> str:
+    value = 100.0 * share
+    return f"{value:.0f} %" if value >= 9.5 else f"{value:.2g} %"

@@ -1,0 +1,170 @@
+"""The worst state of every order and format: saved, certified, and where its digits went."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import flint
+import numpy as np
+
+import orderings
+from kkt import Block, CertificationError, Certified, System, certify, trace, write_model
+from kkt.arithmetic.formats import Format
+from kkt.elimination.run import signed
+from kkt.elimination.tape import Tape
+
+from .measure import OK, WHY, Bench, Pair, _fitting, answer, rounded_reference, run, shadow
+from .notebook import Notebook
+from .summary import Cell, Reference, Worst, coordinate_names, worst_state
+
+PROVED = 30  # digits of the certified answers
+SAMPLE = 8  # states that are certified in every format, beside the worst ones
+FOLDER = "worst"
+
+
+class Inspector:
+    """Looks at single states again, with balls."""
+
+    def __init__(self, notes: Notebook, folder: Path | None, model: str) -> None:
+        self.notes, self.folder, self.model = notes, folder, model
+        self.bench: Bench = notes.bench
+        self.certified = 0
+        self.disagreement = 0.0
+        self.smallest = math.inf
+        self.trouble: str | None = None
+        self.proofs: dict[tuple[int, str], Certified | None] = {}
+        if folder is not None:
+            (folder / FOLDER).mkdir(exist_ok=True)
+
+    def worst(self, cell: Cell) -> Worst:
+        """The worst state of one order in one format."""
+        i = list(self.bench.tapes).index(cell.order)
+        j = self.bench.format_names.index(cell.format)
+        row = worst_state(self.notes, i, j)
+        number, failed = int(self.notes.numbers[row]), int(self.notes.failed[row, i, j])
+        system, chosen = self.bench.system_at(number), self.bench.formats[j]
+        tape = _fitting(self.bench.tapes[cell.order], cell.order, system)
+        error: float | None = None
+        certified = False
+        if failed == OK:
+            error = float(self.notes.error[row, i, j])
+            proof = self.prove(number, system, chosen)
+            if proof is not None:
+                qdd, _ = answer(tape, system, chosen)
+                exact = proof.error(qdd)
+                certified = exact is not None
+                error = error if exact is None else exact
+                self.smallest = min(self.smallest, error or math.inf)
+        parts = [WHY[failed] if failed else f"largest at {self.joint(row, i, j)}"]
+        parts.append(where_lost(tape, system, chosen))
+        why = "; ".join(part for part in parts if part)
+        file, replay = self.save(system, cell, number)
+        return Worst(number, error, certified, why, file, replay)
+
+    def joint(self, row: int, i: int, j: int) -> str:
+        """Where the error of a state is largest."""
+        return coordinate_names(self.bench.system)[int(self.notes.joints[row, i, j].argmax())][0]
+
+    def save(self, system: System, cell: Cell, number: int) -> tuple[str | None, str | None]:
+        if self.folder is None:
+            return None, None
+        stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{cell.order}_{cell.format}")
+        file = f"{FOLDER}/{stem}.json"
+        seed = self.bench.seed
+        write_model(self.folder / file, system.state, f"{self.model}, seed {seed}, state {number}")
+        return file, f"pivotree blame {file} --order {cell.order} --format {cell.format}"
+
+    def prove(self, number: int, system: System, chosen: Format) -> Certified | None:
+        """The certified answer, held against the double-double one; None where there is none."""
+        key = (number, chosen.name)
+        if key not in self.proofs:
+            self.proofs[key] = self._prove(number, system, chosen)
+        return self.proofs[key]
+
+    def _prove(self, number: int, system: System, chosen: Format) -> Certified | None:
+        tape = _fitting(self.bench.proof, "abm", system)
+        found = rounded_reference(tape, system, chosen)
+        if not isinstance(found, Pair):
+            return None
+        try:
+            proof = certify(system, PROVED, rounded_to=chosen, tape=tape)
+        except CertificationError as error:
+            self.trouble = f"state {number} in {chosen.name}: {error}"
+            return None
+        with flint.ctx.workprec(proof.bits):
+            pairs = zip(found.high.tolist(), found.low.tolist(), strict=True)
+            balls = np.array([*(flint.arb(h) + flint.arb(low) for h, low in pairs), None])[:-1]
+        off = proof.error(balls)
+        self.certified += 1
+        self.disagreement = max(self.disagreement, math.inf if off is None else off)
+        return proof
+
+    def sample(self, progress: Callable[[str], None] = lambda text: None) -> None:
+        """Certify a few states in every format, evenly among those that were measured."""
+        notes = self.notes
+        rows = np.unique(np.linspace(0, notes.done - 1, min(SAMPLE, notes.done)).astype(int))
+        for row in rows.tolist():
+            number = int(notes.numbers[row])
+            system = self.bench.system_at(number)
+            for j, chosen in enumerate(self.bench.formats):
+                progress(f"certifying state {number} in {chosen.name}")
+                if self.prove(number, system, chosen) is None:
+                    continue
+                errors = notes.error[row, :, j]
+                positive = errors[errors > 0.0]
+                self.smallest = min(self.smallest, float(positive.min(initial=math.inf)))
+
+    @property
+    def reference(self) -> Reference:
+        return Reference(self.certified, self.disagreement, self.smallest, self.trouble)
+
+
+def where_lost(tape: Tape, system: System, chosen: Format) -> str:
+    """Where the pivots go wrong: each against the same pivot in double-double."""
+    values = chosen.cast(tape.inputs.values(system.entries)[1])
+    if not np.isfinite(values).all() or not tape.pivots:
+        return ""
+    v = run(tape, system, chosen, values)
+    high, low = shadow(tape, system, values)
+    errors: dict[int, float] = {}
+    with np.errstate(all="ignore"):
+        for number, slots in tape.pivots.items():
+            exact, rest = signed(high, slots), signed(low, slots)
+            off = np.abs((signed(v, slots).astype(float) - exact) - rest) / np.abs(exact)
+            worst = np.nan_to_num(off, nan=np.inf, posinf=np.inf).max(initial=0.0)
+            errors[number] = float(worst)
+    return _told(errors, tape, chosen.unit)
+
+
+def _told(errors: dict[int, float], tape: Tape, unit: float) -> str:
+    """The first pivot that is clearly off, and the worst one."""
+    order = sorted(errors)
+    if not order:
+        return ""
+    worst = max(order, key=errors.__getitem__)
+    top = errors[worst]
+    if top < 100.0 * unit:
+        return "its pivots are sound: the digits go in the right-hand side"
+    # halfway, in decades, between rounding and the worst
+    threshold = math.sqrt(unit * top) if math.isfinite(top) else math.sqrt(unit)
+    enters = next(number for number in order if errors[number] >= threshold)
+    first, last = (_block(tape, number) for number in (enters, worst))
+    text = f"the loss enters at body {first.body} (pivot {first})"
+    if worst != enters:
+        text += f" and is worst at {last}"
+    if math.isfinite(top):
+        size = f"{100 * top:.2g} %" if 1e-3 <= top < 10 else f"{top:.1e} of itself"
+        text += f", off by {size}"
+    return text
+
+
+def _block(tape: Tape, number: int) -> Block:
+    return tape.program.pivots[number].blocks[-1]
+
+
+def traced(system: System, orders: Iterable[str]) -> dict[str, Tape]:
+    """Tapes by the names that orders were asked for under."""
+    return {name: trace(system, orderings.get(name)) for name in orders}
