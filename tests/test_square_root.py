@@ -107,6 +107,19 @@ def shoulder(ratio, angle, seed):
     return kkt.build(tree, q=q, qd=rng.normal(size=5), tau=0.1 * rng.normal(size=5))
 
 
+def concentric(ratio, seed):
+    """Light links on axes through one point, in any frames, and a heavy body on the last."""
+    rng, tree = np.random.default_rng(seed), kkt.new_tree("wrist")
+    for k, mass in enumerate((1.0, 1.0, 1.0, 1.0, 1.0, ratio)):
+        R, Q = (Rotation.random(random_state=int(rng.integers(1 << 30))).as_matrix() for _ in "RQ")
+        inertia = Q @ box(mass, (0.1, 0.03, 0.04)) @ Q.T
+        kkt.add_body(
+            tree, k, k - 1 if k else None, mass=mass, com=Q @ (0.05, 0.0, 0.0),
+            inertia=(inertia + inertia.T) / 2, axis=rng.normal(size=3), R=R,
+        )  # fmt: skip
+    return kkt.build(tree, q=rng.uniform(-2, 2, 6), qd=rng.normal(size=6), tau=rng.normal(size=6))
+
+
 def family(name, ratio):
     turns = [Rotation.random(random_state=seed).as_matrix() for seed in range(4)]
     tilt = Rotation.from_rotvec([-np.pi / 4, 0.0, 0.0]).as_matrix()
@@ -123,6 +136,7 @@ def family(name, ratio):
         "light wrist": lambda: [skew_chain(wrist, seed) for seed in range(3)],
         "heavy tip": lambda: [skew_chain([0.1] * 8 + [0.1 * ratio], seed) for seed in range(3)],
         "shoulder": lambda: [shoulder(ratio, angle, i) for i in (1, 2) for angle in (0.1, 1e-3)],
+        "concentric wrist": lambda: [concentric(ratio, seed) for seed in range(3)],
         "any tree": lambda: [
             kkt.build(kkt.from_spec(f"random_tree:n=11,seed={seed},mass_ratio={ratio},{joints}"))
             for seed in (1, 3, 5)
@@ -131,7 +145,7 @@ def family(name, ratio):
 
 
 FAMILIES = ("example 1", "example 1, tilted", "example 1, any axes", "example 3, any axes",
-            "light wrist", "heavy tip", "shoulder", "any tree")  # fmt: skip
+            "light wrist", "heavy tip", "shoulder", "concentric wrist", "any tree")  # fmt: skip
 ORDERS = ("crbm", "abm")
 
 
@@ -250,8 +264,9 @@ def form(rows):
 
 
 @pytest.mark.parametrize("massless", [False, True])
+@pytest.mark.parametrize("concentric", [False, True])
 @pytest.mark.parametrize("dof", range(7))
-def test_rotations_keep_the_quadratic_form(dof, massless):
+def test_rotations_keep_the_quadratic_form(dof, concentric, massless):
     rng = np.random.default_rng(dof)
     square = rng.integers(-3, 4, (6, 6))
     K = np.zeros((6, 6), int) if massless else square @ square.T + 9 * np.eye(6, dtype=int)
@@ -266,8 +281,9 @@ def test_rotations_keep_the_quadratic_form(dof, massless):
     if not massless:
         slots[0] = np.triu(slots[0]) + np.triu(slots[0], 1).T
     emitter = Emitter(start)
-    own = rows_of.weigh(emitter, slots[0], slots[1], dof)
-    out = in_fractions(emitter, blocks, rows_of.rotate(emitter, own, *slots[2:], dof=dof))
+    how = {"dof": dof, "concentric": concentric}
+    own = rows_of.weigh(emitter, slots[0], slots[1], **how)
+    out = in_fractions(emitter, blocks, rows_of.rotate(emitter, own, *slots[2:], **how))
     children = [np.concatenate(more[:3], axis=1), np.concatenate(more[3:], axis=1)]
     before = sum(form(rows) for rows in children)
     before[:6, :6] += K

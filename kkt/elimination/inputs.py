@@ -108,6 +108,10 @@ class InputSlots:
         """
         return pivot_rows(self.subspaces[k])
 
+    def concentric(self, k: int) -> bool:
+        """The joint of body k has its parent's joint's centre, in every state."""
+        return bool(self.parent[k] >= 0 and not self.pattern.Phi[k, :3, 3:].any())
+
     def moved_joint(self, subspaces: tuple[NDArray, ...]) -> Hashable | None:
         """A body whose S has turned, so that other rows than the tape's should be solved for."""
         for k, name in enumerate(self.names):

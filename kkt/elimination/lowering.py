@@ -49,6 +49,7 @@ class Lowering:
         self.flops = 0  # operations that qdd needs
         self.operations = emit.GAIN if self.program.gain else emit.OUTER
         self.templates: dict[tuple, Template] = {}
+        self.latest: tuple[Template, int] | None = None  # used last, and its first own slot
         self.values: dict[int, Scalars] = {}
         self.pattern: dict[int, int] = {}  # of each value: number of an entry of ``codes``
         self.codes: list[NDArray[np.int8]] = []  # 0, +-1, and +-2 for slots
@@ -180,6 +181,7 @@ class Lowering:
     def lower(self, i: Instruction) -> None:
         args = [ref for ref in i.args if ref is not None]
         view = self.view(i)
+        self.latest = None
         if view is not None:
             self.values[i.out], self.pattern[i.out] = view, self.number(view)
             self.own(i.out, self.all_regions(args))
@@ -189,8 +191,8 @@ class Lowering:
         info: tuple = ()
         if i.op in ("along", "across", "basis"):
             info = self.inputs.pivot_rows(self.body_of(args[0]))
-        elif i.op in emit_orthogonal.OPERATIONS:
-            info = i.info
+        elif i.op in ("weigh", "rotate"):
+            info = (i.info[0], self.inputs.concentric(i.info[1]))
         elif i.op == "divide":
             operands.append(np.array([[self.inputs.whole[i.info[0]]]]))
             patterns.append(self.number(operands[-1]))
@@ -200,6 +202,7 @@ class Lowering:
             codes = [self.codes[pattern] for pattern in patterns]
             template = self.templates[key] = self.template(i, codes, info)
         count = len(template.op)
+        self.latest = template, 2 + sum(x.size for x in operands)
         lookup = np.concatenate([_CONSTANTS, *(x.ravel() for x in operands), np.zeros(count, int)])
         np.abs(lookup, out=lookup)
         regions: tuple[tuple[int, int], ...] = ()

@@ -136,7 +136,7 @@ class _Rotations:
             across = w.unary("across", H, (6, 6 - N)) if N < 6 else None
         M, b = w.input("M", k, (6, 6)), w.input("b", k, (6, 1))
         K = w.mul(w.mul(basis.T, M), basis, symmetric=True)
-        own = w.emit("weigh", (K, w.mul(basis.T, b)), (6, 8), info=(N,))
+        own = w.emit("weigh", (K, w.mul(basis.T, b)), (6, 8), info=(N, k))
         merged: list[Ref | None] = [own]
         left = w.emit("unweighed", (own,), (6, 1))
         force = w.mul(across, w.rows(left, N, 6))
@@ -148,7 +148,7 @@ class _Rotations:
             if child.rows is not None:
                 rows = w.mul(w.mul(child.rows, Phi.T), basis)
                 merged += [rows, w.add(child.residual, w.mul(child.rows, a)), child.weight]
-        rows = w.emit("rotate", tuple(merged), (6, 8), info=(N,))
+        rows = w.emit("rotate", tuple(merged), (6, 8), info=(N, k))
         self.bodies[k] = self.leave(step, k, rows, force, basis, along, across)
 
     def leave(

@@ -54,7 +54,7 @@ class Instruction(NamedTuple):
     across      S -> C, a basis of constraint forces with H C = 0
     divide      A / info, info a whole number
     basis       S -> [S E], E the identity beside the rows that ``along`` uses
-    weigh       K, u -> rows [D R, R^-T u, D] of K = R^T D R; info = (N,), columns of the joint
+    weigh       K, u -> rows [D R, R^-T u, D] of K = R^T D R; info = (N, body)
     unweighed   what is left of u in rows without weight
     rotate      such rows, and G, z, w of one set of weighted rows after another -> unit rows
                 [r, z, w], the N pivot rows first; rows that are zero are left out; info = (N,)
