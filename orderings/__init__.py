@@ -19,7 +19,9 @@ from .constraint_force import constraint_force
 from .crbm import crbm
 from .crbm_block_row import crbm_block_row
 from .divide_and_conquer import divide_and_conquer
+from .gain_abm import gain_abm
 from .inverse_dynamics import inverse_dynamics
+from .joseph_abm import joseph_abm
 from .lagrange import lagrange
 from .minimum_degree import minimum_degree
 from .modified_abm import modified_abm
@@ -40,6 +42,8 @@ ORDERS: dict[str, Callable[..., Any]] = {
         modified_abm,
         modified_abm_stretched,
         projected_abm,
+        joseph_abm,
+        gain_abm,
         square_root_abm,
         bad_abm,
         virtual_work,

@@ -359,7 +359,7 @@ SWITCHES = {
     "couple": ("inverse", "carried"),
     "assembly": ("multifrontal", "right_looking"),
     "accumulate": ("assembled", "unassembled", "projected"),
-    "rank_update": ("outer", "gain"),
+    "rank_update": ("outer", "gain", "joseph"),
 }
 
 

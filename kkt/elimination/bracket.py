@@ -35,6 +35,7 @@ class Bracket:
         self.write, self.fronts, self.rows = write, fronts, rows
         self.unassembled = rules.accumulate != "assembled"
         self.projected = rules.accumulate == "projected"
+        self.joseph = rules.rank_update == "joseph"
         self.step = write.step
         self.inverse: dict[tuple[int, int], Ref] = {}
         self.terms: dict[int, list[Ref]] = {}  # -X of a pair, summands kept apart
@@ -140,14 +141,22 @@ class Bracket:
         s = pivot.apply(right)
         coupled = [i for i in self.seen if any(i in W[b] for b in blocks)]
         left = {i: {b: w.t_of(W[b][i]) for b in blocks if i in W[b]} for i in coupled}
+        solved = {i: pivot.apply(left[i]) for i in coupled}
+        T = self.projector(pivot, E, solved) if self.joseph else {}
+        grown: list[tuple[int, int, Ref | None]] = []
         for i, j in pivot.coupled(left):
-            more = pivot.quadratic(left[i], left[j], i, j)
-            self.set_inv(i, j, w.add(self.inv(i, j), more))
+            if i in T and j in T:
+                grown.append((i, j, self.congruent(T[i], T[j], i == j)))
+            else:
+                more = pivot.quadratic(left[i], left[j], i, j)
+                grown.append((i, j, w.add(self.inv(i, j), more)))
+        for i, j, ref in grown:
+            self.set_inv(i, j, ref)
         for i in coupled:
             self.terms.pop(i, None)
             for b in blocks:
                 self.z[i] = w.sub(self.z[i], w.mul(W[b].get(i), s[b]))
-            for b, ref in pivot.apply(left[i]).items():
+            for b, ref in solved[i].items():
                 self.set_inv(i, b, w.neg(w.t(ref)))
         for (b, c), ref in pivot.inverse().items():
             self.set_inv(b, c, ref)
@@ -157,6 +166,41 @@ class Bracket:
         self.z.update(s)
         self.seen += blocks
         self.stages.append(Stage(pivot, E, W))
+
+    def projector(self, pivot: BasePivot, E: Blocks, solved: Rows) -> Blocks:
+        """1 + N E* D^-1 E, block by block: 1 - K H for a joint; none for a pivot that is not one.
+
+        N is the inverse so far and D = -E N E*, the pivot's own entry of (4) being zero; then
+        N + N E* D^-1 E N is the congruence of N with this matrix, Joseph's form of it.
+        """
+        w, fronts = self.write, self.fronts
+        own = any(fronts.get(b, c) for b in pivot.blocks for c in pivot.blocks)
+        if own or isinstance(pivot, PairPivot):
+            return {}
+        met = list(dict.fromkeys(i for b in pivot.blocks for i in E[b]))
+        T: dict[int, dict[int, Ref | None]] = {
+            i: {
+                k: w.eye(w.shape(E[b][k])[1]) if i == k else None
+                for b in pivot.blocks
+                for k in E[b]
+            }
+            for i in met
+        }
+        for i in met:
+            for b in pivot.blocks:
+                for k, e in E[b].items():
+                    T[i][k] = w.add(T[i][k], w.mul(w.t(solved[i].get(b)), e))
+        return {i: present(row) for i, row in T.items()}
+
+    def congruent(self, Ti: dict[int, Ref], Tj: dict[int, Ref], same: bool) -> Ref | None:
+        """Block (i, j) of T N T*, N the inverse so far."""
+        w = self.write
+        total: Ref | None = None
+        for k, left in Ti.items():
+            for m, right in Tj.items():
+                product = w.mul(left, w.mul(self.inv(k, m), w.t(right)), symmetric=same)
+                total = w.add(total, product)
+        return w.mirror(total) if same else total
 
     def inv(self, i: int, j: int) -> Ref | None:
         ref = self.inverse.get((min(i, j), max(i, j)))

@@ -35,7 +35,8 @@ class Rules:
                  "right_looking": every pivot subtracts from what is left at once
     accumulate   "assembled", or "unassembled": D_k = H M H* + H M~ H*, eq (11) of Ascher 1996, or
                  "projected": D_k = H M H* + sum of E M~ E* over the children, E of eq (10)
-    rank_update  "outer": (c c*)/d; "gain": (c/d) c*
+    rank_update  "outer": (c c*)/d; "gain": (c/d) c*; "joseph": in brackets, and as outer elsewhere,
+                 Mbar = (1 - K H) M^ (1 - K H)* with K = M^ H* D^-1 (Bucy & Joseph 1968)
     elimination  "gauss", or "orthogonal": ABM's brackets by rotations of weighted rows, for which
                  the other switches mean nothing
     """
@@ -64,7 +65,7 @@ _CHOICES = {  # the default first
     "couple": ("inverse", "carried"),
     "assembly": ("multifrontal", "right_looking"),
     "accumulate": ("assembled", "unassembled", "projected"),
-    "rank_update": ("outer", "gain"),
+    "rank_update": ("outer", "gain", "joseph"),
     "elimination": ("gauss", "orthogonal"),
 }
 
