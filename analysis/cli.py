@@ -1,7 +1,7 @@
-"""The command line: ``pivotree compare``, ``solve``, ``spy``, ``orders``.
+"""The command line: ``pivotree compare``, ``solve``, ``spy``, ``report``, ``orders``.
 
 Exit 0 done; 1 a comparison in which no order gave an answer; 2 bad input, with one line on
-standard error.
+standard error; 130 a report that was interrupted.
 Everything heavy is imported by the command that needs it, so that ``--help`` answers at once.
 """
 
@@ -22,6 +22,7 @@ FORMATS_HELP = (
     "these but float64 also with :zero, :up, :down or :stochastic:SEED; mixed by role, as in "
     "float32+mul=bfloat16 (add, mul, div, sqrt, D, operands); dd, exact, mp:DIGITS, ball:DIGITS"
 )
+BLAME_FORMATS_HELP = "a floating-point format of at most 64 bits: float32, float64, bfloat16, p11"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -75,6 +76,18 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument("--digits", type=float, default=3.0, help="that a format must keep (3)")
     report.add_argument("--json", action="store_true", help="print one JSON document")
     report.add_argument("-o", "--output", metavar="DIR", help="a new folder; report-MODEL if not")
+
+    blame = commands.add_parser("blame", help="which operations, pivots and bodies lost the digits")
+    _add_model(blame)
+    blame.add_argument("--order", default="crbm", help="a name, file.py:function, or file.json")
+    blame.add_argument("--format", default="float32", help=BLAME_FORMATS_HELP)
+    blame.add_argument(
+        "--output",
+        metavar="BODY",
+        help="BODY or BODY[j]: a joint acceleration; the worst if not given",
+    )
+    blame.add_argument("--top", type=int, default=10, metavar="N", help="culprits to name (10)")
+    blame.add_argument("--json", action="store_true", help="print one JSON document")
 
     orders = commands.add_parser("orders", help="what orders there are, with their sources")
     orders.add_argument("--json", action="store_true", help="print one JSON document")

@@ -583,3 +583,13 @@ def test_a_model_without_joints_is_refused(run, tmp_path):
     code, _, err = run("report", "rock.json")
     assert code == 2 and "rock.json: has no joint that moves" in err
     assert [p.name for p in tmp_path.iterdir()] == ["rock.json"]
+
+
+def test_an_interrupt_before_any_state_leaves_nothing(run, tmp_path, arm, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("analysis.report.make.gather", interrupted)
+    code, out, err = run("report", arm, "--orders", "abm", "--formats", "float32", "-o", "new")
+    assert code == 130 and out == "" and err == "pivotree: interrupted; nothing was measured\n"
+    assert not (tmp_path / "new").exists()

@@ -33,11 +33,10 @@ def run(options: argparse.Namespace) -> int:
         get_format(name)
     folder = _named(options.model) if options.output is None else path_of(options.output)
     check_empty(folder)
-    tree = kkt.load(
-        options.model, floating=True if options.floating else None, merge_fixed=options.merge_fixed
-    )
     try:
         with shown(options.states) as progress:
+            floating = True if options.floating else None
+            tree = kkt.load(options.model, floating, merge_fixed=options.merge_fixed)
             result = robot_report(
                 tree, options.model, orders, formats, states=options.states, seed=options.seed,
                 digits=options.digits, folder=folder, processes=None, progress=progress,

@@ -80,7 +80,7 @@ class Pair(NamedTuple):
 def measure(bench: Bench, number: int) -> Measured:
     """Every order in every format at one state."""
     system = bench.system_at(number)
-    proof = _fitting(bench.proof, "abm", system)
+    proof = fitting(bench.proof, "abm", system)
     truth = reference(proof, system, None)
     N = len(truth.high)
     shape = (len(bench.tapes), len(bench.formats))
@@ -94,7 +94,7 @@ def measure(bench: Bench, number: int) -> Measured:
         if isinstance(found, Pair):
             data[j] = _largest(truth.error(found.high, found.low))
     for i, (name, tape) in enumerate(bench.tapes.items()):
-        tape = _fitting(tape, name, system)
+        tape = fitting(tape, name, system)
         for j, chosen in enumerate(bench.formats):
             found = exact[j]
             if not isinstance(found, Pair):
@@ -114,7 +114,7 @@ def _largest(off: Floats) -> float:
     return float(off.max(initial=0.0))
 
 
-def _fitting(tape: Tape, name: str, system: System) -> Tape:
+def fitting(tape: Tape, name: str, system: System) -> Tape:
     """The tape, or where a joint has turned too far for it, one that is traced here."""
     try:
         tape.require(system)

@@ -43,16 +43,10 @@ class Notebook:
         self._part: IO[str] | None = None
         if path is not None:
             try:
-                self._part = open(self.part, "w", encoding="utf-8")  # noqa: SIM115
+                self._part = open(growing(path), "w", encoding="utf-8")  # noqa: SIM115
                 self._part.write(HEAD + "\n")
             except OSError as error:
                 raise _unwritable(path, error) from None
-
-    @property
-    def part(self) -> Path:
-        """The file that grows while states come."""
-        assert self.path is not None
-        return self.path.with_name(f"{self.path.name}.part")
 
     def keep(self, measured: Measured) -> None:
         """One more state; on disk when this returns."""
@@ -80,7 +74,7 @@ class Notebook:
         try:
             beside.write_text("\n".join([HEAD, *lines, ""]), encoding="utf-8")
             os.replace(beside, self.path)
-            self.part.unlink()
+            growing(self.path).unlink()
         except OSError as error:
             raise _unwritable(self.path, error) from None
 
@@ -126,6 +120,11 @@ class Notebook:
 
     def _digits(self, error: Floats) -> Floats:
         return digits(error, self.most)
+
+
+def growing(path: Path) -> Path:
+    """The file that grows while states come."""
+    return path.with_name(f"{path.name}.part")
 
 
 def digits(error: NDArray, most: NDArray | float) -> Floats:

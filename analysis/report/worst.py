@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import flint
 import numpy as np
 
-import orderings
-from kkt import Block, CertificationError, Certified, System, certify, trace, write_model
+from kkt import Block, CertificationError, Certified, System, certify, write_model
 from kkt.arithmetic.formats import Format
 from kkt.elimination.run import signed
 from kkt.elimination.tape import Tape
 
-from .measure import OK, WHY, Bench, Pair, _fitting, answer, rounded_reference, run, shadow
+from .measure import OK, WHY, Bench, Pair, answer, fitting, rounded_reference, run, shadow
 from .notebook import Notebook
 from .summary import Cell, Reference, Worst, coordinate_names, worst_state
 
@@ -46,7 +45,7 @@ class Inspector:
         row = worst_state(self.notes, i, j)
         number, failed = int(self.notes.numbers[row]), int(self.notes.failed[row, i, j])
         system, chosen = self.bench.system_at(number), self.bench.formats[j]
-        tape = _fitting(self.bench.tapes[cell.order], cell.order, system)
+        tape = fitting(self.bench.tapes[cell.order], cell.order, system)
         error: float | None = None
         certified = False
         if failed == OK:
@@ -85,7 +84,7 @@ class Inspector:
         return self.proofs[key]
 
     def _prove(self, number: int, system: System, chosen: Format) -> Certified | None:
-        tape = _fitting(self.bench.proof, "abm", system)
+        tape = fitting(self.bench.proof, "abm", system)
         found = rounded_reference(tape, system, chosen)
         if not isinstance(found, Pair):
             return None
@@ -163,8 +162,3 @@ def _told(errors: dict[int, float], tape: Tape, unit: float) -> str:
 
 def _block(tape: Tape, number: int) -> Block:
     return tape.program.pivots[number].blocks[-1]
-
-
-def traced(system: System, orders: Iterable[str]) -> dict[str, Tape]:
-    """Tapes by the names that orders were asked for under."""
-    return {name: trace(system, orderings.get(name)) for name in orders}
