@@ -16,7 +16,6 @@ from numba import njit
 from .floats import _two_product, _two_sum
 
 EXPONENT = 0x7FF0000000000000  # bits of a float64
-SIGNIFICAND = 0x000FFFFFFFFFFFFF
 QUIET = 0x0008000000000000  # half of the leading bit: 1.5 2^e holds the carries of a subtraction
 
 NATIVE, NEAREST, ZERO, UP, DOWN, STOCHASTIC = range(-1, 5)  # modes; NATIVE leaves float64 alone
@@ -79,15 +78,15 @@ def _uniform(seed, count):  # pragma: no cover
     return np.float64(z >> np.uint64(11)) * 2.0**-53
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", inline="always")
 def _to_grid(z, rest, g, count):  # pragma: no cover
-    """z + rest on a grid; rest is the exact residual of z, count tells random numbers apart."""
-    mode = g.mode
-    if mode == NATIVE or z == 0.0 or z != z:
+    """z + rest on a grid, in another mode than to nearest.
+
+    rest is the exact residual of z; count tells random numbers apart.
+    """
+    if z == 0.0 or z != z:
         return z
-    shift, least, top, step = g.shift, g.least, g.top, g.step
-    if mode == NEAREST:
-        return _nearest(z, shift, least, g.most, top, g.over)
+    mode, shift, least, top, step = g.mode, g.shift, g.least, g.top, g.step
     a = abs(z)
     if a == math.inf:
         return math.copysign(g.over, z)
@@ -125,6 +124,19 @@ def cast(x, grids, out):  # pragma: no cover
         out[i] = _nearest(x[i], shift, least, most, top, over)
 
 
+@njit(cache=True, error_model="numpy", inline="always")
+def _plain(op, x, y):  # pragma: no cover
+    if op == 2:
+        return x * y
+    if op == 0:
+        return x + y
+    if op == 1:
+        return x - y
+    if op == 3:
+        return x / y
+    return math.sqrt(x)
+
+
 @njit(cache=True, error_model="numpy")
 def nearest(op, dst, a, b, v, grids, xs, ys, rs):  # pragma: no cover
     """Apply operations to v (slots,) in place; xs, ys, rs are (m,), or (0,) to record nothing."""
@@ -133,47 +145,51 @@ def nearest(op, dst, a, b, v, grids, xs, ys, rs):  # pragma: no cover
     keep = len(xs) > 0
     for i in range(len(op)):
         x, y = v[a[i]], v[b[i]]
-        if op[i] == 2:
-            r = x * y
-        elif op[i] == 0:
-            r = x + y
-        elif op[i] == 1:
-            r = x - y
-        elif op[i] == 3:
-            r = x / y
-        else:
-            r = math.sqrt(x)
-        r = _nearest(r, shift, least, most, top, over)
+        r = _nearest(_plain(op[i], x, y), shift, least, most, top, over)
         v[dst[i]] = r
         if keep:
             xs[i], ys[i], rs[i] = x, y, r
 
 
-@njit(cache=True, error_model="numpy")
-def _operate(op, x, y, down):  # pragma: no cover
-    """x op y in float64, with its exact residual; for the directed modes' operands, p <= 25."""
-    if op == 2:
-        return x * y, 0.0
+@njit(cache=True, error_model="numpy", inline="always")
+def _residual(op, x, y, z):  # pragma: no cover
+    """(x op y) - z, exact or of the right sign and size, for operands of at most 25 bits.
+
+    Second, z itself: a quotient beyond every format's range is no infinity.
+    """
+    if op == 2 or not math.isfinite(x) or not math.isfinite(y):
+        return 0.0, z
     if op < 2:
-        if op == 1:
-            y = -y
-        s, rest = _two_sum(x, y)
-        if s == 0.0 and down and (math.copysign(1.0, x) < 0.0 or math.copysign(1.0, y) < 0.0):
-            s = -0.0
-        return s, rest if math.isfinite(s) else 0.0
+        _, rest = _two_sum(x, -y if op == 1 else y)
+        return rest, z
     if op == 3:
-        q = x / y
-        if y == 0.0 or not math.isfinite(x) or not math.isfinite(y):
-            return q, 0.0
-        if abs(q) > 1e300:  # out of every format's range, but no infinity
-            return math.copysign(1e300, q), 0.0
-        high, low = _two_product(q, y)
-        return q, ((x - high) - low) / y
-    s = math.sqrt(x)
-    if s == 0.0 or not math.isfinite(s):
-        return s, 0.0
-    high, low = _two_product(s, s)
-    return s, ((x - high) - low) / (2.0 * s)
+        if y == 0.0:
+            return 0.0, z
+        if abs(z) > 1e300:
+            return 0.0, math.copysign(1e300, z)
+        high, low = _two_product(z, y)
+        return ((x - high) - low) / y, z
+    if z == 0.0 or z != z:
+        return 0.0, z
+    high, low = _two_product(z, z)
+    return ((x - high) - low) / (2.0 * z), z
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _negative_zero(op, x, y):  # pragma: no cover
+    """Whether an exact zero sum is -0 when rounding down: unless both terms are +0."""
+    if op == 1:
+        y = -y
+    return op < 2 and (math.copysign(1.0, x) < 0.0 or math.copysign(1.0, y) < 0.0)
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _operand(x, g, count):  # pragma: no cover
+    if g.mode == NATIVE:
+        return x
+    if g.mode == NEAREST:
+        return _nearest(x, g.shift, g.least, g.most, g.top, g.over)
+    return _to_grid(x, 0.0, g, count)
 
 
 @njit(cache=True, error_model="numpy")
@@ -190,10 +206,16 @@ def rounded(op, dst, a, b, v, which, operand, grids, at, xs, ys, rs):  # pragma:
             xs[i], ys[i] = x, y
         g, k, count = grids[which[i]], operand[i], 4 * (at + i)
         if k >= 0:
-            x = _to_grid(x, 0.0, grids[k], count + 1)
-            y = _to_grid(y, 0.0, grids[k], count + 2)
-        r, rest = _operate(op[i], x, y, g.mode == DOWN)
-        r = _to_grid(r, rest, g, count)
+            x = _operand(x, grids[k], count + 1)
+            y = _operand(y, grids[k], count + 2)
+        r = _plain(op[i], x, y)
+        if g.mode == NEAREST:
+            r = _nearest(r, g.shift, g.least, g.most, g.top, g.over)
+        elif g.mode > NEAREST:
+            rest, r = _residual(op[i], x, y, r)
+            if r == 0.0 and g.mode == DOWN and _negative_zero(op[i], x, y):
+                r = -0.0
+            r = _to_grid(r, rest, g, count)
         v[dst[i]] = r
         if keep:
             rs[i] = r

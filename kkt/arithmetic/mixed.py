@@ -75,20 +75,17 @@ class Parts:
     def __init__(self, mixed: Mixed, tape: Any) -> None:
         from . import carrier
 
-        numbered = {None: 0}  # part -> row of grids
-        grids = [_grid(mixed.base)]
-        for role in ROLES:
-            part = getattr(mixed, role)
-            if part is not None and part not in numbered:
-                numbered[part] = len(grids)
-                grids.append(_grid(part))
-        self.grids = np.concatenate(grids).astype(carrier.GRID)
-        row = {role: numbered[getattr(mixed, role)] for role in ROLES}
+        numbered = {part: i for i, part in enumerate(dict.fromkeys(mixed.parts))}  # rows of grids
+        self.grids = np.concatenate([_grid(part) for part in numbered]).astype(carrier.GRID)
+        row = {role: numbered[getattr(mixed, role) or mixed.base] for role in ROLES}
         self.result = np.array([row[role] for role in _ROLE_OF_OPERATION], dtype=np.int8)
         self.operand = self.result.copy()
         if mixed.operands is not None:
             self.operand[_ROLE_OF_OPERATION.index("mul")] = row["operands"]
-        self.diagonal_row = row["D"]
+        # where a format holds whatever may stand in a slot, nothing is to be rounded first
+        needed = [not all(_holds(part, other) for other in numbered) for part in numbered]
+        self.operand[~np.array(needed)[self.operand]] = -1
+        self.diagonal = row["D"], row["D"] if needed[row["D"]] else -1
         self.tape = tape if mixed.D is not None else None
         self.done = 0  # operations that went before
 
@@ -102,12 +99,23 @@ class Parts:
         result, operand = self.result[chunk.op], self.operand[chunk.op]
         if self.tape is not None:
             inside = self.tape.on_diagonal(self.done, self.done + len(chunk))
-            result[inside] = operand[inside] = self.diagonal_row
+            result[inside], operand[inside] = self.diagonal
         carrier.rounded(
             chunk.op, chunk.dst, chunk.a, chunk.b, v,
             result, operand, self.grids, self.done, x, y, r,
         )  # fmt: skip
         self.done += len(chunk)
+
+
+def _holds(part: Format, other: Format) -> bool:
+    """Whether every number of another format is one of this."""
+    if part.dtype is np.float64 and isinstance(part, Hardware):
+        return True
+    a, b = _grid(part)[0], _grid(other)[0]
+    return bool(
+        a["shift"] <= b["shift"] and a["step"] <= b["step"] and a["top"] >= b["top"]
+        and b["mode"] >= 0
+    )  # fmt: skip
 
 
 def _grid(part: Format) -> NDArray:
