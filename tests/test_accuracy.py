@@ -23,7 +23,8 @@ ORDERS = orderings.names()
 CRBM = ("crbm", "crbm_block_row")  # orders that leave the joint-space inertia
 STABLE = {
     "abm": 1e-14, "modified_abm": 1e-14, "square_root_abm": 1e-14, "bad_abm": 1e-14,
-    "lagrange": 1e-13,
+    "lagrange": 1e-13, "projected_abm": 1e-14, "joseph_abm": 1e-14, "gain_abm": 1e-14,
+    "modified_abm_stretched": 1e-14,
 }  # fmt: skip
 OTHERS = 5e-12
 UNIT = 1.1e-16  # float64
@@ -134,6 +135,7 @@ def test_rounding_the_data_is_told_apart_from_rounding_the_arithmetic():
 BOUNDS32 = {
     "abm": 2e-6, "square_root_abm": 2e-6, "modified_abm": 1e-5, "bad_abm": 1e-5,
     "virtual_work": 1e-5, "lagrange": 1e-5, "divide_and_conquer": 1e-5,
+    "projected_abm": 2e-6, "joseph_abm": 2e-6, "gain_abm": 2e-6, "modified_abm_stretched": 2e-6,
 }  # fmt: skip
 
 
