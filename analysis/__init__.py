@@ -1,18 +1,24 @@
 """What is learnt from orders: comparison, verdict, figures, and the command line.
 
 >>> analysis.compare(system, ["crbm", "abm"], ["float32", "float64"]).verdict
+>>> analysis.blame(system, "crbm", "float32").sentence
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .blaming import Blame, blame
     from .comparison import Comparison, Row, compare
 
-__all__ = ["Comparison", "Row", "compare"]
+__all__ = ["Blame", "Comparison", "Row", "blame", "compare"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load the comparison when it is asked for: the command line starts without it."""
+    """Load what is asked for: the command line starts without it."""
+    if name in ("Blame", "blame"):
+        from . import blaming
+
+        return getattr(blaming, name)
     if name in __all__:
         from . import comparison
 

@@ -1,4 +1,5 @@
-"""The command line: ``pivotree compare``, ``solve``, ``spy``, ``report``, ``orders``.
+"""The command line: ``pivotree compare``, ``solve``, ``spy``, ``blame``, ``report``,
+``orders``.
 
 Exit 0 done; 1 a comparison in which no order gave an answer; 2 bad input, with one line on
 standard error; 130 a report that was interrupted.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable
 
 import networkx as nx
@@ -30,7 +31,17 @@ GALLERY: dict[str, Builder] = {
         gallery_robots.humanoid,
     )
 }
-_READERS: dict[str, Callable[[str], object]] = {"int": int, "float": float, "str": str}
+
+
+def _number(text: str) -> float:
+    """A float, or a power of ten that is no whole one: 1e7.5, 10**7.5, 10^7.5."""
+    power = re.fullmatch(r"(?:([-+]?[\d.]+)e|10(?:\*\*|\^))([-+]?\d+\.\d+)", text.strip())
+    if power is None:
+        return float(text)
+    return float(power[1] or 1.0) * 10.0 ** float(power[2])
+
+
+_READERS: dict[str, Callable[[str], object]] = {"int": int, "float": _number, "str": str}
 
 
 def from_spec(text: str) -> nx.DiGraph:
@@ -62,13 +73,13 @@ def from_spec(text: str) -> nx.DiGraph:
         if key in given:
             raise ModelError(f"gallery: {name} is given {key!r} twice; give it once")
         try:
-            given[key] = _READERS[known[key]](value)
-        except ValueError:
+            read = given[key] = _READERS[known[key]](value)
+        except (ValueError, OverflowError):
             kind = {"int": "a whole number", "float": "a number"}[known[key]]
             raise ModelError(
                 f"gallery: {name} argument {key!r} is {value!r}; give {kind}"
             ) from None
-        if isinstance(given[key], float) and not math.isfinite(float(value)):
+        if isinstance(read, float) and not math.isfinite(read):
             raise ModelError(f"gallery: {name} argument {key!r} is {value}; give a finite number")
     missing = [
         key

@@ -8,6 +8,7 @@ its blocks and not by the program, must hold zero.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,6 +93,21 @@ class Certified:
         if size == 0.0:
             return 0.0 if max(off) == 0.0 else float("inf")
         return max(off) / size
+
+    @property
+    def largest(self) -> float:
+        """max |qdd|, 1 where all are zero."""
+        with flint.ctx.workprec(self.bits):
+            return max([magnitude(x) for x in self.qdd], default=0.0) or 1.0
+
+    def differences(self, qdd: Sequence[Any] | NDArray) -> NDArray[np.float64]:
+        """(N,) qdd - exact, with their signs; nan or infinite where a qdd is not a number."""
+        off = np.empty(len(self.qdd))
+        with flint.ctx.workprec(self.bits):
+            for i, (x, y) in enumerate(zip(qdd, self.qdd, strict=True)):
+                difference = ball_of(x) - y
+                off[i] = float(difference.mid()) if difference.is_finite() else float(x)
+        return off
 
     def block_error(self, blocks: list[Block], solution: dict[Block, Any]) -> float | None:
         """Largest error of some blocks' unknowns, relative to the largest unknown of the kind."""

@@ -19,7 +19,7 @@ from ..arithmetic.formats import Format
 from ..blocks import Block
 from ..errors import FormatError
 from ..system import Entries
-from .owners import instruction_bodies, step_bodies
+from .owners import run_bodies
 from .run import enter, signed
 from .tape import Tape
 
@@ -179,11 +179,8 @@ class Observation:
         """By body, in the tree's order (n,)."""
         self._need_blocks()
         parent = self.tape.inputs.parent
-        own = step_bodies(self.tape.program)
-        body = instruction_bodies(self.tape.program, parent)[self.instruction]
-        placed = self.step >= 0
-        alone = np.where(placed, own[np.where(placed, self.step, 0)], -1)
-        return self.by(np.where(alone >= 0, alone, body), len(parent))
+        bodies = run_bodies(self.tape.program, parent, self.instruction, self.step)
+        return self.by(bodies, len(parent))
 
     @cached_property
     def pivot_errors(self) -> Floats:

@@ -7,8 +7,10 @@ from numpy.typing import NDArray
 
 from .program import Instruction, Program
 
+Bodies = NDArray[np.int64]  # in the tree's order; -1 for none
 
-def step_bodies(program: Program) -> NDArray[np.int64]:
+
+def step_bodies(program: Program) -> Bodies:
     """(steps,) the body whose pivots a step eliminates; -1 where it has several, or none."""
     result = np.full(program.groups, -2, dtype=np.int64)
     factor = program.symbolic
@@ -23,31 +25,50 @@ def step_bodies(program: Program) -> NDArray[np.int64]:
     return np.maximum(result, -1)
 
 
-def instruction_bodies(program: Program, parent: NDArray[np.int64]) -> NDArray[np.int64]:
+def instruction_bodies(program: Program, parent: Bodies) -> Bodies:
     """(instructions,) the body of each instruction; -1 for constants.
 
-    That of its step, where a step eliminates one body.  In a bracket of several bodies: that of
-    the input block that it reads, else the nearest common ancestor of its operands' bodies.
+    Sums that begin with M_k, a_k, b_k or tau_k are body k's.  Other instructions are their step's,
+    where it eliminates one body; in a bracket of several bodies that of the input block that they
+    read, else the nearest common ancestor of their operands' bodies.
     """
     of_step = step_bodies(program)
     of_value = np.full(len(program.shapes), -1, dtype=np.int64)  # by what a value is made from
     result = np.full(len(program.instructions), -1, dtype=np.int64)
     inputs: dict[int, int] = {}
+    sums: dict[int, int] = {}  # values that are summed into a body's own M, a, b or tau
     for i, instruction in enumerate(program.instructions):
+        out, step = instruction.out, instruction.step
         if instruction.op == "input":
-            inputs[instruction.out] = int(instruction.info[1])
+            inputs[out] = int(instruction.info[1])
+            if instruction.info[0] in ("M", "a", "b", "tau"):
+                sums[out] = inputs[out]
         body = _body(instruction, inputs, of_value, parent)
-        of_value[instruction.out] = body
-        step = instruction.step
-        result[i] = of_step[step] if step >= 0 and of_step[step] >= 0 else body
+        of_value[out] = body
+        own = [sums[ref.value] for ref in instruction.args if ref and ref.value in sums]
+        if instruction.op in ("add", "mirror") and own:
+            result[i] = sums[out] = own[0]
+        else:
+            result[i] = of_step[step] if step >= 0 and of_step[step] >= 0 else body
     return result
 
 
+def run_bodies(
+    program: Program, parent: Bodies, instruction: NDArray[np.integer], step: NDArray[np.integer]
+) -> Bodies:
+    """(runs,) the body of runs of operations of one instruction and one step.
+
+    A factor of several bodies' pivots is the only instruction that has several steps.
+    """
+    of_step = np.append(step_bodies(program), -1)
+    own = np.array([i.step for i in program.instructions], dtype=np.int64)[instruction]
+    at_step = of_step[step]
+    other = (step != own) & (at_step >= 0)
+    return np.where(other, at_step, instruction_bodies(program, parent)[instruction])
+
+
 def _body(
-    instruction: Instruction,
-    inputs: dict[int, int],
-    of_value: NDArray[np.int64],
-    parent: NDArray[np.int64],
+    instruction: Instruction, inputs: dict[int, int], of_value: Bodies, parent: Bodies
 ) -> int:
     if instruction.op == "input":
         return inputs[instruction.out]
@@ -62,7 +83,7 @@ def _body(
     return body
 
 
-def common_ancestor(i: int, j: int, parent: NDArray[np.int64]) -> int:
+def common_ancestor(i: int, j: int, parent: Bodies) -> int:
     """The nearest body that both hang on, one of them included; i where there is none."""
     if i == j:
         return i

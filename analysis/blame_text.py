@@ -1,0 +1,110 @@
+"""Blame in words and as a table."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+
+from kkt.arithmetic.formats import get_format
+
+from .culprits import Culprit
+
+if TYPE_CHECKING:
+    from .blaming import Blame
+
+MAIN = 0.3  # share from which one culprit is named for the whole
+BOTH_SIGNS = 2.5  # sum of the top shares' magnitudes from which they cancel each other
+
+
+def sentence(b: Blame) -> str:
+    """The main culprit first, then how sure that is."""
+    text = f"{b.order} in {b.format} on {b.model}: {_error(b)}"
+    if b.top:
+        text += f" {_culprit(b)}"
+    if b.why is not None:
+        text += f" No ratio is given: {b.why}."
+    elif b.ratio is not None:
+        text += f" All operations together explain {100.0 * b.ratio:.4g} % of the true error."
+    if b.input_rounding is not None:
+        text += f" Rounding the data alone moves this output by {b.input_rounding:.1e}."
+    return text
+
+
+def _error(b: Blame) -> str:
+    if b.output.startswith("pivot "):
+        return f"{b.output} has lost its value."
+    if b.true_error is None:
+        return f"{b.output} is not a number."
+    units = b.true_error / get_format(b.format).unit
+    return (
+        f"{b.output} is off by {b.true_error:.1e} of the largest acceleration, "
+        f"{units:.1f} units of rounding."
+    )
+
+
+def _culprit(b: Blame) -> str:
+    first = b.top[0]
+    if sum(abs(c.share) for c in b.top) > BOTH_SIGNS:
+        what = "Roundings of both signs nearly cancel; the largest is"
+    elif abs(first.share) >= MAIN or not b.bodies:
+        return f"{described(first)}: {percent(first.share)} of the error."
+    else:
+        what = "No single entry dominates; the largest is"
+    body = b.bodies[0]
+    return (
+        f"{what} {described(first)}, with {percent(first.share)}; "
+        f"body {body.body} as a whole has {percent(body.share)}."
+    )
+
+
+def described(c: Culprit) -> str:
+    """The formula, its entry and its body, as in M_2 + Phi_21 M_1 Phi_21^T, entry (6,6), body 2."""
+    entry = "" if c.entry is None else f", entry ({c.entry[0]},{c.entry[1]})"
+    body = "" if c.body is None else f", body {c.body}"
+    return f"{c.formula}{entry}{body}"
+
+
+def percent(share: float) -> str:
+    x = 100.0 * share
+    return f"{x:.0f} %" if abs(x) >= 10.0 else f"{x:.1f} %"
+
+
+def blame_table(b: Blame) -> Table:
+    """The top entries, one a line, with shares of the explained error."""
+    table = Table(
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        caption="share: signed part of the sum of all contributions; opposite ones cancel, so that "
+        "one can exceed 100 %",
+        caption_justify="left",
+    )
+    table.add_column("share", justify="right", no_wrap=True)
+    table.add_column("formula")
+    table.add_column("entry", no_wrap=True)
+    table.add_column("body", no_wrap=True)
+    table.add_column("pivot")
+    for c in b.top:
+        table.add_row(
+            percent(c.share),
+            escape(c.formula),
+            "" if c.entry is None else f"({c.entry[0]},{c.entry[1]})",
+            escape(str(c.body) if c.body is not None else ""),
+            escape(c.pivot or ""),
+        )
+    return table
+
+
+def rest(b: Blame) -> list[str]:
+    """Lines below the table: bodies, pivots, and the names that formulas introduce."""
+    lines = []
+    for heading, culprits in (("bodies", b.bodies), ("pivots", b.pivots)):
+        shown = ", ".join(f"{c.formula} {percent(c.share)}" for c in culprits[:5])
+        if shown:
+            lines.append(f"{heading}: {shown}")
+    used = set(re.findall(r"T\d+", " ".join(c.formula for c in b.top)))
+    lines += [f"{name} = {formula}" for name, formula in b.where.items() if name in used]
+    return lines

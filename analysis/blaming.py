@@ -1,0 +1,245 @@
+"""Blame: which operations, pivots and bodies caused the error of an order in a number format.
+
+The contribution of an operation is its exact local rounding error times the adjoint of the output,
+with derivatives taken halfway between the run and a shadow of at least twice the digits, so that
+contributions add up to the whole error and not to its first order (docs/rounding.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import kkt
+import orderings
+from kkt import Block, OrderError, System
+from kkt.arithmetic.formats import Format, get_format
+from kkt.elimination.contributions import Pair, recorded_pair
+from kkt.elimination.tape import Tape
+
+from .comparison import REFERENCE_DIGITS
+from .culprits import Culprit, Culprits
+
+TOP = 10
+
+
+@dataclass(frozen=True)
+class Blame:
+    """Whose the error of one output is.
+
+    Errors are absolute errors of the output over max |qdd|, as in a comparison.
+    """
+
+    model: str
+    order: str
+    format: str
+    output: str  # qdd_BODY, qdd_BODY[j] with several freedoms, or the pivot that vanished
+    true_error: float | None  # |computed - certified|; None where it is not a number
+    explained: float | None  # sum of contributions, positive where it has the error's sign
+    ratio: float | None  # explained / true; None where it says nothing
+    why: str | None  # it is None
+    top: tuple[Culprit, ...]  # entries of block formulas
+    blocks: tuple[Culprit, ...]  # whole block formulas
+    pivots: tuple[Culprit, ...]
+    bodies: tuple[Culprit, ...]
+    input_rounding: float | None  # error of the output that rounding the data alone brings
+    shadow: str  # float64 or dd
+    where: dict[str, str] = field(default_factory=dict)  # names that the formulas introduce
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON document of ``pivotree blame --json``."""
+        document = dict(self.__dict__)
+        for key in ("top", "blocks", "pivots", "bodies"):
+            document[key] = [culprit.as_dict() for culprit in document[key]]
+        return document
+
+    @property
+    def sentence(self) -> str:
+        """What a colleague would say."""
+        from .blame_text import sentence
+
+        return sentence(self)
+
+
+def blame(
+    system: System,
+    order: str | Callable[..., Any] | Tape,
+    format: str | Format = "float32",
+    output: str | None = None,
+    *,
+    top: int = TOP,
+    progress: Callable[[str], None] = lambda step: None,
+) -> Blame:
+    """Blame operations, pivots and bodies for the error of an order in a format.
+
+    ``output``: "BODY" or "BODY[j]", one joint acceleration; the one with the largest error where
+    None.  Where a pivot became zero or not a number, the error of that pivot is blamed instead,
+    and ``ratio`` is None.  Raises FormatError for formats that are no rounding to a float,
+    OrderError for an unknown order or output, and CertificationError for singular systems.
+    """
+    chosen = get_format(format)
+    if isinstance(order, str):
+        order = orderings.get(order)
+    progress("tracing")
+    tape = order if isinstance(order, Tape) else kkt.trace(system, order)
+    tape.require(system)
+    progress(f"{tape.program.name} in {chosen.name}, and its shadow")
+    pair = recorded_pair(tape, system.entries, chosen)
+    progress("certified answer")
+    exact = kkt.certify(system, REFERENCE_DIGITS, rounded_to=chosen)
+    data = kkt.certify(system, REFERENCE_DIGITS)
+    answers = _Answers(system, tape, pair, exact, data)
+    which = None if output is None else answers.find(output)
+    progress("adjoints")
+    bad = _first_bad(pair)
+    if bad is not None:
+        if not _sound(pair.shadow.output(bad[2])) and pair.digits != "dd":
+            pair = answers.pair = recorded_pair(tape, system.entries, chosen, "dd")
+        return _of_pivot(system, answers, bad, chosen, which, top)
+    return _of_output(system, answers, which, chosen, top)
+
+
+class _Answers:
+    """The joint accelerations that were computed, beside the certified ones."""
+
+    def __init__(
+        self, system: System, tape: Tape, pair: Pair, exact: kkt.Certified, data: kkt.Certified
+    ) -> None:
+        self.tape, self.pair = tape, pair
+        self.labels: list[str] = []
+        self.slots: list[int] = []
+        for block in exact.blocks:
+            slots = tape.solution[block][:, 0].tolist()
+            self.slots += slots
+            several = len(slots) > 1
+            self.labels += [f"{block}[{j}]" if several else str(block) for j in range(len(slots))]
+        if not self.slots:
+            raise OrderError(f"{system.name}: has no degree of freedom, so that nothing is blamed")
+        computed = np.array([pair.run.output(slot) for slot in self.slots])
+        #: (N,) computed minus certified, over max |certified|
+        self.errors = exact.differences(computed) / exact.largest
+        #: (N,) what the rounding of the data does
+        self.data = np.abs(data.differences(exact.qdd) / data.largest)
+        self.scale = exact.largest
+
+    def find(self, output: str) -> int:
+        """The place of "BODY" or "BODY[j]"."""
+        wanted = output if output.startswith("qdd_") else f"qdd_{output}"
+        for text in (wanted, f"{wanted}[0]"):
+            if text in self.labels:
+                return self.labels.index(text)
+        known = [label.removeprefix("qdd_") for label in self.labels]
+        raise OrderError(
+            f"output {output!r}: is no joint acceleration here; use a body, or BODY[j] if it "
+            f"has several freedoms, such as {', '.join(known[:4])}"
+        )
+
+    def worst(self) -> int:
+        return int(np.abs(np.nan_to_num(self.errors, nan=np.inf, posinf=np.inf)).argmax())
+
+
+def _of_output(
+    system: System, answers: _Answers, which: int | None, chosen: Format, top: int
+) -> Blame:
+    j = answers.worst() if which is None else which
+    true = float(answers.errors[j])
+    found = answers.pair.contributions({answers.slots[j]: 1.0}) / answers.scale
+    total = float(found.sum())
+    why: str | None = None
+    if not np.isfinite(true):
+        why = "the output overflows; the first operation that does is named"
+        found = _first_overflow(answers.pair)
+    elif not np.isfinite(total):
+        why = "an intermediate result is not a number"
+    elif true == 0.0:
+        why = "the output is exact"
+    explained = total * (-1.0 if true < 0.0 else 1.0)
+    return _told(
+        system, answers, chosen, answers.labels[j], found, top,
+        true_error=abs(true) if np.isfinite(true) else None,
+        explained=explained if np.isfinite(explained) else None,
+        ratio=None if why else explained / abs(true),
+        why=why,
+        input_rounding=float(answers.data[j]),
+    )  # fmt: skip
+
+
+def _first_bad(pair: Pair) -> tuple[Block, int, int, float] | None:
+    """Block, step, slot and value of the first pivot that is zero or not a number."""
+    for i, slots in sorted(pair.tape.pivots.items()):
+        record = pair.tape.program.pivots[i]
+        for slot in slots.tolist():
+            value = pair.run.output(slot)
+            if not _sound(value):
+                return record.blocks[0], record.step, slot, value
+    return None
+
+
+def _sound(pivot: float) -> bool:
+    return pivot != 0.0 and bool(np.isfinite(pivot))
+
+
+def _first_overflow(pair: Pair) -> np.ndarray:
+    """(length,) 1 for the first operation whose result is not a number, 0 for all others."""
+    found = np.zeros(pair.tape.length)
+    found[int(np.argmin(np.isfinite(pair.run.r)))] = 1.0
+    return found
+
+
+def _of_pivot(
+    system: System,
+    answers: _Answers,
+    bad: tuple[Block, int, int, float],
+    chosen: Format,
+    which: int | None,
+    top: int,
+) -> Blame:
+    """Blame for a pivot that vanished: its own value against its shadow's."""
+    block, step, slot, value = bad
+    true = answers.errors[answers.worst() if which is None else which]
+    found = answers.pair.contributions({slot: 1.0})
+    shadow = answers.pair.shadow.output(slot)
+    state = "zero" if value == 0.0 else "not a number"
+    why = (
+        f"pivot {block} at step {step + 1} became {state}, where {shadow:.3g} is right, so that no "
+        "derivative of qdd says anything; the error of that pivot is blamed instead"
+    )
+    if not np.isfinite(value):
+        found = _first_overflow(answers.pair)
+    scale = abs(shadow) or 1.0
+    return _told(
+        system, answers, chosen, f"pivot {block}", found / scale, top,
+        true_error=float(abs(true)) if np.isfinite(true) else None,
+        explained=None,
+        ratio=None,
+        why=why,
+        input_rounding=None if which is None else float(answers.data[which]),
+    )  # fmt: skip
+
+
+def _told(
+    system: System,
+    answers: _Answers,
+    chosen: Format,
+    output: str,
+    found: np.ndarray,
+    top: int,
+    **errors: Any,
+) -> Blame:
+    culprits = Culprits(answers.tape, np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0))
+    return Blame(
+        model=system.name,
+        order=answers.tape.program.name,
+        format=chosen.name,
+        output=output,
+        top=culprits.top(top),
+        blocks=culprits.blocks(top),
+        pivots=culprits.pivots(top),
+        bodies=culprits.bodies(top),
+        shadow=answers.pair.digits,
+        where=culprits.formulas.where(),
+        **errors,
+    )

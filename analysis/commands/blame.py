@@ -1,0 +1,40 @@
+"""``pivotree blame``: which operations, pivots and bodies caused an order's error."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+
+import kkt
+import orderings
+
+from .shared import progress_shown, system_of
+
+
+def run(options: argparse.Namespace) -> int:
+    from ..blaming import blame
+
+    if options.top < 1:
+        raise kkt.PivotreeError(f"option --top: is {options.top}; give at least 1")
+    function = orderings.get(options.order)
+    with progress_shown() as progress:
+        system = system_of(options)
+        found = blame(
+            system, function, options.format, options.output, top=options.top, progress=progress
+        )
+    found = replace(found, model=options.model)  # as the user calls it
+    if options.json:
+        print(json.dumps(found.as_dict(), indent=1))
+        return 0
+    from ..blame_text import blame_table, rest
+    from ..table import console
+
+    out = console(sys.stdout)
+    out.print(found.sentence, soft_wrap=True, markup=False)
+    if found.top:
+        out.print(blame_table(found))
+    for line in rest(found):
+        out.print(line, soft_wrap=True, markup=False)
+    return 0

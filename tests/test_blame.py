@@ -1,0 +1,237 @@
+"""Blame: contributions of all operations add up to the true error, and name what caused it."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from helpers import MODELS, system_of, tape_of
+
+import analysis
+import kkt
+import orderings
+from analysis import cli
+from analysis.culprits import Culprits
+from analysis.formulas import Formulas
+from kkt.arithmetic.formats import get_format
+from kkt.elimination.contributions import recorded_pair
+
+ABM_LIKE = ("abm", "bad_abm", "modified_abm", "virtual_work")
+TREES = [f"random_tree:n={5 + seed},seed={seed}" for seed in range(20)]
+ABSORBED = "example3:m1=1e7.5,case=1"
+
+
+def right_looking(structure):
+    """Cloutier's bad ABM to the letter: M_p + Phi M Phi* is formed first."""
+    return kkt.PivotSequence(
+        orderings.get("bad_abm")(structure),
+        name="bad_abm_right_looking",
+        rules=kkt.Rules(assembly="right_looking"),
+    )
+
+
+@pytest.mark.parametrize("spec", [*(s for s in MODELS if s != "chain_100"), *TREES])
+def test_explained_is_the_true_float32_error(spec):
+    """Within 1 % for ABM-like orders and 5 % for crbm, against the certified answer."""
+    system = system_of(spec)
+    exact = kkt.certify(system, 30, rounded_to="float32")
+    scale = exact.largest
+    for order in (*ABM_LIKE, "crbm"):
+        tape = tape_of(spec, order)
+        pair = recorded_pair(tape, system.entries, get_format("float32"))
+        slots = [s for block in exact.blocks for s in tape.solution[block][:, 0].tolist()]
+        computed = kkt.eliminate(system, tape, "float32", records=False).qdd
+        true = exact.differences(computed)
+        worst = int(np.abs(true).argmax())
+        explained = float(pair.contributions({slots[worst]: 1.0}).sum())
+        allowed = 0.05 if order == "crbm" else 0.01
+        assert abs(explained - true[worst]) <= allowed * abs(true[worst]), order
+        assert abs(true[worst]) / scale == pytest.approx(exact.error(computed), rel=1e-6)
+
+
+@pytest.mark.parametrize("format", ["float64", "p11", "bfloat16:zero", "p9:stochastic:1"])
+def test_other_formats(format):
+    """A shadow of twice the digits: double-double for float64, float64 for shorter formats."""
+    found = analysis.blame(system_of("chain:8"), "abm", format)
+    assert found.ratio == pytest.approx(1.0, abs=1e-6)
+    assert found.shadow == ("dd" if format == "float64" else "float64")
+
+
+def test_chain_100_by_crbm_and_abm():
+    """Six digits lost and none: explained either way."""
+    for order, least in (("crbm", 1e-3), ("abm", 0.0)):
+        found = analysis.blame(system_of("chain_100"), tape_of("chain_100", order))
+        assert found.ratio == pytest.approx(1.0, abs=0.01)
+        assert found.true_error > least
+
+
+@pytest.mark.parametrize("order", ["crbm", right_looking], ids=["crbm", "bad_abm"])
+def test_the_absorbed_mass_is_named_first(order):
+    """m1 = 10^7.5 swallows M_2, so that the pivot D_2 = 1 becomes 0 and qdd says nothing."""
+    found = analysis.blame(system_of(ABSORBED), order)
+    assert found.ratio is None and found.explained is None
+    assert "pivot qdd_2" in found.why and "became zero" in found.why
+    first = found.top[0]
+    assert first.formula == "M_2 + Phi_21 M_1 Phi_21^T"
+    assert first.entry == (6, 6) and first.body == 2
+    assert first.share == pytest.approx(1.0, abs=1e-6)
+    assert "M_2 + Phi_21 M_1 Phi_21^T, entry (6,6), body 2: 100 % of the error" in found.sentence
+
+
+def test_the_registered_bad_abm_keeps_that_mass():
+    """Its children's update is exactly zero there before M_2 is added, so that nothing is lost."""
+    found = analysis.blame(system_of(ABSORBED), "bad_abm")
+    assert found.true_error < 1e-7 and found.ratio == pytest.approx(1.0, abs=0.01)
+
+
+def test_shares_add_up_in_every_grouping():
+    system, tape = system_of("random_tree:n=9,seed=4"), tape_of("random_tree:n=9,seed=4", "crbm")
+    exact = kkt.certify(system, 30, rounded_to="float32")
+    slot = int(tape.solution[exact.blocks[0]][0, 0])
+    pair = recorded_pair(tape, system.entries, get_format("float32"))
+    culprits = Culprits(tape, pair.contributions({slot: 1.0}))
+    everything = 10**6
+    for kind in ("top", "blocks", "pivots", "bodies"):
+        shares = [c.share for c in getattr(culprits, kind)(everything)]
+        assert sum(shares) == pytest.approx(1.0, abs=1e-9)
+        assert [abs(s) for s in shares] == sorted((abs(s) for s in shares), reverse=True)
+
+
+def test_contributions_are_what_an_exact_operation_would_save():
+    """Where one rounding is all: 20000006 + 1 becomes 20000008, D_2 = 2, and qdd_1 is half off."""
+    spec = "example3:m1=20000006,case=1"
+    system, tape = system_of(spec), tape_of(spec, "crbm")
+    exact = kkt.certify(system, 30, rounded_to="float32")
+    format = get_format("float32")
+    pair = recorded_pair(tape, system.entries, format)
+    slot = int(tape.solution[exact.blocks[0]][0, 0])
+    found = pair.contributions({slot: 1.0})
+    worst = int(np.abs(found).argmax())
+    before, after = pair.run.output(slot), _run_with_one_exact(tape, system, worst, slot)
+    assert abs(found[worst]) > 400.0
+    assert before - after == pytest.approx(found[worst], rel=1e-6)
+
+
+def _run_with_one_exact(tape, system, which, slot):
+    """float32, but one operation's result kept in float64, where its rounding is far smaller."""
+    from kkt.elimination.run import enter
+
+    v = np.zeros(tape.slots)
+    enter(tape, system.entries, v, lambda x: x.astype(np.float32).astype(float))
+    at = 0
+    operate = (np.add, np.subtract, np.multiply, np.divide)
+    for chunk in tape.chunks():
+        for op, d, a, b in zip(*(c.tolist() for c in chunk[:4]), strict=True):
+            r = operate[op](v[a], v[b])
+            v[d] = r if at == which else np.float32(r)
+            at += 1
+    return float(np.sign(slot) * v[abs(slot)])
+
+
+def test_overflow_is_named():
+    """float16 holds m1 = 60000, but not its square, which crbm's factor forms."""
+    found = analysis.blame(system_of("example3:m1=60000,case=1"), "crbm", "float16")
+    assert found.ratio is None and "not a number" in found.why
+    (first,) = found.top
+    assert first.share == 1.0 and first.formula.startswith("LDL^T")
+
+
+def test_formulas_are_those_of_the_papers():
+    """Ascher 1996, equations (5) to (7), from the program alone."""
+    system, tape = system_of("example1:q1=1"), tape_of("example1:q1=1", "abm")
+    formulas = Formulas(tape.program, system.tree.names, system.tree.parent)
+    texts = {}
+    for k in range(len(tape.program.instructions)):
+        texts.setdefault(formulas.definition(k), []).append(formulas.instruction(k))
+    assert "M_2 + Phi_21 Mbar_1 Phi_21^T" in texts["M^_2"]
+    assert "M_1 H_1^T D_1^-1 H_1 M_1 - M_1" in texts["-Mbar_1"]
+    assert "-a_2 - H_2^T qdd_2" in texts["pdd_2"]
+    assert any(t.startswith("D_2^-1 (tau_2 - H_2 ") for t in texts["qdd_2"])
+
+
+def test_formulas_say_what_is_computed():
+    """Every name and product of a formula evaluates, with numpy, to the instruction's value."""
+    spec = "example1:q1=1"
+    system, tape = system_of(spec), tape_of(spec, "crbm")
+    formulas = Formulas(tape.program, system.tree.names, system.tree.parent)
+    index, e = system.structure.index, system.entries
+    known = {}
+    for body in (1, 2):
+        k = index[body]
+        known |= {f"M_{body}": e.M[k], f"H_{body}": system.state.S[k].T}
+        known |= {f"a_{body}": e.a[k][:, None], f"b_{body}": e.b[k][:, None]}
+    known["Phi_21"] = e.Phi[index[1]]
+    wanted = "M_2 + Phi_21 M_1 Phi_21^T"
+    assert any(formulas.instruction(k) == wanted for k in range(len(tape.program.instructions)))
+    total = known["M_2"] + known["Phi_21"] @ known["M_1"] @ known["Phi_21"].T
+    inertia = known["H_2"] @ total @ known["H_2"].T
+    assert kkt.joint_space_inertia(system, tape)[index[2], index[2]] == pytest.approx(inertia[0, 0])
+
+
+# -- command line ---------------------------------------------------------------------------------
+
+
+def run(capsys, *arguments):
+    code = cli.main(["blame", *arguments])
+    return code, capsys.readouterr()
+
+
+def test_json_is_the_fixed_document(capsys):
+    code, said = run(capsys, "chain:6", "--order", "crbm", "--json", "--top", "3")
+    document = json.loads(said.out)
+    assert code == 0 and len(document["top"]) == 3
+    assert {"model", "order", "format", "output", "true_error", "explained", "ratio"} <= set(
+        document
+    )
+    assert document["model"] == "chain:6" and document["format"] == "float32"
+    assert document["ratio"] == pytest.approx(document["explained"] / document["true_error"])
+    for culprit in document["top"]:
+        assert {"formula", "pivot", "body", "entry", "share"} <= set(culprit)
+    assert document["input_rounding"] > 0.0
+
+
+def test_json_of_a_pivot_that_vanished(capsys):
+    code, said = run(capsys, ABSORBED, "--order", "crbm", "--json")
+    document = json.loads(said.out)
+    assert code == 0 and document["ratio"] is None and "qdd_2" in document["why"]
+
+
+def test_text_names_the_culprit_first(capsys):
+    code, said = run(capsys, "chain:8", "--order", "crbm", "--format", "float32", "--output", "j3")
+    assert code == 0 and said.out.startswith("crbm in float32 on chain:8: qdd_j3 is off by ")
+    assert "of the true error" in said.out.splitlines()[0]
+    assert re.search(r"bodies: \w+ -?[\d.]+ %", said.out)
+
+
+@pytest.mark.parametrize(
+    "arguments, part",
+    [
+        (("chain:3", "--output", "j9"), "output 'j9'"),
+        (("chain:3", "--output", "j1[1]"), "output 'j1[1]'"),
+        (("chain:3", "--format", "mp:50"), "format 'mp:50'"),
+        (("chain:3", "--format", "float12"), "format 'float12'"),
+        (("chain:3", "--order", "nonsense"), "nonsense"),
+        (("chain:3", "--top", "0"), "--top"),
+    ],
+)
+def test_refusals_are_one_line(capsys, arguments, part):
+    code, said = run(capsys, *arguments)
+    assert code == 2 and said.out == ""
+    assert part in said.err and said.err.count("\n") == 1
+
+
+def test_several_freedoms_are_outputs_of_their_own():
+    system = system_of("anymal_c_ff")
+    free = next(b for b, d in zip(system.tree.names, system.tree.dof, strict=True) if d == 6)
+    found = analysis.blame(system, "abm", output=f"{free}[4]")
+    assert found.output == f"qdd_{free}[4]" and found.ratio == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.parametrize("text", ["1e7.5", "10**7.5", "10^7.5"])
+def test_gallery_takes_powers_of_ten(text):
+    assert kkt.load(f"example3:m1={text}").nodes[1]["mass"] == pytest.approx(10**7.5, rel=1e-15)
+
+
+def test_gallery_refuses_what_is_too_large():
+    with pytest.raises(kkt.ModelError, match="m1"):
+        kkt.load("example3:m1=1e400.5")
