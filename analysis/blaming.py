@@ -17,7 +17,7 @@ import kkt
 import orderings
 from kkt import Block, OrderError, System
 from kkt.arithmetic.formats import Format, get_format
-from kkt.elimination.contributions import Pair, recorded_pair
+from kkt.elimination.contributions import Linearised, linearised
 from kkt.elimination.tape import Tape
 
 from .comparison import REFERENCE_DIGITS
@@ -87,7 +87,7 @@ def blame(
     tape = order if isinstance(order, Tape) else kkt.trace(system, order)
     tape.require(system)
     progress(f"{tape.program.name} in {chosen.name}, and its shadow")
-    pair = recorded_pair(tape, system.entries, chosen)
+    pair = linearised(tape, system.entries, chosen)
     progress("certified answer")
     exact = kkt.certify(system, REFERENCE_DIGITS, rounded_to=chosen)
     data = kkt.certify(system, REFERENCE_DIGITS)
@@ -96,8 +96,8 @@ def blame(
     progress("adjoints")
     bad = _first_bad(pair)
     if bad is not None:
-        if not _sound(pair.shadow.output(bad[2])) and pair.digits != "dd":
-            pair = answers.pair = recorded_pair(tape, system.entries, chosen, "dd")
+        if not _sound(pair.shadowed(bad[2])) and pair.shadow != "dd":
+            pair = answers.pair = linearised(tape, system.entries, chosen, "dd")
         return _of_pivot(system, answers, bad, chosen, which, top)
     return _of_output(system, answers, which, chosen, top)
 
@@ -106,7 +106,12 @@ class _Answers:
     """The joint accelerations that were computed, beside the certified ones."""
 
     def __init__(
-        self, system: System, tape: Tape, pair: Pair, exact: kkt.Certified, data: kkt.Certified
+        self,
+        system: System,
+        tape: Tape,
+        pair: Linearised,
+        exact: kkt.Certified,
+        data: kkt.Certified,
     ) -> None:
         self.tape, self.pair = tape, pair
         self.labels: list[str] = []
@@ -118,7 +123,7 @@ class _Answers:
             self.labels += [f"{block}[{j}]" if several else str(block) for j in range(len(slots))]
         if not self.slots:
             raise OrderError(f"{system.name}: has no degree of freedom, so that nothing is blamed")
-        computed = np.array([pair.run.output(slot) for slot in self.slots])
+        computed = np.array([pair.output(slot) for slot in self.slots])
         #: (N,) computed minus certified, over max |certified|
         self.errors = exact.differences(computed) / exact.largest
         #: (N,) what the rounding of the data does
@@ -146,7 +151,8 @@ def _of_output(
 ) -> Blame:
     j = answers.worst() if which is None else which
     true = float(answers.errors[j])
-    found = answers.pair.contributions({answers.slots[j]: 1.0}) / answers.scale
+    found = answers.pair.contributions({answers.slots[j]: 1.0}, keep=False)
+    found /= answers.scale
     total = float(found.sum())
     why: str | None = None
     if not np.isfinite(true):
@@ -167,12 +173,12 @@ def _of_output(
     )  # fmt: skip
 
 
-def _first_bad(pair: Pair) -> tuple[Block, int, int, float] | None:
+def _first_bad(pair: Linearised) -> tuple[Block, int, int, float] | None:
     """Block, step, slot and value of the first pivot that is zero or not a number."""
     for i, slots in sorted(pair.tape.pivots.items()):
         record = pair.tape.program.pivots[i]
         for slot in slots.tolist():
-            value = pair.run.output(slot)
+            value = pair.output(slot)
             if not _sound(value):
                 return record.blocks[0], record.step, slot, value
     return None
@@ -182,10 +188,11 @@ def _sound(pivot: float) -> bool:
     return pivot != 0.0 and bool(np.isfinite(pivot))
 
 
-def _first_overflow(pair: Pair) -> np.ndarray:
+def _first_overflow(pair: Linearised) -> np.ndarray:
     """(length,) 1 for the first operation whose result is not a number, 0 for all others."""
     found = np.zeros(pair.tape.length)
-    found[int(np.argmin(np.isfinite(pair.run.r)))] = 1.0
+    if pair.overflow is not None:
+        found[pair.overflow] = 1.0
     return found
 
 
@@ -200,8 +207,8 @@ def _of_pivot(
     """Blame for a pivot that vanished: its own value against its shadow's."""
     block, step, slot, value = bad
     true = answers.errors[answers.worst() if which is None else which]
-    found = answers.pair.contributions({slot: 1.0})
-    shadow = answers.pair.shadow.output(slot)
+    found = answers.pair.contributions({slot: 1.0}, keep=False)
+    shadow = answers.pair.shadowed(slot)
     state = "zero" if value == 0.0 else "not a number"
     why = (
         f"pivot {block} at step {step + 1} became {state}, where {shadow:.3g} is right, so that no "
@@ -239,7 +246,7 @@ def _told(
         blocks=culprits.blocks(top),
         pivots=culprits.pivots(top),
         bodies=culprits.bodies(top),
-        shadow=answers.pair.digits,
+        shadow=answers.pair.shadow,
         where=culprits.formulas.where(),
         **errors,
     )

@@ -14,7 +14,7 @@ from analysis import cli
 from analysis.culprits import Culprits
 from analysis.formulas import Formulas
 from kkt.arithmetic.formats import get_format
-from kkt.elimination.contributions import recorded_pair
+from kkt.elimination.contributions import linearised
 
 ABM_LIKE = ("abm", "bad_abm", "modified_abm", "virtual_work")
 TREES = [f"random_tree:n={5 + seed},seed={seed}" for seed in range(20)]
@@ -38,7 +38,7 @@ def test_explained_is_the_true_float32_error(spec):
     scale = exact.largest
     for order in (*ABM_LIKE, "crbm"):
         tape = tape_of(spec, order)
-        pair = recorded_pair(tape, system.entries, get_format("float32"))
+        pair = linearised(tape, system.entries, get_format("float32"))
         slots = [s for block in exact.blocks for s in tape.solution[block][:, 0].tolist()]
         computed = kkt.eliminate(system, tape, "float32", records=False).qdd
         true = exact.differences(computed)
@@ -88,7 +88,7 @@ def test_shares_add_up_in_every_grouping():
     system, tape = system_of("random_tree:n=9,seed=4"), tape_of("random_tree:n=9,seed=4", "crbm")
     exact = kkt.certify(system, 30, rounded_to="float32")
     slot = int(tape.solution[exact.blocks[0]][0, 0])
-    pair = recorded_pair(tape, system.entries, get_format("float32"))
+    pair = linearised(tape, system.entries, get_format("float32"))
     culprits = Culprits(tape, pair.contributions({slot: 1.0}))
     everything = 10**6
     for kind in ("top", "blocks", "pivots", "bodies"):
@@ -103,11 +103,11 @@ def test_contributions_are_what_an_exact_operation_would_save():
     system, tape = system_of(spec), tape_of(spec, "crbm")
     exact = kkt.certify(system, 30, rounded_to="float32")
     format = get_format("float32")
-    pair = recorded_pair(tape, system.entries, format)
+    pair = linearised(tape, system.entries, format)
     slot = int(tape.solution[exact.blocks[0]][0, 0])
     found = pair.contributions({slot: 1.0})
     worst = int(np.abs(found).argmax())
-    before, after = pair.run.output(slot), _run_with_one_exact(tape, system, worst, slot)
+    before, after = pair.output(slot), _run_with_one_exact(tape, system, worst, slot)
     assert abs(found[worst]) > 400.0
     assert before - after == pytest.approx(found[worst], rel=1e-6)
 

@@ -81,3 +81,97 @@ def sweep_many(dst, a, b, pa, pb, adjoint, bar):  # pragma: no cover
         if pb[i] != 0.0:
             for j in range(len(bar)):
                 adjoint[q, j] += pb[i] * bar[j]
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _linear(kind, u, w, t, us, ws, ts):  # pragma: no cover
+    """Local error of t = u op w, and derivatives halfway to the shadow's ts = us op ws."""
+    if kind == 2:
+        high, low = _two_product(u, w)
+        return (t - high) - low, 0.5 * (w + ws), 0.5 * (u + us)
+    if kind < 2:
+        if kind == 1:
+            w = -w
+        high, low = _two_sum(u, w)
+        return (t - high) - low, 1.0, 1.0
+    if kind == 3:
+        high, low = _two_product(t, w)
+        inverse = 2.0 / (w + ws)
+        return ((high - u) + low) / w, inverse, -0.5 * (u / w + ts) * inverse
+    root = math.sqrt(u)
+    high, low = _two_product(t, t)
+    return ((high - u) + low) / (t + root), 1.0 / (root + ts), 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def linearise(op, x, y, r, xs, ys, rs, error, slopes):  # pragma: no cover
+    """What a reverse sweep needs of operations between a run and its shadow, packed.
+
+    error (m,): local rounding errors, as from ``local_errors``; slopes (products, quotients and
+    roots, 2): derivatives by both operands, as from ``partials``; those of sums are known.
+    """
+    k = 0
+    for i in range(len(op)):
+        u, w, t = np.float64(x[i]), np.float64(y[i]), np.float64(r[i])
+        e, p, q = _linear(op[i], u, w, t, xs[i], ys[i], rs[i])
+        error[i] = e
+        if op[i] > 1:
+            slopes[k, 0], slopes[k, 1] = p, q
+            k += 1
+
+
+@njit(cache=True, error_model="numpy")
+def side_by_side(op, dst, a, b, v, vs, error, slopes):  # pragma: no cover
+    """Run v (slots,) in its own type and vs in float64, and ``linearise``, without recording.
+
+    Returns the first operation whose result is not a number, len(op) if there is none.
+    """
+    k, bad = 0, len(op)
+    for i in range(len(op)):
+        kind = op[i]
+        x, y, us, ws = v[a[i]], v[b[i]], vs[a[i]], vs[b[i]]
+        if kind == 2:
+            r, ts = x * y, us * ws
+        elif kind == 0:
+            r, ts = x + y, us + ws
+        elif kind == 1:
+            r, ts = x - y, us - ws
+        elif kind == 3:
+            r, ts = x / y, us / ws
+        else:
+            r, ts = np.sqrt(x), np.sqrt(us)
+        v[dst[i]], vs[dst[i]] = r, ts
+        e, p, q = _linear(kind, np.float64(x), np.float64(y), np.float64(r), us, ws, ts)
+        error[i] = e
+        if kind > 1:
+            slopes[k, 0], slopes[k, 1] = p, q
+            k += 1
+        if not math.isfinite(r):
+            bad = min(bad, i)
+    return bad
+
+
+@njit(cache=True, error_model="numpy")
+def contribute(op, dst, a, b, error, slopes, adjoint, out):  # pragma: no cover
+    """Reverse sweep over packed operations: adjoint (slots,) in place, out (m,) adjoint x error."""
+    k = len(slopes)
+    for i in range(len(op) - 1, -1, -1):
+        kind, d = op[i], dst[i]
+        if kind > 1:
+            k -= 1
+        bar = adjoint[d]
+        if bar == 0.0:
+            out[i] = 0.0
+            continue
+        adjoint[d] = 0.0
+        out[i] = bar * error[i]
+        if kind == 0:
+            adjoint[a[i]] += bar
+            adjoint[b[i]] += bar
+        elif kind == 1:
+            adjoint[a[i]] += bar
+            adjoint[b[i]] -= bar
+        else:
+            adjoint[a[i]] += slopes[k, 0] * bar
+            if kind < 4:
+                adjoint[b[i]] += slopes[k, 1] * bar

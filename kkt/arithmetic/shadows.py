@@ -19,8 +19,11 @@ NAMES = ("float64", "dd", "ball:DIGITS")
 class Shadow(Protocol):
     """Runs a tape in more digits; values and results come as unevaluated sums high + low."""
 
-    def follow(self, chunk: Chunk, high: Floats, low: Floats) -> None:
-        """Apply a chunk; results of its operations go to high, low (len(chunk),)."""
+    def follow(self, chunk: Chunk, r: NDArray, high: Floats, low: Floats, off: Floats) -> None:
+        """Apply a chunk: results of its operations go to high, low, and |r - (high + low)| to off.
+
+        Arrays are (len(chunk),); r are the results of the format that is followed.
+        """
 
     def values(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """Values of signed slots."""
@@ -47,9 +50,8 @@ class Float64:
     def __init__(self, v: NDArray) -> None:
         self.v = v.astype(np.float64)
 
-    def follow(self, chunk: Chunk, high: Floats, low: Floats) -> None:
-        low[:] = 0.0
-        _follow(chunk.op, chunk.dst, chunk.a, chunk.b, self.v, high)
+    def follow(self, chunk: Chunk, r: NDArray, high: Floats, low: Floats, off: Floats) -> None:
+        _follow(chunk.op, chunk.dst, chunk.a, chunk.b, self.v, r, high, off)  # low stays 0
 
     def values(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         high = np.sign(slots) * self.v[np.abs(slots)]
@@ -63,8 +65,8 @@ class DoubleDouble:
         self.high = v.astype(np.float64)
         self.low = np.zeros_like(self.high)
 
-    def follow(self, chunk: Chunk, high: Floats, low: Floats) -> None:
-        _follow_dd(chunk.op, chunk.dst, chunk.a, chunk.b, self.high, self.low, high, low)
+    def follow(self, chunk: Chunk, r: NDArray, high: Floats, low: Floats, off: Floats) -> None:
+        _follow_dd(chunk.op, chunk.dst, chunk.a, chunk.b, self.high, self.low, r, high, low, off)
 
     def values(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         sign, at = np.sign(slots), np.abs(slots)
@@ -80,7 +82,7 @@ class Ball:
         self.bits = int(digits * 3.33) + 16
         self.v: list[Any] = [flint.arb(float(x)) for x in v]
 
-    def follow(self, chunk: Chunk, high: Floats, low: Floats) -> None:
+    def follow(self, chunk: Chunk, r: NDArray, high: Floats, low: Floats, off: Floats) -> None:
         import flint
 
         from . import objects
@@ -89,6 +91,8 @@ class Ball:
             for i in range(len(chunk)):
                 objects.run(chunk.part(slice(i, i + 1)), self.v)
                 high[i], low[i] = _parts(self.v[int(chunk.dst[i])])
+        with np.errstate(invalid="ignore"):
+            off[:] = np.abs((r.astype(float) - high) - low)
 
     def values(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         import flint
@@ -106,7 +110,7 @@ def _parts(ball: Any) -> tuple[float, float]:
 
 
 @njit(cache=True, error_model="numpy")
-def _follow(op, dst, a, b, v, high):  # pragma: no cover
+def _follow(op, dst, a, b, v, rs, high, off):  # pragma: no cover
     for i in range(len(op)):
         x, y = v[a[i]], v[b[i]]
         if op[i] == 2:
@@ -121,10 +125,11 @@ def _follow(op, dst, a, b, v, high):  # pragma: no cover
             r = np.sqrt(x)
         v[dst[i]] = r
         high[i] = r
+        off[i] = abs(np.float64(rs[i]) - r)
 
 
 @njit(cache=True, error_model="numpy")
-def _follow_dd(op, dst, a, b, hi, lo, high, low):  # pragma: no cover
+def _follow_dd(op, dst, a, b, hi, lo, rs, high, low, off):  # pragma: no cover
     for i in range(len(op)):
         xh, xl, yh, yl = hi[a[i]], lo[a[i]], hi[b[i]], lo[b[i]]
         if op[i] == 2:
@@ -139,3 +144,4 @@ def _follow_dd(op, dst, a, b, hi, lo, high, low):  # pragma: no cover
             rh, rl = _dd_add(xh, xl, yh, yl)
         hi[dst[i]], lo[dst[i]] = rh, rl
         high[i], low[i] = rh, rl
+        off[i] = abs((np.float64(rs[i]) - rh) - rl)

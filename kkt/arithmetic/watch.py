@@ -6,15 +6,25 @@ numbers without a sign are compared as the whole numbers that their bits are.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-LAYOUT: dict[
-    np.dtype, tuple[np.dtype, int]
-] = {  # of a carrier: whole number of its width, and bits of its fraction
-    np.dtype(np.float32): (np.dtype(np.int32), 23),
-    np.dtype(np.float64): (np.dtype(np.int64), 52),
+
+class Layout(NamedTuple):
+    """How a carrier's numbers lie in their bits."""
+
+    whole: np.dtype  # whole number of the same width
+    fraction: int  # bits of the fraction
+    magnitude: int  # mask of all bits but the sign
+    infinity: int  # bits of infinity
+
+
+LAYOUT: dict[np.dtype, Layout] = {
+    np.dtype(np.float32): Layout(np.dtype(np.int32), 23, 0x7FFFFFFF, 0x7F800000),
+    np.dtype(np.float64): Layout(np.dtype(np.int64), 52, 0x7FFFFFFFFFFFFFFF, 0x7FF0000000000000),
 }
 
 
@@ -35,12 +45,12 @@ def looked(
     absorbed   exact error of the sum over the smaller operand; 0 for other operations
     size       magnitude of the result, 0 for one that is not a number
     """
-    whole, shift = LAYOUT[x.dtype]
-    magnitude = np.iinfo(whole).max
-    infinity = int(np.array(np.inf, dtype=x.dtype).view(whole))
+    layout = LAYOUT[x.dtype]
+    whole = layout.whole
     _looked(
         op, x, y, r, x.view(whole), y.view(whole), r.view(whole),
-        shift, magnitude, infinity, cancelled, absorbed, size.view(whole),
+        layout.fraction, layout.magnitude, layout.infinity,
+        cancelled, absorbed, size.view(whole),
     )  # fmt: skip
 
 
@@ -114,19 +124,11 @@ def gather(starts, cancelled, absorbed, size, zero, one, most):  # pragma: no co
 
 
 @njit(cache=True)
-def distances(r, high, low, off, scale):  # pragma: no cover
-    """off = |r - (high + low)| and scale = |high|, (m,) float64."""
-    for i in range(len(r)):
-        off[i] = abs((np.float64(r[i]) - high[i]) - low[i])
-        scale[i] = abs(high[i])
-
-
-@njit(cache=True)
-def farthest(starts, off, scale, most):  # pragma: no cover
-    """Largest distance and scale in every run, as the bits of float64: most (runs, 2)."""
+def farthest(starts, off, high, magnitude, most):  # pragma: no cover
+    """Largest distance and |shadow| in every run, as the bits of float64: most (runs, 2)."""
     for k in range(len(starts) - 1):
         a, b = np.int64(0), np.int64(0)
         for i in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
-            a = max(a, off[i])
-            b = max(b, scale[i])
+            a = max(a, off[i] & magnitude)
+            b = max(b, high[i] & magnitude)
         most[k, 0], most[k, 1] = a, b

@@ -26,7 +26,7 @@ from .tape import Tape
 if TYPE_CHECKING:
     from ..arithmetic.shadows import Shadow
 
-PIECE = 1 << 16  # operations that are looked at together: what they fill stays in the cache
+PIECE = 1 << 17  # operations that are looked at together: what they fill stays in the cache
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +54,6 @@ class Operations(NamedTuple):
     high: Floats  # the shadow's result is high + low; (0,) without a shadow
     low: Floats
     off: Floats  # |r - shadow|
-    scale: Floats  # |shadow|
 
 
 class Gathered(NamedTuple):
@@ -105,21 +104,20 @@ class Watch:
         from ..arithmetic import watch
 
         runner, at = self.format.runner(self.tape), 0
-        kinds = (self.format.dtype, watch.LAYOUT[self.v.dtype][0], np.float64)
+        kinds = (self.format.dtype, watch.LAYOUT[self.v.dtype].whole, np.float64)
         room = min(PIECE, self.tape.length)
         columns = [np.empty(room, dtype=kinds[k]) for k in (0, 0, 0, 1, 0, 0)]
-        columns += [np.empty(room if self.shadow else 0) for _ in range(4)]
+        columns += [np.zeros(room if self.shadow else 0) for _ in range(3)]
         for chunk in self.tape.chunks():
             for start in range(0, len(chunk), room):
                 piece = chunk.part(slice(start, start + room))
                 here = [column[: len(piece)] for column in columns]
-                x, y, r, cancelled, absorbed, size, high, low, off, scale = here
+                x, y, r, cancelled, absorbed, size, high, low, off = here
                 with np.errstate(all="ignore"):
                     runner.record(piece, self.v, x, y, r)
                 watch.looked(piece.op, x, y, r, cancelled, absorbed, size)
                 if self.shadow is not None:
-                    self.shadow.follow(piece, high, low)
-                    watch.distances(r, high, low, off, scale)
+                    self.shadow.follow(piece, r, high, low, off)
                 yield Operations(at, piece.op, piece.step, *here)
                 at += len(piece)
 
@@ -233,8 +231,9 @@ def observe(
     from ..arithmetic import watch
 
     seen = Watch(tape, entries, format, shadow)
-    whole = watch.LAYOUT[seen.v.dtype][0]
+    whole = watch.LAYOUT[seen.v.dtype].whole
     zero, one = np.array([0, 1]).astype(whole)
+    doubles = watch.LAYOUT[np.dtype(np.float64)]
     room = min(PIECE, tape.length)
     starts = np.empty(room + 1, dtype=np.int64)
     owner, group = (np.empty(room, dtype=np.int32) for _ in range(2))
@@ -248,10 +247,13 @@ def observe(
         most = np.empty((count, 4), dtype=whole)
         statistics = (piece.cancelled, piece.absorbed.view(whole), piece.size.view(whole))
         watch.gather(cuts, *statistics, zero, one, most)
-        far = np.zeros((count, 2), dtype=np.int64)
+        far = np.zeros((0 if shadow is None else count, 2), dtype=np.int64)
         if shadow is not None:
-            watch.farthest(cuts, piece.off.view(np.int64), piece.scale.view(np.int64), far)
-        parts.append(_Part(group[:count].copy(), owner[:count].copy(), np.diff(cuts), most, far))
+            bits = (piece.off.view(np.int64), piece.high.view(np.int64))
+            watch.farthest(cuts, *bits, doubles.magnitude, far)
+        parts.append(
+            _Part(group[:count].copy(), owner[:count].copy(), cuts[1:] - cuts[:-1], most, far)
+        )
     kept = _Part(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     runs = kept.gathered(seen.v.dtype, shadow is not None)
     return Observation(tape, seen.v, seen.largest, kept.step, kept.owner, runs, blocks, seen.shadow)
