@@ -53,6 +53,19 @@ class Float64:
     def follow(self, chunk: Chunk, r: NDArray, high: Floats, low: Floats, off: Floats) -> None:
         _follow(chunk.op, chunk.dst, chunk.a, chunk.b, self.v, r, high, off)  # low stays 0
 
+    def beside(
+        self,
+        chunk: Chunk,
+        v: NDArray,
+        x: NDArray,
+        y: NDArray,
+        r: NDArray,
+        high: Floats,
+        off: Floats,
+    ) -> None:
+        """Record a chunk of the hardware's own float32 and follow it in one loop."""
+        _beside(chunk.op, chunk.dst, chunk.a, chunk.b, v, x, y, r, self.v, high, off)
+
     def values(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         high = np.sign(slots) * self.v[np.abs(slots)]
         return high, np.zeros_like(high)
@@ -126,6 +139,27 @@ def _follow(op, dst, a, b, v, rs, high, off):  # pragma: no cover
         v[dst[i]] = r
         high[i] = r
         off[i] = abs(np.float64(rs[i]) - r)
+
+
+@njit(cache=True, error_model="numpy")
+def _beside(op, dst, a, b, v, xs, ys, rs, exact, high, off):  # pragma: no cover
+    for i in range(len(op)):
+        kind, p, q, d = op[i], a[i], b[i], dst[i]
+        x, y, u, w = v[p], v[q], exact[p], exact[q]
+        if kind == 2:
+            r, t = x * y, u * w
+        elif kind == 0:
+            r, t = x + y, u + w
+        elif kind == 1:
+            r, t = x - y, u - w
+        elif kind == 3:
+            r, t = x / y, u / w
+        else:
+            r, t = np.sqrt(x), np.sqrt(u)
+        v[d], exact[d] = r, t
+        xs[i], ys[i], rs[i] = x, y, r
+        high[i] = t
+        off[i] = abs(np.float64(r) - t)
 
 
 @njit(cache=True, error_model="numpy")

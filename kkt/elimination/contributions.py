@@ -146,7 +146,7 @@ def _any(tape: Tape, format: Format, longer: Format) -> Step:
 
 
 def _pieces(tape: Tape) -> Iterator[Chunk]:
-    """The tape in pieces whose operands stay in the cache."""
+    """The tape in pieces of bounded length."""
     for chunk in tape.chunks():
         for start in range(0, len(chunk), PIECE):
             yield chunk.part(slice(start, start + PIECE))

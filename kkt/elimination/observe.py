@@ -7,7 +7,7 @@ operations that belong to one step and one block instruction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.formats import Format
+from ..arithmetic.formats import Format, Hardware
 from ..blocks import Block
 from ..errors import FormatError
 from ..system import Entries
@@ -26,7 +26,7 @@ from .tape import Tape
 if TYPE_CHECKING:
     from ..arithmetic.shadows import Shadow
 
-PIECE = 1 << 17  # operations that are looked at together: what they fill stays in the cache
+PIECE = 1 << 18  # operations that are looked at together
 
 Floats = NDArray[np.float64]
 
@@ -104,6 +104,7 @@ class Watch:
         from ..arithmetic import watch
 
         runner, at = self.format.runner(self.tape), 0
+        beside = self._in_one_loop()
         kinds = (self.format.dtype, watch.LAYOUT[self.v.dtype].whole, np.float64)
         room = min(PIECE, self.tape.length)
         columns = [np.empty(room, dtype=kinds[k]) for k in (0, 0, 0, 1, 0, 0)]
@@ -113,13 +114,23 @@ class Watch:
                 piece = chunk.part(slice(start, start + room))
                 here = [column[: len(piece)] for column in columns]
                 x, y, r, cancelled, absorbed, size, high, low, off = here
-                with np.errstate(all="ignore"):
-                    runner.record(piece, self.v, x, y, r)
+                if beside is not None:
+                    beside(piece, self.v, x, y, r, high, off)
+                else:
+                    with np.errstate(all="ignore"):
+                        runner.record(piece, self.v, x, y, r)
+                    if self.shadow is not None:
+                        self.shadow.follow(piece, r, high, low, off)
                 watch.looked(piece.op, x, y, r, cancelled, absorbed, size)
-                if self.shadow is not None:
-                    self.shadow.follow(piece, r, high, low, off)
                 yield Operations(at, piece.op, piece.step, *here)
                 at += len(piece)
+
+    def _in_one_loop(self) -> Callable[..., None] | None:
+        """How the hardware's own format and a float64 shadow share a loop, the common case."""
+        from ..arithmetic.shadows import Float64
+
+        shared = isinstance(self.format, Hardware) and isinstance(self.shadow, Float64)
+        return self.shadow.beside if shared else None  # type: ignore[union-attr]
 
 
 @dataclass(frozen=True)
