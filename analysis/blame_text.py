@@ -25,7 +25,7 @@ def sentence(b: Blame) -> str:
     text = f"{b.order} in {b.format} on {b.model}: {_error(b)}"
     if b.top:
         text += f" {_culprit(b)}"
-    if b.why is not None:
+    if b.why is not None and b.true_error != 0.0:
         text += f" No ratio is given: {b.why}."
     elif b.ratio is not None:
         text += f" All operations together explain {100.0 * b.ratio:.4g} % of the true error."
@@ -39,6 +39,8 @@ def _error(b: Blame) -> str:
         return f"{b.output} has lost its value."
     if b.true_error is None:
         return f"{b.output} is not a number."
+    if b.true_error == 0.0:
+        return f"{b.output} is exact, so that no operation is to blame."
     units = b.true_error / get_format(b.format).unit
     return (
         f"{b.output} is off by {b.true_error:.1e} of the largest acceleration, "
@@ -70,6 +72,7 @@ def described(c: Culprit) -> str:
 
 def percent(share: float) -> str:
     x = 100.0 * share
+    x = round(x, 1) + 0.0  # no -0.0
     return f"{x:.0f} %" if abs(x) >= 10.0 else f"{x:.1f} %"
 
 
@@ -105,6 +108,16 @@ def rest(b: Blame) -> list[str]:
         shown = ", ".join(f"{c.formula} {percent(c.share)}" for c in culprits[:5])
         if shown:
             lines.append(f"{heading}: {shown}")
-    used = set(re.findall(r"T\d+", " ".join(c.formula for c in b.top)))
+    used = _names(" ".join(c.formula for c in b.top))
+    waiting = list(used)
+    while waiting:
+        found = _names(b.where.get(waiting.pop(), "")) - used
+        used |= found
+        waiting += found
     lines += [f"{name} = {formula}" for name, formula in b.where.items() if name in used]
     return lines
+
+
+def _names(text: str) -> set[str]:
+    """T1, T2 and so on."""
+    return set(re.findall(r"\bT\d+\b", text))

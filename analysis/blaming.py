@@ -209,14 +209,16 @@ def _of_pivot(
     true = answers.errors[answers.worst() if which is None else which]
     found = answers.pair.contributions({slot: 1.0}, keep=False)
     shadow = answers.pair.shadowed(slot)
-    state = "zero" if value == 0.0 else "not a number"
-    why = (
-        f"pivot {block} at step {step + 1} became {state}, where {shadow:.3g} is right, so that no "
-        "derivative of qdd says anything; the error of that pivot is blamed instead"
-    )
-    if not np.isfinite(value):
+    why = f"pivot {block} at step {step + 1} became {'zero' if value == 0.0 else 'not a number'}, "
+    if np.isfinite(shadow):
+        why += f"where {shadow:.3g} is right, "
+    why += "so that no derivative of qdd says anything; "
+    if np.isfinite(value):
+        why += "the error of that pivot is blamed instead"
+    else:
+        why += "the first operation that overflows is named instead"
         found = _first_overflow(answers.pair)
-    scale = abs(shadow) or 1.0
+    scale = abs(shadow) if np.isfinite(shadow) and shadow else 1.0
     return _told(
         system, answers, chosen, f"pivot {block}", found / scale, top,
         true_error=float(abs(true)) if np.isfinite(true) else None,

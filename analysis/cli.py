@@ -2,7 +2,7 @@
 ``orders``.
 
 Exit 0 done; 1 a comparison in which no order gave an answer; 2 bad input, with one line on
-standard error; 130 a report that was interrupted.
+standard error; 130 interrupted by Ctrl-C.
 Everything heavy is imported by the command that needs it, so that ``--help`` answers at once.
 """
 
@@ -12,6 +12,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
+
+INTERRUPTED = 130  # as a shell says it of Ctrl-C
 
 MODEL_HELP = (
     "a .urdf file, a pivotree-model .json file, robot:NAME (example-robot-data), or a gallery "
@@ -128,9 +130,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command is None:
         top.print_help()
         return 0
-    from . import commands
+    try:
+        from . import commands
 
-    return commands.run(options)
+        return commands.run(options)
+    except KeyboardInterrupt:
+        print("pivotree: interrupted", file=sys.stderr)
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -87,8 +87,9 @@ def compare(
 
     Every format is held against the certified solution for the data rounded to it.  An order
     that this robot's inertias or its size rule out gives a row with ``failed_at``.  Raises
-    OrderError for an order that is unknown or infeasible, and CertificationError where the
-    joint-space inertia is singular.
+    OrderError for an order that is unknown or infeasible, FormatError for a format that means
+    nothing or is asked for twice, and CertificationError where the joint-space inertia is
+    singular.
     """
     orders = [orders] if isinstance(orders, str) else orders
     formats = [formats] if isinstance(formats, str | Format) else formats
@@ -101,6 +102,9 @@ def compare(
     for name in names:
         if names.count(name) > 1:
             raise OrderError(f"order {name!r}: is asked for twice; give each order its own name")
+    for f in chosen:
+        if [other.name for other in chosen].count(f.name) > 1:
+            raise FormatError(f"format {f.name!r}: is asked for twice; give each one once")
     rounded = [f for f in chosen if f.kind == "float"]
     for f in rounded or chosen:
         require_refinable(f, refine, residual)

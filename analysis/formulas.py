@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from kkt.elimination.program import Instruction, Program, Ref
 
 DEEP = 3  # operations that are written out inside each other
 LONG = 64  # characters of a formula that is still written out one operation deeper
-DEFINITIONS = 12  # fresh names that are explained
+DEFINITIONS = 12  # fresh names from which on explanations bring no more of them
 SUM, PRODUCT, ATOM = range(3)  # how tightly a text holds together
 COPIES = ("mirror", "square")  # the same matrix, said in another way
 TAGS = {  # operations of orthogonal elimination
@@ -33,6 +34,7 @@ class Formulas:
         self.program, self.names, self.parent = program, names, parent
         self.made = {i.out: i for i in program.instructions}
         self.fresh: dict[int, str] = {}  # value -> T1, T2 ...
+        self.closed = False  # no more fresh names
 
     def instruction(self, number: int) -> str:
         """What one instruction computes, such as M_2 + Phi_21 M_1 Phi_21^T."""
@@ -43,11 +45,13 @@ class Formulas:
         return self._known(self.program.instructions[number].out)
 
     def where(self) -> dict[str, str]:
-        """Definitions of the fresh names that have been used, one after another."""
+        """Definitions of all fresh names, one after another; what is too deep for them is (...)."""
         done: dict[str, str] = {}
-        while len(done) < min(len(self.fresh), DEFINITIONS):
-            value, name = list(self.fresh.items())[len(done)]
+        while len(done) < len(self.fresh):
+            self.closed = len(self.fresh) >= DEFINITIONS
+            value, name = next(islice(self.fresh.items(), len(done), None))
             done[name] = self._short(self.made[value])
+        self.closed = False
         return done
 
     def _short(self, i: Instruction) -> str:
@@ -183,6 +187,8 @@ class Formulas:
             return name, PRODUCT if name.startswith("-") else ATOM
         if depth > 0:
             return self._expanded(i, depth - 1)
+        if self.closed and i.out not in self.fresh:
+            return "(...)", ATOM
         return self.fresh.setdefault(i.out, f"T{len(self.fresh) + 1}"), ATOM
 
     def _expanded(self, i: Instruction, depth: int) -> tuple[str, int]:
@@ -202,7 +208,8 @@ class Formulas:
             text, level = self._text(i.args[0], depth)
             first, last = i.info
             inside = text if level == ATOM else f"({text})"
-            return f"{inside}[{first + 1}..{'' if last is None else last}]", ATOM
+            rows = f"{first + 1}" if last == first + 1 else f"{first + 1}..{last or ''}"
+            return f"{inside}[{rows}]", ATOM
         if i.op in ("input", "eye"):
             return self._use(i, depth)
         if i.op in ("along", "across"):

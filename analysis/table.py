@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import IO, Any
 
 from rich.box import SIMPLE_HEAD
@@ -16,9 +17,15 @@ GAP = 3  # between two columns
 COSTS = 40  # width of fill, entries, flops and height
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """A reader that has seen enough is no failure: left to whoever started the command."""
+        raise BrokenPipeError
+
+
 def console(file: IO[str], wide: bool = False) -> Console:
     """A console that does not squeeze tables when the output is not a terminal."""
-    made = Console(file=file, highlight=False, emoji=False)  # chain:100 is no :100:
+    made = _Console(file=file, highlight=False, emoji=False)  # chain:100 is no :100:
     if not made.is_terminal or (wide and made.width < 100):
         made.width = max(made.width, 132)
     return made
@@ -69,7 +76,7 @@ def _table(comparison: Comparison, orders: list[str], formats: list[str], bits: 
         rows = {row.format: row for row in comparison.rows if row.order == order}
         cells = [escape(order)]
         if first:
-            cells += [_number(x) for x in _costs(next(iter(rows.values())))]
+            cells += [_number(x) for x in _costs(rows.values())]
         for name in formats:
             cells += _format_cells(rows.get(name))[: 4 if bits else 3]
         table.add_row(*cells)
@@ -86,7 +93,9 @@ def _conditions(comparison: Comparison) -> str:
     )
 
 
-def _costs(row: Row) -> tuple[int | None, ...]:
+def _costs(rows: Iterable[Row]) -> tuple[int | None, ...]:
+    """They do not depend on the format, but one that has no answer may not know them."""
+    row = max(rows, key=lambda row: row.fill_blocks is not None)
     return row.fill_blocks, row.fill_entries, row.flops, row.height
 
 

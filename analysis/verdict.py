@@ -11,6 +11,7 @@ from .row import Row
 
 SLACK = 1.7  # decimal digits below the format's own that still count as kept
 NOISE = 100.0  # unit roundoffs that a last correction may have
+REASONS = 3  # for which orders have no answer, that are told
 
 
 Results = Mapping[tuple[str, str], Elimination]  # by order and format
@@ -159,8 +160,26 @@ def _percent(x: float) -> str:
 
 
 def _refusals(rows: list[Row]) -> str:
-    if not rows:
-        return ""
-    names = ", ".join(row.order for row in rows)
-    verb = "gives" if len(rows) == 1 else "give"
-    return f"{names} {verb} no answer: {rows[0].failed_at}."
+    """Orders without an answer, those with the same reason together, the most frequent first."""
+    reasons: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.order.split(" +")[0] not in (r.order for r in rows if r is not row):
+            reasons.setdefault(_reason(row), []).append(row)  # "crbm +1" fails because crbm does
+    groups = sorted(reasons.items(), key=lambda item: -len(item[1]))
+    if sum(map(len, reasons.values())) == 1:  # all of it, with what would help
+        groups = [(str(rows[0].failed_at), groups[0][1])]
+    told = [f"{_gives(group)} no answer: {reason}." for reason, group in groups[:REASONS]]
+    others = [row for _, group in groups[REASONS:] for row in group]
+    if others:
+        why = "another reason" if len(others) == 1 else "reasons of their own"
+        told.append(f"{_gives(others)} none for {why}.")
+    return " ".join(told)
+
+
+def _reason(row: Row) -> str:
+    """Without what the order alone would do there."""
+    return (row.failed_at or "").split(", and order")[0]
+
+
+def _gives(rows: list[Row]) -> str:
+    return f"{', '.join(row.order for row in rows)} {'gives' if len(rows) == 1 else 'give'}"

@@ -31,6 +31,8 @@ def load(
     path that does not exist and for an unknown name.
     """
     text = os.fspath(spec).strip()
+    if not text:
+        raise ModelError("model: no name is given; give a path, robot:NAME or a gallery spec")
     if text.startswith("robot:"):
         path, floats = find_robot(text.removeprefix("robot:").strip())
         return read_urdf(path, floats if floating is None else floating, merge_fixed, mimic)

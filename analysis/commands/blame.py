@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import replace
 
 import kkt
 import orderings
 
-from .shared import progress_shown, system_of
+from .shared import print_json, progress_shown, system_of
 
 
 def run(options: argparse.Namespace) -> int:
@@ -26,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
         )
     found = replace(found, model=options.model)  # as the user calls it
     if options.json:
-        print(json.dumps(found.as_dict(), indent=1))
+        print_json(found.as_dict())
         return 0
     from ..blame_text import blame_table, rest
     from ..table import console

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import replace
 
-from .shared import folder_of, items, path_of, progress_shown, refinement, system_of
+from .shared import (
+    folder_of,
+    items,
+    path_of,
+    print_json,
+    progress_shown,
+    refinement,
+    system_of,
+)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
             files = write_all(result, folder)
     code = 0 if any(row.error is not None for row in result.rows) else 1
     if options.json:
-        print(json.dumps(result.as_dict(), indent=1))
+        print_json(result.as_dict())
         return code
     from ..table import comparison_tables, console
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 import time
@@ -15,9 +14,9 @@ import kkt
 import orderings
 from kkt.arithmetic.formats import get_format
 
-from .shared import items, path_of
+from ..cli import INTERRUPTED
+from .shared import items, path_of, print_json
 
-INTERRUPTED = 130  # as a shell says it of Ctrl-C
 EVERY = 5.0  # [s] between lines of a log
 
 
@@ -47,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"pivotree: interrupted; {told}", file=sys.stderr)
         return INTERRUPTED
     if options.json:
-        print(json.dumps(result.as_dict(), indent=1, allow_nan=False))
+        print_json(result.as_dict())
     else:
         print("\n".join(result.verdict))
         print(f"{folder / 'report.html'}, report.pdf, report.json, states.csv, worst/")

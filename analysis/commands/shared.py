@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import os
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,6 +62,19 @@ def items(option: str, text: str) -> list[str]:
     if not items:
         raise kkt.PivotreeError(f"option {option}: is empty; give names separated by commas")
     return items
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on standard output; a number that JSON has no name for is null."""
+    print(json.dumps(_finite(document), indent=1, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def path_of(text: str) -> Path:

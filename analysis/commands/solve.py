@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import Any
 
 import kkt
@@ -12,7 +11,7 @@ from kkt.arithmetic.formats import get_format
 from kkt.arithmetic.names import MAX_DIGITS
 from kkt.elimination.certify import decimal
 
-from .shared import progress_shown, refinement, system_of
+from .shared import print_json, progress_shown, refinement, system_of
 
 
 def run(options: argparse.Namespace) -> int:
@@ -67,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
             document["balls"] = [ball._asdict() for ball in proved.balls()]
             document["bits"] = proved.bits
             document["nonsingular"] = f"proved: {proved.nonsingular}"
-        print(json.dumps(document, indent=1))
+        print_json(document)
         return 0
     if proved is not None:
         texts = [f"{ball.mid} +/- {ball.rad}" for ball in proved.balls()]

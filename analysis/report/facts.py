@@ -59,11 +59,14 @@ def notes(report: Report) -> list[str]:
     ]
     seen = report.reference
     if seen is not None:
-        text = (
-            "Reference: the articulated-body program in double-double. Held against certified "
-            f"balls in {seen.certified} cases, the worst states among them: largest disagreement "
-            f"{seen.disagreement:.1e}"
-        )
+        text = "Reference: the articulated-body program in double-double. "
+        if seen.certified:
+            text += (
+                f"Held against certified balls in {seen.certified} cases, the worst states among "
+                f"them: largest disagreement {seen.disagreement:.1e}"
+            )
+        else:
+            text += "It had no answer that certified balls could be held against"
         if not seen.sound:
             text += "; NOT SOUND: " + (
                 seen.trouble or f"the smallest error measured is {seen.smallest_error:.1e}"

@@ -80,7 +80,8 @@ def robot_report(
     began = time.perf_counter()
     check(states, seed, digits)
     names = _once("order", default_orders() if orders is None else orders)
-    chosen = _once("format", default_formats() if formats is None else formats)
+    wanted = default_formats() if formats is None else formats
+    chosen = _once("format", [get_format(name).name for name in wanted])
     if folder is not None:
         check_empty(folder)
     bench, refused = prepare(tree, model, names, chosen, seed, lambda text: progress(text, None))

@@ -29,7 +29,8 @@ WHY = {
     ZERO: "a pivot becomes zero",
     NUMBER: "the result overflows or is not a number",
     OVERFLOW: "the data of equation (4) overflow the format",
-    SINGULAR: "the data rounded to the format make equation (4) singular",
+    SINGULAR: "for the data rounded to the format equation (4) is singular, or its reference in "
+    "double-double overflows",
 }
 
 

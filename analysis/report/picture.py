@@ -24,7 +24,7 @@ def strips(report: Report, *, dark: bool = False, width: float = 7.0) -> Figure:
         grid = figure.subplots(rows, min(len(report.formats), ACROSS), squeeze=False)
         draw_strips(list(grid.flat), report, theme(dark))
         figure.legend(
-            handles=strip_handles(theme(dark)), loc="outside lower center", ncols=5, **_plain(dark)
+            handles=strip_handles(theme(dark)), loc="outside lower center", ncols=6, **_plain(dark)
         )
     return figure
 
@@ -64,6 +64,7 @@ def strip_handles(look: Theme) -> list[Line2D]:
                label="worst state", **ink),
         Line2D([], [], linewidth=0.8, linestyle=(0, (4, 3)), label="all that the format holds",
                **ink),
+        Line2D([], [], linewidth=0.8, color=look.faint, label="digits asked for"),
     ]  # fmt: skip
 
 

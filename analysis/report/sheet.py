@@ -100,7 +100,7 @@ class Sheet:
         self.y += 0.12
         self.figure.legend(
             handles=handles, loc="center", bbox_to_anchor=(0.5, 1.0 - self.y / HEIGHT),
-            ncols=min(len(handles), 5), frameon=False, fontsize=7, columnspacing=1.3,
+            ncols=min(len(handles), 6), frameon=False, fontsize=7, columnspacing=1.3,
             handletextpad=0.5, borderpad=0,
         )  # fmt: skip
         self.y += 0.08

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -61,13 +62,14 @@ class Reference:
 
     certified: int  # answers that were held against certified balls
     disagreement: float  # the largest, relative to the largest acceleration
-    smallest_error: float  # of a format, among those: the disagreement should be far below
+    smallest_error: float | None  # of a format, among those: the disagreement should be far below
     trouble: str | None  # why an answer could not be certified
 
     @property
     def sound(self) -> bool:
         """All that was checked is proved, to far more digits than any format kept."""
-        return self.trouble is None and self.disagreement <= 0.01 * self.smallest_error
+        least = math.inf if self.smallest_error is None else self.smallest_error
+        return self.trouble is None and self.disagreement <= 0.01 * least
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,8 @@ class Inspector:
             if proof is not None:
                 qdd, _ = answer(tape, system, chosen)
                 exact = proof.error(qdd)
-                certified = exact is not None
-                error = error if exact is None else exact
+                certified = exact is not None and math.isfinite(exact)
+                error = exact if certified else error
                 self.smallest = min(self.smallest, error or math.inf)
         parts = [WHY[failed] if failed else f"largest at {self.joint(row, i, j)}"]
         parts.append(where_lost(tape, system, chosen))
@@ -98,7 +98,10 @@ class Inspector:
             balls = np.array([*(flint.arb(h) + flint.arb(low) for h, low in pairs), None])[:-1]
         off = proof.error(balls)
         self.certified += 1
-        self.disagreement = max(self.disagreement, math.inf if off is None else off)
+        if off is None or not math.isfinite(off):
+            self.trouble = f"state {number} in {chosen.name}: balls and double-double disagree"
+        else:
+            self.disagreement = max(self.disagreement, off)
         return proof
 
     def sample(self, progress: Callable[[str], None] = lambda text: None) -> None:
@@ -118,7 +121,8 @@ class Inspector:
 
     @property
     def reference(self) -> Reference:
-        return Reference(self.certified, self.disagreement, self.smallest, self.trouble)
+        smallest = self.smallest if math.isfinite(self.smallest) else None
+        return Reference(self.certified, self.disagreement, smallest, self.trouble)
 
 
 def where_lost(tape: Tape, system: System, chosen: Format) -> str:

@@ -71,6 +71,8 @@ def read(name: str) -> Format:
 def _mixed(name: str) -> Format:
     """float32+mul=bfloat16+D=float64: a base, and formats of roles."""
     base, *overrides = name.split("+")
+    if not base:
+        raise FormatError(f"format {name!r}: has no base; use float32+mul=bfloat16")
     parts: dict[str, Format] = {}
     for override in overrides:
         role, _, value = override.partition("=")

@@ -176,7 +176,7 @@ def certify(
         for name, dof in zip(system.tree.names, system.tree.dof, strict=True)
         if dof
     )
-    trouble = "no digit"
+    trouble = "no digit is certified"
     most = max(MAX_BITS, int(8 * wanted))
     while bits <= most:
         with flint.ctx.workprec(bits):
@@ -189,11 +189,12 @@ def certify(
                 if accuracy >= wanted:
                     name = tape.program.name
                     return Certified(solution, blocks, system, digits, bits, name, proof)
-                trouble = f"only {max(0, int(accuracy / BITS_PER_DIGIT))} digits"
+                trouble = f"only {max(0, int(accuracy / BITS_PER_DIGIT))} digits are certified"
         bits *= 2
+    data = "" if rounded_to is None else f" for the data rounded to {get_format(rounded_to).name}"
     raise CertificationError(
-        f"{system.name}: {trouble} certified at {bits // 2} bits; the joint-space inertia is "
-        "singular or nearly so (look for massless links that carry a joint)"
+        f"{system.name}: {trouble} at {bits // 2} bits{data}; the joint-space inertia is singular "
+        "or nearly so (look for massless links that carry a joint)"
     )
 
 
@@ -216,7 +217,7 @@ def _solve(
     for i, values in sorted(pivots.items()):
         block = tape.program.pivots[i].blocks[0]
         if any(0 in d or not d.is_finite() for d in values):
-            return {}, f"pivot {block} cannot be told from zero:"
+            return {}, f"pivot {block} cannot be told from zero"
         smallest = min((float(abs(d).lower()) for d in values), default=float("inf"))
         if smallest < least[0]:
             least = smallest, block

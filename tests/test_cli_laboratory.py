@@ -1,0 +1,238 @@
+"""The laboratory's commands at their edges: interrupts, pipes, overflow, and what is said there."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from helpers import MODELS, ROOT
+
+import kkt
+from analysis import cli
+from analysis.commands.shared import print_json
+from analysis.comparison import Comparison
+from analysis.report.picture import strip_handles
+from analysis.row import Row
+from analysis.table import comparison_tables
+from analysis.verdict import verdict
+
+AXIS = [[0], [1], [0], [0], [0], [0]]
+UNIT = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """Exit code, standard output and error of a command, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        capsys.readouterr()
+        code = cli.main([str(a) for a in arguments])
+        return (code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def arm(tmp_path):
+    """A model file of two links that swing about y, both with this mass and centre of mass."""
+
+    def write(mass=1.0, com=(1.0, 0.0, 0.0)):
+        inertia = [[mass * x for x in row] for row in UNIT]
+        link = {"R": UNIT, "S": AXIS, "mass": mass, "com": com, "inertia_com": inertia}
+        bodies = [
+            {"name": "a", "parent": None, "p": [0, 0, 0], **link},
+            {"name": "b", "parent": "a", "p": [2 * x for x in com], **link},
+        ]
+        model = {"schema": "pivotree-model/1", "name": "arm", "gravity": [0, 0, -9.81],
+                 "bodies": bodies, "velocity": [0, 0], "effort": [0, 0]}  # fmt: skip
+        path = tmp_path / "arm.json"
+        path.write_text(json.dumps(model))
+        return path
+
+    return write
+
+
+def document(text):
+    def refuse(word):
+        raise AssertionError(word)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def row(order, format="float32", failed_at=None, fill=None):
+    error = 1e-7 if failed_at is None else None
+    return Row(order, format, fill, fill, fill, fill, error, error and 7.0, None, None, failed_at)
+
+
+# -- interrupts, pipes and full disks -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["solve", "compare", "blame", "report"])
+def test_ctrl_c_is_one_line(run, command, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kkt, "load", interrupted)
+    code, out, err = run(command, "chain:2")
+    assert code == 130 and out == ""
+    assert err.count("\n") == 1 and err.startswith("pivotree: interrupted")
+
+
+def started(*arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "analysis.cli", *arguments], cwd=ROOT, text=True,
+        stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)}, **options,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("command", [["compare", "chain:2", "--orders", "abm"], ["orders"]])
+def test_a_reader_that_has_seen_enough_is_no_failure(command):
+    reads, writes = os.pipe()
+    os.close(reads)
+    process = started(*command, stdout=writes)
+    os.close(writes)
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (0, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+@pytest.mark.parametrize("command", [["orders"], ["solve", "chain:2", "--json"]])
+def test_a_full_disk_is_one_line(command):
+    with open("/dev/full", "w") as full:
+        process = started(*command, stdout=full)
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 2 and err.count("\n") == 1
+    assert err.startswith("pivotree: standard output: ")
+
+
+def test_numbers_that_json_has_no_name_for_are_null(capsys):
+    print_json({"error": float("inf"), "corrections": (1.0, float("nan")), "order": "abm"})
+    found = document(capsys.readouterr().out)
+    assert found == {"error": None, "corrections": [1.0, None], "order": "abm"}
+
+
+# -- comparisons ----------------------------------------------------------------------------------
+
+
+def test_orders_fail_for_reasons_of_their_own():
+    rows = [
+        row("crbm", failed_at="pivot qdd_3, step 5: zero"),
+        row("crbm +1", failed_at="pivot qdd_3, step 5: zero"),
+        row("lagrange", failed_at="pivot fC_2, step 9: not a number"),
+        row("abm", fill=5),
+        row("natural", failed_at="pivot qdd_3, step 5: zero"),
+    ]
+    text = verdict("robot", rows, {}, {"float32": 2.0**-24})
+    assert "crbm, natural give no answer: pivot qdd_3, step 5: zero." in text
+    assert "lagrange gives no answer: pivot fC_2, step 9: not a number." in text
+    assert "crbm +1" not in text  # it has nothing of its own to fail at
+
+
+def test_a_single_refusal_is_told_whole_and_many_are_cut():
+    why = "body 'x': field 'inertia' (or 'mass') is singular, and order '{}' pivots on M_k; merge"
+    units = {"float32": 2.0**-24}
+    one = verdict(
+        "robot", [row("abm", fill=5), row("lagrange", failed_at=why.format("l"))], {}, units
+    )
+    assert one.endswith(f"lagrange gives no answer: {why.format('l')}.")
+    two = [row(name, failed_at=why.format(name)) for name in ("lagrange", "natural")]
+    others = [row(f"o{i}", failed_at=f"reason {i}") for i in range(4)]
+    text = verdict("robot", [row("abm", fill=5), *two, *others], {}, units)
+    assert (
+        "lagrange, natural give no answer: body 'x': field 'inertia' (or 'mass') is singular."
+        in text
+    )
+    assert text.endswith("o2, o3 give none for reasons of their own.")
+    assert verdict("robot", [row("abm", fill=5), *two, *others[:3]], {}, units).endswith(
+        "o2 gives none for another reason."
+    )
+
+
+@pytest.mark.parametrize("command", ["compare", "report"])
+@pytest.mark.parametrize("formats", ["float32,float32:nearest", "float32,bfloat16,float32"])
+def test_a_format_under_two_names_is_asked_for_twice(run, command, formats):
+    code, out, err = run(command, "chain:2", "--formats", formats)
+    assert (code, out) == (2, "")
+    assert err == "pivotree: format 'float32': is asked for twice; give each one once\n"
+
+
+def test_costs_stand_in_the_table_though_the_first_format_fails():
+    rows = (row("abm", "e4m3", failed_at="overflow"), row("abm", "float32", fill=5))
+    (table,) = comparison_tables(Comparison("robot", 1, 1, rows), 200)
+    assert [list(column.cells) for column in table.columns[1:5]] == [["5"]] * 4
+
+
+@pytest.mark.parametrize(
+    "arguments,words",
+    [
+        (["solve", ""], "model: no name is given"),
+        (["solve", "chain:2", "--format", "+mul=bfloat16"], "format '+mul=bfloat16': has no base"),
+    ],
+)
+def test_what_is_missing_is_named(run, arguments, words):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "") and words in err and err.count("\n") == 1
+
+
+def test_data_that_rounding_makes_singular_are_told_from_a_singular_robot(run, arm):
+    code, _, err = run("solve", arm(mass=1e-300), "--format", "float32")
+    assert code == 2 and "for the data rounded to float32; the joint-space inertia" in err
+    assert run("solve", arm(mass=1e-300))[0] == 0
+
+
+# -- blame ----------------------------------------------------------------------------------------
+
+
+def test_every_name_of_a_formula_is_explained(run):
+    code, out, _ = run("blame", MODELS["ur5"], "--order", "square_root_abm", "--json")
+    found = document(out)
+    texts = [c["formula"] for c in found["top"]] + list(found["where"].values())
+    used = {name for text in texts for name in re.findall(r"\bT\d+\b", text)}
+    assert code == 0 and len(used) > 5 and used <= set(found["where"])
+    _, out, _ = run("blame", MODELS["ur5"], "--order", "square_root_abm")
+    explained = set(re.findall(r"^(T\d+) = ", out, re.MULTILINE))
+    assert explained == set(re.findall(r"\bT\d+\b", out))
+
+
+def test_nobody_is_blamed_for_an_exact_output(run, arm):
+    code, out, _ = run("blame", arm(com=(0.0, 0.0, -1.0)), "--order", "abm")  # it hangs at rest
+    assert code == 0 and "qdd_a is exact, so that no operation is to blame." in out
+    assert "0.0e+00 of the largest" not in out
+
+
+def test_an_overflow_of_the_shadow_too_is_no_right_value(run, arm):
+    code, out, _ = run("blame", arm(mass=1e200), "--format", "float64", "--json")
+    found = document(out)
+    assert code == 0 and found["ratio"] is None and found["top"]
+    assert "nan" not in found["why"] and "became not a number" in found["why"]
+
+
+def test_a_share_of_nothing_has_no_sign():
+    from analysis.blame_text import percent
+
+    assert [percent(x) for x in (-1e-5, 1e-5, -0.021, 0.35)] == ["0.0 %", "0.0 %", "-2.1 %", "35 %"]
+
+
+# -- the report -----------------------------------------------------------------------------------
+
+
+def test_a_robot_that_overflows_double_double_has_a_report(run, arm):
+    model = arm(mass=1e200)
+    code, out, _ = run("report", model, "--states", "3", "--json", "-o", "report")
+    found = document(out)
+    assert code == 0 and found["reference"]["certified"] == 0
+    assert found["reference"]["smallest_error"] is None
+    told = " ".join(found["verdict"])
+    assert "or its reference in double-double overflows" in told  # the robot is not singular
+    with open("report/report.html", encoding="utf-8") as page:
+        assert "no answer that certified balls could be held against" in page.read()
+
+
+def test_the_legend_explains_every_line_of_a_panel():
+    from analysis.figures.style import LIGHT
+
+    asked = {handle.get_label(): handle for handle in strip_handles(LIGHT)}["digits asked for"]
+    assert asked.get_color() == LIGHT.faint and asked.get_linestyle() == "-"
