@@ -9,8 +9,6 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from kkt.arithmetic.formats import get_format
-
 from .culprits import Culprit
 
 if TYPE_CHECKING:
@@ -41,7 +39,7 @@ def _error(b: Blame) -> str:
         return f"{b.output} is not a number."
     if b.true_error == 0.0:
         return f"{b.output} is exact, so that no operation is to blame."
-    units = b.true_error / get_format(b.format).unit
+    units = b.true_error / b.unit
     return (
         f"{b.output} is off by {b.true_error:.1e} of the largest acceleration, "
         f"{units:.1f} units of rounding."

@@ -7,7 +7,7 @@ contributions add up to the whole error and not to its first order (docs/roundin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 import kkt
 import orderings
-from kkt import Block, OrderError, System
+from kkt import Block, OrderError, PivotreeError, System
 from kkt.arithmetic.formats import Format, get_format
 from kkt.elimination.contributions import Linearised, linearised
 from kkt.elimination.tape import Tape
@@ -36,6 +36,7 @@ class Blame:
     model: str
     order: str
     format: str
+    unit: float  # unit roundoff of the format
     output: str  # qdd_BODY, qdd_BODY[j] with several freedoms, or the pivot that vanished
     true_error: float | None  # |computed - certified|; None where it is not a number
     explained: float | None  # sum of contributions, positive where it has the error's sign
@@ -68,19 +69,21 @@ def blame(
     system: System,
     order: str | Callable[..., Any] | Tape,
     format: str | Format = "float32",
-    output: str | None = None,
+    output: Hashable | None = None,
     *,
     top: int = TOP,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Blame:
     """Blame operations, pivots and bodies for the error of an order in a format.
 
-    ``output``: "BODY" or "BODY[j]", one joint acceleration; the one with the largest error where
-    None.  Where a pivot became zero or not a number, the error of that pivot is blamed instead,
-    and ``ratio`` is None.  Raises FormatError for formats that are no rounding to a float,
+    ``output``: a body, "BODY" or "BODY[j]", one joint acceleration; the one with the largest error
+    where None.  Where a pivot became zero or not a number, the error of that pivot is blamed
+    instead, and ``ratio`` is None.  Raises FormatError for formats that are no rounding to a float,
     OrderError for an unknown order or output, and CertificationError for singular systems.
     """
     chosen = get_format(format)
+    if top < 1:
+        raise PivotreeError(f"top: {top} culprits cannot be named; give at least 1")
     if isinstance(order, str):
         order = orderings.get(order)
     progress("tracing")
@@ -130,15 +133,14 @@ class _Answers:
         self.data = np.abs(data.differences(exact.qdd) / data.largest)
         self.scale = exact.largest
 
-    def find(self, output: str) -> int:
+    def find(self, output: Hashable) -> int:
         """The place of "BODY" or "BODY[j]"."""
-        wanted = output if output.startswith("qdd_") else f"qdd_{output}"
-        for text in (wanted, f"{wanted}[0]"):
+        for text in (f"qdd_{output}", f"qdd_{output}[0]", str(output), f"{output}[0]"):
             if text in self.labels:
                 return self.labels.index(text)
         known = [label.removeprefix("qdd_") for label in self.labels]
         raise OrderError(
-            f"output {output!r}: is no joint acceleration here; use a body, or BODY[j] if it "
+            f"output {str(output)!r}: is no joint acceleration here; use a body, or BODY[j] if it "
             f"has several freedoms, such as {', '.join(known[:4])}"
         )
 
@@ -243,6 +245,7 @@ def _told(
         model=system.name,
         order=answers.tape.program.name,
         format=chosen.name,
+        unit=chosen.unit,
         output=output,
         top=culprits.top(top),
         blocks=culprits.blocks(top),

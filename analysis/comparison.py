@@ -14,6 +14,7 @@ from kkt import (
     Elimination,
     FormatError,
     OrderError,
+    PivotreeError,
     SingularError,
     SizeError,
     System,
@@ -99,6 +100,8 @@ def compare(
         for order in (orderings.names() if orders is None else orders)
     ]
     names = [getattr(f, "order_name", getattr(f, "__name__", "order")) for f in functions]
+    if not names or not chosen:
+        raise PivotreeError("no order or no format is given; name at least one of each")
     for name in names:
         if names.count(name) > 1:
             raise OrderError(f"order {name!r}: is asked for twice; give each order its own name")

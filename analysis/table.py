@@ -100,7 +100,9 @@ def _costs(rows: Iterable[Row]) -> tuple[int | None, ...]:
 
 
 def _format_cells(row: Row | None) -> list[str]:
-    if row is None or row.error is None:
+    if row is None:  # not asked for: what is no float is not refined
+        return ["–"] * 4
+    if row.error is None:
         return ["[bold]failed[/bold]", "–", "–", "–"]
     digits = row.digits or 0.0
     style = "bold " if digits < 3.0 else ""

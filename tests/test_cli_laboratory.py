@@ -9,10 +9,12 @@ import sys
 import pytest
 from helpers import MODELS, ROOT
 
+import analysis
 import kkt
 from analysis import cli
 from analysis.commands.shared import print_json
 from analysis.comparison import Comparison
+from analysis.report import robot_report
 from analysis.report.picture import strip_handles
 from analysis.row import Row
 from analysis.table import comparison_tables
@@ -165,6 +167,12 @@ def test_costs_stand_in_the_table_though_the_first_format_fails():
     assert [list(column.cells) for column in table.columns[1:5]] == [["5"]] * 4
 
 
+def test_what_was_not_asked_for_has_not_failed(run):
+    code, out, _ = run("compare", "chain:2", "--orders", "abm", "--formats", "dd,float32",
+                       "--refine", "1")  # fmt: skip
+    assert code == 0 and "abm +1" in out and "failed" not in out
+
+
 @pytest.mark.parametrize(
     "arguments,words",
     [
@@ -216,6 +224,41 @@ def test_a_share_of_nothing_has_no_sign():
     assert [percent(x) for x in (-1e-5, 1e-5, -0.021, 0.35)] == ["0.0 %", "0.0 %", "-2.1 %", "35 %"]
 
 
+def test_formats_of_ones_own_are_told_in_units_of_theirs():
+    from kkt.arithmetic import Binary, Mixed
+
+    chosen = Mixed("coarse sums", Binary("p24", 24), add=Binary("p12", 12))
+    found = analysis.blame(kkt.build(kkt.chain(4)), "abm", chosen)
+    units = re.search(r"([0-9.]+) units of rounding", found.sentence)
+    assert float(units[1]) == pytest.approx(found.true_error * 2.0**12, abs=0.06)
+
+
+def test_a_body_that_is_no_text_is_an_output():
+    system = kkt.build(kkt.load("example3:m1=10,case=1"))
+    body = system.tree.names[0]
+    assert not isinstance(body, str)
+    assert analysis.blame(system, "abm", output=body).output == f"qdd_{body}"
+
+
+@pytest.mark.parametrize(
+    "call,words",
+    [
+        (lambda s: analysis.blame(s, "abm", top=0), "top: 0"),
+        (lambda s: analysis.blame(s, "abm", output=("j", 1)), "output \"('j', 1)\""),
+        (lambda s: analysis.compare(s, []), "no order"),
+        (lambda s: analysis.compare(s, ["abm"], []), "no format"),
+        (lambda s: robot_report(s.graph, "m", []), "order: none"),
+        (lambda s: robot_report(s.graph, "m", formats=[]), "format: none"),
+        (lambda s: robot_report(s.graph, "m", states=2.5), "--states: 2.5"),
+        (lambda s: robot_report(s.graph, "m", seed="0"), "--seed: '0'"),
+        (lambda s: robot_report(s.graph, "m", digits="3"), "--digits: '3'"),
+    ],
+)
+def test_wrong_arguments_from_python_are_one_sentence(call, words):
+    with pytest.raises(kkt.PivotreeError, match=re.escape(words)):
+        call(kkt.build(kkt.chain(2)))
+
+
 # -- the report -----------------------------------------------------------------------------------
 
 
@@ -236,3 +279,10 @@ def test_the_legend_explains_every_line_of_a_panel():
 
     asked = {handle.get_label(): handle for handle in strip_handles(LIGHT)}["digits asked for"]
     assert asked.get_color() == LIGHT.faint and asked.get_linestyle() == "-"
+
+
+def test_a_report_takes_one_name_and_a_folder_as_text(tmp_path):
+    tree = kkt.chain(2)
+    made = robot_report(tree, "m", "abm", "float32", states=2, folder=str(tmp_path / "new"))
+    assert (made.orders, made.formats) == (("abm",), ("float32",))
+    assert (tmp_path / "new" / "report.html").exists()

@@ -65,7 +65,7 @@ def robot_report(
     states: int = 1000,
     seed: int = 0,
     digits: float = 3.0,
-    folder: Path | None = None,
+    folder: str | os.PathLike[str] | None = None,
     processes: int | None = 1,
     progress: Callable[[str, int | None], None] = lambda text, done: None,
 ) -> Report:
@@ -81,7 +81,9 @@ def robot_report(
     check(states, seed, digits)
     names = _once("order", default_orders() if orders is None else orders)
     wanted = default_formats() if formats is None else formats
+    wanted = [wanted] if isinstance(wanted, str) else wanted
     chosen = _once("format", [get_format(name).name for name in wanted])
+    folder = None if folder is None else Path(folder)
     if folder is not None:
         check_empty(folder)
     bench, refused = prepare(tree, model, names, chosen, seed, lambda text: progress(text, None))
@@ -195,15 +197,15 @@ def _without_name(text: str, name: str) -> str:
 
 def check(states: int, seed: int, digits: float) -> None:
     """Raise PivotreeError for numbers that make no report."""
-    if not 1 <= states <= MOST_STATES:
+    if not isinstance(states, int) or not 1 <= states <= MOST_STATES:
         raise PivotreeError(
-            f"option --states: {states} is no number of states; use 1 to {MOST_STATES:,}"
+            f"option --states: {states!r} is no number of states; use 1 to {MOST_STATES:,}"
         )
-    if seed < 0:
-        raise PivotreeError(f"option --seed: {seed} is negative; use 0 or more")
+    if not isinstance(seed, int) or seed < 0:
+        raise PivotreeError(f"option --seed: {seed!r} is no seed; use a whole number from 0 on")
     low, high = DIGITS
-    if not low <= digits <= high:
-        raise PivotreeError(f"option --digits: {digits:g} is out of range; use {low:g} to {high:g}")
+    if not isinstance(digits, int | float) or not low <= digits <= high:
+        raise PivotreeError(f"option --digits: {digits!r} is out of range; use {low:g} to {high:g}")
 
 
 def check_empty(folder: Path) -> None:
@@ -235,6 +237,9 @@ def _unwritable(folder: Path, error: OSError) -> PivotreeError:
 
 
 def _once(what: str, names: Sequence[str]) -> list[str]:
+    names = [names] if isinstance(names, str) else names
+    if not names:
+        raise PivotreeError(f"{what}: none is given; name at least one")
     for name in names:
         if list(names).count(name) > 1:
             raise PivotreeError(f"{what} {name!r}: is asked for twice; give each one once")
