@@ -1,0 +1,288 @@
+"""Pictures and tables of the study, from data.csv and facts.json.
+
+Run ``python docs/study/pictures.py`` after measure.py and facts.py: it writes the PNGs, light and
+dark, and the tables between the markers of README.md.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from analysis.figures.files import save
+from analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
+
+HERE = Path(__file__).resolve().parent
+SHOWN = ("crbm", "abm", "modified_abm", "projected_abm", "virtual_work", "square_root_abm")
+CONSTRUCTED = (
+    "example 1", "example 3", "light wrists", "heavy tip", "heavy base", "heavy middle",
+    "heavy every second", "shoulders", "chains", "robots",
+)  # fmt: skip
+UNIT = 2.0**-24
+Rows = list[dict[str, Any]]
+
+
+def read() -> Rows:
+    """Rows of data.csv with their instance's columns, numbers as numbers."""
+    with (HERE / "instances.csv").open(encoding="utf-8") as file:
+        instances = {line["instance"]: line for line in csv.DictReader(file)}
+    with (HERE / "data.csv").open(encoding="utf-8") as file:
+        return [
+            line
+            | instances[line["instance"]]
+            | {"refined": int(line["refined"]), "lost": float(line["lost"])}
+            | {k: float(instances[line["instance"]][k]) for k in ("ratio", "kappa")}
+            | {"error": float(line["error"]) if line["error"] else None}
+            for line in csv.DictReader(file)
+        ]
+
+
+# -- pictures -------------------------------------------------------------------------------------
+
+
+def by_ratio(rows: Rows, dark: bool) -> Figure:
+    """Worst digits lost over mass ratio, one panel a family, one line an order."""
+    families = ("example 1", "example 3", "light wrists", "heavy tip", "shoulders", "heavy base")
+    look = theme(dark)
+    with settings():
+        figure = new_figure("double", 4.2, dark)
+        figure.set_layout_engine("constrained")
+        grid = figure.subplots(2, 3, sharex=True, sharey=True)
+        for ax, family in zip(grid.ravel(), families, strict=True):
+            style_axes(ax, look, grid="y")
+            for k, order in enumerate(SHOWN):
+                worst: dict[float, float] = defaultdict(float)
+                for row in rows:
+                    if row["family"] == family and row["order"] == order and not row["refined"]:
+                        worst[row["ratio"]] = max(worst[row["ratio"]], row["lost"])
+                x = sorted(worst)
+                ax.plot(
+                    x, [worst[r] for r in x], marker=MARKERS[k], markersize=4, linewidth=1.1,
+                    color=look.series[k], label=order,
+                )  # fmt: skip
+            ax.set(xscale="log", ylim=(-0.3, 7.6))
+            ax.set_title(family, color=look.ink)
+        for ax in grid[1]:
+            ax.set_xlabel("mass ratio", color=look.ink)
+        for ax in grid[:, 0]:
+            ax.set_ylabel("digits lost beyond κu", color=look.ink)
+        handles, labels = grid[0, 0].get_legend_handles_labels()
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=6, frameon=False,
+            labelcolor=look.ink, fontsize=7.5,
+        )  # fmt: skip
+    return figure
+
+
+def against_kappa(rows: Rows, dark: bool) -> Figure:
+    """Error of every instance over kappa u, one panel an order."""
+    look = theme(dark)
+    with settings():
+        figure = new_figure("double", 4.0, dark)
+        figure.set_layout_engine("constrained")
+        grid = figure.subplots(2, 3, sharex=True, sharey=True)
+        for k, (ax, order) in enumerate(zip(grid.ravel(), SHOWN, strict=True)):
+            style_axes(ax, look)
+            mine = [r for r in rows if r["order"] == order and not r["refined"]]
+            good = [(r["kappa"] * UNIT, r["error"]) for r in mine if r["error"]]
+            failed = [r["kappa"] * UNIT for r in mine if r["error"] is None]
+            line = np.array([1e-8, 1.0])
+            ax.plot(line, line, color=look.faint, linewidth=0.8)
+            x, y = (np.array(v) for v in zip(*good, strict=True))
+            ax.plot(
+                x, np.clip(y, 1e-9, 1e3), MARKERS[k], markersize=2.6, color=look.series[k],
+                alpha=0.6, markeredgewidth=0, rasterized=True,
+            )  # fmt: skip
+            if failed:
+                ax.plot(failed, [1e3] * len(failed), "x", markersize=4, color=look.series[k])
+            ax.set(xscale="log", yscale="log", xlim=(3e-8, 1e-1), ylim=(1e-9, 3e3))
+            ax.set_title(order, color=look.ink)
+        for ax in grid[1]:
+            ax.set_xlabel("κ u", color=look.ink)
+        for ax in grid[:, 0]:
+            ax.set_ylabel("error in float32", color=look.ink)
+    return figure
+
+
+def exhaustion(facts: dict[str, Any], dark: bool) -> Figure:
+    """D_k joint by joint under a heavy tip: exact, and as float32 orders see it."""
+    look = theme(dark)
+    data = facts["rank_exhaustion"]["data"]
+    with settings():
+        figure = new_figure("double", 2.6, dark)
+        figure.set_layout_engine("constrained")
+        panels = figure.subplots(1, 3, sharey=True)
+        for ax, kind in zip(panels, ("planar", "concentric", "generic"), strict=True):
+            style_axes(ax, look, grid="y")
+            found = data[kind]
+            joint = np.arange(1, len(found["exact"]) + 1)
+            ax.plot(joint, found["exact"], color=look.ink, linewidth=1.4, label="exact")
+            for k, order in enumerate(("abm", "projected_abm", "square_root_abm")):
+                ax.plot(
+                    joint, np.abs(found[order]), MARKERS[k + 1], markersize=4.5,
+                    color=look.series[k + 1], label=order, markerfacecolor="none",
+                )  # fmt: skip
+            heavy = found["exact"][0]
+            ax.axhline(
+                UNIT * heavy, color=look.faint, linewidth=0.9, linestyle=(0, (4, 3)),
+                label="u times the heavy body's",
+            )  # fmt: skip
+            ax.set(yscale="log")
+            ax.set_title(f"{kind} axes", color=look.ink)
+            ax.set_xlabel("joint, from the heavy tip", color=look.ink)
+        panels[0].set_ylabel("pivot $D_k$", color=look.ink)
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=5, frameon=False,
+            labelcolor=look.ink, fontsize=7.5,
+        )  # fmt: skip
+    return figure
+
+
+def random_trees(rows: Rows, dark: bool) -> Figure:
+    """Share of adversarial random trees that lose at most so many digits."""
+    look = theme(dark)
+    with settings():
+        figure = new_figure("double", 3.0, dark)
+        figure.set_layout_engine("constrained")
+        panels = figure.subplots(1, 2, sharey=True)
+        for ax, refined in zip(panels, (0, 1), strict=True):
+            style_axes(ax, look, grid="both")
+            for k, order in enumerate(SHOWN):
+                lost = sorted(
+                    r["lost"] for r in rows
+                    if r["family"].startswith("random") and r["order"] == order
+                    and r["refined"] == refined
+                )  # fmt: skip
+                share = 100.0 * np.arange(1, len(lost) + 1) / len(lost)
+                ax.step(lost, share, where="post", color=look.series[k], linewidth=1.2)
+                # two marks where the curve has left the axis, at heights of its own
+                start = min(int(np.searchsorted(lost, 0.05)), len(lost) - 1)
+                at = start + ((len(lost) - 1 - start) * np.array([0.2 + 0.1 * k, 1.0])).astype(int)
+                ax.plot(
+                    np.array(lost)[at], share[at], MARKERS[k], color=look.series[k],
+                    markersize=4.5, label=order,
+                )  # fmt: skip
+            ax.set(xlim=(-0.1, 7.3), ylim=(0, 102))
+            ax.set_title("one refinement" if refined else "as it is", color=look.ink)
+            ax.set_xlabel("digits lost beyond κu", color=look.ink)
+        panels[0].set_ylabel("% of trees", color=look.ink)
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=6, frameon=False,
+            labelcolor=look.ink, fontsize=7.5,
+        )  # fmt: skip
+    return figure
+
+
+# -- tables ---------------------------------------------------------------------------------------
+
+
+def markdown(head: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
+    head = list(head)
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [head, rule, *map(list, lines)])
+
+
+def table_orders(rows: Rows) -> str:
+    """Worst and median digits lost: constructed families to 1e4 and beyond, random trees."""
+    columns: tuple[tuple[str, Callable[[dict], bool]], ...] = (
+        ("ratio to 1e4", lambda r: r["family"] in CONSTRUCTED and r["ratio"] <= 1e4),
+        ("1e5 to 1e9", lambda r: r["family"] in CONSTRUCTED and r["ratio"] > 1e4),
+        ("random trees", lambda r: r["family"].startswith("random")),
+    )
+    orders = list(dict.fromkeys(r["order"] for r in rows))
+    lines = []
+    for order in orders:
+        line = [f"`{order}`"]
+        for refined in (0, 1):
+            for _, inside in columns:
+                lost = [
+                    r["lost"] for r in rows
+                    if r["order"] == order and r["refined"] == refined and inside(r)
+                ]  # fmt: skip
+                line.append(f"{max(lost):.1f} ({np.median(lost):.1f})" if lost else "–")
+        lines.append(line)
+    lines.sort(key=lambda line: [float(cell.split()[0]) if cell != "–" else 9 for cell in line[1:]])
+    names = [name for name, _ in columns]
+    return markdown(["order", *names, *[f"{name}, refined" for name in names]], lines)
+
+
+def table_families(rows: Rows) -> str:
+    """Worst digits lost in each family, mass ratios to 1e4."""
+    families = list(dict.fromkeys(r["family"] for r in rows))
+    lines = []
+    for family in families:
+        mine = [r for r in rows if r["family"] == family and not r["refined"]]
+        if family in CONSTRUCTED:
+            mine = [r for r in mine if r["ratio"] <= 1e4]
+        kappas = [r["kappa"] for r in mine]
+        cells = [family, f"{np.median(kappas):.0f} ({max(kappas):.0f})"]
+        for order in SHOWN:
+            lost = [r["lost"] for r in mine if r["order"] == order]
+            cells.append(f"{max(lost):.1f}" if lost else "–")
+        lines.append(cells)
+    return markdown(["family", "κ: median (worst)", *[f"`{o}`" for o in SHOWN]], lines)
+
+
+def table_facts(facts: dict[str, Any]) -> str:
+    lines = [[f["claim"], f["measured"], f["holds"]] for f in facts.values()]
+    return markdown(["claim", "measured here", "holds"], lines).replace("---:", "---")
+
+
+def table_worst(rows: Rows) -> str:
+    lines = []
+    for path in sorted((HERE / "worst").glob("*.json")):
+        order = path.stem
+        mine = [r for r in rows if r["order"] == order and not r["refined"]]
+        worst = max(
+            mine, key=lambda r: (round(r["lost"], 1), r["error"] is not None, r["error"] or 0)
+        )
+        off = "no answer" if worst["error"] is None else f"{worst['error']:.1e}"
+        lines.append(
+            [f"`{order}`", f"{worst['family']}: {worst['name']}", f"{worst['ratio']:.0e}",
+             f"{worst['kappa']:.0f}", off, f"[model](worst/{path.name})"]
+        )  # fmt: skip
+    return markdown(["order", "its worst instance", "ratio", "κ", "error", "replay"], lines)
+
+
+def fill_in(page: str, name: str, text: str) -> str:
+    """The page with the text between a pair of markers replaced."""
+    pattern = rf"(<!-- table {name} -->\n).*?(\n<!-- end -->)"
+    found, count = re.subn(pattern, lambda m: m[1] + text + m[2], page, flags=re.S)
+    if count != 1:
+        raise SystemExit(f"README.md: has {count} places for table {name}; give it one")
+    return found
+
+
+def main() -> None:
+    rows = read()
+    facts = {f["name"]: f for f in json.loads((HERE / "facts.json").read_text(encoding="utf-8"))}
+    for dark in (False, True):
+        end = "_dark.png" if dark else ".png"
+        save(by_ratio(rows, dark), HERE / f"by_ratio{end}")
+        save(against_kappa(rows, dark), HERE / f"against_kappa{end}")
+        save(random_trees(rows, dark), HERE / f"random_trees{end}")
+        save(exhaustion(facts, dark), HERE / f"exhaustion{end}")
+    path = HERE / "README.md"
+    page = path.read_text(encoding="utf-8")
+    page = fill_in(page, "orders", table_orders(rows))
+    page = fill_in(page, "families", table_families(rows))
+    page = fill_in(page, "facts", table_facts(facts))
+    page = fill_in(page, "worst", table_worst(rows))
+    path.write_text(page, encoding="utf-8")
+    kappas = [r["kappa"] for r in rows if math.isfinite(r["kappa"])]
+    print(f"{len(rows)} rows; kappa median {np.median(kappas):.0f}, worst {max(kappas):.1e}")
+
+
+if __name__ == "__main__":
+    main()
