@@ -21,6 +21,7 @@ from kkt.arithmetic.chunk import Chunk
 from kkt.elimination import emit_orthogonal as rows_of
 from kkt.elimination.certify import decimal
 from kkt.elimination.emit import Emitter
+from kkt.elimination.inputs import near_centres
 from kkt.gallery import box
 
 ORDER = orderings.get("square_root_abm")
@@ -107,8 +108,8 @@ def shoulder(ratio, angle, seed):
     return kkt.build(tree, q=q, qd=rng.normal(size=5), tau=0.1 * rng.normal(size=5))
 
 
-def concentric(ratio, seed):
-    """Light links on axes through one point, in any frames, and a heavy body on the last."""
+def concentric(ratio, seed, apart=0.0):
+    """Light links on axes through (nearly) one point, in any frames, a heavy body on the last."""
     rng, tree = np.random.default_rng(seed), kkt.new_tree("wrist")
     for k, mass in enumerate((1.0, 1.0, 1.0, 1.0, 1.0, ratio)):
         R, Q = (Rotation.random(random_state=int(rng.integers(1 << 30))).as_matrix() for _ in "RQ")
@@ -116,6 +117,7 @@ def concentric(ratio, seed):
         kkt.add_body(
             tree, k, k - 1 if k else None, mass=mass, com=Q @ (0.05, 0.0, 0.0),
             inertia=(inertia + inertia.T) / 2, axis=rng.normal(size=3), R=R,
+            p=apart * Q[0] if k else np.zeros(3),
         )  # fmt: skip
     return kkt.build(tree, q=rng.uniform(-2, 2, 6), qd=rng.normal(size=6), tau=rng.normal(size=6))
 
@@ -154,6 +156,31 @@ ORDERS = ("crbm", "abm")
 def test_no_more_than_a_digit_is_lost_beyond_the_condition(name, ratio):
     for system in family(name, ratio):
         assert lost(system, ["square_root_abm"])[0] <= 1.0
+
+
+@pytest.mark.parametrize("apart", [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2])
+def test_centres_may_be_all_but_the_same(apart):
+    """Linear columns first would lose 3 digits at 1e-6 m and a mass ratio of 1e8."""
+    for seed in range(3):
+        for ratio in (1e4, 1e8):
+            assert lost(concentric(ratio, seed, apart), ["square_root_abm"])[0] <= 1.0
+
+
+def test_near_centres_are_read_off_the_model():
+    """Within 0.02 of the largest body carried; a joint that slides has no centre."""
+    tree = kkt.new_tree("centres")
+    for k, (joint, p) in enumerate(
+        [("revolute", 0.0), ("revolute", 0.009), ("prismatic", 0.0), ("spherical", 0.011)]
+    ):
+        kkt.add_body(
+            tree, k, k - 1 if k else None, mass=1.0, com=(0.5 if k == 2 else 0.3, 0, 0),
+            inertia=1e-9 * np.eye(3), joint=joint, p=(p, 0, 0),
+        )  # fmt: skip
+    system = kkt.build(tree)
+    near = near_centres(system.tree, system.pattern)
+    assert near.tolist() == [True, True, False, False]
+    inputs = kkt.trace(system, ORDER).inputs
+    assert [inputs.concentric(k) for k in range(4)] == [False, True, False, False]
 
 
 def test_the_others_lose_more():

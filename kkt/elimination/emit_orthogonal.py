@@ -26,9 +26,10 @@ def sequence(dof: int, concentric: bool) -> tuple[int, ...]:
     """The order in which the columns of [S E] are eliminated: the joint, then E.
 
     Linear before angular: rows that are left from a body's moments of inertia then have no
-    linear entry, which a change of frame keeps.  Where the parent's joint has the same centre,
-    the other way round: rows without an angular entry, which that change of frame keeps too, are
-    the heavy ones, and turning about the common centre must not meet them.
+    linear entry, which a change of frame keeps.  Where the parent's joint has the same centre, or
+    all but, the other way round: rows without an angular entry, which that change of frame keeps
+    too (or gives entries of the centres' distance, each with all its digits), are the heavy ones,
+    and turning about the common centre must not meet them.
     """
     beside = range(dof, 6)
     return (*range(dof), *(beside if concentric else reversed(beside)))

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..system import Entries, Pattern
+from ..tree import BodyTree
 from .emit import Scalars
 
 UNKNOWNS = ("pdd", "qdd", "f", "dpdd", "dqdd", "df")  # letters that only a residual reads
+NEAR = 0.02  # of a body's size, that two joints may be apart and count as concentric
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class InputSlots:
     subspaces: tuple[NDArray, ...]  # S_k of the state that the tape is made from
     integers: tuple[int, ...] = ()
     unknowns: tuple[str, ...] = ()  # those that are inputs
+    near: NDArray[np.bool_] | None = None  # (n,) joints that all but share their parent's centre
 
     @cached_property
     def offset(self) -> NDArray[np.int64]:
@@ -109,8 +112,11 @@ class InputSlots:
         return pivot_rows(self.subspaces[k])
 
     def concentric(self, k: int) -> bool:
-        """The joint of body k has its parent's joint's centre, in every state."""
-        return bool(self.parent[k] >= 0 and not self.pattern.Phi[k, :3, 3:].any())
+        """The joint of body k has its parent's joint's centre, or all but, in every state."""
+        if self.parent[k] < 0:
+            return False
+        same = not self.pattern.Phi[k, :3, 3:].any()
+        return bool(same or (self.near is not None and self.near[k]))
 
     def moved_joint(self, subspaces: tuple[NDArray, ...]) -> Hashable | None:
         """A body whose S has turned, so that other rows than the tape's should be solved for."""
@@ -144,6 +150,23 @@ class InputSlots:
             places.append(slots[take])
             values.append(getattr(entries, letter)[take])
         return np.concatenate(places), np.concatenate(values)
+
+
+def near_centres(tree: BodyTree, pattern: Pattern) -> NDArray[np.bool_]:
+    """(n,) joints whose centre is within NEAR of their parent's, in sizes of the bodies they carry.
+
+    Read off the model alone, so that it holds in every state: the joint must not slide.
+    """
+    mass = np.where(tree.mass > 0.0, tree.mass, np.inf)
+    size = np.sqrt((tree.com**2).sum(1) + np.trace(tree.inertia, axis1=1, axis2=2) / 2 / mass)
+    size = np.where(tree.mass > 0.0, size, 0.0)
+    for level in reversed(tree.levels):
+        below = level[tree.parent[level] >= 0]
+        np.maximum.at(size, tree.parent[below], size[below])
+    owner = np.repeat(np.arange(tree.n), tree.dof)
+    slides = np.zeros(tree.n, dtype=bool)
+    np.logical_or.at(slides, owner, pattern.S[:, 3:].any(axis=1))
+    return ~slides & (np.sqrt((tree.p**2).sum(1)) <= NEAR * size)
 
 
 def pivot_rows(subspace: NDArray) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from ..errors import OrderError
 from ..system import System
 from .diagonal import diagonal
 from .emit import Scalars
-from .inputs import UNKNOWNS, InputSlots
+from .inputs import UNKNOWNS, InputSlots, near_centres
 from .lowering import Lowering
 from .program import Program
 
@@ -86,10 +86,12 @@ def lower(program: Program, system: System) -> Tape:
     """The tape of a program on the structural zeros and ones of one robot."""
     numbers = {i.info[0] for i in program.instructions if i.op == "divide"}
     letters = {i.info[0] for i in program.instructions if i.op == "input"}
+    rotations = any(i.op == "rotate" for i in program.instructions)
     tree = system.tree
     inputs = InputSlots(
         system.pattern, tree.names, tree.parent, tree.dof, system.state.S, tuple(sorted(numbers)),
         tuple(letter for letter in UNKNOWNS if letter in letters),
+        near=near_centres(tree, system.pattern) if rotations else None,
     )  # fmt: skip
     lowering = Lowering(program, inputs)
     kept: list[Chunk] = []
