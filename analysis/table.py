@@ -34,7 +34,7 @@ def console(file: IO[str], wide: bool = False) -> Console:
 def comparison_tables(comparison: Comparison, width: int) -> list[Table]:
     """One line an order; error, digits and, where the terminal is wide, bits of each format.
 
-    Formats that find no room beside the others follow in another table.
+    Formats that find no room beside the costs or the others follow in another table.
     """
     orders = list(dict.fromkeys(row.order for row in comparison.rows))
     formats = list(dict.fromkeys(row.format for row in comparison.rows))
@@ -44,12 +44,15 @@ def comparison_tables(comparison: Comparison, width: int) -> list[Table]:
     room = width - taken - COSTS
     for name in formats:
         need = max(len(name), 7) + GAP + (24 if bits else 16)
-        if need > room and groups[-1]:
+        if need > room and (groups[-1] or len(groups) == 1):
             groups.append([])
             room = width - taken
         groups[-1].append(name)
         room -= need
-    tables = [_table(comparison, orders, group, bits) for group in groups]
+    tables = [
+        _table(comparison, orders, group, bits, costs=number == 0)
+        for number, group in enumerate(groups)
+    ]
     tables[0].title = (
         f"{escape(comparison.model)}: {comparison.bodies} bodies, "
         f"{comparison.dof} degrees of freedom"
@@ -62,12 +65,13 @@ def comparison_tables(comparison: Comparison, width: int) -> list[Table]:
     return tables
 
 
-def _table(comparison: Comparison, orders: list[str], formats: list[str], bits: bool) -> Table:
-    """The lines of some formats; what does not depend on one stands beside the first."""
-    first = formats[0] == comparison.rows[0].format
+def _table(
+    comparison: Comparison, orders: list[str], formats: list[str], bits: bool, costs: bool
+) -> Table:
+    """The lines of some formats; beside the first of them, costs, which depend on none."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
     table.add_column("order", no_wrap=True)
-    numbers = ["fill", "entries", "flops", "height"] if first else []
+    numbers = ["fill", "entries", "flops", "height"] if costs else []
     for name in formats:
         numbers += [escape(name), "digits", "lost", *(["bits"] if bits else [])]
     for heading in numbers:
@@ -75,7 +79,7 @@ def _table(comparison: Comparison, orders: list[str], formats: list[str], bits: 
     for order in orders:
         rows = {row.format: row for row in comparison.rows if row.order == order}
         cells = [escape(order)]
-        if first:
+        if costs:
             cells += [_number(x) for x in _costs(rows.values())]
         for name in formats:
             cells += _format_cells(rows.get(name))[: 4 if bits else 3]

@@ -167,6 +167,21 @@ def test_costs_stand_in_the_table_though_the_first_format_fails():
     assert [list(column.cells) for column in table.columns[1:5]] == [["5"]] * 4
 
 
+@pytest.mark.parametrize("width", [66, 80, 100, 160])
+def test_no_number_is_cut_in_a_terminal(width):
+    """Nothing of a line of a table is replaced by dots, however long an order's name."""
+    import io
+
+    from rich.console import Console
+
+    compared = analysis.compare(kkt.build(kkt.chain(12)), ["crbm", "modified_abm_stretched"])
+    out = io.StringIO()
+    for table in comparison_tables(compared, width):
+        Console(file=out, width=width).print(table)
+    assert "…" not in out.getvalue() and "modified_abm_stretched" in out.getvalue()
+    assert all(f"{row.error:.1e}" in out.getvalue() for row in compared.rows)
+
+
 def test_what_was_not_asked_for_has_not_failed(run):
     code, out, _ = run("compare", "chain:2", "--orders", "abm", "--formats", "dd,float32",
                        "--refine", "1")  # fmt: skip

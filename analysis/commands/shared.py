@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -81,20 +80,6 @@ def path_of(text: str) -> Path:
     if not text.strip():
         raise kkt.PivotreeError("option -o: is empty; give a name")
     return Path(text)
-
-
-def folder_of(path: Path) -> Path:
-    """A folder that can be written to, made where it is missing, before any long work."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        probe = path / f".pivotree-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise kkt.PivotreeError(
-            f"output folder {path}: cannot be written ({error.strerror}); give another with -o"
-        ) from None
-    return path
 
 
 @contextmanager

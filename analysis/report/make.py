@@ -24,6 +24,7 @@ from kkt import (
 from kkt.arithmetic.formats import get_format
 from kkt.elimination.tape import Tape
 
+from ..folders import made, unwritable
 from .gather import gather
 from .measure import Bench, Measured
 from .notebook import Notebook, most_digits
@@ -88,7 +89,7 @@ def robot_report(
         check_empty(folder)
     bench, refused = prepare(tree, model, names, chosen, seed, lambda text: progress(text, None))
     if folder is not None:
-        make_folder(folder)
+        made(folder)
     notes = Notebook(bench, states, None if folder is None else folder / "states.csv")
 
     def keep(measured: Measured) -> None:
@@ -213,27 +214,10 @@ def check_empty(folder: Path) -> None:
     try:
         taken = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
     except OSError as error:
-        raise _unwritable(folder, error) from None
+        raise unwritable(folder, error) from None
     if taken:
         what = "is not empty" if folder.is_dir() else "is a file"
         raise PivotreeError(f"output folder {folder}: {what}; give another with -o, or remove it")
-
-
-def make_folder(folder: Path) -> None:
-    """Make it, and see that it can be written to, before any long work."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".pivotree-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise _unwritable(folder, error) from None
-
-
-def _unwritable(folder: Path, error: OSError) -> PivotreeError:
-    return PivotreeError(
-        f"output folder {folder}: cannot be written ({error.strerror}); give another with -o"
-    )
 
 
 def _once(what: str, names: Sequence[str]) -> list[str]:
