@@ -133,7 +133,9 @@ def _unrefined(rows: Sequence[Row], results: Results, unit: float) -> str:
     for row in rows:
         elimination = results.get((row.order, row.format))
         refinement = elimination.refinement if elimination is not None else None
-        if refinement is None or not refinement.status.startswith(("stalled", "diverged")):
+        if refinement is None or not refinement.status.startswith(
+            ("stalled", "drowned", "diverged")
+        ):
             continue
         if min(refinement.corrections) > NOISE * unit:
             kept = f"{refinement.kept} of them kept" if refinement.kept else "none of them is kept"

@@ -177,10 +177,11 @@ def test_one_correction_of_crbm_on_chains_in_random_states(n):
 
 
 @pytest.mark.parametrize("order", ["abm", "square_root_abm"])
-def test_refinement_can_harm_and_call_it_converged(order):
+def test_a_correction_that_drowns_in_its_residuals_rounding_is_not_made(order):
     """Aligned links, mass and length ratio 1e6: the float32 residual itself is off by 20 u.
 
-    Gravity on the heavy tip swallows what the light base adds; both orders had nothing to lose.
+    Gravity on the heavy tip swallows what the light base adds; both orders had nothing to lose,
+    and corrected once they lose 20 u.
     """
     system = kkt.build(kkt.two_link(1e-6), q=[0.0, 1.833])
     exact = kkt.certify(system, 30, rounded_to="float32")
@@ -188,8 +189,40 @@ def test_refinement_can_harm_and_call_it_converged(order):
     plain, refined = (
         kkt.eliminate(system, tape, "float32", records=False, refine=k) for k in (0, 3)
     )
-    assert exact.error(plain.qdd) < 2 * U32 and exact.error(refined.qdd) > 15 * U32
-    assert refined.refinement.status == "converged after 2"
+    assert exact.error(plain.qdd) < 2 * U32 and (refined.qdd == plain.qdd).all()
+    assert refined.refinement.status == "drowned after 1" and refined.refinement.kept == 0
+    loop = refine._Loop(system, tape, get_format("float32"), "dynamics")
+    x = refine.Answer(plain.pdd, plain.qdd, plain.f)
+    d, _ = loop.correction(loop.defect(x))
+    assert exact.error(loop.sum(x, d).qdd) > 15 * U32
+
+
+@pytest.mark.parametrize(("n", "seed", "ratio"), [(24, 8, 1e8), (24, 8, 1e6), (14, 25, 1e8)])
+def test_light_joints_between_heavy_ones_keep_their_digits(n, seed, ratio):
+    """One correction would multiply the error of square_root_abm by 40 to 1500 here."""
+    system = kkt.build(kkt.random_tree(n, seed=seed, mass_ratio=ratio))
+    tape = kkt.trace(system, orderings.get("square_root_abm"))
+    exact = kkt.certify(system, 20, rounded_to="float32")
+    plain = kkt.eliminate(system, tape, "float32", records=False)
+    once = kkt.eliminate(system, tape, "float32", records=False, refine=1)
+    assert once.refinement.status == "drowned after 1" and (once.qdd == plain.qdd).all()
+    loop = refine._Loop(system, tape, get_format("float32"), "dynamics")
+    x = refine.Answer(plain.pdd, plain.qdd, plain.f)
+    d, doubt = loop.correction(loop.defect(x))
+    assert exact.error(loop.sum(x, d).qdd) > 30 * exact.error(plain.qdd)
+    assert 0.0 < doubt < d.size
+
+
+@pytest.mark.parametrize("order", ["abm", "crbm", "square_root_abm"])
+def test_the_doubt_is_no_more_than_what_rounding_the_residual_moves(order, mixed):
+    """u |r_k| / D_k against u |A^-1| |r|, the inverse from conditioning's derivatives."""
+    tape = kkt.trace(mixed, orderings.get(order))
+    loop = refine._Loop(mixed, tape, get_format("float64"), "dynamics")
+    r = loop.defect(refine.Answer(*(unknowns(mixed, 7)[k] for k in ("pdd", "qdd", "f"))))
+    _, doubt = loop.correction(r)
+    inverse = kkt.conditioning(mixed).inverse_inertia
+    most = 2.0**-53 * np.max(np.abs(inverse) @ np.abs(r.qdd))
+    assert 0.0 < doubt <= most
 
 
 @pytest.mark.parametrize(
@@ -215,7 +248,9 @@ class Script(refine._Loop):
         return x
 
     def correction(self, r):
-        return refine.Answer(np.zeros((1, 6)), np.array([next(self.sizes)]), np.zeros((1, 6)))
+        none, size = np.zeros((1, 6)), next(self.sizes)
+        size, doubt = size if isinstance(size, tuple) else (size, 0.0)
+        return refine.Answer(none, np.array([size]), none), doubt
 
     def sum(self, x, d):
         return refine.Answer(x.pdd, x.qdd + d.qdd, x.f)
@@ -234,6 +269,10 @@ class Script(refine._Loop):
         ([1e-2, np.nan], 0, "diverged after 2"),
         ([np.inf], 0, "diverged after 1"),
         ([0.0], 1, "converged after 1"),
+        ([(1e-2, 1e-4)], 0, "drowned after 1"),
+        ([1e-2, (1e-4, 1e-6)], 1, "drowned after 2"),
+        ([1e-2, (1e-4, 3e-7)], 2, "done"),
+        ([1e-2, (1e-8, 1e-8)], 2, "converged after 2"),
     ],
 )
 def test_the_watch_for_divergence(sizes, kept, status, monkeypatch):
@@ -245,7 +284,7 @@ def test_the_watch_for_divergence(sizes, kept, status, monkeypatch):
     monkeypatch.setattr(Script, "forces", lambda self, x: (x.pdd, x.f))
     result = refine.refined(None, None, script.chosen, start, len(sizes))
     assert (result.refinement.kept, result.refinement.status) == (kept, status)
-    assert result.qdd[0] == 1.0 + sum(sizes[:kept])
+    assert result.qdd[0] == 1.0 + sum(x[0] if isinstance(x, tuple) else x for x in sizes[:kept])
     assert result.flops == 10 * len(sizes)
 
 

@@ -37,7 +37,7 @@ class Refinement:
 
     residual: str  # "dynamics" or "equations"
     corrections: tuple[float, ...]  # max |correction| / max |first answer| of qdd, one each
-    status: str  # done, converged, stalled or diverged, with the correction at which it was seen
+    status: str  # done, converged, stalled, drowned or diverged, and the correction that showed it
     kept: int  # corrections that the answer holds
 
 

@@ -4,6 +4,11 @@ The residual is a program of its own, read in the same format; the correction is
 tape with the residual in the place of a, b and tau.  Corrections that do not shrink say that the
 answer is as good as this format makes it, or that it carries no digit to start from (Higham,
 Accuracy and Stability of Numerical Algorithms, 2nd ed., chapter 12).
+
+A residual of inverse dynamics has noise of its own.  A rounding of qdd above a heavy body sends
+u m_heavy alpha through the light ones, forces far beyond theirs, and what those lose in rounding
+the light D_k divide.  Rounding r_k once moves the correction by u |r_k| / D_k at least, D_k being
+the inertia with some joints held; no solve is needed to see it.
 """
 
 from __future__ import annotations
@@ -27,6 +32,7 @@ from .tape import Tape, lower
 
 MOST = 100  # corrections
 SHRINK = 0.5  # of the correction before, that a correction must stay below
+DROWNED = 256  # roundings of a residual: it is a sum of many, of terms larger than itself
 RIGHT_HAND_SIDE = ("a", "b", "tau")
 
 
@@ -69,8 +75,9 @@ def refined(
     """``first``, an order's answer, after at most ``count`` corrections in the same format.
 
     ``residual`` is "dynamics" (tau - ID(qdd); corrections solve with a = b = 0) or "equations"
-    (all rows of (4)).  Where a correction is not smaller than half the one before it, refinement
-    stops, and the answer whose next correction is smallest is kept.  The order's
+    (all rows of (4)).  Where a correction is not smaller than half the one before it, or drowns in
+    the rounding of its residual ("dynamics"), refinement stops, and the answer whose next
+    correction is smallest is kept.  The order's
     name says so: "crbm +1".  ``flops`` counts residuals,
     additions, and what of the order depends on the right-hand side: a factor is used again.
     """
@@ -136,7 +143,7 @@ class _Loop:
         """Answers, sizes of the first answer and of every correction, and how it ended."""
         answers, sizes = [x], [x.size]
         for _ in range(count):
-            d = self.correction(self.defect(x))
+            d, doubt = self.correction(self.defect(x))
             sizes.append(d.size)
             if not sizes[-1] < np.inf:
                 return answers, sizes, "diverged"
@@ -144,6 +151,8 @@ class _Loop:
                 return [*answers, self.sum(x, d)], sizes, "converged"
             if not sizes[-1] < SHRINK * sizes[-2]:
                 return answers, sizes, "stalled" if sizes[-1] < sizes[-2] else "diverged"
+            if DROWNED * doubt > sizes[-1]:
+                return answers, sizes, "drowned"
             x = self.sum(x, d)
             if not np.isfinite(x.size):
                 return answers, sizes, "diverged"
@@ -154,11 +163,30 @@ class _Loop:
         given = {"qdd": x.qdd} if self.dynamics else vars(x)
         return self._run(self.residual, given)
 
-    def correction(self, r: Answer) -> Answer:
-        if self.dynamics:
-            zero = np.zeros_like(r.pdd)
-            return self._run(self.tape, {"a": zero, "b": zero, "tau": r.qdd})
-        return self._run(self.tape, {"a": -r.f, "b": r.pdd, "tau": r.qdd})
+    def correction(self, r: Answer) -> tuple[Answer, float]:
+        """A correction, and how far rounding its residual once moves it at least (or 0)."""
+        if not self.dynamics:
+            return self._run(self.tape, {"a": -r.f, "b": r.pdd, "tau": r.qdd}), 0.0
+        zero = np.zeros_like(r.pdd)
+        d, pivots = self._solve(self.tape, {"a": zero, "b": zero, "tau": r.qdd})
+        inertia = self._inertia(pivots)
+        moved = np.zeros(len(r.qdd))
+        np.divide(np.abs(r.qdd), inertia, out=moved, where=inertia > 0.0)
+        return d, self.chosen.unit * float(moved.max(initial=0.0))
+
+    def _inertia(self, pivots: dict[int, NDArray]) -> NDArray[np.float64]:
+        """(N,) |pivot| of every joint's unknowns, 0 where they are none of their own."""
+        tree, index = self.system.tree, self.system.structure.index
+        out = np.zeros(int(tree.offset[-1]))
+        for number, record in enumerate(self.tape.program.pivots):
+            if any(b.kind != "qdd" or b.body not in index for b in record.blocks):
+                continue
+            joints = [index[b.body] for b in record.blocks]
+            places = np.concatenate([np.arange(*tree.offset[[k, k + 1]]) for k in joints])
+            values = np.abs(pivots[number]).astype(float).ravel()
+            if places.size == values.size:
+                out[places] = values
+        return out
 
     def sum(self, x: Answer, d: Answer) -> Answer:
         return self._run(self.update, {**vars(x), **{"d" + k: v for k, v in vars(d).items()}})
@@ -169,16 +197,20 @@ class _Loop:
         return r.pdd, r.f
 
     def _run(self, tape: Tape, given: dict[str, Any]) -> Answer:
+        return self._solve(tape, given)[0]
+
+    def _solve(self, tape: Tape, given: dict[str, Any]) -> tuple[Answer, dict[int, NDArray]]:
         given = {k: v for k, v in given.items() if k in (*tape.inputs.given, *RIGHT_HAND_SIDE)}
-        solution, _, _ = run_floats(tape, self.system.entries, self.chosen, given=given)
+        solution, pivots, _ = run_floats(tape, self.system.entries, self.chosen, given=given)
         tree = self.system.tree
         joints = (solution[Block("qdd", k)] for k, d in zip(tree.names, tree.dof, strict=True) if d)
         none = np.zeros(0, dtype=self.chosen.dtype)
-        return Answer(
+        answer = Answer(
             np.array([solution[Block("pdd", k)] for k in tree.names]),
             np.concatenate([none, *joints]),
             np.array([solution[Block("f", k)] for k in tree.names]),
         )
+        return answer, pivots
 
 
 def operations_on_rhs(tape: Tape, kinds: Iterable[str], letters: Iterable[str]) -> int:
