@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .blaming import Blame
 
 MAIN = 0.3  # share from which one culprit is named for the whole
+MANY = 1e4  # units of rounding that are written as a power of ten
 BOTH_SIGNS = 2.5  # sum of the top shares' magnitudes from which they cancel each other
 
 
@@ -42,7 +43,7 @@ def _error(b: Blame) -> str:
     units = b.true_error / b.unit
     return (
         f"{b.output} is off by {b.true_error:.1e} of the largest acceleration, "
-        f"{units:.1f} units of rounding."
+        f"{f'{units:.1f}' if units < MANY else f'{units:.1e}'} units of rounding."
     )
 
 
@@ -50,6 +51,8 @@ def _culprit(b: Blame) -> str:
     first = b.top[0]
     if sum(abs(c.share) for c in b.top) > BOTH_SIGNS:
         what = "Roundings of both signs nearly cancel; the largest is"
+    elif first.share < 0.0:
+        what = "Roundings of both signs cancel in part; the largest, against the error, is"
     elif abs(first.share) >= MAIN or not b.bodies:
         return f"{described(first)}: {percent(first.share)} of the error."
     else:

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from helpers import MODELS, ROOT
@@ -231,6 +232,15 @@ def test_an_overflow_of_the_shadow_too_is_no_right_value(run, arm):
     found = document(out)
     assert code == 0 and found["ratio"] is None and found["top"]
     assert "nan" not in found["why"] and "became not a number" in found["why"]
+
+
+def test_the_largest_rounding_against_the_error_is_no_culprit():
+    found = analysis.blame(kkt.build(kkt.chain(3)), "abm")
+    against = replace(found.top[0], share=-0.6)
+    turned = replace(found, top=(against,), true_error=3e-3, unit=2.0**-24)
+    assert "the largest, against the error, is" in turned.sentence
+    assert "-60 % of the error" not in turned.sentence
+    assert "5.0e+04 units of rounding" in turned.sentence
 
 
 def test_a_share_of_nothing_has_no_sign():
