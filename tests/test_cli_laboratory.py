@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -311,3 +312,17 @@ def test_a_report_takes_one_name_and_a_folder_as_text(tmp_path):
     made = robot_report(tree, "m", "abm", "float32", states=2, folder=str(tmp_path / "new"))
     assert (made.orders, made.formats) == (("abm",), ("float32",))
     assert (tmp_path / "new" / "report.html").exists()
+
+
+def test_an_order_of_ones_own_replays_from_the_folder(run, tmp_path, monkeypatch):
+    (tmp_path / "my orders.py").write_text(
+        "def mine(structure):\n"
+        "    return [[('pdd', k), ('qdd', k), ('f', k)] for k in structure.tip_to_base]\n"
+    )
+    code, out, _ = run("report", "chain:2", "--orders", "my orders.py:mine", "--formats", "float32",
+                       "--states", "2", "-o", "deep/new", "--json")  # fmt: skip
+    (cell,) = document(out)["rows"]
+    monkeypatch.chdir(tmp_path / "deep" / "new")
+    found = run(*shlex.split(cell["worst"]["replay"])[1:], "--json")
+    assert (code, found[0]) == (0, 0)
+    assert document(found[1])["true_error"] == pytest.approx(cell["worst"]["error"], rel=1e-9)

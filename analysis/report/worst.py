@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,7 +76,15 @@ class Inspector:
         file = f"{FOLDER}/{stem}.json"
         seed = self.bench.seed
         write_model(self.folder / file, system.state, f"{self.model}, seed {seed}, state {number}")
-        return file, f"pivotree blame {file} --order {cell.order} --format {cell.format}"
+        words = ("blame", file, "--order", self.from_folder(cell.order), "--format", cell.format)
+        return file, f"pivotree {shlex.join(words)}"
+
+    def from_folder(self, order: str) -> str:
+        """An order as it is called from the report's folder: files of one's own lie elsewhere."""
+        path, colon, function = order.rpartition(":") if ".py:" in order else (order, "", "")
+        if self.folder is None or not path.endswith((".py", ".json")):
+            return order
+        return os.path.relpath(path, self.folder) + colon + function
 
     def prove(self, number: int, system: System, chosen: Format) -> Certified | None:
         """The certified answer, held against the double-double one; None where there is none."""
