@@ -33,6 +33,8 @@ def get(name: str, registered: dict[str, Callable[..., Any]]) -> Callable[..., A
     if ".py:" in name:
         path, _, function = name.rpartition(":")
         return from_python(Path(path), function)
+    if name.endswith(".py"):
+        raise OrderError(f"order {name!r}: is a file; name a function of it, as in {name}:FUNCTION")
     near = difflib.get_close_matches(name, [*registered, "random:0"], n=3, cutoff=0.4)
     hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(registered)}"
     raise OrderError(f"order {name!r} is unknown; {hint}")

@@ -194,6 +194,10 @@ def test_what_was_not_asked_for_has_not_failed(run):
     "arguments,words",
     [
         (["solve", ""], "model: no name is given"),
+        (
+            ["solve", "chain:2", "--order", "mine.py"],
+            "name a function of it, as in mine.py:FUNCTION",
+        ),
         (["solve", "chain:2", "--format", "+mul=bfloat16"], "format '+mul=bfloat16': has no base"),
     ],
 )
