@@ -166,6 +166,22 @@ def test_centres_may_be_all_but_the_same(apart):
             assert lost(concentric(ratio, seed, apart), ["square_root_abm"])[0] <= 1.0
 
 
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("turns", [(0, 1, 0), (1, 0, 1), (0, 1, 1)])
+def test_stretched_arms_along_any_axis(axis, turns):
+    """Links along one axis, joints at multiples of pi, whose sine is 1e-16 and not 0."""
+    place = np.roll(np.eye(3), axis, axis=0)  # columns: along the links, in the plane, across it
+    tree = kkt.new_tree("stretched", tuple(place @ (0.0, -9.81, 0.0)))
+    for k, mass in enumerate((1.0, 1.0, 1e8)):
+        kkt.add_body(
+            tree, k, k - 1 if k else None, mass=mass, com=place @ (0.05, 0.001, 0.0),
+            inertia=place @ box(mass, (0.1, 0.03, 0.04)) @ place.T, axis=place @ (0.0, 0.0, 1.0),
+            p=place @ (0.1, 0.0, 0.0) if k else np.zeros(3),
+        )  # fmt: skip
+    system = kkt.build(tree, q=np.pi * np.array(turns), qd=(0.5, -1.0, 2.0), tau=(1.0, 2.0, 3.0))
+    assert lost(system, ["square_root_abm"])[0] <= 1.0
+
+
 def test_near_centres_are_read_off_the_model():
     """Within 0.02 of the largest body carried; a joint that slides has no centre."""
     tree = kkt.new_tree("centres")

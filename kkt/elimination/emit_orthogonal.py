@@ -22,17 +22,19 @@ COLUMNS = 8  # of a block of weighted rows: six unknowns, the residual, the weig
 Z, W = 6, 7
 
 
-def sequence(dof: int, concentric: bool) -> tuple[int, ...]:
+def sequence(dof: int, concentric: bool, linear: tuple[int, ...] = ()) -> tuple[int, ...]:
     """The order in which the columns of [S E] are eliminated: the joint, then E.
 
     Linear before angular: rows that are left from a body's moments of inertia then have no
     linear entry, which a change of frame keeps.  Where the parent's joint has the same centre, or
     all but, the other way round: rows without an angular entry, which that change of frame keeps
     too (or gives entries of the centres' distance, each with all its digits), are the heavy ones,
-    and turning about the common centre must not meet them.
+    and turning about the common centre must not meet them.  Among the ``linear`` columns those
+    along the links come last: a stretched arm leaves the payload's row there, and what its other
+    entries should cancel to is then eliminated, not kept.
     """
-    beside = range(dof, 6)
-    return (*range(dof), *(beside if concentric else reversed(beside)))
+    angular = [j for j in range(5, dof - 1, -1) if j not in linear]
+    return (*range(dof), *([*angular[::-1], *linear] if concentric else [*linear, *angular]))
 
 
 def basis(e: Emitter, H: Scalars, rows: tuple[int, ...]) -> Scalars:
@@ -43,7 +45,14 @@ def basis(e: Emitter, H: Scalars, rows: tuple[int, ...]) -> Scalars:
     return np.concatenate([H.T, E], axis=1)
 
 
-def weigh(e: Emitter, K: Scalars, u: Scalars, dof: int, concentric: bool) -> Scalars:
+def weigh(
+    e: Emitter,
+    K: Scalars,
+    u: Scalars,
+    dof: int,
+    concentric: bool,
+    linear: tuple[int, ...] = (),
+) -> Scalars:
     """K = R^T D R without pivoting: rows [D R, R^-T u, D] (6, 8), R unit triangular.
 
     Row i has its pivot in column i; where K has no entry there, its weight is zero and what u
@@ -51,7 +60,7 @@ def weigh(e: Emitter, K: Scalars, u: Scalars, dof: int, concentric: bool) -> Sca
     """
     A, u = K.copy(), u[:, 0].copy()
     out = np.zeros((6, COLUMNS), dtype=np.int64)
-    left = list(sequence(dof, concentric))
+    left = list(sequence(dof, concentric, linear))
     while left:
         j = left.pop(0)
         out[j, j], out[j, Z], out[j, W] = A[j, j], u[j], A[j, j]
@@ -73,7 +82,14 @@ def unweighed(e: Emitter, own: Scalars) -> Scalars:
     return np.where(own[:, W : W + 1] == 0, own[:, Z : Z + 1], 0)
 
 
-def rotate(e: Emitter, own: Scalars, *more: Scalars, dof: int, concentric: bool) -> Scalars:
+def rotate(
+    e: Emitter,
+    own: Scalars,
+    *more: Scalars,
+    dof: int,
+    concentric: bool,
+    linear: tuple[int, ...] = (),
+) -> Scalars:
     """Merge rows into a body's own: (m, 8) unit rows [r, z, w], the ``dof`` pivot rows first.
 
     ``own`` comes from ``weigh``; ``more`` are coefficients (m, 6), residuals (m, 1) and weights
@@ -84,7 +100,7 @@ def rotate(e: Emitter, own: Scalars, *more: Scalars, dof: int, concentric: bool)
     sets = [np.concatenate(more[i : i + 3], axis=1) for i in range(0, len(more), 3)]
     rows = np.concatenate([np.zeros((0, COLUMNS), dtype=np.int64), *sets])
     done: dict[int, Scalars] = {}
-    left = list(sequence(dof, concentric))
+    left = list(sequence(dof, concentric, linear))
     while left:
         j = left.pop(0)
         columns = np.array([*left, Z])
@@ -159,7 +175,9 @@ def back(e: Emitter, F: Scalars, y: Scalars, r: Scalars) -> Scalars:
 OPERATIONS: dict[str, Operation] = {
     "weigh": weigh,
     "unweighed": unweighed,
-    "rotate": lambda e, *args: rotate(e, *args[:-2], dof=args[-2], concentric=args[-1]),
+    "rotate": lambda e, *args: rotate(
+        e, *args[:-3], dof=args[-3], concentric=args[-2], linear=args[-1]
+    ),
     "pivot": pivot,
     "weight": weight,
     "back": back,

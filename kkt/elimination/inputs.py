@@ -118,6 +118,21 @@ class InputSlots:
         same = not self.pattern.Phi[k, :3, 3:].any()
         return bool(same or (self.near is not None and self.near[k]))
 
+    def linear_columns(self, k: int) -> tuple[int, ...]:
+        """Linear columns of E in [S E], those along the links last: to the children, or its own."""
+        along = set().union(
+            *(self._link_axes(c) for c in np.flatnonzero(self.parent == k).tolist())
+        )
+        along = along or (self._link_axes(k) if self.parent[k] >= 0 else set())
+        beside = [i for i in range(6) if i not in self.pivot_rows(k)]
+        linear = sorted((i for i in (5, 4, 3) if i in beside), key=lambda i: i - 3 in along)
+        return tuple(int(self.dof[k]) + beside.index(i) for i in linear)
+
+    def _link_axes(self, k: int) -> set[int]:
+        """The coordinate axis that p_k lies on, in every state; none where it lies on no one."""
+        rows = self.pattern.Phi[k, :3, 3:].any(axis=1)
+        return set(np.flatnonzero(~rows).tolist()) if rows.any() else set()
+
     def moved_joint(self, subspaces: tuple[NDArray, ...]) -> Hashable | None:
         """A body whose S has turned, so that other rows than the tape's should be solved for."""
         for k, name in enumerate(self.names):

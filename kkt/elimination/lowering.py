@@ -192,7 +192,8 @@ class Lowering:
         if i.op in ("along", "across", "basis"):
             info = self.inputs.pivot_rows(self.body_of(args[0]))
         elif i.op in ("weigh", "rotate"):
-            info = (i.info[0], self.inputs.concentric(i.info[1]))
+            dof, k = i.info
+            info = (dof, self.inputs.concentric(k), self.inputs.linear_columns(k))
         elif i.op == "divide":
             operands.append(np.array([[self.inputs.whole[i.info[0]]]]))
             patterns.append(self.number(operands[-1]))
