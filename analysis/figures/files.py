@@ -107,7 +107,8 @@ def write_all(comparison: Any, folder: str | Path) -> list[Path]:
     by_format: dict[str, dict[str, Any]] = {}
     symbolics: dict[str, SymbolicFactor] = {}
     for (order, format), result in comparison.eliminations.items():
-        symbolics.setdefault(order, result.symbolic)
+        # a refined answer has its order's pivots, and one picture serves both
+        symbolics.setdefault(result.symbolic.plan.sequence.name, result.symbolic)
         if any(step.pivot_error is not None for step in result.steps):
             by_format.setdefault(format, {})[order] = result
     for format, results in by_format.items():
