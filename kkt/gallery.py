@@ -262,16 +262,16 @@ def example2(m1: float = 1e8) -> nx.DiGraph:
     return tree
 
 
-def example3(m1: float = 1e8, case: int = 1) -> nx.DiGraph:
+def example3(m1: float = 1e8, case: int = 1, angle: float = math.nan) -> nx.DiGraph:
     """Ascher 1996, Example 3 and Table 2: M_k = m_k times the 6 x 6 identity, a = b = 0.
 
-    H = (0, 0, 0, 0, 0, 1) in case 1, s (0, 0, 0, 0, 1, 1) in case 2, where s is 1/sqrt 2 in
-    single precision, as in the paper's computation.  Exactly, case 1 has D_2 = 1.
+    H = (0, 0, 0, 0, sin, cos) of ``angle`` [degrees], in single precision as in the paper's
+    computation: 0 in case 1, 45 in case 2, where none is given.  Exactly, D_2 = H H*.
     """
     _need(m1 > 0 and math.isfinite(m1), f"example3 has m1 = {m1}; give a mass above zero")
     _need(case in (1, 2), f"example3 has case = {case}; the paper has 1 and 2")
-    s = float(np.float32(1.0 / np.sqrt(2.0)))
-    H = [[0.0], [0.0], [0.0], [0.0], [0.0], [1.0]] if case == 1 else [[0.0]] * 4 + [[s], [s]]
+    turn = math.radians((0.0 if case == 1 else 45.0) if math.isnan(angle) else angle)
+    H = [[0.0]] * 4 + [[float(np.float32(f(turn)))] for f in (math.sin, math.cos)]
     tree = new_tree("example3", (0.0, 0.0, 0.0))
     for body, parent, mass in ((2, None, 1.0), (1, 2, float(m1))):
         add_body(tree, body, parent, mass=mass, inertia=mass * np.eye(3), joint=GENERAL, S=H)

@@ -189,6 +189,30 @@ def circled(n, both):
     return pivots
 
 
+@pytest.mark.parametrize("angle", [5, 20, 30, 60, 75, 88])
+@pytest.mark.parametrize("m1", [1e8, 1e9])
+def test_table_2_at_other_angles(m1, angle):
+    """CRBM and ABM survive at none; E and rotations at all (eq (11) at 45 degrees, by luck)."""
+    system = kkt.build(kkt.from_spec(f"example3:m1={m1},case=2,angle={angle}"))
+    exact = kkt.certify(system, 20, rounded_to="float32")
+
+    def error(order):
+        result = kkt.eliminate(system, orderings.get(order), "float32")
+        return math.inf if result.failed_at else exact.error(result.qdd)
+
+    assert error("crbm") > 1e-2 and error("abm") > 1e-2
+    assert error("projected_abm") < 1e-6 and error("square_root_abm") < 1e-5
+
+
+def test_example_3_takes_any_angle():
+    """The two cases are angles: 0 and 45 degrees."""
+    for case, angle in ((1, 0.0), (2, 45.0)):
+        a, b = (kkt.build(kkt.example3(1e8, *x)).entries.S for x in ((case,), (case, angle)))
+        assert (a == b).all()
+    s = float(np.float32(1.0 / np.sqrt(2.0)))
+    assert kkt.build(kkt.example3(1e8, 2)).entries.S[0].tolist() == [0, 0, 0, 0, s, s]
+
+
 @pytest.mark.parametrize("both", [True, False])
 @pytest.mark.parametrize("format", ["float32", "float64"])
 def test_off_diagonal_pivots_are_the_pairs_of_bad_abm(both, format):
