@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-peers clean
+.PHONY: demo test test-peers bench study clean
 
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
@@ -13,6 +13,12 @@ test: $(VENV)/.test
 
 test-peers: $(VENV)/.peers
 	$(VENV)/bin/python -m pytest -m peers
+
+bench: $(VENV)/.main
+	$(VENV)/bin/python benchmarks/tracing.py
+
+study: $(VENV)/.peers
+	cd docs/study && for part in measure facts pictures; do ../../$(VENV)/bin/python $$part.py || exit; done
 
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit('pivotree needs Python 3.11 or newer: make PYTHON=python3.12' if sys.version_info < (3, 11) else 0)"

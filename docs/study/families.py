@@ -36,7 +36,7 @@ class Instance:
 
 def everything(quick: bool = False) -> Iterator[Instance]:
     """All instances; ``quick`` keeps a few of each family."""
-    for family in (example1, example3, wrists, heavy_ends, shoulders, chains, random_trees, robots):
+    for family in FAMILIES:
         for k, instance in enumerate(family()):
             if not quick or k % 23 == 0:
                 yield instance
@@ -156,6 +156,56 @@ def wrists() -> Iterator[Instance]:
                 yield Instance("light wrists", name, ratio, kkt.build(tree))
 
 
+def near_wrists() -> Iterator[Instance]:
+    """Axes that miss their common centre by a little."""
+    for links in (4, 6):
+        for apart in (1e-8, 1e-6, 1e-4, 1e-3):
+            for ratio in (1e2, 1e4, 1e6, 1e9):
+                draw = np.random.default_rng([links, 5])
+                axes = [direction(draw) for _ in range(links + 1)]
+                tree = arm([1.0] * links + [ratio], axes, [apart] * links, draw, frames=True)
+                name = f"{links} light links, centres {apart:g} m apart"
+                yield Instance("near wrists", name, ratio, kkt.build(tree))
+
+
+def stretched() -> Iterator[Instance]:
+    """Planar arms, stretched out or folded, with links along each axis of their frames."""
+    for along in range(3):
+        place = np.roll(np.eye(3), along, axis=0)  # along the links, in the plane, across it
+        for turns in ((0, 1, 0, 0), (1, 0, 1, 1)):
+            for ratio in RATIOS[::2]:
+                tree = kkt.new_tree("stretched", tuple(place @ IN_PLANE))
+                for k, mass in enumerate((1.0, 1.0, 1.0, ratio)):
+                    kkt.add_body(
+                        tree, k, k - 1 if k else None,
+                        mass=mass, com=place @ (0.05, 0.001, 0.0),
+                        inertia=place @ box(mass, (0.1, 0.03, 0.04)) @ place.T,
+                        axis=place @ Z, p=place @ (0.1 if k else 0.0, 0.0, 0.0),
+                    )  # fmt: skip
+                k = np.arange(1.0, 5.0)
+                tree.graph.update(q=np.pi * np.array(turns), qd=np.cos(k), tau=0.1 * k)
+                name = f"links along {'xyz'[along]}, turns {turns}"
+                yield Instance("stretched arms", name, ratio, kkt.build(tree))
+
+
+def point_masses() -> Iterator[Instance]:
+    """Spheres so small beside their distance from the joint that float32 hardly sees them turn."""
+    for radius in (0.1, 1e-2, 1e-3, 3e-4, 1e-4):
+        for seed in range(4):
+            draw = np.random.default_rng([8, seed])
+            tree = kkt.new_tree("points")
+            for k in range(4):
+                kkt.add_body(
+                    tree, k, k - 1 if k else None,
+                    mass=1.0, com=0.1 * direction(draw), axis=direction(draw), R=turned(draw),
+                    inertia=0.4 * (0.1 * radius) ** 2 * np.eye(3), p=(0.1 if k else 0.0, 0.0, 0.0),
+                )  # fmt: skip
+            k = np.arange(1.0, 5.0)
+            tree.graph.update(q=0.4 * np.sin(k), qd=np.cos(k), tau=0.1 * k)
+            name = f"radius {radius:g} of the distance, seed {seed}"
+            yield Instance("point masses", name, 1.0, kkt.build(tree))
+
+
 def heavy_ends() -> Iterator[Instance]:
     """One heavy body at the tip, at the base, in the middle, or every second one."""
     for n in (3, 5, 8, 12):
@@ -216,3 +266,9 @@ def robots() -> Iterator[Instance]:
         system = kkt.build(kkt.from_spec(name))
         mass = system.tree.mass[system.tree.mass > 0.0]
         yield Instance("robots", name, float(mass.max() / mass.min()), system)
+
+
+FAMILIES = (
+    example1, example3, wrists, near_wrists, heavy_ends, shoulders, stretched, chains, random_trees,
+    robots, point_masses,
+)  # fmt: skip

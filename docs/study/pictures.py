@@ -24,8 +24,8 @@ from analysis.figures.style import MARKERS, new_figure, settings, style_axes, th
 HERE = Path(__file__).resolve().parent
 SHOWN = ("crbm", "abm", "modified_abm", "projected_abm", "virtual_work", "square_root_abm")
 CONSTRUCTED = (
-    "example 1", "example 3", "light wrists", "heavy tip", "heavy base", "heavy middle",
-    "heavy every second", "shoulders", "chains", "robots",
+    "example 1", "example 3", "light wrists", "near wrists", "heavy tip", "heavy base",
+    "heavy middle", "heavy every second", "shoulders", "stretched arms", "chains", "robots",
 )  # fmt: skip
 UNIT = 2.0**-24
 Rows = list[dict[str, Any]]
