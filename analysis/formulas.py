@@ -1,9 +1,10 @@
 """Formulas of a block program: what an instruction computes, in the letters of the literature.
 
 M_k, H_k, Phi_pk, a_k, b_k, tau_k are the blocks of (4); M^_k a body's inertia with its children's
-added, Mbar_k what its joint leaves of it, D_k the pivot of a joint, B_k and C_k bases of joint and
-constraint forces, pdd_k, qdd_k, f_k the solution.  What is deeper than a few operations gets a
-short name of its own: T1, T2 and so on, in the order in which they are met.
+added, Mbar_k what its joint leaves of it; R_k, R^_k and G_k the same as weighted rows, with
+residuals z_k and weights w_k; D_k the pivot of a joint, B_k and C_k bases of joint and constraint
+forces, pdd_k, qdd_k, f_k the solution.  What is deeper than a few operations gets a short name of
+its own: T1, T2 and so on, in the order in which they are met.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class Formulas:
             if i.op in ("along", "across") and i.args[0] is not None:
                 source = self.made[i.args[0].value]
                 result[i.out] = ("B" if i.op == "along" else "C") + self._subscript(source.info[1])
-            name = self._inertia(i, result)
+            name = self._inertia(i, result) or self._weighted(i)
             if name is not None:
                 result[i.out] = name
         for record in self.program.pivots:
@@ -139,6 +140,31 @@ class Formulas:
                 return f"{sign}Mbar{suffix}"
         return None
 
+    def _weighted(self, i: Instruction) -> str | None:
+        """Weighted rows of M_k: R_k its own, R^_k with the children's, and their parts.
+
+        G_k, z_k and w_k are coefficients, residuals and weights of the rows that a joint leaves,
+        X_k and s_k coefficients and residuals of those that it takes.
+        """
+        if i.op in ("weigh", "rotate"):
+            return ("R" if i.op == "weigh" else "R^") + self._subscript(i.info[1])
+        if i.op not in ("rows", "mul") or i.args[0] is None:
+            return None
+        inner, source = i, self.made[i.args[0].value]
+        while source.op == "rows" and source.args[0] is not None:
+            inner, source = source, self.made[source.args[0].value]
+        if source.op != "rotate" or inner is i:
+            return None
+        left, k = inner.info[1] is None, self._subscript(source.info[1])
+        if i.op == "mul":
+            return f"G{k}" if left and self._basis(i.args[1]) else None
+        letters = {(6, 7): "zs", (7, 8): "w "}.get(i.info, " X")  # of rows that are left, taken
+        letter = letters[0 if left else 1]
+        return None if letter == " " else f"{letter}{k}^T"  # columns are cut out of the transpose
+
+    def _basis(self, ref: Ref | None) -> bool:
+        return ref is not None and self.made[ref.value].op == "across"
+
     def _carried(self, ref: Ref) -> bool:
         """Whether a value came through Phi: it is a child's, or a sum of children's."""
         i = self.made[ref.value]
@@ -169,7 +195,7 @@ class Formulas:
             return self._expanded(i._replace(args=(b, a)), depth - 1)
         text, level = self._use(i, depth)
         if level == ATOM:
-            return f"{text}^T", ATOM
+            return text.removesuffix("^T") if text.endswith("^T") else f"{text}^T", ATOM
         if text.startswith("-") and level == PRODUCT:
             return f"-({text[1:]})^T", PRODUCT
         return f"({text})^T", ATOM
@@ -195,8 +221,10 @@ class Formulas:
         """What an instruction computes, its operands ``depth`` operations deep."""
         if i.op == "add":
             return self._sum(i, depth)
-        if i.op in ("mul", "solve", "forward", "inner", "back"):
+        if i.op in ("mul", "solve", "forward", "inner"):
             return self._product(i, depth)
+        if i.op == "back":
+            return self._back(i, depth)
         if i.op in COPIES and len(i.args) == 1:
             return self._text(i.args[0], depth)
         if i.op == "divide":
@@ -224,15 +252,15 @@ class Formulas:
         return f"{TAGS.get(i.op, i.op)}({inside})", ATOM
 
     def _sum(self, i: Instruction, depth: int) -> tuple[str, int]:
-        parts = []
+        parts: list[tuple[bool, str]] = []
         refs = sorted(i.args, key=lambda ref: ref is not None and ref.sign < 0)
         for ref in refs:
             assert ref is not None
             text, level = self._text(ref, depth)
             negative = ref.sign < 0
-            if text.startswith("-"):
+            if text.startswith("-") and level != SUM:  # the sign of a sum is its first term's alone
                 text, negative = text[1:], not negative
-            if negative and level == SUM:
+            if level == SUM and (negative or (parts and text.startswith("-"))):
                 text = f"({text})"
             parts.append((negative, text))
         lead = "-" if parts[0][0] else ""
@@ -254,11 +282,21 @@ class Formulas:
                 factors = [factor, *(self._text(ref, depth) for ref in i.args[1:])]
         texts = []
         for text, level in factors:
-            if text.startswith("-"):
+            if text.startswith("-") and level != SUM:
                 text, negative = text[1:], not negative
             texts.append(f"({text})" if level == SUM else text)
         kept = [text for text in texts if text != "1"] or ["1"]
         return ("-" if negative else "") + " ".join(kept), PRODUCT
+
+    def _back(self, i: Instruction, depth: int) -> tuple[str, int]:
+        """L^-T (D^-1 y - r), where L is 1 for a joint of one freedom."""
+        _, y, r = i.args
+        assert y is not None and r is not None
+        texts = [self._text(ref, depth) for ref in (y, r)]
+        first, second = (f"({text})" if level == SUM else text for text, level in texts)
+        lead, between = "-" if y.sign < 0 else "", "+" if r.sign < 0 else "-"
+        text = f"{lead}{self._inverse(i.args[0], '')[0]} {first} {between} {second}"
+        return (text, SUM) if self.program.shapes[i.out][0] == 1 else (f"L^-T ({text})", PRODUCT)
 
     def _inverse(self, ref: Ref | None, part: str) -> tuple[str, int]:
         """D^-1, or L^-1 of its factor."""

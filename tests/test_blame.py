@@ -133,6 +133,16 @@ def test_formulas_are_those_of_the_papers():
     assert any(t.startswith("D_2^-1 (tau_2 - H_2 ") for t in texts["qdd_2"])
 
 
+def test_formulas_of_rotations():
+    """square_root_abm in its own letters; the sign of a sum is not taken out of it."""
+    system, tape = system_of("example1:q1=1"), tape_of("example1:q1=1", "square_root_abm")
+    formulas = Formulas(tape.program, system.tree.names, system.tree.parent)
+    texts = [formulas.instruction(k) for k in range(len(tape.program.instructions))]
+    assert "G_1 Phi_21^T" in texts and "z_1 + G_1 a_1" in texts
+    assert "X_1 C_1^T (-Phi_21^T pdd_2 + a_1)" in texts
+    assert any(t.startswith("D_2^-1 (tau_2 - H_2 ") and t.endswith(")") for t in texts)
+
+
 def test_formulas_say_what_is_computed():
     """Every name and product of a formula evaluates, with numpy, to the instruction's value."""
     spec = "example1:q1=1"
