@@ -1,9 +1,10 @@
-"""Blame in words and as a table."""
+"""What blame found: as data, in words and as a table."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
@@ -11,16 +12,49 @@ from rich.table import Table
 
 from .culprits import Culprit
 
-if TYPE_CHECKING:
-    from .blaming import Blame
-
 MAIN = 0.3  # share from which one culprit is named for the whole
 MANY = 1e4  # units of rounding that are written as a power of ten
 BOTH_SIGNS = 2.5  # sum of the top shares' magnitudes from which they cancel each other
 
 
-def sentence(b: Blame) -> str:
-    """The main culprit first, then how sure that is."""
+@dataclass(frozen=True)
+class Blame:
+    """Whose the error of one output is.
+
+    Errors are absolute errors of the output over max |qdd|, as in a comparison.
+    """
+
+    model: str
+    order: str
+    format: str
+    unit: float  # unit roundoff of the format
+    output: str  # qdd_BODY, qdd_BODY[j] with several freedoms, or the pivot that vanished
+    true_error: float | None  # |computed - certified|; None where it is not a number
+    explained: float | None  # sum of contributions, positive where it has the error's sign
+    ratio: float | None  # explained / true; None where it says nothing
+    why: str | None  # it is None
+    top: tuple[Culprit, ...]  # entries of block formulas
+    blocks: tuple[Culprit, ...]  # whole block formulas
+    pivots: tuple[Culprit, ...]
+    bodies: tuple[Culprit, ...]
+    input_rounding: float | None  # error of the output that rounding the data alone brings
+    shadow: str  # float64 or dd
+    where: dict[str, str] = field(default_factory=dict)  # names that the formulas introduce
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON document of ``pivotree blame --json``."""
+        document = dict(self.__dict__)
+        for key in ("top", "blocks", "pivots", "bodies"):
+            document[key] = [culprit.as_dict() for culprit in document[key]]
+        return document
+
+    @property
+    def sentence(self) -> str:
+        """What a colleague would say: the main culprit first, then how sure that is."""
+        return _sentence(self)
+
+
+def _sentence(b: Blame) -> str:
     text = f"{b.order} in {b.format} on {b.model}: {_error(b)}"
     if b.top:
         text += f" {_culprit(b)}"

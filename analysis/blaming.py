@@ -8,7 +8,6 @@ contributions add up to the whole error and not to its first order (docs/roundin
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,53 +15,15 @@ import numpy as np
 import kkt
 import orderings
 from kkt import Block, OrderError, PivotreeError, System
-from kkt.arithmetic.formats import Format, get_format
+from kkt.arithmetic import Format, get_format
 from kkt.elimination.contributions import Linearised, linearised
 from kkt.elimination.tape import Tape
 
+from .blame_text import Blame
 from .comparison import REFERENCE_DIGITS
-from .culprits import Culprit, Culprits
+from .culprits import Culprits
 
 TOP = 10
-
-
-@dataclass(frozen=True)
-class Blame:
-    """Whose the error of one output is.
-
-    Errors are absolute errors of the output over max |qdd|, as in a comparison.
-    """
-
-    model: str
-    order: str
-    format: str
-    unit: float  # unit roundoff of the format
-    output: str  # qdd_BODY, qdd_BODY[j] with several freedoms, or the pivot that vanished
-    true_error: float | None  # |computed - certified|; None where it is not a number
-    explained: float | None  # sum of contributions, positive where it has the error's sign
-    ratio: float | None  # explained / true; None where it says nothing
-    why: str | None  # it is None
-    top: tuple[Culprit, ...]  # entries of block formulas
-    blocks: tuple[Culprit, ...]  # whole block formulas
-    pivots: tuple[Culprit, ...]
-    bodies: tuple[Culprit, ...]
-    input_rounding: float | None  # error of the output that rounding the data alone brings
-    shadow: str  # float64 or dd
-    where: dict[str, str] = field(default_factory=dict)  # names that the formulas introduce
-
-    def as_dict(self) -> dict[str, Any]:
-        """The JSON document of ``pivotree blame --json``."""
-        document = dict(self.__dict__)
-        for key in ("top", "blocks", "pivots", "bodies"):
-            document[key] = [culprit.as_dict() for culprit in document[key]]
-        return document
-
-    @property
-    def sentence(self) -> str:
-        """What a colleague would say."""
-        from .blame_text import sentence
-
-        return sentence(self)
 
 
 def blame(

@@ -22,7 +22,7 @@ from kkt import (
     eliminate,
     trace,
 )
-from kkt.arithmetic.formats import Format, get_format
+from kkt.arithmetic import Format, get_format
 from kkt.elimination.conditioning import Conditioning, conditioning, lost_by_order
 from kkt.elimination.refine import refined, require_refinable
 from kkt.elimination.tape import Tape

@@ -20,8 +20,7 @@ from rich.table import Table
 
 import kkt
 import orderings
-from kkt.arithmetic import floats
-from kkt.arithmetic.formats import get_format
+from kkt.arithmetic import floats, get_format
 from kkt.elimination.contributions import linearised
 from kkt.elimination.observe import observe
 from kkt.elimination.run import enter

@@ -12,7 +12,7 @@ import kkt
 from analysis import cli
 from analysis.culprits import Culprits
 from analysis.formulas import Formulas
-from kkt.arithmetic.formats import get_format
+from kkt.arithmetic import get_format
 from kkt.elimination.contributions import linearised
 
 ABM_LIKE = ("abm", "bad_abm", "modified_abm", "virtual_work")

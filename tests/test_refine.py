@@ -9,7 +9,7 @@ from helpers import every_joint, solve, system_of, tape_of
 
 import kkt
 import orderings
-from kkt.arithmetic.formats import get_format
+from kkt.arithmetic import get_format
 from kkt.elimination import refine
 from kkt.elimination.record import Elimination
 from kkt.elimination.residual_program import residual_program, update_program

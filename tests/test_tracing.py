@@ -9,7 +9,7 @@ import pytest
 from helpers import system_of, tape_of
 
 import kkt
-from kkt.arithmetic.formats import get_format
+from kkt.arithmetic import get_format
 from kkt.elimination.observe import Watch, observe
 
 FLOAT32 = get_format("float32")

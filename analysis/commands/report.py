@@ -12,7 +12,7 @@ from pathlib import Path
 
 import kkt
 import orderings
-from kkt.arithmetic.formats import get_format
+from kkt.arithmetic import get_format
 
 from ..cli import INTERRUPTED
 from .shared import items, path_of, print_json

@@ -7,7 +7,7 @@ from typing import Any
 
 import kkt
 import orderings
-from kkt.arithmetic.formats import get_format
+from kkt.arithmetic import get_format
 from kkt.arithmetic.names import MAX_DIGITS
 from kkt.elimination.certify import decimal
 

@@ -21,7 +21,7 @@ from kkt import (
     build,
     trace,
 )
-from kkt.arithmetic.formats import get_format
+from kkt.arithmetic import get_format
 from kkt.elimination.tape import Tape
 
 from ..folders import made, unwritable

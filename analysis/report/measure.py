@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import orderings
 from kkt import Block, OrderError, System, trace
-from kkt.arithmetic.formats import Format, get_format
+from kkt.arithmetic import Format, get_format
 from kkt.elimination.run import signed
 from kkt.elimination.tape import Tape
 

@@ -21,7 +21,7 @@ from rich.progress import track
 
 import kkt
 import orderings
-from kkt.arithmetic.formats import get_format
+from kkt.arithmetic import get_format
 from kkt.elimination.conditioning import conditioning, lost_by_order
 
 HERE = Path(__file__).resolve().parent

@@ -6,8 +6,9 @@
 from .binary import Binary
 from .custom import Custom
 from .double_double import DoubleDouble
-from .formats import Format, get_format
+from .formats import Format
 from .mixed import Mixed
+from .names import get_format
 
 # operations of a tape, as a user's function meets them
 ADD, SUB, MUL, DIV, SQRT = range(5)

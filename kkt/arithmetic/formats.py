@@ -1,4 +1,4 @@
-"""What a number format is, and the processor's own; :func:`get_format` reads names."""
+"""What a number format is, and the processor's own."""
 
 from __future__ import annotations
 
@@ -119,15 +119,3 @@ class Digits(Format):
     @property
     def from_model(self) -> bool:
         return True
-
-
-def get_format(name: str | Format) -> Format:
-    """The format of a name (docs/formats.md lists them); a format is given back as it is.
-
-    Raises FormatError for a name that means nothing.
-    """
-    if isinstance(name, Format):
-        return name
-    from .names import read
-
-    return read(str(name))

@@ -42,6 +42,14 @@ ALL = (
 )
 
 
+def get_format(name: str | Format) -> Format:
+    """The format of a name (docs/formats.md lists them); a format is given back as it is.
+
+    Raises FormatError for a name that means nothing.
+    """
+    return name if isinstance(name, Format) else read(str(name))
+
+
 def read(name: str) -> Format:
     """The format of a name; FormatError, with what would be right, for any other text."""
     if name in FIXED:

@@ -16,7 +16,7 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.formats import Format, get_format
+from ..arithmetic import Format, get_format
 from ..blocks import Block
 from ..errors import CertificationError, SingularError
 from ..system import Entries, System, assemble

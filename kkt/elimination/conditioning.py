@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.formats import get_format
+from ..arithmetic import get_format
 from ..blocks import Block
 from ..errors import CertificationError, SizeError
 from ..system import System

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic import Format, get_format
 from ..arithmetic.chunk import Chunk
-from ..arithmetic.formats import Format, Hardware, get_format
+from ..arithmetic.formats import Hardware
 from ..errors import FormatError, SizeError
 from ..system import Entries
 from .observe import PIECE, traceable

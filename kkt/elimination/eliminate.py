@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.formats import Format, get_format
+from ..arithmetic import Format, get_format
 from ..errors import FormatError, OrderError
 from ..system import System, assemble
 from .certify import certify

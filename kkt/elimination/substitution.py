@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arithmetic.formats import get_format
+from ..arithmetic import get_format
 from ..blocks import Block, Structure
 from ..errors import FormatError, ModelError, OrderError
 from ..system import System, assemble
