@@ -106,7 +106,7 @@ class _Answers:
         )
 
     def worst(self) -> int:
-        return int(np.abs(np.nan_to_num(self.errors, nan=np.inf, posinf=np.inf)).argmax())
+        return int(np.argmax(np.abs(np.nan_to_num(self.errors, nan=np.inf, posinf=np.inf))))
 
 
 def _of_output(

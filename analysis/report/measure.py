@@ -112,7 +112,7 @@ def measure(bench: Bench, number: int) -> Measured:
 
 
 def _largest(off: Floats) -> float:
-    return float(off.max(initial=0.0))
+    return float(np.max(off, initial=0.0))
 
 
 def fitting(tape: Tape, name: str, system: System) -> Tape:

@@ -182,7 +182,7 @@ def cells_of(notes: Notebook, wanted: float) -> tuple[Cell, ...]:
                     digits=quantiles(kept[:, i, j]),
                     with_data=quantiles(whole[:, i, j]),
                     failed=int((failed != OK).sum()),
-                    why_failed=WHY[int(reasons.argmax())] if reasons.any() else None,
+                    why_failed=WHY[int(np.argmax(reasons))] if reasons.any() else None,
                     keeps=float((kept[:, i, j] >= wanted).mean()),
                     keeps_with_data=float((whole[:, i, j] >= wanted).mean()),
                     joints=_joints(notes, i, j),
@@ -197,7 +197,7 @@ def worst_state(notes: Notebook, order: int, format: int) -> int:
     if len(failed):
         return int(failed[np.argmin(notes.numbers[failed])])
     error = notes.error[:, order, format]
-    rows = np.flatnonzero(error == error.max())
+    rows = np.flatnonzero(error == np.max(error))
     return int(rows[np.argmin(notes.numbers[rows])])
 
 

@@ -127,7 +127,7 @@ class Inspector:
                     continue
                 errors = notes.error[row, :, j]
                 positive = errors[errors > 0.0]
-                self.smallest = min(self.smallest, float(positive.min(initial=math.inf)))
+                self.smallest = min(self.smallest, float(np.min(positive, initial=math.inf)))
 
     @property
     def reference(self) -> Reference:

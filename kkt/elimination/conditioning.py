@@ -97,7 +97,7 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
             parts[letter][here] = np.abs(run.start[where]) @ np.abs(adjoint[where])
         inverse[:, here] = adjoint[inputs.tau]
     moved = np.sum([*parts.values()], axis=0)
-    worst = int(moved.argmax()) if N else 0
+    worst = int(np.argmax(moved)) if N else 0
     shares = {
         letter: float(part[worst] / moved[worst]) if N and moved[worst] else 0.0
         for letter, part in parts.items()

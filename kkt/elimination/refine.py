@@ -172,7 +172,7 @@ class _Loop:
         inertia = self._inertia(pivots)
         moved = np.zeros(len(r.qdd))
         np.divide(np.abs(r.qdd), inertia, out=moved, where=inertia > 0.0)
-        return d, self.chosen.unit * float(moved.max(initial=0.0))
+        return d, self.chosen.unit * float(np.max(moved, initial=0.0))
 
     def _inertia(self, pivots: dict[int, NDArray]) -> NDArray[np.float64]:
         """(N,) |pivot| of every joint's unknowns, 0 where they are none of their own."""
