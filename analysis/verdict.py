@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from kkt import Elimination, StepRecord
+from kkt import Elimination
 
+from .loss import PivotError, where_lost
 from .row import Row
 
 SLACK = 1.7  # decimal digits below the format's own that still count as kept
@@ -95,22 +96,11 @@ def _count(row: Row) -> str:
 
 def _where(elimination: Elimination, unit: float) -> str:
     """Where the loss enters: the first pivot that is clearly off, and the worst one."""
-    steps = [s for s in elimination.steps if s.pivot_error]
-    if not steps:
-        return ""
-    worst = max(steps, key=lambda s: s.pivot_error or 0.0)
-    top = worst.pivot_error or 0.0
-    if top < 100.0 * unit:
-        return " Its pivots are sound: the digits go in the right-hand side."
-    # halfway, in decades, between rounding and the worst
-    threshold = math.sqrt(unit * top) if math.isfinite(top) else 1e-3
-    enters = next(s for s in steps if (s.pivot_error or 0.0) >= threshold)
-    text = f" The loss enters at body {_body(enters)} (pivot {_pivot(enters)}, step {enters.step})"
-    if worst is not enters:
-        text += f" and is worst at {_pivot(worst)} (step {worst.step})"
-    if math.isfinite(top):
-        text += f", whose diagonal is off by {_percent(top)}"
-    return text + "."
+    steps = [
+        PivotError(s.step, s.blocks, s.pivot_error) for s in elimination.steps if s.pivot_error
+    ]
+    text = where_lost(steps, unit)
+    return f" {text[0].upper()}{text[1:]}." if text else ""
 
 
 def _fault(row: Row, kappa: float | None) -> str:
@@ -141,24 +131,6 @@ def _unrefined(rows: Sequence[Row], results: Results, unit: float) -> str:
             kept = f"{refinement.kept} of them kept" if refinement.kept else "none of them is kept"
             told.append(f" The corrections of {row.order} {refinement.status}: {kept}.")
     return "".join(told)
-
-
-def _pivot(step: StepRecord) -> str:
-    return " ".join(str(block) for block in step.blocks[-3:])
-
-
-def _body(step: StepRecord) -> str:
-    return str(step.blocks[-1].body)
-
-
-def _percent(x: float) -> str:
-    return (
-        f"{100.0 * x:.2g} %"
-        if 1e-3 <= x < 10.0
-        else f"a factor of {1 + x:.2g}"
-        if x >= 10
-        else f"{x:.1e}"
-    )
 
 
 def _refusals(rows: list[Row]) -> str:

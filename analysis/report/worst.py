@@ -17,6 +17,8 @@ from kkt.arithmetic.formats import Format
 from kkt.elimination.run import signed
 from kkt.elimination.tape import Tape
 
+from .. import loss
+from ..loss import PivotError
 from .measure import OK, WHY, Bench, Pair, answer, fitting, rounded_reference, run, shadow
 from .notebook import Notebook
 from .summary import Cell, Reference, Worst, coordinate_names, worst_state
@@ -143,36 +145,14 @@ def where_lost(tape: Tape, system: System, chosen: Format) -> str:
     v = run(tape, system, chosen, values)
     high, low = shadow(tape, system, values)
     errors: dict[int, float] = {}
+    blocks: dict[int, list[Block]] = {}
     with np.errstate(all="ignore"):
         for number, slots in tape.pivots.items():
             exact, rest = signed(high, slots), signed(low, slots)
             off = np.abs((signed(v, slots).astype(float) - exact) - rest) / np.abs(exact)
-            worst = np.nan_to_num(off, nan=np.inf, posinf=np.inf).max(initial=0.0)
-            errors[number] = float(worst)
-    return _told(errors, tape, chosen.unit)
-
-
-def _told(errors: dict[int, float], tape: Tape, unit: float) -> str:
-    """The first pivot that is clearly off, and the worst one."""
-    order = sorted(errors)
-    if not order:
-        return ""
-    worst = max(order, key=errors.__getitem__)
-    top = errors[worst]
-    if top < 100.0 * unit:
-        return "its pivots are sound: the digits go in the right-hand side"
-    # halfway, in decades, between rounding and the worst
-    threshold = math.sqrt(unit * top) if math.isfinite(top) else math.sqrt(unit)
-    enters = next(number for number in order if errors[number] >= threshold)
-    first, last = (_block(tape, number) for number in (enters, worst))
-    text = f"the loss enters at body {first.body} (pivot {first})"
-    if worst != enters:
-        text += f" and is worst at {last}"
-    if math.isfinite(top):
-        size = f"{100 * top:.2g} %" if 1e-3 <= top < 10 else f"{top:.1e} of itself"
-        text += f", off by {size}"
-    return text
-
-
-def _block(tape: Tape, number: int) -> Block:
-    return tape.program.pivots[number].blocks[-1]
+            worst = float(np.max(np.nan_to_num(off, nan=np.inf, posinf=np.inf), initial=0.0))
+            record = tape.program.pivots[number]
+            errors[record.step] = max(errors.get(record.step, 0.0), worst)
+            blocks.setdefault(record.step, []).extend(record.blocks)
+    steps = [PivotError(s + 1, tuple(blocks[s]), errors[s]) for s in sorted(errors)]
+    return loss.where_lost(steps, chosen.unit)
