@@ -32,7 +32,8 @@ TARGETS = {
     "cancelled + absorbed, by pivot": 2.0,
     "... and by block and body": 2.0,
     "float64 shadow": 3.0,
-    "double-double shadow": 10.0,
+    "float64 shadow with the first": 3.0,
+    "double-double shadow with the first": 10.0,
     "blame": 6.0,
 }
 SMALL = ("chain:2", "abm")
@@ -71,8 +72,15 @@ def overheads(spec: str, order: str, repeat: int) -> tuple[Tape, dict[str, float
             "untraced": untraced,
             "cancelled + absorbed, by pivot": lambda: observe(tape, entries, FLOAT32, blocks=False),
             "... and by block and body": lambda: observe(tape, entries, FLOAT32),
-            "float64 shadow": lambda: observe(tape, entries, FLOAT32, "float64", blocks=False),
-            "double-double shadow": lambda: observe(tape, entries, FLOAT32, "dd", blocks=False),
+            "float64 shadow": lambda: observe(
+                tape, entries, FLOAT32, "float64", blocks=False, sums=False
+            ),
+            "float64 shadow with the first": lambda: observe(
+                tape, entries, FLOAT32, "float64", blocks=False
+            ),
+            "double-double shadow with the first": lambda: observe(
+                tape, entries, FLOAT32, "dd", blocks=False
+            ),
             "blame": lambda: linearised(tape, entries, FLOAT32).contributions({slot: 1.0}, False),
         },
         repeat,

@@ -149,6 +149,17 @@ def test_float64_needs_a_longer_shadow():
     assert longer.pivot_errors.max() > 1e-15
 
 
+def test_true_errors_alone():
+    """The same errors, and nothing said of sums."""
+    system, tape = system_of("chain:4"), tape_of("chain:4", "crbm")
+    whole, alone = (
+        observe(tape, system.entries, FLOAT32, "float64", sums=sums) for sums in (True, False)
+    )
+    assert (whole.steps.error == alone.steps.error).all() and whole.steps.error.max() > 0.0
+    assert whole.steps.cancelled.any() and whole.steps.absorbed.any() and whole.steps.size.any()
+    assert not (alone.steps.cancelled.any() or alone.steps.absorbed.any() or alone.steps.size.any())
+
+
 def test_memory_is_bounded():
     """Beyond the tape: some pieces and a few numbers a block, not arrays of all operations."""
     system, tape = system_of("chain:150"), tape_of("chain:150", "crbm")

@@ -80,12 +80,17 @@ class Watch:
     """One run of a tape in a format of kind "float", seen operation by operation.
 
     ``shadow`` "float64", "dd" or "ball:DIGITS" runs beside it on the data as the format rounds
-    them, so that it sees errors of arithmetic alone.  Iterate once; then ``v`` and ``shadow``
-    hold the last values of all slots.
+    them, so that it sees errors of arithmetic alone.  ``sums`` False leaves cancelled, absorbed
+    and size at 0.  Iterate once; then ``v`` and ``shadow`` hold the last values of all slots.
     """
 
     def __init__(
-        self, tape: Tape, entries: Entries, format: Format, shadow: str | None = None
+        self,
+        tape: Tape,
+        entries: Entries,
+        format: Format,
+        shadow: str | None = None,
+        sums: bool = True,
     ) -> None:
         from ..arithmetic.shadows import shadow_of
 
@@ -94,7 +99,7 @@ class Watch:
                 f"format {format.name!r}: its operations cannot be traced; use float32, float64 "
                 "or a format that rounds on them"
             )
-        self.tape, self.format = tape, format
+        self.tape, self.format, self.sums = tape, format, sums
         self.v = np.zeros(tape.slots, dtype=format.dtype)
         enter(tape, entries, self.v, format.cast)
         self.largest = float(np.abs(self.v).max())  # entry of (4)
@@ -107,7 +112,7 @@ class Watch:
         beside = self._in_one_loop()
         kinds = (self.format.dtype, watch.LAYOUT[self.v.dtype].whole, np.float64)
         room = min(PIECE, self.tape.length)
-        columns = [np.empty(room, dtype=kinds[k]) for k in (0, 0, 0, 1, 0, 0)]
+        columns = [np.zeros(room, dtype=kinds[k]) for k in (0, 0, 0, 1, 0, 0)]
         columns += [np.zeros(room if self.shadow else 0) for _ in range(3)]
         for chunk in self.tape.chunks():
             for start in range(0, len(chunk), room):
@@ -121,7 +126,8 @@ class Watch:
                         runner.record(piece, self.v, x, y, r)
                     if self.shadow is not None:
                         self.shadow.follow(piece, r, high, low, off)
-                watch.looked(piece.op, x, y, r, cancelled, absorbed, size)
+                if self.sums:
+                    watch.looked(piece.op, x, y, r, cancelled, absorbed, size)
                 yield Operations(at, piece.op, piece.step, *here)
                 at += len(piece)
 
@@ -233,15 +239,17 @@ def observe(
     shadow: str | None = None,
     *,
     blocks: bool = True,
+    sums: bool = True,
 ) -> Observation:
     """Run a tape in a format of kind "float" and gather what each operation cancels and absorbs.
 
-    ``shadow``: see :class:`Watch`; with one, true errors too.  ``blocks`` False gathers by step
-    only, which is faster.  Memory beyond the tape's is a chunk's and some numbers a block.
+    ``shadow``: see :class:`Watch`; with one, true errors too, and with ``sums`` False these alone.
+    ``blocks`` False gathers by step only.  Both are faster.  Memory beyond the tape's is a chunk's
+    and some numbers a block.
     """
     from ..arithmetic import watch
 
-    seen = Watch(tape, entries, format, shadow)
+    seen = Watch(tape, entries, format, shadow, sums)
     whole = watch.LAYOUT[seen.v.dtype].whole
     zero, one = np.array([0, 1]).astype(whole)
     doubles = watch.LAYOUT[np.dtype(np.float64)]
@@ -255,9 +263,10 @@ def observe(
             tape.first, piece.step, piece.at, instruction, blocks, starts, owner, group
         )
         cuts = starts[: count + 1]
-        most = np.empty((count, 4), dtype=whole)
-        statistics = (piece.cancelled, piece.absorbed.view(whole), piece.size.view(whole))
-        watch.gather(cuts, *statistics, zero, one, most)
+        most = np.zeros((count, 4), dtype=whole)
+        if sums:
+            statistics = (piece.cancelled, piece.absorbed.view(whole), piece.size.view(whole))
+            watch.gather(cuts, *statistics, zero, one, most)
         far = np.zeros((0 if shadow is None else count, 2), dtype=np.int64)
         if shadow is not None:
             bits = (piece.off.view(np.int64), piece.high.view(np.int64))
