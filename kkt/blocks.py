@@ -93,10 +93,6 @@ class Structure:
                 result[up].append(k)
         return result
 
-    @property
-    def roots(self) -> int:
-        return int((self.parent < 0).sum())
-
     def with_links(self, links: str) -> Structure:
         """This structure ("whole"), or with ``split_links`` or ``stretched`` links."""
         if links not in LINKS:

@@ -18,6 +18,7 @@ import networkx as nx
 import numpy as np
 
 from .errors import ModelError
+from .files import write_whole
 from .joints import GENERAL
 from .tree import Floats, InertiaWarning, add_body, compile_tree, levels, new_tree
 
@@ -109,13 +110,9 @@ def _list(array: Floats) -> list[Any]:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write beside, then rename: a reader sees the old file or the new one, never half."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
+        write_whole(path, text)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise ModelError(f"{path}: cannot be written ({error.strerror}); mend the path") from None
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 from kkt import FormatError
+from kkt.files import write_whole
 
 from ..figures.files import save
 from .page import page
@@ -24,10 +24,8 @@ def write_report(report: Report, folder: Path) -> list[Path]:
 
 
 def _write(path: Path, text: str) -> Path:
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
+        write_whole(path, text)
     except OSError as error:
         raise FormatError(
             f"{path}: cannot be written ({error.strerror}); give another folder with -o"

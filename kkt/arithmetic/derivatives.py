@@ -11,66 +11,24 @@ from .floats import _two_product, _two_sum
 
 
 @njit(cache=True, error_model="numpy")
-def local_errors(op, x, y, r, out):  # pragma: no cover
-    """out[i] = r - (x op y), exact but for one last rounding; arrays (m,), out float64."""
-    for i in range(len(op)):
-        u, w, t = np.float64(x[i]), np.float64(y[i]), np.float64(r[i])
-        if op[i] == 2:
-            high, low = _two_product(u, w)
-            out[i] = (t - high) - low
-        elif op[i] < 2:
-            if op[i] == 1:
-                w = -w
-            high, low = _two_sum(u, w)
-            out[i] = (t - high) - low
-        elif op[i] == 3:
-            high, low = _two_product(t, w)
-            out[i] = ((high - u) + low) / w
-        else:
-            high, low = _two_product(t, t)
-            out[i] = ((high - u) + low) / (t + math.sqrt(u))
-
-
-@njit(cache=True, error_model="numpy")
-def partials(op, x, y, r, xs, ys, rs, pa, pb):  # pragma: no cover
-    """Discrete gradient of every operation between a run and its shadow; arrays (m,).
-
-    r - rs = pa (x - xs) + pb (y - ys) + the local error, an identity and not a first-order
-    statement: the derivatives are taken halfway between computed and shadow values.
-    """
+def partials(op, x, y, r, pa, pb):  # pragma: no cover
+    """Derivatives of every operation by its operands, at the values of a run; arrays (m,)."""
     for i in range(len(op)):
         if op[i] == 2:
-            pa[i] = 0.5 * (y[i] + ys[i])
-            pb[i] = 0.5 * (x[i] + xs[i])
+            pa[i], pb[i] = y[i], x[i]
         elif op[i] == 0:
             pa[i] = pb[i] = 1.0
         elif op[i] == 1:
             pa[i], pb[i] = 1.0, -1.0
         elif op[i] == 3:
-            inverse = 2.0 / (y[i] + ys[i])
-            pa[i] = inverse
-            # x/y is not the rounded r: the local error is told apart
-            pb[i] = -0.5 * (np.float64(x[i]) / np.float64(y[i]) + rs[i]) * inverse
+            pa[i], pb[i] = 1.0 / y[i], -r[i] / y[i]
         else:
-            pa[i] = 1.0 / (math.sqrt(np.float64(x[i])) + rs[i])
-            pb[i] = 0.0
+            pa[i], pb[i] = 0.5 / r[i], 0.0
 
 
 @njit(cache=True)
-def sweep(dst, a, b, pa, pb, adjoint, bars):  # pragma: no cover
-    """Reverse sweep for one output: adjoint (slots,) in place; bars (m,) of every result."""
-    for i in range(len(dst) - 1, -1, -1):
-        bar = adjoint[dst[i]]
-        adjoint[dst[i]] = 0.0
-        bars[i] = bar
-        if bar != 0.0:
-            adjoint[a[i]] += pa[i] * bar
-            adjoint[b[i]] += pb[i] * bar
-
-
-@njit(cache=True)
-def sweep_many(dst, a, b, pa, pb, adjoint, bar):  # pragma: no cover
-    """Reverse sweep for several outputs: adjoint (slots, outputs) in place; bar (outputs,)."""
+def sweep(dst, a, b, pa, pb, adjoint, bar):  # pragma: no cover
+    """Reverse sweep for some outputs: adjoint (slots, outputs) in place; bar (outputs,)."""
     for i in range(len(dst) - 1, -1, -1):
         d, p, q = dst[i], a[i], b[i]
         for j in range(len(bar)):
@@ -107,8 +65,8 @@ def _linear(kind, u, w, t, us, ws, ts):  # pragma: no cover
 def linearise(op, x, y, r, xs, ys, rs, error, slopes):  # pragma: no cover
     """What a reverse sweep needs of operations between a run and its shadow, packed.
 
-    error (m,): local rounding errors, as from ``local_errors``; slopes (products, quotients and
-    roots, 2): derivatives by both operands, as from ``partials``; those of sums are known.
+    error (m,): local rounding errors r - (x op y), exact but for one last rounding; slopes
+    (products, quotients and roots, 2): derivatives by both operands; those of sums are known.
     """
     k = 0
     for i in range(len(op)):

@@ -9,6 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..errors import FormatError
+from . import floats
 from .chunk import Chunk
 from .floats import _dd_add, _dd_div, _dd_mul, _dd_sqrt
 
@@ -51,7 +52,10 @@ class Float64:
         self.v = v.astype(np.float64)
 
     def follow(self, chunk: Chunk, r: NDArray, high: Floats, low: Floats, off: Floats) -> None:
-        _follow(chunk.op, chunk.dst, chunk.a, chunk.b, self.v, r, high, off)  # low stays 0
+        x, y = np.empty_like(high), np.empty_like(high)
+        with np.errstate(all="ignore"):
+            floats.record(chunk, self.v, x, y, high)  # low stays 0
+            np.abs(np.subtract(r, high, out=off), out=off)
 
     def beside(
         self,
@@ -120,25 +124,6 @@ class Ball:
 def _parts(ball: Any) -> tuple[float, float]:
     high = float(ball.mid()) if ball.is_finite() else float("nan")
     return high, float((ball - high).mid()) if np.isfinite(high) else 0.0
-
-
-@njit(cache=True, error_model="numpy")
-def _follow(op, dst, a, b, v, rs, high, off):  # pragma: no cover
-    for i in range(len(op)):
-        x, y = v[a[i]], v[b[i]]
-        if op[i] == 2:
-            r = x * y
-        elif op[i] == 0:
-            r = x + y
-        elif op[i] == 1:
-            r = x - y
-        elif op[i] == 3:
-            r = x / y
-        else:
-            r = np.sqrt(x)
-        v[dst[i]] = r
-        high[i] = r
-        off[i] = abs(np.float64(rs[i]) - r)
 
 
 @njit(cache=True, error_model="numpy")

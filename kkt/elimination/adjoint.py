@@ -1,17 +1,10 @@
-"""Adjoints on the tape: how much each operation's rounding, or each datum, moves an output.
+"""Adjoints on the tape: the derivatives of outputs by all data, in one reverse sweep.
 
-A run and a shadow run of the same tape differ, operation by operation, by
-
-    r - rs = pa (x - xs) + pb (y - ys) + local rounding error,
-
-with pa, pb taken halfway between the two runs (a discrete gradient).  Swept in reverse from an
-output, the local errors times their adjoints add up to its whole error: nothing is truncated, and
-what is missing is the shadow's own error.
+(What each operation's rounding moves an output is in :mod:`kkt.elimination.contributions`.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,16 +32,11 @@ class Recording:
     start: NDArray  # (slots,) values before the first operation
     v: NDArray  # (slots,) values after the last
 
-    def output(self, slot: int) -> float:
-        """The value of a signed slot, after the last operation."""
-        return float(np.sign(slot) * self.v[abs(slot)])
 
-
-def record(tape: Tape, entries: Entries, format: Format, cast: Format | None = None) -> Recording:
+def record(tape: Tape, entries: Entries, format: Format) -> Recording:
     """Run a tape and keep all operands and results.
 
-    ``cast`` rounds the data to another format first: a shadow in float64 starts from the data of
-    the run that it shadows.  Raises SizeError for a tape of more than 4e7 operations.
+    Raises SizeError for a tape of more than 4e7 operations.
     """
     if tape.length > MOST:
         raise SizeError(
@@ -56,7 +44,7 @@ def record(tape: Tape, entries: Entries, format: Format, cast: Format | None = N
             f"use an order with less fill, or a smaller tree (at most {MOST:.0e} operations)"
         )
     v = np.zeros(tape.slots, dtype=format.dtype)
-    enter(tape, entries, v, (cast or format).cast)
+    enter(tape, entries, v, format.cast)
     start = v.copy()
     x, y, r = (np.empty(tape.length, dtype=format.dtype) for _ in range(3))
     runner = format.runner(tape)
@@ -71,32 +59,11 @@ def record(tape: Tape, entries: Entries, format: Format, cast: Format | None = N
 
 @dataclass(frozen=True)
 class Gradient:
-    """Partial derivatives of every operation, between a run and its shadow."""
+    """Partial derivatives of every operation of a run."""
 
     tape: Tape
     pa: Floats  # (length,) of the result with respect to the first operand
     pb: Floats  # (length,)
-
-    def sweep(self, seeds: Mapping[int, float]) -> tuple[Floats, Floats]:
-        """Adjoints of one output: a weighted sum of signed slots, {slot: weight}.
-
-        Returns the adjoint of every operation's result (length,) and of every slot's first value
-        (slots,), which for the slots of ``tape.inputs`` is the derivative by that datum.
-        """
-        from ..arithmetic import derivatives
-
-        adjoint = np.zeros(self.tape.slots)
-        for slot, weight in seeds.items():
-            adjoint[abs(slot)] += np.sign(slot) * weight
-        bars = np.empty(self.tape.length)
-        end = self.tape.length
-        for chunk in reversed(tuple(self.tape.chunks())):
-            here = slice(end - len(chunk), end)
-            derivatives.sweep(
-                chunk.dst, chunk.a, chunk.b, self.pa[here], self.pb[here], adjoint, bars[here]
-            )
-            end -= len(chunk)
-        return bars, adjoint
 
     def inputs(self, slots: NDArray[np.int64]) -> Floats:
         """(slots, outputs) derivatives of several outputs, signed slots, by every slot's datum."""
@@ -109,39 +76,22 @@ class Gradient:
         end = self.tape.length
         for chunk in reversed(tuple(self.tape.chunks())):
             here = slice(end - len(chunk), end)
-            derivatives.sweep_many(
+            derivatives.sweep(
                 chunk.dst, chunk.a, chunk.b, self.pa[here], self.pb[here], adjoint, bar
             )
             end -= len(chunk)
         return adjoint
 
 
-def gradient(run: Recording, shadow: Recording | None = None) -> Gradient:
-    """The discrete gradient between a run and its shadow; the run's own derivatives if None."""
+def gradient(run: Recording) -> Gradient:
+    """The derivatives of every operation at a run's values."""
     from ..arithmetic import derivatives
 
-    other = run if shadow is None else shadow
     tape = run.tape
     pa, pb = np.empty(tape.length), np.empty(tape.length)
     at = 0
     for chunk in tape.chunks():
         here = slice(at, at + len(chunk))
-        derivatives.partials(
-            chunk.op, run.x[here], run.y[here], run.r[here],
-            other.x[here], other.y[here], other.r[here], pa[here], pb[here],
-        )  # fmt: skip
+        derivatives.partials(chunk.op, run.x[here], run.y[here], run.r[here], pa[here], pb[here])
         at += len(chunk)
     return Gradient(tape, pa, pb)
-
-
-def local_errors(run: Recording) -> Floats:
-    """(length,) rounding error of each operation on the operands that it saw."""
-    from ..arithmetic import derivatives
-
-    out = np.empty(run.tape.length)
-    at = 0
-    for chunk in run.tape.chunks():
-        here = slice(at, at + len(chunk))
-        derivatives.local_errors(chunk.op, run.x[here], run.y[here], run.r[here], out[here])
-        at += len(chunk)
-    return out

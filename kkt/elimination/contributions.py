@@ -1,9 +1,13 @@
 """What each operation's rounding contributes to an error: adjoints times local rounding errors.
 
 A run and a shadow of at least twice its digits go through the tape side by side, on the same
-rounded data.  Of every operation its exact local error is kept and, of products, quotients and
-roots, the derivatives halfway between the two (see :mod:`kkt.elimination.adjoint`).  Swept in
-reverse, the contributions of all operations add up to the run's value minus the shadow's.
+rounded data.  Operation by operation they differ by
+
+    r - rs = pa (x - xs) + pb (y - ys) + local rounding error,
+
+with pa, pb taken halfway between the two (a discrete gradient): an identity, which truncates
+nothing.  Swept in reverse, local errors times their adjoints, the contributions, add up to the
+run's value minus the shadow's.
 """
 
 from __future__ import annotations

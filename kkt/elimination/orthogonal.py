@@ -70,7 +70,6 @@ def orthogonal_program(symbolic: SymbolicFactor) -> Program:
         name=symbolic.plan.sequence.name,
         gain=True,
         groups=symbolic.plan.groups,
-        bodies=len(bodies),
         symbolic=symbolic,
         instructions=tuple(write.instructions),
         shapes=tuple(write.shapes),

@@ -89,7 +89,6 @@ class Program:
     name: str  # of the sequence
     gain: bool  # updates (c/d) c^T instead of (c c^T)/d
     groups: int  # steps
-    bodies: int  # of the tree, pieces of split links not counted
     symbolic: SymbolicFactor | None  # None for a substitution, which fills nothing
     instructions: tuple[Instruction, ...]
     shapes: tuple[tuple[int, int], ...]  # (rows, columns) of each value

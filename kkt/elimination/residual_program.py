@@ -49,7 +49,7 @@ class _Rows(Writer):
 
     def program(self, name: str, rows: dict[Block, Ref | None]) -> Program:
         return Program(
-            name, False, 1, self.structure.n, None,
+            name, False, 1, None,
             tuple(self.instructions), tuple(self.shapes), (),
             {block: ref for block, ref in rows.items() if ref is not None}, None, (),
         )  # fmt: skip

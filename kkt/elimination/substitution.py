@@ -87,7 +87,7 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
         for block, ref in solution.items()
     }
     return Program(
-        name, False, len(sequence), structure.n, None,
+        name, False, len(sequence), None,
         tuple(w.instructions), tuple(w.shapes), (), solution, None, (),
     )  # fmt: skip
 

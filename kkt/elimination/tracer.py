@@ -55,7 +55,6 @@ class _Tracer:
             name=self.plan.sequence.name,
             gain=self.rules.rank_update == "gain",
             groups=self.plan.groups,
-            bodies=sum(1 for block in solution if block.kind == "pdd"),
             symbolic=self.symbolic,
             instructions=tuple(self.write.instructions),
             shapes=tuple(self.write.shapes),
