@@ -100,6 +100,19 @@ def test_tables_are_those_of_the_data(study, rows):
         assert table in page and "nan" not in table
 
 
+def test_the_readme_has_the_figures_of_the_data(study, rows):
+    constructed = study["pictures"].CONSTRUCTED
+    columns = (
+        lambda r: r["family"] in constructed and r["ratio"] <= 1e4,
+        lambda r: r["family"] in constructed and r["ratio"] > 1e4,
+        lambda r: r["family"].startswith("random"),
+    )
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    for order in ("crbm", "abm", "square_root_abm"):
+        cells = [f"{worst(rows, order, chosen):.1f}" for chosen in columns]
+        assert f"| `{order}` | {' | '.join(cells)} |" in page
+
+
 def test_ratios_and_kappas_are_numbers(rows):
     assert np.isfinite([r["kappa"] for r in rows]).all()
     assert min(r["ratio"] for r in rows) >= 1.0 and max(r["ratio"] for r in rows) == 1e9
