@@ -149,11 +149,11 @@ class _Tracer:
 
     # -- groups -------------------------------------------------------------------------------
 
-    def base_groups(self) -> list[list[tuple[int, ...]]]:
+    def base_groups(self, merge: bool = True) -> list[list[tuple[int, ...]]]:
         """Groups of base pivots: (x, z) for a pair, else one dense pivot of one or more blocks.
 
-        Single groups of qdd blocks that end a sequence become one dense pivot: the same scalar
-        operations in the same order, without a block for every pair of joints.
+        With ``merge``, single groups of qdd blocks that end a sequence become one dense pivot: the
+        same scalar operations in the same order, without a block for every pair of joints.
         """
         blocks, pivot, group = self.plan.blocks, self.symbolic.pivot, self.plan.group
         groups: list[list[tuple[int, ...]]] = []
@@ -171,7 +171,7 @@ class _Tracer:
                 else:
                     groups[-1].append((int(blocks[t]),))
         tail: list[int] = []
-        while len(groups) > 1 and len(groups[-1]) == 1 and self.is_joint(groups[-1][0]):
+        while merge and len(groups) > 1 and len(groups[-1]) == 1 and self.is_joint(groups[-1][0]):
             tail = [*groups.pop()[0], *tail]
         return [*groups, [tuple(tail)]] if tail else groups
 
