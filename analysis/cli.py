@@ -1,7 +1,7 @@
-"""The command line: ``pivotree compare``, ``solve``, ``spy``, ``blame``, ``report``,
-``orders``.
+"""The command line: ``pivotree compare``, ``solve``, ``spy``, ``blame``, ``report``, ``list``,
+``counts``, ``prove``, ``orders``.
 
-Exit 0 done; 1 a comparison in which no order gave an answer; 2 bad input, with one line on
+Exit 0 done; 1 a comparison in which no order gave an answer, or a proof that failed; 2 bad input, with one line on
 standard error; 130 interrupted by Ctrl-C.
 Everything heavy is imported by the command that needs it, so that ``--help`` answers at once.
 """
@@ -91,6 +91,10 @@ def parser() -> argparse.ArgumentParser:
     )
     blame.add_argument("--top", type=int, default=10, metavar="N", help="culprits to name (10)")
     blame.add_argument("--json", action="store_true", help="print one JSON document")
+
+    prove = commands.add_parser("prove", help="the closed forms of the papers, proved")
+    prove.add_argument("--only", metavar="NAMES", help="comma-separated; all if not given")
+    prove.add_argument("--json", action="store_true", help="print one JSON document")
 
     orders = commands.add_parser("orders", help="what orders there are, with their sources")
     orders.add_argument("--json", action="store_true", help="print one JSON document")

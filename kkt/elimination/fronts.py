@@ -69,6 +69,14 @@ class Fronts:
     def rhs(self, i: int) -> Ref | None:
         return self._assembled((i, RHS))
 
+    def left(self, i: int, j: int) -> Ref | None:
+        """Block (i, j), i <= j or j = RHS, neither in a group yet: its own entry, updates last."""
+        key = (i, j)
+        total = self.matrix.get(key)
+        for updates in (u for waiting in self.waiting.values() for u in waiting):
+            total = self.write.add(total, updates.get(self._earlier(key), {}).get(key))
+        return total
+
     def terms(self, i: int, apart: bool = False) -> list[Ref]:
         """Diagonal block i as the terms that were added: the matrix's own, the children's.
 

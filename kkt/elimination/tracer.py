@@ -1,8 +1,8 @@
 """Eliminate once on structure: a plan becomes a block program.
 
 The forward pass eliminates group after group; the backward pass solves for their unknowns in the
-reverse order.  Reading order: :func:`program_of`, ``_Tracer.group`` (which of the two ways),
-``_Tracer.sequential`` (one pivot after another) and :class:`kkt.elimination.bracket.Bracket`.
+reverse order.  Reading order: :func:`program_of`, ``Tracer.group`` (which of the two ways),
+``Tracer.sequential`` (one pivot after another) and :class:`kkt.elimination.bracket.Bracket`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ def program_of(symbolic: SymbolicFactor) -> Program:
     """The block program of a sequence; raises OrderError for a pivot that cannot be used."""
     if symbolic.plan.sequence.rules.elimination == "orthogonal":
         return orthogonal_program(symbolic)
-    return _Tracer(symbolic).program()
+    return Tracer(symbolic).program()
 
 
-class _Tracer:
+class Tracer:
+    """Runs a plan on fronts, group after group, and writes what it does."""
+
     def __init__(self, symbolic: SymbolicFactor) -> None:
         self.symbolic = symbolic
         self.plan = symbolic.plan
@@ -42,6 +44,8 @@ class _Tracer:
         self.inertia: Ref | None = None
         self.inertia_blocks: tuple[int, ...] = ()
         self.basis: dict[int, tuple[Ref | None, Ref | None]] = {}
+        self.factored: dict[tuple[Block, ...], Ref] = {}  # dense pivots, before they are factored
+        self.last: Bracket | None = None  # bracket that was eliminated last
 
     def program(self) -> Program:
         self.enter_matrix()
@@ -206,6 +210,7 @@ class _Tracer:
         whole = w.square([[A[b][c] for c in blocks] for b in blocks], sizes)
         if len(blocks) == self.joints and self.is_joint(blocks):
             self.inertia, self.inertia_blocks = whole, blocks
+        self.factored[names] = whole
         steps = [int(self.plan.group[self.fronts.position[b]]) for b in blocks]
         factor = w.factor(
             whole, tuple(s for s, m in zip(steps, sizes, strict=True) for _ in range(m))
@@ -256,7 +261,7 @@ class _Tracer:
 
     def bracket(self, members: list[tuple[int, ...]], rows: list[int]) -> None:
         """The bracket's inverse by itself, then the couplings, then the update."""
-        bracket = Bracket(self.write, self.fronts, rows, self.rules)
+        bracket = self.last = Bracket(self.write, self.fronts, rows, self.rules)
         for blocks in members:
             A, E, W = bracket.block(blocks)
             bracket.border(self.make(blocks, A), E, W)

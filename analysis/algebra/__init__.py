@@ -1,0 +1,1 @@
+"""Elimination with letters: the block program as formulas, and a normal form that compares them."""

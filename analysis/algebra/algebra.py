@@ -1,0 +1,208 @@
+"""Letters, what is known of them, and the normal form that decides whether two blocks are equal.
+
+What is known is a list of rules "word = shorter or lower polynomial": H_k B_k = 1, D_k D_k^-1 = 1,
+and for every pivot its definition, read as
+
+    H_k M_k H_k* = D_k - (the other terms of D_k).
+
+D_k itself stays an opaque letter: an inverse is never multiplied out, which is wrong where H_k is
+not square.  A rule never holds but as an identity, so that words of equal normal form are equal.
+Where no two rules overlap, the normal form is unique (Bergman 1978, the diamond lemma), and blocks
+of different normal form are different in the algebra of these letters; whether they differ for
+matrices of these sizes too, exact numbers say (:mod:`analysis.algebra.numbers`).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from .polynomial import Letter, Polynomial, Terms, Word, nonzero, one, turned
+
+MOST = 2_000_000  # steps of rewriting, after which an equality counts as undecided
+
+
+class Undecided(Exception):
+    """The normal form cannot tell."""
+
+
+class Rule(NamedTuple):
+    word: Word
+    terms: Terms  # what it is equal to
+
+
+class Algebra:
+    """Letters with shapes, pivots with definitions, rules; grows as a program is read."""
+
+    def __init__(self) -> None:
+        self.shapes: dict[str, tuple[int, int]] = {}
+        self.symmetric: set[str] = set()
+        self.definitions: dict[str, Polynomial] = {}  # of each opaque pivot, in normal form
+        self._rules: dict[Letter, list[Rule]] = {}  # by the first letter
+        self._pivots: dict[frozenset, str] = {}  # name of a pivot, by its definition
+        self._known: dict[Word, Terms] = {}  # normal forms so far
+        self._steps = 0
+
+    # -- letters ------------------------------------------------------------------------------
+
+    def letter(self, name: str, shape: tuple[int, int], symmetric: bool = False) -> Polynomial:
+        """A block of its own; the same letter for the same name."""
+        if self.shapes.setdefault(name, shape) != shape:
+            raise ValueError(f"letter {name!r}: is {self.shapes[name]}, not {shape}")
+        if symmetric:
+            self.symmetric.add(name)
+        return Polynomial({(Letter(name),): Fraction(1)}, shape)
+
+    def is_symmetric(self, name: str) -> bool:
+        return name in self.symmetric
+
+    def t(self, p: Polynomial) -> Polynomial:
+        return p.transposed(self.is_symmetric)
+
+    def pivot(self, definition: Polynomial, name: str) -> tuple[Polynomial, Polynomial]:
+        """A pivot D and its inverse, as opaque letters; the same ones for the same definition.
+
+        A pivot that is a letter, such as M_k, is that letter.
+        """
+        definition = self.normal(definition)
+        if not self.equal(definition, self.t(definition)):
+            raise Undecided(f"pivot {name}: its definition is not symmetric")
+        word = next(iter(definition.terms), ())
+        if definition.terms == {word: 1} and len(word) == 1:
+            known = word[0].name
+            if known not in self._pivots.values():
+                self._pivots[definition.key] = known
+                self._inverse_rules(known)
+        elif (known := self._pivots.get(definition.key, "")) == "":
+            known = name
+            while known in self.shapes:
+                known += "'"
+            self.letter(known, definition.shape, symmetric=True)
+            self._pivots[definition.key] = known
+            self.definitions[known] = definition
+            self._define(known, definition)
+            self._inverse_rules(known)
+        return (
+            self.letter(known, definition.shape),
+            self.letter(f"{known}^-1", definition.shape, symmetric=True),
+        )
+
+    def named(self, name: str, definition: Polynomial, symmetric: bool) -> Polynomial:
+        """A letter of its own for a block such as M^_k, by which others are written from now on.
+
+        The shortest word of its definition, M_k there, is what the definition is solved for.
+        """
+        definition = self.normal(definition)
+        if symmetric and not self.equal(definition, self.t(definition)):
+            raise Undecided(f"{name}: its definition is not symmetric")
+        letter = self.letter(name, definition.shape, symmetric)
+        self.definitions[name] = definition
+        self._define(name, definition)
+        return letter
+
+    def factor(self, definition: Polynomial, name: str) -> tuple[Polynomial, Polynomial]:
+        """L^-1 and diag^-1 of a pivot L diag L*, so that L^-* diag^-1 L^-1 is its inverse."""
+        D, _ = self.pivot(definition, name)
+        known = next(iter(D.terms))[0].name
+        L = self.letter(f"L({known})^-1", D.shape)
+        d = self.letter(f"diag({known})^-1", D.shape, symmetric=True)
+        (left,), (middle,) = next(iter(L.terms)), next(iter(d.terms))
+        word = (Letter(left.name, True), middle, left)
+        self._rule(word, {(Letter(f"{known}^-1"),): Fraction(1)})
+        return L, d
+
+    # -- rules --------------------------------------------------------------------------------
+
+    def know(self, word: Polynomial, equal_to: Polynomial) -> None:
+        """A single word is equal to a polynomial of other words: H_k B_k = 1."""
+        ((w, c),) = word.terms.items()
+        self._rule(w, equal_to.scaled(1 / c).terms)
+        back = turned(w, self.is_symmetric)
+        if back != w:
+            self._rule(back, self.t(equal_to).scaled(1 / c).terms)
+
+    def _rule(self, word: Word, terms: Terms) -> None:
+        rules = self._rules.setdefault(word[0], [])
+        if all(rule.word != word for rule in rules):
+            rules.append(Rule(word, terms))
+            self._known.clear()
+
+    def _inverse_rules(self, name: str) -> None:
+        self.letter(f"{name}^-1", self.shapes[name], symmetric=True)
+        D, inverse = Letter(name), Letter(f"{name}^-1")
+        self._rule((D, inverse), {(): Fraction(1)})
+        self._rule((inverse, D), {(): Fraction(1)})
+
+    def _define(self, name: str, definition: Polynomial) -> None:
+        """The shortest word of a definition is what the rule is solved for.
+
+        Of a symmetric block it reads the same backward.  It may be no part of another word of the
+        definition, or the rule would not come to an end.
+        """
+        words = sorted(definition.terms, key=lambda w: (len(w), w))
+        for w in words:
+            fits = name not in self.symmetric or turned(w, self.is_symmetric) == w
+            if w and fits and not any(w != v and _within(w, v) for v in words):
+                c, shape = definition.terms[w], definition.shape
+                rest = {v: -d / c for v, d in definition.terms.items() if v != w}
+                rest[(Letter(name),)] = 1 / c
+                self.know(Polynomial({w: Fraction(1)}, shape), Polynomial(rest, shape))
+                return
+
+    def overlaps(self) -> list[tuple[Word, Word]]:
+        """Pairs of rules of which one ends as the other begins, and does not reduce to one form.
+
+        Where there are none, equality is decided by the normal form.
+        """
+        rules = [rule for rules in self._rules.values() for rule in rules]
+        found = []
+        for a in rules:
+            for b in rules:
+                for k in range(1, min(len(a.word), len(b.word)) + (a is not b)):
+                    if a.word[-k:] != b.word[:k]:
+                        continue
+                    first = {w + b.word[k:]: c for w, c in a.terms.items()}
+                    second = {a.word[:-k] + w: c for w, c in b.terms.items()}
+                    if self.reduced(first) != self.reduced(second):
+                        found.append((a.word, b.word))
+        return found
+
+    # -- normal form --------------------------------------------------------------------------
+
+    def normal(self, p: Polynomial) -> Polynomial:
+        return Polynomial(self.reduced(p.terms), p.shape)
+
+    def equal(self, a: Polynomial, b: Polynomial) -> bool:
+        return self.normal(a - b).is_zero
+
+    def reduced(self, terms: Terms) -> Terms:
+        total: Terms = {}
+        for word, c in terms.items():
+            for w, d in self._word(word).items():
+                total[w] = total.get(w, Fraction(0)) + c * d
+        return nonzero(total)
+
+    def _word(self, word: Word) -> Terms:
+        known = self._known.get(word)
+        if known is not None:
+            return known
+        self._steps += 1
+        if self._steps > MOST:
+            raise Undecided(f"not at an end after {MOST} steps of rewriting")
+        result = {word: Fraction(1)}
+        for i in range(len(word)):
+            for rule in self._rules.get(word[i], ()):
+                if word[i : i + len(rule.word)] == rule.word:
+                    head, tail = word[:i], word[i + len(rule.word) :]
+                    result = self.reduced({head + w + tail: c for w, c in rule.terms.items()})
+                    self._known[word] = result
+                    return result
+        self._known[word] = result
+        return result
+
+    def identity(self, size: int) -> Polynomial:
+        return one(size)
+
+
+def _within(word: Word, longer: Word) -> bool:
+    return any(longer[i : i + len(word)] == word for i in range(len(longer) - len(word) + 1))

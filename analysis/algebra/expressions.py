@@ -1,0 +1,86 @@
+"""Formulas as sympy writes them, read as polynomials and as exact numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from flint import fmpq, fmpq_mat
+from sympy import (
+    Identity,
+    Inverse,
+    MatAdd,
+    MatMul,
+    MatrixExpr,
+    MatrixSymbol,
+    Transpose,
+    ZeroMatrix,
+)
+
+from .algebra import Algebra
+from .numbers import Matrix, identity
+from .polynomial import Polynomial, one, total, zero
+
+
+def polynomial(
+    expression: MatrixExpr, algebra: Algebra, values: Mapping[str, Polynomial]
+) -> Polynomial:
+    """A formula in block letters as a polynomial; ``values`` are symbols that stand for others.
+
+    An inverse is that of a pivot: what stands under it becomes an opaque letter.
+    """
+
+    def read(e: Any) -> Polynomial:
+        shape = (int(e.shape[0]), int(e.shape[1]))
+        if isinstance(e, MatrixSymbol):
+            return values[e.name] if e.name in values else algebra.letter(e.name, shape)
+        if isinstance(e, Identity):
+            return one(shape[0])
+        if isinstance(e, ZeroMatrix):
+            return zero(shape)
+        if isinstance(e, MatAdd):
+            return total((read(arg) for arg in e.args), shape)
+        if isinstance(e, Transpose):
+            return algebra.t(read(e.arg))
+        if isinstance(e, Inverse):
+            return algebra.pivot(read(e.arg), f"D({e.arg})")[1]
+        if isinstance(e, MatMul):
+            coefficient, factors = e.as_coeff_matrices()
+            result = read(factors[0])
+            for factor in factors[1:]:
+                result = algebra.normal(result @ read(factor))
+            return result.scaled(Fraction(int(coefficient.p), int(coefficient.q)))
+        raise TypeError(f"formula holds {type(e).__name__}, which is no operation on blocks")
+
+    return algebra.normal(read(expression))
+
+
+def number(expression: MatrixExpr, block: Callable[[str], Matrix]) -> Matrix:
+    """The exact value of a formula, ``block(name)`` giving each symbol's matrix."""
+
+    def value(e: Any) -> Matrix:
+        if isinstance(e, MatrixSymbol):
+            return block(e.name)
+        if isinstance(e, Identity):
+            return identity(int(e.shape[0]))
+        if isinstance(e, ZeroMatrix):
+            return fmpq_mat(int(e.shape[0]), int(e.shape[1]))
+        if isinstance(e, MatAdd):
+            result = value(e.args[0])
+            for arg in e.args[1:]:
+                result = result + value(arg)
+            return result
+        if isinstance(e, Transpose):
+            return value(e.arg).transpose()
+        if isinstance(e, Inverse):
+            return value(e.arg).inv()
+        if isinstance(e, MatMul):
+            coefficient, factors = e.as_coeff_matrices()
+            result = value(factors[0])
+            for factor in factors[1:]:
+                result = result * value(factor)
+            return result * fmpq(int(coefficient.p), int(coefficient.q))
+        raise TypeError(f"formula holds {type(e).__name__}, which is no operation on blocks")
+
+    return value(expression)

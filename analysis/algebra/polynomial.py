@@ -1,0 +1,101 @@
+"""Polynomials in block letters that do not commute: sums of words with rational coefficients.
+
+A word is a tuple of letters, each as it stands or transposed; the empty word is the identity.
+Shapes are the business of whoever makes the letters: here only rows and columns of the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+
+class Letter(NamedTuple):
+    """A block, or its transpose; a symmetric block is never written transposed."""
+
+    name: str
+    transposed: bool = False
+
+
+Word = tuple[Letter, ...]
+Terms = dict[Word, Fraction]
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """``terms`` without zero coefficients, of a block of ``shape`` (rows, columns)."""
+
+    terms: Terms
+    shape: tuple[int, int]
+
+    def __add__(self, other: Polynomial) -> Polynomial:
+        _fit(self.shape == other.shape, "+", self, other)
+        total = dict(self.terms)
+        for word, c in other.terms.items():
+            total[word] = total.get(word, Fraction(0)) + c
+        return Polynomial(nonzero(total), self.shape)
+
+    def __neg__(self) -> Polynomial:
+        return self.scaled(Fraction(-1))
+
+    def __sub__(self, other: Polynomial) -> Polynomial:
+        return self + -other
+
+    def __matmul__(self, other: Polynomial) -> Polynomial:
+        _fit(self.shape[1] == other.shape[0], "times", self, other)
+        total: Terms = {}
+        for u, c in self.terms.items():
+            for v, d in other.terms.items():
+                total[u + v] = total.get(u + v, Fraction(0)) + c * d
+        return Polynomial(nonzero(total), (self.shape[0], other.shape[1]))
+
+    def scaled(self, by: Fraction) -> Polynomial:
+        return Polynomial({w: c * by for w, c in self.terms.items() if by}, self.shape)
+
+    def transposed(self, symmetric: Callable[[str], bool]) -> Polynomial:
+        """Each word reversed and its letters turned, but for those that are symmetric."""
+        terms = {turned(word, symmetric): c for word, c in self.terms.items()}
+        return Polynomial(terms, self.shape[::-1])
+
+    @property
+    def is_zero(self) -> bool:
+        return not self.terms
+
+    @property
+    def key(self) -> frozenset[tuple[Word, Fraction]]:
+        """Equal for equal polynomials."""
+        return frozenset(self.terms.items())
+
+
+def turned(word: Word, symmetric: Callable[[str], bool]) -> Word:
+    """The transpose of a word."""
+    return tuple(
+        letter if symmetric(letter.name) else Letter(letter.name, not letter.transposed)
+        for letter in reversed(word)
+    )
+
+
+def nonzero(terms: Terms) -> Terms:
+    return {word: c for word, c in terms.items() if c}
+
+
+def zero(shape: tuple[int, int]) -> Polynomial:
+    return Polynomial({}, shape)
+
+
+def one(size: int) -> Polynomial:
+    return Polynomial({(): Fraction(1)}, (size, size))
+
+
+def total(terms: Iterable[Polynomial], shape: tuple[int, int]) -> Polynomial:
+    result = zero(shape)
+    for term in terms:
+        result = result + term
+    return result
+
+
+def _fit(fits: bool, what: str, a: Polynomial, b: Polynomial) -> None:
+    if not fits:
+        raise ValueError("{}x{} {} {}x{}: blocks do not fit".format(*a.shape, what, *b.shape))

@@ -1,0 +1,97 @@
+"""``pivotree prove``: the closed forms of the papers, proved against the engine."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import sys
+from typing import Any
+
+import kkt
+
+from .shared import items, print_json
+
+
+def run(options: argparse.Namespace) -> int:
+    from ..proofs import statements
+    from ..proofs.prove import prove
+
+    names = chosen(options.only, list(statements()))
+    with shown(len(names)) as done:
+        proofs = prove(names, min(os.cpu_count() or 1, len(names)), done)
+    if options.json:
+        print_json([proof.as_dict() for proof in proofs])
+    else:
+        from ..table import console
+
+        out = console(sys.stdout, wide=True)
+        out.print(proofs_table(proofs))
+        for line in lines(proofs):
+            out.print(line, soft_wrap=True, markup=False)
+    return 0 if all(proof.holds for proof in proofs) else 1
+
+
+def chosen(only: str | None, names: list[str]) -> list[str]:
+    """The statements that are asked for; all of them if none is."""
+    if only is None:
+        return names
+    found = items("--only", only)
+    for name in found:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=3, cutoff=0.3)
+            raise kkt.PivotreeError(
+                f"option --only: there is no statement {name!r}; nearest: {', '.join(near or names)}"
+            )
+    return found
+
+
+def shown(count: int) -> Any:
+    """A bar on standard error, moved on by every statement that is decided."""
+    from contextlib import contextmanager
+
+    @contextmanager
+    def bar() -> Any:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        console = Console(stderr=True)
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+        with Progress(
+            *columns, console=console, transient=True, disable=not console.is_terminal
+        ) as progress:
+            task = progress.add_task("proving", total=count)
+            yield lambda proof: progress.update(
+                task, advance=1, description=f"{proof.status}: {proof.name}"
+            )
+
+    return bar()
+
+
+def proofs_table(proofs: list[Any]) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for title, justify in (
+        ("", "left"), ("statement", "left"), ("says", "left"), ("source", "left"),
+        ("claims", "right"), ("mutants killed", "right"), ("s", "right"),
+    ):  # fmt: skip
+        table.add_column(title, justify=justify)  # type: ignore[arg-type]
+    for p in proofs:
+        table.add_row(
+            p.status, p.name, p.says, p.source, str(p.claims), f"{p.killed} of {p.mutants}",
+            f"{p.seconds:.1f}",
+        )  # fmt: skip
+    return table
+
+
+def lines(proofs: list[Any]) -> list[str]:
+    """What is not as it should be, then the sum."""
+    result = [f"{p.name}: {p.status}: {p.why}" for p in proofs if p.status != "proved"]
+    result += [f"{p.name}: a mutant is not rejected: {s}" for p in proofs for s in p.survivors]
+    proved = sum(p.status == "proved" for p in proofs)
+    mutants, killed = sum(p.mutants for p in proofs), sum(p.killed for p in proofs)
+    return [
+        *result,
+        f"{proved} of {len(proofs)} statements proved; {killed} of {mutants} mutants rejected.",
+    ]

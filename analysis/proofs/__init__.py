@@ -1,0 +1,20 @@
+"""The closed forms of the papers, proved against the elimination engine.
+
+A statement has two sides that never come from the same code: the left is what the engine made, the
+right is typed from the paper.  A file of this folder holds the statements of one source.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from .statement import REGISTRY, Statement
+
+SOURCES = ("ascher1996",)
+
+
+def statements() -> dict[str, Statement]:
+    """Every statement by its name, in the order in which the papers are told."""
+    for source in SOURCES:
+        import_module(f".{source}", __name__)
+    return REGISTRY

@@ -1,0 +1,320 @@
+"""Where a statement is set up: the letters of a tree, typed by hand, and the engine's own values."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+from flint import fmpq_mat
+from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
+
+import orderings
+from kkt.blocks import Block, Structure
+from kkt.elimination.pivots import plan
+from kkt.elimination.remaining import remaining
+from kkt.elimination.symbolic import symbolic
+from kkt.elimination.tracer import Tracer, program_of
+
+from ..algebra.algebra import Algebra
+from ..algebra.expressions import number, polynomial
+from ..algebra.numbers import Exact, Matrix
+from ..algebra.polynomial import Polynomial, one
+from ..algebra.reading import Reading
+
+INSTANCES = 2  # of random blocks, on which every claim is evaluated exactly
+PLAIN = {"M": (6, 6), "a": (6, 1), "b": (6, 1)}
+
+
+class Bench:
+    """Letters of one tree; bodies are numbered as in the paper, tip to base.
+
+    ``parents`` are 1-based, 0 for a root: (2, 3, 0) is a chain of three.  ``dof`` are the N_k.
+    """
+
+    def __init__(self, parents: tuple[int, ...], dof: tuple[int, ...] | None = None) -> None:
+        n = len(parents)
+        sizes = dof or tuple(1 + k % 2 for k in range(n))  # of mixed freedoms if not given
+        self.structure = Structure(
+            tuple(range(1, n + 1)),
+            np.array(parents, dtype=np.int64) - 1,
+            np.array(sizes, dtype=np.int64),
+        )
+        self.algebra = Algebra()
+        self.values: dict[str, Polynomial] = {}  # what stands for more than a letter
+        self.numbers: list[dict[str, Matrix]] = [{} for _ in range(INSTANCES)]
+        self.formulas: dict[str, MatrixExpr] = {}  # of letters with a definition
+        self._engines: list[Engine] = []
+        for k in self.structure.names:
+            self.M(k)
+
+    @property
+    def bodies(self) -> list[int]:
+        return list(self.structure.names)  # type: ignore[arg-type]
+
+    def dof(self, k: int) -> int:
+        return int(self.structure.dof[k - 1])
+
+    def parent(self, k: int) -> int:
+        return int(self.structure.parent[k - 1]) + 1
+
+    def children(self, k: int) -> list[int]:
+        return self.structure.children(k)  # type: ignore[return-value]
+
+    # -- letters, as the paper writes them ----------------------------------------------------
+
+    def M(self, k: int) -> MatrixSymbol:
+        return self.symbol(f"M_{k}", 6, 6, symmetric=True)
+
+    def H(self, k: int) -> MatrixSymbol:
+        return self.symbol(f"H_{k}", self.dof(k), 6)
+
+    def Phi(self, i: int, k: int) -> MatrixExpr:
+        """Phi_{i,k}: forces from k's frame to that of its ancestor i; the identity for i = k."""
+        if i == k:
+            return Identity(6)
+        up = self.parent(k)
+        if up == 0:
+            raise ValueError(f"Phi_{i}{k}: {i} is no ancestor of {k}")
+        step = self.symbol(f"Phi_{up}{k}", 6, 6)
+        return step if up == i else self.Phi(i, up) * step
+
+    def a(self, k: int) -> MatrixSymbol:
+        return self.symbol(f"a_{k}", 6, 1)
+
+    def b(self, k: int) -> MatrixSymbol:
+        return self.symbol(f"b_{k}", 6, 1)
+
+    def tau(self, k: int) -> MatrixSymbol:
+        return self.symbol(f"tau_{k}", self.dof(k), 1)
+
+    def B(self, k: int) -> MatrixSymbol:
+        """Joint forces: H_k B_k = 1."""
+        return self.symbol(f"B_{k}", 6, self.dof(k))
+
+    def C(self, k: int) -> MatrixSymbol:
+        """Constraint forces: H_k C_k = 0."""
+        return self.symbol(f"C_{k}", 6, 6 - self.dof(k))
+
+    def symbol(self, name: str, rows: int, columns: int, symmetric: bool = False) -> MatrixSymbol:
+        """A block of any value; the same one for the same name."""
+        self.algebra.letter(name, (rows, columns), symmetric)
+        return MatrixSymbol(name, rows, columns)
+
+    def define(self, name: str, formula: MatrixExpr, symmetric: bool = False) -> MatrixSymbol:
+        """A letter for a formula, by which everything read from now on is written: M^_k, b^_k."""
+        self.algebra.named(name, self.polynomial(formula), symmetric)
+        self.formulas[name] = formula
+        return MatrixSymbol(name, *formula.shape)
+
+    def inverse(self, X: MatrixSymbol, Y: MatrixSymbol) -> None:
+        """Y is the inverse of X, which is square and not symmetric."""
+        x, y = self.polynomial(X), self.polynomial(Y)
+        self.algebra.know(x @ y, one(X.shape[0]))
+        self.algebra.know(y @ x, one(X.shape[0]))
+        for instance, known in enumerate(self.numbers):
+            known[Y.name] = self.block(X.name, instance).inv()
+
+    def name(self, letter: str, body: Any) -> str:
+        """The engine's input blocks by the names used here."""
+        k = int(body) + 1
+        return f"Phi_{self.parent(k)}{k}" if letter == "Phi" else f"{letter}_{k}"
+
+    # -- the engine ---------------------------------------------------------------------------
+
+    def eliminated(self, order: Any) -> Engine:
+        """All of (4) by an order, back-substitution included."""
+        program = program_of(self._symbolic(order))
+        return Engine(self, program.instructions, program.shapes, program=program)
+
+    def after(
+        self, order: Any, steps: int, start: Mapping[tuple[Any, Any], MatrixExpr] | None = None
+    ) -> Engine:
+        """What is left of (4), or of another matrix, after the first steps of an order.
+
+        ``start`` are its blocks: ((kind, body), (kind, body)) -> formula, or ((kind, body), None)
+        for the right-hand side; a symmetric matrix, each coupling given once.
+        """
+        factor = self._symbolic(order)
+        formulas: dict[str, MatrixExpr] = {}
+        if start is None:
+            left = remaining(factor, steps)
+        else:
+
+            def enter(tracer: Tracer) -> None:
+                for (row, column), formula in start.items():
+                    self._enter(tracer, row, column, formula, formulas)
+
+            left = remaining(factor, steps, enter)
+        return Engine(self, left.instructions, left.shapes, left=left, formulas=formulas)
+
+    def _symbolic(self, order: Any) -> Any:
+        function = orderings.get(order) if isinstance(order, str) else order
+        return symbolic(plan(function, self.structure))
+
+    def _enter(
+        self, tracer: Tracer, row: Any, column: Any, formula: Any, formulas: dict[str, MatrixExpr]
+    ) -> None:
+        w, i = tracer.write, tracer.graph.number(*row)
+        if isinstance(formula, Identity):
+            ref = w.eye(int(formula.shape[0]))
+        else:
+            name = f"{Block(*row)},{column and Block(*column)}"
+            formulas[name] = formula
+            shape = (int(formula.shape[0]), int(formula.shape[1]))
+            ref = w.emit("input", (), shape, row == column, ("formula", name))
+        if column is None:
+            tracer.fronts.set_rhs(i, ref)
+        else:
+            tracer.fronts.set(i, tracer.graph.number(*column), ref)
+
+    # -- formulas -----------------------------------------------------------------------------
+
+    def polynomial(self, formula: MatrixExpr) -> Polynomial:
+        return polynomial(formula, self.algebra, self.values)
+
+    def number(self, formula: MatrixExpr, instance: int) -> Matrix:
+        return number(formula, lambda name: self.block(name, instance))
+
+    def block(self, name: str, instance: int) -> Matrix:
+        """The matrix that a letter stands for in one random instance."""
+        known = self.numbers[instance]
+        if name not in known:
+            for engine in self._engines:
+                if name in engine.refs:
+                    known[name] = engine.number(name, instance)
+                    return known[name]
+            if name in self.formulas:
+                known[name] = self.number(self.formulas[name], instance)
+            else:
+                known[name] = self._random(name, instance)
+        return known[name]
+
+    def _random(self, name: str, instance: int) -> Matrix:
+        rows, columns = self.algebra.shapes[name]
+        letter, _, body = name.partition("_")
+        if letter in ("B", "C") and body.isdigit():
+            return basis(letter, self.block(f"H_{body}", instance))
+        draw = random.Random(f"{name} {instance}")
+        entries = [[draw.randint(-4, 4) for _ in range(columns)] for _ in range(rows)]
+        block = fmpq_mat(entries)
+        if name in self.algebra.symmetric:  # positive definite, as inertias are
+            block = block * block.transpose() + fmpq_mat(
+                [[int(r == c) for c in range(rows)] for r in range(rows)]
+            )
+        return block
+
+
+class Engine:
+    """Values that the engine made, as symbols of formulas."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        instructions: Any,
+        shapes: Any,
+        program: Any = None,
+        left: Any = None,
+        formulas: dict[str, MatrixExpr] | None = None,
+    ) -> None:
+        self.bench, self.program, self.left = bench, program, left
+        self.instructions, self.formulas = instructions, formulas or {}
+        self.label = f"e{len(bench._engines) + 1}"
+        bench._engines.append(self)
+        self.refs: dict[str, Any] = {}
+        self._exact: dict[int, Exact] = {}
+        self.reading = Reading(
+            bench.algebra, instructions, shapes, self._name, self._pivot, self._entered
+        )
+
+    # -- what there is ------------------------------------------------------------------------
+
+    def entry(self, i: tuple[str, Hashable], j: tuple[str, Hashable]) -> MatrixExpr:
+        """Block (i, j) of what is left."""
+        ref = self.left.entries.get((Block(*i), Block(*j)))
+        return self._bound(f"({Block(*i)},{Block(*j)})", ref, (self._size(i), self._size(j)))
+
+    def rhs(self, i: tuple[str, Hashable]) -> MatrixExpr:
+        """Block i of the right-hand side of what is left."""
+        return self._bound(f"rhs({Block(*i)})", self.left.rhs.get(Block(*i)), (self._size(i), 1))
+
+    def inverse(self, i: tuple[str, Hashable], j: tuple[str, Hashable]) -> MatrixExpr:
+        """Block (i, j) of the inverse of the last bracket by itself."""
+        ref = self.left.inverse.get((Block(*i), Block(*j)))
+        return self._bound(f"inv({Block(*i)},{Block(*j)})", ref, (self._size(i), self._size(j)))
+
+    def pivot(self, *blocks: tuple[str, Hashable]) -> MatrixExpr:
+        """The dense pivot on these blocks, before it is factored."""
+        names = tuple(Block(*b) for b in blocks)
+        if self.left is not None:
+            ref = self.left.factors[names]
+        else:
+            record = next(r for r in self.program.pivots if r.blocks == names)
+            made = next(i for i in self.instructions if i.out == record.factor)
+            ref = made.args[0]
+        size = sum(self._size(b) for b in blocks)
+        return self._bound(f"D({','.join(map(str, names))})", ref, (size, size))
+
+    def x(self, kind: str, body: Hashable) -> MatrixExpr:
+        """A block of the solution."""
+        ref = self.program.solution[Block(kind, body)]
+        return self._bound(f"{kind}_{body}", ref, (self._size((kind, body)), 1))
+
+    def _size(self, block: tuple[str, Hashable]) -> int:
+        N = self.bench.dof(block[1])  # type: ignore[arg-type]
+        return {"pdd": 6, "f": 6, "qdd": N, "fJ": N, "fC": 6 - N}[block[0]]
+
+    def _bound(self, what: str, ref: Any, shape: tuple[int, int]) -> MatrixExpr:
+        if ref is None:
+            return ZeroMatrix(*shape)
+        name = f"{self.label}.{what}"
+        self.refs[name] = ref
+        self.bench.values[name] = self.reading(ref)
+        return MatrixSymbol(name, *shape)
+
+    # -- how it is read -----------------------------------------------------------------------
+
+    def number(self, name: str, instance: int) -> Matrix:
+        if instance not in self._exact:
+
+            def block(letter: str, body: Any) -> Matrix:
+                if letter == "formula":
+                    return self.bench.number(self.formulas[body], instance)
+                return self.bench.block(self._name(letter, body), instance)
+
+            self._exact[instance] = Exact(self.instructions, block)
+        return self._exact[instance](self.refs[name])
+
+    def _name(self, letter: str, body: Any) -> str:
+        return self.bench.name(letter, body)
+
+    def _entered(self, body: Any) -> Polynomial:
+        return self.bench.polynomial(self.formulas[body])
+
+    def _pivot(self, value: int) -> str:
+        return f"D{value}"
+
+
+def basis(letter: str, H: Matrix) -> Matrix:
+    """B with H B = 1, or C with H C = 0 and full rank, for H of full rank."""
+    if letter == "B":
+        return H.transpose() * (H * H.transpose()).inv()
+    reduced, rank = H.rref()
+    rows, columns = reduced.tolist(), H.ncols()
+    lead = [next(c for c in range(columns) if rows[r][c] != 0) for r in range(rank)]
+    free = [c for c in range(columns) if c not in lead]
+    C = [[0] * len(free) for _ in range(columns)]
+    for j, c in enumerate(free):
+        C[c][j] = 1
+        for r, p in enumerate(lead):
+            C[p][j] = -rows[r][c]
+    return fmpq_mat(C)
+
+
+def sum_of(terms: list[MatrixExpr], shape: tuple[int, int]) -> MatrixExpr:
+    """A sum that may have no terms."""
+    result: MatrixExpr = ZeroMatrix(*shape)
+    for term in terms:
+        result = result + term
+    return result

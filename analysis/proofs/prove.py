@@ -1,0 +1,100 @@
+"""Prove every statement, and see that what is wrong on purpose is not proved."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import Any
+
+from .claim import FAILED, PROVED, UNDECIDED, Verdict, all_of
+
+MUTANTS = 8  # of a statement, at most
+FEWEST = 5
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One statement, decided."""
+
+    name: str
+    source: str
+    says: str
+    status: str  # proved, failed or undecided
+    seconds: float
+    why: str = ""
+    claims: int = 0
+    mutants: int = 0  # formulas with one thing wrong
+    killed: int = 0  # of those, rejected
+    survivors: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        keys = ("name", "source", "status", "seconds", "why", "claims", "mutants", "killed")
+        return {key: getattr(self, key) for key in keys}
+
+    @property
+    def holds(self) -> bool:
+        """Proved, with every mutant rejected."""
+        return self.status == PROVED and self.killed == self.mutants
+
+
+def prove_one(name: str) -> Proof:
+    """Decide one statement of the registry."""
+    from . import statements
+
+    s = statements()[name]
+    begin = time.perf_counter()
+    try:
+        claims = list(s.claims())
+        verdict = all_of(claims) if claims else Verdict(UNDECIDED, "there is nothing to prove")
+    except Exception as error:  # a statement that breaks is not proved; say so and go on
+        claims, verdict = [], Verdict(FAILED, f"{type(error).__name__}: {error}")
+    wrong = _chosen(claims, random.Random(name))
+    survivors = tuple(claim.text for claim in wrong if not claim.rejects())
+    if len(wrong) < FEWEST and verdict.status == PROVED:
+        verdict = Verdict(FAILED, f"only {len(wrong)} mutants of it could be made")
+    return Proof(
+        s.name, s.source, s.says, verdict.status, time.perf_counter() - begin, verdict.why,
+        len(claims), len(wrong), len(wrong) - len(survivors), survivors,
+    )  # fmt: skip
+
+
+def _chosen(claims: list[Any], draw: random.Random) -> list[Any]:
+    """Mutants taken from the claims in turn."""
+    waiting = [claim.mutants(draw) for claim in claims]
+    draw.shuffle(waiting)
+    chosen: list[Any] = []
+    while waiting and len(chosen) < MUTANTS:
+        source = waiting.pop(0)
+        found = next(source, None)
+        if found is not None:
+            chosen.append(found)
+            waiting.append(source)
+    return chosen
+
+
+def prove(
+    names: list[str], workers: int, done: Callable[[Proof], None] | None = None
+) -> list[Proof]:
+    """Decide statements side by side; ``done`` hears of each as it comes.  In the given order."""
+    found: dict[str, Proof] = {}
+    if workers < 2 or len(names) < 2:
+        for name in names:
+            found[name] = prove_one(name)
+            if done is not None:
+                done(found[name])
+    else:
+        with ProcessPoolExecutor(workers) as pool:
+            waiting = [pool.submit(prove_one, name) for name in names]
+            try:
+                for future in as_completed(waiting):
+                    proof = future.result()
+                    found[proof.name] = proof
+                    if done is not None:
+                        done(proof)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+    return [found[name] for name in names]

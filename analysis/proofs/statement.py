@@ -1,0 +1,30 @@
+"""The registry of statements: a name, a source with its equation, and the claims to prove."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Statement:
+    name: str
+    source: str  # paper and equation
+    says: str  # the formula in plain letters
+    claims: Callable[[], Iterable[Any]]
+
+
+REGISTRY: dict[str, Statement] = {}
+
+
+def statement(name: str, source: str, says: str) -> Callable[..., Callable[[], Iterable[Any]]]:
+    """Register a function that yields the claims of one statement."""
+
+    def keep(function: Callable[[], Iterable[Any]]) -> Callable[[], Iterable[Any]]:
+        if name in REGISTRY:
+            raise ValueError(f"statement {name!r}: is there twice")
+        REGISTRY[name] = Statement(name, source, says, function)
+        return function
+
+    return keep
