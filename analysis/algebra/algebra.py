@@ -40,6 +40,7 @@ class Algebra:
         self.definitions: dict[str, Polynomial] = {}  # of each opaque pivot, in normal form
         self._rules: dict[Letter, list[Rule]] = {}  # by the first letter
         self._pivots: dict[frozenset, str] = {}  # name of a pivot, by its definition
+        self._factors: dict[frozenset, int] = {}  # number of a factor, by what it is the inverse of
         self._known: dict[Word, Terms] = {}  # normal forms so far
         self._steps = 0
 
@@ -100,15 +101,12 @@ class Algebra:
         self._define(name, definition)
         return letter
 
-    def factor(self, definition: Polynomial, name: str) -> tuple[Polynomial, Polynomial]:
+    def factor(self, inverse: Polynomial) -> tuple[Polynomial, Polynomial]:
         """L^-1 and diag^-1 of a pivot L diag L*, so that L^-* diag^-1 L^-1 is its inverse."""
-        D, _ = self.pivot(definition, name)
-        known = next(iter(D.terms))[0].name
-        L = self.letter(f"L({known})^-1", D.shape)
-        d = self.letter(f"diag({known})^-1", D.shape, symmetric=True)
-        (left,), (middle,) = next(iter(L.terms)), next(iter(d.terms))
-        word = (Letter(left.name, True), middle, left)
-        self._rule(word, {(Letter(f"{known}^-1"),): Fraction(1)})
+        number = self._factors.setdefault(inverse.key, len(self._factors) + 1)
+        L = self.letter(f"L{number}^-1", inverse.shape)
+        d = self.letter(f"diag{number}^-1", inverse.shape, symmetric=True)
+        self.know(self.t(L) @ d @ L, inverse)
         return L, d
 
     # -- rules --------------------------------------------------------------------------------

@@ -34,7 +34,8 @@ class Reading:
         self.entered = entered
         self.values: dict[int, Polynomial] = {}
         self.sources: dict[int, tuple[str, object]] = {}  # input blocks
-        self.factored: dict[int, Polynomial] = {}  # factors, before they were factored
+        self.inverses: dict[int, Polynomial] = {}  # of what was factored
+        self.squares: dict[int, tuple[dict[tuple[int, int], Polynomial], list[Polynomial]]] = {}
         self.partitions: list[tuple[int, ...]] = []
         for i in instructions:
             value = self._read(i)
@@ -74,9 +75,7 @@ class Reading:
     def _basis(self, letter: str, i: Instruction) -> Polynomial:
         """B with H B = 1, or C with H C = 0."""
         (H,) = _present(i)
-        basis = self.algebra.letter(
-            self.name(letter, self.sources[H.value][1]), self.shapes[i.out]
-        )
+        basis = self.algebra.letter(self.name(letter, self.sources[H.value][1]), self.shapes[i.out])
         rows = self.shapes[H.value][0]
         known = one(rows) if letter == "B" else zero((rows, self.shapes[i.out][1]))
         self.algebra.know(self(H) @ basis, known)
@@ -104,28 +103,27 @@ class Reading:
 
     def _factor(self, i: Instruction) -> Polynomial:
         (a,) = _present(i)
-        self.factored[i.out] = self.algebra.normal(self(a))
-        return self.algebra.pivot(self.factored[i.out], self.pivot(i.out))[0]
+        name = self.pivot(i.out)
+        if a.value in self.squares:
+            self.inverses[i.out] = block_inverse(self.algebra, *self.squares[a.value], name)
+        else:
+            self.inverses[i.out] = self.algebra.pivot(self(a), name)[1]
+        return self(a)
 
     def _solve(self, i: Instruction) -> Polynomial:
         factor, c = _present(i)
-        return self._inverse(factor) @ self(c)
+        return self.inverses[factor.value] @ self(c)
 
     def _forward(self, i: Instruction) -> Polynomial:
         factor, c = _present(i)
-        L, _ = self.algebra.factor(self.factored[factor.value], self.pivot(factor.value))
-        return L @ self(c)
+        return self.algebra.factor(self.inverses[factor.value])[0] @ self(c)
 
     def _inner(self, i: Instruction) -> Polynomial:
         factor, y1, y2 = _present(i)
-        if self.shapes[factor.value][0] == 1:  # L is 1, and was left out
-            middle = self._inverse(factor)
-        else:
-            _, middle = self.algebra.factor(self.factored[factor.value], self.pivot(factor.value))
+        middle = self.inverses[factor.value]
+        if self.shapes[factor.value][0] > 1:  # else L is 1, and was left out
+            middle = self.algebra.factor(middle)[1]
         return self(y1.T) @ middle @ self(y2)
-
-    def _inverse(self, factor: Ref) -> Polynomial:
-        return self.algebra.pivot(self.factored[factor.value], self.pivot(factor.value))[1]
 
     # -- blocks of blocks ---------------------------------------------------------------------
 
@@ -137,17 +135,19 @@ class Reading:
         )
 
     def _square(self, i: Instruction) -> Polynomial:
-        parts = self._parts(i.info[0])
-        result, refs = zero(self.shapes[i.out]), iter(i.args)
-        for r, left in enumerate(parts):
-            for right in parts[r:]:
+        sizes, t = i.info[0], self.algebra.t
+        parts, refs = self._parts(sizes), iter(i.args)
+        blocks: dict[tuple[int, int], Polynomial] = {}
+        for r in range(len(sizes)):
+            for c in range(r, len(sizes)):
                 ref = next(refs)
-                if ref is not None:
-                    block = left @ self(ref) @ self.algebra.t(right)
-                    result = result + block
-                    if left is not right:
-                        result = result + self.algebra.t(block)
-        return result
+                blocks[r, c] = zero((sizes[r], sizes[c])) if ref is None else self(ref)
+                blocks[c, r] = t(blocks[r, c])
+        self.squares[i.out] = (blocks, parts)
+        return total(
+            (parts[r] @ block @ t(parts[c]) for (r, c), block in blocks.items()),
+            self.shapes[i.out],
+        )
 
     def _rows(self, i: Instruction) -> Polynomial:
         (a,) = _present(i)
@@ -163,9 +163,7 @@ class Reading:
     def _parts(self, sizes: tuple[int, ...]) -> list[Polynomial]:
         """E_1, E_2 ...: columns of the identity, E_i* E_j = 1 where i = j, else 0."""
         size = sum(sizes)
-        parts = [
-            self.algebra.letter(f"E_{r}{list(sizes)}", (size, m)) for r, m in enumerate(sizes)
-        ]
+        parts = [self.algebra.letter(f"E_{r}{list(sizes)}", (size, m)) for r, m in enumerate(sizes)]
         if sizes not in self.partitions:
             self.partitions.append(sizes)
             for r, left in enumerate(parts):
@@ -177,3 +175,40 @@ class Reading:
 
 def _present(i: Instruction) -> tuple[Ref, ...]:
     return tuple(ref for ref in i.args if ref is not None)
+
+
+def block_inverse(
+    algebra: Algebra,
+    blocks: dict[tuple[int, int], Polynomial],
+    parts: list[Polynomial],
+    name: str,
+) -> Polynomial:
+    """The inverse of sum E_r A_rc E_c* by pivots D_1, D_2 ... on its diagonal, opaque ones.
+
+    Whatever a dense factor does with its scalars, this is the inverse that it stands for.
+    """
+    n, A = len(parts), dict(blocks)
+    inverse = []
+    for k in range(n):
+        inverse.append(algebra.pivot(A[k, k], f"{name}.{k + 1}")[1])
+        for r in range(k + 1, n):
+            gain = algebra.normal(A[r, k] @ inverse[k])
+            for c in range(k + 1, n):
+                A[r, c] = algebra.normal(A[r, c] - gain @ A[k, c])
+    columns = []
+    for j in range(n):  # A x = E_j*, forward and back
+        x: list[Polynomial] = []
+        for r in range(n):
+            y = algebra.t(parts[j]) if r == j else zero((A[r, r].shape[0], parts[j].shape[0]))
+            for k in range(r):
+                y = y - A[r, k] @ x[k]
+            x.append(algebra.normal(inverse[r] @ y))
+        for r in reversed(range(n)):
+            for c in range(r + 1, n):
+                x[r] = algebra.normal(x[r] - inverse[r] @ A[r, c] @ x[c])
+        columns.append(total((E @ row for E, row in zip(parts, x, strict=True)), _square(parts)))
+    return algebra.normal(total(columns, _square(parts)))
+
+
+def _square(parts: list[Polynomial]) -> tuple[int, int]:
+    return (parts[0].shape[0], parts[0].shape[0])

@@ -10,7 +10,7 @@ from importlib import import_module
 
 from .statement import REGISTRY, Statement
 
-SOURCES = ("ascher1996",)
+SOURCES = ("ascher1996", "induction", "cloutier1995", "featherstone1983")
 
 
 def statements() -> dict[str, Statement]:

@@ -59,9 +59,7 @@ class Articulated:
     def M_tilde(self, k: int) -> MatrixExpr:
         """Sum of Phi Mbar Phi* over the children."""
         t = self.t
-        return sum_of(
-            [t.Phi(k, c) * self.M_bar(c) * t.Phi(k, c).T for c in t.children(k)], (6, 6)
-        )
+        return sum_of([t.Phi(k, c) * self.M_bar(c) * t.Phi(k, c).T for c in t.children(k)], (6, 6))
 
 
 @statement("equation (4)", f"{PAPER}, eq (4)", "M, H and Phi^-1 where (4) has them")
@@ -97,10 +95,7 @@ def joint_space_inertia() -> Iterable[Equal]:
                         continue
                     both = [k for k in t.bodies if k in below(t, i) and k in below(t, j)]
                     right = sum_of(
-                        [
-                            t.H(i) * t.Phi(i, k) * t.M(k) * t.Phi(j, k).T * t.H(j).T
-                            for k in both
-                        ],
+                        [t.H(i) * t.Phi(i, k) * t.M(k) * t.Phi(j, k).T * t.H(j).T for k in both],
                         (t.dof(i), t.dof(j)),
                     )
                     left = e.entry(("qdd", i), ("qdd", j))
@@ -235,7 +230,9 @@ def equation_9() -> Iterable[Equal]:
     yield Equal("last pivot H_2 M^_2 H_2*", t, last, H2 * M2_hat * H2.T)
 
 
-@statement("the same pivots", f"{PAPER}, sec. 3, below Example 2", "D_k of CRBM is ABM's, and of all")
+@statement(
+    "the same pivots", f"{PAPER}, sec. 3, below Example 2", "D_k of CRBM is ABM's, and of all"
+)
 def same_pivots() -> Iterable[Equal]:
     """An engine pivot on one side, the paper's H_k M^_k H_k* on the other, for every relative."""
     for shape in ((2, 3, 4, 0), TREE):
