@@ -68,7 +68,10 @@ class Algebra:
         definition = self.normal(definition)
         if not self.equal(definition, self.t(definition)):
             raise Undecided(f"pivot {name}: its definition is not symmetric")
-        word = next(iter(definition.terms), ())
+        word = min(definition.terms, key=lambda w: (len(w), w), default=())
+        if definition.terms.get(word, 0) < 0:  # one letter for a block and its opposite
+            D, inverse = self.pivot(-definition, name)
+            return -D, -inverse
         if definition.terms == {word: 1} and len(word) == 1:
             known = word[0].name
             if known not in self._pivots.values():

@@ -10,7 +10,15 @@ from importlib import import_module
 
 from .statement import REGISTRY, Statement
 
-SOURCES = ("ascher1996", "induction", "cloutier1995", "featherstone1983")
+SOURCES = (
+    "ascher1996",
+    "induction",
+    "cloutier1995",
+    "featherstone1983",
+    "yamane2001",
+    "baraff1996",
+    "pasic1999",
+)
 
 
 def statements() -> dict[str, Statement]:

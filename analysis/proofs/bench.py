@@ -20,7 +20,7 @@ from kkt.elimination.tracer import Tracer, program_of
 from ..algebra.algebra import Algebra
 from ..algebra.expressions import number, polynomial
 from ..algebra.numbers import Exact, Matrix
-from ..algebra.polynomial import Polynomial, one
+from ..algebra.polynomial import Polynomial, one, zero
 from ..algebra.reading import Reading
 
 INSTANCES = 2  # of random blocks, on which every claim is evaluated exactly
@@ -46,8 +46,8 @@ class Bench:
         self.numbers: list[dict[str, Matrix]] = [{} for _ in range(INSTANCES)]
         self.formulas: dict[str, MatrixExpr] = {}  # of letters with a definition
         self._engines: list[Engine] = []
-        for k in self.structure.names:
-            self.M(k)
+        for k in self.bodies:
+            self.M(k), self.H(k)
 
     @property
     def bodies(self) -> list[int]:
@@ -97,6 +97,12 @@ class Bench:
         """Constraint forces: H_k C_k = 0."""
         return self.symbol(f"C_{k}", 6, 6 - self.dof(k))
 
+    def bases(self, k: int) -> None:
+        """H_k B_k = 1 and H_k C_k = 0, for formulas that are typed before the engine is read."""
+        H, N = self.polynomial(self.H(k)), self.dof(k)
+        self.algebra.know(H @ self.polynomial(self.B(k)), one(N))
+        self.algebra.know(H @ self.polynomial(self.C(k)), zero((N, 6 - N)))
+
     def symbol(self, name: str, rows: int, columns: int, symmetric: bool = False) -> MatrixSymbol:
         """A block of any value; the same one for the same name."""
         self.algebra.letter(name, (rows, columns), symmetric)
@@ -105,6 +111,12 @@ class Bench:
     def define(self, name: str, formula: MatrixExpr, symmetric: bool = False) -> MatrixSymbol:
         """A letter for a formula, by which everything read from now on is written: M^_k, b^_k."""
         self.algebra.named(name, self.polynomial(formula), symmetric)
+        self.formulas[name] = formula
+        return MatrixSymbol(name, *formula.shape)
+
+    def let(self, name: str, formula: MatrixExpr) -> MatrixSymbol:
+        """A short name for a formula, which is read as the formula: no new letter."""
+        self.values[name] = self.polynomial(formula)
         self.formulas[name] = formula
         return MatrixSymbol(name, *formula.shape)
 
