@@ -26,6 +26,7 @@ class Stage(NamedTuple):
     pivot: BasePivot
     E: Blocks  # E[b][i]: coupling of its block b with block i of earlier stages
     W: Blocks  # W[b][i]: block i of (inverse of the earlier stages) E[b]^T
+    number: int  # of the pivot among the program's
 
 
 class Bracket:
@@ -66,6 +67,7 @@ class Bracket:
             sums: dict[int, Ref | None] = {}
             for j, e in E[b].items():
                 for i in self.seen:
+                    w.at("W", b, i)
                     product = w.mul(self.inv(i, j), w.t(e))
                     if product is not None:
                         sums[i] = w.add(sums.get(i), product)
@@ -74,9 +76,11 @@ class Bracket:
         for b in blocks:
             for c in blocks:
                 if c > b:
+                    w.at("A", b, c)
                     for i, e in E[b].items():
                         A[b][c] = w.sub(A[b][c], w.mul(e, W[c].get(i)))
                     A[c][b] = w.t(A[b][c])
+            w.at("A", b, b)
             A[b][b] = self.diagonal(A[b][b], E[b], W[b])
         return A, E, W
 
@@ -136,15 +140,21 @@ class Bracket:
         right: dict[int, Ref | None] = {}
         for b in blocks:
             right[b] = self.y[b]
+            w.at("residual", b)
             for i, e in E[b].items():
                 right[b] = w.sub(right[b], w.mul(e, self.z[i]))
+        w.at("s", *blocks)
         s = pivot.apply(right)
         coupled = [i for i in self.seen if any(i in W[b] for b in blocks)]
         left = {i: {b: w.t_of(W[b][i]) for b in blocks if i in W[b]} for i in coupled}
-        solved = {i: pivot.apply(left[i]) for i in coupled}
+        solved: Rows = {}
+        for i in coupled:
+            w.at("solved", blocks[0], i)
+            solved[i] = pivot.apply(left[i])
         T = self.projector(pivot, E, solved) if self.joseph else {}
         grown: list[tuple[int, int, Ref | None]] = []
         for i, j in pivot.coupled(left):
+            w.at("inverse", blocks[0], i, j)
             if i in T and j in T:
                 grown.append((i, j, self.congruent(T[i], T[j], i == j)))
             else:
@@ -154,10 +164,12 @@ class Bracket:
             self.set_inv(i, j, ref)
         for i in coupled:
             self.terms.pop(i, None)
+            w.at("z", blocks[0], i)
             for b in blocks:
                 self.z[i] = w.sub(self.z[i], w.mul(W[b].get(i), s[b]))
             for b, ref in solved[i].items():
                 self.set_inv(i, b, w.neg(w.t(ref)))
+        w.at("inverse", blocks[0], blocks[0], blocks[0])
         for (b, c), ref in pivot.inverse().items():
             self.set_inv(b, c, ref)
         if self.unassembled and isinstance(pivot, PairPivot) and not E[blocks[0]]:
@@ -165,7 +177,7 @@ class Bracket:
             self.terms[blocks[1]] = [-t for t in terms]
         self.z.update(s)
         self.seen += blocks
-        self.stages.append(Stage(pivot, E, W))
+        self.stages.append(Stage(pivot, E, W, w.pivot))
 
     def projector(self, pivot: BasePivot, E: Blocks, solved: Rows) -> Blocks:
         """1 + N E* D^-1 E, block by block: 1 - K H for a joint; none for a pivot that is not one.
@@ -189,6 +201,7 @@ class Bracket:
         for i in met:
             for b in pivot.blocks:
                 for k, e in E[b].items():
+                    w.at("T", pivot.blocks[0], i, k)
                     T[i][k] = w.add(T[i][k], w.mul(w.t(solved[i].get(b)), e))
         return {i: present(row) for i, row in T.items()}
 
@@ -223,7 +236,9 @@ class Bracket:
                 # the inverse meets the narrower of the two couplings
                 a, b = (o1, o2) if self.width(o2) <= self.width(o1) else (o2, o1)
                 if b not in X:
+                    w.at("X", b)
                     X[b] = self.solved(self.C[b], needed)
+                w.at("update", self.rows[0], a, b)
                 total: Ref | None = None
                 for i, c in self.C[a].items():
                     # of terms that add up to a symmetric block the upper triangles suffice
@@ -235,6 +250,7 @@ class Bracket:
                     if total is not None and child is not None:
                         fronts.passed[total.value] = child
                 fronts.update(a, b, w.neg(total))
+            w.at("update", self.rows[0], o1, -1)
             for i, c in self.C[o1].items():
                 fronts.update_rhs(o1, w.neg(w.mul(w.t(c), self.z[i])))
 
@@ -256,27 +272,37 @@ class Bracket:
     def solve(self, x: dict[int, Ref]) -> None:
         """x = B^-1 (y - C x_outside), stage by stage."""
         w = self.write
-        w.step = self.step
+        w.step, w.back = self.step, True
+        owner = {b: stage.number for stage in self.stages for b in stage.pivot.blocks}
         if not any(self.C.values()):
-            x.update(present(self.z))
+            for b, ref in present(self.z).items():
+                w.pivot = owner[b]
+                x[b] = w.named(ref, "x", b) or ref
             return
         right = dict(self.y)
         for o, column in self.C.items():
             for b, ref in column.items():
+                w.pivot = owner[b]
+                w.at("right", b)
                 right[b] = w.sub(right[b], w.mul(ref, x.get(o)))
         now: dict[int, Ref | None] = {}
-        for pivot, E, W in self.stages:
+        for pivot, E, W, w.pivot in self.stages:
             u: dict[int, Ref | None] = {b: right[b] for b in pivot.blocks}
             for b in pivot.blocks:
+                w.at("u", b)
                 if len(W[b]) <= len(E[b]) + 1:  # tau - H b - (H M^) a': M^ is not met again
                     for i, ref in W[b].items():
                         u[b] = w.sub(u[b], w.mul(w.t(ref), right[i]))
                 else:
                     for i, ref in E[b].items():
                         u[b] = w.sub(u[b], w.mul(ref, now[i]))
+            w.at("x", *pivot.blocks)
             s = pivot.apply(u)
             for b in pivot.blocks:
                 for i, ref in W[b].items():
+                    w.at("now", b, i)
                     now[i] = w.sub(now[i], w.mul(ref, s[b]))
             now.update(s)
-        x.update(present(now))
+        for b, ref in present(now).items():
+            w.pivot = owner[b]
+            x[b] = w.named(ref, "x", b) or ref

@@ -95,6 +95,7 @@ class Fronts:
     def _assembled(self, key: Key) -> Ref | None:
         update = self.here.get(self._earlier(key), {}).pop(key, None)
         own = self.matrix.get(key)
+        self.write.at("entry", *key)
         if update is None:
             return own
         if own is not None and key[0] == key[1]:
@@ -123,6 +124,16 @@ class Fronts:
                 self._assembled((min(b, c), max(b, c)))
             self._assembled((b, b))
             self._assembled((b, RHS))
+        if self.write.apart:
+            self._name_entries(rows)
+
+    def _name_entries(self, rows: list[int]) -> None:
+        """Every entry that a group reads becomes a value of its own, updated or not."""
+        keys = {(min(b, c), max(b, c)): None for b in rows for c in [*self.near[b], b]}
+        for key in [*keys, *((b, RHS) for b in rows)]:
+            named = self.write.named(self.matrix.get(key), "entry", *key)
+            if named is not None:
+                self.matrix[key] = named
 
     def _sum(self, updates: list[Updates]) -> Updates:
         """Children's update matrices, summed in the children's order into the largest of them."""
@@ -133,6 +144,7 @@ class Fronts:
         others = [u for i, u in enumerate(updates) if i != largest]
         for key in dict.fromkeys(key for u in others for row in u.values() for key in row):
             first = self._earlier(key)
+            self.write.at("entry", *key)
             ref: Ref | None = None
             for u in updates:
                 ref = self.write.add(ref, u.get(first, {}).get(key))

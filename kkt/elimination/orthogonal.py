@@ -77,6 +77,7 @@ def orthogonal_program(symbolic: SymbolicFactor) -> Program:
         solution=trace.solution,
         inertia=None,
         inertia_bodies=(),
+        places=tuple(write.places),
     )
 
 
@@ -125,7 +126,8 @@ class _Rotations:
     def eliminate(self, step: int, k: int) -> None:
         """Merge the children's rows with the body's own; its joint leaves."""
         w, N = self.write, int(self.structure.dof[k])
-        w.step = step
+        w.step = w.pivot = step
+        w.at("rows", k)
         H = w.input("H", k, (N, 6)) if N else None
         basis = w.eye(6)
         along: Ref | None = None
@@ -192,7 +194,9 @@ class _Rotations:
         """Accelerations from the parent's, and the force that they take."""
         w, N = self.write, int(self.structure.dof[k])
         name, up, body = self.structure.names[k], int(self.structure.parent[k]), self.bodies[k]
-        w.step = body.step
+        w.step = w.pivot = body.step
+        w.back = True
+        w.at("x", k)
         beta: Ref | None = w.input("a", k, (6, 1))
         if up >= 0:
             beta = w.add(w.mul(w.input("Phi", k, (6, 6)).T, self.alpha[up]), beta)

@@ -54,7 +54,9 @@ class PairPivot:
     def _second(self, o: int | None, c: Column) -> Ref | None:
         """c_x - X c_z, formed once for every coupled block."""
         if o not in self._lower:
+            before = self.write.at("second", self.blocks[0], -1 if o is None else o)
             self._lower[o] = self.apply(c)[self.blocks[1]]
+            self.write.place = before
         return self._lower[o]
 
     def quadratic(self, c1: Column, c2: Column, o1: int, o2: int | None) -> Ref | None:
@@ -126,7 +128,9 @@ class DensePivot:
         w = self.write
         if self.gain:
             if o1 not in self._solved:
+                before = w.at("gain", self.blocks[0], o1)
                 self._solved[o1] = w.solve(self.factor, self._stack(c1))
+                w.place = before
             return w.mul(w.t(self._solved[o1]), self._stack(c2), symmetric=o1 == o2)
         return w.inner(self.factor, self._half(o1, c1), self._half(o2, c2), symmetric=o1 == o2)
 
@@ -139,7 +143,9 @@ class DensePivot:
     def _half(self, o: int | None, c: Column) -> Ref | None:
         """L^-1 c, formed once for every coupled block."""
         if o not in self._forward:
+            before = self.write.at("half", self.blocks[0], -1 if o is None else o)
             self._forward[o] = self.write.forward(self.factor, self._stack(c))
+            self.write.place = before
         return self._forward[o]
 
     def inverse(self) -> dict[tuple[int, int], Ref | None]:

@@ -72,6 +72,15 @@ class Instruction(NamedTuple):
     info: tuple = ()
 
 
+class Place(NamedTuple):
+    """Where in the elimination an instruction stands: what it works on, and in whose pivot."""
+
+    label: str  # entry, pivot, update, half, right, x and so on
+    blocks: tuple[int, ...] = ()  # numbers in the block graph; -1 for the right-hand side
+    pivot: int = -1  # base pivot that is at work, as a number of ``Program.pivots``
+    back: bool = False  # in the way back
+
+
 class PivotRecord(NamedTuple):
     """One base pivot of the sequence, in the order of elimination."""
 
@@ -96,6 +105,7 @@ class Program:
     solution: dict[Block, Ref]  # pdd, qdd and f of every body of the tree
     inertia: Ref | None  # joint-space inertia, where the last pivots are all the qdd
     inertia_bodies: tuple[Hashable, ...]  # bodies of its rows
+    places: tuple[Place, ...] = ()  # of each instruction, for who reads the program as formulas
 
     def live(self, kinds: tuple[str, ...]) -> NDArray[np.bool_]:
         """(instructions,) those that the solution's blocks of these kinds need."""

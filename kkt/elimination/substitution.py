@@ -58,7 +58,8 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
         kind, body = row
         k = structure.index[body]
         dof = int(structure.dof[k])
-        w.step = step
+        w.step = w.pivot = step
+        w.at(unknown[0], structure.index[unknown[1]])
         H = w.input("H", k, (dof, 6)) if dof else None
         Phi = w.input("Phi", k, (6, 6)) if structure.parent[k] >= 0 else None
         if (kind, unknown) == ("f", ("pdd", body)):
@@ -88,7 +89,7 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
     }
     return Program(
         name, False, len(sequence), None,
-        tuple(w.instructions), tuple(w.shapes), (), solution, None, (),
+        tuple(w.instructions), tuple(w.shapes), (), solution, None, (), tuple(w.places),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from functools import partial
 
 from ..blocks import FC, FJ, PDD, QDD, Block, F
 from .bracket import Bracket
-from .fronts import Fronts
+from .fronts import RHS, Fronts
 from .orthogonal import orthogonal_program
 from .pivot import BasePivot, DensePivot, PairPivot, Rows, present
 from .program import PivotRecord, Program, Ref
@@ -20,23 +20,27 @@ from .symbolic import PAIR_FIRST, SINGLE, SymbolicFactor
 from .writer import Writer
 
 
-def program_of(symbolic: SymbolicFactor) -> Program:
-    """The block program of a sequence; raises OrderError for a pivot that cannot be used."""
+def program_of(symbolic: SymbolicFactor, apart: bool = False) -> Program:
+    """The block program of a sequence; raises OrderError for a pivot that cannot be used.
+
+    ``apart``, for who reads the program as formulas: the same arithmetic, every joint that ends
+    the sequence a pivot of its own, and every assembled entry and unknown a value of its own.
+    """
     if symbolic.plan.sequence.rules.elimination == "orthogonal":
         return orthogonal_program(symbolic)
-    return Tracer(symbolic).program()
+    return Tracer(symbolic, apart).program()
 
 
 class Tracer:
     """Runs a plan on fronts, group after group, and writes what it does."""
 
-    def __init__(self, symbolic: SymbolicFactor) -> None:
+    def __init__(self, symbolic: SymbolicFactor, apart: bool = False) -> None:
         self.symbolic = symbolic
         self.plan = symbolic.plan
         self.graph = self.plan.graph
         self.rules = self.plan.sequence.rules
         self.n = self.graph.structure.n
-        self.write = Writer()
+        self.write = Writer(apart)
         self.fronts = Fronts(self.write, self.plan, self.rules.assembly == "right_looking")
         self.records: list[PivotRecord] = []
         self.backward: list[Callable[[], None]] = []  # one a pivot or bracket, run in reverse
@@ -49,7 +53,7 @@ class Tracer:
 
     def program(self) -> Program:
         self.enter_matrix()
-        groups = self.base_groups()
+        groups = self.base_groups(merge=not self.write.apart)
         for members in groups:
             self.group(members)
         for finish in reversed(self.backward):
@@ -66,6 +70,7 @@ class Tracer:
             solution=solution,
             inertia=self.inertia,
             inertia_bodies=tuple(self.graph.block(b).body for b in self.inertia_blocks),
+            places=tuple(self.write.places),
         )
 
     # -- the matrix ---------------------------------------------------------------------------
@@ -122,8 +127,10 @@ class Tracer:
             if basis is None:
                 continue
             fronts.set(PDD * n + k, kind * n + k, basis)
+            w.at("split", kind * n + k, RHS)
             fronts.set_rhs(kind * n + k, w.mul(basis.T, a))
             if Phi is not None:
+                w.at("split", PDD * n + up, kind * n + k)
                 fronts.set(PDD * n + up, kind * n + k, w.neg(w.mul(Phi, basis)))
 
     def solution(self) -> dict[Block, Ref]:
@@ -135,6 +142,7 @@ class Tracer:
             if structure.copy_of is not None and structure.copy_of[k] != k:
                 continue
             name = structure.names[k]
+            w.at("force", F * n + k)
             result[Block("pdd", name)] = self.x[PDD * n + k]
             if structure.dof[k]:
                 result[Block("qdd", name)] = self.x[QDD * n + k]
@@ -202,6 +210,8 @@ class Tracer:
         """The base pivot on blocks whose own square block is A[b][c]; recorded."""
         w = self.write
         step = w.step
+        w.pivot = len(self.records)
+        w.at("pivot", *blocks)
         names = tuple(self.graph.block(b) for b in blocks)
         if self.is_pair(blocks):
             self.records.append(PivotRecord(names, step, True, -1))
@@ -239,10 +249,12 @@ class Tracer:
             C = {o: column for o, column in C.items() if column}
             y = {b: fronts.rhs(b) for b in blocks}
             for o1, o2 in pivot.coupled(C):
+                w.at("update", blocks[0], o1, o2)
                 fronts.update(o1, o2, w.neg(pivot.quadratic(C[o1], C[o2], o1, o2)))
             for o1 in C:
+                w.at("update", blocks[0], o1, RHS)
                 fronts.update_rhs(o1, w.neg(pivot.quadratic(C[o1], y, o1, None)))
-            self.backward.append(partial(self.back, pivot, C, y, w.step))
+            self.backward.append(partial(self.back, pivot, C, y, w.step, w.pivot))
 
     def back(
         self,
@@ -250,14 +262,18 @@ class Tracer:
         C: dict[int, dict[int, Ref]],
         y: dict[int, Ref | None],
         step: int,
+        number: int,
     ) -> None:
         """x = A^-1 (y - C x_outside) for one pivot."""
-        self.write.step = step
+        w = self.write
+        w.step, w.pivot, w.back = step, number, True
         right = dict(y)
         for o, rows in C.items():
             for b, ref in rows.items():
-                right[b] = self.write.sub(right[b], self.write.mul(ref, self.x.get(o)))
-        self.x.update(present(pivot.apply(right)))
+                w.at("right", b)
+                right[b] = w.sub(right[b], w.mul(ref, self.x.get(o)))
+        w.at("x", *pivot.blocks)
+        self.x.update(present({b: w.named(x, "x", b) for b, x in pivot.apply(right).items()}))
 
     def bracket(self, members: list[tuple[int, ...]], rows: list[int]) -> None:
         """The bracket's inverse by itself, then the couplings, then the update."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from .program import Instruction, Ref
+from .program import Instruction, Place, Ref
 
 
 class Writer:
     """Collects the instructions of a program; every method returns a reference or None for 0."""
 
-    def __init__(self) -> None:
+    def __init__(self, apart: bool = False) -> None:
+        self.apart = apart  # every assembled entry and unknown is a value of its own: see ``named``
+        self.place = Place("input")
+        self.pivot = -1
+        self.back = False
+        self.places: list[Place] = []
         self.instructions: list[Instruction] = []
         self.shapes: list[tuple[int, int]] = []
         self.step = -1
@@ -28,9 +33,24 @@ class Writer:
         out = len(self.shapes)
         self.shapes.append(shape)
         self.instructions.append(Instruction(op, out, args, self.step, symmetric, info))
+        self.places.append(self.place)
         if symmetric:
             self._symmetric.add(out)
         return Ref(out)
+
+    def at(self, label: str, *blocks: int) -> Place:
+        """Instructions from here on stand there; returns where those before stood."""
+        before, self.place = self.place, Place(label, blocks, self.pivot, self.back)
+        return before
+
+    def named(self, ref: Ref | None, label: str, *blocks: int) -> Ref | None:
+        """The same value; where values are kept ``apart``, one that bears this place's name."""
+        if ref is None or not self.apart or ref.value in self._eyes:
+            return ref
+        before = self.at(label, *blocks)
+        out = self.emit("same", (ref,), self.shape(ref), ref.value in self._symmetric)
+        self.place = before
+        return out
 
     def shape(self, ref: Ref) -> tuple[int, int]:
         rows, columns = self.shapes[ref.value]
