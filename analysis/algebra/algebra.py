@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from .polynomial import Letter, Polynomial, Terms, Word, nonzero, one, turned
 
+INVERSE = "^-1"
 MOST = 2_000_000  # steps of rewriting, after which an equality counts as undecided
 
 
@@ -74,6 +75,9 @@ class Algebra:
             return -D, -inverse
         if definition.terms == {word: 1} and len(word) == 1:
             known = word[0].name
+            if known.endswith(INVERSE):  # of what is an inverse already
+                inner = known.removesuffix(INVERSE)
+                return self.letter(known, definition.shape), self.letter(inner, definition.shape)
             if known not in self._pivots.values():
                 self._pivots[definition.key] = known
                 self._inverse_rules(known)
@@ -88,7 +92,7 @@ class Algebra:
             self._inverse_rules(known)
         return (
             self.letter(known, definition.shape),
-            self.letter(f"{known}^-1", definition.shape, symmetric=True),
+            self.letter(f"{known}{INVERSE}", definition.shape, symmetric=True),
         )
 
     def named(self, name: str, definition: Polynomial, symmetric: bool) -> Polynomial:
@@ -129,8 +133,8 @@ class Algebra:
             self._known.clear()
 
     def _inverse_rules(self, name: str) -> None:
-        self.letter(f"{name}^-1", self.shapes[name], symmetric=True)
-        D, inverse = Letter(name), Letter(f"{name}^-1")
+        self.letter(f"{name}{INVERSE}", self.shapes[name], symmetric=True)
+        D, inverse = Letter(name), Letter(f"{name}{INVERSE}")
         self._rule((D, inverse), {(): Fraction(1)})
         self._rule((inverse, D), {(): Fraction(1)})
 

@@ -34,7 +34,8 @@ class Exact:
         return value if ref.sign > 0 else -1 * value
 
     def _value(self, i: Instruction) -> Matrix:
-        op, args = i.op, [None if ref is None else self(ref) for ref in i.args]
+        op = i.op
+        args: list[Any] = [None if ref is None else self(ref) for ref in i.args]
         if op == "input":
             self.sources[i.out] = i.info[1]
             return self.block(*i.info)

@@ -39,9 +39,9 @@ def chosen(only: str | None, names: list[str]) -> list[str]:
     found = items("--only", only)
     for name in found:
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=3, cutoff=0.3)
+            near = ", ".join(difflib.get_close_matches(name, names, n=3, cutoff=0.3) or names)
             raise kkt.PivotreeError(
-                f"option --only: there is no statement {name!r}; nearest: {', '.join(near or names)}"
+                f"option --only: there is no statement {name!r}; nearest: {near}"
             )
     return found
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 
 from .bench import Bench, sum_of
-from .claim import Equal
+from .claim import Claim, Equal, Misprint
 from .statement import statement
 
 PAPER = "Ascher, Pai & Cloutier 1996"
@@ -194,7 +194,7 @@ def bias_hat() -> Iterable[Equal]:
 
 
 @statement("equation (8)", f"{PAPER}, eq (8)", "what is left of two links after the first")
-def equation_8() -> Iterable[Equal]:
+def equation_8() -> Iterable[Claim]:
     t = Bench((2, 0))
     H1, M1, Phi = t.H(1), t.M(1), t.Phi(2, 1)
     D1 = H1 * M1 * H1.T
@@ -212,6 +212,8 @@ def equation_8() -> Iterable[Equal]:
         yield Equal(f"{order}: 0 of (qdd, qdd)", t, e.entry(qdd, qdd), nothing)
         yield Equal(f"{order}: 1", t, e.entry(f, pdd), Identity(6))
         yield Equal(f"{order}: -a_2", t, e.rhs(f), -t.a(2))
+    printed = t.b(2) + Phi.T * (t.b(1) + M1 * t.a(1) + M1 * H1.T * D1.I * (t.tau(1) - c1))
+    yield Misprint(Equal("b^_2 with Phi*", t, t.after("abm", 1).rhs(pdd), printed))
 
 
 @statement("equation (9)", f"{PAPER}, eq (9)", "the 2 x 2 joint-space inertia and its last pivot")
@@ -271,6 +273,33 @@ def equation_10() -> Iterable[Equal]:
             E = t.H(k) - X.T * t.H(c) * G
             formula = t.H(k) * t.M(k) * t.H(k).T + E * right.M_tilde(k) * E.T
             yield Equal(f"D_{k}", t, t.after("abm", k).pivot(("qdd", k)), formula)
+
+
+@statement(
+    "equation (11), stretched",
+    f"{PAPER}, eq (11)",
+    "with links in two, the rule of (11) is a plain pivot sequence: the same D_k, M~_k",
+)
+def stretched() -> Iterable[Equal]:
+    """Body k is a massive part and a massless carrier of its children, behind the same joint."""
+    for shape in SHAPES:
+        right = Articulated(shape)
+        t = right.t
+        full = t.eliminated("modified_abm_stretched")
+        for k in t.bodies:
+            e = t.after("modified_abm_stretched", k)
+            M_tilde = right.M_tilde(k)
+            formula = t.H(k) * t.M(k) * t.H(k).T + t.H(k) * M_tilde * t.H(k).T
+            yield Equal(f"D_{k}", t, e.pivot(("qdd", k)), formula)
+            before = t.after("modified_abm_stretched", k - 1)
+            yield Equal(f"M_{k} alone", t, before.entry(("pdd", k), ("pdd", k)), t.M(k))
+            if t.children(k):
+                carrier = ("pdd", (k, "carrier"))
+                yield Equal(f"M~_{k}", t, before.entry(carrier, carrier), M_tilde)
+            H, f, pdd = t.H(k), full.x("f", k), full.x("pdd", k)
+            down = sum_of([t.Phi(k, c) * full.x("f", c) for c in t.children(k)], (6, 1))
+            yield Equal(f"row pdd_{k}", t, t.M(k) * pdd + f - down, t.b(k))
+            yield Equal(f"row qdd_{k}", t, H * f, t.tau(k))
 
 
 @statement("equation (11)", f"{PAPER}, eq (11)", "D_k = H_k M_k H_k* + H_k M~_k H_k*, M^ = M + M~")

@@ -1,4 +1,4 @@
-"""Where a statement is set up: the letters of a tree, typed by hand, and the engine's own values."""
+"""Where a statement is set up: letters of a tree for typed formulas, and the engine's values."""
 
 from __future__ import annotations
 
@@ -274,7 +274,8 @@ class Engine:
         return self._bound(f"{kind}_{body}", ref, (self._size((kind, body)), 1))
 
     def _size(self, block: tuple[str, Hashable]) -> int:
-        N = self.bench.dof(block[1])  # type: ignore[arg-type]
+        body = block[1]
+        N = self.bench.dof(body) if isinstance(body, int) else 0  # a carrier has no joint
         return {"pdd": 6, "f": 6, "qdd": N, "fJ": N, "fC": 6 - N}[block[0]]
 
     def _bound(self, what: str, ref: Any, shape: tuple[int, int]) -> MatrixExpr:

@@ -30,7 +30,7 @@ class Claim(Protocol):
 
     def decide(self) -> Verdict: ...
 
-    def mutants(self, draw: random.Random) -> Iterator[Claim]: ...
+    def mutants(self, draw: random.Random) -> Iterator[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Equal:
             for i in range(INSTANCES)
         )
 
-    def mutants(self, draw: random.Random) -> Iterator[Claim]:
+    def mutants(self, draw: random.Random) -> Iterator[Any]:
         """The right side, or the left where it is typed, with one thing wrong.
 
         One that changes no value, such as the transpose of what is symmetric, is no mutant.
@@ -82,6 +82,39 @@ class Equal:
             return not self.bench.polynomial(self.left - self.right).is_zero
         except (Undecided, RecursionError):
             return True
+
+
+@dataclass(frozen=True)
+class Misprint:
+    """What a paper prints is wrong: the claim as printed must fail in exact numbers."""
+
+    printed: Equal
+
+    @property
+    def text(self) -> str:
+        return f"{self.printed.text}, as printed, is wrong"
+
+    def decide(self) -> Verdict:
+        if self.printed.decide().status == FAILED:
+            return Verdict(PROVED)
+        return Verdict(FAILED, f"{self.printed.text}: what is printed holds after all")
+
+    def mutants(self, draw: random.Random) -> Iterator[Any]:
+        return iter(())
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A fact about structures, looked up on every one of a finite list of them."""
+
+    text: str
+    holds: bool
+
+    def decide(self) -> Verdict:
+        return Verdict(PROVED) if self.holds else Verdict(FAILED, f"{self.text}: does not hold")
+
+    def mutants(self, draw: random.Random) -> Iterator[Any]:
+        return iter(())
 
 
 def all_of(claims: Iterable[Any]) -> Verdict:

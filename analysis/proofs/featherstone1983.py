@@ -80,11 +80,11 @@ def two_links() -> Iterable[Equal]:
 def recursion() -> Iterable[Equal]:
     """In one frame as printed, on any chain that is left; then with Phi, on trees, every body."""
     t = Bench(CHAIN)
-    I, s, c, Q = t.M(1), t.H(1).T, t.a(1), t.tau(1)
-    d = s.T * I * s
+    I_A, s, c, Q = t.M(1), t.H(1).T, t.a(1), t.tau(1)
+    d = s.T * I_A * s
     e = t.after("abm", 1, one_frame(t, t.bodies))
-    inertia = t.M(2) + I - I * s * d.I * s.T * I
-    force = t.b(2) + t.b(1) + I * c + I * s * d.I * (Q - s.T * (I * c + t.b(1)))
+    inertia = t.M(2) + I_A - I_A * s * d.I * s.T * I_A
+    force = t.b(2) + t.b(1) + I_A * c + I_A * s * d.I * (Q - s.T * (I_A * c + t.b(1)))
     yield Equal("I_i^A, one frame", t, e.entry(("pdd", 2), ("pdd", 2)), inertia)
     yield Equal("p_i, one frame", t, e.rhs(("pdd", 2)), force)
     for shape in (CHAIN, TREE, (4, 4, 4, 0)):

@@ -169,13 +169,13 @@ def markov() -> Iterable[Equal]:
         for s in range(1, steps):
             now, later = t.after(order, s), t.after(order, s + 1)
             start: Blocks = {
-                (tuple(i), tuple(j)): Identity(6)  # type: ignore[misc]
+                (tuple(i), tuple(j)): Identity(6)
                 if {i.kind, j.kind} == {"pdd", "f"} and i.body == j.body
                 else now.entry(i, j)
                 for i, j in now.left.entries
                 if (i.kind, i.body) <= (j.kind, j.body)
             }
-            start |= {(tuple(i), None): now.rhs(i) for i in now.left.rhs}  # type: ignore[misc]
+            start |= {(tuple(i), None): now.rhs(i) for i in now.left.rhs}
             once = t.after(order, 1, start)
             for i, j in later.left.entries:
                 yield Equal(

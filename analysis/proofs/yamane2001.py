@@ -134,13 +134,11 @@ def by_one_inverse() -> Iterable[Equal]:
         inverse: dict[tuple[int, int], MatrixExpr] = {}  # blocks of S_i^-1
         for new in t.bodies:
             old, size = range(1, new), 6 - t.dof(new)
-
-            def sums(k: int, old: range = old, new: int = new) -> MatrixExpr:
-                """Block k of S_i^-1 S_i+1,i*."""
+            into = {}  # S_i^-1 S_i+1,i*
+            for k in old:
                 terms = [inverse[k, j] * y.S(new, j).T for j in old]
-                return sum_of(terms, (6 - t.dof(k), 6 - t.dof(new)))
-
-            into = {k: t.let(f"S_{new - 1}^-1 S_{new},{k}*", sums(k)) for k in old}
+                column = sum_of(terms, (6 - t.dof(k), size))
+                into[k] = t.let(f"S_{new - 1}^-1 S_{new},{k}*", column)
             pivot = y.S(new, new) - sum_of([y.S(new, k) * into[k] for k in old], (size, size))
             M = t.let(f"M_{new} of (37)", pivot.I)
             e = t.after("virtual_work", 2 * y.n + new)

@@ -1,0 +1,229 @@
+"""The closed forms are proved, what is false is not, and what cannot be told is said to be so."""
+
+import json
+
+import pytest
+from flint import fmpq_mat
+from sympy import Identity, MatrixSymbol
+
+import analysis.proofs
+from analysis import cli
+from analysis.algebra.algebra import Algebra, Undecided
+from analysis.algebra.polynomial import one, zero
+from analysis.proofs import prove as proving
+from analysis.proofs import statements
+from analysis.proofs.ascher1996 import Articulated
+from analysis.proofs.bench import Bench
+from analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Equal, Misprint
+from analysis.proofs.prove import FEWEST, prove_one
+from analysis.proofs.statement import Statement
+
+
+@pytest.mark.parametrize("name", list(statements()))
+def test_every_statement_is_proved_and_every_mutant_is_not(name):
+    proof = prove_one(name)
+    assert (proof.status, proof.why) == (PROVED, "")
+    assert proof.survivors == ()
+    assert proof.mutants >= FEWEST and proof.claims > 0
+
+
+def test_what_is_asked_for_is_there():
+    """The equations by their numbers, each with its paper."""
+    sources = " ".join(s.source for s in statements().values())
+    for number in ("(3)", "(4)", "(5)", "(6), (7)", "(8)", "(9)", "(10)", "(11)", "footnote 6"):
+        assert number in sources
+    for number in ("(36), (37)", "(40), (41)", "(47)", "(4.8)", "(4.9)", "(4.10)", "(20)"):
+        assert number in sources
+    for author in ("Johnson & Su", "Baraff", "Fijany", "Cloutier", "Pasic", "Yamane"):
+        assert author in sources
+
+
+# -- what is false ------------------------------------------------------------------------------
+
+
+def test_a_false_formula_fails():
+    t = Articulated((2, 3, 0)).t
+    left = t.after("abm", 1).entry(("pdd", 2), ("pdd", 2))
+    composite = t.M(2) + t.Phi(2, 1) * t.M(1) * t.Phi(2, 1).T
+    verdict = Equal("the composite inertia", t, left, composite).decide()
+    assert verdict.status == FAILED and "composite" in verdict.why
+
+
+def test_the_order_of_pivots_matters_to_what_is_left():
+    t = Bench((2, 3, 0))
+    left = t.after("abm", 1).entry(("pdd", 3), ("pdd", 3))
+    assert Equal("", t, left, t.M(3)).decide().status == PROVED
+    left = t.after("abm", 2).entry(("pdd", 3), ("pdd", 3))
+    assert Equal("", t, left, t.M(3)).decide().status == FAILED
+
+
+def test_an_inverse_is_not_multiplied_out():
+    """(H M H*)^-1 is not H*^-1 M^-1 H^-1, which 'proves' M - M H* D^-1 H M = 0."""
+    t = Bench((0,), dof=(2,))
+    M, H = t.M(1), t.H(1)
+    M_bar = M - M * H.T * (H * M * H.T).I * H * M
+    assert not t.polynomial(M_bar).is_zero
+    assert Equal("", t, M_bar * H.T, 0 * H.T).decide().status == PROVED
+    assert Equal("", t, M_bar, 0 * M).decide().status == FAILED
+
+
+def test_a_misprint_that_is_none_is_not_called_one():
+    t = Bench((2, 0))
+    left = t.after("abm", 0).entry(("qdd", 1), ("f", 1))
+    assert Misprint(Equal("H", t, left, t.H(1))).decide().status == FAILED
+    assert Misprint(Equal("H", t, left, 2 * t.H(1))).decide().status == PROVED
+
+
+def test_a_wrong_normal_form_is_caught_by_the_numbers():
+    t = Bench((2, 0))
+    wrong = t.polynomial(t.M(1))
+    t.algebra.know(wrong, t.polynomial(t.M(2)))  # a rule that does not hold
+    verdict = Equal("M_1 = M_2", t, t.M(1), t.M(2)).decide()
+    assert verdict.status == FAILED and "not by exact numbers" in verdict.why
+
+
+# -- what cannot be told ------------------------------------------------------------------------
+
+
+def test_what_the_normal_form_cannot_decide_is_undecided():
+    t = Bench((0,))
+    A, B = (t.symbol(name, 6, 6, symmetric=True) for name in ("A", "B"))
+    turned = Equal("A (A + B)^-1 B = B (A + B)^-1 A", t, A * (A + B).I * B, B * (A + B).I * A)
+    assert turned.numbers_agree()
+    parallel = Equal("parallel sum", t, A * (A + B).I * B, (A.I + B.I).I)
+    assert parallel.numbers_agree() and parallel.decide().status == UNDECIDED
+
+
+@pytest.fixture
+def one_statement(monkeypatch):
+    """The registry holds one statement with these claims."""
+
+    def put(claims):
+        only = {"s": Statement("s", "nobody", "nothing", claims)}
+        monkeypatch.setattr(analysis.proofs, "statements", lambda: only)
+
+    return put
+
+
+def parallel_sum():
+    t = Bench((0,))
+    A, B = (t.symbol(name, 6, 6, symmetric=True) for name in ("A", "B"))
+    return [Equal("parallel sum", t, A * (A + B).I * B, (A.I + B.I).I)]
+
+
+def false():
+    t = Bench((2, 0))
+    return [Equal("M", t, t.after("abm", 0).entry(("pdd", 1), ("pdd", 1)), t.M(2))]
+
+
+@pytest.mark.parametrize(
+    ("claims", "status"), [(parallel_sum, UNDECIDED), (false, FAILED), (list, UNDECIDED)]
+)
+def test_what_is_not_proved_exits_1_and_is_named(claims, status, one_statement, capsys):
+    one_statement(claims)
+    assert cli.main(["prove", "--json"]) == 1
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["status"] == status and row["why"]
+    assert cli.main(["prove"]) == 1
+    out = capsys.readouterr().out
+    assert "0 of 1 statements proved" in out and f"s: {status}" in out
+
+
+def test_a_statement_that_breaks_is_not_proved(one_statement, capsys):
+    one_statement(lambda: 1 / 0)
+    assert cli.main(["prove"]) == 1
+    assert "ZeroDivisionError" in capsys.readouterr().out
+
+
+def test_a_surviving_mutant_exits_1(one_statement, capsys):
+    t = Articulated((2, 3, 0)).t
+
+    class Blind(Equal):
+        def rejects(self):
+            return False
+
+    left = t.after("abm", 1).entry(("pdd", 2), ("pdd", 2))
+    right = t.formulas["M^_2"]
+    one_statement(lambda: [Blind("M^_2", t, left, right)])
+    assert cli.main(["prove"]) == 1
+    out = capsys.readouterr().out
+    assert "a mutant is not rejected" in out and "1 of 1 statements proved; 0 of 8" in out
+
+
+# -- the command --------------------------------------------------------------------------------
+
+
+def test_json_has_what_design_asks_for(capsys):
+    assert cli.main(["prove", "--only", "equation (9),equation (8)", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in rows] == ["equation (9)", "equation (8)"]
+    assert all({"name", "source", "status", "seconds"} <= row.keys() for row in rows)
+    assert all(row["status"] == "proved" and row["killed"] == row["mutants"] for row in rows)
+
+
+@pytest.mark.parametrize("only", ["equation (99)", "", " , "])
+def test_an_unknown_statement_is_one_sentence(only, capsys):
+    assert cli.main(["prove", "--only", only]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("pivotree: option --only") and error.count("\n") == 1
+
+
+def test_side_by_side_is_one_after_another():
+    names = ["equation (9)", "equation (8)"]
+    once = proving.prove(names, 1)
+    heard = []
+    twice = proving.prove(names, 2, heard.append)
+    assert [p.name for p in twice] == names and {p.name for p in heard} == set(names)
+    assert [(p.status, p.claims, p.killed) for p in once] == [
+        (p.status, p.claims, p.killed) for p in twice
+    ]
+
+
+# -- the algebra --------------------------------------------------------------------------------
+
+
+def test_transposes_and_symmetry():
+    a = Algebra()
+    X, S = a.letter("X", (2, 3)), a.letter("S", (3, 3), symmetric=True)
+    assert a.t(X @ S) == S @ a.t(X) and a.t(a.t(X)) == X and a.t(S) == S
+    assert (X @ S) @ a.t(X) == X @ (S @ a.t(X))
+    with pytest.raises(ValueError, match="2x3 times 2x3"):
+        X @ X
+    with pytest.raises(ValueError, match=r"2x3 \+ 3x3"):
+        X + S
+
+
+def test_a_pivot_is_one_letter_for_one_definition():
+    a = Algebra()
+    M, H = a.letter("M", (6, 6), symmetric=True), a.letter("H", (2, 6))
+    D, inverse = a.pivot(H @ M @ a.t(H), "D")
+    assert a.pivot(H @ M @ a.t(H), "another")[0] == D
+    assert a.equal(D @ inverse, one(2)) and a.equal(inverse @ H @ M @ a.t(H), one(2))
+    minus, of_minus = a.pivot(-(H @ M @ a.t(H)), "D")
+    assert minus == -D and of_minus == -inverse
+    with pytest.raises(Undecided, match="not symmetric"):
+        a.pivot(H @ a.t(H @ M) + H @ a.letter("N", (6, 6)) @ a.t(H), "E")
+
+
+def test_rules_of_bases_do_not_overlap():
+    t = Bench((2, 3, 0))
+    for k in t.bodies:
+        t.bases(k)
+    assert t.algebra.overlaps() == []
+    assert t.polynomial(t.H(1) * t.C(1)) == zero((t.dof(1), 6 - t.dof(1)))
+
+
+def test_engine_values_and_letters_have_the_same_numbers():
+    t = Bench((2, 0))
+    e = t.eliminated("abm")
+    left = e.x("pdd", 2) + t.H(2).T * e.x("qdd", 2)
+    assert t.number(left, 0) == t.number(-t.a(2), 0) and t.number(t.a(2), 0) != t.number(t.a(2), 1)
+    B = t.number(t.H(1) * t.B(1), 0)
+    assert fmpq_mat([[int(r == c) for c in range(t.dof(1))] for r in range(t.dof(1))]) == B
+
+
+def test_sympy_refuses_shapes_that_do_not_fit():
+    t = Bench((2, 0))
+    with pytest.raises(Exception, match=r"[Ss]hape|not aligned"):
+        _ = t.H(1) * t.H(2)
+    assert isinstance(t.M(1), MatrixSymbol) and t.Phi(2, 2) == Identity(6)
