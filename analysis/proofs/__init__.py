@@ -17,7 +17,9 @@ SOURCES = (
     "featherstone1983",
     "yamane2001",
     "baraff1996",
+    "solves",
     "pasic1999",
+    "fill",
 )
 
 

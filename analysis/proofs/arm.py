@@ -46,7 +46,7 @@ _c1, _s1, _c2, _s2 = RING.gens[:4]
 CIRCLES = [_c1**2 + _s1**2 - 1, _c2**2 + _s2**2 - 1]
 
 Scalar = Any  # of one field
-Blocks = dict[tuple[str, int], Any]  # (letter, index of the link) -> (rows, columns)
+Blocks = dict[tuple[str, object], Any]  # (letter, index of the link) -> (rows, columns)
 
 
 def blocks(of: Callable[[str], Scalar], hand: tuple[str | None, str | None]) -> Blocks:
@@ -129,7 +129,7 @@ def left_of(order: str, steps: int | None) -> tuple[tuple[Instruction, ...], dic
 
 
 class Scalars:
-    """A block program run on arrays of scalars of any field; nothing is rounded or chosen."""
+    """A block program run on arrays of rational functions of the letters."""
 
     def __init__(self, instructions: Iterable[Instruction], inputs: Blocks) -> None:
         self.inputs = inputs
@@ -146,8 +146,7 @@ class Scalars:
         if i.op == "input":
             return self.inputs[i.info]
         if i.op == "eye":
-            return np.array([[int(r == c) for c in range(i.info[0])] for r in range(i.info[0])],
-                            dtype=object)  # fmt: skip
+            return np.eye(i.info[0], dtype=int).astype(object)
         args = [self(ref) for ref in i.args if ref is not None]
         if i.op == "mul":
             return args[0] @ args[1]
@@ -157,6 +156,8 @@ class Scalars:
             return args[0]
         if args[0].shape == (1, 1):  # joints of one freedom: L = 1
             d = args[0][0, 0]
+            if is_zero(d):
+                raise Undecided("a pivot is zero")
             if i.op == "solve":
                 return args[1] / d
             if i.op == "inner":

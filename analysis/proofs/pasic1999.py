@@ -13,34 +13,23 @@ With f_3 = 0, as in the paper's example, f_1 and f_2 are right as printed.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterable
 
-from flint import fmpq, fmpq_mat
-from sympy import Expr, Symbol, symbols
+from sympy import symbols
 
-from ..algebra.algebra import Undecided
-from ..algebra.numbers import Exact
-from .arm import FIELD, LETTERS, Scalars, blocks, is_zero, left_of
-from .claim import FAILED, PROVED, UNDECIDED, Claim, Verdict
-from .scalars import mutants, value
+from .arm_claims import Arm, Same, Wrong
+from .claim import Claim
 from .statement import statement
 
 PAPER = "Pasic, Williams & Hui 1999"
-POINTS = 3  # exact points at which every claim is evaluated
 
-# Equation (20), typed; f_1 and f_2 in parts, the hand's last.
+# Equation (20), typed; f_1 and f_2 first without the hand.
 l_1, l_2, l_c1, l_c2, l_c3, m_1, m_2, g = symbols("l_1 l_2 l_c1 l_c2 l_c3 m_1 m_2 g")
 c_1, c_2, s_2, c_12, td_1, td_2 = symbols("c_1 c_2 s_2 c_12 thetad_1 thetad_2")
 I_133, I_233, tau_1, tau_2 = symbols("I_133 I_233 tau_1 tau_2")
 n_3z, f_3x, f_3y = symbols("n_3z f_3x f_3y")
 
-M_11 = (
-    I_133 + I_233 + m_1 * l_c1**2 + m_2 * l_1**2 + m_2 * l_c2**2 + 2 * m_2 * l_1 * l_c2 * c_2
-)  # fmt: skip
+M_11 = I_133 + I_233 + m_1 * l_c1**2 + m_2 * l_1**2 + m_2 * l_c2**2 + 2 * m_2 * l_1 * l_c2 * c_2
 M_12_PRINTED = I_233 + m_2 * l_c2**2 + m_2 * l_1 * l_c3 * c_2
 M_12 = I_233 + m_2 * l_c2**2 + m_2 * l_1 * l_c2 * c_2
 M_22 = I_233 + m_2 * l_c2**2
@@ -56,140 +45,6 @@ F_2_FREE = tau_2 - m_2 * l_1 * l_c2 * s_2 * td_1**2 - m_2 * g * l_c2 * c_12
 F_1_PRINTED = F_1_FREE - n_3z - l_1 * f_3x * s_2 - l_1 * f_3y * c_2
 F_1 = F_1_PRINTED - l_2 * f_3y
 F_2 = F_2_FREE - n_3z - l_2 * f_3y
-
-
-@dataclass(frozen=True)
-class Arm:
-    """The arm in its letters, and at exact points, with what the engine makes of it."""
-
-    hand: tuple[str | None, str | None] = ("l_2", None)  # where (n_3, f_3) acts on link 2
-    made: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
-
-    def engine(self, order: str, steps: int | None, name: str) -> Expr:
-        """A value of the engine, as a symbol; see :func:`arm.left_of` for names."""
-        return Symbol(f"{order}:{'' if steps is None else steps}:{name}")
-
-    def letter(self, name: str) -> Any:
-        """The value of a symbol in the field of the letters."""
-        if name == "c_12":
-            return self.letter("c_1") * self.letter("c_2") - self.letter("s_1") * self.letter("s_2")
-        if ":" not in name:
-            return FIELD.field.gens[LETTERS.index(name)]
-        order, steps, what = _parts(name)
-        instructions, refs = left_of(order, steps)
-        if (order, steps) not in self.made:
-            self.made[order, steps] = Scalars(instructions, blocks(self.letter, self.hand))
-        return self.made[order, steps](refs[what])[0, 0]
-
-    def number(self, name: str, point: int) -> fmpq:
-        """The value of a symbol at an exact point, by matrices of rationals."""
-        if name == "c_12":
-            c_1, s_1, c_2, s_2 = (self.number(x, point) for x in ("c_1", "s_1", "c_2", "s_2"))
-            return c_1 * c_2 - s_1 * s_2
-        if ":" not in name:
-            return self.points[point][name]
-        order, steps, what = _parts(name)
-        instructions, refs = left_of(order, steps)
-        if (order, steps, point) not in self.made:
-            inputs = blocks(self.points[point].__getitem__, self.hand)
-            self.made[order, steps, point] = Exact(
-                instructions, lambda letter, body: fmpq_mat(inputs[letter, body].tolist())
-            )
-        return self.made[order, steps, point](refs[what])[0, 0]
-
-    @cached_property
-    def points(self) -> list[dict[str, fmpq]]:
-        return [_point(random.Random(f"arm {i}")) for i in range(POINTS)]
-
-
-def _parts(name: str) -> tuple[str, int | None, str]:
-    order, steps, what = name.split(":")
-    return order, int(steps) if steps else None, what
-
-
-def _point(draw: random.Random) -> dict[str, fmpq]:
-    """Random rationals for all letters, (c_i, s_i) on the circle."""
-    values = {name: fmpq(draw.randint(1, 30), draw.randint(1, 30)) for name in LETTERS}
-    for k in (1, 2):
-        t = fmpq(draw.randint(-20, 20), draw.randint(1, 20))
-        values |= {f"c_{k}": (1 - t * t) / (1 + t * t), f"s_{k}": 2 * t / (1 + t * t)}
-    return values
-
-
-@dataclass(frozen=True)
-class Same:
-    """left = right for all values of the letters, as scalars."""
-
-    text: str
-    arm: Arm
-    left: Expr
-    right: Expr
-
-    def decide(self) -> Verdict:
-        """By remainders modulo c^2 + s^2 = 1, and at exact points: both must say so."""
-        numbers = self.numbers_agree()
-        same, why = False, ""
-        try:
-            same = self._zero()
-        except Undecided as error:
-            why = str(error)
-        if same and numbers:
-            return Verdict(PROVED)
-        if same:
-            return Verdict(FAILED, f"{self.text}: equal by its letters, not at an exact point")
-        if numbers:
-            return Verdict(UNDECIDED, f"{self.text}: {why or 'letters differ, numbers agree'}")
-        return Verdict(FAILED, f"{self.text}: wrong at a point in exact fractions")
-
-    def _zero(self) -> bool:
-        return is_zero(value(self.left - self.right, self.arm.letter, lambda p, q: FIELD(p) / q))
-
-    def numbers_agree(self) -> bool:
-        return all(self._number(self.left, i) == self._number(self.right, i) for i in range(POINTS))
-
-    def _number(self, formula: Expr, point: int) -> Any:
-        try:
-            return value(formula, lambda name: self.arm.number(name, point), fmpq)
-        except Undecided:
-            return None  # what cannot be read disagrees with nothing, and is not proved
-
-    def mutants(self, draw: random.Random) -> Iterator[Same]:
-        """The right side, or the left where it is typed, with one thing wrong in it."""
-        for side in ("right", "left"):
-            formula = getattr(self, side)
-            known = [*LETTERS, "c_12"]
-            for wrong, what in mutants(formula, draw, known):
-                if self._number(wrong, 0) != self._number(formula, 0):
-                    yield replace(self, text=f"{self.text} [{what}]", **{side: wrong})
-
-    def rejects(self) -> bool:
-        """Whether the letters alone, without numbers, refuse to call this claim proved."""
-        try:
-            return not self._zero()
-        except Undecided:
-            return True
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """A formula as printed is not what (4) gives; ``meant`` is, and must not pass as wrong."""
-
-    text: str
-    printed: Same
-    meant: Expr
-
-    def decide(self) -> Verdict:
-        status = self.printed.decide()
-        if status.status == FAILED and self.printed.rejects():
-            return Verdict(PROVED)
-        return Verdict(FAILED, f"{self.text}: the printed formula is {status.status}")
-
-    def mutants(self, draw: random.Random) -> Iterator[Wrong]:
-        yield Wrong(f"{self.text} [as meant]", replace(self.printed, right=self.meant), self.meant)
-
-    def rejects(self) -> bool:
-        return not self.printed.rejects()
-
 
 REDUCED = (("crbm", 2), ("crbm_block_row", 1))  # orders, and steps until joints alone are left
 
@@ -259,11 +114,11 @@ def misprint_of_forces() -> Iterable[Claim]:
 @statement(
     "RR arm: accelerations",
     f"{PAPER}, eqs (2), (20)",
-    "M Theta'' = f, Theta'' = qdd of ABM in all its forms, from (4)",
+    "M Theta'' = f for qdd of ABM, bracketed or not",
 )
 def accelerations() -> Iterable[Claim]:
     arm = Arm()
-    for order in ("abm", "bad_abm", "gain_abm"):
+    for order in ("abm", "bad_abm"):
         q_1, q_2 = (arm.engine(order, None, f"qdd_{i}") for i in (1, 2))
         yield Same(f"{order}: row 1", arm, M_11 * q_1 + M_12 * q_2, F_1)
         yield Same(f"{order}: row 2", arm, M_12 * q_1 + M_22 * q_2, F_2)

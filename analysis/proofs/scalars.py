@@ -66,7 +66,7 @@ def _parts(formula: Expr) -> Iterator[tuple[Callable[[Any], Expr], Expr]]:
     """Every part of a formula, with what makes the formula again from another such part."""
     yield (lambda wrong: wrong), formula
     for i, arg in enumerate(formula.args):
-        for rebuilt, part in _parts(arg):  # type: ignore[arg-type]
+        for rebuilt, part in _parts(arg):
 
             def again(wrong: Any, i: int = i, rebuilt: Any = rebuilt) -> Expr:
                 return formula.func(*formula.args[:i], rebuilt(wrong), *formula.args[i + 1 :])

@@ -1,0 +1,153 @@
+"""Equalities of scalars of the planar arm: what the engine makes of (4), and typed formulas."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from flint import fmpq, fmpq_mat
+from sympy import Expr, Symbol
+
+from ..algebra.algebra import Undecided
+from ..algebra.numbers import Exact
+from .arm import FIELD, LETTERS, Scalars, blocks, is_zero, left_of
+from .claim import FAILED, PROVED, UNDECIDED, Verdict
+from .scalars import mutants, value
+
+POINTS = 3  # exact points at which every claim is evaluated
+
+
+@dataclass(frozen=True)
+class Arm:
+    """The arm in its letters, and at exact points, with what the engine makes of it."""
+
+    hand: tuple[str | None, str | None] = ("l_2", None)  # where (n_3, f_3) acts on link 2
+    made: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def engine(self, order: str, steps: int | None, name: str) -> Expr:
+        """A value of the engine, as a symbol; see :func:`arm.left_of` for names."""
+        return Symbol(f"{order}:{'' if steps is None else steps}:{name}")
+
+    def letter(self, name: str) -> Any:
+        """The value of a symbol in the field of the letters."""
+        if name == "c_12":
+            return self.letter("c_1") * self.letter("c_2") - self.letter("s_1") * self.letter("s_2")
+        if ":" not in name:
+            return FIELD.field.gens[LETTERS.index(name)]
+        order, steps, what = _parts(name)
+        instructions, refs = left_of(order, steps)
+        if (order, steps) not in self.made:
+            self.made[order, steps] = Scalars(instructions, blocks(self.letter, self.hand))
+        return self.made[order, steps](refs[what])[0, 0]
+
+    def number(self, name: str, point: int) -> fmpq:
+        """The value of a symbol at an exact point, by matrices of rationals."""
+        if name == "c_12":
+            c_1, s_1, c_2, s_2 = (self.number(x, point) for x in ("c_1", "s_1", "c_2", "s_2"))
+            return c_1 * c_2 - s_1 * s_2
+        if ":" not in name:
+            return self.points[point][name]
+        order, steps, what = _parts(name)
+        instructions, refs = left_of(order, steps)
+        if (order, steps, point) not in self.made:
+            inputs = blocks(self.points[point].__getitem__, self.hand)
+            self.made[order, steps, point] = Exact(
+                instructions, lambda letter, body: fmpq_mat(inputs[letter, body].tolist())
+            )
+        return self.made[order, steps, point](refs[what])[0, 0]
+
+    @cached_property
+    def points(self) -> list[dict[str, fmpq]]:
+        return [_point(random.Random(f"arm {i}")) for i in range(POINTS)]
+
+
+def _parts(name: str) -> tuple[str, int | None, str]:
+    order, steps, what = name.split(":")
+    return order, int(steps) if steps else None, what
+
+
+def _point(draw: random.Random) -> dict[str, fmpq]:
+    """Random rationals for all letters, (c_i, s_i) on the circle."""
+    values = {name: fmpq(draw.randint(1, 30), draw.randint(1, 30)) for name in LETTERS}
+    for k in (1, 2):
+        t = fmpq(draw.randint(-20, 20), draw.randint(1, 20))
+        values |= {f"c_{k}": (1 - t * t) / (1 + t * t), f"s_{k}": 2 * t / (1 + t * t)}
+    return values
+
+
+@dataclass(frozen=True)
+class Same:
+    """left = right for all values of the letters, as scalars."""
+
+    text: str
+    arm: Arm
+    left: Expr
+    right: Expr
+
+    def decide(self) -> Verdict:
+        """By remainders modulo c^2 + s^2 = 1, and at exact points: both must say so."""
+        try:
+            same, numbers = self._zero(), self.numbers_agree()
+        except Undecided as error:
+            return Verdict(UNDECIDED, f"{self.text}: {error}")
+        if same and numbers:
+            return Verdict(PROVED)
+        if same:
+            return Verdict(FAILED, f"{self.text}: equal by its letters, not at an exact point")
+        if numbers:
+            return Verdict(UNDECIDED, f"{self.text}: letters differ, numbers agree")
+        return Verdict(FAILED, f"{self.text}: wrong at a point in exact fractions")
+
+    def _zero(self) -> bool:
+        left, right = (
+            value(side, self.arm.letter, lambda p, q: FIELD(p) / q)
+            for side in (self.left, self.right)
+        )
+        return is_zero(left - right)
+
+    def numbers_agree(self) -> bool:
+        return all(self._number(self.left, i) == self._number(self.right, i) for i in range(POINTS))
+
+    def _number(self, formula: Expr, point: int) -> Any:
+        return value(formula, lambda name: self.arm.number(name, point), fmpq)
+
+    def mutants(self, draw: random.Random) -> Iterator[Same]:
+        """The right side, or the left where it is typed, with one thing wrong in it."""
+        for side in ("right", "left"):
+            formula = getattr(self, side)
+            if isinstance(formula, Symbol) and ":" in formula.name:
+                continue
+            for wrong, what in mutants(formula, draw, [*LETTERS, "c_12"]):
+                if self._number(wrong, 0) != self._number(formula, 0):
+                    yield replace(self, text=f"{self.text} [{what}]", **{side: wrong})
+
+    def rejects(self) -> bool:
+        """Whether the letters alone, without numbers, refuse to call this claim proved."""
+        try:
+            return not self._zero()
+        except Undecided:
+            return True
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A formula as printed is not what (4) gives; ``meant`` is, and must not pass as wrong."""
+
+    text: str
+    printed: Same
+    meant: Expr
+
+    def decide(self) -> Verdict:
+        status = self.printed.decide()
+        if status.status == FAILED and self.printed.rejects():
+            return Verdict(PROVED)
+        return Verdict(FAILED, f"{self.text}: the printed formula is {status.status}")
+
+    def mutants(self, draw: random.Random) -> Iterator[Wrong]:
+        yield Wrong(f"{self.text} [as meant]", replace(self.printed, right=self.meant), self.meant)
+
+    def rejects(self) -> bool:
+        return not self.printed.rejects()

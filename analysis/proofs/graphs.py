@@ -1,0 +1,188 @@
+"""Claims about what an order does to the graph of a tree, on every one of some small trees.
+
+The left side is what the engine counts; elimination on booleans, which shares nothing with it,
+must count the same; the right side is typed.
+"""
+
+from __future__ import annotations
+
+import operator
+import random
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+from sympy import Expr
+
+import orderings
+from kkt.blocks import Structure
+from kkt.elimination.pivots import plan
+from kkt.elimination.symbolic import SymbolicFactor, symbolic
+
+from ..algebra.algebra import Undecided
+from . import boolean, scalars
+from .claim import FAILED, PROVED, UNDECIDED, Verdict
+from .trees import Parents, above, numbers
+
+# -- two orders that differ from CRBM in one thing -----------------------------------------------
+
+
+def _one_by_one(structure: Structure) -> list[Any]:
+    """CRBM with pdd and f as pivots of their own, not as a pair with its exact inverse."""
+    bodies = structure.tip_to_base
+    return [[(kind, b)] for b in bodies for kind in ("pdd", "f")] + [[("qdd", b)] for b in bodies]
+
+
+def _joints_outward(structure: Structure) -> list[Any]:
+    """CRBM with the joints eliminated from base to tip."""
+    pairs = [[("pdd", b), ("f", b)] for b in structure.tip_to_base]
+    return pairs + [[("qdd", b)] for b in structure.base_to_tip]
+
+
+OWN = {"crbm, pdd and f apart": _one_by_one, "crbm, joints base to tip": _joints_outward}
+
+
+@cache
+def factor(order: str, parents: Parents) -> SymbolicFactor:
+    """The engine's symbolic factor; bodies are 0, 1 ..."""
+    return symbolic(plan(OWN.get(order) or orderings.get(order), structure(parents)))
+
+
+@cache
+def outcome(order: str, parents: Parents) -> boolean.Outcome:
+    """The same order on booleans."""
+    return boolean.eliminate(parents, factor(order, parents).plan.sequence.groups)
+
+
+def structure(parents: Parents) -> Structure:
+    count = len(parents)
+    ones = np.ones(count, dtype=np.int64)
+    return Structure(tuple(range(count)), np.array(parents, dtype=np.int64), ones)
+
+
+# -- claims -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Counts:
+    """A count of the engine's is the value of a formula, or more, on every one of some shapes."""
+
+    text: str
+    engine: Callable[[Parents], int]
+    booleans: Callable[[Parents], int]
+    shapes: tuple[Parents, ...]
+    right: Expr
+    relation: Callable[[Any, Any], bool] = operator.eq
+
+    def decide(self) -> Verdict:
+        try:
+            values = self._values(self.right)
+        except Undecided as error:
+            return Verdict(UNDECIDED, f"{self.text}: {error}")
+        for parents, value in zip(self.shapes, values, strict=True):
+            count, check = self.engine(parents), self.booleans(parents)
+            if count != check:
+                why = f"the engine counts {count}, booleans {check}, for parents {parents}"
+                return Verdict(FAILED, f"{self.text}: {why}")
+            if not self.relation(count, value):
+                why = f"the formula gives {value}, the engine {count}, for parents {parents}"
+                return Verdict(FAILED, f"{self.text}: {why}")
+        return Verdict(PROVED)
+
+    def _values(self, formula: Expr) -> list[Fraction]:
+        return [scalars.value(formula, partial(_letter, p), Fraction) for p in self.shapes]
+
+    def mutants(self, draw: random.Random) -> Iterator[Counts]:
+        """One sign, letter, factor or constant wrong; those that say the same are left out."""
+        said = [self.relation(self.engine(p), v) for p, v in self._pairs(self.right)]
+        for wrong, what in scalars.mutants(self.right, draw, "nrDhPQ", lambda _: "of a tree"):
+            if [self.relation(self.engine(p), v) for p, v in self._pairs(wrong)] != said:
+                yield replace(self, text=f"{self.text} [{what}]", right=wrong)
+
+    def _pairs(self, formula: Expr) -> Iterable[tuple[Parents, Fraction]]:
+        return zip(self.shapes, self._values(formula), strict=True)
+
+    def rejects(self) -> bool:
+        """Whether the engine alone refuses it."""
+        return not all(self.relation(self.engine(p), v) for p, v in self._pairs(self.right))
+
+
+def _letter(parents: Parents, name: str) -> Fraction:
+    known = numbers(parents)
+    if name not in known:
+        raise Undecided(f"a tree has no number {name}")
+    return Fraction(known[name])
+
+
+RELATIVES: dict[str, Callable[[Parents, int, int], bool]] = {  # what j is to i
+    "itself": lambda parents, i, j: i == j,
+    "parent": lambda parents, i, j: parents[i] == j,
+    "grandparent": lambda parents, i, j: above(parents, i)[1:2] == [j],
+    "ancestor": lambda parents, i, j: j in above(parents, i),
+    "sibling": lambda parents, i, j: i != j and parents[i] == parents[j] >= 0,
+    "relative": lambda parents, i, j: i != j and _root(parents, i) == _root(parents, j),
+}
+Place = tuple[str, str, str]  # kind of block of i, kind of block of j, what j is to i
+
+
+def _root(parents: Parents, i: int) -> int:
+    return [i, *above(parents, i)][-1]
+
+
+@dataclass(frozen=True)
+class Sits:
+    """The blocks that an order fills are those of some places, and no others, on every shape."""
+
+    text: str
+    order: str
+    shapes: tuple[Parents, ...]
+    places: tuple[Place, ...]
+
+    def decide(self) -> Verdict:
+        for parents in self.shapes:
+            fill = self.filled(parents)
+            if fill != outcome(self.order, parents).fill:
+                why = f"engine and booleans fill other blocks for parents {parents}"
+                return Verdict(FAILED, f"{self.text}: {why}")
+            if fill != self.said(parents):
+                return Verdict(FAILED, f"{self.text}: other blocks fill for parents {parents}")
+        return Verdict(PROVED)
+
+    def filled(self, parents: Parents) -> frozenset[frozenset[Any]]:
+        found = factor(self.order, parents)
+        block = [tuple(found.plan.graph.block(int(b))) for b in found.plan.blocks]
+        return frozenset(frozenset((block[i], block[j])) for i, j in found.fill.T.tolist())
+
+    def said(self, parents: Parents) -> frozenset[frozenset[Any]]:
+        bodies = range(len(parents))
+        return frozenset(
+            frozenset(((a, i), (b, j)))
+            for a, b, what in self.places
+            for i in bodies
+            for j in bodies
+            if RELATIVES[what](parents, i, j)
+        )
+
+    def mutants(self, draw: random.Random) -> Iterator[Sits]:
+        """One place left out, or with another kind of block, or another relative."""
+        kinds = sorted({kind for place in self.places for kind in place[:2]} | {"pdd", "qdd", "f"})
+        made: list[tuple[tuple[Place, ...], str]] = []
+        for at, place in enumerate(self.places):
+            a, b, what = place
+            others = [(a, b, other) for other in RELATIVES if other != what]
+            others += [(a, other, what) for other in kinds if other != b]
+            others += [(other, b, what) for other in kinds if other != a]
+            before, after = self.places[:at], self.places[at + 1 :]
+            made += [((*before, p, *after), f"{' '.join(p)} for {' '.join(place)}") for p in others]
+            made.append(((*before, *after), f"{' '.join(place)} left out"))
+        draw.shuffle(made)
+        for places, what in made:
+            wrong = replace(self, text=f"{self.text} [{what}]", places=places)
+            if any(wrong.said(parents) != self.said(parents) for parents in self.shapes):
+                yield wrong
+
+    def rejects(self) -> bool:
+        return any(self.filled(parents) != self.said(parents) for parents in self.shapes)
