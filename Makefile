@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-peers bench study clean
+.PHONY: demo test test-peers bench study counts-page clean
 
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
@@ -19,6 +19,9 @@ bench: $(VENV)/.main
 
 study: $(VENV)/.peers
 	cd docs/study && for part in measure facts pictures; do ../../$(VENV)/bin/python $$part.py || exit; done
+
+counts-page: $(VENV)/.main
+	$(VENV)/bin/pivotree counts -o docs/counts.md
 
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit('pivotree needs Python 3.11 or newer: make PYTHON=python3.12' if sys.version_info < (3, 11) else 0)"

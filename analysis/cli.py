@@ -25,6 +25,10 @@ FORMATS_HELP = (
     "these but float64 also with :zero, :up, :down or :stochastic:SEED; mixed by role, as in "
     "float32+mul=bfloat16 (add, mul, div, sqrt, D, operands); dd, exact, mp:DIGITS, ball:DIGITS"
 )
+FAMILIES_HELP = (
+    "growing robots: dh (if not given), dh_whole, revolute, planar, prismatic, spherical, "
+    "floating, star, star_spherical, binary"
+)
 BLAME_FORMATS_HELP = "a floating-point format of at most 64 bits: float32, float64, bfloat16, p11"
 
 
@@ -95,6 +99,14 @@ def parser() -> argparse.ArgumentParser:
     prove = commands.add_parser("prove", help="the closed forms of the papers, proved")
     prove.add_argument("--only", metavar="NAMES", help="comma-separated; all if not given")
     prove.add_argument("--json", action="store_true", help="print one JSON document")
+
+    counts = commands.add_parser(
+        "counts", help="what orders cost, as polynomials in n, and where CRBM and ABM cross"
+    )
+    counts.add_argument("--orders", help="comma-separated; the usual ones if not given")
+    counts.add_argument("--family", default="dh", metavar="NAME", help=FAMILIES_HELP)
+    counts.add_argument("--json", action="store_true", help="print one JSON document")
+    counts.add_argument("-o", "--output", metavar="FILE.md", help="write the page of all tables")
 
     orders = commands.add_parser("orders", help="what orders there are, with their sources")
     orders.add_argument("--json", action="store_true", help="print one JSON document")

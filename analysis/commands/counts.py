@@ -1,0 +1,98 @@
+"""``pivotree counts``: what orders cost, as polynomials in the number of links."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import kkt
+import orderings
+
+from .shared import items, path_of, progress_shown
+
+USUAL = "crbm,abm,gain_abm,modified_abm,projected_abm,square_root_abm,virtual_work,lagrange"
+
+
+def run(options: argparse.Namespace) -> int:
+    from ..counts.families import family_of
+
+    if options.output is not None:
+        return _write_page(path_of(options.output), options)
+    family = family_of(options.family)
+    names = items("--orders", options.orders or USUAL)
+    for name in names:  # one sentence at once, not after a minute
+        orderings.get(name)
+    from ..counts.table import Count, table
+
+    counts: list[Count | str] = []
+    with progress_shown() as progress:
+        for name in names:
+            progress(f"counting {name} on {family.name}")
+            counts += table([name], [family.name])
+    refused = [count for count in counts if isinstance(count, str)]
+    found = [count for count in counts if isinstance(count, Count)]
+    if not found:
+        raise kkt.OrderError(refused[0])
+    if options.json:
+        print(
+            json.dumps({"rows": [count.as_dict() for count in found], "refused": refused}, indent=1)
+        )
+        return 0
+    _print(found, refused, family)
+    return 0
+
+
+def _print(found: list[Any], refused: list[str], family: Any) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
+    from rich.table import Table
+
+    from ..counts.table import crossings
+    from ..counts.words import COUNT_HEAD, CROSSOVER_HEAD, count_cells, crossover_cells
+    from ..table import console
+
+    out = console(sys.stdout, wide=True)
+    shown = Table(box=SIMPLE_HEAD, title=escape(f"{family.name}: {family.what}"))
+    for head in COUNT_HEAD:
+        shown.add_column(head, no_wrap=head != COUNT_HEAD[-1])
+    for count in found:
+        shown.add_row(*map(escape, count_cells(count)))
+    out.print(shown)
+    by_name = {count.order: count.polynomials for count in found if count.polynomials}
+    if "crbm" in by_name and "abm" in by_name:
+        start = max(count.holds_from or 1 for count in found if count.order in ("crbm", "abm"))
+        cells = crossover_cells(
+            "crbm costs more than abm", crossings(by_name["crbm"], by_name["abm"], start)
+        )
+        crossed = Table(box=SIMPLE_HEAD)
+        for head in CROSSOVER_HEAD:
+            crossed.add_column(head)
+        crossed.add_row(*cells)
+        out.print(crossed)
+    for text in refused:
+        out.print(f"not counted: {escape(text)}", soft_wrap=True)
+
+
+def _write_page(path: Path, options: argparse.Namespace) -> int:
+    """The page with all tables, and its picture beside it."""
+    if path.suffix != ".md":
+        raise kkt.PivotreeError(f"option -o: {path} is no page; give a name that ends in .md")
+    if options.orders or options.json:
+        raise kkt.PivotreeError(
+            "option -o: writes the page of all orders; leave out --orders and --json"
+        )
+    from kkt.files import write_whole
+
+    from ..counts.page import gather, page
+    from ..counts.picture import picture
+    from ..figures import save
+
+    with progress_shown() as progress:
+        found = gather(progress)
+        save(picture(found.count("crbm", "dh"), found.count("abm", "dh")),
+             path.with_name(f"{path.stem}.png"))  # fmt: skip
+        write_whole(path, page(found))
+    return 0

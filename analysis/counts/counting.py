@@ -1,0 +1,151 @@
+"""Counted programs: the scalar operations of every instruction, and the patterns that it met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kkt
+from kkt.arithmetic.chunk import Chunk
+from kkt.elimination import refusals
+from kkt.elimination.inputs import InputSlots, near_centres
+from kkt.elimination.lowering import Lowering
+from kkt.elimination.owners import instruction_bodies
+from kkt.elimination.program import Instruction, Program
+from kkt.elimination.substitution import trace_substitution
+from kkt.elimination.tracer import program_of
+from kkt.system import Pattern
+
+KINDS = ("mul", "add", "div", "sqrt")
+_COLUMN = np.array([1, 1, 0, 2, 3])  # of ADD, SUB, MUL, DIV, SQRT
+
+Code = tuple[tuple[int, ...], bytes]  # shape and entries of a pattern: 0, +-1, 2 for any other
+
+
+class Met(NamedTuple):
+    """What one instruction was lowered from and to."""
+
+    args: tuple[Code, ...]
+    out: Code
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A program with the operations that qdd (or tau) needs, instruction by instruction."""
+
+    program: Program
+    names: tuple[Any, ...]  # (n,) bodies
+    parent: NDArray[np.int64]  # (n,)
+    operations: NDArray[np.int64]  # (instructions, 4) as in KINDS; zero where qdd needs none
+    live: NDArray[np.bool_]  # (instructions,)
+    met: dict[int, Met]  # by value
+
+    @property
+    def total(self) -> tuple[int, ...]:
+        """As in KINDS."""
+        return tuple(self.operations.sum(axis=0).tolist())
+
+    @cached_property
+    def bodies(self) -> NDArray[np.int64]:
+        """(instructions,) the body of each; -1 for constants."""
+        return instruction_bodies(self.program, self.parent)
+
+    @cached_property
+    def tail(self) -> NDArray[np.bool_]:
+        """(instructions,) those of a factor that several bodies' joints share."""
+        steps: dict[int, set[Any]] = {}
+        for record in self.program.pivots:
+            if record.factor >= 0:
+                steps.setdefault(record.factor, set()).add(record.blocks[0].body)
+        shared = {factor for factor, bodies in steps.items() if len(bodies) > 1}
+        late = {r.step for r in self.program.pivots if r.factor in shared}
+        return np.array([i.step in late for i in self.program.instructions], dtype=bool)
+
+
+class _Recorder(Lowering):
+    """Lowers, and remembers the patterns of operands and results."""
+
+    def __init__(self, program: Program, inputs: InputSlots) -> None:
+        super().__init__(program, inputs)
+        self.met: dict[int, Met] = {}
+
+    def code(self, number: int) -> Code:
+        codes = self.codes[number]  # the sign of a slot decides between + and -, which cost alike
+        return codes.shape, np.maximum(codes, -codes * (codes == -2)).tobytes()
+
+    def lower(self, i: Instruction) -> None:
+        args = tuple(self.code(self.variant(ref)) for ref in i.args if ref is not None)
+        super().lower(i)
+        self.met[i.out] = Met(args, self.code(self.pattern[i.out]))
+
+    def large_factor(self, i: Instruction) -> Iterator[Chunk]:
+        args = tuple(self.code(self.variant(ref)) for ref in i.args if ref is not None)
+        yield from super().large_factor(i)
+        self.met[i.out] = Met(args, self.code(self.pattern[i.out]))
+
+
+def count(program: Program, inputs: InputSlots) -> Counted:
+    """Lower a program on a pattern of inputs and count."""
+    recorder = _Recorder(program, inputs)
+    ops = np.concatenate([np.zeros(0, dtype=np.int8), *(c.op for c in recorder.run())])
+    live = program.live(("qdd",))
+    place = np.repeat(np.arange(len(live)), np.diff(recorder.first))
+    operations = np.zeros((len(live), len(KINDS)), dtype=np.int64)
+    np.add.at(operations, (place, _COLUMN[ops]), 1)
+    operations[~live] = 0
+    return Counted(program, inputs.names, inputs.parent, operations, live, recorder.met)
+
+
+def program_for(order: Callable[..., Any], structure: kkt.Structure) -> Program:
+    """The block program of an order; of inverse dynamics, that of its substitution."""
+    if getattr(order, "problem", "qdd") == "tau":
+        return trace_substitution(order(structure), structure, order.order_name)  # type: ignore[attr-defined]
+    return program_of(kkt.symbolic(kkt.plan(order, structure)))
+
+
+def _whole_numbers(program: Program) -> tuple[int, ...]:
+    return tuple(sorted({i.info[0] for i in program.instructions if i.op == "divide"}))
+
+
+def count_robot(order: Callable[..., Any], system: kkt.System) -> Counted:
+    """Scalar counts: zeros and ones of this robot's frames folded away.
+
+    Raises SingularError and OrderError where the order cannot be used on this robot.
+    """
+    program = program_for(order, system.structure)
+    if program.symbolic is not None:
+        refusals.unphysical(program, system)
+    tree = system.tree
+    rotations = any(i.op == "rotate" for i in program.instructions)
+    inputs = InputSlots(
+        system.pattern, tree.names, tree.parent, tree.dof, system.state.S,
+        _whole_numbers(program),
+        near=near_centres(tree, system.pattern) if rotations else None,
+    )  # fmt: skip
+    return count(program, inputs)
+
+
+def count_blocks(order: Callable[..., Any], parent: Sequence[int], dof: Sequence[int]) -> Counted:
+    """Block counts: every block of (4) full, with no zero and no one in it.
+
+    ``parent`` (n,) has -1 at a root, parents before children; ``dof`` (n,) are the N_k.
+    """
+    n, N = len(parent), int(sum(dof))
+    structure = kkt.Structure(tuple(range(n)), np.array(parent), np.array(dof))
+    program = program_for(order, structure)
+    full = np.ones((n, 6, 6), dtype=bool)
+    pattern = Pattern(
+        M=full, Phi=full, S=np.ones((N, 6), dtype=bool),
+        Phi_one=np.zeros_like(full), S_one=np.zeros((N, 6), dtype=bool),
+        a=np.ones(n, dtype=bool),
+    )  # fmt: skip
+    inputs = InputSlots(
+        pattern, structure.names, structure.parent, structure.dof,
+        tuple(np.eye(6)[:, :d] for d in dof), _whole_numbers(program),
+    )  # fmt: skip
+    return count(program, inputs)

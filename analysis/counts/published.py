@@ -1,0 +1,48 @@
+"""Operation counts and crossings as the papers print them, typed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .polynomials import Polynomial
+
+
+@dataclass(frozen=True)
+class Published:
+    """A count of one method for n revolute joints on Denavit-Hartenberg frames."""
+
+    method: str
+    order: str  # ours that it is the count of
+    mul: Polynomial
+    add: Polynomial
+    source: str
+
+    @property
+    def polynomials(self) -> dict[str, Polynomial]:
+        return {"mul": self.mul, "add": self.add}
+
+
+_TABLE = "Cloutier 1995, section 3.4, from Featherstone 1987"
+ABM = Published("ABM", "abm", Polynomial.of(-267, 300), Polynomial.of(-259, 279), _TABLE)
+CRBM = Published(
+    "CRBM (Cholesky)", "crbm",
+    Polynomial.of(-109, "481/3", "23/2", "1/6"),
+    Polynomial.of(-102, "833/6", 7, "1/6"),
+    _TABLE,
+)  # fmt: skip
+COUNTS = (ABM, CRBM)
+
+
+@dataclass(frozen=True)
+class Saying:
+    """Where a paper says that one method overtakes the other."""
+
+    source: str
+    says: str
+
+
+SAYINGS = (
+    Saying("Cloutier 1995, section 3.4", "ABM is more efficient for n > 9"),
+    Saying("Ascher, Pai & Cloutier 1996, sections 1 and 2", "CRBM has less overhead for n < 7"),
+    Saying("Johnson & Su, slides", "ABM is faster than CRBM for n > 9"),
+)

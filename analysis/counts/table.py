@@ -1,0 +1,210 @@
+"""Operation counts of orders on families, as polynomials in n, and where two of them cross."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+import kkt
+import orderings
+from kkt.errors import PivotreeError
+
+from .counting import KINDS, Counted, count_robot, program_for
+from .families import Family, family_of
+from .polynomials import Polynomial, fit, largest_root
+from .powers import PowerLaw, on_powers
+from .proof import Proof, prove
+
+CHAIN, DOUBLING = 9, 6  # members of a family that are counted
+SEARCHES = (
+    "minimum_degree",
+    "random",
+)  # orders found by a search or drawn: none says how they go on
+MOST_WORK = 5_000_000  # dense operations of a program that is still counted
+Four = tuple[int, ...]  # multiplications, additions, divisions, square roots
+
+
+@dataclass(frozen=True)
+class Count:
+    """Scalar operations that qdd (for inverse dynamics tau) needs, from the entries of (4)."""
+
+    order: str
+    family: str
+    variable: str  # what n counts
+    mul: Polynomial | None  # None: no polynomial, see ``why``
+    add: Polynomial | None  # subtractions too
+    div: Polynomial | None
+    sqrt: Polynomial | None
+    holds_from: int | None  # the polynomials are right from this n on
+    proof: Proof  # or why there is none
+    counted: Mapping[int, Four]  # n -> operations, for the n that were counted
+    powers: PowerLaw | None = None  # for n = 2^h - 1, where there is no polynomial
+    why: str = ""
+
+    @property
+    def polynomials(self) -> dict[str, Polynomial]:
+        """By kind of operation; empty where there is none."""
+        found = {kind: getattr(self, kind) for kind in KINDS}
+        return {kind: p for kind, p in found.items() if p is not None}
+
+    @property
+    def degree(self) -> int | None:
+        return max((p.degree for p in self.polynomials.values()), default=None)
+
+    @property
+    def proved_from(self) -> int | None:
+        """n from which the polynomials are proved; None where they are fitted only.
+
+        Below what the proof reaches every n was counted.
+        """
+        return self.holds_from if self.polynomials and self.proof.proved else None
+
+    @property
+    def status(self) -> str:
+        if not self.polynomials:
+            return self.why
+        if self.proof.proved:
+            return f"proved for n >= {self.holds_from}"
+        return f"fitted only, n = {self.holds_from} to {max(self.counted)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For ``--json``; coefficients c_0, c_1 ... as texts."""
+        return {
+            "order": self.order,
+            "family": self.family,
+            "variable": self.variable,
+            **{k: [str(c) for c in p.coefficients] for k, p in self.polynomials.items()},
+            "degree": self.degree,
+            "holds_from": self.holds_from,
+            "proved_from": self.proved_from,
+            "proof": self.proof.kind or None,
+            "why": self.why or self.proof.why_not or None,
+            "counted": {str(n): dict(zip(KINDS, c, strict=True)) for n, c in self.counted.items()},
+        }
+
+
+def polynomial(order: str | Callable[..., Any], family: str | Family) -> Count:
+    """Count an order on growing members of a family, fit, and prove what can be proved.
+
+    Raises OrderError or ModelError for an unknown name, and SingularError or OrderError where the
+    order cannot be used on such robots.
+    """
+    function = orderings.get(order) if isinstance(order, str) else order
+    chosen = family_of(family) if isinstance(family, str) else family
+    name = getattr(function, "order_name", "order")
+    searched = name.partition(":")[0] in SEARCHES
+    counted = _counted(function, chosen)
+    totals = {n: c.total for n, c in counted.items()}
+    fits = [fit({n: t[j] for n, t in totals.items()}) for j in range(len(KINDS))]
+    found = [f for f in fits if f is not None]
+    if len(found) < len(KINDS):
+        powers = None if searched else on_powers(function, chosen, MOST_WORK)
+        why = "no polynomial in n" + (": see n = 2^h - 1" if powers else "")
+        return Count(
+            name, chosen.name, chosen.variable, None, None, None, None, None,
+            Proof("", why_not=why), totals, powers, why,
+        )  # fmt: skip
+    start = max(n for _, n in found)
+    if searched:
+        proof = Proof("", why_not="the order is the result of a search")
+    else:
+        proof = prove(chosen, counted)
+    if proof.proved and max(p.degree for p, _ in found) > proof.degree:
+        proof = Proof("", why_not="the fit is of higher degree than the proof allows")
+    mul, add, div, sqrt = slopes = [p for p, _ in found]
+    if proof.segment and proof.segment != tuple(p(1) - p(0) for p in slopes):
+        proof = Proof("", why_not="the fit has not the slope of the segment that repeats")
+    return Count(name, chosen.name, chosen.variable, mul, add, div, sqrt, start, proof, totals)
+
+
+def _counted(order: Callable[..., Any], family: Family) -> dict[int, Counted]:
+    members = DOUBLING if family.doubles else CHAIN
+    result: dict[int, Counted] = {}
+    for i in range(1, members + 1):
+        n = family.size(i)
+        system = family.system(n)
+        if i > 4 and _work(order, system) > MOST_WORK:
+            break
+        result[n] = count_robot(order, system)
+    return result
+
+
+def _work(order: Callable[..., Any], system: kkt.System) -> int:
+    factor = program_for(order, system.structure).symbolic
+    return 0 if factor is None else factor.flops
+
+
+def table(orders: Iterable[str], families: Iterable[str]) -> list[Count | str]:
+    """Of every order on every family; a text where the order is refused on such robots."""
+    rows: list[Count | str] = []
+    for family in families:
+        for order in orders:
+            try:
+                rows.append(polynomial(order, family_of(family)))
+            except (kkt.SingularError, kkt.SizeError) as error:
+                rows.append(f"{order} on {family}: {error}")
+    return rows
+
+
+def without_bias(order: str, family: Family) -> dict[str, Polynomial]:
+    """Counts where every bias acceleration a_k is zero (b_k is not); fitted only."""
+    counted: dict[int, Four] = {}
+    for n in range(1, CHAIN + 1):
+        system = family.system(n)
+        pattern = replace(system.pattern, a=np.zeros_like(system.pattern.a))
+        counted[n] = count_robot(orderings.get(order), replace(system, pattern=pattern)).total
+    fits = (fit({n: c[j] for n, c in counted.items()}) for j in range(len(KINDS)))
+    return {kind: found[0] for kind, found in zip(KINDS, fits, strict=True) if found}
+
+
+# -- where two counts cross -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """Where the first of two methods begins to cost more than the second, for good."""
+
+    kind: str  # mul, add, both (mul + add), all (with divisions and roots)
+    root: float | None  # largest positive real root of the difference
+    first: int | None  # smallest n from which it costs more for every n; None: never
+
+
+SUMS = {"mul": ("mul",), "add": ("add",), "both": ("mul", "add"), "all": KINDS}
+
+
+def crossings(
+    a: Mapping[str, Polynomial], b: Mapping[str, Polynomial], start: int = 1
+) -> dict[str, Crossover]:
+    """Crossings of counts given by kind of operation; those that lack a kind leave it out."""
+    result = {}
+    for name, kinds in SUMS.items():
+        if not all(kind in a and kind in b for kind in kinds):
+            continue
+        difference = sum((a[kind] - b[kind] for kind in kinds), Polynomial.of())
+        root = largest_root(difference)
+        first: int | None = None
+        if difference.coefficients and difference.coefficients[-1] > 0:
+            # beyond its largest root the difference is positive
+            first = max(start, int(root or 0) + 2)
+            while first > start and difference(first - 1) > 0:
+                first -= 1
+        result[name] = Crossover(name, root, first)
+    return result
+
+
+def crossover(a: str, b: str, family: str) -> dict[str, Crossover]:
+    """Where order ``a`` begins to cost more than ``b`` on a family, by kind of operation.
+
+    Raises PivotreeError where one of them has no polynomial.
+    """
+    first, second = (polynomial(name, family) for name in (a, b))
+    for count in (first, second):
+        if not count.polynomials:
+            raise PivotreeError(
+                f"order {count.order!r}: has no polynomial on family {family!r}; take another"
+            )
+    start = max(first.holds_from or 1, second.holds_from or 1)
+    return crossings(first.polynomials, second.polynomials, start)

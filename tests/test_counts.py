@@ -1,0 +1,349 @@
+"""Operation counts: polynomials against counted tapes, closed costs, and printed numbers."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from helpers import ROOT
+
+import kkt
+import orderings
+from analysis import counts
+from analysis.cli import main
+from analysis.counts import page, proof
+from analysis.counts.assembly import ANY, ONE, ZERO, Known, Ledger
+from analysis.counts.blocks import random_tree
+from analysis.counts.counting import KINDS, count_blocks, count_robot
+from analysis.counts.families import FAMILIES, family_of
+from analysis.counts.polynomials import Polynomial, fit, solve_exactly, through
+from analysis.counts.published import ABM, CRBM
+from analysis.counts.words import count_cells
+from kkt.spatial import matmul
+
+# Cloutier 1995, section 3.4 (Featherstone's counts), and where they cross, to two decimals
+PRINTED_ABM = {"mul": "300 n - 267", "add": "279 n - 259"}
+PRINTED_CRBM = {
+    "mul": lambda n: n**3 / 6 + 11.5 * n**2 + (160 + 1 / 3) * n - 109,
+    "add": lambda n: n**3 / 6 + 7 * n**2 + (138 + 5 / 6) * n - 102,
+}
+PRINTED_CROSSINGS = {"mul": (9.40, 10), "add": (13.84, 14), "both": (11.31, 12)}
+
+
+def counted_tape(order, system):
+    """Operations of a kind in the tape that every number format reads, all unknowns included."""
+    tape = kkt.trace(system, orderings.get(order))
+    ops = np.concatenate([chunk.op for chunk in tape.chunks()])
+    return tape, np.bincount(ops, minlength=5)
+
+
+# -- polynomials ----------------------------------------------------------------------------------
+
+
+def test_polynomials_are_exact():
+    p = Polynomial.of(-109, "481/3", "23/2", "1/6")
+    assert p.text() == "1/6 n^3 + 23/2 n^2 + 481/3 n - 109"
+    assert through([(n, p(n)) for n in (2, 5, 7, 11)]) == p
+    assert (p - p).text() == "0" and (p + p)(3) == 2 * p(3) and p.degree == 3
+
+
+def test_a_fit_needs_counts_to_spare():
+    cubic = {n: n**3 - n for n in range(1, 8)}
+    assert fit(cubic) == (Polynomial.of(0, -1, 0, 1), 1)
+    assert fit({n: cubic[n] for n in range(1, 7)}) is None  # four used, two to spare
+    late = {n: 5 * n if n > 2 else 100 for n in range(1, 9)}
+    assert fit(late) == (Polynomial.of(0, 5), 3)
+    assert fit({n: n & (n - 1) for n in range(1, 12)}) is None
+
+
+def test_exact_solutions_leave_out_dependent_columns():
+    rows = [[1, n, 2 * n, n * n] for n in range(1, 7)]
+    values = [[3 - n + n * n for n in range(1, 7)], list(range(1, 7))]
+    assert solve_exactly(rows, values) == [[3, -1, 0, 1], [0, 1, 0, 0]]
+    assert solve_exactly(rows, [[n**3 for n in range(1, 7)]]) is None
+
+
+# -- scalar counts --------------------------------------------------------------------------------
+
+CHECKED = [
+    ("abm", "dh"), ("crbm", "dh"), ("gain_abm", "planar"), ("square_root_abm", "revolute"),
+    ("virtual_work", "spherical"), ("crbm", "floating"), ("lagrange", "prismatic"),
+    ("crbm_block_row", "dh_whole"), ("virtual_work", "star"), ("abm", "binary"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def counted():
+    return {pair: counts.polynomial(*pair) for pair in CHECKED}
+
+
+@pytest.mark.parametrize("pair", CHECKED)
+def test_polynomials_meet_counts_that_took_no_part(counted, pair):
+    """Far beyond the members that were counted for the fit."""
+    order, family = pair
+    count = counted[pair]
+    n = 127 if family_of(family).doubles else 21
+    assert n > 1.5 * max(count.counted)
+    total = count_robot(orderings.get(order), family_of(family).system(n)).total
+    assert total == tuple(count.polynomials[kind](n) for kind in KINDS)
+
+
+@pytest.mark.parametrize("pair", CHECKED[:6])
+def test_counts_are_those_of_the_tape(pair):
+    order, family = pair
+    system = family_of(family).system(4)
+    mine = count_robot(orderings.get(order), system)
+    tape, ops = counted_tape(order, system)
+    assert sum(mine.total) == tape.flops
+    # the tape holds pdd and f too
+    assert all(x <= y for x, y in zip(mine.total, (ops[2], ops[0] + ops[1], *ops[3:]), strict=True))
+
+
+@pytest.mark.parametrize("pair", CHECKED)
+def test_these_are_proved(counted, pair):
+    count = counted[pair]
+    assert count.proof.proved, count.proof.why_not
+    assert count.proved_from == count.holds_from and count.status.startswith("proved")
+    assert count.degree <= count.proof.degree
+    # below what the proof reaches, every n was counted
+    sizes = [n for n in count.counted if count.holds_from <= n < count.proof.start]
+    family = family_of(count.family)
+    assert sizes == [
+        n
+        for n in (family.size(i) for i in range(1, 30))
+        if count.holds_from <= n < count.proof.start
+    ]
+
+
+def test_the_slope_is_the_segment_that_repeats(counted):
+    linear = [c for c in counted.values() if c.proof.kind == "repeats"]
+    assert len(linear) >= 4
+    for count in linear:
+        slopes = tuple(count.polynomials[kind](1) - count.polynomials[kind](0) for kind in KINDS)
+        assert count.proof.segment == slopes
+
+
+def test_a_proof_can_fail():
+    """Orders that halve, a search, and a chain with one odd link are not proved."""
+    for order in ("constraint_force", "divide_and_conquer", "random:3"):
+        count = counts.polynomial(order, "dh_whole")
+        assert not count.polynomials and count.proved_from is None, order
+    search = counts.polynomial("minimum_degree", "dh")
+    assert search.polynomials and search.proved_from is None and "fitted" in search.status
+
+    def odd(n):
+        """Every second link is a sliding one: the count still grows, but not by one segment."""
+        tree = FAMILIES["revolute"].build(n)
+        for k in range(2, n + 1, 2):
+            tree.nodes[k]["joint"], tree.nodes[k]["axis"] = "prismatic", (0.0, 0.0, 1.0)
+        return tree
+
+    family = replace(FAMILIES["revolute"], build=odd)
+    sizes = {n: count_robot(orderings.get("abm"), family.system(n)) for n in range(1, 10)}
+    assert not proof.prove(family, sizes).proved
+
+
+def test_orders_that_halve_are_regular_at_powers_of_two():
+    """On 2^h - 1 links nested dissection and cyclic reduction cost the same."""
+    law, other = (
+        counts.polynomial(order, "dh_whole").powers
+        for order in ("constraint_force", "divide_and_conquer")
+    )
+    assert law.terms == other.terms and law.last == 7
+    n, h = 255, 8
+    system = FAMILIES["dh_whole"].system(n)
+    total = count_robot(orderings.get("constraint_force"), system).total
+    for kind, value in zip(KINDS, total, strict=True):
+        assert sum(c * n**i * h**j for (i, j), c in law.terms[kind].items()) == value
+
+
+def test_an_order_that_is_refused_says_why():
+    with pytest.raises(kkt.SingularError, match="singular"):
+        counts.polynomial("virtual_work", "dh")
+    (text,) = counts.table(["virtual_work"], ["dh"])
+    assert text.startswith("virtual_work on dh: body")
+
+
+# -- block counts ---------------------------------------------------------------------------------
+
+
+def closed_costs(program, dof):
+    """Dense costs of every live instruction from shapes alone, typed as textbooks have them."""
+    live, shapes = program.live(("qdd",)), program.shapes
+    mul = add = div = 0
+    for keep, i in zip(live, program.instructions, strict=True):
+        if not keep:
+            continue
+        refs = [ref for ref in i.args if ref is not None]
+        sizes = [shapes[r.value][::-1] if r.transposed else shapes[r.value] for r in refs]
+        r, c = shapes[i.out]
+        entries = r * (r + 1) // 2 if i.symmetric else r * c
+        if i.op == "mul":
+            inner = sizes[0][1]
+            mul, add = mul + inner * entries, add + (inner - 1) * entries
+        elif i.op == "add":
+            add += entries
+        elif i.op == "factor":
+            updates = sum(j * (j + 1) // 2 for j in range(r))
+            mul, add, div = mul + updates, add + updates, div + updates
+        elif i.op in ("forward", "solve"):
+            pairs = r * (r - 1) // 2 * c
+            times = 2 if i.op == "solve" else 1
+            mul, add = mul + times * pairs, add + times * pairs
+            div += (r - 1) * c + (r * c if i.op == "solve" else 0)
+        elif i.op == "inner":
+            rank = sizes[0][0]
+            mul, div, add = mul + rank * entries, div + rank * entries, add + (rank - 1) * entries
+        else:
+            assert i.op in ("input", "eye", "mirror", "rows", "stack", "square"), i.op
+    return mul, add, div
+
+
+@pytest.mark.parametrize("order", ["abm", "crbm", "bad_abm", "crbm_block_row"])
+@pytest.mark.parametrize("dof", [(1, 1, 1), (3, 1, 2, 5), (2, 4)])
+def test_block_counts_are_closed_costs_of_the_shapes(order, dof):
+    """On chains, where no block of the joint-space inertia is zero."""
+    parent = list(range(-1, len(dof) - 1))
+    found = count_blocks(orderings.get(order), parent, dof)
+    if order == "crbm_block_row":  # the identities inside its inverse are folded
+        assert all(
+            a <= b for a, b in zip(found.total, closed_costs(found.program, dof), strict=False)
+        )
+    else:
+        assert found.total[:3] == closed_costs(found.program, dof)
+
+
+@pytest.mark.parametrize("order", ["crbm", "abm", "projected_abm", "lagrange"])
+def test_block_polynomials_meet_trees_that_took_no_part(order):
+    """Random forests of mixed joints, larger than those of the fit."""
+    function = orderings.get(order)
+    found = counts.block_count(function)
+    assert found is not None
+    for seed in range(9000, 9008):
+        parent, dof = random_tree(seed, most=16)
+        assert found(parent, dof) == count_blocks(function, parent, dof).total, (parent, dof)
+
+
+def test_crbm_grows_with_pairs_and_abm_does_not():
+    crbm, abm = (counts.block_count(orderings.get(order)) for order in ("crbm", "abm"))
+    pairs = {e: c for e, c in crbm.part("mul", "body").items() if e[4] or e[5]}
+    assert pairs and not any(e[4] or e[5] for e in abm.part("mul", "body"))
+    # the factor of the joint-space inertia: N^3 / 6 on a chain of any joints
+    assert crbm.part("div", "body")[3, 0, 0, 0, 0, 0] == Fraction(1, 6)
+
+
+def test_orders_without_a_tree_polynomial_say_so():
+    function = orderings.get("virtual_work")
+    assert counts.block_count(function) is None
+    terms = counts.chain_count(function)
+    n, N = 12, 4
+    total = count_blocks(function, range(-1, n - 1), [N] * n).total
+    for kind, value in zip(KINDS, total, strict=True):
+        assert sum(c * n**i * N**j for (i, j), c in terms[kind].items()) == value
+    assert counts.chain_count(orderings.get("divide_and_conquer")) is None
+
+
+# -- published ------------------------------------------------------------------------------------
+
+
+def test_the_printed_table_is_typed_as_printed():
+    assert {kind: p.text() for kind, p in ABM.polynomials.items()} == PRINTED_ABM
+    for n in (1, 7, 30):
+        for kind, formula in PRINTED_CRBM.items():
+            assert float(CRBM.polynomials[kind](n)) == pytest.approx(formula(n), rel=1e-14)
+
+
+def test_printed_counts_cross_where_they_should():
+    found = counts.crossings(CRBM.polynomials, ABM.polynomials)
+    for kind, (root, first) in PRINTED_CROSSINGS.items():
+        assert round(found[kind].root, 2) == root and found[kind].first == first
+    assert "all" not in found  # divisions are not printed apart
+
+
+def test_abm_on_denavit_hartenberg_frames_is_near_the_printed_slope(counted):
+    """The solution alone; poses and bias come on top of it (docs/counts.md)."""
+    count = counted["abm", "dh"]
+    assert abs(count.mul.coefficients[1] / 300 - 1) < Fraction(1, 10)
+    assert abs(count.add.coefficients[1] / 279 - 1) < Fraction(1, 10)
+    # CRBM's cubic term is that of the triangular factor
+    assert counted["crbm", "dh"].mul.coefficients[3] == Fraction(1, 6)
+
+
+def test_crossings_are_those_of_the_counts(counted):
+    found = counts.crossover("crbm", "abm", "dh")
+    crbm, abm = counted["crbm", "dh"].counted, counted["abm", "dh"].counted
+    for j, kind in enumerate(("mul", "add")):
+        dearer = [n for n in crbm if crbm[n][j] > abm[n][j]]
+        assert min(dearer) == found[kind].first and dearer == list(range(found[kind].first, 10))
+        assert found[kind].first - 1 <= found[kind].root <= found[kind].first
+    assert counts.crossover("crbm", "abm", "star")["all"].first is None
+    with pytest.raises(kkt.PivotreeError, match="no polynomial"):
+        counts.crossover("crbm", "random:1", "dh_whole")
+
+
+def test_known_numbers_count_what_is_done():
+    """A full 3 x 3 product takes 27 and 18; a product with a turn about z two thirds of that."""
+    full, turn = np.full((3, 3), 2), np.array([[2, 2, 0], [2, 2, 0], [0, 0, 1]])
+    for kinds, mul, add in ((full, 27, 18), (turn, 12, 6)):
+        ledger = Ledger()
+        left, right = (
+            np.array([[Known({0: ZERO, 1: ONE, 2: ANY}[x], ledger) for x in row] for row in kind])
+            for kind in (full, kinds)
+        )
+        matmul(left, right)
+        assert (ledger.mul, ledger.add) == (mul, add)
+
+
+def test_what_comes_before_the_solve_is_counted_from_its_formulas():
+    found = counts.assembly(FAMILIES["dh"])
+    assert all(p.degree <= 1 for p in (*found.mul.values(), *found.add.values()))
+    # nothing is to be done for Phi where a frame is a pure turn or a pure shift
+    assert found.mul["Phi"].coefficients == () and found.mul["poses"].coefficients == ()
+    whole = counts.assembly(FAMILIES["dh_whole"])
+    assert whole.mul["poses"].coefficients == (-4, 4)  # Rot_x(alpha) Rot_z(q): four products
+    assert counts.assembly(FAMILIES["spherical"]) is None
+
+
+# -- the command and the page ---------------------------------------------------------------------
+
+
+def test_the_command_prints_polynomials_and_the_crossing(capsys):
+    assert main(["counts", "--orders", "crbm,abm", "--family", "planar"]) == 0
+    out = capsys.readouterr().out
+    assert "109 n - 122" in out and "proved for n >= 2" in out and "from n = 4" in out
+
+
+def test_the_command_as_json(capsys):
+    assert main(["counts", "--orders", "abm,virtual_work", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (row,) = document["rows"]
+    assert row["order"] == "abm" and row["mul"] == ["-311", "305"] and row["proved_from"] == 2
+    assert row["counted"]["3"]["mul"] == 305 * 3 - 311 and len(document["refused"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--family", "revolut"], "revolute"),
+        (["--orders", "amb"], "abm"),
+        (["--orders", ","], "is empty"),
+        (["--orders", "virtual_work"], "singular"),
+        (["-o", "counts.html"], ".md"),
+        (["-o", "counts.md", "--json"], "leave out"),
+    ],
+)
+def test_bad_input_is_one_sentence(capsys, arguments, told):
+    assert main(["counts", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and captured.err.count("\n") == 1 and told in captured.err
+
+
+def test_a_count_without_polynomial_is_a_row_too():
+    cells = count_cells(counts.polynomial("random:0", "dh_whole"))
+    assert cells == ("random:0", "none", "none", "none", "no polynomial in n")
+
+
+def test_the_page_is_fresh():
+    """docs/counts.md is what this version counts; else run make counts-page."""
+    assert (ROOT / "docs" / "counts.md").read_text() == page.page(page.gather())
