@@ -13,6 +13,7 @@ from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 import orderings
 from kkt.blocks import Block, Structure
 from kkt.elimination.pivots import plan
+from kkt.elimination.program import Program
 from kkt.elimination.remaining import remaining
 from kkt.elimination.symbolic import symbolic
 from kkt.elimination.tracer import Tracer, program_of
@@ -137,8 +138,11 @@ class Bench:
 
     def eliminated(self, order: Any) -> Engine:
         """All of (4) by an order, back-substitution included."""
-        program = program_of(self._symbolic(order))
+        program = self.program(order)
         return Engine(self, program.instructions, program.shapes, program=program)
+
+    def program(self, order: Any) -> Program:
+        return program_of(self._symbolic(order))
 
     def after(
         self, order: Any, steps: int, start: Mapping[tuple[Any, Any], MatrixExpr] | None = None

@@ -5,18 +5,25 @@ every n once it holds before the first step (the base: what (4) itself is) and e
 on.  The step is proved on a matrix that is typed: (4) of what is left of a tree, with any symmetric
 blocks where earlier steps have been.  Joints and bodies that are not shown meet the step as the
 ones that are, pair by pair: an update of blocks (i, j) reads the couplings of i and of j alone.
+That an order takes leaf after leaf, and that N_k changes nothing, is looked up on many trees.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 from sympy import Identity, MatrixExpr, ZeroMatrix
+
+import orderings
+from kkt.blocks import Structure
+from kkt.elimination.pivots import as_sequence
 
 from .ascher1996 import PAPER
 from .bench import Bench, Engine
-from .claim import Equal
+from .claim import Checked, Claim, Equal
 from .statement import statement
+from .trees import TREES_UP_TO, trees
 
 Blocks = dict[tuple[tuple[str, int], tuple[str, int] | None], MatrixExpr]
 
@@ -49,6 +56,48 @@ def left_is(what: str, t: Bench, e: Engine, right: Blocks) -> Iterable[Equal]:
         yield Equal(name, t, left, right.get((row, None), ZeroMatrix(*left.shape)))
 
 
+def leaves_first(order: str, brackets: tuple[tuple[str, ...], ...]) -> Checked:
+    """The order is these brackets, one a body, each time for all bodies, children first.
+
+    So each step meets a leaf of what is left, and what is left of a tree is a tree.
+    """
+
+    def holds(parents: tuple[int, ...]) -> bool:
+        n = len(parents)
+        up, freedoms = np.array(parents, dtype=np.int64), np.ones(n, dtype=np.int64)
+        structure = Structure(tuple(range(n)), up, freedoms)
+        groups = [list(g) for g in as_sequence(orderings.get(order), structure).groups]
+        if len(groups) != n * len(brackets):
+            return False
+        for turn, kinds in enumerate(brackets):
+            gone: set[int] = set()
+            for group in groups[turn * n : turn * n + n]:
+                k = group[0][1]
+                if [tuple(b) for b in group] != [(kind, k) for kind in kinds]:
+                    return False
+                if any(parents[c] == k and c not in gone for c in range(n)):
+                    return False
+                gone.add(k)
+            if len(gone) < n:
+                return False
+        return True
+
+    every = [tree for n in range(1, TREES_UP_TO + 1) for tree in trees(n)]
+    return Checked(f"{order}: children first, on {len(every)} trees", all(map(holds, every)))
+
+
+def any_freedom(order: str) -> Checked:
+    """The program is the same for N_k = 2, 3, 4, 5; for 1 only L = 1 is left out of it."""
+
+    def instructions(N: int) -> list[tuple]:
+        t = Bench((3, 3, 5, 5, 0), dof=(N,) * 5)
+        made = t.program(order).instructions
+        return [(i.op, i.out, i.args, i.step, i.symmetric) for i in made]
+
+    same = all(instructions(N) == instructions(2) for N in (3, 4, 5))
+    return Checked(f"{order}: one program for any N_k", same)
+
+
 ANY = ((2, 3, 0), (3, 3, 4, 0))  # body 1 is the leaf; another child of its parent, and what carries
 
 
@@ -57,7 +106,7 @@ ANY = ((2, 3, 0), (3, 3, 4, 0))  # body 1 is the leaf; another child of its pare
     f"{PAPER}, eq (7), by induction",
     "a leaf's bracket leaves (4) of the tree without it, M^ and b^ at its parent",
 )
-def articulated_step() -> Iterable[Equal]:
+def articulated_step() -> Iterable[Claim]:
     """Base: M^_k = M_k at a leaf.  Step: (7) and the line below it, on any tree that is left."""
     for shape in ANY:
         for order in ("abm", "modified_abm", "gain_abm", "joseph_abm"):
@@ -75,6 +124,9 @@ def articulated_step() -> Iterable[Equal]:
             e = t.after(order, 1, of_equation_4(t, t.bodies))
             yield Equal(f"{order}: D", t, e.pivot(("qdd", 1)), D)
             yield from left_is(f"{order} on {shape}", t, e, right)
+    for order in ("abm", "modified_abm", "gain_abm", "joseph_abm"):
+        yield leaves_first(order, (("pdd", "qdd", "f"),))
+        yield any_freedom(order)
 
 
 @statement(
@@ -99,7 +151,7 @@ def root_step() -> Iterable[Equal]:
     f"{PAPER}, eq (3) and footnote 6, by induction",
     "(pdd_k f_k) hands R_k and the couplings H_j R_j Phi* of all joints below on to the parent",
 )
-def composite_step() -> Iterable[Equal]:
+def composite_step() -> Iterable[Claim]:
     """Bodies 1 and 2 are gone, each on another branch of 3; their joints wait.  3 is next.
 
     Before: (pdd_3, pdd_3) = R_3, (qdd_j, pdd_3) = -H_j R_j Phi_3j* (pdd is minus p''), any R_j.
@@ -126,6 +178,8 @@ def composite_step() -> Iterable[Equal]:
     A_12 = t.symbol("A_12", t.dof(1), t.dof(2))
     start[("qdd", 1), ("qdd", 2)] = right[("qdd", 1), ("qdd", 2)] = A_12
     yield from left_is("crbm", t, t.after("crbm", 1, start), right)
+    yield leaves_first("crbm", (("pdd", "f"), ("qdd",)))
+    yield any_freedom("crbm")
 
 
 @statement(
