@@ -4,6 +4,7 @@ import json
 
 import pytest
 from flint import fmpq_mat
+from helpers import ROOT
 from sympy import Identity, MatrixSymbol
 
 import analysis.proofs
@@ -227,3 +228,11 @@ def test_sympy_refuses_shapes_that_do_not_fit():
     with pytest.raises(Exception, match=r"[Ss]hape|not aligned"):
         _ = t.H(1) * t.H(2)
     assert isinstance(t.M(1), MatrixSymbol) and t.Phi(2, 2) == Identity(6)
+
+
+def test_the_page_lists_every_statement():
+    page = (ROOT / "docs/proofs.md").read_text(encoding="utf-8")
+    rows = [f"| {s.name} | `{s.says}` | {s.source} |" for s in statements().values()]
+    assert [row for row in rows if row not in page] == []
+    table = page.partition("| statement | says | source |")[2]
+    assert table.count("\n| ") == len(rows)
