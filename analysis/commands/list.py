@@ -1,0 +1,29 @@
+"""``pivotree list``: the algorithm that an order is, as formulas, LaTeX, Python or pseudocode."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import orderings
+from kkt.files import write_whole
+
+from .shared import path_of, progress_shown, system_of
+
+
+def run(options: argparse.Namespace) -> int:
+    from .. import listing
+
+    function = orderings.get(options.order)
+    path = None if options.output is None else path_of(options.output)
+    with progress_shown() as progress:
+        system = system_of(options)
+        progress(f"reading {options.order} as formulas")
+        told = listing.of(system, function, options.notation)
+        style = options.style or "text"
+        text = getattr(told, style)()
+    if path is None:
+        sys.stdout.write(text)
+    else:
+        write_whole(path, text)
+    return 0

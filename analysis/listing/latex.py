@@ -1,0 +1,252 @@
+"""``list --latex``: an article that a journal could print."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from .cost import Poly
+from .loops import Line, Loop
+from .names import Symbol
+from .nodes import Index, Sum, Term
+from .sets import Condition, Set
+from .style import ATOM, MEANINGS, PRODUCT, TESTS, Style
+from .text import cases, has_costs, tables_used
+
+if TYPE_CHECKING:
+    from .listing import Listing
+
+HEAD = r"""\documentclass[10pt]{article}
+\usepackage{amsmath,amssymb}
+\usepackage[a4paper,margin=22mm]{geometry}
+\setlength{\parindent}{0pt}
+\allowdisplaybreaks
+\begin{document}
+"""
+SPECIAL = str.maketrans({"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "^": r"\^{}", "~": r"\~{}",
+                         "{": r"\{", "}": r"\}", "$": r"\$", "\\": r"\textbackslash{}",
+                         "×": r"$\times$", "'": "'"})  # fmt: skip
+
+
+class Latex(Style):
+    """Formulas in amsmath."""
+
+    times = r"\,"
+
+    def index(self, index: Index) -> str:
+        if index.of == "parent":
+            return rf"\lambda({index.letter})"
+        if index.of == "carrier":
+            return f"{index.letter}'"
+        return f"o({index.letter})" if index.of == "whole" else index.letter
+
+    def subscript(self, indices: tuple[Index, ...]) -> str:
+        texts = [self.index(i) for i in indices]
+        comma = "," if any(len(t) > 1 for t in texts) else ""
+        return f"_{{{comma.join(texts)}}}" if texts else ""
+
+    def base(self, symbol: Symbol) -> str:
+        return symbol.latex
+
+    def _put(self, symbol: Symbol, index: tuple[Index, ...]) -> str:
+        k = self.subscript(index)
+        if symbol.latex.startswith("(v"):
+            return rf"v{k} \times I{k} v{k}"
+        base = symbol.latex
+        if base.endswith("'"):
+            return rf"{base[:-1]}'{k}"
+        down = re.fullmatch(r"(.*)_\{(.*)\}", base)
+        if down:  # an index of its own comes first
+            return f"{down[1]}_{{{down[2]}{',' if k else ''}{k[2:-1]}}}"
+        return base + k
+
+    def transposed(self, text: str, level: int) -> str:
+        if level != ATOM:
+            return rf"\bigl({text}\bigr)^{{T}}"
+        match = re.fullmatch(r"([A-Za-z]+)\^([A-Za-z])(_\{.*\})", text)
+        if match:  # I^A_k transposed: both stand above
+            return f"({text})^{{T}}"
+        return f"{text}'^{{T}}" if text.endswith("'") else f"{text}^{{T}}"
+
+    def inverse(self, leaf: Any) -> str:
+        text = super().inverse(leaf)
+        return text.replace("⁻¹", "^{-1}")
+
+    def closed(self, text: str, level: int) -> str:
+        return f"({text})" if level == 0 or text.startswith("-") else text
+
+    def product(self, parts: list[tuple[str, int]]) -> tuple[str, int]:
+        fixed = [(rf"({t})", ATOM) if r" \times " in t and lv == PRODUCT else (t, lv)
+                 for t, lv in parts]  # fmt: skip
+        return super().product(fixed)
+
+    def fraction(self, above: str, level: int, below: str) -> str:
+        if above.startswith("-") and level != 0:
+            return rf"-\frac{{{above[1:]}}}{{{below}}}"
+        return rf"\frac{{{above}}}{{{below}}}"
+
+    def function(self, name: str, args: tuple, more: str = "") -> tuple[str, int]:
+        inside = ", ".join(self.text(arg) for arg in args)
+        return rf"\operatorname{{{name.strip()}}}({inside}{more})", ATOM
+
+    def part(self, term: Term) -> str:
+        text = self.text(term.node)
+        for letter, s in term.over:
+            text += rf",\ {letter} \in {self.set(s)}"
+        return text + (self.bracket(self.condition(term.when)) if term.when else "")
+
+    def bracket(self, text: str) -> str:
+        return rf"\ [{text}]"
+
+    def over(self, letter: str, s: Set) -> str:
+        return rf"\sum_{{{letter} \in {self.set(s)}}} "
+
+    def set(self, s: Set) -> str:
+        inside = f"({','.join(s.of)})" if s.of else ""
+        more = {"N": r",\,N>0", "C": r",\,N<6"}.get(s.only, "")
+        table = re.fullmatch(r"J(\d+)", s.name)
+        name = f"J_{{{table[1]}}}" if table else rf"\text{{{s.name}}}"
+        return f"{name}{inside}{more}"
+
+    def condition(self, condition: Condition) -> str:
+        texts = []
+        for name, letters in condition.tests:
+            table = re.fullmatch(r"J(\d+)", name)
+            if table:
+                texts.append(rf"{','.join(letters)} \in J_{{{table[1]}}}")
+            elif name in TESTS:
+                text = TESTS[name].format(*letters)
+                if re.fullmatch(r"\S+ [=≠<>] \S+", text):
+                    texts.append(text.replace("≠", r"\ne"))
+                else:
+                    words = re.sub(r"\b([a-z])\b(?= is| and|$)", r"$\1$", text)
+                    texts.append(rf"\text{{{words}}}")
+            else:
+                texts.append(rf"{letters[0]}\text{{ {name}}}")
+        return r"\text{ and }".join(texts)
+
+
+def latex(listing: Listing) -> str:
+    """The listing as a standalone article."""
+    style = Latex(listing.names, listing.scalar)
+    title = escaped(f"{listing.order} on {listing.system.name}")
+    parts = [HEAD, rf"\section*{{{title}}}"]
+    if listing.source:
+        parts.append(escaped(listing.source) + r".\par\medskip")
+    parts.append(_legend(listing, style))
+    for loop in listing.loops:
+        parts.append(_loop(listing, style, loop))
+    parts.append(_notes(listing))
+    parts.append("\\end{document}\n")
+    return "\n".join(parts)
+
+
+def escaped(text: str) -> str:
+    return text.translate(SPECIAL)
+
+
+def _words(text: str) -> str:
+    """Explanations: letters between words are left as they are."""
+    return escaped(text).replace("Φ", r"$\Phi$").replace("¨", r"\"{}").replace("⁻¹", "$^{-1}$")
+
+
+def _legend(listing: Listing, style: Latex) -> str:
+    rows = []
+    for symbol, what in listing.legend():
+        letter = r"v \times I v" if symbol.latex.startswith("(v") else symbol.latex
+        rows.append(rf"${letter}$ & {_words(what)} \\")
+    body = "\n".join(rows)
+    return f"\\begin{{tabular}}{{@{{}}ll@{{}}}}\n{body}\n\\end{{tabular}}\\par\\medskip"
+
+
+def _loop(listing: Listing, style: Latex, loop: Loop) -> str:
+    sequence = listing.sequence(loop)
+    if sequence == "table":
+        table = listing.table_of(loop).removesuffix("[()]")
+        head = rf"For $k$ in $J_{{{table[1:]}}}$:"
+    else:
+        more = ", $N_k > 0$" if listing.moving(loop) else ""
+        head = "For all $k$:" if sequence == "all" else f"For $k$ from {sequence}{more}:"
+    parts = [rf"\medskip\textbf{{{head}}}"]
+    for case in loop.cases:
+        if len(loop.cases) > 1:
+            parts.append(rf"\par\textit{{step {escaped(' '.join(case.kinds))}}}")
+        rows = []
+        for line in case.lines:
+            rows += _rows(listing, style, line)
+        if rows:
+            parts.append("\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}")
+    return "\n".join(parts)
+
+
+def _rows(listing: Listing, style: Latex, line: Line) -> list[str]:
+    rows = []
+    for expression, when in cases(line):
+        left, inverse = style.left(line.family, line.index)
+        notes = [rf"{letter} \in {style.set(s)}" for letter, s in line.over]
+        text = _broken(style, expression, inverse)
+        if when is not None and not (
+            when == Condition((("has a parent", ("k",)),)) and "lambda(k)" in left + text
+        ):
+            notes.append(style.condition(when))
+        tail = rf"\qquad ({', '.join(notes)})" if notes else ""
+        rows.append(f"{left} &= {text}{tail}")
+    shape = r" \times ".join(p.text(name=_name) for p in listing.shape(line))
+    costs = [
+        rf"{p.text(name=_name, times=chr(92) + ',')}\ \text{{{name}}}"
+        for p, name in has_costs(listing.cost(line))
+    ]
+    rows.append(
+        rf"&\quad {{\scriptstyle {shape}" + (rf":\ {', '.join(costs)}" if costs else "") + "}"
+    )
+    return rows
+
+
+LONGEST = 170  # characters of LaTeX in one row, more or less
+
+
+def _broken(style: Latex, expression: Sum, inverse: bool) -> str:
+    """A long sum goes on in the next row."""
+    rows, row = [], ""
+    for number, term in enumerate(expression.terms):
+        one = style.text(Sum((term,))) if number == 0 else style.rest(term)
+        if row and len(_plain(row + one)) > 78:
+            rows.append(row)
+            row = r"\qquad{}" + one
+        else:
+            row += one
+    rows.append(row)
+    if inverse:
+        text = " \\\\\n&\\quad ".join(rows)
+        return rf"({text})^{{-1}}" if len(rows) > 1 else rf"\bigl({text}\bigr)^{{-1}}"
+    return " \\\\\n&".join(rows)
+
+
+def _plain(text: str) -> str:
+    """About what is seen of a formula."""
+    return re.sub(r"\\(text|operatorname|qquad|bigl|bigr|frac|sum|lambda|,|in)|[{}_^]", "", text)
+
+
+def _name(name: str) -> str:
+    letter = re.fullmatch(r"N_λ\((.)\)", name)
+    if letter:
+        return rf"N_{{\lambda({letter[1]})}}"
+    return name
+
+
+def _notes(listing: Listing) -> str:
+    lines = [r"$\lambda(k)$ is the parent of $k$; what holds $\lambda(k)$ is absent where there is "
+             "none."]  # fmt: skip
+    lines += [rf"\text{{{name}}}$(k)$: {_words(MEANINGS[name])}." for name in tables_used(listing)
+              if name in MEANINGS]  # fmt: skip
+    for name, shown in listing.shown_tables():
+        lines.append(rf"$J_{{{name[1:]}}}$ = {escaped(shown)}.")
+    mul, add, div = listing.total
+    lines.append(
+        "Costs are one value's, blocks counted full; in all, on this tree, "
+        f"{mul:,} multiplications, {add:,} additions and {div:,} divisions."
+    )
+    return "\\medskip{\\small\\raggedright\n" + "\\par\n".join(lines) + "\\par}"
+
+
+__all__ = ["Latex", "Poly", "latex"]

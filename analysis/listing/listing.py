@@ -1,0 +1,302 @@
+"""An order told as an algorithm: loops, lines, symbols, shapes and costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from kkt.elimination.pivots import plan
+from kkt.elimination.program import Program
+from kkt.elimination.substitution import trace_substitution
+from kkt.elimination.symbolic import symbolic
+from kkt.elimination.tracer import program_of
+from kkt.errors import OrderError, SizeError
+from kkt.system import System
+
+from .cost import Cost, Coster, Poly
+from .loops import Line, Loop, loops_of
+from .names import DEFAULTS, NOTATIONS, Names, Symbol
+from .nodes import Family, Index, Leaf, leaves
+from .sets import Tree
+from .unroll import check
+from .values import Values
+
+MAX_UPDATES = 300_000  # pairs of blocks that are updated: what is read as formulas in seconds
+
+
+@dataclass(frozen=True)
+class Listing:
+    """An order as formulas; ``loops`` hold cases, cases hold lines."""
+
+    order: str
+    source: str
+    notation: str
+    system: System
+    values: Values
+    tree: Tree
+    loops: tuple[Loop, ...]
+    names: Names
+
+    @property
+    def problem(self) -> str:
+        """What is solved for: qdd, or tau in inverse dynamics."""
+        return "tau" if self.values.program.symbolic is None else "qdd"
+
+    def lines(self) -> list[Line]:
+        return [line for loop in self.loops for case in loop.cases for line in case.lines]
+
+    def sequence(self, loop: Loop) -> str:
+        """How the bodies of a loop follow each other: tip to base, base to tip, all, or a table."""
+        bodies, tree = list(loop.bodies), self.tree
+        inside = set(bodies)
+        if len(loop.cases) > 1:
+            return "table"
+        upward = [k for k in tree.order if k in inside]
+        whole = len(inside) == len(tree.parent)
+        if not loop.cases[0].kinds and whole:  # what precedes the pivots
+            return "all"
+        if not whole and inside != {k for k, d in enumerate(tree.dof) if d}:
+            return "table"
+        if bodies == upward:
+            return "tip to base"
+        return "base to tip" if bodies == upward[::-1] else "table"
+
+    def moving(self, loop: Loop) -> bool:
+        """A loop over the bodies whose joints move, and no others."""
+        inside = set(loop.bodies)
+        return len(inside) < len(self.tree.parent) and self.sequence(loop) != "table"
+
+    def table_of(self, loop: Loop) -> str:
+        steps: Any = loop.steps if len(loop.cases) > 1 else loop.bodies
+        return self.tree.keep({(): tuple(steps)}) + "[()]"
+
+    # -- shapes and costs -----------------------------------------------------------------------
+
+    @cached_property
+    def _dims(self) -> dict[Family, tuple]:
+        """Rows and columns of each family: a number, or ("N" or "C", position of the index)."""
+        vectors = self._vectors()
+        found: dict[Family, list] = {}
+        for m in self.values.members.values():
+            rows, columns = self.values.program.shapes[m.value]
+            if m.turned:
+                rows, columns = columns, rows
+            found.setdefault(m.family, []).append((m.index, rows, columns, m.value in vectors))
+        result = {}
+        for family, members in found.items():
+            indices = [index for index, *_ in members]
+            rows = self._dim(indices, [r for _, r, _, _ in members])
+            if all(vector for *_, vector in members):
+                columns = 1
+            else:
+                columns = self._dim(indices, [c for _, _, c, _ in members])
+            result[family] = (rows, columns)
+        six: dict[str, tuple] = {
+            "M": (6, 6), "Phi": (6, 6), "H": (("N", 0), 6), "a": (6, 1), "b": (6, 1),
+            "tau": (("N", 0), 1),
+        }  # fmt: skip
+        return {**result, **{("input", letter): dims for letter, dims in six.items()}}
+
+    def _dim(self, indices: list[tuple[int, ...]], sizes: list[int]) -> Any:
+        dof = self.tree.dof
+        if all(size == 6 for size in sizes):
+            return 6
+        for position in range(len(indices[0])):
+            if all(dof[i[position]] == s for i, s in zip(indices, sizes, strict=True)):
+                return ("N", position)
+            if all(6 - dof[i[position]] == s for i, s in zip(indices, sizes, strict=True)):
+                return ("C", position)
+        return max(sizes)
+
+    def _vectors(self) -> set[int]:
+        """Values that are made from a right-hand side."""
+        result: set[int] = set()
+        for i in self.values.program.instructions:
+            if i.op == "input" and i.info[0] in ("a", "b", "tau"):
+                result.add(i.out)
+            if any(ref is not None and ref.value in result for ref in i.args):
+                result.add(i.out)
+        return result
+
+    @property
+    def scalar(self) -> set[Family]:
+        """Families whose values are single numbers in this model."""
+        program = self.values.program
+        shapes: dict[Family, set] = {}
+        for m in self.values.members.values():
+            shapes.setdefault(m.family, set()).add(program.shapes[m.value])
+        found = {family for family, s in shapes.items() if s == {(1, 1)}}
+        if all(d == 1 for d in self.tree.dof):
+            found.add(("input", "tau"))
+        return found
+
+    def _poly_dim(self, dim: Any, index: tuple[Index, ...]) -> Poly:
+        if not isinstance(dim, tuple):
+            return Poly(dim)
+        kind, position = dim
+        return self._size(kind, index[position : position + 1])
+
+    def _size(self, kind: str, index: tuple) -> Poly:
+        name = Poly("N_" + index[0].letter if not index[0].of else f"N_λ({index[0].letter})")
+        return name if kind == "N" else 6 - name
+
+    @cached_property
+    def coster(self) -> Coster:
+        """Shapes and costs in N_k and |c|."""
+
+        def leaf(one: Leaf) -> tuple[Poly, Poly]:
+            rows, columns = self._dims[one.family]
+            return self._poly_dim(rows, one.index), self._poly_dim(columns, one.index)
+
+        def count(term: Any) -> Poly:
+            total = Poly(1)
+            for letter, _ in term.over:
+                total = total * Poly(f"|{letter}|")
+            return total
+
+        return Coster(leaf, count, self._size)
+
+    def shape(self, line: Line) -> tuple[Poly, Poly]:
+        rows, columns = self._dims[line.family]
+        return self._poly_dim(rows, line.index), self._poly_dim(columns, line.index)
+
+    def cost(self, line: Line) -> Cost:
+        """Of one value of a line, in its first case; terms under a condition are counted."""
+        from .text import cases
+
+        several = [self.coster.cost(expression) for expression, _ in cases(line)]
+        cost = several[0]  # the last body of a kind, such as a root, has a case of its own
+        return cost.plus(self._pivot_cost(line.family, self.shape(line)[0]))
+
+    def _pivot_cost(self, family: Family, size: Any) -> Cost:
+        return self.coster.factor(size) if family in self._factored else Cost()
+
+    @cached_property
+    def _factored(self) -> set[Family]:
+        values = self.values
+        return {
+            values.members[v].family
+            for i in values.live if i.op == "factor"
+            for v in [values.canonical(i.args[0].value)] if v in values.members
+        }  # fmt: skip
+
+    @cached_property
+    def total(self) -> Cost:
+        """Of all values, in numbers."""
+        program = self.values.program
+
+        def leaf(one: Leaf) -> tuple[int, int]:
+            return tuple(  # type: ignore[return-value]
+                dim if isinstance(dim, int)
+                else (self.tree.dof[one.index[dim[1]]] if dim[0] == "N"
+                      else 6 - self.tree.dof[one.index[dim[1]]])
+                for dim in self._dims[one.family]
+            )  # fmt: skip
+
+        coster = Coster(
+            leaf,
+            lambda _: 1,
+            lambda kind, index: self.tree.dof[index[0]] if index else sum(self.tree.dof),
+        )
+        total = Cost()
+        for m in self.values.members.values():
+            total = total.plus(coster.cost(self.values.tree(m.value)))
+            if m.family in self._factored:
+                total = total.plus(coster.factor(program.shapes[m.value][0]))
+        return Cost(*(int(x) for x in total))
+
+    # -- what the texts share ---------------------------------------------------------------------
+
+    def legend(self) -> list[tuple[Symbol, str]]:
+        """Symbols in the order in which they come, with what they are."""
+        used = {leaf.family for line in self.lines() for leaf in leaves(line.expression)}
+        return [
+            (symbol, symbol.what)
+            for family, symbol in self.names.symbols.items()
+            if symbol.what and (family[0] != "input" or family in used)
+        ]
+
+    def shown_tables(self, most: int = 12) -> list[tuple[str, str]]:
+        """Tables of indices as texts, long ones cut short."""
+        result = []
+        for name, table in self.tree.tables.items():
+            if set(table) == {()}:
+                items, between = [str(k) for k in table[()]], ", "
+            else:
+                keys = [",".join(map(str, key)) for key in table]
+                items = [
+                    f"{k}: {list(v)}" if v else k for k, v in zip(keys, table.values(), strict=True)
+                ]
+                between = "; "
+            more = between + "..." if len(items) > most else ""
+            result.append((name, between.join(items[:most]) + more))
+        return result
+
+    # -- texts ----------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """For a terminal: loops, lines, shapes, costs."""
+        from .text import text
+
+        return text(self)
+
+    def pseudocode(self) -> str:
+        """Loops and assignments, in no language."""
+        from .text import pseudocode
+
+        return pseudocode(self)
+
+    def latex(self) -> str:
+        """A standalone article."""
+        from .latex import latex
+
+        return latex(self)
+
+    def python(self) -> str:
+        """A standalone numpy script."""
+        from .python import python
+
+        return python(self)
+
+
+def of(system: System, order: Any, notation: str | None = None) -> Listing:
+    """The listing of an order (a function, a sequence, or a name) on the system's tree.
+
+    ``notation`` is "ascher", "featherstone" or "yamane"; without it, the one in which the order is
+    known.  Raises OrderError for an order that cannot be eliminated or an unknown notation, and
+    SizeError for one that fills in too much to be read.
+    """
+    if isinstance(order, str):
+        import orderings
+
+        order = orderings.get(order)
+    name = str(getattr(order, "order_name", getattr(order, "__name__", "order")))
+    if notation is not None and notation not in NOTATIONS:
+        raise OrderError(f"notation {notation!r} is unknown; use {', '.join(NOTATIONS)}")
+    told = notation or DEFAULTS.get(name, "ascher")
+    program, structure, position, source = _program(system, order, name)
+    minus = frozenset() if told == "ascher" else frozenset({"pdd"})
+    values = Values(program, structure, position, minus)
+    tree = Tree(structure)
+    loops = tuple(loops_of(values, tree))
+    check(values, tree, loops)
+    names = Names(values, loops, told)
+    return Listing(program.name, source, told, system, values, tree, loops, names)
+
+
+def _program(system: System, order: Any, name: str) -> tuple[Program, Any, dict | None, str]:
+    source = str(getattr(order, "source", ""))
+    if getattr(order, "problem", "qdd") == "tau":
+        program = trace_substitution(order(system.structure), system.structure, name)
+        return program, system.structure, None, source
+    factor = symbolic(plan(order, system.structure))
+    sequence = factor.plan.sequence
+    if factor.updates > MAX_UPDATES:
+        raise SizeError(
+            f"order {sequence.name!r}: updates {factor.updates:.1e} pairs of blocks on this tree, "
+            f"too many to read; list a smaller tree of the same kind, such as chain:10"
+        )
+    program = program_of(factor, apart=True)
+    position = {int(b): t for t, b in enumerate(factor.plan.blocks)}
+    return program, factor.plan.graph.structure, position, sequence.source or source

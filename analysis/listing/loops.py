@@ -1,0 +1,298 @@
+"""Loops of a listing: steps that repeat, found from the pivots of the program."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+from kkt.elimination.program import Program
+
+from .fold import Folder
+from .nodes import Family, Index, Leaf, Node, Sum, leaves
+from .sets import Condition, Context, Set, Tree
+from .values import Member, Values
+
+MOST = 8  # loops from which on the pivots become one loop with cases
+OWN = "jihg"  # letters of a line's own indices
+
+
+class Line(NamedTuple):
+    """``family[index] = expression`` for every body of the loop and of the line's own sets."""
+
+    family: Family
+    index: tuple[Index, ...]
+    over: tuple[tuple[str, Set], ...]
+    when: Condition | None
+    expression: Sum
+
+
+class Case(NamedTuple):
+    """Lines of one kind of step; ``kinds`` are the blocks that it eliminates."""
+
+    kinds: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+
+class Loop(NamedTuple):
+    """Steps (case, body) one after another."""
+
+    back: bool
+    cases: tuple[Case, ...]
+    steps: tuple[tuple[int, int], ...]
+
+    @property
+    def bodies(self) -> tuple[int, ...]:
+        return tuple(k for _, k in self.steps)
+
+
+class Unit(NamedTuple):
+    """Consecutive base pivots of one body."""
+
+    body: int
+    kinds: tuple[tuple[str, ...], ...]
+    pivots: tuple[int, ...]
+
+
+def units_of(program: Program, tree: Tree, split: bool) -> list[Unit]:
+    """Base pivots, those of one body that follow each other together (or each alone)."""
+    index = tree.structure.index
+    pivots: list[tuple[int, tuple[str, ...], tuple[int, ...]]] = []
+    if program.symbolic is None or program.symbolic.plan.sequence.rules.elimination != "gauss":
+        steps = {p.pivot: p for p in program.places if p.pivot >= 0}
+        return [Unit(p.blocks[0], ((p.label,),), (t,)) for t, p in sorted(steps.items())]
+    number = 0
+    while number < len(program.pivots):
+        record = program.pivots[number]
+        last = number + 1
+        while (
+            record.factor >= 0
+            and last < len(program.pivots)
+            and program.pivots[last].factor == record.factor
+        ):
+            last += 1
+        kinds = tuple(block.kind for block in record.blocks)
+        if last > number + 1:
+            kinds = (*kinds, "and others")
+        pivots.append((index[record.blocks[0].body], kinds, tuple(range(number, last))))
+        number = last
+    result: list[Unit] = []
+    for body, kinds, numbers in pivots:
+        body = tree.whole[body] if tree.structure.carrier is not None else body
+        before = result[-1] if result else None
+        if before is not None and before.body == body and not split:
+            result[-1] = Unit(body, (*before.kinds, kinds), (*before.pivots, *numbers))
+        else:
+            result.append(Unit(body, (kinds,), numbers))
+    return result
+
+
+def alike(a: Unit, b: Unit, tree: Tree) -> bool:
+    """The same steps, but for blocks that one of the bodies does not have."""
+    if a.kinds == b.kinds:
+        return True
+
+    def extra(x: Unit, y: Unit) -> bool:
+        """What x has more than y is absent from y's body."""
+        more = [kinds for kinds in x.kinds if kinds not in y.kinds]
+        rest = tuple(kinds for kinds in x.kinds if kinds in y.kinds)
+        absent = set()
+        if tree.dof[y.body] == 0:
+            absent |= {"qdd", "fJ"}
+        if tree.dof[y.body] == 6:
+            absent |= {"fC"}
+        return rest == y.kinds and all(set(kinds) <= absent for kinds in more)
+
+    return extra(a, b) or extra(b, a)
+
+
+def runs_of(units: list[Unit], tree: Tree) -> list[list[Unit]]:
+    """Units that repeat the same steps, together."""
+    runs: list[list[Unit]] = []
+    for unit in units:
+        if runs and all(alike(unit, other, tree) for other in (runs[-1][0], runs[-1][-1])):
+            longest = max(runs[-1], key=lambda u: len(u.kinds))
+            if alike(unit, longest, tree):
+                runs[-1].append(unit)
+                continue
+        runs.append([unit])
+    return runs
+
+
+def loops_of(values: Values, tree: Tree) -> list[Loop]:
+    """All lines, in loops: before the pivots, forward, backward."""
+    units = units_of(values.program, tree, False)
+    runs = runs_of(units, tree)
+    many = len(runs) > MOST
+    if many:
+        runs = [units_of(values.program, tree, True)]
+    by_event: dict[tuple[bool, int], list[Member]] = defaultdict(list)
+    for member in values.members.values():
+        by_event[member.event].append(member)
+    folder = Folder(tree)
+    loops: list[Loop] = []
+    before = by_event.get((False, -1), [])
+    if before:
+        steps = sorted({m.index[0] for m in before})
+        grouped = [(Unit(k, (), ()), [m for m in before if m.index[0] == k]) for k in steps]
+        loops.append(_loop(values, folder, False, grouped, False))
+    for back in (False, True):
+        for run in runs[::-1] if back else runs:
+            ordered = run[::-1] if back else run
+            grouped = [
+                (unit, [m for p in unit.pivots for m in by_event.get((back, p), [])])
+                for unit in ordered
+            ]
+            if any(members for _, members in grouped):
+                loops.append(_loop(values, folder, back, grouped, many))
+    return _renumbered(loops, tree)
+
+
+def _renumbered(loops: list[Loop], tree: Tree) -> list[Loop]:
+    """Tables that folding tried and left are forgotten; the others are numbered as they come."""
+    used: dict[str, None] = {}
+
+    def look(thing: Any) -> None:
+        if isinstance(thing, Set) and thing.name in tree.tables:
+            used[thing.name] = None
+        elif isinstance(thing, Condition):
+            for name, _ in thing.tests:
+                if name in tree.tables:
+                    used[name] = None
+        elif isinstance(thing, tuple):
+            for part in thing:
+                look(part)
+
+    def renamed(thing: Any) -> Any:
+        if isinstance(thing, Set):
+            return thing._replace(name=names.get(thing.name, thing.name))
+        if isinstance(thing, Condition):
+            return Condition(tuple((names.get(name, name), x) for name, x in thing.tests))
+        if isinstance(thing, tuple):
+            parts = [renamed(part) for part in thing]
+            return type(thing)(*parts) if hasattr(thing, "_fields") else tuple(parts)
+        return thing
+
+    look(tuple(loops))
+    names = tree.forget(list(used))
+    return [renamed(loop) for loop in loops]
+
+
+def _loop(
+    values: Values,
+    folder: Folder,
+    back: bool,
+    grouped: list[tuple[Unit, list[Member]]],
+    many: bool,
+) -> Loop:
+    names = {unit.kinds if many else (): None for unit, _ in grouped}
+    cases, number = [], {name: i for i, name in enumerate(names)}
+    for name in names:
+        mine = [(u, ms) for u, ms in grouped if (u.kinds if many else ()) == name]
+        longest = max((u.kinds for u, _ in mine), key=len)
+        kinds = tuple(" ".join(k) for k in longest)
+        cases.append(Case(kinds, lines_of(values, folder, mine)))
+    steps = tuple((number[u.kinds if many else ()], u.body) for u, _ in grouped)
+    return Loop(back, tuple(cases), steps)
+
+
+def lines_of(
+    values: Values, folder: Folder, grouped: list[tuple[Unit, list[Member]]]
+) -> tuple[Line, ...]:
+    families: dict[Family, list[list[Member]]] = {}
+    for place, (_, members) in enumerate(grouped):
+        for member in members:
+            families.setdefault(member.family, [[] for _ in grouped])[place].append(member)
+    lines: list[tuple[int, Line]] = []
+    contexts = [{"k": unit.body} for unit, _ in grouped]
+    for family, found in families.items():
+        first = min(m.value for members in found for m in members)
+        split = [_line(values, folder, contexts, family, found)]
+        for fine in (False, True):
+            if _awkward(folder, split):
+                parts = _parts(folder, contexts, found, fine)
+                other = [_line(values, folder, contexts, family, part) for part in parts]
+                split = min(split, other, key=lambda x: _awkward(folder, x))
+        lines += [(first, line) for line in split]
+    return _in_order(lines)
+
+
+def _awkward(folder: Folder, lines: list[Line]) -> int:
+    """How far from a textbook's: tables of indices, and conditions on two letters."""
+    total = 0
+    for line in lines:
+        total += 3 * folder.tables(line.over)
+        for test, letters in line.when.tests if line.when else ():
+            total += 2 * (test in folder.tree.tables) + (len(letters) > 1)
+        for term in line.expression.terms:
+            total += 3 * folder.tables(term.over)
+            for test, letters in term.when.tests if term.when else ():
+                total += 2 * (test in folder.tree.tables) + (len(letters) > 1)
+    return total
+
+
+def _parts(
+    folder: Folder, contexts: list[Context], found: list[list[Member]], fine: bool
+) -> list[list[list[Member]]]:
+    """Members of a family by how the other body of their index is related to the loop's."""
+    parts: dict[str, list[list[Member]]] = {}
+    for place, members in enumerate(found):
+        k = contexts[place]["k"]
+        for member in members:
+            kind = " ".join(folder.relation(k, other, fine) for other in member.index)
+            parts.setdefault(kind, [[] for _ in found])[place].append(member)
+    return [parts[kind] for kind in sorted(parts)]
+
+
+def _line(
+    values: Values,
+    folder: Folder,
+    contexts: list[Context],
+    family: Family,
+    found: list[list[Member]],
+) -> Line:
+    there = [bool(members) for members in found]
+    slots = [[m.index for m in members] for members in found]
+    when = None
+    have = [c for c, yes in zip(contexts, there, strict=True) if yes]
+    over, inner = folder.spread(have, [s for s in slots if s], OWN)
+    if not over:
+        when = folder.tree.name_condition(contexts, there)
+    elif not all(there):
+        # a set that is empty by itself needs no condition
+        first = over[0][1]
+        able = [
+            yes or first.name in folder.tree.tables or bool(folder.tree.members(first, c))
+            for c, yes in zip(contexts, there, strict=True)
+        ]
+        asked = [(c, yes) for c, yes, a in zip(contexts, there, able, strict=True) if a]
+        when = folder.tree.name_condition([c for c, _ in asked], [yes for _, yes in asked])
+    members = [m for ms in found for m in ms]
+    index = folder.indices(inner, [m.index for m in members])
+    assert index is not None
+    expression = folder.sum(inner, [values.tree(m.value) for m in members])
+    return Line(family, index, tuple(over), when, expression)
+
+
+def _in_order(lines: list[tuple[int, Line]]) -> tuple[Line, ...]:
+    """Lines after those of the same step that they need; otherwise as the program has them."""
+    left = [line for _, line in sorted(lines, key=lambda pair: pair[0])]
+    done: list[Line] = []
+    while left:
+        open_ = {line.family for line in left}
+        ready = next((line for line in left if not _needs(line) & (open_ - {line.family})), left[0])
+        left.remove(ready)
+        done.append(ready)
+    return tuple(done)
+
+
+def _needs(line: Line) -> set[Family]:
+    """Families of which a line may use what this very step makes."""
+    return {leaf.family for leaf in leaves(line.expression) if _same_step(leaf)}
+
+
+def _same_step(leaf: Leaf) -> bool:
+    """Whether a value may be one that this very step makes: its index begins with k."""
+    return any(i == Index("k") for i in leaf.index)
+
+
+__all__ = ["Any", "Case", "Line", "Loop", "Node", "loops_of"]

@@ -1,0 +1,250 @@
+"""What values are called: a table from what a value is to its symbol, one for each notation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from .loops import Loop
+from .nodes import Family, leaves
+from .values import Values
+
+
+class Symbol(NamedTuple):
+    """How a family is written.
+
+    text, latex    without the index; ``{}`` in them is where the index goes
+    python         an identifier
+    turned         the symbol stands for the transposed value
+    reverse        the index is written last letter first
+    inverse        the symbol stands for the inverse
+    what           in words
+    """
+
+    text: str
+    latex: str
+    python: str
+    what: str = ""
+    turned: bool = False
+    reverse: bool = False
+    inverse: bool = False
+
+
+S = Symbol
+# What a value is -> symbol.  Roles are found by ``role_of``.
+ASCHER = {
+    "M": S("M", "M", "M", "spatial inertia"),
+    "H": S("H", "H", "H", "joint axes, S^T"),
+    "Phi": S("Φ", r"\\Phi", "Phi", "force transform to the parent"),
+    "a": S("a", "a", "a", "bias acceleration"),
+    "b": S("b", "b", "b", "bias force"),
+    "tau": S("τ", r"\\tau", "tau", "joint effort"),
+    "qdd": S("q¨", r"\\ddot q", "qdd", "joint acceleration"),
+    "pdd": S("p¨", r"\\ddot p", "pdd", "minus the spatial acceleration"),
+    "f": S("f", "f", "f", "spatial force through the joint"),
+    "articulated": S("M^", r"\\hat M", "M_hat", "articulated inertia"),
+    "composite": S("R", "R", "R", "composite inertia"),
+    "bias": S("b^", r"\\hat b", "b_hat", "bias force of the subtree"),
+    "composite bias": S("b^", r"\\hat b", "b_hat", "bias force of the subtree"),
+    "moved bias": S("b'", "b'", "b_moved", "bias force at the bias acceleration"),
+    "U": S("U", "U", "U", "M^ H*"),
+    "D": S("D", "D", "D", "pivot of the joint"),
+    "Mbar": S("M¯", r"\\bar M", "M_bar", "what the joint leaves of M^"),
+    "gain": S("K", "K", "K", "M^ H* D^-1"),
+    "local": S("α", r"\\alpha", "alpha", "joint acceleration on a base at rest"),
+    "right": S("a'", "a'", "a_moved", "acceleration before the joint's own"),
+    "F": S("F", "F", "F", "composite inertia times the joint's axes, carried down"),
+    "jsim": S("L", "L", "L", "joint-space inertia, of the joints left"),
+    "effort": S("τ^", r"\\hat\\tau", "tau_hat", "joint effort left"),
+    "along": S("B", "B", "B", "forces along the joint, H B = 1"),
+    "across": S("C", "C", "C", "constraint forces, H C = 0"),
+    "constraint": S("f^C", "f^C", "fC", "constraint force"),
+    "S": S("S", "S", "S_own", "constraint inertia"),
+    "S other": S("S", "S", "S", "coupling of two constraints"),
+    "S right": S("s", "s", "s_right", "acceleration that the constraint must undo"),
+    "E": S("E", "E", "E", "Φ C: a child's constraint forces"),
+    "E along": S("G", "G", "G", "Φ B: a child's joint forces"),
+    "SJ": S("T", "T", "T_own", "coupling of the joint with its constraint"),
+    "SJ other": S("T", "T", "T", "coupling of joint forces with constraints"),
+    "SJJ": S("Q", "Q", "Q_own", "mobility of the joint"),
+    "SJJ other": S("Q", "Q", "Q", "coupling of two joints"),
+    "SJ right": S("t", "t", "t_right", "free acceleration along the joint"),
+}
+FEATHERSTONE = {
+    **ASCHER,
+    "M": S("I", "I", "M", "spatial inertia"),
+    "H": S("s", "s", "H", "joint axes (motion subspace)", turned=True),
+    "Phi": S("X", "X", "Phi", "motion transform from the parent", turned=True),
+    "a": S("c", "c", "a", "v × s q', and what gravity adds at a root"),
+    "b": S("(v × Iv)", r"(v \\times I v)", "b", "v_k × I_k v_k"),
+    "tau": S("Q", "Q", "tau", "joint effort"),
+    "qdd": S("q''", r"\\ddot q", "qdd", "joint acceleration"),
+    "pdd": S("a", "a", "acc", "spatial acceleration"),
+    "articulated": S("I^A", "I^A", "IA", "articulated-body inertia"),
+    "composite": S("I^C", "I^C", "IC", "composite inertia"),
+    "bias": S("p^A", "p^A", "pA", "bias force"),
+    "composite bias": S("p^C", "p^C", "pC", "bias force"),
+    "moved bias": S("p'", "p'", "pc", "bias force at c"),
+    "U": S("U", "U", "U", "I^A s"),
+    "right": S("a'", "a'", "a_moved", "acceleration before the joint's own"),
+    "local": S("α", r"\\alpha", "alpha", "joint acceleration on a base at rest"),
+    "jsim": S("H", "H", "H_joint", "joint-space inertia, of the joints left"),
+    "Mbar": S("I^a", "I^a", "Ia", "what the joint leaves of I^A"),
+    "effort": S("Q^", r"\\hat Q", "Q_hat", "joint effort left"),
+}
+YAMANE = {
+    **ASCHER,
+    "M": S("A", "A", "M", "spatial inertia"),
+    "H": S("s", "s", "H", "joint axes (motion subspace)", turned=True),
+    "Phi": S("X", "X", "Phi", "motion transform from the parent", turned=True),
+    "a": S("c", "c", "a", "bias acceleration"),
+    "tau": S("nᴶ", "n_{J}", "tau", "joint torque"),
+    "qdd": S("q''", r"\\ddot q", "qdd", "joint acceleration"),
+    "pdd": S("θ''", r"\\ddot\\theta", "acc", "spatial acceleration"),
+    "along": S("Kᴶ", "K_{J}", "B", "directions along the joint", turned=True),
+    "across": S("K", "K", "C", "constrained directions", turned=True),
+    "constraint": S("n", "n", "n_C", "constraint force"),
+    "S": S("M", "M", "S_own", "inertia at the joint", inverse=True),
+    "S other": S("S", "S", "S", "coupling of two constraints"),
+    "S right": S("a", "a", "a_right", "acceleration that the constraint must make"),
+    "E": S("H", "H", "E", "constraint with respect to the parent", turned=True, reverse=True),
+    "E along": S("Hᴶ", "H_{J}", "G", "joint with respect to the parent", turned=True, reverse=True),
+    "SJ": S("Sᴶ", "S_{J}", "SJ_own", "coupling of the joint with its constraint"),
+    "SJ other": S("Sᴶ", "S_{J}", "SJ", "coupling of joints with constraints"),
+    "SJJ": S("P", "P", "P_own", "mobility of the joint"),
+    "SJJ other": S("P", "P", "P", "coupling of two joints"),
+    "SJ right": S("aᴶ", "a_{J}", "aJ", "free acceleration of the joint"),
+}
+
+
+def _latex(table: dict[str, Symbol]) -> dict[str, Symbol]:
+    return {k: s._replace(latex=s.latex.replace("\\\\", "\\")) for k, s in table.items()}
+
+
+NOTATIONS = {
+    "ascher": _latex(ASCHER), "featherstone": _latex(FEATHERSTONE), "yamane": _latex(YAMANE),
+}  # fmt: skip
+DEFAULTS = {
+    **dict.fromkeys(
+        ("abm", "gain_abm", "bad_abm", "joseph_abm", "crbm", "inverse_dynamics"), "featherstone"
+    ),
+    **dict.fromkeys(
+        (
+            "virtual_work", "virtual_work_split", "constraint_force", "divide_and_conquer",
+            "lagrange",
+        ),
+        "yamane",
+    ),
+}  # fmt: skip
+
+ROLES = {  # (label, kinds) -> role
+    ("entry", ("pdd", "rhs")): "bias",
+    ("s", ("pdd", "f")): "moved bias",
+    ("second", ("pdd", "rhs")): "moved bias",
+    ("W", ("qdd", "f")): "U",
+    ("A", ("qdd", "qdd")): "D",
+    ("own", ("qdd", "qdd")): "D",
+    ("entry", ("qdd", "qdd")): "jsim",
+    ("entry", ("qdd", "rhs")): "effort",
+    ("entry", ("pdd", "qdd")): "F",
+    ("s", ("qdd",)): "local",
+    ("x", ("qdd",)): "qdd",
+    ("x", ("pdd",)): "pdd",
+    ("x", ("f",)): "f",
+    ("x", ("fC",)): "constraint",
+    ("right", ("f",)): "right",
+    ("own", ("fC", "fC")): "S",
+    ("entry", ("fC", "fC")): "S other",
+    ("entry", ("fC", "rhs")): "S right",
+    ("entry", ("pdd", "fC")): "E",
+    ("entry", ("pdd", "fJ")): "E along",
+    ("own", ("fJ", "fC")): "SJ",
+    ("entry", ("fJ", "fC")): "SJ other",
+    ("own", ("fJ", "fJ")): "SJJ",
+    ("entry", ("fJ", "fJ")): "SJJ other",
+    ("entry", ("fJ", "rhs")): "SJ right",
+    ("along", ("H",)): "along",
+    ("across", ("H",)): "across",
+    # substitution: unknowns one after another
+    ("pdd", ()): "pdd",
+    ("f", ()): "f",
+    ("tau", ()): "tau",
+}
+MATRICES = "WYZVNEJPTGQL"
+VECTORS = "wyzuvgherlm"
+
+
+class Names:
+    """Symbols of all families of a listing."""
+
+    def __init__(self, values: Values, loops: Iterable[Loop], notation: str) -> None:
+        self.table = NOTATIONS[notation]
+        self.symbols: dict[Family, Symbol] = {}
+        inverse_dynamics = values.program.symbolic is None
+        loops = list(loops)
+        lines = [line for loop in loops for case in loop.cases for line in case.lines]
+        roles: set[str | None] = set()
+        taken: set[str] = set()
+        for letter in ("M", "H", "Phi", "a", "b", "tau"):
+            role = "qdd" if inverse_dynamics and letter == "tau" else letter
+            self.symbols["input", letter] = self.table[role]._replace(
+                python="qdd" if role == "qdd" else letter
+            )
+            taken |= {self.table[role].text, letter}
+        taken |= {"qdd", "parent", "N", "n", "k"}
+        for line in lines:
+            if line.family in self.symbols:
+                continue
+            role = self.role(values, line.family, lines, roles)
+            roles.add(role)
+            symbol = self.table.get(role) if role else None
+            if symbol is not None and symbol.python in taken and role not in ("qdd", "tau"):
+                symbol = None
+            if symbol is None:
+                symbol = self._fresh(values, line.family, taken)
+            self.symbols[line.family] = symbol
+            taken.add(symbol.python)
+
+    def role(
+        self, values: Values, family: Family, lines: list, roles: set[str | None]
+    ) -> str | None:
+        """What a family is; None where it has no name of its own."""
+        label, kinds = family[0], family[1]
+        if len(family) > 3 and family[3] != 0:
+            return None
+        if (label, kinds) == ("own", ("pdd", "pdd")):
+            seen: set[Family] = set()
+            waiting = [family]
+            while waiting:  # does a joint's pivot take part in its recursion?
+                for line in lines:
+                    if line.family == waiting[-1]:
+                        break
+                else:
+                    waiting.pop()
+                    continue
+                waiting.pop()
+                for leaf in leaves(line.expression):
+                    if leaf.family not in seen:
+                        seen.add(leaf.family)
+                        waiting.append(leaf.family)
+            pivots = {f for f in seen if "qdd" in f[1] and f[0] in ("own", "A")}
+            return "articulated" if pivots else "composite"
+        role = ROLES.get((label, kinds))
+        if role == "bias" and "composite" in roles:
+            return "composite bias"
+        return role
+
+    def _fresh(self, values: Values, family: Family, taken: set[str]) -> Symbol:
+        shapes = {
+            values.program.shapes[m.value][1] for m in values.members.values() if m.family == family
+        }
+        letters = VECTORS if shapes == {1} and "rhs" in family[1] else MATRICES
+        if "rhs" in family[1] or family[0] in ("z", "s", "residual", "right", "u", "now", "x"):
+            letters = VECTORS
+        known = {s.text for s in self.symbols.values()} | taken
+        for number in range(1, 1000):
+            for letter in letters:
+                name = letter if number == 1 else f"{letter}{number}"
+                if name not in known:
+                    return Symbol(name, name if number == 1 else f"{letter}_{{({number})}}", name)
+        raise AssertionError("there are letters enough")

@@ -1,0 +1,92 @@
+"""Expressions of a listing: what a named value is made from, with bodies or with index letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+Family = tuple  # (label, kinds, number): all values that are the same thing of different bodies
+
+
+class Index(NamedTuple):
+    """The body that an index letter stands for, or its parent, whole body or massless carrier."""
+
+    letter: str
+    of: str = ""  # "", "parent", "whole" or "carrier"
+
+
+class Leaf(NamedTuple):
+    """A use of a named value or an input; index holds bodies, or an Index each when folded."""
+
+    family: Family
+    index: tuple
+    transposed: bool = False
+
+
+class Node(NamedTuple):
+    """An operation.
+
+    mul      A B
+    solve    A^-1 c, A a leaf
+    inner    c1^T A^-1 c2 by way of L^-1 c1 and L^-1 c2
+    eye      the identity; info = size
+    part     rows of a stack that belong to a body, which is the index
+    T        transposed
+    others   operations of the block program by their own names
+    """
+
+    op: str
+    args: tuple
+    index: tuple = ()
+    info: tuple = ()
+
+
+class Term(NamedTuple):
+    """A summand, with the bodies that it is summed over and the condition that it stands under."""
+
+    sign: int
+    node: Any
+    over: tuple = ()  # (letter, Set) each
+    when: Any = None  # Condition, None for always
+
+
+class Sum(NamedTuple):
+    """A sum, a stack or a list of terms."""
+
+    terms: tuple[Term, ...]
+    kind: str = "sum"  # "stack": one above another; "square": upper triangle; "list"
+
+
+Expression = Leaf | Node | Sum
+
+
+def children(node: Any) -> tuple:
+    if isinstance(node, Sum):
+        return tuple(term.node for term in node.terms)
+    return node.args if isinstance(node, Node) else ()
+
+
+def leaves(node: Any) -> Iterator[Leaf]:
+    """All leaves, one for each use."""
+    if isinstance(node, Leaf):
+        yield node
+    for child in children(node):
+        yield from leaves(child)
+
+
+def transpose(node: Any) -> Any:
+    """The transposed expression, carried down to the leaves."""
+    if isinstance(node, Leaf):
+        return node._replace(transposed=not node.transposed)
+    if isinstance(node, Sum):
+        terms = tuple(term._replace(node=transpose(term.node)) for term in node.terms)
+        return Sum(terms, node.kind)
+    if node.op == "eye":
+        return node
+    if node.op == "mul":
+        return node._replace(args=(transpose(node.args[1]), transpose(node.args[0])))
+    if node.op == "inner":
+        return node._replace(args=(node.args[0], node.args[2], node.args[1]))
+    if node.op == "T":
+        return node.args[0]
+    return Node("T", (node,))

@@ -1,0 +1,240 @@
+"""``list --python``: a script that runs."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kkt.elimination.eliminate import eliminate
+
+from .script import TREE, Script
+
+if TYPE_CHECKING:
+    from .listing import Listing
+
+
+def python(listing: Listing) -> str:
+    """The listing as a standalone numpy script, with the model's data below."""
+    script = Script(listing)
+    body: list[str] = []
+    for loop in listing.loops:
+        body += script.loop(loop)
+    made = list(
+        dict.fromkeys(listing.names.symbols[line.family].python for line in listing.lines())
+    )
+    given = "a, b, tau" if listing.problem == "qdd" else "a, b, qdd"
+    result = listing.problem
+    n_own = len(listing.system.tree.names)
+    head = [
+        f"def {result}(parent, M, H, Phi, {given}):",
+        *textwrap.indent(_docstring(listing), "    ").splitlines(),
+        f"    n, N = {'len(parent)'}, [len(h) for h in H]",
+    ]
+    structure = listing.tree.structure
+    tables = listing.tree.tables
+    if structure.copy_of is not None:
+        head += [
+            "    if list(parent) != PARENT:",
+            '        raise ValueError("the pieces of the links below belong to another tree")',
+            "    parent, whole, carrier = PIECE_PARENT, PIECE_OF, CARRIER",
+            "    n, N = len(parent), PIECE_N",
+        ]
+    elif tables:
+        head += [
+            "    if list(parent) != PARENT:",
+            '        raise ValueError("the tables of indices below belong to another tree")',
+        ]
+    tree = [name for name in TREE if name in script.used]
+    tree = sorted(tree, key=_ORDER.index)
+    setup = "\n".join(TREE[name] for name in tree)
+    head += textwrap.indent(setup, "    ").splitlines()
+    head += textwrap.wrap(
+        f"{', '.join(made)} = ({', '.join('{}' for _ in made)},)"
+        if len(made) == 1
+        else f"{', '.join(made)} = ({', '.join('{}' for _ in made)})",
+        92, initial_indent="    ", subsequent_indent="        ",
+    )  # fmt: skip
+    tail = (
+        f"    return np.concatenate([{result}[k] for k in range({n_own}) if N[k]])"
+        if any(listing.system.tree.dof)
+        else "    return np.zeros(0)"
+    )
+    lines = [*head, *("    " + line for line in body), tail]
+    text = "\n".join(lines)
+    needs = ["solve"] if "solve(" in text else []
+    imports = "import numpy as np\n" + ("from numpy.linalg import solve\n" if needs else "")
+    helpers = _helpers(script)
+    first = f'"""{listing.order} on {listing.system.name}, listed by pivotree."""\n\n'
+    return (
+        first
+        + imports
+        + "\n"
+        + _tables(listing)
+        + helpers
+        + "\n\n"
+        + text
+        + "\n\n\n"
+        + _data(listing)
+    )
+
+
+_ORDER = [
+    "ancestors", "depth", "tip_to_base", "rank", "children", "siblings", "below", "subtree", "path",
+    "joints", "near", "before", "after", "siblings before", "siblings after", "roots", "bodies",
+]  # fmt: skip
+
+
+def _docstring(listing: Listing) -> str:
+    what = "Joint accelerations" if listing.problem == "qdd" else "Joint efforts"
+    text = f'"""{what} by {listing.order} ({listing.source}).\n\n'
+    text += (
+        "parent[k] is the body that k hangs on, -1 for none; M (6, 6) inertias, H (N_k, 6) joint\n"
+        "axes, Phi (6, 6) force transforms to the parent, a and b (6,) bias accelerations and\n"
+        "forces, tau or qdd (N_k,), all of them lists by body.\n"
+    )
+    for family, symbol in listing.names.symbols.items():
+        if family[0] != "input" and symbol.what:
+            text += f"{symbol.python}: {symbol.what}.\n"
+    return text + '"""'
+
+
+def _helpers(script: Script) -> str:
+    text = ""
+    if script.functions & {"along", "across", "basis"}:
+        text += SPLIT
+    if script.functions & {"stack", "square", "part"}:
+        text += DENSE
+    return text
+
+
+SPLIT = '''
+
+def rows_of(H):
+    """Rows of H.T that the split of forces solves for: large pivots, one a joint axis."""
+    S, rows = H.T.copy(), []
+    for j in range(S.shape[1]):
+        row = int(np.argmax(abs(S[:, j])))
+        rows.append(row)
+        S = S - np.outer(S[:, j], S[row] / S[row, j])
+        S[row] = 0.0
+    return rows
+
+
+def along(H):
+    """B (6, N) with H B = 1."""
+    rows, B = rows_of(H), np.zeros(H.T.shape)
+    B[rows] = np.linalg.inv(H[:, rows])
+    return B
+
+
+def across(H):
+    """C (6, 6 - N) with H C = 0."""
+    rows = rows_of(H)
+    other = [i for i in range(6) if i not in rows]
+    C = np.zeros((6, len(other)))
+    C[other] = np.eye(len(other))
+    C[rows] = -np.linalg.solve(H[:, rows], H[:, other])
+    return C
+'''
+
+
+DENSE = '''
+
+def size(block, N):
+    kind, k = block
+    return {"qdd": N[k], "fJ": N[k], "fC": 6 - N[k]}.get(kind, 6)
+
+
+def stack(cells, blocks, N):
+    """Blocks one above another."""
+    columns = np.shape(next(iter(cells.values())))[1:]
+    return np.concatenate([cells.get(b, np.zeros((size(b, N), *columns))) for b in blocks])
+
+
+def square(cells, blocks, N):
+    """A symmetric matrix from the blocks of its upper triangle."""
+    cells = {**{(j, i): x.T for (i, j), x in cells.items()}, **cells}
+    return np.block([
+        [cells.get((i, j), np.zeros((size(i, N), size(j, N)))) for j in blocks] for i in blocks
+    ])
+
+
+def part(x, block, blocks, N):
+    """The rows of one block of a stack."""
+    before = blocks[: blocks.index(block)]
+    first = sum(size(b, N) for b in before)
+    return x[first : first + size(block, N)]
+'''
+
+
+def _tables(listing: Listing) -> str:
+    lines = []
+    tables = listing.tree.tables
+    structure = listing.tree.structure
+    if tables or structure.copy_of is not None:
+        lines.append(f"PARENT = {listing.system.tree.parent.tolist()}")
+    if structure.copy_of is not None:
+        lines.append(f"PIECE_PARENT = {listing.tree.parent}")
+        lines.append(f"PIECE_OF = {listing.tree.whole}")
+        lines.append(f"PIECE_N = {listing.tree.dof}")
+        lines.append(f"CARRIER = {listing.tree.carrier}")
+    for name, table in tables.items():
+        lines.append(f"{name} = {_short(table)}")
+    return "\n".join(textwrap.fill(line, 98, subsequent_indent="    ") for line in lines) + (
+        "\n" if lines else ""
+    )
+
+
+def _short(table: dict) -> str:
+    return repr(
+        {
+            key: tuple(int(x) if not isinstance(x, tuple) else x for x in value)
+            for key, value in table.items()
+        }
+    )
+
+
+def _data(listing: Listing) -> str:
+    system = listing.system
+    e, offset = system.entries, system.tree.offset
+    n = system.tree.n
+
+    def array(values: np.ndarray) -> str:
+        text = repr((np.asarray(values, dtype=float) + 0.0).tolist())  # no -0.0
+        return text.replace(".0,", ".,").replace(".0]", ".]")
+
+    def rows(name: str, blocks: list[str]) -> str:
+        inside = "".join(
+            textwrap.fill(
+                block, 94, initial_indent="    ", subsequent_indent="     ", break_on_hyphens=False
+            )
+            + ",\n"
+            for block in blocks
+        )
+        return f"{name} = [\n{inside}]\n"
+
+    H = [e.S[offset[k] : offset[k + 1]] for k in range(n)]
+    tau = [e.tau[offset[k] : offset[k + 1]] for k in range(n)]
+    last = "tau" if listing.problem == "qdd" else "qdd"
+    given = [array(t) for t in tau]
+    if listing.problem == "tau":  # the accelerations under the model's efforts
+        qdd = eliminate(system).qdd
+        given = [array(qdd[offset[k] : offset[k + 1]]) for k in range(n)]
+    parent = textwrap.fill(f"parent = {system.tree.parent.tolist()}", 98, subsequent_indent="    ")
+    data = (
+        f"{parent}\n"
+        + rows("M", [array(x) for x in e.M])
+        + rows("H", [array(x) if len(x) else "np.zeros((0, 6))" for x in H])
+        + rows("Phi", [array(x) for x in e.Phi])
+        + rows("a", [array(x) for x in e.a])
+        + rows("b", [array(x) for x in e.b])
+        + rows(last, given)
+        + f"M, H, Phi, a, b, {last} = (\n"
+        + "    [np.array(x, dtype=float) for x in blocks]\n"
+        + f"    for blocks in (M, H, Phi, a, b, {last})\n)\n"
+        + f"print({listing.problem}(parent, M, H, Phi, a, b, {last}))\n"
+    )
+    text = 'if __name__ == "__main__":\n'
+    return text + textwrap.indent(data, "    ")

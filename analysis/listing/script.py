@@ -1,0 +1,307 @@
+"""The Python that a listing is: loops over bodies, numpy blocks, and the model below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .loops import Line, Loop
+from .names import Symbol
+from .nodes import Index, Leaf, Node, Sum, Term, transpose
+from .sets import Condition, Set
+from .text import WIDTH, cases
+
+if TYPE_CHECKING:
+    from .listing import Listing
+
+TESTS = {
+    "has a parent": "parent[{0}] >= 0", "is a root": "parent[{0}] < 0",
+    "has children": "children[{0}]", "is a leaf": "not children[{0}]",
+    "N > 0": "N[{0}] > 0", "N = 0": "N[{0}] == 0", "N < 6": "N[{0}] < 6", "N = 6": "N[{0}] == 6",
+    "has moving children": "any(N[c] for c in children[{0}])",
+    "has a carrier": "carrier[{0}] >= 0", "has no carrier": "carrier[{0}] < 0",
+    "is whole": "whole[{0}] == {0}", "is a piece": "whole[{0}] != {0}",
+    "same": "{0} == {1}", "differ": "{0} != {1}", "child of": "parent[{0}] == {1}",
+    "parent of": "parent[{1}] == {0}", "siblings": "parent[{0}] == parent[{1}]",
+    "below": "{1} in ancestors[{0}]", "above": "{0} in ancestors[{1}]", "less": "{0} < {1}",
+    "more": "{0} > {1}",
+}  # fmt: skip
+TREE = {
+    "children": "children = [[c for c in range(n) if parent[c] == k] for k in range(n)]",
+    "ancestors": """ancestors = [[] for _ in range(n)]
+for k in range(n):
+    up = parent[k]
+    while up >= 0:
+        ancestors[k].append(up)
+        up = parent[up]""",
+    "below": "below = [[j for j in range(n) if k in ancestors[j]] for k in range(n)]",
+    "subtree": "subtree = [[j for j in range(n) if j == k or k in ancestors[j]] for k in range(n)]",
+    "path": "path = [[k, *ancestors[k]] for k in range(n)]",
+    "siblings": """siblings = [
+    [j for j in range(n) if j != k and parent[j] == parent[k] >= 0] for k in range(n)
+]""",
+    "joints": "joints = [[k, *children[k]] for k in range(n)]",
+    "near": """near = [
+    [*([parent[k]] if parent[k] >= 0 else []), *siblings[k], *children[k]] for k in range(n)
+]""",
+    "before": """before = [
+    [j for j in [*siblings[k], *children[k]] if rank[j] < rank[k]] for k in range(n)
+]""",
+    "after": """after = [
+    [j for j in [parent[k], *siblings[k]] if j >= 0 and rank[j] > rank[k]] for k in range(n)
+]""",
+    "siblings before": """siblings_before = [
+    [j for j in siblings[k] if rank[j] < rank[k]] for k in range(n)
+]""",
+    "siblings after": """siblings_after = [
+    [j for j in siblings[k] if rank[j] > rank[k]] for k in range(n)
+]""",
+    "roots": "roots = [k for k in range(n) if parent[k] < 0]",
+    "bodies": "bodies = range(n)",
+    "rank": "rank = {k: i for i, k in enumerate(tip_to_base)}",
+    "depth": "depth = [len(ancestors[k]) for k in range(n)]",
+    "tip_to_base": """tip_to_base = sorted(range(n), key=lambda k: (depth[k], k))[::-1]""",
+}
+NEEDS = {
+    "below": ("ancestors",), "subtree": ("ancestors",), "path": ("ancestors",),
+    "joints": ("children",),
+    "near": ("siblings", "children"),
+    "before": ("siblings", "children", "rank"),
+    "after": ("siblings", "rank"), "siblings before": ("siblings", "rank"),
+    "siblings after": ("siblings", "rank"), "rank": ("tip_to_base",), "depth": ("ancestors",),
+    "tip_to_base": ("depth",),
+}  # fmt: skip
+
+
+class Script:
+    """Writes one listing as Python."""
+
+    def __init__(self, listing: Listing) -> None:
+        self.listing = listing
+        self.symbols = listing.names.symbols
+        self.used: dict[str, None] = {}
+        self.functions: set[str] = set()
+
+    # -- expressions --------------------------------------------------------------------------
+
+    def index(self, index: Index) -> str:
+        if index.of == "parent":
+            return f"parent[{index.letter}]"
+        return f"{index.of}[{index.letter}]" if index.of else index.letter
+
+    def place(self, family: tuple, index: tuple[Index, ...]) -> str:
+        symbol: Symbol = self.symbols[family]
+        return f"{symbol.python}[{', '.join(self.index(i) for i in index)}]"
+
+    def text(self, node: Any) -> str:
+        if isinstance(node, Leaf):
+            return self.place(node.family, node.index) + (".T" if node.transposed else "")
+        if isinstance(node, Sum):
+            return self.sum(node)
+        args = node.args
+        if node.op == "mul":
+            return f"{self.inside(args[0], False)} @ {self.inside(args[1], True)}"
+        if node.op == "solve":
+            return f"solve({self.text(args[0])}, {self.text(args[1])})"
+        if node.op == "inner":
+            left = self.inside(transpose(args[1]), False)
+            return f"{left} @ solve({self.text(args[0])}, {self.text(args[2])})"
+        if node.op == "eye":
+            return f"np.eye({node.info[0]})"
+        if node.op == "zero":
+            return "0.0"
+        if node.op == "T":
+            return f"({self.text(args[0])}).T"
+        if node.op == "divide":
+            return f"{self.inside(args[0], False)} / {node.info[0]}"
+        if node.op in ("stack", "square"):
+            self.functions.add(node.op)
+            return f"{node.op}({{{self.cells(args[0])}}}, {self.blocks(args[1])}, N)"
+        if node.op == "part":
+            self.functions.add("part")
+            block = self.key(node)
+            return f"part({self.text(args[0])}, {block}, {self.blocks(args[1])}, N)"
+        if node.op in ("cut", "rotate"):
+            self.functions.add(node.op)
+            if node.op == "cut":
+                return (
+                    f'cut({self.text(args[0])}, "{node.info[0]}", N[{self.index(node.index[0])}])'
+                )
+            size = f"N[{self.index(node.index[0])}]"
+            return f"rotate({self.text(args[0])}, [{self.sets(args[1])}], {size})"
+        self.functions.add(node.op)
+        return f"{node.op}({', '.join(self.text(arg) for arg in args)})"
+
+    def key(self, node: Node) -> str:
+        """Kinds and bodies of a block, or of two."""
+        pairs = [
+            f'("{kind}", {self.index(i)})' for kind, i in zip(node.info, node.index, strict=True)
+        ]
+        return pairs[0] if len(pairs) == 1 else f"({', '.join(pairs)})"
+
+    def cells(self, node: Sum) -> str:
+        texts = []
+        for term in node.terms:
+            cell = f"{self.key(term.node)}: {self.text(term.node.args[0])}"
+            loops = "".join(f" for {letter} in {self.set(s)}" for letter, s in term.over)
+            if loops:
+                cell = f"**{{{cell}{loops}}}"
+            if term.when is not None:
+                cell = cell if loops else f"**{{{cell}}}"
+                cell = f"**({cell.removeprefix('**')} if {self.condition(term.when)} else {{}})"
+            texts.append(cell)
+        return ", ".join(texts)
+
+    def blocks(self, node: Sum) -> str:
+        texts = []
+        for term in node.terms:
+            loops = "".join(f" for {letter} in {self.set(s)}" for letter, s in term.over)
+            texts.append(f"*({self.key(term.node)}{loops})" if loops else self.key(term.node))
+        return f"[{', '.join(texts)}]"
+
+    def sets(self, node: Sum) -> str:
+        texts = []
+        for term in node.terms:
+            one = f"({', '.join(self.text(arg) for arg in term.node.args)})"
+            loops = "".join(f" for {letter} in {self.set(s)}" for letter, s in term.over)
+            texts.append(f"*({one}{loops})" if loops else one)
+        return ", ".join(texts)
+
+    def inside(self, node: Any, right: bool) -> str:
+        """A factor of a product."""
+        text = self.text(node)
+        if isinstance(node, Sum) and not (text.endswith(")") and text.startswith("(")):
+            return text if _atom(node) else f"({text})"
+        if right and isinstance(node, Node) and node.op in ("mul", "inner", "divide"):
+            return f"({text})"
+        return text
+
+    def sum(self, node: Sum) -> str:
+        plain = [t for t in node.terms if not t.over and t.when is None]
+        texts = []
+        for number, term in enumerate(node.terms):
+            text = self.term(term, alone=not plain and number == 0)
+            if number == 0:
+                bare = not term.over and term.when is None and term.sign < 0
+                text = self.inside(term.node, False) if bare else text
+                texts.append(f"-{text}" if term.sign < 0 else text)
+            else:
+                texts.append((" - " if term.sign < 0 else " + ") + text)
+        return "".join(texts) if node.terms else "0.0"
+
+    def term(self, term: Term, alone: bool = False) -> str:
+        text = self.text(term.node)
+        if isinstance(term.node, Sum) and len(term.node.terms) > 1:
+            text = f"({text})"
+        if term.over:
+            loops = " ".join(f"for {letter} in {self.set(s)}" for letter, s in term.over)
+            text = (
+                f"sum({text} {loops})"
+                if not term.when
+                else (f"sum({text} {loops} if {self.condition(term.when)})")
+            )
+        elif term.when is not None:
+            text = f"({text} if {self.condition(term.when)} else 0.0)"
+        return text
+
+    def set(self, s: Set) -> str:
+        if s.name in self.listing.tree.tables:
+            key = ", ".join(s.of) + ("," if len(s.of) == 1 else "")
+            text = f"{s.name}.get(({key}), ())"
+        else:
+            self.need(s.name)
+            name = s.name.replace(" ", "_")
+            text = f"{name}[{s.of[0]}]" if s.of else name
+        if s.only:
+            test = "N[j_] > 0" if s.only == "N" else "N[j_] < 6"
+            text = f"[j_ for j_ in {text} if {test}]"
+        return text
+
+    def need(self, name: str) -> None:
+        for other in NEEDS.get(name, ()):
+            self.need(other)
+        self.used[name] = None
+
+    def condition(self, condition: Condition) -> str:
+        texts = []
+        for name, letters in condition.tests:
+            if name in self.listing.tree.tables:
+                key = ", ".join(letters) + ("," if len(letters) == 1 else "")
+                texts.append(f"({key}) in {name}")
+                continue
+            text = TESTS[name].format(*letters)
+            for word in ("children", "ancestors"):
+                if word in text:
+                    self.need(word)
+            texts.append(text)
+        return " and ".join(texts)
+
+    # -- statements ---------------------------------------------------------------------------
+
+    def loop(self, loop: Loop) -> Iterator[str]:
+        sequence = self.listing.sequence(loop)
+        bodies = self.listing.table_of(loop) if sequence == "table" else "range(n)"
+        if sequence in ("tip to base", "base to tip"):
+            self.need("tip_to_base")
+            bodies = "tip_to_base" if sequence == "tip to base" else "tip_to_base[::-1]"
+            if self.listing.moving(loop):
+                bodies = f"(k for k in {bodies} if N[k])"
+        many = len(loop.cases) > 1
+        yield f"for {'case, k' if many else 'k'} in {bodies}:"
+        for number, case in enumerate(loop.cases):
+            if many:
+                word = "elif" if number else "if"
+                yield f"    {word} case == {number}:  # {' '.join(case.kinds)}"
+            lines = list(self.lines(case.lines)) or ["pass"]
+            pad = "        " if many else "    "
+            yield from (pad + line for line in lines)
+
+    def lines(self, lines: tuple[Line, ...]) -> Iterator[str]:
+        before: tuple | None = None
+        pad = ""
+        for line in lines:
+            head = (line.when, line.over)
+            if head != before:
+                pad, before = "", head
+                heads = []
+                if line.when is not None:
+                    heads.append(f"if {self.condition(line.when)}:")
+                heads += [f"for {letter} in {self.set(s)}:" for letter, s in line.over]
+                for text in heads:
+                    yield pad + text
+                    pad += "    "
+            place = self.place(line.family, line.index)
+            several = cases(line)
+            for number, (expression, when) in enumerate(several):
+                inside = pad
+                if len(several) > 1:
+                    last = number == len(several) - 1
+                    yield f"{pad}else:" if last else f"{pad}if {self.condition(when)}:"
+                    inside = pad + "    "
+                yield from self.broken(f"{inside}{place} = {self.text(expression)}", inside)
+
+    def broken(self, text: str, pad: str) -> Iterator[str]:
+        """A long assignment in brackets, a summand a line."""
+        if len(text) <= WIDTH - 8:
+            yield text
+            return
+        left, _, right = text.partition(" = ")
+        yield f"{left} = ("
+        start = depth = 0
+        for at, sign in enumerate(right):
+            depth += (sign in "([{") - (sign in ")]}")
+            if depth == 0 and at > start and right[at : at + 3] in (" + ", " - "):
+                yield f"{pad}    {right[start:at].strip()}"
+                start = at
+        yield f"{pad}    {right[start:].strip()}"
+        yield f"{pad})"
+
+
+def _atom(node: Sum) -> bool:
+    return (
+        len(node.terms) == 1
+        and node.terms[0].sign > 0
+        and not node.terms[0].over
+        and node.terms[0].when is None
+        and isinstance(node.terms[0].node, Leaf)
+    )

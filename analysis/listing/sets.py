@@ -1,0 +1,263 @@
+"""Index sets with names: children, ancestors, below and others, found by comparing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from kkt.blocks import Structure
+
+from .nodes import Index
+
+Context = dict[str, int]  # body of each index letter
+
+
+class Set(NamedTuple):
+    """The bodies that a letter runs over.
+
+    name    children, ancestors, below, path, subtree, siblings, bodies, roots, a table's name
+    of      letters whose bodies it is taken of
+    only    "": all of them; "N": with a joint that moves; "C": with one that constrains
+    """
+
+    name: str
+    of: tuple[str, ...] = ()
+    only: str = ""
+
+
+class Condition(NamedTuple):
+    """When a line or a term is there: all of the tests, each a name and the letters it tests."""
+
+    tests: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+class Tree:
+    """What sets and conditions are made from."""
+
+    def __init__(self, structure: Structure) -> None:
+        n = structure.n
+        self.structure = structure
+        self.parent = [int(p) for p in structure.parent]
+        self.dof = [int(d) for d in structure.dof]
+        whole = structure.copy_of if structure.copy_of is not None else range(n)
+        self.whole = [int(k) for k in whole]
+        self.pieces = structure.copy_of is not None
+        self.carrier = [structure.carriers.get(k, -1) for k in range(n)]
+        self.order = [int(k) for k in structure.order]
+        self.tables: dict[str, dict[tuple[int, ...], tuple]] = {}
+        self._known: dict[tuple, str] = {}
+
+    @cached_property
+    def children(self) -> list[list[int]]:
+        result: list[list[int]] = [[] for _ in self.parent]
+        for k, up in enumerate(self.parent):
+            if up >= 0:
+                result[up].append(k)
+        return result
+
+    @cached_property
+    def ancestors(self) -> list[list[int]]:
+        """Nearest first."""
+        result = []
+        for k in range(len(self.parent)):
+            line, up = [], self.parent[k]
+            while up >= 0:
+                line.append(up)
+                up = self.parent[up]
+            result.append(line)
+        return result
+
+    @cached_property
+    def below(self) -> list[list[int]]:
+        result: list[list[int]] = [[] for _ in self.parent]
+        for k, line in enumerate(self.ancestors):
+            for up in line:
+                result[up].append(k)
+        return result
+
+    def body(self, index: Index, context: Context) -> int:
+        k = context[index.letter]
+        if index.of == "parent":
+            return self.parent[k]
+        if index.of == "carrier":
+            return self.carrier[k]
+        return self.whole[k] if index.of == "whole" else k
+
+    def set(self, name: str, of: tuple[int, ...]) -> Sequence[int]:
+        """Bodies of a set, ascending but for ancestors, which are nearest first."""
+        if name in self.tables:
+            return self.tables[name].get(of, ())
+        if name == "bodies":
+            return range(len(self.parent))
+        if name == "roots":
+            return [k for k, up in enumerate(self.parent) if up < 0]
+        k = of[0]
+        up = self.parent[k]
+        return {
+            "children": lambda: self.children[k],
+            "ancestors": lambda: self.ancestors[k],
+            "path": lambda: [k, *self.ancestors[k]],
+            "below": lambda: self.below[k],
+            "subtree": lambda: sorted([k, *self.below[k]]),
+            "siblings": lambda: [c for c in self.children[up] if c != k] if up >= 0 else [],
+            "joints": lambda: sorted([k, *self.children[k]]),  # joints that a body has part in
+            "near": lambda: self.near(k),
+            "before": lambda: [j for j in self.near(k) if self.rank[j] < self.rank[k]],
+            "after": lambda: [j for j in self.near(k) if self.rank[j] > self.rank[k]],
+            "siblings before": lambda: [
+                j for j in self.set("siblings", of) if self.rank[j] < self.rank[k]
+            ],
+            "siblings after": lambda: [
+                j for j in self.set("siblings", of) if self.rank[j] > self.rank[k]
+            ],
+        }[name]()
+
+    SETS = (
+        "children", "ancestors", "below", "path", "subtree", "siblings", "joints",
+        "before", "after", "near", "siblings before", "siblings after",
+    )  # fmt: skip
+
+    @cached_property
+    def rank(self) -> dict[int, int]:
+        """Place of each body from tip to base."""
+        return {k: place for place, k in enumerate(self.order)}
+
+    def near(self, k: int) -> list[int]:
+        """The other joints of the two bodies that joint k joins."""
+        up = self.parent[k]
+        line = [up] if up >= 0 else []
+        return [*line, *self.set("siblings", (k,)), *self.children[k]]
+
+    def members(self, s: Set, context: Context) -> list[int]:
+        found = self.set(s.name, tuple(context[letter] for letter in s.of))
+        return [k for k in found if self.admits(s.only, k)]
+
+    def admits(self, only: str, k: int) -> bool:
+        return not only or (self.dof[k] > 0 if only == "N" else self.dof[k] < 6)
+
+    def name_set(
+        self, contexts: list[Context], found: list[tuple[int, ...]], ordered: bool = False
+    ) -> Set:
+        """The set that gives these bodies in every context; a table where none has a name.
+
+        ``ordered``: their order counts, as in a stack.
+        """
+        if ordered:
+            return self._table(contexts, [tuple(x) for x in found])
+        wanted = [frozenset(x) for x in found]
+        letters = tuple(contexts[0]) if contexts else ()
+        for only in ("", "N", "C"):
+            for name in self.SETS:
+                for letter in letters:
+                    s = Set(name, (letter,), only)
+                    if all(
+                        frozenset(self.members(s, c)) == w
+                        for c, w in zip(contexts, wanted, strict=True)
+                    ):
+                        return s
+            for name in ("roots", "bodies"):
+                s = Set(name, (), only)
+                if all(
+                    frozenset(self.members(s, c)) == w
+                    for c, w in zip(contexts, wanted, strict=True)
+                ):
+                    return s
+        return self._table(contexts, [tuple(x) for x in found])
+
+    def _table(self, contexts: list[Context], found: list[tuple]) -> Set:
+        letters = tuple(contexts[0]) if contexts else ()
+        for used in [(), *((x,) for x in letters), letters]:
+            table: dict[tuple[int, ...], tuple] = {}
+            for context, value in zip(contexts, found, strict=True):
+                key = tuple(context[x] for x in used)
+                if table.setdefault(key, value) != value:
+                    break
+            else:
+                return Set(self.keep(table), used)
+        raise AssertionError("all letters together are always enough")
+
+    def keep(self, table: dict) -> str:
+        """A table's name; the same table is kept once."""
+        key = tuple(sorted(table.items()))
+        if key not in self._known:
+            name = f"J{len(self.tables) + 1}"
+            self._known[key] = name
+            self.tables[name] = table
+        return self._known[key]
+
+    def forget(self, used: list[str]) -> dict[str, str]:
+        """Keep the tables that are used, numbered anew; old names to new ones."""
+        names = {old: f"J{i}" for i, old in enumerate(used, 1)}
+        self.tables = {names[old]: self.tables[old] for old in used}
+        self._known = {tuple(sorted(table.items())): name for name, table in self.tables.items()}
+        return names
+
+    # -- conditions ---------------------------------------------------------------------------
+
+    def holds(self, condition: Condition | None, context: Context) -> bool:
+        if condition is None:
+            return True
+        return all(
+            self.test(name, tuple(context[x] for x in letters)) for name, letters in condition.tests
+        )
+
+    def test(self, name: str, of: tuple[int, ...]) -> bool:
+        if name in self.tables:
+            return of in self.tables[name]
+        k, other = of[0], of[-1]
+        return bool(TESTS[name](self, k, other))
+
+    def name_condition(self, contexts: list[Context], held: list[bool]) -> Condition | None:
+        """The test that holds in exactly those contexts; None where it holds in all."""
+        if all(held):
+            return None
+        letters = tuple(contexts[0])
+        single = [(name, (x,)) for name in TESTS if name not in PAIRS for x in letters] + [
+            (name, (x, y)) for name in PAIRS for x in letters for y in letters if x < y
+        ]
+        columns = []
+        for test in single:
+            column = [self.test(test[0], tuple(c[x] for x in test[1])) for c in contexts]
+            if column == held:
+                return Condition((test,))
+            if all(c or not h for c, h in zip(column, held, strict=True)) and not all(column):
+                columns.append((test, column))
+        for p, (one, a) in enumerate(columns):
+            for two, b in columns[p + 1 :]:
+                if [x and y for x, y in zip(a, b, strict=True)] == held:
+                    return Condition((one, two))
+        table = {tuple(c.values()): () for c, h in zip(contexts, held, strict=True) if h}
+        for x in letters:  # fewer letters may be enough
+            yes = {c[x] for c, h in zip(contexts, held, strict=True) if h}
+            no = {c[x] for c, h in zip(contexts, held, strict=True) if not h}
+            if not yes & no:
+                return Condition(((self.keep({(k,): () for k in sorted(yes)}), (x,)),))
+        return Condition(((self.keep(table), letters),))
+
+
+TESTS: dict[str, Callable[[Tree, int, int], bool]] = {
+    "has a parent": lambda t, k, _: t.parent[k] >= 0,
+    "is a root": lambda t, k, _: t.parent[k] < 0,
+    "has children": lambda t, k, _: bool(t.children[k]),
+    "is a leaf": lambda t, k, _: not t.children[k],
+    "N > 0": lambda t, k, _: t.dof[k] > 0,
+    "N = 0": lambda t, k, _: t.dof[k] == 0,
+    "N < 6": lambda t, k, _: t.dof[k] < 6,
+    "N = 6": lambda t, k, _: t.dof[k] == 6,
+    "has moving children": lambda t, k, _: any(t.dof[c] for c in t.children[k]),
+    "is whole": lambda t, k, _: t.whole[k] == k,
+    "has a carrier": lambda t, k, _: t.carrier[k] >= 0,
+    "has no carrier": lambda t, k, _: t.carrier[k] < 0,
+    "is a piece": lambda t, k, _: t.whole[k] != k,
+    "same": lambda t, i, j: i == j,
+    "differ": lambda t, i, j: i != j,
+    "child of": lambda t, i, j: t.parent[i] == j,
+    "parent of": lambda t, i, j: t.parent[j] == i,
+    "siblings": lambda t, i, j: t.parent[i] == t.parent[j],
+    "below": lambda t, i, j: j in t.ancestors[i],
+    "above": lambda t, i, j: i in t.ancestors[j],
+    "less": lambda t, i, j: i < j,
+    "more": lambda t, i, j: i > j,
+}
+PAIRS = ("same", "differ", "child of", "parent of", "siblings", "below", "above", "less", "more")

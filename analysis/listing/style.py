@@ -1,0 +1,259 @@
+"""Formulas of a listing as text: precedence, signs, sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .names import Names, Symbol
+from .nodes import Index, Leaf, Node, Sum, Term, transpose
+from .sets import Condition, Set
+
+SUM, PRODUCT, ATOM = range(3)  # how tightly a text holds together
+
+SETS = {
+    "children": "children", "ancestors": "ancestors", "below": "below", "subtree": "subtree",
+    "siblings": "siblings", "near": "near", "before": "before", "after": "after", "path": "path",
+    "joints": "joints", "siblings before": "siblings before", "siblings after": "siblings after",
+    "bodies": "bodies", "roots": "roots",
+}  # fmt: skip
+MEANINGS = {
+    "children": "bodies that hang on body k",
+    "ancestors": "bodies from the parent of k to its root",
+    "below": "bodies that hang on k, directly or not",
+    "subtree": "k and all that hangs on it",
+    "path": "k and its ancestors",
+    "siblings": "the other children of k's parent",
+    "joints": "k and its children: the joints of body k",
+    "near": "the parent, the siblings and the children of k",
+    "before": "children of k, and siblings that come before k from tip to base",
+    "after": "the parent of k, and siblings that come after k from tip to base",
+    "siblings before": "siblings that come before k from tip to base",
+    "siblings after": "siblings that come after k from tip to base",
+    "bodies": "all bodies",
+    "roots": "bodies without a parent",
+}
+TESTS = {
+    "N > 0": "N_{0} > 0", "N = 0": "N_{0} = 0", "N < 6": "N_{0} < 6", "N = 6": "N_{0} = 6",
+    "same": "{0} = {1}", "differ": "{0} ≠ {1}", "child of": "{0} is a child of {1}",
+    "parent of": "{0} is the parent of {1}", "siblings": "{0} and {1} are siblings",
+    "below": "{0} is below {1}", "above": "{0} is above {1}", "less": "{0} < {1}",
+    "more": "{0} > {1}",
+}  # fmt: skip
+
+
+class Style:
+    """Texts for a terminal."""
+
+    minus, times, plus = " - ", " ", " + "
+
+    def __init__(self, names: Names, scalar: set[tuple]) -> None:
+        self.names = names
+        self.scalar = scalar  # families whose values are single numbers in this model
+
+    # -- atoms --------------------------------------------------------------------------------
+
+    def index(self, index: Index) -> str:
+        if index.of == "parent":
+            return f"λ({index.letter})"
+        if index.of == "carrier":
+            return f"{index.letter}'"
+        return f"o({index.letter})" if index.of == "whole" else index.letter
+
+    def subscript(self, indices: tuple[Index, ...]) -> str:
+        texts = [self.index(i) for i in indices]
+        if not texts:
+            return ""
+        if all(len(t) == 1 for t in texts):
+            return "_" + "".join(texts)
+        return f"_{texts[0]}" if len(texts) == 1 else "_{" + ",".join(texts) + "}"
+
+    def base(self, symbol: Symbol) -> str:
+        return symbol.text
+
+    def symbol(self, leaf: Leaf) -> str:
+        symbol = self.names.symbols[leaf.family]
+        index = leaf.index[::-1] if symbol.reverse else leaf.index
+        return self._put(symbol, index)
+
+    def _put(self, symbol: Symbol, index: tuple[Index, ...]) -> str:
+        text = self.base(symbol)
+        if text.startswith("(v"):
+            k = self.subscript(index)
+            return f"v{k} × I{k} v{k}"
+        return text + self.subscript(index)
+
+    def leaf(self, leaf: Leaf) -> tuple[str, int]:
+        symbol = self.names.symbols[leaf.family]
+        text = self.symbol(leaf)
+        level = PRODUCT if symbol.text.startswith("(v") else ATOM
+        if leaf.transposed != symbol.turned and leaf.family not in self.scalar:
+            return self.transposed(text, level), ATOM
+        return text, level
+
+    def transposed(self, text: str, level: int) -> str:
+        return f"{text}ᵀ" if level == ATOM else f"({text})ᵀ"
+
+    def inverse(self, leaf: Any) -> str:
+        if isinstance(leaf, Leaf):
+            symbol = self.names.symbols[leaf.family]
+            return self.symbol(leaf) + ("" if symbol.inverse else "⁻¹")
+        return f"({self.text(leaf)})⁻¹"
+
+    # -- expressions --------------------------------------------------------------------------
+
+    def text(self, node: Any) -> str:
+        return self.level(node)[0]
+
+    def level(self, node: Any) -> tuple[str, int]:
+        if isinstance(node, Leaf):
+            return self.leaf(node)
+        if isinstance(node, Sum):
+            return self.sum(node)
+        if node.op == "mul":
+            return self.product([self.level(arg) for arg in node.args])
+        if node.op == "solve":
+            return self.quotient(node.args[0], [node.args[1]])
+        if node.op == "inner":
+            return self.quotient(node.args[0], [transpose(node.args[1]), node.args[2]])
+        if node.op == "eye":
+            return "1", ATOM
+        if node.op == "zero":
+            return "0", ATOM
+        if node.op == "T":
+            text, level = self.level(node.args[0])
+            return self.transposed(text, level), ATOM
+        if node.op in ("row", "cell"):
+            return self.level(node.args[0])
+        if node.op in ("stack", "square"):
+            name = "stack" if node.op == "stack" else "symmetric"
+            inside = ", ".join(self.part(term) for term in node.args[0].terms)
+            return f"{name}[{inside}]", ATOM
+        if node.op == "cut":
+            return self.function(node.info[0], node.args)
+        if node.op == "part":
+            block = f"{node.info[0]}{self.subscript(node.index)}"
+            return self.function(f"rows {block} of ", node.args[:1])
+        if node.op == "divide":
+            text, level = self.level(node.args[0])
+            return f"{self.closed(text, level)} / {node.info[0]}", PRODUCT
+        return self.function(node.op, node.args)
+
+    def function(self, name: str, args: tuple, more: str = "") -> tuple[str, int]:
+        return f"{name}({', '.join(self.text(arg) for arg in args)}{more})", ATOM
+
+    def closed(self, text: str, level: int) -> str:
+        return f"({text})" if level == SUM or text.startswith("-") else text
+
+    def product(self, parts: list[tuple[str, int]]) -> tuple[str, int]:
+        negative, texts = False, []
+        for text, level in parts:
+            if text.startswith("-") and level != SUM:
+                text, negative = text[1:], not negative
+            if text != "1":
+                inside = level == SUM or (" × " in text and level == PRODUCT)
+                texts.append(f"({text})" if inside else text)
+        whole = self.times.join(texts) or "1"
+        return (f"-{whole}" if negative else whole), PRODUCT
+
+    def quotient(self, by: Any, around: list[Any]) -> tuple[str, int]:
+        """c1 A^-1 c2, or a quotient where A is one number."""
+        symbol = self.names.symbols.get(by.family) if isinstance(by, Leaf) else None
+        if isinstance(by, Leaf) and by.family in self.scalar and symbol and not symbol.inverse:
+            text, level = self.product([self.level(arg) for arg in around])
+            if len(around) == 1:
+                text, level = self.level(around[0])
+            return self.fraction(text, level, self.symbol(by)), PRODUCT
+        parts = [self.level(arg) for arg in around]
+        return self.product([*parts[:-1], (self.inverse(by), ATOM), parts[-1]])
+
+    def fraction(self, above: str, level: int, below: str) -> str:
+        return f"{self.closed(above, level)} / {below}"
+
+    def sum(self, node: Sum) -> tuple[str, int]:
+        if node.kind != "sum":
+            return "; ".join(self.part(term) for term in node.terms), ATOM
+        if len(node.terms) == 1 and not node.terms[0].over and node.terms[0].when is None:
+            term = node.terms[0]
+            text, level = self.level(term.node)
+            if term.sign > 0:
+                return text, level
+            if level == SUM:
+                return f"-({text})", PRODUCT
+            return (text[1:] if text.startswith("-") else f"-{text}"), PRODUCT
+        texts = []
+        for number, term in enumerate(node.terms):
+            text, negative = self.term(term)
+            lead = self.minus if negative else self.plus
+            texts.append((f"-{text}" if negative else text) if number == 0 else lead + text)
+        return "".join(texts), SUM
+
+    def rest(self, term: Term) -> str:
+        """A term that is not the first of its sum."""
+        text, negative = self.term(term)
+        return (self.minus if negative else self.plus) + text
+
+    def term(self, term: Term) -> tuple[str, bool]:
+        text, level = self.level(term.node)
+        negative = term.sign < 0
+        if text.startswith("-") and level != SUM:
+            text, negative = text[1:], not negative
+        if level == SUM and (negative or term.over):
+            text = f"({text})"
+        for letter, s in reversed(term.over):
+            text = self.over(letter, s) + text
+        if term.when is not None and not self.implied(term):
+            text += self.bracket(self.condition(term.when))
+        return text, negative
+
+    def part(self, term: Term) -> str:
+        """A block of a stack, with the bodies that it is repeated over."""
+        text = self.text(term.node)
+        for letter, s in term.over:
+            text += f" for {letter} ∈ {self.set(s)}"
+        return text + (self.bracket(self.condition(term.when)) if term.when else "")
+
+    def bracket(self, text: str) -> str:
+        return f" [{text}]"
+
+    def implied(self, term: Term) -> bool:
+        """A term with the parent of k is absent where there is none: that is said once."""
+        return term.when == Condition((("has a parent", ("k",)),)) and any(
+            i == Index("k", "parent") for i in _indices(term.node)
+        )
+
+    def over(self, letter: str, s: Set) -> str:
+        return f"Σ_{{{letter} ∈ {self.set(s)}}} "
+
+    def set(self, s: Set) -> str:
+        inside = f"({','.join(s.of)})" if s.of else ""
+        more = {"N": ", N > 0", "C": ", N < 6"}.get(s.only, "")
+        return f"{SETS.get(s.name, s.name)}{inside}{more}"
+
+    def condition(self, condition: Condition) -> str:
+        texts = []
+        for name, letters in condition.tests:
+            if name in TESTS:
+                texts.append(TESTS[name].format(*letters))
+            elif name.startswith("J"):
+                texts.append(f"{','.join(letters)} in {name}")
+            else:
+                texts.append(f"{letters[0]} {name}")
+        return " and ".join(texts)
+
+    def left(self, family: tuple, index: tuple[Index, ...]) -> tuple[str, bool]:
+        """The left side, and whether it is the inverse of what follows."""
+        symbol = self.names.symbols[family]
+        text = self.symbol(Leaf(family, index))
+        if symbol.turned and family not in self.scalar:
+            text = self.transposed(text, ATOM)
+        return text, symbol.inverse
+
+
+def _indices(node: Any) -> list[Index]:
+    if isinstance(node, Sum):
+        return [i for term in node.terms for i in _indices(term.node)]
+    found = list(node.index)
+    if isinstance(node, Node):
+        for arg in node.args:
+            found += _indices(arg)
+    return found

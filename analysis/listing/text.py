@@ -1,0 +1,160 @@
+"""``list`` as text and as pseudocode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .cost import Cost, Poly
+from .loops import Line, Loop
+from .nodes import Sum
+from .sets import Condition
+from .style import MEANINGS, Style
+
+if TYPE_CHECKING:
+    from .listing import Listing
+
+WIDTH = 100
+
+
+def text(listing: Listing) -> str:
+    """Loops and lines with shapes and costs, symbols explained above."""
+    style = Style(listing.names, listing.scalar)
+    parts = [_title(listing), ""]
+    parts += legend(listing)
+    for loop in listing.loops:
+        parts += ["", head(listing, loop)]
+        many = len(loop.cases) > 1
+        for case in loop.cases:
+            if many:
+                parts.append(f"  step {' '.join(case.kinds)}:")
+            for line in case.lines:
+                parts += _line(listing, style, line, "    " if many else "  ")
+    parts += ["", *tables(listing), _total(listing)]
+    return "\n".join(parts) + "\n"
+
+
+def _title(listing: Listing) -> str:
+    source = f" ({listing.source})" if listing.source else ""
+    return f"{listing.order} on {listing.system.name}{source}"
+
+
+def legend(listing: Listing) -> list[str]:
+    """Symbols that are given, and those that are made, in words."""
+    style = Style(listing.names, listing.scalar)
+    lines = []
+    for symbol, what in listing.legend():
+        name = style.base(symbol)
+        lines.append(("v × I v" if name.startswith("(v") else name, what))
+    wide = max((len(name) for name, _ in lines), default=0)
+    return [f"  {name:<{wide}}  {what}" for name, what in lines]
+
+
+def head(listing: Listing, loop: Loop) -> str:
+    sequence = listing.sequence(loop)
+    if sequence == "table":
+        return f"for k in {listing.table_of(loop).removesuffix('[()]')}:"
+    if sequence == "all":
+        return "for all k:"
+    return f"for k from {sequence}{', N_k > 0' if listing.moving(loop) else ''}:"
+
+
+def cases(line: Line) -> list[tuple[Sum, Condition | None]]:
+    """The expression, or two of them where every term stands under one of two conditions."""
+    whens = list(dict.fromkeys(term.when for term in line.expression.terms))
+    if len(whens) != 2 or None in whens or any(t.over for t in line.expression.terms):
+        return [(line.expression, line.when)]
+    return [
+        (
+            Sum(tuple(t._replace(when=None) for t in line.expression.terms if t.when == when)),
+            when,
+        )
+        for when in sorted(whens, key=str)
+    ]
+
+
+def _line(listing: Listing, style: Style, line: Line, pad: str) -> Iterator[str]:
+    for expression, when in cases(line):
+        yield pad + formula(style, line, expression, when)
+    rows, columns = listing.shape(line)
+    costs = [f"{p.text()} {name}" for p, name in has_costs(listing.cost(line))]
+    yield f"{pad}    {rows.text()} × {columns.text()};  {', '.join(costs) or 'no operation'}"
+
+
+def has_costs(cost: Cost) -> list[tuple[Poly, str]]:
+    """Multiplications, additions and divisions where there are any."""
+    polys = [p if isinstance(p, Poly) else Poly(p) for p in cost]
+    return [(p, name) for p, name in zip(polys, ("mul", "add", "div"), strict=True) if p != 0]
+
+
+def formula(
+    style: Style, line: Line, expression: Sum, when: Condition | None, sign: str = "="
+) -> str:
+    left, inverse = style.left(line.family, line.index)
+    right = style.text(expression)
+    if inverse:
+        right = f"({right})⁻¹"
+    text = f"{left} {sign} {right}"
+    if line.over:
+        text += "   for " + ", ".join(f"{letter} ∈ {style.set(s)}" for letter, s in line.over)
+    implied = when == Condition((("has a parent", ("k",)),)) and "λ(k)" in text
+    if when is not None and not implied:
+        text += f"   if {style.condition(when)}"
+    return text
+
+
+def tables_used(listing: Listing) -> list[str]:
+    """Names of the sets that lines and sums run over."""
+    used: dict[str, None] = {}
+    for line in listing.lines():
+        for _, s in line.over:
+            used[s.name] = None
+        _look(line.expression, used)
+    return list(used)
+
+
+def tables(listing: Listing) -> list[str]:
+    """Sets in words, and tables of indices as data."""
+    lines = ["λ(k) is the parent of k; what holds λ(k) is absent where there is none."]
+    lines += [f"{name}(k): {MEANINGS[name]}." for name in tables_used(listing) if name in MEANINGS]
+    return lines + [f"{name} = {shown}" for name, shown in listing.shown_tables()]
+
+
+def _look(node: object, used: dict[str, None]) -> None:
+    if isinstance(node, Sum):
+        for term in node.terms:
+            for _, s in term.over:
+                used[s.name] = None
+            _look(term.node, used)
+    for arg in getattr(node, "args", ()):
+        _look(arg, used)
+
+
+def _total(listing: Listing) -> str:
+    mul, add, div = listing.total
+    return (
+        f"Costs are a value's, blocks counted full. In all, on this tree: {mul:,} multiplications, "
+        f"{add:,} additions, {div:,} divisions."
+    )
+
+
+def pseudocode(listing: Listing) -> str:
+    """Loops and assignments."""
+    style = Style(listing.names, listing.scalar)
+    lines = [f"algorithm {listing.order}"]
+    for loop in listing.loops:
+        lines.append(head(listing, loop).removesuffix(":") + " do")
+        many = len(loop.cases) > 1
+        for case in loop.cases:
+            if many:
+                lines.append(f"    at a step {' '.join(case.kinds)}")
+            for line in case.lines:
+                pad = "        " if many else "    "
+                if line.over:
+                    for letter, s in line.over:
+                        lines.append(f"{pad}for {letter} in {style.set(s)} do")
+                        pad += "    "
+                bare = line._replace(over=())
+                for expression, when in cases(line):
+                    lines.append(pad + formula(style, bare, expression, when, "←"))
+    return "\n".join([*lines, "where", *("    " + line for line in tables(listing))]) + "\n"

@@ -1,0 +1,493 @@
+"""Named values of a block program: what a line of the listing will define.
+
+A value is named where it is used twice, where a solution or a pivot is read off it, and where other
+values of its kind are named; what is used once is written into its user.  The family of a value is
+its place in the elimination without the bodies, its index the bodies.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from kkt.blocks import KINDS, Structure
+from kkt.elimination.program import Instruction, Place, Program, Ref
+
+from .nodes import Family, Leaf, Node, Sum, Term, transpose
+
+THROUGH = ("mirror", "forward", "same", "factor")  # names are those of what they take
+ALWAYS = ("along", "across", "basis")  # of S alone: named even where they are used once
+BACK, FORE = True, False
+ONE = (("pdd",), ("qdd",), ("f",), ("fJ",), ("fC",), ("pdd", "f"), ("fJ", "qdd"))  # of one body
+
+
+class Member(NamedTuple):
+    """One named value."""
+
+    value: int
+    family: Family
+    index: tuple[int, ...]
+    event: tuple[bool, int]  # in the way back, base pivot; the pivot is -1 before all
+    sign: int  # the family's: the value is sign times what is listed
+    turned: bool = False  # what is listed is the transposed value
+
+
+class Values:
+    """Members of all families, with what each is made from."""
+
+    def __init__(
+        self,
+        program: Program,
+        structure: Structure,
+        position: dict[int, int] | None,
+        minus: frozenset[str] = frozenset(),
+    ) -> None:
+        """``position``: of each block in the elimination; ``minus``: unknowns told with - sign."""
+        self.program, self.structure = program, structure
+        self.position = position or {}
+        self.kinds = program.symbolic is not None and "pivot" in {p.label for p in program.places}
+        self.minus = minus
+        live = program.live(("qdd",))
+        wanted = [ref.value for block, ref in program.solution.items() if block.kind == "pdd"]
+        if any(i.out in wanted for i, keep in zip(program.instructions, live, strict=True) if keep):
+            live = program.live(("qdd", "pdd"))  # of all bodies, where some are needed
+        self.live = [i for i, keep in zip(program.instructions, live, strict=True) if keep]
+        self.place = {
+            i.out: place for i, place in zip(program.instructions, program.places, strict=True)
+        }
+        self.made = {i.out: i for i in program.instructions}
+        self.solved = {ref.value: block for block, ref in program.solution.items()}
+        self.alias: dict[int, int] = {}
+        self._redirect()
+        self.names: set[int] = set()
+        self._choose()
+        self.members = self._members()
+        self._sign_families()
+
+    # -- which values are named ---------------------------------------------------------------
+
+    def _redirect(self) -> None:
+        """A value and its ``same`` at one pivot are one value, that of the ``same``."""
+        for i in self.live:
+            if i.op != "same":
+                continue
+            below = self._below(i.args[0].value)
+            plain = self.made[below].op in ("input", "eye", "same", *ALWAYS)
+            same = self._event(self.place[i.out]) == self._event(self.place[below])
+            if not plain and below not in self.alias and same:
+                self.alias[below] = i.out
+
+    def _below(self, value: int) -> int:
+        while self.made[value].op == "mirror":
+            value = self.made[value].args[0].value
+        return value
+
+    def canonical(self, value: int) -> int:
+        """The value under whose name this one goes."""
+        while True:
+            below = self._below(value)
+            value = self.alias.get(below, below)
+            if value == below:
+                return value
+
+    def _choose(self) -> None:
+        uses: Counter[int] = Counter()
+        for i in reversed(self.live):
+            times = max(uses[i.out], 1) if i.op in ("forward", "mirror") else 1
+            for ref in i.args:
+                if ref is not None:
+                    uses[ref.value] += times
+        again: Counter[int] = Counter()
+        for value, count in uses.items():
+            i = self.made[value]
+            if i.op in ("input", "eye", "factor", "forward"):
+                continue
+            target = self.canonical(value)
+            # uses of a copy count as its original's; the use by the copy itself does not
+            again[target] += count - (value in self.alias)
+        for i in self.live:
+            if i.op == "factor":
+                self._name(i.args[0].value)
+            if i.op in ("same", *ALWAYS) or again[i.out] > 1:
+                self._name(i.out)
+        for value, block in self.solved.items():
+            if block.kind == "qdd":
+                self._name(value)
+        self._name_kin()
+        self._drop_copies()
+
+    def _name(self, value: int) -> None:
+        value = self.canonical(value)
+        if self.made[value].op not in ("input", "eye", "factor", "forward", "mirror"):
+            self.names.add(value)
+
+    @cached_property
+    def _results(self) -> dict[tuple, list[int]]:
+        """The last value made at each place, by the family of the place."""
+        last: dict[Place, int] = {}
+        for i in self.live:
+            if i.op not in ("input", "eye", *THROUGH, *ALWAYS):
+                last[self.place[i.out]] = i.out
+        result: dict[tuple, list[int]] = defaultdict(list)
+        for place, value in last.items():
+            result[self._label(place)].append(value)
+        return result
+
+    def _name_kin(self) -> None:
+        """Where one result of a kind of place is named, all are."""
+        for values in self._results.values():
+            if any(value in self.names for value in values):
+                for value in values:
+                    self._name(value)
+
+    def _drop_copies(self) -> None:
+        """Entries and unknowns that are only other names of what has one are written as that."""
+        families: dict[tuple, list[int]] = defaultdict(list)
+        for value in self.names:
+            families[self._label(self.place[value])].append(value)
+        before = -1
+        while before != len(self.names):
+            before = len(self.names)
+            for values in families.values():
+                copies = all(self.made[v].op == "same" and self._known(v) for v in values)
+                if copies and not any(self._qdd(v) for v in values):
+                    self.names.difference_update(values)
+
+    def _known(self, same: int) -> bool:
+        target = self.canonical(self.made[same].args[0].value)
+        if target == same:
+            return False
+        while self.made[target].op == "same" and target not in self.names:
+            target = self.canonical(self.made[target].args[0].value)
+        return self.made[target].op in ("input", "eye") or target in self.names
+
+    def _qdd(self, value: int) -> bool:
+        return any(
+            block.kind == "qdd" and self.canonical(v) == value for v, block in self.solved.items()
+        )
+
+    # -- families -----------------------------------------------------------------------------
+
+    def _label(self, place: Place) -> tuple:
+        kinds: tuple[str, ...] = ()
+        if self.kinds:
+            kinds = tuple("rhs" if b < 0 else KINDS[b // self.structure.n] for b in place.blocks)
+            if place.label in ("pivot", "x", "s") and kinds not in ONE:
+                kinds = (kinds[0], "and others")
+        label = place.label
+        if label == "entry" and place.blocks[-1] >= 0:
+            i, j = (b % self.structure.n for b in place.blocks)
+            label = "own" if i == j else label
+        return (label, kinds, place.back)
+
+    def _bodies(self, place: Place) -> tuple[int, ...]:
+        bodies = tuple(b % self.structure.n for b in place.blocks if b >= 0)
+        return bodies[:1] if "and others" in self._label(place)[1] else bodies
+
+    def _event(self, place: Place) -> tuple[bool, int]:
+        if place.label == "entry" and self.position:
+            first = min((b for b in place.blocks if b >= 0), key=self.position.__getitem__)
+            return (FORE, self._pivot_of[first])
+        return (place.back, place.pivot)
+
+    @cached_property
+    def _pivot_of(self) -> dict[int, int]:
+        """Number of the base pivot that takes each block."""
+        n, index = self.structure.n, self.structure.index
+        return {
+            KINDS.index(block.kind) * n + index[block.body]: number
+            for number, record in enumerate(self.program.pivots)
+            for block in record.blocks
+        }
+
+    def _members(self) -> dict[int, Member]:
+        at: dict[tuple, list[int]] = defaultdict(list)
+        for value in sorted(self.names):
+            place = self.place[value]
+            at[place].append(value)
+        raw: dict[int, tuple[tuple, tuple[int, ...], tuple[bool, int]]] = {}
+        pushed = self._pushed()
+        for place, values in at.items():
+            for later, value in enumerate(reversed(values)):
+                made = self.made[value]
+                if made.op in ALWAYS:  # belongs to the joint, whoever forms it
+                    letter, body = self.made[made.args[0].value].info
+                    raw[value] = ((made.op, (letter,), FORE, 0), (body,), (FORE, -1))
+                    continue
+                event = self._event(place)
+                if self._label(place) in pushed:
+                    event = self._event(self.place[self._source(value)])
+                index = self._bodies(place)
+                index = index[::-1] if self._turned(value) else index
+                raw[value] = ((*self._label(place), later), index, event)
+        return self._distinct(raw)
+
+    def _source(self, value: int) -> int:
+        """The value that a copy copies."""
+        return self._below(self.made[value].args[0].value) if self.made[value].op == "same" else -1
+
+    def _pushed(self) -> set[tuple]:
+        """Kinds of entries that one pivot makes whole: told where it makes them."""
+        kinds: dict[tuple, bool] = {}
+        for value in self.names:
+            place = self.place[value]
+            if self._label(place)[0] == "entry" and place.blocks[-1] >= 0:
+                source = self.place.get(self._source(value))
+                one = source is not None and source.label == "update"
+                label = self._label(place)
+                kinds[label] = kinds.get(label, True) and one and self._single(value)
+        return {label for label, one in kinds.items() if one}
+
+    def _single(self, value: int) -> bool:
+        """Not a sum of what several pivots make."""
+        source = self.made[self._source(value)]
+        pivot = self.place[source.out].pivot
+        return source.op != "add" or all(self.place[r.value].pivot == pivot for r in source.args)
+
+    def _turned(self, value: int) -> bool:
+        """Entries between blocks of one kind are told from the one that is eliminated first."""
+        place = self.place[value]
+        if place.label != "entry" or len(place.blocks) != 2 or place.blocks[1] < 0:
+            return False
+        i, j = place.blocks
+        same = i // self.structure.n == j // self.structure.n
+        return same and self.position[i] > self.position[j]
+
+    def _pivot_body(self, number: int) -> int:
+        return self.structure.index[self.program.pivots[number].blocks[0].body]
+
+    def _distinct(self, raw: dict) -> dict[int, Member]:
+        families: dict[tuple, list[int]] = defaultdict(list)
+        for value, (family, _, _) in raw.items():
+            families[family].append(value)
+        result: dict[int, Member] = {}
+        for family, values in families.items():
+            index = {v: raw[v][1] for v in values}
+            if len(set(index.values())) < len(values):  # several stages: their pivot tells apart
+                index = {v: (*i, self._pivot_body(raw[v][2][1])) for v, i in index.items()}
+            times: Counter[tuple[int, ...]] = Counter()
+            turn = {}  # how often a place has been before
+            for v in sorted(values):
+                turn[v] = times[index[v]]
+                times[index[v]] += 1
+            keep = _independent(list(index.values()))
+            for v in values:
+                short = tuple(index[v][p] for p in keep)
+                name = (*family, turn[v]) if turn[v] else family
+                result[v] = Member(v, name, short, raw[v][2], 1, self._turned(v))
+        return result
+
+    def _sign_families(self) -> None:
+        sign: dict[Family, int] = {}
+        for value in sorted(self.members):
+            member = self.members[value]
+            if member.family not in sign:
+                block = self._solution_kind(value)
+                if block in self.minus:
+                    sign[member.family] = -1
+                elif block == "qdd":
+                    sign[member.family] = 1
+                else:
+                    sign[member.family] = self.tree(value).terms[0].sign
+            self.members[value] = member._replace(sign=sign[member.family])
+
+    def _solution_kind(self, value: int) -> str | None:
+        for v, block in self.solved.items():
+            if self.canonical(v) == value:
+                return block.kind
+        return None
+
+    # -- expressions --------------------------------------------------------------------------
+
+    def tree(self, value: int) -> Sum:
+        """What a named value is made from, as a sum of signed terms."""
+        sign, node = self._expand(self.made[value])
+        if self.members[value].turned:
+            node = transpose(node)
+        terms = node.terms if isinstance(node, Sum) and node.kind == "sum" else (Term(1, node),)
+        sign *= self.members[value].sign
+        return Sum(tuple(term._replace(sign=sign * term.sign) for term in terms))
+
+    def _ref(self, ref: Ref) -> tuple[int, Any]:
+        """A use of a value: sign, expression."""
+        value = self.canonical(ref.value)
+        i = self.made[value]
+        sign = ref.sign
+        step = ref.value
+        while step != value:  # signs and transposes that copies carry
+            made = self.made[step]
+            if made.op in ("mirror", "same"):
+                sign *= made.args[0].sign
+                step = made.args[0].value
+            else:
+                same = self.made[self.alias[step]]
+                sign *= self._sign_to(same, step)
+                step = self.alias[step]
+        if i.op == "input":
+            leaf = Leaf(("input", i.info[0]), (i.info[1],))
+            symmetric = i.symmetric
+        elif i.op == "eye":
+            return sign, Node("eye", (), (), i.info)
+        elif value in self.members:
+            member = self.members[value]
+            leaf = Leaf(member.family, member.index)
+            sign *= member.sign
+            symmetric = i.symmetric
+            if member.turned:
+                ref = ref.T
+        elif i.op == "factor":
+            return self._ref(i.args[0])
+        else:
+            inner, node = self._expand(i)
+            if isinstance(node, Sum) and node.kind == "sum" and node.terms[0].sign < 0:
+                inner = -inner
+                node = Sum(tuple(term._replace(sign=-term.sign) for term in node.terms))
+            return sign * inner, transpose(node) if ref.transposed else node
+        return sign, leaf._replace(transposed=ref.transposed and not symmetric)
+
+    def _sign_to(self, same: Instruction, value: int) -> int:
+        """Sign between a value and the ``same`` that stands for it."""
+        sign, step = 1, same.out
+        while step != value:
+            ref = self.made[step].args[0]
+            sign, step = sign * ref.sign, ref.value
+        return sign
+
+    def _expand(self, i: Instruction) -> tuple[int, Any]:
+        if i.op in ("mirror", "same"):
+            ref = i.args[0]
+            if i.op == "same" and self.alias.get(self._below(ref.value)) == i.out:
+                sign, below = ref.sign, ref.value
+                transposed = ref.transposed
+                while self.made[below].op == "mirror":
+                    sign, below = (
+                        sign * self.made[below].args[0].sign,
+                        self.made[below].args[0].value,
+                    )
+                inner, node = self._expand(self.made[below])
+                return sign * inner, transpose(node) if transposed else node
+            return self._ref(ref)
+        if i.op == "add":
+            return 1, Sum(tuple(self._terms(i)))
+        if i.op == "inner":
+            return self._inner(i)
+        if i.op in ("stack", "square", "rows", "rotate"):
+            return self._gathered(i)
+        sign, args = 1, []
+        for ref in i.args:
+            if ref is None:
+                args.append(Node("zero", ()))
+                continue
+            s, node = self._ref(ref)
+            if s < 0 and i.op not in ("mul", "solve", "divide", "forward", "weight", "back"):
+                node, s = Sum((Term(-1, node),)), 1
+            if i.op == "back":
+                node, s = (node, 1) if s > 0 else (Sum((Term(-1, node),)), 1)
+            if i.op in ("solve", "forward") and len(args) == 1 and not isinstance(node, Sum):
+                node = Sum((Term(1, node),))
+            sign *= s
+            args.append(node)
+        info = i.info if i.op in ("divide",) else ("symmetric",) * (i.symmetric and i.op == "mul")
+        return sign, Node(i.op, tuple(args), (), info)
+
+    def _terms(self, i: Instruction) -> list[Term]:
+        terms: list[Term] = []
+        for ref in i.args:
+            sign, node = self._ref(ref)
+            if isinstance(node, Sum) and node.kind == "sum":
+                terms += [term._replace(sign=sign * term.sign) for term in node.terms]
+            else:
+                terms.append(Term(sign, node))
+        return terms
+
+    def _inner(self, i: Instruction) -> tuple[int, Any]:
+        factor, *halves = i.args
+        sign, matrix = self._ref(factor)
+        parts = []
+        for ref in halves:
+            made = self.made[ref.value]
+            if made.op == "forward":
+                ref = made.args[1]._replace(sign=made.args[1].sign * ref.sign)
+            s, node = self._ref(ref)
+            sign *= s
+            parts.append(node)
+        return sign, Node("inner", (matrix, *parts), (), ("symmetric",) * i.symmetric)
+
+    def _gathered(self, i: Instruction) -> tuple[int, Any]:
+        if i.op == "rows":
+            return self._part(i)
+        if i.op == "rotate":
+            own = self._signed(i.args[0])
+            sets = [
+                Term(1, Node("set", tuple(self._signed(ref) for ref in i.args[p : p + 3])))
+                for p in range(1, len(i.args), 3)
+            ]
+            return 1, Node("rotate", (own, Sum(tuple(sets), "parts")), (i.info[1],))
+        blocks = self._dense_blocks(i)
+        if i.op == "stack":
+            places = [(block,) for block in blocks]
+        else:
+            places = [(a, b) for p, a in enumerate(blocks) for b in blocks[p:]]
+        kind = "row" if i.op == "stack" else "cell"
+        parts = [
+            Term(1, Node(kind, (self._signed(ref),), *_split(place)))
+            for place, ref in zip(places, i.args, strict=True)
+            if ref is not None
+        ]
+        return 1, Node(i.op, (Sum(tuple(parts), "parts"), _listed(blocks)))
+
+    def _signed(self, ref: Ref | None) -> Any:
+        if ref is None:
+            return Node("zero", ())
+        sign, node = self._ref(ref)
+        return node if sign > 0 else Sum((Term(-1, node),))
+
+    def _dense_blocks(self, i: Instruction) -> list[tuple[str, int]]:
+        """Kinds and bodies of the blocks of a stack or a square: those of its dense pivot."""
+        if not self.kinds:  # by rotations: accelerations along the joint, and beside it
+            k = self.place[i.out].blocks[0]
+            return [("fJ", k), ("fC", k)][: len(i.args)]
+        return [block for block, _ in self._records(i)]
+
+    def _records(self, i: Instruction) -> list[tuple[tuple[str, int], tuple[int, int]]]:
+        """Blocks of the dense pivot that an instruction serves, with their rows."""
+        factor = self.program.pivots[self.place[i.out].pivot].factor
+        index = self.structure.index
+        return [
+            ((block.kind, index[block.body]), record.rows)
+            for record in self.program.pivots
+            if record.factor == factor
+            for block in record.blocks
+        ]
+
+    def _part(self, i: Instruction) -> tuple[int, Any]:
+        """The body whose rows are cut out, or what the rows are."""
+        sign, node = self._ref(i.args[0])
+        if not self.kinds:
+            k = self.place[i.out].blocks[0]
+            N = int(self.structure.dof[k])
+            kinds = {(6, 7): "residuals", (7, 8): "weights", (0, N): "along", (N, None): "left"}
+            return sign, Node("cut", (node,), (k,), (kinds.get(tuple(i.info), "beside"),))
+        records = self._records(i)
+        block = next(block for block, rows in records if rows == tuple(i.info))
+        return sign, Node("part", (node, _listed([b for b, _ in records])), *_split((block,)))
+
+
+def _split(blocks: tuple[tuple[str, int], ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Bodies and kinds apart: an index and what is the same for all indices."""
+    return tuple(k for _, k in blocks), tuple(kind for kind, _ in blocks)
+
+
+def _listed(blocks: list[tuple[str, int]]) -> Sum:
+    """Blocks in an order that counts."""
+    return Sum(tuple(Term(1, Node("block", (), *_split((b,)))) for b in blocks), "list")
+
+
+def _independent(indices: list[tuple[int, ...]]) -> list[int]:
+    """Positions of an index that do not always repeat an earlier one."""
+    keep: list[int] = []
+    for p in range(len(indices[0])):
+        if not any(all(i[p] == i[q] for i in indices) for q in keep):
+            keep.append(p)
+    return keep
