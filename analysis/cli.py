@@ -100,6 +100,23 @@ def parser() -> argparse.ArgumentParser:
     prove.add_argument("--only", metavar="NAMES", help="comma-separated; all if not given")
     prove.add_argument("--json", action="store_true", help="print one JSON document")
 
+    listed = commands.add_parser("list", help="the algorithm that an order is, as formulas")
+    _add_model(listed)
+    listed.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
+    styles = listed.add_mutually_exclusive_group()
+    for style, what in (
+        ("latex", "a LaTeX article"),
+        ("python", "a numpy script that runs"),
+        ("pseudocode", "loops and assignments"),
+    ):
+        styles.add_argument(
+            f"--{style}", dest="style", action="store_const", const=style, help=what
+        )
+    listed.add_argument(
+        "--notation", metavar="WHOSE", help="ascher, featherstone or yamane; the usual if not given"
+    )
+    listed.add_argument("-o", "--output", metavar="FILE", help="write into this file")
+
     counts = commands.add_parser(
         "counts", help="what orders cost, as polynomials in n, and where CRBM and ABM cross"
     )
