@@ -71,8 +71,11 @@ def test_an_inverse_is_not_multiplied_out():
 def test_a_misprint_that_is_none_is_not_called_one():
     t = Bench((2, 0))
     left = t.after("abm", 0).entry(("qdd", 1), ("f", 1))
-    assert Misprint(Equal("H", t, left, t.H(1))).decide().status == FAILED
-    assert Misprint(Equal("H", t, left, 2 * t.H(1))).decide().status == PROVED
+    meant = t.H(1)
+    assert Misprint(Equal("H", t, left, t.H(1)), meant).decide().status == FAILED
+    misprint = Misprint(Equal("H", t, left, 2 * t.H(1)), meant)
+    assert misprint.decide().status == PROVED and not misprint.rejects()
+    assert all(m.rejects() for m in misprint.mutants(None))
 
 
 def test_a_wrong_normal_form_is_caught_by_the_numbers():

@@ -11,8 +11,8 @@ import sympy as sp
 import kkt
 from analysis.proofs import boolean, fill, graphs, pasic1999, statements
 from analysis.proofs.arm import blocks
-from analysis.proofs.arm_claims import Arm, Same, Wrong
-from analysis.proofs.claim import FAILED, PROVED, UNDECIDED, all_of
+from analysis.proofs.arm_claims import Arm, Same
+from analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Misprint, all_of
 from analysis.proofs.prove import FEWEST, prove_one
 from analysis.proofs.trees import all_shapes, forests, level_sequences, numbers, trees
 
@@ -199,4 +199,4 @@ def test_the_print_itself_is_refused():
     assert Same("m_12", arm, m_12, pasic1999.M_12_PRINTED).decide().status == FAILED
     assert Same("f_1", arm, f_1, pasic1999.F_1_PRINTED).decide().status == FAILED
     meant = Same("m_12", arm, m_12, pasic1999.M_12)
-    assert all_of([Wrong("not wrong", meant, pasic1999.M_12)]).status == FAILED
+    assert all_of([Misprint(meant, pasic1999.M_12)]).status == FAILED

@@ -14,7 +14,7 @@ from sympy import Expr, Symbol
 from ..algebra.algebra import Undecided
 from ..algebra.numbers import Exact
 from .arm import FIELD, LETTERS, Scalars, blocks, is_zero, left_of
-from .claim import FAILED, PROVED, UNDECIDED, Verdict
+from .claim import UNDECIDED, Verdict, both
 from .scalars import mutants, value
 
 POINTS = 3  # exact points at which every claim is evaluated
@@ -93,13 +93,7 @@ class Same:
             same, numbers = self._zero(), self.numbers_agree()
         except Undecided as error:
             return Verdict(UNDECIDED, f"{self.text}: {error}")
-        if same and numbers:
-            return Verdict(PROVED)
-        if same:
-            return Verdict(FAILED, f"{self.text}: equal by its letters, not at an exact point")
-        if numbers:
-            return Verdict(UNDECIDED, f"{self.text}: letters differ, numbers agree")
-        return Verdict(FAILED, f"{self.text}: wrong at a point in exact fractions")
+        return both(self.text, same, numbers, "remainders differ, numbers agree")
 
     def _zero(self) -> bool:
         left, right = (
@@ -130,24 +124,3 @@ class Same:
             return not self._zero()
         except Undecided:
             return True
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """A formula as printed is not what (4) gives; ``meant`` is, and must not pass as wrong."""
-
-    text: str
-    printed: Same
-    meant: Expr
-
-    def decide(self) -> Verdict:
-        status = self.printed.decide()
-        if status.status == FAILED and self.printed.rejects():
-            return Verdict(PROVED)
-        return Verdict(FAILED, f"{self.text}: the printed formula is {status.status}")
-
-    def mutants(self, draw: random.Random) -> Iterator[Wrong]:
-        yield Wrong(f"{self.text} [as meant]", replace(self.printed, right=self.meant), self.meant)
-
-    def rejects(self) -> bool:
-        return not self.printed.rejects()

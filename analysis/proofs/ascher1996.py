@@ -213,7 +213,7 @@ def equation_8() -> Iterable[Claim]:
         yield Equal(f"{order}: 1", t, e.entry(f, pdd), Identity(6))
         yield Equal(f"{order}: -a_2", t, e.rhs(f), -t.a(2))
     printed = t.b(2) + Phi.T * (t.b(1) + M1 * t.a(1) + M1 * H1.T * D1.I * (t.tau(1) - c1))
-    yield Misprint(Equal("b^_2 with Phi*", t, t.after("abm", 1).rhs(pdd), printed))
+    yield Misprint(Equal("b^_2 with Phi*", t, t.after("abm", 1).rhs(pdd), printed), b2)
 
 
 @statement("equation (9)", f"{PAPER}, eq (9)", "the 2 x 2 joint-space inertia and its last pivot")

@@ -22,6 +22,17 @@ class Verdict:
     why: str = ""  # of what is not proved
 
 
+def both(text: str, same: bool, numbers: bool, why: str) -> Verdict:
+    """What letters say and what exact numbers say, together; ``why`` the letters cannot tell."""
+    if same and numbers:
+        return Verdict(PROVED)
+    if same:
+        return Verdict(FAILED, f"{text}: equal by its normal form, not by exact numbers")
+    if numbers:
+        return Verdict(UNDECIDED, f"{text}: {why}")
+    return Verdict(FAILED, f"{text}: wrong on an instance in exact fractions")
+
+
 class Claim(Protocol):
     """One thing to prove.  A mutant is a claim falsified on purpose, which must not be proved."""
 
@@ -44,19 +55,12 @@ class Equal:
 
     def decide(self) -> Verdict:
         """By the normal form, and by exact numbers: both must say so."""
-        numbers = self.numbers_agree()
-        why = ""
+        why = "normal forms differ, numbers agree"
         try:
             same = self.bench.polynomial(self.left - self.right).is_zero
         except (Undecided, RecursionError) as error:
             same, why = False, str(error)
-        if same and numbers:
-            return Verdict(PROVED)
-        if same:
-            return Verdict(FAILED, f"{self.text}: equal by its normal form, not by exact numbers")
-        if numbers:
-            return Verdict(UNDECIDED, f"{self.text}: {why or 'normal forms differ, numbers agree'}")
-        return Verdict(FAILED, f"{self.text}: wrong on an instance in exact fractions")
+        return both(self.text, same, self.numbers_agree(), why)
 
     def numbers_agree(self) -> bool:
         return all(
@@ -86,21 +90,26 @@ class Equal:
 
 @dataclass(frozen=True)
 class Misprint:
-    """What a paper prints is wrong: the claim as printed must fail in exact numbers."""
+    """A formula as printed is not what (4) gives; ``meant`` is, and must not pass as wrong."""
 
-    printed: Equal
+    printed: Any  # a claim with a right side
+    meant: Any
 
     @property
     def text(self) -> str:
         return f"{self.printed.text}, as printed, is wrong"
 
     def decide(self) -> Verdict:
-        if self.printed.decide().status == FAILED:
+        status = self.printed.decide().status
+        if status == FAILED and self.printed.rejects():
             return Verdict(PROVED)
-        return Verdict(FAILED, f"{self.printed.text}: what is printed holds after all")
+        return Verdict(FAILED, f"{self.printed.text}: what is printed is {status}")
 
     def mutants(self, draw: random.Random) -> Iterator[Any]:
-        return iter(())
+        yield Misprint(replace(self.printed, right=self.meant), self.meant)
+
+    def rejects(self) -> bool:
+        return not self.printed.rejects()
 
 
 @dataclass(frozen=True)

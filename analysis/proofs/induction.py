@@ -11,6 +11,7 @@ That an order takes leaf after leaf, and that N_k changes nothing, is looked up 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from sympy import Identity, MatrixExpr, ZeroMatrix
@@ -70,7 +71,7 @@ def leaves_first(order: str, brackets: tuple[tuple[str, ...], ...]) -> Checked:
         if len(groups) != n * len(brackets):
             return False
         for turn, kinds in enumerate(brackets):
-            gone: set[int] = set()
+            gone: set[Any] = set()
             for group in groups[turn * n : turn * n + n]:
                 k = group[0][1]
                 if [tuple(b) for b in group] != [(kind, k) for kind in kinds]:

@@ -17,8 +17,8 @@ from collections.abc import Iterable
 
 from sympy import symbols
 
-from .arm_claims import Arm, Same, Wrong
-from .claim import Claim
+from .arm_claims import Arm, Same
+from .claim import Claim, Misprint
 from .statement import statement
 
 PAPER = "Pasic, Williams & Hui 1999"
@@ -73,7 +73,7 @@ def misprint_of_inertia() -> Iterable[Claim]:
     for order, steps in REDUCED:
         left = arm.engine(order, steps, "qdd_1,qdd_2")
         printed = Same(f"{order}: m_12 as printed", arm, left, M_12_PRINTED)
-        yield Wrong(f"{order}: m_12 as printed is wrong", printed, M_12)
+        yield Misprint(printed, M_12)
         lacks = m_2 * l_1 * l_c2 * c_2 - m_2 * l_1 * l_c3 * c_2
         yield Same(f"{order}: what m_12 lacks", arm, left - M_12_PRINTED, lacks)
 
@@ -102,13 +102,13 @@ def misprint_of_forces() -> Iterable[Claim]:
     for order, steps in REDUCED:
         f_1 = arm.engine(order, steps, "rhs qdd_1")
         printed = Same(f"{order}: f_1 as printed", arm, f_1, F_1_PRINTED)
-        yield Wrong(f"{order}: f_1 as printed is wrong", printed, F_1)
+        yield Misprint(printed, F_1)
         yield Same(f"{order}: what f_1 lacks", arm, f_1 - F_1_PRINTED, -l_2 * f_3y)
         f_1, f_2 = (anywhere.engine(order, steps, f"rhs qdd_{i}") for i in (1, 2))
         right = F_1_FREE - F_2_FREE - l_1 * f_3x * s_2 - l_1 * f_3y * c_2
         yield Same(f"{order}: f_1 - f_2", anywhere, f_1 - f_2, right)
         printed = Same(f"{order}: f_1 - f_2 as printed", anywhere, f_1 - f_2, F_1_PRINTED - F_2)
-        yield Wrong(f"{order}: f_1 - f_2 as printed is wrong", printed, right)
+        yield Misprint(printed, right)
 
 
 @statement(
