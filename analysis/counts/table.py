@@ -67,7 +67,7 @@ class Count:
         if not self.polynomials:
             return self.why
         if self.proof.proved:
-            return f"proved for n >= {self.holds_from}"
+            return f"proved for n >= {self.holds_from} ({self.proof.kind})"
         return f"fitted only, n = {self.holds_from} to {max(self.counted)}"
 
     def as_dict(self) -> dict[str, Any]:
