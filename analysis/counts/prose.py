@@ -76,18 +76,19 @@ step finds the blocks and patterns that the step before it found, relative to it
 the same and leaves the same behind, and by induction so do all that follow. Checked on the programs
 themselves:
 
-* *repeats*, linear counts on chains: between tip and base the instructions of a link, each operand
-  given by links away, place in that link's segment, transposition and pattern, are the same list from link
-  to link, at least three in a row; the programs of n and n + 1 links differ by one such segment;
-  and the slope of the polynomial is what the segment costs.
+* *repeats*, linear counts on chains: between tip and base the instructions of a link, each
+  operand given by links away, place in that link's segment, transposition and pattern, are the
+  same list from link to link, at least three in a row; the programs of n and n + 1 links differ
+  by one such segment; and the slope of the polynomial is what the segment costs.
 * *grows*, other counts: instructions described without their place, by what made their operands
-  and how near, make a multiset P(n). Its d-th difference must be the same for three n in a row, and all
-  that it reads must be inputs or made within it. For CRBM d = 2: a link's segment grows by one
-  template for each link beyond it. The factor at the end is left out of P(n): where its operands
-  have no zero and no one, its loops give a polynomial of degree 3. On full binary trees
-  what P(2 n + 1) has beyond twice P(n) must be the same three times. The polynomial is then the one through
-  degree + 1 counts, and at least three more confirm it. This looks at less than *repeats* does:
-  at what is done how often, near what and on which patterns, not at the place of each operand.
+  and how near, make a multiset P(n). Its d-th difference must be the same for three n in a row,
+  and all that it reads must be inputs or made within it. For CRBM d = 2: a link's segment grows
+  by one template for each link beyond it. The factor at the end is left out of P(n): where its
+  operands have no zero and no one, its loops give a polynomial of degree 3. On full binary trees
+  what P(2n+1) has beyond twice P(n) must be the same three times. The polynomial is then the one
+  through degree + 1 counts, and at least three more confirm it. This looks at less than *repeats*
+  does: at what is done how often, near what and on which patterns, not at the place of each
+  operand.
 
 Below the n that this reaches every n was counted. The premise is read off the lines of an order,
 not checked: that it goes on listing the blocks of further links as it does for the first nine. So
