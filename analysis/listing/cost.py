@@ -158,17 +158,15 @@ class Coster:
         kind = node.info[0]
         if kind in ("pdd", "f"):
             return 6
-        size = self.size("N", node.index)
-        return 6 - size if kind == "fC" else size
+        return self.size("C" if kind == "fC" else "N", node.index)
 
     def _cut(self, node: Node) -> Shape:
         """Rows or columns of weighted rows (6, 8); columns are cut out of the transpose."""
         columns = self.shape(node.args[0])[1]
-        N = self.size("N", node.index)
         kind = node.info[0]
         if kind in ("residuals", "weights"):
             return 1, columns
-        return {"along": N, "left": 6 - N, "beside": 6 - N}[kind], columns
+        return self.size("N" if kind == "along" else "C", node.index), columns
 
     def cost(self, node: Any) -> Cost:
         if isinstance(node, Leaf):

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .nodes import Index, Leaf, Node, Sum, Term, children
-from .sets import Condition, Context, Set, Tree
+from .nodes import Index, Leaf, Node, Sum, Term, children, shape
+from .sets import Context, Set, Tree
 
 MAPS = ("", "parent", "whole", "carrier")
 LETTERS = "cdeghlmnruwxyz"  # of sums; "k" is the loop's, "j" and "i" a line's own
@@ -204,15 +204,6 @@ def _keys(one: Sum) -> Iterator[tuple[tuple, Term]]:
         times[place] += 1
 
 
-def shape(node: Any) -> tuple:
-    """What must be the same for two expressions to fold: all but bodies and inner sums."""
-    if isinstance(node, Leaf):
-        return ("leaf", node.family, node.transposed, len(node.index))
-    if isinstance(node, Sum):
-        return ("sum", node.kind)
-    return (node.op, node.info, len(node.index), *(shape(arg) for arg in node.args))
-
-
 def bodies(node: Any) -> Iterator[int]:
     """Bodies of an expression in reading order, those of inner sums left out."""
     if isinstance(node, Sum):
@@ -222,4 +213,4 @@ def bodies(node: Any) -> Iterator[int]:
         yield from bodies(child)
 
 
-__all__ = ["Condition", "Folder", "bodies", "shape"]
+__all__ = ["Folder", "bodies"]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from .cost import Poly
 from .loops import Line, Loop
 from .names import Symbol
-from .nodes import Index, Sum, Term
+from .nodes import Index, Node, Sum, Term
 from .sets import Condition, Set
 from .style import ATOM, MEANINGS, PRODUCT, TESTS, Style
-from .text import cases, has_costs, tables_used
+from .text import both, cases, has_costs, tables_used
 
 if TYPE_CHECKING:
     from .listing import Listing
@@ -23,6 +23,9 @@ HEAD = r"""\documentclass[10pt]{article}
 \allowdisplaybreaks
 \begin{document}
 """
+THIN = r"\,"
+LONG = 70  # characters that are seen of a row of a formula
+WIDE = 96  # characters that are seen of a row of costs
 SPECIAL = str.maketrans({"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "^": r"\^{}", "~": r"\~{}",
                          "{": r"\{", "}": r"\}", "$": r"\$", "\\": r"\textbackslash{}",
                          "×": r"$\times$", "'": "'"})  # fmt: skip
@@ -89,6 +92,10 @@ class Latex(Style):
         inside = ", ".join(self.text(arg) for arg in args)
         return rf"\operatorname{{{name.strip()}}}({inside}{more})", ATOM
 
+    def rows_of(self, node: Node) -> tuple[str, int]:
+        block = rf"\text{{{node.info[0]}}}{self.subscript(node.index)}"
+        return rf"[{self.text(node.args[0])}]_{{{block}}}", ATOM
+
     def part(self, term: Term) -> str:
         text = self.text(term.node)
         for letter, s in term.over:
@@ -103,7 +110,7 @@ class Latex(Style):
 
     def set(self, s: Set) -> str:
         inside = f"({','.join(s.of)})" if s.of else ""
-        more = {"N": r",\,N>0", "C": r",\,N<6"}.get(s.only, "")
+        more = {"N": r",\,N>0", "C": r",\,N<6", "F": r",\,N=0"}.get(s.only, "")
         table = re.fullmatch(r"J(\d+)", s.name)
         name = f"J_{{{table[1]}}}" if table else rf"\text{{{s.name}}}"
         return f"{name}{inside}{more}"
@@ -181,7 +188,8 @@ def _loop(listing: Listing, style: Latex, loop: Loop) -> str:
 
 def _rows(listing: Listing, style: Latex, line: Line) -> list[str]:
     rows = []
-    for expression, when in cases(line):
+    for expression, one in cases(line):
+        when = both(line, one)
         left, inverse = style.left(line.family, line.index)
         notes = [rf"{letter} \in {style.set(s)}" for letter, s in line.over]
         text = _broken(style, expression, inverse)
@@ -192,34 +200,39 @@ def _rows(listing: Listing, style: Latex, line: Line) -> list[str]:
         tail = rf"\qquad ({', '.join(notes)})" if notes else ""
         rows.append(f"{left} &= {text}{tail}")
     shape = r" \times ".join(p.text(name=_name) for p in listing.shape(line))
-    costs = [
-        rf"{p.text(name=_name, times=chr(92) + ',')}\ \text{{{name}}}"
-        for p, name in has_costs(listing.cost(line))
-    ]
-    rows.append(
-        rf"&\quad {{\scriptstyle {shape}" + (rf":\ {', '.join(costs)}" if costs else "") + "}"
-    )
+    pieces = [shape + ":"] if has_costs(listing.cost(line)) else [shape]
+    for poly, name in has_costs(listing.cost(line)):
+        told = poly.text(name=_name, times=THIN)
+        pieces.append(rf"{told}\ \text{{{name}}}")
+    row = ""
+    for number, piece in enumerate(pieces):
+        if row and len(_plain(row + piece)) > WIDE:
+            rows.append(rf"&\quad {{\scriptstyle {row}}}")
+            row = r"\qquad "
+        row += piece + (r",\ " if 0 < number < len(pieces) - 1 else r"\ ")
+    rows.append(rf"&\quad {{\scriptstyle {row}}}")
     return rows
 
 
-LONGEST = 170  # characters of LaTeX in one row, more or less
-
-
 def _broken(style: Latex, expression: Sum, inverse: bool) -> str:
-    """A long sum goes on in the next row."""
-    rows, row = [], ""
-    for number, term in enumerate(expression.terms):
-        one = style.text(Sum((term,))) if number == 0 else style.rest(term)
-        if row and len(_plain(row + one)) > 78:
-            rows.append(row)
-            row = r"\qquad{}" + one
-        else:
-            row += one
-    rows.append(row)
+    """A long sum goes on in the next row, inside brackets too."""
+    text = style.text(expression)
     if inverse:
-        text = " \\\\\n&\\quad ".join(rows)
-        return rf"({text})^{{-1}}" if len(rows) > 1 else rf"\bigl({text}\bigr)^{{-1}}"
-    return " \\\\\n&".join(rows)
+        text = rf"({text})^{{-1}}"
+    rows, row, depth, start = [], "", 0, 0
+    for at in range(len(text) + 1):
+        sign = text[at : at + 1]
+        depth += (sign == "{") - (sign == "}")
+        if at < len(text) and (depth or at == start or text[at : at + 3] not in (" + ", " - ")):
+            continue
+        piece = text[start:at]
+        if row and len(_plain(row + piece)) > LONG:
+            rows.append(row)
+            row = r"\qquad{}" + piece
+        else:
+            row += piece
+        start = at
+    return " \\\\\n&".join([*rows, row])
 
 
 def _plain(text: str) -> str:
@@ -228,9 +241,9 @@ def _plain(text: str) -> str:
 
 
 def _name(name: str) -> str:
-    letter = re.fullmatch(r"N_λ\((.)\)", name)
+    letter = re.fullmatch(r"([NC])_λ\((.)\)", name)
     if letter:
-        return rf"N_{{\lambda({letter[1]})}}"
+        return rf"{letter[1]}_{{\lambda({letter[2]})}}"
     return name
 
 
@@ -243,8 +256,9 @@ def _notes(listing: Listing) -> str:
         lines.append(rf"$J_{{{name[1:]}}}$ = {escaped(shown)}.")
     mul, add, div = listing.total
     lines.append(
-        "Costs are one value's, blocks counted full; in all, on this tree, "
-        f"{mul:,} multiplications, {add:,} additions and {div:,} divisions."
+        r"Costs are one value's, blocks counted full: $N_k$ freedoms of joint $k$, $C_k = 6 - N_k$,"
+        rf" $|c|$ terms of a sum over $c$. In all, on this tree, {mul:,} multiplications, "
+        f"{add:,} additions, {div:,} divisions."
     )
     return "\\medskip{\\small\\raggedright\n" + "\\par\n".join(lines) + "\\par}"
 

@@ -19,7 +19,7 @@ from .loops import Line, Loop, loops_of
 from .names import DEFAULTS, NOTATIONS, Names, Symbol
 from .nodes import Family, Index, Leaf, leaves
 from .sets import Tree
-from .unroll import check
+from .unroll import FoldingError, check
 from .values import Values
 
 MAX_UPDATES = 300_000  # pairs of blocks that are updated: what is read as formulas in seconds
@@ -87,7 +87,7 @@ class Listing:
         for family, members in found.items():
             indices = [index for index, *_ in members]
             rows = self._dim(indices, [r for _, r, _, _ in members])
-            if all(vector for *_, vector in members):
+            if all(vector and c == 1 for _, _, c, vector in members):
                 columns = 1
             else:
                 columns = self._dim(indices, [c for _, _, c, _ in members])
@@ -139,7 +139,9 @@ class Listing:
 
     def _size(self, kind: str, index: tuple) -> Poly:
         name = Poly("N_" + index[0].letter if not index[0].of else f"N_λ({index[0].letter})")
-        return name if kind == "N" else 6 - name
+        if kind == "N":
+            return name
+        return Poly(next(iter(name.terms))[0].replace("N_", "C_"))
 
     @cached_property
     def coster(self) -> Coster:
@@ -194,11 +196,11 @@ class Listing:
                 for dim in self._dims[one.family]
             )  # fmt: skip
 
-        coster = Coster(
-            leaf,
-            lambda _: 1,
-            lambda kind, index: self.tree.dof[index[0]] if index else sum(self.tree.dof),
-        )
+        def size(kind: str, index: tuple) -> int:
+            N = self.tree.dof[index[0]]
+            return N if kind == "N" else 6 - N
+
+        coster = Coster(leaf, lambda _: 1, size)
         total = Cost()
         for m in self.values.members.values():
             total = total.plus(coster.cost(self.values.tree(m.value)))
@@ -280,7 +282,12 @@ def of(system: System, order: Any, notation: str | None = None) -> Listing:
     values = Values(program, structure, position, minus)
     tree = Tree(structure)
     loops = tuple(loops_of(values, tree))
-    check(values, tree, loops)
+    try:
+        check(values, tree, loops)
+    except FoldingError:  # steps that cannot be told together are told one by one
+        tree = Tree(structure)
+        loops = tuple(loops_of(values, tree, apart=True))
+        check(values, tree, loops)
     names = Names(values, loops, told)
     return Listing(program.name, source, told, system, values, tree, loops, names)
 

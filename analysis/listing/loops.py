@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from kkt.elimination.program import Program
 
 from .fold import Folder
-from .nodes import Family, Index, Leaf, Node, Sum, leaves
+from .nodes import Family, Index, Sum, leaves
 from .sets import Condition, Context, Set, Tree
 from .values import Member, Values
 
@@ -118,11 +118,11 @@ def runs_of(units: list[Unit], tree: Tree) -> list[list[Unit]]:
     return runs
 
 
-def loops_of(values: Values, tree: Tree) -> list[Loop]:
-    """All lines, in loops: before the pivots, forward, backward."""
+def loops_of(values: Values, tree: Tree, apart: bool = False) -> list[Loop]:
+    """All lines, in loops: before the pivots, forward, backward; ``apart``: pivot after pivot."""
     units = units_of(values.program, tree, False)
     runs = runs_of(units, tree)
-    many = len(runs) > MOST
+    many = apart or len(runs) > MOST
     if many:
         runs = [units_of(values.program, tree, True)]
     by_event: dict[tuple[bool, int], list[Member]] = defaultdict(list)
@@ -202,18 +202,21 @@ def lines_of(
     for place, (_, members) in enumerate(grouped):
         for member in members:
             families.setdefault(member.family, [[] for _ in grouped])[place].append(member)
-    lines: list[tuple[int, Line]] = []
     contexts = [{"k": unit.body} for unit, _ in grouped]
+    lines: list[Line] = []
+    makes: list[list[list[Member]]] = []  # members of each line, step after step
     for family, found in families.items():
-        first = min(m.value for members in found for m in members)
+        parts = [found]
         split = [_line(values, folder, contexts, family, found)]
         for fine in (False, True):
             if _awkward(folder, split):
-                parts = _parts(folder, contexts, found, fine)
-                other = [_line(values, folder, contexts, family, part) for part in parts]
-                split = min(split, other, key=lambda x: _awkward(folder, x))
-        lines += [(first, line) for line in split]
-    return _in_order(lines)
+                finer = _parts(folder, contexts, found, fine)
+                other = [_line(values, folder, contexts, family, part) for part in finer]
+                if _awkward(folder, other) < _awkward(folder, split):
+                    parts, split = finer, other
+        lines += split
+        makes += parts
+    return tuple(lines[i] for i in _in_order(values, makes))
 
 
 def _awkward(folder: Folder, lines: list[Line]) -> int:
@@ -253,8 +256,10 @@ def _line(
     there = [bool(members) for members in found]
     slots = [[m.index for m in members] for members in found]
     when = None
-    have = [c for c, yes in zip(contexts, there, strict=True) if yes]
-    over, inner = folder.spread(have, [s for s in slots if s], OWN)
+    over, inner = folder.spread(contexts, slots, OWN)
+    if folder.tables(tuple(over)):
+        have = [c for c, yes in zip(contexts, there, strict=True) if yes]
+        over, inner = folder.spread(have, [s for s in slots if s], OWN)
     if not over:
         when = folder.tree.name_condition(contexts, there)
     elif not all(there):
@@ -273,26 +278,23 @@ def _line(
     return Line(family, index, tuple(over), when, expression)
 
 
-def _in_order(lines: list[tuple[int, Line]]) -> tuple[Line, ...]:
+def _in_order(values: Values, makes: list[list[list[Member]]]) -> list[int]:
     """Lines after those of the same step that they need; otherwise as the program has them."""
-    left = [line for _, line in sorted(lines, key=lambda pair: pair[0])]
-    done: list[Line] = []
+    needs: list[set[int]] = [set() for _ in makes]
+    for place in range(len(makes[0]) if makes else 0):
+        here = {(m.family, m.index): i for i, one in enumerate(makes) for m in one[place]}
+        for i, one in enumerate(makes):
+            for member in one[place]:
+                for leaf in leaves(values.tree(member.value)):
+                    needs[i].add(here.get((leaf.family, leaf.index), i))
+    first = [min(m.value for members in one for m in members) for one in makes]
+    left = sorted(range(len(makes)), key=first.__getitem__)
+    done: list[int] = []
     while left:
-        open_ = {line.family for line in left}
-        ready = next((line for line in left if not _needs(line) & (open_ - {line.family})), left[0])
+        ready = next((i for i in left if not (needs[i] - {i}) & set(left)), left[0])
         left.remove(ready)
         done.append(ready)
-    return tuple(done)
+    return done
 
 
-def _needs(line: Line) -> set[Family]:
-    """Families of which a line may use what this very step makes."""
-    return {leaf.family for leaf in leaves(line.expression) if _same_step(leaf)}
-
-
-def _same_step(leaf: Leaf) -> bool:
-    """Whether a value may be one that this very step makes: its index begins with k."""
-    return any(i == Index("k") for i in leaf.index)
-
-
-__all__ = ["Any", "Case", "Line", "Loop", "Node", "loops_of"]
+__all__ = ["Case", "Line", "Loop", "loops_of"]

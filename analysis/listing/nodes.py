@@ -74,6 +74,15 @@ def leaves(node: Any) -> Iterator[Leaf]:
         yield from leaves(child)
 
 
+def shape(node: Any) -> tuple:
+    """What must be the same for two expressions to fold: all but bodies and inner sums."""
+    if isinstance(node, Leaf):
+        return ("leaf", node.family, node.transposed, len(node.index))
+    if isinstance(node, Sum):
+        return ("sum", node.kind)
+    return (node.op, node.info, len(node.index), *(shape(arg) for arg in node.args))
+
+
 def transpose(node: Any) -> Any:
     """The transposed expression, carried down to the leaves."""
     if isinstance(node, Leaf):

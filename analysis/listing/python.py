@@ -50,12 +50,13 @@ def python(listing: Listing) -> str:
     tree = sorted(tree, key=_ORDER.index)
     setup = "\n".join(TREE[name] for name in tree)
     head += textwrap.indent(setup, "    ").splitlines()
-    head += textwrap.wrap(
-        f"{', '.join(made)} = ({', '.join('{}' for _ in made)},)"
-        if len(made) == 1
-        else f"{', '.join(made)} = ({', '.join('{}' for _ in made)})",
-        92, initial_indent="    ", subsequent_indent="        ",
-    )  # fmt: skip
+    if len(made) == 1:
+        head.append(f"    {made[0]} = {{}}")
+    else:
+        head += textwrap.wrap(
+            f"({', '.join(made)}) = ({{}} for _ in range({len(made)}))",
+            92, initial_indent="    ", subsequent_indent="     ",
+        )  # fmt: skip
     tail = (
         f"    return np.concatenate([{result}[k] for k in range({n_own}) if N[k]])"
         if any(listing.system.tree.dof)
@@ -81,14 +82,16 @@ def python(listing: Listing) -> str:
 
 
 _ORDER = [
-    "ancestors", "depth", "tip_to_base", "rank", "children", "siblings", "below", "subtree", "path",
+    "children", "ancestors", "tip_to_base", "rank", "siblings", "below", "subtree", "path",
     "joints", "near", "before", "after", "siblings before", "siblings after", "roots", "bodies",
 ]  # fmt: skip
 
 
 def _docstring(listing: Listing) -> str:
     what = "Joint accelerations" if listing.problem == "qdd" else "Joint efforts"
-    text = f'"""{what} by {listing.order} ({listing.source}).\n\n'
+    source = f" ({listing.source})" if listing.source else ""
+    first = textwrap.wrap(f'"""{what} by {listing.order}{source}.', 92)
+    text = "\n".join(first) + "\n\n"
     text += (
         "parent[k] is the body that k hangs on, -1 for none; M (6, 6) inertias, H (N_k, 6) joint\n"
         "axes, Phi (6, 6) force transforms to the parent, a and b (6,) bias accelerations and\n"
@@ -104,6 +107,8 @@ def _helpers(script: Script) -> str:
     text = ""
     if script.functions & {"along", "across", "basis"}:
         text += SPLIT
+    if script.functions & {"weigh", "rotate"}:
+        text += ROTATIONS
     if script.functions & {"stack", "square", "part"}:
         text += DENSE
     return text
@@ -137,6 +142,75 @@ def across(H):
     C[other] = np.eye(len(other))
     C[rows] = -np.linalg.solve(H[:, rows], H[:, other])
     return C
+'''
+
+
+ROTATIONS = '''
+
+def basis(H):
+    """[S E]: joint axes, and directions beside them."""
+    other = [i for i in range(6) if i not in rows_of(H)]
+    return np.hstack([H.T, np.eye(6)[:, other]])
+
+
+def weigh(K, u):
+    """K = R^T D R as rows [D R, R^-T u, D]."""
+    A, u, rows = K.copy(), u.copy(), np.zeros((6, 8))
+    for j in range(6):
+        rows[j] = [*A[j], u[j], A[j, j]]
+        if A[j, j]:
+            u = u - A[j] / A[j, j] * u[j]
+            A = A - np.outer(A[j], A[j] / A[j, j])
+        u[j] = A[j] = A[:, j] = 0.0
+    return rows
+
+
+def unweighed(rows):
+    """What is left of u where the weight is zero."""
+    return np.where(rows[:, 7] == 0, rows[:, 6], 0.0)
+
+
+def rotate(own, sets, N):
+    """Rows merged into a body's own: unit rows [r, z, w], the joint's N first."""
+    rows = np.concatenate([np.zeros((0, 8)), *(np.column_stack(s) for s in sets)])
+    done = []
+    for j in range(6):
+        pivot, d = own[j, :7].copy(), own[j, 7]
+        if d:
+            for row in rows:
+                x, w, h = row[j], row[7], row[:7].copy()
+                new = d + w * x * x
+                row[:7] -= x / d * pivot
+                row[7] *= d / new
+                pivot, d = pivot + w * x * h, new
+        elif j < N:
+            wx = rows[:, 7] * rows[:, j]
+            pivot, d = wx @ rows[:, :7], wx @ rows[:, j]
+            rows[:, :7] -= np.outer(rows[:, j] / d, pivot)
+        else:
+            continue
+        rows[:, j] = 0.0
+        done.append([*(pivot / d), d])
+    return np.array([*done, *(row for row in rows if row[7] and row[:6].any())])
+
+
+def cut(x, part, N):
+    """Rows along the joint, beside it, what it leaves; residuals and weights of columns."""
+    return {"along": x[:N], "beside": x[N:6], "left": x[N:]}.get(part, x[-2 + (part == "weights")])
+
+
+def pivot(rows):
+    """L and D of the joint's rows."""
+    return rows[:, : len(rows)].T, rows[:, 7]
+
+
+def forward(factor, c):
+    return np.linalg.solve(factor[0], c)
+
+
+def back(factor, y, r):
+    """L^-T (D^-1 y - r)."""
+    return np.linalg.solve(factor[0].T, y / factor[1] - r)
 '''
 
 
@@ -220,7 +294,7 @@ def _data(listing: Listing) -> str:
     last = "tau" if listing.problem == "qdd" else "qdd"
     given = [array(t) for t in tau]
     if listing.problem == "tau":  # the accelerations under the model's efforts
-        qdd = eliminate(system).qdd
+        qdd = eliminate(system, None).qdd
         given = [array(qdd[offset[k] : offset[k + 1]]) for k in range(n)]
     parent = textwrap.fill(f"parent = {system.tree.parent.tolist()}", 98, subsequent_indent="    ")
     data = (

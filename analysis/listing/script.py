@@ -59,8 +59,10 @@ for k in range(n):
     "roots": "roots = [k for k in range(n) if parent[k] < 0]",
     "bodies": "bodies = range(n)",
     "rank": "rank = {k: i for i, k in enumerate(tip_to_base)}",
-    "depth": "depth = [len(ancestors[k]) for k in range(n)]",
-    "tip_to_base": """tip_to_base = sorted(range(n), key=lambda k: (depth[k], k))[::-1]""",
+    "tip_to_base": """levels = [[k for k in range(n) if parent[k] < 0]]
+while levels[-1]:
+    levels.append([c for k in levels[-1] for c in children[k]])
+tip_to_base = [k for level in levels[::-1] for k in level]""",
 }
 NEEDS = {
     "below": ("ancestors",), "subtree": ("ancestors",), "path": ("ancestors",),
@@ -68,8 +70,8 @@ NEEDS = {
     "near": ("siblings", "children"),
     "before": ("siblings", "children", "rank"),
     "after": ("siblings", "rank"), "siblings before": ("siblings", "rank"),
-    "siblings after": ("siblings", "rank"), "rank": ("tip_to_base",), "depth": ("ancestors",),
-    "tip_to_base": ("depth",),
+    "siblings after": ("siblings", "rank"), "rank": ("tip_to_base",),
+    "tip_to_base": ("children",),
 }  # fmt: skip
 
 
@@ -170,7 +172,7 @@ class Script:
     def inside(self, node: Any, right: bool) -> str:
         """A factor of a product."""
         text = self.text(node)
-        if isinstance(node, Sum) and not (text.endswith(")") and text.startswith("(")):
+        if isinstance(node, Sum):
             return text if _atom(node) else f"({text})"
         if right and isinstance(node, Node) and node.op in ("mul", "inner", "divide"):
             return f"({text})"
@@ -213,7 +215,7 @@ class Script:
             name = s.name.replace(" ", "_")
             text = f"{name}[{s.of[0]}]" if s.of else name
         if s.only:
-            test = "N[j_] > 0" if s.only == "N" else "N[j_] < 6"
+            test = {"N": "N[j_] > 0", "C": "N[j_] < 6", "F": "N[j_] == 0"}[s.only]
             text = f"[j_ for j_ in {text} if {test}]"
         return text
 

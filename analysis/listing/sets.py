@@ -18,7 +18,7 @@ class Set(NamedTuple):
 
     name    children, ancestors, below, path, subtree, siblings, bodies, roots, a table's name
     of      letters whose bodies it is taken of
-    only    "": all of them; "N": with a joint that moves; "C": with one that constrains
+    only    "": all of them; "N": with a joint that moves; "C": that constrains; "F": fixed
     """
 
     name: str
@@ -134,7 +134,8 @@ class Tree:
         return [k for k in found if self.admits(s.only, k)]
 
     def admits(self, only: str, k: int) -> bool:
-        return not only or (self.dof[k] > 0 if only == "N" else self.dof[k] < 6)
+        N = self.dof[k]
+        return {"": True, "N": N > 0, "C": N < 6, "F": N == 0}[only]
 
     def name_set(
         self, contexts: list[Context], found: list[tuple[int, ...]], ordered: bool = False
@@ -147,7 +148,7 @@ class Tree:
             return self._table(contexts, [tuple(x) for x in found])
         wanted = [frozenset(x) for x in found]
         letters = tuple(contexts[0]) if contexts else ()
-        for only in ("", "N", "C"):
+        for only in ("", "N", "C", "F"):
             for name in self.SETS:
                 for letter in letters:
                     s = Set(name, (letter,), only)

@@ -131,8 +131,7 @@ class Style:
         if node.op == "cut":
             return self.function(node.info[0], node.args)
         if node.op == "part":
-            block = f"{node.info[0]}{self.subscript(node.index)}"
-            return self.function(f"rows {block} of ", node.args[:1])
+            return self.rows_of(node)
         if node.op == "divide":
             text, level = self.level(node.args[0])
             return f"{self.closed(text, level)} / {node.info[0]}", PRODUCT
@@ -140,6 +139,11 @@ class Style:
 
     def function(self, name: str, args: tuple, more: str = "") -> tuple[str, int]:
         return f"{name}({', '.join(self.text(arg) for arg in args)}{more})", ATOM
+
+    def rows_of(self, node: Node) -> tuple[str, int]:
+        """The rows of one block of a stack."""
+        block = f"{node.info[0]}{self.subscript(node.index)}"
+        return f"{self.text(node.args[0])}[{block}]", ATOM
 
     def closed(self, text: str, level: int) -> str:
         return f"({text})" if level == SUM or text.startswith("-") else text
@@ -187,11 +191,6 @@ class Style:
             texts.append((f"-{text}" if negative else text) if number == 0 else lead + text)
         return "".join(texts), SUM
 
-    def rest(self, term: Term) -> str:
-        """A term that is not the first of its sum."""
-        text, negative = self.term(term)
-        return (self.minus if negative else self.plus) + text
-
     def term(self, term: Term) -> tuple[str, bool]:
         text, level = self.level(term.node)
         negative = term.sign < 0
@@ -226,7 +225,7 @@ class Style:
 
     def set(self, s: Set) -> str:
         inside = f"({','.join(s.of)})" if s.of else ""
-        more = {"N": ", N > 0", "C": ", N < 6"}.get(s.only, "")
+        more = {"N": ", N > 0", "C": ", N < 6", "F": ", N = 0"}.get(s.only, "")
         return f"{SETS.get(s.name, s.name)}{inside}{more}"
 
     def condition(self, condition: Condition) -> str:

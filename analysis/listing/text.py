@@ -63,19 +63,23 @@ def cases(line: Line) -> list[tuple[Sum, Condition | None]]:
     """The expression, or two of them where every term stands under one of two conditions."""
     whens = list(dict.fromkeys(term.when for term in line.expression.terms))
     if len(whens) != 2 or None in whens or any(t.over for t in line.expression.terms):
-        return [(line.expression, line.when)]
+        return [(line.expression, None)]
     return [
-        (
-            Sum(tuple(t._replace(when=None) for t in line.expression.terms if t.when == when)),
-            when,
-        )
+        (Sum(tuple(t._replace(when=None) for t in line.expression.terms if t.when == when)), when)
         for when in sorted(whens, key=str)
     ]
 
 
+def both(line: Line, when: Condition | None) -> Condition | None:
+    """The condition of a line and that of one of its cases."""
+    if when is None or line.when is None or when == line.when:
+        return when or line.when
+    return Condition((*line.when.tests, *when.tests))
+
+
 def _line(listing: Listing, style: Style, line: Line, pad: str) -> Iterator[str]:
     for expression, when in cases(line):
-        yield pad + formula(style, line, expression, when)
+        yield pad + formula(style, line, expression, both(line, when))
     rows, columns = listing.shape(line)
     costs = [f"{p.text()} {name}" for p, name in has_costs(listing.cost(line))]
     yield f"{pad}    {rows.text()} × {columns.text()};  {', '.join(costs) or 'no operation'}"
@@ -133,8 +137,8 @@ def _look(node: object, used: dict[str, None]) -> None:
 def _total(listing: Listing) -> str:
     mul, add, div = listing.total
     return (
-        f"Costs are a value's, blocks counted full. In all, on this tree: {mul:,} multiplications, "
-        f"{add:,} additions, {div:,} divisions."
+        "Costs are one value's, blocks counted full: N_k freedoms of joint k, C_k = 6 - N_k, |c|\n"
+        f"terms of a sum over c. In all, on this tree, {mul:,} mul, {add:,} add, {div:,} div."
     )
 
 
@@ -156,5 +160,5 @@ def pseudocode(listing: Listing) -> str:
                         pad += "    "
                 bare = line._replace(over=())
                 for expression, when in cases(line):
-                    lines.append(pad + formula(style, bare, expression, when, "←"))
+                    lines.append(pad + formula(style, bare, expression, both(line, when), "←"))
     return "\n".join([*lines, "where", *("    " + line for line in tables(listing))]) + "\n"

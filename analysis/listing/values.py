@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from kkt.blocks import KINDS, Structure
 from kkt.elimination.program import Instruction, Place, Program, Ref
 
-from .nodes import Family, Leaf, Node, Sum, Term, transpose
+from .nodes import Family, Leaf, Node, Sum, Term, shape, transpose
 
 THROUGH = ("mirror", "forward", "same", "factor")  # names are those of what they take
 ALWAYS = ("along", "across", "basis")  # of S alone: named even where they are used once
@@ -63,6 +63,7 @@ class Values:
         self.names: set[int] = set()
         self._choose()
         self.members = self._members()
+        self._trees: dict[int, Sum] = {}
         self._sign_families()
 
     # -- which values are named ---------------------------------------------------------------
@@ -109,7 +110,8 @@ class Values:
         for i in self.live:
             if i.op == "factor":
                 self._name(i.args[0].value)
-            if i.op in ("same", *ALWAYS) or again[i.out] > 1:
+            copy = i.op == "same" and self.place[i.out].label != "children"
+            if copy or i.op in ALWAYS or again[i.out] > 1:
                 self._name(i.out)
         for value, block in self.solved.items():
             if block.kind == "qdd":
@@ -176,9 +178,9 @@ class Values:
             if place.label in ("pivot", "x", "s") and kinds not in ONE:
                 kinds = (kinds[0], "and others")
         label = place.label
-        if label == "entry" and place.blocks[-1] >= 0:
+        if label in ("entry", "children") and place.blocks[-1] >= 0:
             i, j = (b % self.structure.n for b in place.blocks)
-            label = "own" if i == j else label
+            label = "own" if i == j and label == "entry" else label
         return (label, kinds, place.back)
 
     def _bodies(self, place: Place) -> tuple[int, ...]:
@@ -186,7 +188,7 @@ class Values:
         return bodies[:1] if "and others" in self._label(place)[1] else bodies
 
     def _event(self, place: Place) -> tuple[bool, int]:
-        if place.label == "entry" and self.position:
+        if place.label in ("entry", "children") and self.position:
             first = min((b for b in place.blocks if b >= 0), key=self.position.__getitem__)
             return (FORE, self._pivot_of[first])
         return (place.back, place.pivot)
@@ -279,29 +281,43 @@ class Values:
         return result
 
     def _sign_families(self) -> None:
-        sign: dict[Family, int] = {}
-        for value in sorted(self.members):
-            member = self.members[value]
-            if member.family not in sign:
-                block = self._solution_kind(value)
-                if block in self.minus:
-                    sign[member.family] = -1
-                elif block == "qdd":
-                    sign[member.family] = 1
-                else:
-                    sign[member.family] = self.tree(value).terms[0].sign
-            self.members[value] = member._replace(sign=sign[member.family])
+        """Signs with which values read best: those of a family alike, first terms positive."""
+        forced: dict[Family, int] = {}
+        for value, block in self.solved.items():
+            member = self.members.get(self.canonical(value))
+            if member is not None and (block.kind == "qdd" or block.kind in self.minus):
+                forced[member.family] = -1 if block.kind in self.minus else 1
+        self._sign(forced)
+        # an equation keeps its meaning if all of it changes sign: pivot, couplings, right side
+        own = {m.family[1][0]: m.sign for m in self.members.values() if m.family[0] == "own"}
+        for m in self.members.values():
+            label, kinds = m.family[:2]
+            if label == "entry" and kinds[0] in own and kinds[1] in (kinds[0], "rhs"):
+                forced.setdefault(m.family, own[kinds[0]])
+        self._sign(forced)
 
-    def _solution_kind(self, value: int) -> str | None:
-        for v, block in self.solved.items():
-            if self.canonical(v) == value:
-                return block.kind
-        return None
+    def _sign(self, forced: dict[Family, int]) -> None:
+        seen: dict[Family, dict[tuple, int]] = defaultdict(dict)
+        for value in sorted(self.members):
+            member = self.members[value] = self.members[value]._replace(sign=1)
+            terms = [(shape(t.node), t.sign) for t in self._tree(value).terms]
+            known = seen[member.family]
+            likeness = sum(known[key] * sign for key, sign in terms if key in known)
+            sign = forced.get(member.family) or likeness or terms[0][1]
+            sign = 1 if sign > 0 else -1
+            for key, one in terms:
+                known.setdefault(key, sign * one)
+            self.members[value] = member._replace(sign=sign)
 
     # -- expressions --------------------------------------------------------------------------
 
     def tree(self, value: int) -> Sum:
         """What a named value is made from, as a sum of signed terms."""
+        if value not in self._trees:
+            self._trees[value] = self._tree(value)
+        return self._trees[value]
+
+    def _tree(self, value: int) -> Sum:
         sign, node = self._expand(self.made[value])
         if self.members[value].turned:
             node = transpose(node)
@@ -372,6 +388,9 @@ class Values:
             return 1, Sum(tuple(self._terms(i)))
         if i.op == "inner":
             return self._inner(i)
+        if i.op in ("weigh", "unweighed", "pivot", "weight"):
+            args = tuple(self._signed(ref) for ref in i.args)
+            return 1, Node(i.op, args, self.place[i.out].blocks[:1])
         if i.op in ("stack", "square", "rows", "rotate"):
             return self._gathered(i)
         sign, args = 1, []
@@ -468,7 +487,8 @@ class Values:
             k = self.place[i.out].blocks[0]
             N = int(self.structure.dof[k])
             kinds = {(6, 7): "residuals", (7, 8): "weights", (0, N): "along", (N, None): "left"}
-            return sign, Node("cut", (node,), (k,), (kinds.get(tuple(i.info), "beside"),))
+            what = kinds.get(tuple(i.info), "beside")
+            return sign, Node("cut", (node,), (k,), (what,))
         records = self._records(i)
         block = next(block for block, rows in records if rows == tuple(i.info))
         return sign, Node("part", (node, _listed([b for b, _ in records])), *_split((block,)))

@@ -110,12 +110,14 @@ class Bracket:
             return w.mul(w.mul(H, term), w.t(H), symmetric=True)
         joint = child.joint
         rows, columns = w.shape(joint)
+        before = w.at("projected", child.force)
         gram = w.mul(joint.T, joint, symmetric=True)
         if rows == columns or gram is None:
             return None  # a free joint passes nothing on: Mbar is zero
         seen = w.mul(child.c, w.t(H))
         along = w.solve(w.factor(gram, ()), w.mul(joint.T, seen))
         e = w.sub(seen, w.mul(joint, along))
+        w.place = before
         return w.mul(w.t(w.mul(child.N, e)), e, symmetric=True)
 
     def passed(self, o: int) -> Passed | None:
@@ -131,7 +133,7 @@ class Bracket:
         for b in self.rows:
             alone = list(self.couples[b]) == [f] and not any(b in x for x in self.C.values())
             if alone and N is not None and self.fronts.get(b, b) is None:
-                return Passed(c, N, self.couples[f][b])
+                return Passed(c, N, self.couples[f][b], f)
         return None
 
     def border(self, pivot: BasePivot, E: Blocks, W: Blocks) -> None:

@@ -21,6 +21,7 @@ class Passed(NamedTuple):
     c: Ref  # coupling of f with the block: -Phi^T
     N: Ref  # block (f, f) of the bracket's inverse: -Mbar
     joint: Ref  # H^T of the joint, which N maps to zero
+    force: int  # block of f
 
 
 Key = tuple[int, int]
@@ -99,6 +100,7 @@ class Fronts:
         if update is None:
             return own
         if own is not None and key[0] == key[1]:
+            update = self.write.named(update, "children", *key) or update
             self._terms[key[0]] = [own, update]
         total = self.write.add(own, update)
         if total is not None:

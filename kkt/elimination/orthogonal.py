@@ -54,13 +54,13 @@ class _Body:
     force: Ref | None  # p (6, 1)
 
 
-def orthogonal_program(symbolic: SymbolicFactor) -> Program:
+def orthogonal_program(symbolic: SymbolicFactor, apart: bool = False) -> Program:
     """The block program of a sequence of ABM's brackets, by rotations.
 
     Raises OrderError for other brackets, and for bodies before their children.
     """
     bodies = _bodies(symbolic)
-    write = Writer()
+    write = Writer(apart)
     trace = _Rotations(symbolic, write)
     for step, k in enumerate(bodies):
         trace.eliminate(step, k)
@@ -127,7 +127,7 @@ class _Rotations:
         """Merge the children's rows with the body's own; its joint leaves."""
         w, N = self.write, int(self.structure.dof[k])
         w.step = w.pivot = step
-        w.at("rows", k)
+        w.at("weighed", k)
         H = w.input("H", k, (N, 6)) if N else None
         basis = w.eye(6)
         along: Ref | None = None
@@ -139,16 +139,21 @@ class _Rotations:
         K = w.mul(w.mul(basis.T, M), basis, symmetric=True)
         own = w.emit("weigh", (K, w.mul(basis.T, b)), (6, 8), info=(N, k))
         merged: list[Ref | None] = [own]
+        w.at("unweighed", k)
         left = w.emit("unweighed", (own,), (6, 1))
+        w.at("force", k)
         force = w.mul(across, w.rows(left, N, 6))
         force = w.add(w.mul(along, w.rows(left, 0, N)) if N else None, force)
         for name in self.structure.children(self.structure.names[k]):
             c = self.structure.index[name]
             child, Phi, a = self.bodies[c], w.input("Phi", c, (6, 6)), w.input("a", c, (6, 1))
+            w.at("force", k)
             force = w.add(force, w.mul(Phi, child.force))
+            w.at("carried", k, c)
             if child.rows is not None:
                 rows = w.mul(w.mul(child.rows, Phi.T), basis)
                 merged += [rows, w.add(child.residual, w.mul(child.rows, a)), child.weight]
+        w.at("rotated", k)
         rows = w.emit("rotate", tuple(merged), (6, 8), info=(N, k))
         self.bodies[k] = self.leave(step, k, rows, force, basis, along, across)
 
@@ -168,6 +173,7 @@ class _Rotations:
         self.records.append(PivotRecord((Block("pdd", name), Block("f", name)), step, True, -1))
         factor = y = coupling = shift = None
         if N:
+            w.at("pivots", k)
             pivots = w.rows(rows, 0, N)
             assert pivots is not None and along is not None
             factor = w.emit("pivot", (pivots,), (N, N))
@@ -175,16 +181,24 @@ class _Rotations:
                 PivotRecord((Block("qdd", name),), step, False, factor.value, (0, N))
             )
             H, tau = w.input("H", k, (N, 6)), w.input("tau", k, (N, 1))
+            w.at("effort", k)
             e = w.sub(tau, w.mul(H, force))
+            w.at("y", k)
             y, shift = w.forward(factor, e), self.part(pivots, RESIDUAL)
+            w.at("passed", k)
             force = w.add(force, w.mul(along, e))
             if N < 6:
+                w.at("coupling", k)
                 coupling = self.part(pivots, (N, 6))
+                w.at("passed", k)
                 force = w.add(force, w.mul(across, w.mul(w.t(coupling), y)))
         G = residual = weight = None
         if N < 6:
+            w.at("left", k)
             rest = w.rows(rows, N, None)
+            w.at("G", k)
             G = w.mul(self.part(rest, (N, 6)), w.t(across))
+            w.at("z", k)
             residual, weight = self.part(rest, RESIDUAL), self.part(rest, WEIGHT)
         return _Body(
             step, basis, along, across, factor, y, coupling, shift, G, residual, weight, force
@@ -196,20 +210,24 @@ class _Rotations:
         name, up, body = self.structure.names[k], int(self.structure.parent[k]), self.bodies[k]
         w.step = w.pivot = body.step
         w.back = True
-        w.at("x", k)
+        w.at("beta", k)
         beta: Ref | None = w.input("a", k, (6, 1))
         if up >= 0:
             beta = w.add(w.mul(w.input("Phi", k, (6, 6)).T, self.alpha[up]), beta)
+        w.at("beside", k)
         beside = w.mul(w.t(body.across), beta)
         parts = [beside]
         if N:
             pull = w.add(body.shift, w.mul(body.coupling, beside))
             assert body.factor is not None and body.along is not None
+            w.at("moved", k)
             moved = w.emit("back", (body.factor, body.y, pull), (N, 1))
+            w.at("qdd", k)
             qdd = w.sub(moved, w.mul(body.along.T, beta))
             parts = [moved, beside] if N < 6 else [moved]
             assert qdd is not None
             self.solution[Block("qdd", name)] = qdd
+        w.at("alpha", k)
         alpha = w.mul(body.basis, w.stack(parts, [N, 6 - N] if N else [6], 1))
         assert alpha is not None
         self.alpha[k] = alpha

@@ -27,7 +27,7 @@ def program_of(symbolic: SymbolicFactor, apart: bool = False) -> Program:
     the sequence a pivot of its own, and every assembled entry and unknown a value of its own.
     """
     if symbolic.plan.sequence.rules.elimination == "orthogonal":
-        return orthogonal_program(symbolic)
+        return orthogonal_program(symbolic, apart)
     return Tracer(symbolic, apart).program()
 
 

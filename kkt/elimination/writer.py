@@ -145,7 +145,7 @@ class Writer:
         return self.emit("factor", (a,), self.shape(a), info=info)
 
     def forward(self, factor: Ref, c: Ref | None) -> Ref | None:
-        if c is None or self.shapes[factor.value][0] == 1:
+        if c is None or (self.shapes[factor.value][0] == 1 and not self.apart):
             return c
         return self.emit("forward", (factor, c), self.shape(c))
 
