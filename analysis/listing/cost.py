@@ -143,10 +143,10 @@ class Coster:
         if node.op == "weight":
             return self.shape(args[1])
         if node.op in ("stack", "square"):
-            rows: Any = 0
+            size: Any = 0
             for term in args[1].terms:
-                rows = rows + self._rows_of(term.node) * self.count(term)
-            return rows, rows if node.op == "square" else self.shape(args[0])[1]
+                size = size + self._rows_of(term.node) * self.count(term)
+            return size, size if node.op == "square" else self.shape(args[0])[1]
         if node.op == "cut":
             return self._cut(node)
         if node.op in SHAPES:

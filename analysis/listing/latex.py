@@ -200,17 +200,13 @@ def _rows(listing: Listing, style: Latex, line: Line) -> list[str]:
         tail = rf"\qquad ({', '.join(notes)})" if notes else ""
         rows.append(f"{left} &= {text}{tail}")
     shape = r" \times ".join(p.text(name=_name) for p in listing.shape(line))
-    pieces = [shape + ":"] if has_costs(listing.cost(line)) else [shape]
-    for poly, name in has_costs(listing.cost(line)):
+    costs = has_costs(listing.cost(line))
+    pieces = [shape + ":"] if costs else [shape]
+    for poly, name in costs:
         told = poly.text(name=_name, times=THIN)
         pieces.append(rf"{told}\ \text{{{name}}}")
-    row = ""
-    for number, piece in enumerate(pieces):
-        if row and len(_plain(row + piece)) > WIDE:
-            rows.append(rf"&\quad {{\scriptstyle {row}}}")
-            row = r"\qquad "
-        row += piece + (r",\ " if 0 < number < len(pieces) - 1 else r"\ ")
-    rows.append(rf"&\quad {{\scriptstyle {row}}}")
+    told = r",\ ".join([rf"{pieces[0]}\ {pieces[1]}", *pieces[2:]]) if costs else pieces[0]
+    rows += [rf"&\quad {{\scriptstyle {row}}}" for row in _filled(told, WIDE)]
     return rows
 
 
@@ -219,6 +215,11 @@ def _broken(style: Latex, expression: Sum, inverse: bool) -> str:
     text = style.text(expression)
     if inverse:
         text = rf"({text})^{{-1}}"
+    return " \\\\\n&".join(_filled(text, LONG))
+
+
+def _filled(text: str, width: int) -> list[str]:
+    """Rows of about this width, broken before a plus or a minus outside of braces."""
     rows, row, depth, start = [], "", 0, 0
     for at in range(len(text) + 1):
         sign = text[at : at + 1]
@@ -226,13 +227,13 @@ def _broken(style: Latex, expression: Sum, inverse: bool) -> str:
         if at < len(text) and (depth or at == start or text[at : at + 3] not in (" + ", " - ")):
             continue
         piece = text[start:at]
-        if row and len(_plain(row + piece)) > LONG:
+        if row and len(_plain(row + piece)) > width:
             rows.append(row)
             row = r"\qquad{}" + piece
         else:
             row += piece
         start = at
-    return " \\\\\n&".join([*rows, row])
+    return [*rows, row]
 
 
 def _plain(text: str) -> str:

@@ -14,6 +14,7 @@ from kkt.elimination.tracer import program_of
 from kkt.errors import OrderError, SizeError
 from kkt.system import System
 
+from .choice import operand
 from .cost import Cost, Coster, Poly
 from .loops import Line, Loop, loops_of
 from .names import DEFAULTS, NOTATIONS, Names, Symbol
@@ -180,7 +181,7 @@ class Listing:
         return {
             values.members[v].family
             for i in values.live if i.op == "factor"
-            for v in [values.canonical(i.args[0].value)] if v in values.members
+            for v in [values.canonical(operand(i, 0).value)] if v in values.members
         }  # fmt: skip
 
     @cached_property

@@ -20,7 +20,7 @@ class Line(NamedTuple):
     """``family[index] = expression`` for every body of the loop and of the line's own sets."""
 
     family: Family
-    index: tuple[Index, ...]
+    index: tuple[Index, ...]  # type: ignore[assignment]
     over: tuple[tuple[str, Set], ...]
     when: Condition | None
     expression: Sum

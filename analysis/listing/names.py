@@ -227,10 +227,10 @@ class Names:
         for line in lines:
             if line.family in self.symbols:
                 continue
-            role = self.role(values, line.family, lines, roles)
-            roles.add(role)
-            symbol = self.table.get(role) if role else None
-            if symbol is not None and symbol.python in taken and role not in ("qdd", "tau"):
+            what = self.role(values, line.family, lines, roles)
+            roles.add(what)
+            symbol = self.table.get(what) if what else None
+            if symbol is not None and symbol.python in taken and what not in ("qdd", "tau"):
                 symbol = None
             if symbol is None:
                 symbol = self._fresh(values, line.family, taken)

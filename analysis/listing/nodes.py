@@ -19,7 +19,7 @@ class Leaf(NamedTuple):
     """A use of a named value or an input; index holds bodies, or an Index each when folded."""
 
     family: Family
-    index: tuple
+    index: tuple  # type: ignore[assignment]
     transposed: bool = False
 
 
@@ -37,7 +37,7 @@ class Node(NamedTuple):
 
     op: str
     args: tuple
-    index: tuple = ()
+    index: tuple = ()  # type: ignore[assignment]
     info: tuple = ()
 
 

@@ -277,8 +277,10 @@ class Script:
             for number, (expression, when) in enumerate(several):
                 inside = pad
                 if len(several) > 1:
-                    last = number == len(several) - 1
-                    yield f"{pad}else:" if last else f"{pad}if {self.condition(when)}:"
+                    if when is not None and number == 0:
+                        yield f"{pad}if {self.condition(when)}:"
+                    else:
+                        yield f"{pad}else:"
                     inside = pad + "    "
                 yield from self.broken(f"{inside}{place} = {self.text(expression)}", inside)
 

@@ -1,25 +1,20 @@
-"""Named values of a block program: what a line of the listing will define.
+"""Named values of a block program, in families, and what each is made from.
 
-A value is named where it is used twice, where a solution or a pivot is read off it, and where other
-values of its kind are named; what is used once is written into its user.  The family of a value is
-its place in the elimination without the bodies, its index the bodies.
+The family of a value is its place in the elimination without the bodies, its index the bodies.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from functools import cached_property
 from typing import Any, NamedTuple
 
-from kkt.blocks import KINDS, Structure
+from kkt.blocks import Structure
 from kkt.elimination.program import Instruction, Place, Program, Ref
 
+from .choice import ALWAYS, Choice, operand
 from .nodes import Family, Leaf, Node, Sum, Term, shape, transpose
 
-THROUGH = ("mirror", "forward", "same", "factor")  # names are those of what they take
-ALWAYS = ("along", "across", "basis")  # of S alone: named even where they are used once
-BACK, FORE = True, False
-ONE = (("pdd",), ("qdd",), ("f",), ("fJ",), ("fC",), ("pdd", "f"), ("fJ", "qdd"))  # of one body
+FORE = False  # not in the way back
 
 
 class Member(NamedTuple):
@@ -27,13 +22,13 @@ class Member(NamedTuple):
 
     value: int
     family: Family
-    index: tuple[int, ...]
+    index: tuple[int, ...]  # type: ignore[assignment]
     event: tuple[bool, int]  # in the way back, base pivot; the pivot is -1 before all
     sign: int  # the family's: the value is sign times what is listed
     turned: bool = False  # what is listed is the transposed value
 
 
-class Values:
+class Values(Choice):
     """Members of all families, with what each is made from."""
 
     def __init__(
@@ -44,177 +39,25 @@ class Values:
         minus: frozenset[str] = frozenset(),
     ) -> None:
         """``position``: of each block in the elimination; ``minus``: unknowns told with - sign."""
-        self.program, self.structure = program, structure
-        self.position = position or {}
-        self.kinds = program.symbolic is not None and "pivot" in {p.label for p in program.places}
+        super().__init__(program, structure, position)
         self.minus = minus
-        live = program.live(("qdd",))
-        wanted = [ref.value for block, ref in program.solution.items() if block.kind == "pdd"]
-        if any(i.out in wanted for i, keep in zip(program.instructions, live, strict=True) if keep):
-            live = program.live(("qdd", "pdd"))  # of all bodies, where some are needed
-        self.live = [i for i, keep in zip(program.instructions, live, strict=True) if keep]
-        self.place = {
-            i.out: place for i, place in zip(program.instructions, program.places, strict=True)
-        }
-        self.made = {i.out: i for i in program.instructions}
-        self.solved = {ref.value: block for block, ref in program.solution.items()}
-        self.alias: dict[int, int] = {}
-        self._redirect()
-        self.names: set[int] = set()
-        self._choose()
         self.members = self._members()
         self._trees: dict[int, Sum] = {}
         self._sign_families()
 
-    # -- which values are named ---------------------------------------------------------------
-
-    def _redirect(self) -> None:
-        """A value and its ``same`` at one pivot are one value, that of the ``same``."""
-        for i in self.live:
-            if i.op != "same":
-                continue
-            below = self._below(i.args[0].value)
-            plain = self.made[below].op in ("input", "eye", "same", *ALWAYS)
-            same = self._event(self.place[i.out]) == self._event(self.place[below])
-            if not plain and below not in self.alias and same:
-                self.alias[below] = i.out
-
-    def _below(self, value: int) -> int:
-        while self.made[value].op == "mirror":
-            value = self.made[value].args[0].value
-        return value
-
-    def canonical(self, value: int) -> int:
-        """The value under whose name this one goes."""
-        while True:
-            below = self._below(value)
-            value = self.alias.get(below, below)
-            if value == below:
-                return value
-
-    def _choose(self) -> None:
-        uses: Counter[int] = Counter()
-        for i in reversed(self.live):
-            times = max(uses[i.out], 1) if i.op in ("forward", "mirror") else 1
-            for ref in i.args:
-                if ref is not None:
-                    uses[ref.value] += times
-        again: Counter[int] = Counter()
-        for value, count in uses.items():
-            i = self.made[value]
-            if i.op in ("input", "eye", "factor", "forward"):
-                continue
-            target = self.canonical(value)
-            # uses of a copy count as its original's; the use by the copy itself does not
-            again[target] += count - (value in self.alias)
-        for i in self.live:
-            if i.op == "factor":
-                self._name(i.args[0].value)
-            copy = i.op == "same" and self.place[i.out].label != "children"
-            if copy or i.op in ALWAYS or again[i.out] > 1:
-                self._name(i.out)
-        for value, block in self.solved.items():
-            if block.kind == "qdd":
-                self._name(value)
-        self._name_kin()
-        self._drop_copies()
-
-    def _name(self, value: int) -> None:
-        value = self.canonical(value)
-        if self.made[value].op not in ("input", "eye", "factor", "forward", "mirror"):
-            self.names.add(value)
-
-    @cached_property
-    def _results(self) -> dict[tuple, list[int]]:
-        """The last value made at each place, by the family of the place."""
-        last: dict[Place, int] = {}
-        for i in self.live:
-            if i.op not in ("input", "eye", *THROUGH, *ALWAYS):
-                last[self.place[i.out]] = i.out
-        result: dict[tuple, list[int]] = defaultdict(list)
-        for place, value in last.items():
-            result[self._label(place)].append(value)
-        return result
-
-    def _name_kin(self) -> None:
-        """Where one result of a kind of place is named, all are."""
-        for values in self._results.values():
-            if any(value in self.names for value in values):
-                for value in values:
-                    self._name(value)
-
-    def _drop_copies(self) -> None:
-        """Entries and unknowns that are only other names of what has one are written as that."""
-        families: dict[tuple, list[int]] = defaultdict(list)
-        for value in self.names:
-            families[self._label(self.place[value])].append(value)
-        before = -1
-        while before != len(self.names):
-            before = len(self.names)
-            for values in families.values():
-                copies = all(self.made[v].op == "same" and self._known(v) for v in values)
-                if copies and not any(self._qdd(v) for v in values):
-                    self.names.difference_update(values)
-
-    def _known(self, same: int) -> bool:
-        target = self.canonical(self.made[same].args[0].value)
-        if target == same:
-            return False
-        while self.made[target].op == "same" and target not in self.names:
-            target = self.canonical(self.made[target].args[0].value)
-        return self.made[target].op in ("input", "eye") or target in self.names
-
-    def _qdd(self, value: int) -> bool:
-        return any(
-            block.kind == "qdd" and self.canonical(v) == value for v, block in self.solved.items()
-        )
-
     # -- families -----------------------------------------------------------------------------
 
-    def _label(self, place: Place) -> tuple:
-        kinds: tuple[str, ...] = ()
-        if self.kinds:
-            kinds = tuple("rhs" if b < 0 else KINDS[b // self.structure.n] for b in place.blocks)
-            if place.label in ("pivot", "x", "s") and kinds not in ONE:
-                kinds = (kinds[0], "and others")
-        label = place.label
-        if label in ("entry", "children") and place.blocks[-1] >= 0:
-            i, j = (b % self.structure.n for b in place.blocks)
-            label = "own" if i == j and label == "entry" else label
-        return (label, kinds, place.back)
-
-    def _bodies(self, place: Place) -> tuple[int, ...]:
-        bodies = tuple(b % self.structure.n for b in place.blocks if b >= 0)
-        return bodies[:1] if "and others" in self._label(place)[1] else bodies
-
-    def _event(self, place: Place) -> tuple[bool, int]:
-        if place.label in ("entry", "children") and self.position:
-            first = min((b for b in place.blocks if b >= 0), key=self.position.__getitem__)
-            return (FORE, self._pivot_of[first])
-        return (place.back, place.pivot)
-
-    @cached_property
-    def _pivot_of(self) -> dict[int, int]:
-        """Number of the base pivot that takes each block."""
-        n, index = self.structure.n, self.structure.index
-        return {
-            KINDS.index(block.kind) * n + index[block.body]: number
-            for number, record in enumerate(self.program.pivots)
-            for block in record.blocks
-        }
-
     def _members(self) -> dict[int, Member]:
-        at: dict[tuple, list[int]] = defaultdict(list)
+        at: dict[Place, list[int]] = defaultdict(list)
         for value in sorted(self.names):
-            place = self.place[value]
-            at[place].append(value)
+            at[self.place[value]].append(value)
         raw: dict[int, tuple[tuple, tuple[int, ...], tuple[bool, int]]] = {}
         pushed = self._pushed()
         for place, values in at.items():
             for later, value in enumerate(reversed(values)):
                 made = self.made[value]
                 if made.op in ALWAYS:  # belongs to the joint, whoever forms it
-                    letter, body = self.made[made.args[0].value].info
+                    letter, body = self.made[operand(made, 0).value].info
                     raw[value] = ((made.op, (letter,), FORE, 0), (body,), (FORE, -1))
                     continue
                 event = self._event(place)
@@ -227,7 +70,9 @@ class Values:
 
     def _source(self, value: int) -> int:
         """The value that a copy copies."""
-        return self._below(self.made[value].args[0].value) if self.made[value].op == "same" else -1
+        return (
+            self._below(operand(self.made[value], 0).value) if self.made[value].op == "same" else -1
+        )
 
     def _pushed(self) -> set[tuple]:
         """Kinds of entries that one pivot makes whole: told where it makes them."""
@@ -245,7 +90,9 @@ class Values:
         """Not a sum of what several pivots make."""
         source = self.made[self._source(value)]
         pivot = self.place[source.out].pivot
-        return source.op != "add" or all(self.place[r.value].pivot == pivot for r in source.args)
+        return source.op != "add" or all(
+            ref is None or self.place[ref.value].pivot == pivot for ref in source.args
+        )
 
     def _turned(self, value: int) -> bool:
         """Entries between blocks of one kind are told from the one that is eliminated first."""
@@ -297,14 +144,18 @@ class Values:
         self._sign(forced)
 
     def _sign(self, forced: dict[Family, int]) -> None:
+        of_family: dict[Family, int] = {}
         seen: dict[Family, dict[tuple, int]] = defaultdict(dict)
         for value in sorted(self.members):
             member = self.members[value] = self.members[value]._replace(sign=1)
             terms = [(shape(t.node), t.sign) for t in self._tree(value).terms]
             known = seen[member.family]
             likeness = sum(known[key] * sign for key, sign in terms if key in known)
-            sign = forced.get(member.family) or likeness or terms[0][1]
-            sign = 1 if sign > 0 else -1
+            first = forced.get(member.family)
+            if first is None and member.family[0] in ("entry", "own", "x", "right"):
+                first = of_family.get(member.family)  # one quantity of (4)
+            sign = 1 if (first or likeness or terms[0][1]) > 0 else -1
+            of_family.setdefault(member.family, sign)
             for key, one in terms:
                 known.setdefault(key, sign * one)
             self.members[value] = member._replace(sign=sign)
@@ -334,8 +185,8 @@ class Values:
         while step != value:  # signs and transposes that copies carry
             made = self.made[step]
             if made.op in ("mirror", "same"):
-                sign *= made.args[0].sign
-                step = made.args[0].value
+                sign *= operand(made, 0).sign
+                step = operand(made, 0).value
             else:
                 same = self.made[self.alias[step]]
                 sign *= self._sign_to(same, step)
@@ -353,7 +204,7 @@ class Values:
             if member.turned:
                 ref = ref.T
         elif i.op == "factor":
-            return self._ref(i.args[0])
+            return self._ref(operand(i, 0))
         else:
             inner, node = self._expand(i)
             if isinstance(node, Sum) and node.kind == "sum" and node.terms[0].sign < 0:
@@ -366,20 +217,20 @@ class Values:
         """Sign between a value and the ``same`` that stands for it."""
         sign, step = 1, same.out
         while step != value:
-            ref = self.made[step].args[0]
+            ref = operand(self.made[step], 0)
             sign, step = sign * ref.sign, ref.value
         return sign
 
     def _expand(self, i: Instruction) -> tuple[int, Any]:
         if i.op in ("mirror", "same"):
-            ref = i.args[0]
+            ref = operand(i, 0)
             if i.op == "same" and self.alias.get(self._below(ref.value)) == i.out:
                 sign, below = ref.sign, ref.value
                 transposed = ref.transposed
                 while self.made[below].op == "mirror":
                     sign, below = (
-                        sign * self.made[below].args[0].sign,
-                        self.made[below].args[0].value,
+                        sign * operand(self.made[below], 0).sign,
+                        operand(self.made[below], 0).value,
                     )
                 inner, node = self._expand(self.made[below])
                 return sign * inner, transpose(node) if transposed else node
@@ -389,16 +240,17 @@ class Values:
         if i.op == "inner":
             return self._inner(i)
         if i.op in ("weigh", "unweighed", "pivot", "weight"):
-            args = tuple(self._signed(ref) for ref in i.args)
-            return 1, Node(i.op, args, self.place[i.out].blocks[:1])
+            signed = tuple(self._signed(ref) for ref in i.args)
+            return 1, Node(i.op, signed, self.place[i.out].blocks[:1])
         if i.op in ("stack", "square", "rows", "rotate"):
             return self._gathered(i)
-        sign, args = 1, []
-        for ref in i.args:
-            if ref is None:
+        sign = 1
+        args: list[Any] = []
+        for one in i.args:
+            if one is None:
                 args.append(Node("zero", ()))
                 continue
-            s, node = self._ref(ref)
+            s, node = self._ref(one)
             if s < 0 and i.op not in ("mul", "solve", "divide", "forward", "weight", "back"):
                 node, s = Sum((Term(-1, node),)), 1
             if i.op == "back":
@@ -412,7 +264,8 @@ class Values:
 
     def _terms(self, i: Instruction) -> list[Term]:
         terms: list[Term] = []
-        for ref in i.args:
+        for place in range(len(i.args)):
+            ref = operand(i, place)
             sign, node = self._ref(ref)
             if isinstance(node, Sum) and node.kind == "sum":
                 terms += [term._replace(sign=sign * term.sign) for term in node.terms]
@@ -421,13 +274,12 @@ class Values:
         return terms
 
     def _inner(self, i: Instruction) -> tuple[int, Any]:
-        factor, *halves = i.args
-        sign, matrix = self._ref(factor)
+        sign, matrix = self._ref(operand(i, 0))
         parts = []
-        for ref in halves:
+        for ref in (operand(i, 1), operand(i, 2)):
             made = self.made[ref.value]
             if made.op == "forward":
-                ref = made.args[1]._replace(sign=made.args[1].sign * ref.sign)
+                ref = operand(made, 1)._replace(sign=operand(made, 1).sign * ref.sign)
             s, node = self._ref(ref)
             sign *= s
             parts.append(node)
@@ -444,9 +296,8 @@ class Values:
             ]
             return 1, Node("rotate", (own, Sum(tuple(sets), "parts")), (i.info[1],))
         blocks = self._dense_blocks(i)
-        if i.op == "stack":
-            places = [(block,) for block in blocks]
-        else:
+        places: list[tuple[tuple[str, int], ...]] = [(block,) for block in blocks]
+        if i.op == "square":
             places = [(a, b) for p, a in enumerate(blocks) for b in blocks[p:]]
         kind = "row" if i.op == "stack" else "cell"
         parts = [
@@ -482,7 +333,7 @@ class Values:
 
     def _part(self, i: Instruction) -> tuple[int, Any]:
         """The body whose rows are cut out, or what the rows are."""
-        sign, node = self._ref(i.args[0])
+        sign, node = self._ref(operand(i, 0))
         if not self.kinds:
             k = self.place[i.out].blocks[0]
             N = int(self.structure.dof[k])
