@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-peers bench study counts-page clean
+.PHONY: demo test test-peers bench study counts-page pages clean
 
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
@@ -22,6 +22,9 @@ study: $(VENV)/.peers
 
 counts-page: $(VENV)/.main
 	$(VENV)/bin/pivotree counts -o docs/counts.md
+
+pages: $(VENV)/.main
+	$(VENV)/bin/python docs/orders/make.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit('pivotree needs Python 3.11 or newer: make PYTHON=python3.12' if sys.version_info < (3, 11) else 0)"

@@ -13,7 +13,7 @@ def virtual_work(structure: Structure) -> list:
 
 @order("virtual_work_split", source="Yamane & Nakamura, sec. 4, Fig. 3", links="split")
 def virtual_work_split(structure: Structure) -> list:
-    """The same after bodies with more than two children are split into pieces."""
+    """Virtual work after bodies with more than two children are split into pieces."""
     split = structure.split_links()
     return free_bodies(split, split.tip_to_base)
 

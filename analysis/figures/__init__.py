@@ -6,7 +6,7 @@ this package is, and by nothing else in the project.
 
 from .charts import error_bars, fill_cost
 from .files import save, save_spy, write_all
-from .spy import before_after, compare_orders, spy
+from .spy import before_after, compare_orders, filmstrip, spy
 from .state import BlockState, block_state
 from .steps import pivot_errors
 from .tex import tikz
@@ -18,6 +18,7 @@ __all__ = [
     "compare_orders",
     "error_bars",
     "fill_cost",
+    "filmstrip",
     "pivot_errors",
     "save",
     "save_spy",

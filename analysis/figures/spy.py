@@ -58,6 +58,25 @@ def before_after(
     return _panels([before, after], captions, labels, dark, width, title)
 
 
+def filmstrip(
+    symbolic: SymbolicFactor,
+    steps: Sequence[int],
+    captions: Sequence[str],
+    *,
+    labels: bool | None = None,
+    dark: bool = False,
+    width: str = "double",
+    title: str | None = None,
+) -> Figure:
+    """One matrix after some numbers of groups, 0 being the matrix; what is new since the picture
+    before is marked apart."""
+    states = [
+        block_state(symbolic, step, since)
+        for since, step in zip((0, *steps[:-1]), steps, strict=True)
+    ]
+    return _panels(states, captions, labels, dark, width, title)
+
+
 def compare_orders(
     symbolics: Sequence[SymbolicFactor],
     *,
@@ -116,7 +135,8 @@ def _panels(
         top = 0.0 if title is None else 0.3
         key = _key(states[0], total) if labels is not False else ""
         legend = _legend(states, look, width)
-        columns = min(len(legend), 2 if width == "single" else 5)
+        most_across = 2 if width == "single" else 5
+        columns = min(len(legend), most_across if len(legend) != 6 else most_across // 2 + 1)
         rows = -(-len(legend) // columns)
         bottom = 0.12 + 0.19 * rows + 0.16 * (key.count("\n") + bool(key))
         height = top + down * (head + side) + bottom + 0.06

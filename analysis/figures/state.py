@@ -29,9 +29,10 @@ class BlockState:
 
     symbolic: SymbolicFactor
     step: int  # groups eliminated so far
+    since: int  # groups whose fill is no longer new
     row: NDArray[np.int64]  # (E,) positions, row < col
     col: NDArray[np.int64]  # (E,)
-    kind: NDArray[np.int8]  # (E,) ORIGINAL, FILL of an earlier step, or NEW in this step
+    kind: NDArray[np.int8]  # (E,) ORIGINAL, FILL of an earlier step, or NEW
     diagonal: NDArray[np.int8]  # (B,) ZERO, ORIGINAL, FILL or NEW
     updated: NDArray[np.bool_]  # (B,) diagonal blocks that something has been added to
     done: NDArray[np.bool_]  # (B,) rows and columns that are eliminated
@@ -56,8 +57,8 @@ class BlockState:
 
     @property
     def step_pivots(self) -> NDArray[np.int64]:
-        """(P, 2) pivotal blocks of the last step."""
-        return self.pivots[self.symbolic.plan.group[self.pivots[:, 0]] == self.step - 1]
+        """(P, 2) pivotal blocks of the steps that are new: the last one, unless more are said."""
+        return self.pivots[self.symbolic.plan.group[self.pivots[:, 0]] >= self.since]
 
     @property
     def fill_blocks(self) -> int:
@@ -91,14 +92,19 @@ class BlockState:
         return kept
 
 
-def block_state(symbolic: SymbolicFactor, step: int | None = None) -> BlockState:
+def block_state(
+    symbolic: SymbolicFactor, step: int | None = None, since: int | None = None
+) -> BlockState:
     """The blocks after ``step`` groups; with None after all, and no fill is told apart as NEW.
 
+    NEW is what the groups after the first ``since`` made: the last one alone where it is None.
     Raises OrderError outside 0..groups.
     """
     plan = symbolic.plan
-    latest = -1 if step in (None, 0) else int(step) - 1  # group whose fill is NEW
+    whole = step is None
     step = plan.groups if step is None else int(step)
+    if since is None:
+        since = step if whole else max(step - 1, 0)
     if not 0 <= step <= plan.groups:
         raise OrderError(
             f"order {plan.sequence.name!r}: has no step {step}; use 0 to {plan.groups}"
@@ -108,13 +114,15 @@ def block_state(symbolic: SymbolicFactor, step: int | None = None) -> BlockState
     where[plan.blocks] = np.arange(count)
     ends = np.sort(where[plan.graph.edges], axis=0)
     original = np.full(ends.shape[1], ORIGINAL)
-    fill, kind = _fill(symbolic, step, latest)
+    fill, kind = _fill(symbolic, step, since)
     first = _first_update(symbolic)
-    diagonal = np.where(first == latest, NEW, np.where(first < step, FILL, ZERO))
+    made = np.where(first >= since, NEW, FILL)
+    diagonal = np.where(first < step, made, ZERO)
     own = plan.graph.diagonal[plan.blocks]  # only M_k is there at the start
     return BlockState(
         symbolic=symbolic,
         step=step,
+        since=since,
         row=np.concatenate([ends[0], fill[0]]),
         col=np.concatenate([ends[1], fill[1]]),
         kind=np.concatenate([original, kind]).astype(np.int8),
@@ -125,15 +133,15 @@ def block_state(symbolic: SymbolicFactor, step: int | None = None) -> BlockState
 
 
 def _fill(
-    symbolic: SymbolicFactor, step: int, latest: int
+    symbolic: SymbolicFactor, step: int, since: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(2, f) positions and (f,) kinds of the fill blocks that the first ``step`` groups make."""
-    if step == 0 or latest < 0:  # none or all: when each was made does not matter
+    if step == 0 or since == symbolic.plan.groups:  # when each was made does not matter
         fill = symbolic.fill if step else np.zeros((2, 0), dtype=np.int64)
         return fill, np.full(fill.shape[1], FILL)
     made = symbolic.fill_step
     here = made < step
-    return symbolic.fill[:, here], np.where(made[here] == latest, NEW, FILL)
+    return symbolic.fill[:, here], np.where(made[here] >= since, NEW, FILL)
 
 
 def _first_update(symbolic: SymbolicFactor) -> NDArray[np.int64]:

@@ -1,0 +1,48 @@
+"""Write docs/orders: a page for every order, pictures, and the table of all orders.
+
+Run ``python docs/orders/make.py [FOLDER]``; a minute.  Texts say what the code does now, so that
+they are right again after it; notes.toml holds what no code can tell.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import order_pages
+import order_pictures
+
+import orderings
+from kkt.files import write_whole
+
+HERE = Path(__file__).resolve().parent
+Progress = Callable[[str], None]
+
+
+def texts(progress: Progress = lambda name: None) -> dict[str, str]:
+    """File name -> text, of all pages and the table."""
+    everyone = {}
+    for name in orderings.ORDERS:
+        progress(name)
+        everyone[name] = order_pages.about(name)
+    chosen = order_pictures.choose(orderings.ORDERS)
+    pages = {
+        one.file: order_pages.page(one, everyone, chosen[name]) for name, one in everyone.items()
+    }
+    return {"README.md": order_pages.table(everyone), **pages}
+
+
+def main(folder: Path) -> None:
+    from rich.console import Console
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with Console(stderr=True).status("orders") as status:
+        for name, text in texts(status.update).items():
+            write_whole(folder / name, text)
+        status.update("pictures")
+        order_pictures.write_all(orderings.ORDERS, folder)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)

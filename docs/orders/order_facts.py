@@ -1,0 +1,203 @@
+"""What can be counted about an order: fill, height, operations, and which of it is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import kkt
+from analysis.counts import Count, chain_count, polynomial
+from analysis.counts.polynomials import Monomial, text_of
+from analysis.proofs import statements
+from analysis.proofs.graphs import Counts, Sits, factor
+from kkt import SymbolicFactor
+from kkt.elimination.symbolic import PAIR_FIRST
+
+TREES = ("chain:10", "star:10", "binary:3", "random_tree:n=50,seed=1")
+FAMILIES = {"revolute": "chain of n", "star": "hub with n leaves"}
+Function = Callable[..., Any]
+
+
+# -- fill and depth -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OnTree:
+    """What an order does to the blocks of one tree."""
+
+    spec: str
+    bodies: int
+    fill: int  # blocks of one triangle
+    entries: int  # of these blocks
+    height: int  # blocks on the longest path of pivots that wait for each other
+
+
+@cache
+def system(spec: str) -> kkt.System:
+    return kkt.build(kkt.from_spec(spec))
+
+
+def on_tree(order: Function, spec: str) -> OnTree:
+    of = system(spec).structure
+    if getattr(order, "problem", "qdd") == "tau":
+        return OnTree(spec, of.n, 0, 0, max(levels(order, of)))
+    found = symbolic(order, spec)
+    return OnTree(spec, of.n, found.fill_blocks, found.fill_entries, found.height)
+
+
+def symbolic(order: Function, spec: str) -> SymbolicFactor:
+    return kkt.symbolic(kkt.plan(order, system(spec).structure))
+
+
+def levels(order: Function, of: kkt.Structure) -> list[int]:
+    """Of a substitution, pivot by pivot: how many must be done one after another to reach it.
+
+    Raises ValueError where a row meets an unknown that comes later: that would be fill.
+    """
+    known = {("qdd", k): 0 for k in of.names}
+    for row, unknown in order(of):
+        needs = [block for block in row_of(of, row) if block != unknown]
+        if not all(block in known for block in needs):
+            raise ValueError(f"row {row[0]}_{row[1]} meets what is not solved yet")
+        known[unknown] = 1 + max((known[block] for block in needs), default=0)
+    return list(known.values())
+
+
+def row_of(of: kkt.Structure, row: tuple[str, Any]) -> list[tuple[str, Any]]:
+    """Unknowns in a row of (4), the effort among them."""
+    kind, k = row
+    if kind == "pdd":
+        return [("pdd", k), ("f", k), *(("f", c) for c in of.children(k))]
+    if kind == "qdd":
+        return [("f", k), ("tau", k)]
+    up = of.parent_of(k)
+    return [("pdd", k), ("qdd", k), *([("pdd", up)] if up is not None else [])]
+
+
+def critical_path(order: Function, spec: str = "chain:4") -> str:
+    """A longest path of pivots that wait for each other, bodies numbered tip to base."""
+    if getattr(order, "problem", "qdd") == "tau":
+        return ""
+    found = symbolic(order, spec)
+    level = found.levels.tolist()
+    pointer = found.column_pointer.tolist()
+    below: dict[int, list[int]] = {t: [] for t in range(len(level))}
+    for s in range(len(level)):
+        # a pair acts on its neighbours, those of both blocks, when its second block is done
+        acts = s + (found.pivot[s] == PAIR_FIRST)
+        for t in found.column_index[pointer[s] : pointer[s + 1]].tolist():
+            for before in {s, acts} if t == acts else {acts}:
+                if level[t] == level[before] + 1:
+                    below[t].append(before)
+    at = level.index(max(level))
+    path = [at]
+    while level[at] > 1:
+        # of several, the one that stays with a kind of block, nearest in the sequence
+        kind = [int(b) // found.plan.graph.structure.n for b in found.plan.blocks]
+        at = max(below[at], key=lambda s: (kind[s] == kind[at], s))
+        path.append(at)
+    structure = found.plan.graph.structure
+    carriers = structure.carriers.values()
+    own = [int(k) for k in structure.order if int(k) not in carriers]
+    number = {structure.names[k]: i for i, k in enumerate(own, start=1)}
+    if structure.copy_of is not None:
+        for c in carriers:
+            number[structure.names[c]] = number[structure.names[int(structure.copy_of[c])]]
+    blocks = [found.plan.graph.block(int(found.plan.blocks[t])) for t in reversed(path)]
+    primed = {structure.names[c] for c in carriers}
+    return " → ".join(
+        f"{b.kind}{chr(39) if b.body in primed else ''}_{number[b.body]}" for b in blocks
+    )
+
+
+# -- what is proved of fill and height ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula of a statement that is proved."""
+
+    text: str  # such as "n - r"
+    scope: str  # trees that it is about; "" for all
+    statement: str
+
+
+@cache
+def _claims() -> dict[str, list[tuple[str, Counts | Sits]]]:
+    """By order: claims about places and counts of blocks, with the names of their statements."""
+    found: dict[str, list[tuple[str, Any]]] = {}
+    for name, one in statements().items():
+        if not one.claims.__module__.endswith(".fill"):
+            continue
+        for claim in one.claims():
+            if isinstance(claim, Counts | Sits) and ": " in claim.text:
+                found.setdefault(claim.text.partition(": ")[0], []).append((name, claim))
+    return found
+
+
+def formulas(order: Function) -> dict[str, Formula]:
+    """The formula of an order's "fill" and of its "height", where one is proved; the first."""
+    found: dict[str, Formula] = {}
+    name = order.order_name  # type: ignore[attr-defined]
+    for statement, claim in _claims().get(name, []):
+        if not isinstance(claim, Counts):
+            continue
+        shapes = [shape for shape in claim.shapes if len(shape) > 2][:8]
+        for what in ("fill", "height"):
+            attribute = {"fill": "fill_blocks", "height": "height"}[what]
+            if all(claim.engine(p) == getattr(factor(name, p), attribute) for p in shapes):
+                text = claim.text.partition(": ")[2].removesuffix(" on a chain")
+                found.setdefault(what, Formula(text, _scope(claim.shapes), statement))
+    return found
+
+
+def _scope(shapes: tuple[tuple[int, ...], ...]) -> str:
+    if any(parents != tuple(range(-1, len(parents) - 1)) for parents in shapes):
+        return ""
+    halved = all((len(parents) + 1).bit_count() == 1 for parents in shapes)
+    return "chains, n = 2^k - 1" if halved else "chains"
+
+
+def about(order: Function) -> list[str]:
+    """Names of the statements on fill and height that speak of an order."""
+    name = order.order_name  # type: ignore[attr-defined]
+    return list(dict.fromkeys(statement for statement, _ in _claims().get(name, [])))
+
+
+# -- operations ---------------------------------------------------------------------------------
+
+
+def scalar_counts(order: Function) -> dict[str, Count]:
+    """Polynomials of an order on each of FAMILIES."""
+    return {family: polynomial(order, family) for family in FAMILIES}
+
+
+def block_counts(order: Function) -> dict[str, str]:
+    """By kind, such as "mul": of a chain of n joints of N freedoms each, every block full."""
+    found: dict[str, dict[Monomial, Any]] | None = chain_count(order)
+    if found is None:
+        return {}
+    return {kind: text_of(found[kind], ("n", "N")) for kind in ("mul", "add", "div")}
+
+
+def growth(count: Count) -> str:
+    """``n``, ``n^3``: how operations grow; "" where that is not known."""
+    if count.degree is not None:
+        return "n" if count.degree == 1 else f"n^{count.degree}"
+    return "n" if count.powers is not None and _linear(count) else ""
+
+
+def _linear(count: Count) -> bool:
+    """Whether the counts for n = 2^h - 1 have no term that grows faster than n."""
+    assert count.powers is not None
+    texts = [count.powers.text(kind) for kind in ("mul", "add", "div")]
+    return not any("n h" in text or "n^" in text for text in texts)
+
+
+def per_body(count: Count) -> float | None:
+    """Operations of every kind that one more body costs, where they are linear in n."""
+    if count.degree != 1:
+        return None
+    return float(sum(p(1) - p(0) for p in count.polynomials.values()))

@@ -1,0 +1,227 @@
+"""Pictures of an elimination: the block matrix, part of the way, and all of it."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import brackets
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from order_facts import row_of, symbolic, system
+from PIL import Image
+
+import kkt
+from analysis.figures import filmstrip
+from analysis.figures.style import LIGHT, new_figure, settings
+from kkt import Structure
+
+Function = Callable[..., Any]
+CHAIN, TREE = "chain:3", "star:3"
+_DPI, _COLOURS = 220, 40
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One file: an order on a tree."""
+
+    file: str
+    order: Function
+    spec: str
+
+    @property
+    def text(self) -> str:
+        """What a reader is told who does not see it."""
+        if _solves_for_tau(self.order):
+            return "Rows and unknowns of (4), as listed and as they are solved: lower triangular"
+        found = symbolic(self.order, self.spec)
+        what = "A chain of three" if self.spec == CHAIN else "A hub with three leaves"
+        fill = f"{found.fill_blocks} blocks of fill"
+        return f"{what}: the matrix, part of the way, and all with {fill}"
+
+    def figure(self) -> Figure:
+        if _solves_for_tau(self.order):
+            return substitution(self.order)
+        return film(self.order, self.spec)
+
+
+def choose_pictures(orders: Mapping[str, Function]) -> dict[str, list[Picture]]:
+    """By order: a chain, and a hub with leaves where it fills otherwise.
+
+    Orders with the same brackets share the files of the first of them.
+    """
+    first: dict[Any, Picture] = {}
+    found: dict[str, list[Picture]] = {}
+    for name, order in orders.items():
+        stem = name.partition(":")[0]
+        specs = {CHAIN: f"{stem}.png"}
+        if branching_matters(order):
+            specs[TREE] = f"{stem}_tree.png"
+        found[name] = [
+            first.setdefault(_key(order, spec), Picture(file, order, spec))
+            for spec, file in specs.items()
+        ]
+    return found
+
+
+def choose(orders: Mapping[str, Function]) -> dict[str, dict[str, str]]:
+    """By order: files of its pictures, and what is on them."""
+    return {
+        name: {picture.file: picture.text for picture in pictures}
+        for name, pictures in choose_pictures(orders).items()
+    }
+
+
+def write_all(orders: Mapping[str, Function], folder: Path) -> None:
+    for picture in {p.file: p for some in choose_pictures(orders).values() for p in some}.values():
+        write(picture.figure(), folder / picture.file)
+
+
+def _key(order: Function, spec: str) -> Any:
+    """What decides a picture: the blocks of every bracket, links and tree."""
+    if _solves_for_tau(order):
+        return (spec, "tau")
+    plan = symbolic(order, spec).plan
+    structure = plan.graph.structure
+    blocks = tuple(str(plan.graph.block(int(b))) for b in plan.blocks)
+    return spec, structure.names, blocks, tuple(plan.group.tolist())
+
+
+def _solves_for_tau(order: Function) -> bool:
+    return getattr(order, "problem", "qdd") == "tau"
+
+
+def branching_matters(order: Function) -> bool:
+    """Whether a hub with three leaves fills otherwise than a chain of as many bodies."""
+    if _solves_for_tau(order):
+        return False
+    return symbolic(order, TREE).fill_blocks != symbolic(order, "chain:4").fill_blocks
+
+
+def film(order: Function, spec: str) -> Figure:
+    """The matrix, what is left when the last phase begins (or after the first body), and all."""
+    found = kkt.symbolic(kkt.plan(order, numbered(spec)))
+    groups = found.plan.groups
+    sequence = brackets.sequence_of(order)
+    middle = _middle(sequence, found.plan.graph.structure, groups)
+    every = found.fill_blocks
+    made = int((found.fill_step < middle).sum())
+    captions = [
+        "the matrix",
+        f"after {middle} of {groups}: fill {made}",
+        f"after all {groups}: fill {every}",
+    ]
+    # pieces of split bodies have no names of their own: they are numbered like bodies
+    named = None if found.plan.graph.structure.pieces is None else False
+    return filmstrip(found, (0, middle, groups), captions, labels=named)
+
+
+def numbered(spec: str) -> Structure:
+    """The structure of a tree, bodies numbered tip to base."""
+    of = system(spec).structure
+    number = {int(k): i for i, k in enumerate(of.order, start=1)}
+    return Structure(tuple(number[k] for k in range(of.n)), of.parent, of.dof)
+
+
+def _middle(sequence: brackets.Sequence, of: Any, groups: int) -> int:
+    """The group at which the picture stops half-way."""
+    if not sequence.phases:
+        return groups // 2
+    own = of.n - (0 if of.carrier is None else int(of.carrier.sum()))
+    sizes = [len(phase.brackets) * (1 if phase.joined else own) for phase in sequence.phases]
+    if len(sizes) == 1:
+        return len(sequence.phases[0].brackets)
+    return min(sum(sizes[:-1]), groups - 1)
+
+
+# -- inverse dynamics: no elimination, a permutation ----------------------------------------------
+
+
+def substitution(order: Function) -> Figure:
+    """Rows and unknowns of (4) as listed, and in the order in which they are solved."""
+    of = numbered(CHAIN)
+    pairs = [(row, unknown) for row, unknown in order(of)]
+    bodies = of.tip_to_base
+    given = [(kind, k) for kind in ("pdd", "qdd", "f") for k in bodies]
+    unknowns = [("tau" if kind == "qdd" else kind, k) for kind, k in given]
+    panels = (
+        ("as in (4), joint efforts unknown", given, unknowns),
+        ("rows and unknowns as they are solved", *map(list, zip(*pairs, strict=True))),
+    )
+    with settings():
+        figure = new_figure("double", 3.75, False)
+        for i, (title, rows, columns) in enumerate(panels):
+            ax = figure.add_axes((0.05 + 0.5 * i, 0.07, 0.44, 0.44 * 7.0 / 3.75))
+            _grid(ax, of, rows, columns, framed=i == 1)
+            figure.text(0.27 + 0.5 * i, 0.985, title, ha="center", va="top", fontsize=9,
+                        fontweight="bold", color=LIGHT.ink)  # fmt: skip
+        figure.text(
+            0.5, 0.015, "blocks of (4), the solved ones framed; nothing right of a frame: "
+            "no fill", ha="center", va="bottom", fontsize=8, color=LIGHT.ink,
+        )  # fmt: skip
+    return figure
+
+
+_NAMES = {"pdd": r"\ddot p", "qdd": r"\ddot q", "f": "f", "tau": r"\tau"}
+
+
+def _grid(ax: Any, of: Structure, rows: list, columns: list, framed: bool) -> None:
+    size = len(rows)
+    ax.set(xlim=(0, size), ylim=(size, 0), xticks=[], yticks=[], facecolor=LIGHT.page)
+    ax.set_aspect("equal")
+    for spine in ax.spines.values():
+        spine.set(color=LIGHT.faint, linewidth=0.6)
+    at = {unknown: j for j, unknown in enumerate(columns)}
+    for i, row in enumerate(rows):
+        for unknown in row_of(of, row):
+            if unknown not in at:  # qdd is known here
+                continue
+            j = at[unknown]
+            ax.add_patch(Rectangle((j + 0.05, i + 0.05), 0.9, 0.9, color=LIGHT.entry, linewidth=0))
+            ax.text(j + 0.5, i + 0.5, f"${_entry(of, row, unknown)}$", fontsize=8,
+                    ha="center", va="center", color=LIGHT.ink)  # fmt: skip
+        if framed:
+            ax.add_patch(Rectangle((i, i), 1, 1, fill=False, edgecolor=LIGHT.ink, linewidth=1.2))
+        ax.text(-0.12, i + 0.5, f"${_NAMES[row[0]]}_{row[1]}$", fontsize=7.5, ha="right",
+                va="center", color=LIGHT.ink)  # fmt: skip
+    for j, (kind, k) in enumerate(columns):
+        ax.text(j + 0.5, -0.15, f"${_NAMES[kind]}_{k}$", fontsize=7.5, ha="center",
+                va="bottom", color=LIGHT.ink)  # fmt: skip
+
+
+def _entry(of: Any, row: tuple, unknown: tuple) -> str:
+    k = row[1]
+    if row[0] == "pdd":
+        if unknown[0] == "pdd":
+            return f"M_{k}"
+        return "I" if unknown[1] == row[1] else rf"-\Phi_{{{k}{unknown[1]}}}"
+    if row[0] == "qdd":
+        return "-I" if unknown[0] == "tau" else f"H_{k}"
+    return "I" if unknown[1] == row[1] else rf"-\Phi_{{{unknown[1]}{k}}}^*"
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+def write(figure: Figure, path: Path) -> None:
+    """A PNG of few colours, written beside its place and then moved there."""
+    with settings():
+        canvas = FigureCanvasAgg(figure)
+        figure.set_dpi(_DPI)
+        canvas.draw()
+    image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+    small = image.quantize(_COLOURS, dither=Image.Dither.NONE)
+    data = io.BytesIO()
+    small.save(data, "png", optimize=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        beside.write_bytes(data.getvalue())
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
