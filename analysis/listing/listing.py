@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from kkt.blocks import Structure
 from kkt.elimination.pivots import plan
 from kkt.elimination.program import Program
 from kkt.elimination.substitution import trace_substitution
 from kkt.elimination.symbolic import symbolic
 from kkt.elimination.tracer import program_of
-from kkt.errors import OrderError, SizeError
+from kkt.errors import OrderError, PivotreeError, SizeError
 from kkt.system import System
 
 from .choice import operand
@@ -19,6 +20,7 @@ from .cost import Cost, Coster, Poly
 from .loops import Line, Loop, loops_of
 from .names import DEFAULTS, NOTATIONS, Names, Symbol
 from .nodes import Family, Index, Leaf, leaves
+from .reference import beside
 from .sets import Tree
 from .unroll import FoldingError, check
 from .values import Values
@@ -36,8 +38,15 @@ class Listing:
     system: System
     values: Values
     tree: Tree
+    told: Values  # from which the lines were folded: these values, or those of a larger forest
+    told_tree: Tree
     loops: tuple[Loop, ...]
     names: Names
+
+    @property
+    def general(self) -> bool:
+        """Whether the lines are those of any tree, not of the model's alone."""
+        return self.told is not self.values
 
     @property
     def problem(self) -> str:
@@ -79,8 +88,8 @@ class Listing:
         """Rows and columns of each family: a number, or ("N" or "C", position of the index)."""
         vectors = self._vectors()
         found: dict[Family, list] = {}
-        for m in self.values.members.values():
-            rows, columns = self.values.program.shapes[m.value]
+        for m in self.told.members.values():
+            rows, columns = self.told.program.shapes[m.value]
             if m.turned:
                 rows, columns = columns, rows
             found.setdefault(m.family, []).append((m.index, rows, columns, m.value in vectors))
@@ -100,7 +109,7 @@ class Listing:
         return {**result, **{("input", letter): dims for letter, dims in six.items()}}
 
     def _dim(self, indices: list[tuple[int, ...]], sizes: list[int]) -> Any:
-        dof = self.tree.dof
+        dof = self.told_tree.dof
         if all(size == 6 for size in sizes):
             return 6
         for position in range(len(indices[0])):
@@ -113,7 +122,7 @@ class Listing:
     def _vectors(self) -> set[int]:
         """Values that are made from a right-hand side."""
         result: set[int] = set()
-        for i in self.values.program.instructions:
+        for i in self.told.program.instructions:
             if i.op == "input" and i.info[0] in ("a", "b", "tau"):
                 result.add(i.out)
             if any(ref is not None and ref.value in result for ref in i.args):
@@ -177,7 +186,7 @@ class Listing:
 
     @cached_property
     def _factored(self) -> set[Family]:
-        values = self.values
+        values = self.told
         return {
             values.members[v].family
             for i in values.live if i.op == "factor"
@@ -278,27 +287,71 @@ def of(system: System, order: Any, notation: str | None = None) -> Listing:
     if notation is not None and notation not in NOTATIONS:
         raise OrderError(f"notation {notation!r} is unknown; use {', '.join(NOTATIONS)}")
     told = notation or DEFAULTS.get(name, "ascher")
-    program, structure, position, source = _program(system, order, name)
     minus = frozenset() if told == "ascher" else frozenset({"pdd"})
-    values = Values(program, structure, position, minus)
-    tree = Tree(structure)
-    loops = tuple(loops_of(values, tree))
+    program, structure, position, source = _program(system.structure, order, name)
+    values, tree = Values(program, structure, position, minus), Tree(structure)
+    general = _in_general(system.structure, order, name, minus, values, tree)
+    if general is not None:
+        told_values, told_tree, loops = general
+    else:
+        told_values, told_tree = values, tree
+        loops = tuple(loops_of(values, tree))
+        try:
+            check(values, tree, loops)
+        except FoldingError:  # steps that cannot be told together are told one by one
+            told_tree = tree = Tree(structure)
+            loops = tuple(loops_of(values, tree, apart=True))
+            check(values, tree, loops)
+    names = Names(told_values, loops, told)
+    return Listing(
+        program.name, source, told, system, values, tree, told_values, told_tree, loops, names
+    )
+
+
+def _in_general(
+    structure: Structure,
+    order: Any,
+    name: str,
+    minus: frozenset[str],
+    values: Values,
+    tree: Tree,
+    mixed: bool = True,
+) -> tuple[Values, Tree, tuple[Loop, ...]] | None:
+    """Loops folded on a larger forest that make the model's values too; None where there are none.
+
+    There are none for an order that is given for this tree alone, or looks at it as a whole, or
+    takes links apart.
+    """
+    if tree.structure.copy_of is not None:
+        return None
+    again = (structure, order, name, minus, values, tree)
     try:
-        check(values, tree, loops)
-    except FoldingError:  # steps that cannot be told together are told one by one
-        tree = Tree(structure)
-        loops = tuple(loops_of(values, tree, apart=True))
-        check(values, tree, loops)
-    names = Names(values, loops, told)
-    return Listing(program.name, source, told, system, values, tree, loops, names)
+        program, forest, position, _ = _program(beside(structure, mixed), order, name)
+        told = Values(program, forest, position, minus)
+        told_tree = Tree(forest)
+        folded = loops_of(told, told_tree)
+        if told_tree.tables or any(len(loop.cases) > 1 for loop in folded):
+            raise FoldingError("listing: its sets have no names")
+        place = tree.structure.index
+        loops = []
+        for loop in folded:
+            bodies = [told_tree.structure.names[k] for k in loop.bodies]
+            steps = tuple((0, place[body]) for body in bodies if body in place)
+            loops += [loop._replace(steps=steps)] if steps else []
+        check(values, tree, tuple(loops))
+    except PivotreeError:
+        return _in_general(*again, mixed=False) if mixed else None
+    return told, told_tree, tuple(loops)
 
 
-def _program(system: System, order: Any, name: str) -> tuple[Program, Any, dict | None, str]:
+def _program(
+    structure: Structure, order: Any, name: str
+) -> tuple[Program, Structure, dict | None, str]:
     source = str(getattr(order, "source", ""))
     if getattr(order, "problem", "qdd") == "tau":
-        program = trace_substitution(order(system.structure), system.structure, name)
-        return program, system.structure, None, source
-    factor = symbolic(plan(order, system.structure))
+        program = trace_substitution(order(structure), structure, name)
+        return program, structure, None, source
+    factor = symbolic(plan(order, structure))
     sequence = factor.plan.sequence
     if factor.updates > MAX_UPDATES:
         raise SizeError(

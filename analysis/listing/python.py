@@ -26,14 +26,13 @@ def python(listing: Listing) -> str:
     )
     given = "a, b, tau" if listing.problem == "qdd" else "a, b, qdd"
     result = listing.problem
-    n_own = len(listing.system.tree.names)
+    own = "n" if listing.tree.structure.copy_of is None else "len(PARENT)"  # pieces come after
     head = [
         f"def {result}(parent, M, H, Phi, {given}):",
         *textwrap.indent(_docstring(listing), "    ").splitlines(),
-        f"    n, N = {'len(parent)'}, [len(h) for h in H]",
+        "    n, N = len(parent), [len(h) for h in H]",
     ]
     structure = listing.tree.structure
-    tables = listing.tree.tables
     if structure.copy_of is not None:
         head += [
             "    if list(parent) != PARENT:",
@@ -41,10 +40,10 @@ def python(listing: Listing) -> str:
             "    parent, whole, carrier = PIECE_PARENT, PIECE_OF, CARRIER",
             "    n, N = len(parent), PIECE_N",
         ]
-    elif tables:
+    elif not listing.general:
         head += [
             "    if list(parent) != PARENT:",
-            '        raise ValueError("the tables of indices below belong to another tree")',
+            '        raise ValueError("these lines are those of another tree")',
         ]
     tree = [name for name in TREE if name in script.used]
     tree = sorted(tree, key=_ORDER.index)
@@ -58,7 +57,7 @@ def python(listing: Listing) -> str:
             92, initial_indent="    ", subsequent_indent="     ",
         )  # fmt: skip
     tail = (
-        f"    return np.concatenate([{result}[k] for k in range({n_own}) if N[k]])"
+        f"    return np.concatenate([{result}[k] for k in range({own}) if N[k]])"
         if any(listing.system.tree.dof)
         else "    return np.zeros(0)"
     )
@@ -247,7 +246,7 @@ def _tables(listing: Listing) -> str:
     lines = []
     tables = listing.tree.tables
     structure = listing.tree.structure
-    if tables or structure.copy_of is not None:
+    if not listing.general:
         lines.append(f"PARENT = {listing.system.tree.parent.tolist()}")
     if structure.copy_of is not None:
         lines.append(f"PIECE_PARENT = {listing.tree.parent}")

@@ -121,7 +121,10 @@ def tables(listing: Listing) -> list[str]:
     """Sets in words, and tables of indices as data."""
     lines = ["λ(k) is the parent of k; what holds λ(k) is absent where there is none."]
     lines += [f"{name}(k): {MEANINGS[name]}." for name in tables_used(listing) if name in MEANINGS]
-    return lines + [f"{name} = {shown}" for name, shown in listing.shown_tables()]
+    lines += [f"{name} = {shown}" for name, shown in listing.shown_tables()]
+    if not listing.general:
+        lines.append("These are the steps on this tree; on others the order may take more.")
+    return lines
 
 
 def _look(node: object, used: dict[str, None]) -> None:
