@@ -66,7 +66,9 @@ class Folder:
         groups: dict[tuple, list[list[Any]]] = {}
         for place, one in enumerate(sums):
             for key, term in _keys(one):
-                groups.setdefault(key, [[] for _ in sums])[place].append(term.node)
+                if key not in groups:
+                    groups[key] = [[] for _ in sums]
+                groups[key][place].append(term.node)
         ordered = self._in_order(groups, sums)
         terms: list[Term] = []
         for key in ordered:
@@ -107,23 +109,27 @@ class Folder:
         letters = list(contexts[0])
         if not letters:
             return [found]
+        slots = [[list(bodies(node)) for node in nodes] for nodes in found]
+        flat = [(c, s) for c, many in zip(contexts, slots, strict=True) for s in many]
+        inner = [c for c, _ in flat]
+        free = next(
+            (
+                p
+                for p in range(len(flat[0][1]))
+                if self.index(inner, [s[p] for _, s in flat]) is None
+            ),
+            None,
+        )
+        if free is None:
+            return [found]
         parts: dict[str, list[list[Any]]] = {}
         for place, (context, nodes) in enumerate(zip(contexts, found, strict=True)):
-            for node in nodes:
-                free = self._free(contexts, found, node)
-                kind = self.relation(context[letters[0]], free) if free is not None else ""
-                parts.setdefault(kind, [[] for _ in found])[place].append(node)
+            for node, slot in zip(nodes, slots[place], strict=True):
+                kind = self.relation(context[letters[0]], slot[free])
+                if kind not in parts:
+                    parts[kind] = [[] for _ in found]
+                parts[kind][place].append(node)
         return [parts[key] for key in sorted(parts)]
-
-    def _free(self, contexts: list[Context], found: list[list[Any]], node: Any) -> int | None:
-        slots = list(bodies(node))
-        pairs = [
-            (c, list(bodies(n))) for c, nodes in zip(contexts, found, strict=True) for n in nodes
-        ]
-        for p, body in enumerate(slots):
-            if self.index([c for c, _ in pairs], [s[p] for _, s in pairs]) is None:
-                return body
-        return None
 
     def relation(self, k: int, other: int, fine: bool = True) -> str:
         """How another body is related to k; ``fine``: parents, children and siblings apart."""

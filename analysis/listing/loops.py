@@ -201,7 +201,9 @@ def lines_of(
     families: dict[Family, list[list[Member]]] = {}
     for place, (_, members) in enumerate(grouped):
         for member in members:
-            families.setdefault(member.family, [[] for _ in grouped])[place].append(member)
+            if member.family not in families:
+                families[member.family] = [[] for _ in grouped]
+            families[member.family][place].append(member)
     contexts = [{"k": unit.body} for unit, _ in grouped]
     lines: list[Line] = []
     makes: list[list[list[Member]]] = []  # members of each line, step after step
@@ -242,7 +244,9 @@ def _parts(
         k = contexts[place]["k"]
         for member in members:
             kind = " ".join(folder.relation(k, other, fine) for other in member.index)
-            parts.setdefault(kind, [[] for _ in found])[place].append(member)
+            if kind not in parts:
+                parts[kind] = [[] for _ in found]
+            parts[kind][place].append(member)
     return [parts[kind] for kind in sorted(parts)]
 
 

@@ -141,14 +141,16 @@ class Values(Choice):
             label, kinds = m.family[:2]
             if label == "entry" and kinds[0] in own and kinds[1] in (kinds[0], "rhs"):
                 forced.setdefault(m.family, own[kinds[0]])
-        self._sign(forced)
+        if any(forced.get(m.family, m.sign) != m.sign for m in self.members.values()):
+            self._sign(forced)
 
     def _sign(self, forced: dict[Family, int]) -> None:
         of_family: dict[Family, int] = {}
         seen: dict[Family, dict[tuple, int]] = defaultdict(dict)
         for value in sorted(self.members):
             member = self.members[value] = self.members[value]._replace(sign=1)
-            terms = [(shape(t.node), t.sign) for t in self._tree(value).terms]
+            tree = self._tree(value)  # of values before it, whose signs are settled
+            terms = [(shape(t.node), t.sign) for t in tree.terms]
             known = seen[member.family]
             likeness = sum(known[key] * sign for key, sign in terms if key in known)
             first = forced.get(member.family)
@@ -159,13 +161,14 @@ class Values(Choice):
             for key, one in terms:
                 known.setdefault(key, sign * one)
             self.members[value] = member._replace(sign=sign)
+            if sign < 0:
+                tree = Sum(tuple(t._replace(sign=-t.sign) for t in tree.terms))
+            self._trees[value] = tree
 
     # -- expressions --------------------------------------------------------------------------
 
     def tree(self, value: int) -> Sum:
         """What a named value is made from, as a sum of signed terms."""
-        if value not in self._trees:
-            self._trees[value] = self._tree(value)
         return self._trees[value]
 
     def _tree(self, value: int) -> Sum:
@@ -178,19 +181,8 @@ class Values(Choice):
 
     def _ref(self, ref: Ref) -> tuple[int, Any]:
         """A use of a value: sign, expression."""
-        value = self.canonical(ref.value)
+        sign, turned, value = self._original(ref)
         i = self.made[value]
-        sign = ref.sign
-        step = ref.value
-        while step != value:  # signs and transposes that copies carry
-            made = self.made[step]
-            if made.op in ("mirror", "same"):
-                sign *= operand(made, 0).sign
-                step = operand(made, 0).value
-            else:
-                same = self.made[self.alias[step]]
-                sign *= self._sign_to(same, step)
-                step = self.alias[step]
         if i.op == "input":
             leaf = Leaf(("input", i.info[0]), (i.info[1],))
             symmetric = i.symmetric
@@ -201,8 +193,7 @@ class Values(Choice):
             leaf = Leaf(member.family, member.index)
             sign *= member.sign
             symmetric = i.symmetric
-            if member.turned:
-                ref = ref.T
+            turned ^= member.turned
         elif i.op == "factor":
             return self._ref(operand(i, 0))
         else:
@@ -210,30 +201,40 @@ class Values(Choice):
             if isinstance(node, Sum) and node.kind == "sum" and node.terms[0].sign < 0:
                 inner = -inner
                 node = Sum(tuple(term._replace(sign=-term.sign) for term in node.terms))
-            return sign * inner, transpose(node) if ref.transposed else node
-        return sign, leaf._replace(transposed=ref.transposed and not symmetric)
+            return sign * inner, transpose(node) if turned else node
+        return sign, leaf._replace(transposed=turned and not symmetric)
 
-    def _sign_to(self, same: Instruction, value: int) -> int:
-        """Sign between a value and the ``same`` that stands for it."""
-        sign, step = 1, same.out
+    def _original(self, ref: Ref) -> tuple[int, bool, int]:
+        """The value that a use of a copy stands for: sign, whether transposed, value."""
+        value = self.canonical(ref.value)
+        sign, turned, step = ref.sign, ref.transposed, ref.value
+        while step != value:
+            made = self.made[step]
+            if made.op in ("mirror", "same"):
+                one = operand(made, 0)
+                sign, turned, step = sign * one.sign, turned ^ one.transposed, one.value
+            else:
+                above = self.alias[step]
+                s, t = self._between(above, step)
+                sign, turned, step = sign * s, turned ^ t, above
+        return sign, turned, value
+
+    def _between(self, same: int, value: int) -> tuple[int, bool]:
+        """Sign and transposition between a value and the ``same`` that stands for it."""
+        sign, turned, step = 1, False, same
         while step != value:
             ref = operand(self.made[step], 0)
-            sign, step = sign * ref.sign, ref.value
-        return sign
+            sign, turned, step = sign * ref.sign, turned ^ ref.transposed, ref.value
+        return sign, turned
 
     def _expand(self, i: Instruction) -> tuple[int, Any]:
         if i.op in ("mirror", "same"):
             ref = operand(i, 0)
-            if i.op == "same" and self.alias.get(self._below(ref.value)) == i.out:
-                sign, below = ref.sign, ref.value
-                transposed = ref.transposed
-                while self.made[below].op == "mirror":
-                    sign, below = (
-                        sign * operand(self.made[below], 0).sign,
-                        operand(self.made[below], 0).value,
-                    )
+            below = self._below(ref.value)
+            if i.op == "same" and self.alias.get(below) == i.out:
+                sign, turned = self._between(i.out, below)
                 inner, node = self._expand(self.made[below])
-                return sign * inner, transpose(node) if transposed else node
+                return sign * inner, transpose(node) if turned else node
             return self._ref(ref)
         if i.op == "add":
             return 1, Sum(tuple(self._terms(i)))
@@ -263,14 +264,21 @@ class Values(Choice):
         return sign, Node(i.op, tuple(args), (), info)
 
     def _terms(self, i: Instruction) -> list[Term]:
+        """Summands of a chain of additions, in the program's order."""
         terms: list[Term] = []
-        for place in range(len(i.args)):
-            ref = operand(i, place)
+        waiting = [(1, operand(i, place)) for place in reversed(range(len(i.args)))]
+        while waiting:
+            outer, ref = waiting.pop()
+            sign, turned, value = self._original(ref)
+            made = self.made[value]
+            if made.op == "add" and value not in self.members and not turned:
+                waiting += [(outer * sign, operand(made, p)) for p in (1, 0)]
+                continue
             sign, node = self._ref(ref)
             if isinstance(node, Sum) and node.kind == "sum":
-                terms += [term._replace(sign=sign * term.sign) for term in node.terms]
+                terms += [t._replace(sign=outer * sign * t.sign) for t in node.terms]
             else:
-                terms.append(Term(sign, node))
+                terms.append(Term(outer * sign, node))
         return terms
 
     def _inner(self, i: Instruction) -> tuple[int, Any]:
