@@ -28,7 +28,7 @@ def page(order):
 def made():
     """The modules of docs/orders, which is no package."""
     sys.path.insert(0, str(PAGES))
-    names = ("make", "brackets", "order_facts", "order_pages", "order_pictures")
+    names = ("make", "brackets", "order_facts", "order_notes", "order_pictures")
     try:
         yield {name: importlib.import_module(name) for name in names}
     finally:
@@ -274,12 +274,24 @@ def test_sequences_fold_where_all_bodies_are_alike(made):
     assert not made["brackets"].sequence_of(orderings.get("random:0")).phases
 
 
+def test_minimum_degree_finds_the_sequence_of_bad_abm(made):
+    of = made["brackets"].sequence_of
+    assert of(orderings.get("minimum_degree")).phases == of(orderings.get("bad_abm")).phases
+
+
 # -- notes --------------------------------------------------------------------------------------
+
+
+def test_no_order_is_shallower_than_divide_and_conquer_on_deep_trees():
+    for spec in ("chain:31", "binary:5", "comb:10", "humanoid"):
+        of = kkt.build(kkt.from_spec(spec)).structure
+        height = {o: kkt.symbolic(kkt.plan(orderings.get(o), of)).height for o in QDD}
+        assert height["divide_and_conquer"] == min(height.values())
 
 
 def test_notes_type_no_figures(made):
     """Every figure of a judgement comes from data or code."""
-    notes = made["order_pages"].notes()
+    notes = made["order_notes"].notes()
     assert set(notes) == set(orderings.ORDERS)
     for order, note in notes.items():
         bare = re.sub(r"\{[^{}]*\}", "", note["when"])

@@ -139,12 +139,10 @@ def _write(
     """
     width, height = box
     w, h = _extent(label)
-    turned = height > width and w > h and w * _LEAST > width
+    size = _fitting(width, height, w, h)
+    turned = height > width and w > h and size < _LEAST
     if turned:
-        width, height = height, width
-    # a square block may be a pivot: its text must fit into a circle
-    across = 0.8 * width / np.hypot(w, h) if width < 1.2 * height else 0.92 * width / w
-    size = min(9.0, float(across), 0.85 * height / h)
+        size = _fitting(height, width, w, h)
     if size < _LEAST:
         return False
     ax.text(
@@ -153,6 +151,13 @@ def _write(
         path_effects=[withStroke(linewidth=2.2, foreground=paper)] if paper else [],
     )  # fmt: skip
     return True
+
+
+def _fitting(width: float, height: float, w: float, h: float) -> float:
+    """The font size at which a text of extent (w, h) fits into a box [pt]."""
+    # a square block may be a pivot: its text must fit into a circle
+    across = 0.8 * width / np.hypot(w, h) if width < 1.2 * height else 0.92 * width / w
+    return min(9.0, float(across), 0.85 * height / h)
 
 
 @lru_cache(maxsize=2048)

@@ -10,8 +10,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import order_notes
 import order_pages
 import order_pictures
+import order_table
 
 import orderings
 from kkt.files import write_whole
@@ -25,12 +27,12 @@ def texts(progress: Progress = lambda name: None) -> dict[str, str]:
     everyone = {}
     for name in orderings.ORDERS:
         progress(name)
-        everyone[name] = order_pages.about(name)
+        everyone[name] = order_notes.about(name)
     chosen = order_pictures.choose(orderings.ORDERS)
     pages = {
         one.file: order_pages.page(one, everyone, chosen[name]) for name, one in everyone.items()
     }
-    return {"README.md": order_pages.table(everyone), **pages}
+    return {"README.md": order_table.table(everyone), **pages}
 
 
 def main(folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -17,7 +16,7 @@ from kkt.elimination.symbolic import PAIR_FIRST
 
 TREES = ("chain:10", "star:10", "binary:3", "random_tree:n=50,seed=1")
 FAMILIES = {"revolute": "chain of n", "star": "hub with n leaves"}
-Function = Callable[..., Any]
+Function = Any  # an order: a function with its name, source and switches
 
 
 # -- fill and depth -----------------------------------------------------------------------------
@@ -140,7 +139,7 @@ def _claims() -> dict[str, list[tuple[str, Counts | Sits]]]:
 def formulas(order: Function) -> dict[str, Formula]:
     """The formula of an order's "fill" and of its "height", where one is proved; the first."""
     found: dict[str, Formula] = {}
-    name = order.order_name  # type: ignore[attr-defined]
+    name = order.order_name
     for statement, claim in _claims().get(name, []):
         if not isinstance(claim, Counts):
             continue
@@ -162,7 +161,7 @@ def _scope(shapes: tuple[tuple[int, ...], ...]) -> str:
 
 def about(order: Function) -> list[str]:
     """Names of the statements on fill and height that speak of an order."""
-    name = order.order_name  # type: ignore[attr-defined]
+    name = order.order_name
     return list(dict.fromkeys(statement for statement, _ in _claims().get(name, [])))
 
 

@@ -1,27 +1,22 @@
-"""The text of a page and of the table of all orders, from facts and notes."""
+"""The text of an order's page."""
 
 from __future__ import annotations
 
 import inspect
 import re
-import tomllib
-from dataclasses import dataclass, fields
-from pathlib import Path
-from types import SimpleNamespace
+from dataclasses import fields
 from typing import Any
 
-import measured
 import order_facts as facts
-from brackets import Sequence, sequence_of
+from brackets import Sequence
+from order_notes import About, told
 
 import kkt
-import orderings
 from analysis import listing
-from analysis.counts import Count, crossings
+from analysis.counts import Count
 from analysis.counts.words import wrapped
 from analysis.proofs import statements
 
-HERE = Path(__file__).resolve().parent
 LISTED, LONG = "chain:4", 60  # lines of a listing that is folded away
 COURSES = {
     "odd-even": "Odd-even: every other body of a branch, then every other one of those left.",
@@ -34,62 +29,12 @@ LETTERS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class About:
-    """All that a page tells of an order."""
-
-    name: str
-    order: facts.Function
-    note: dict[str, Any]
-    sequence: Sequence
-    trees: dict[str, facts.OnTree]  # by spec
-    scalar: dict[str, Count]  # by family
-    blocks: dict[str, str]  # by kind of operation; of a chain of n joints of N freedoms
-    formulas: dict[str, facts.Formula]
-    measured: measured.Measured | None
-
-    @property
-    def file(self) -> str:
-        return file_of(self.name)
-
-    @property
-    def what(self) -> str:
-        return (self.order.__doc__ or "").strip().splitlines()[0]
-
-
-def file_of(name: str) -> str:
-    """``random:0`` has the page random.md."""
-    return f"{name.partition(':')[0]}.md"
-
-
-def notes() -> dict[str, Any]:
-    return tomllib.loads((HERE / "notes.toml").read_text(encoding="utf-8"))
-
-
-def about(name: str) -> About:
-    """Count and look up everything of one order; a few seconds."""
-    order = orderings.get(name)
-    scalar = facts.scalar_counts(order)
-    chain = scalar["revolute"]
-    return About(
-        name, order, notes()[name], sequence_of(order),
-        {spec: facts.on_tree(order, spec) for spec in facts.TREES},
-        scalar,
-        facts.block_counts(order) if chain.polynomials else {},
-        facts.formulas(order),
-        measured.measured().get(name),
-    )  # fmt: skip
-
-
-# -- the page of an order -----------------------------------------------------------------------
-
-
 def page(one: About, everyone: dict[str, About], pictures: dict[str, str]) -> str:
     """The whole text; ``pictures`` are files and what is on them."""
     parts = [
         f"# `{one.name}`: {one.note['title']}",
         wrapped(plain(one.what)),
-        f"Source: {plain(one.order.source)}. In code: {_code(one.order)}.",  # type: ignore[attr-defined]
+        f"Source: {plain(one.order.source)}. In code: {_code(one.order)}.",
         "## Brackets",
         _brackets(one),
         "## Elimination",
@@ -102,7 +47,7 @@ def page(one: About, everyone: dict[str, About], pictures: dict[str, str]) -> st
         "## Fill and depth",
         _fill(one),
         "## When to use it",
-        wrapped(one.note["when"].format_map(_known(one, everyone))),
+        wrapped(told(one, everyone)),
         *_proved(one),
         "---",
         "[All orders](README.md) · [what an order is](../elimination.md) · "
@@ -134,11 +79,11 @@ def _brackets(one: About) -> str:
         said.append("In square brackets: of bodies with children, the massless carrier's blocks.")
     if any("|" in what for p in sequence.phases for b in p.brackets for what in b):
         said.append("A pivot is (row | unknown).")
-    links = one.order.links  # type: ignore[attr-defined]
+    links = one.order.links
     if links == "split":
         said.append("k runs over bodies and the pieces of split ones, which are numbered alike.")
     said.append("Body 1 is at a tip, body n at the base.")
-    changed = _switches(one.order)
+    changed = switches(one.order)
     if changed:
         text = ", ".join(f"{name} `{value}`" for name, value in changed.items())
         said.append(
@@ -159,7 +104,7 @@ def _lines(sequence: Sequence, width: int = 68) -> list[str]:
     return lines
 
 
-def _switches(order: Any) -> dict[str, str]:
+def switches(order: Any) -> dict[str, str]:
     default = kkt.Rules()
     found = {f.name: getattr(order.rules, f.name) for f in fields(default)}
     changed = {name: value for name, value in found.items() if value != getattr(default, name)}
@@ -167,7 +112,7 @@ def _switches(order: Any) -> dict[str, str]:
 
 
 def _caption(one: About, pictures: dict[str, str]) -> str:
-    if one.order.problem == "tau":  # type: ignore[attr-defined]
+    if one.order.problem == "tau":
         return ""
     text = "Rows and columns in the order of elimination."
     own = one.file.removesuffix(".md")
@@ -183,7 +128,7 @@ def _caption(one: About, pictures: dict[str, str]) -> str:
 
 
 def _listing(order: facts.Function) -> str:
-    name = order.order_name  # type: ignore[attr-defined]
+    name = order.order_name
     text = listing.of(facts.system(LISTED), order, "ascher").text()
     lines = [line.rstrip() for line in text.strip().split("\n")][1:]
     while lines and not lines[0]:
@@ -208,7 +153,7 @@ def _operations(one: About) -> str:
     for family, count in one.scalar.items():
         cells = _cells(count)
         lines.append(f"| `{family}`, {facts.FAMILIES[family]} | {' | '.join(cells)} |")
-    goal = "τ" if one.order.problem == "tau" else "qdd"  # type: ignore[attr-defined]
+    goal = "τ" if one.order.problem == "tau" else "qdd"
     text = f"For {goal}, from the entries of (4). Products with zeros and ones are not counted"
     if not one.blocks:
         return "\n".join(lines) + f"\n\n{text}; [more](../counts.md)."
@@ -245,9 +190,9 @@ def _fill(one: About) -> str:
     ]
     if letters:
         said.append(f"({'; '.join(letters)}.)")
-    if one.order.links != "whole":  # type: ignore[attr-defined]
+    if one.order.links != "whole":
         said.append("Counted on the matrix of its own links.")
-    if one.order.problem == "tau":  # type: ignore[attr-defined]
+    if one.order.problem == "tau":
         said.append("Each row holds one unknown that is new: no block is filled.")
     text = wrapped(" ".join(said))
     path = facts.critical_path(one.order)
@@ -260,7 +205,7 @@ def _fill(one: About) -> str:
 def _link(statement: str) -> str:
     """A statement's name, with a link to where it is written down."""
     found = statements()[statement]
-    file = inspect.getmodule(found.claims).__name__.replace(".", "/")  # type: ignore[union-attr]
+    file = inspect.getmodule(found.claims).__name__.replace(".", "/")
     return f"[*{statement}*](../../{file}.py)"
 
 
@@ -272,132 +217,3 @@ def _proved(one: About) -> list[str]:
     lines = [f"* {_link(name)} ({known[name].source}): {plain(known[name].says)}" for name in names]
     text = "`pivotree prove --only NAME` proves them again; [what proved means](../proofs.md)."
     return ["## Proved", "\n".join(lines), text]
-
-
-# -- figures that notes may name ----------------------------------------------------------------
-
-
-def _known(one: About, everyone: dict[str, About]) -> dict[str, Any]:
-    """What stands for the braces of a note."""
-    known: dict[str, Any] = {
-        name: _figures(other, everyone) for name, other in everyone.items() if name.isidentifier()
-    }
-    data = measured.facts()
-    slow, fast = (
-        data["nested_dissection"][f"{order} on chain:31"] for order in ("divide_and_conquer", "abm")
-    )
-    return known | {
-        "me": _figures(one, everyone),
-        "fact": data,
-        "nested_work": slow[0] / fast[0],
-        "nested_backward": slow[2] / fast[2],
-        "crossing": crossing(everyone),
-    }
-
-
-def crossing(everyone: dict[str, About]) -> int | None:
-    """Links from which CRBM costs more than ABM, all operations together."""
-    slow, fast = (everyone[name].scalar["revolute"] for name in ("crbm", "abm"))
-    start = max(slow.holds_from or 1, fast.holds_from or 1)
-    return crossings(slow.polynomials, fast.polynomials, start)["all"].first
-
-
-def _figures(one: About, everyone: dict[str, About]) -> SimpleNamespace:
-    found = SimpleNamespace(**(vars(one.measured) if one.measured else {}))
-    body = facts.per_body(one.scalar["revolute"])
-    reference = facts.per_body(everyone["abm"].scalar["revolute"])
-    if body and reference:
-        found.body, found.versus_abm = body, body / reference - 1
-    found.star = facts.per_body(one.scalar["star"])
-    found.growth = facts.growth(one.scalar["revolute"])
-    found.star_growth = facts.growth(one.scalar["star"])
-    for spec, tree in one.trees.items():
-        short = {"random_tree": "tree"}.get(spec.partition(":")[0], spec.partition(":")[0])
-        setattr(found, f"fill_{short}", tree.fill)
-        setattr(found, f"height_{short}", tree.height)
-    return found
-
-
-# -- the table of all orders --------------------------------------------------------------------
-
-HEAD = """# All orders
-
-Every order that is registered, each with a page: its bracket sequence, a picture, a listing,
-counts, fill, depth, when to use it. `make pages` writes this folder.
-
-| order | what it is | source |
-|---|---|---|
-"""
-
-SEQUENCES = """
-## Brackets
-
-What stands in a bracket is eliminated together, for k = 1..n; body 1 is at a tip. Switches are told
-where they are not the defaults. [What both do](../elimination.md#brackets-decide-the-roundoff).
-
-| order | brackets | switches |
-|---|---|---|
-"""
-
-FILL = """
-## Fill and height
-
-Off-diagonal blocks of one triangle that are zero in the matrix and not at some step; and blocks on
-the longest path of pivots that wait for each other. A formula is there where it is proved.
-
-| order | fill | chain:10 | star:10 | binary:3 | height | chain:10 | binary:3 |
-|---|---|---:|---:|---:|---|---:|---:|
-"""
-
-COST = """
-## Cost and digits
-
-How operations grow on a chain of n and on a hub with n leaves, and what one more revolute body
-costs (skew axes). Then float32: decimal digits kept on chain:100, and the worst that was lost
-beyond what the condition number allows, on constructed robots with mass ratios to 1e4 and on random
-trees ([the study](../study/README.md); a dash: not in it).
-
-| order | chain | star | a body | kept | lost, 1e4 | lost, trees |
-|---|---|---|---:|---:|---:|---:|
-"""
-
-
-def table(everyone: dict[str, About]) -> str:
-    """docs/orders/README.md."""
-    parts = [HEAD, SEQUENCES, FILL, COST]
-    rows: list[list[str]] = [[], [], [], []]
-    for one in everyone.values():
-        link = f"[`{one.name}`]({one.file})"
-        title = one.note["title"][0].upper() + one.note["title"][1:]
-        rows[0].append(f"| {link} | {title} | {plain(one.order.source)} |")  # type: ignore[attr-defined]
-        short = one.sequence.short.replace("|", r"\|")
-        switches = ", ".join(f"{k} {v}" for k, v in _switches(one.order).items())
-        rows[1].append(f"| {link} | {short} | {switches} |")
-        on = [one.trees[spec] for spec in ("chain:10", "star:10", "binary:3")]
-        cells = [
-            _formula(one, "fill"), *(str(t.fill) for t in on),
-            _formula(one, "height"), str(on[0].height), str(on[2].height),
-        ]  # fmt: skip
-        rows[2].append(f"| {link} | {' | '.join(cells)} |")
-        body = facts.per_body(one.scalar["revolute"])
-        digits = one.measured
-        cells = [
-            facts.growth(one.scalar["revolute"]) or "–",
-            facts.growth(one.scalar["star"]) or "–",
-            f"{body:.0f}" if body else "–",
-            *(f"{x:.1f}" for x in ((digits.kept, digits.near, digits.trees) if digits else ())),
-        ]  # fmt: skip
-        cells += ["–"] * (6 - len(cells))
-        rows[3].append(f"| {link} | {' | '.join(cells)} |")
-    text = "".join(head + "\n".join(lines) + "\n" for head, lines in zip(parts, rows, strict=True))
-    letters = "; ".join(f"{letter} {meaning}" for letter, meaning in LETTERS.items())
-    return text.replace(
-        "\n## Cost and digits", f"\n{wrapped('Letters: ' + letters + '.')}\n\n## Cost and digits"
-    )
-
-
-def _formula(one: About, what: str) -> str:
-    found = one.formulas.get(what)
-    if found is None:
-        return ""
-    return f"{found.text} ({found.scope})" if found.scope else found.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,14 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from order_facts import row_of, symbolic, system
+from order_facts import Function, row_of, symbolic, system
 from PIL import Image
 
 import kkt
 from analysis.figures import filmstrip
 from analysis.figures.style import LIGHT, new_figure, settings
-from kkt import Structure
+from kkt import Structure, SymbolicFactor
 
-Function = Callable[..., Any]
 CHAIN, TREE = "chain:3", "star:3"
 _DPI, _COLOURS = 220, 40
 
@@ -109,7 +108,7 @@ def film(order: Function, spec: str) -> Figure:
     found = kkt.symbolic(kkt.plan(order, numbered(spec)))
     groups = found.plan.groups
     sequence = brackets.sequence_of(order)
-    middle = _middle(sequence, found.plan.graph.structure, groups)
+    middle = _middle(sequence, found)
     every = found.fill_blocks
     made = int((found.fill_step < middle).sum())
     captions = [
@@ -129,15 +128,17 @@ def numbered(spec: str) -> Structure:
     return Structure(tuple(number[k] for k in range(of.n)), of.parent, of.dof)
 
 
-def _middle(sequence: brackets.Sequence, of: Any, groups: int) -> int:
-    """The group at which the picture stops half-way."""
+def _middle(sequence: brackets.Sequence, found: SymbolicFactor) -> int:
+    """The group at which the picture stops part of the way."""
     if not sequence.phases:
-        return groups // 2
-    own = of.n - (0 if of.carrier is None else int(of.carrier.sum()))
-    sizes = [len(phase.brackets) * (1 if phase.joined else own) for phase in sequence.phases]
-    if len(sizes) == 1:
-        return len(sequence.phases[0].brackets)
-    return min(sum(sizes[:-1]), groups - 1)
+        return found.plan.groups // 2
+    last = sequence.phases[-1]
+    if len(sequence.phases) == 1:
+        return len(last.brackets)
+    kinds = {what for bracket in last.brackets for what in bracket}
+    blocks = (found.plan.graph.block(int(b)) for b in found.plan.blocks)
+    of_last = [block.kind in kinds for block in blocks]
+    return int(found.plan.group[of_last].min())
 
 
 # -- inverse dynamics: no elimination, a permutation ----------------------------------------------

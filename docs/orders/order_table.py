@@ -1,0 +1,91 @@
+"""docs/orders/README.md: all orders in four tables."""
+
+from __future__ import annotations
+
+import order_facts as facts
+from order_notes import About
+from order_pages import LETTERS, plain, switches
+
+from analysis.counts.words import wrapped
+
+HEAD = """# All orders
+
+Every order that is registered, each with a page: its bracket sequence, a picture, a listing,
+counts, fill, depth, when to use it. `make pages` writes this folder.
+
+| order | what it is | source |
+|---|---|---|
+"""
+
+SEQUENCES = """
+## Brackets
+
+What stands in a bracket is eliminated together, for k = 1..n; body 1 is at a tip. Switches are told
+where they are not the defaults. [What both do](../elimination.md#brackets-decide-the-roundoff).
+
+| order | brackets | switches |
+|---|---|---|
+"""
+
+FILL = """
+## Fill and height
+
+Off-diagonal blocks of one triangle that are zero in the matrix and not at some step; and blocks on
+the longest path of pivots that wait for each other. A formula is there where it is proved.
+
+| order | fill | chain:10 | star:10 | binary:3 | height | chain:10 | binary:3 |
+|---|---|---:|---:|---:|---|---:|---:|
+"""
+
+COST = """
+## Cost and digits
+
+How operations grow on a chain of n and on a hub with n leaves, and what one more revolute body
+costs (skew axes). Then float32: decimal digits kept on chain:100, and the worst that was lost
+beyond what the condition number allows, on constructed robots with mass ratios to 1e4 and on random
+trees ([the study](../study/README.md); a dash: not in it).
+
+| order | chain | star | a body | kept | lost, 1e4 | lost, trees |
+|---|---|---|---:|---:|---:|---:|
+"""
+
+
+def table(everyone: dict[str, About]) -> str:
+    """docs/orders/README.md."""
+    parts = [HEAD, SEQUENCES, FILL, COST]
+    rows: list[list[str]] = [[], [], [], []]
+    for one in everyone.values():
+        link = f"[`{one.name}`]({one.file})"
+        title = one.note["title"][0].upper() + one.note["title"][1:]
+        rows[0].append(f"| {link} | {title} | {plain(one.order.source)} |")
+        short = one.sequence.short.replace("|", r"\|")
+        changed = ", ".join(f"{k} {v}" for k, v in switches(one.order).items())
+        rows[1].append(f"| {link} | {short} | {changed} |")
+        on = [one.trees[spec] for spec in ("chain:10", "star:10", "binary:3")]
+        cells = [
+            _formula(one, "fill"), *(str(t.fill) for t in on),
+            _formula(one, "height"), str(on[0].height), str(on[2].height),
+        ]  # fmt: skip
+        rows[2].append(f"| {link} | {' | '.join(cells)} |")
+        body = facts.per_body(one.scalar["revolute"])
+        digits = one.measured
+        cells = [
+            facts.growth(one.scalar["revolute"]) or "–",
+            facts.growth(one.scalar["star"]) or "–",
+            f"{body:.0f}" if body else "–",
+            *(f"{x:.1f}" for x in ((digits.kept, digits.near, digits.trees) if digits else ())),
+        ]  # fmt: skip
+        cells += ["–"] * (6 - len(cells))
+        rows[3].append(f"| {link} | {' | '.join(cells)} |")
+    text = "".join(head + "\n".join(lines) + "\n" for head, lines in zip(parts, rows, strict=True))
+    letters = "; ".join(f"{letter} {meaning}" for letter, meaning in LETTERS.items())
+    return text.replace(
+        "\n## Cost and digits", f"\n{wrapped('Letters: ' + letters + '.')}\n\n## Cost and digits"
+    )
+
+
+def _formula(one: About, what: str) -> str:
+    found = one.formulas.get(what)
+    if found is None:
+        return ""
+    return f"{found.text} ({found.scope})" if found.scope else found.text
