@@ -1,5 +1,5 @@
-"""The command line: ``pivotree compare``, ``solve``, ``spy``, ``blame``, ``report``, ``list``,
-``counts``, ``prove``, ``orders``.
+"""The command line: ``pivotree compare``, ``solve``, ``spy``, ``figure``, ``blame``,
+``report``, ``list``, ``counts``, ``prove``, ``explore``, ``orders``.
 
 Exit 0 done; 1 a comparison in which no order gave an answer, or a proof that failed; 2 bad input, with one line on
 standard error; 130 interrupted by Ctrl-C.
@@ -72,6 +72,23 @@ def parser() -> argparse.ArgumentParser:
     spy.add_argument("--dark", action="store_true", help="light on dark")
     spy.add_argument("-o", "--output", required=True, metavar="FILE", help=".png, .pdf, .svg, .tex")
 
+    figure = commands.add_parser("figure", help="draw a figure for a paper, of one of many kinds")
+    figure.add_argument("kind", nargs="?", metavar="KIND", help="a name from --list")
+    _add_model(figure, needed=False)
+    figure.add_argument("--list", action="store_true", help="print the kinds and exit")
+    figure.add_argument(
+        "--orders", metavar="A,B", help="comma-separated; the kind's own if not given"
+    )
+    figure.add_argument("--step", type=int, metavar="K", help="after this many brackets")
+    figure.add_argument("--format", default="float32", help="a number format (float32)")
+    figure.add_argument("--width", default="double", help="single or double column (double)")
+    looks = figure.add_mutually_exclusive_group()
+    looks.add_argument("--dark", action="store_true", help="light on dark")
+    looks.add_argument("--gray", action="store_true", help="for a page printed in gray")
+    figure.add_argument(
+        "-o", "--output", metavar="FILE", help=".png, .pdf, .svg; some kinds .tex, .gif, .mp4"
+    )
+
     report = commands.add_parser(
         "report", help="digits kept over many random states: one page to hand on, HTML and PDF"
     )
@@ -125,6 +142,20 @@ def parser() -> argparse.ArgumentParser:
     counts.add_argument("--json", action="store_true", help="print one JSON document")
     counts.add_argument("-o", "--output", metavar="FILE.md", help="write the page of all tables")
 
+    explore = commands.add_parser(
+        "explore", help="eliminate the matrix by hand: one HTML page that needs nothing else"
+    )
+    _add_model(explore)
+    explore.add_argument("--orders", help="comma-separated; those that suit its size if not given")
+    explore.add_argument(
+        "--formats",
+        default="float64,float32,bfloat16,float16",
+        help="whose errors are measured for every order",
+    )
+    explore.add_argument(
+        "-o", "--output", metavar="FILE", help="page.html, or a folder without inline code"
+    )
+
     orders = commands.add_parser("orders", help="what orders there are, with their sources")
     orders.add_argument("--json", action="store_true", help="print one JSON document")
     return top
@@ -139,8 +170,8 @@ def _add_refinement(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_model(command: argparse.ArgumentParser, state: bool = True) -> None:
-    command.add_argument("model", metavar="MODEL", help=MODEL_HELP)
+def _add_model(command: argparse.ArgumentParser, state: bool = True, needed: bool = True) -> None:
+    command.add_argument("model", metavar="MODEL", nargs=None if needed else "?", help=MODEL_HELP)
     if state:
         for name, what in (("q", "positions"), ("qd", "rates"), ("tau", "efforts")):
             command.add_argument(f"--{name}", metavar="X,X,...", help=f"joint {what}")

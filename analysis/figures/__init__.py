@@ -5,24 +5,44 @@ this package is, and by nothing else in the project.
 """
 
 from .charts import error_bars, fill_cost
+from .condition import Instance, error_condition
+from .cost import cost_curves
+from .curves import fill_curves
 from .files import save, save_spy, write_all
+from .film import animation, strip
+from .heat import BlockLoss, block_loss, loss_map
 from .spy import before_after, compare_orders, filmstrip, spy
 from .state import BlockState, block_state
 from .steps import pivot_errors
-from .tex import tikz
+from .tex import pmatrix, tikz, tikz_tree
+from .trees import trees
+from .typeset import typeset
 
 __all__ = [
+    "BlockLoss",
     "BlockState",
+    "Instance",
+    "animation",
     "before_after",
+    "block_loss",
     "block_state",
     "compare_orders",
+    "cost_curves",
     "error_bars",
+    "error_condition",
     "fill_cost",
+    "fill_curves",
     "filmstrip",
+    "loss_map",
     "pivot_errors",
+    "pmatrix",
     "save",
     "save_spy",
     "spy",
+    "strip",
     "tikz",
+    "tikz_tree",
+    "trees",
+    "typeset",
     "write_all",
 ]

@@ -19,14 +19,19 @@ Rows = Iterable[Mapping[str, Any]]
 
 
 def error_bars(
-    rows: Rows, *, dark: bool = False, width: str = "double", title: str | None = None
+    rows: Rows,
+    *,
+    dark: bool = False,
+    width: str = "double",
+    title: str | None = None,
+    style: str | None = None,
 ) -> Figure:
     """Digits kept by each order, one marker a number format, best order of the first format first.
 
     ``rows`` have the keys order, format, error, digits of ``compare --json``; error None is a
     failed elimination, drawn as a cross at zero digits.
     """
-    rows, look = list(rows), theme(dark)
+    rows, look = list(rows), theme(dark, style)
     formats = list(dict.fromkeys(row["format"] for row in rows))
     kept = {(row["order"], row["format"]): _digits(row) for row in rows}
     orders = sorted(
@@ -37,7 +42,7 @@ def error_bars(
     capacity = {f: full for f in formats if (full := capacity_of(f)) is not None}
     most = max([most, *capacity.values()])
     with settings():
-        figure = new_figure(width, 1.15 + 0.2 * max(len(orders), 2) + 0.25 * bool(title), dark)
+        figure = new_figure(width, 1.15 + 0.2 * max(len(orders), 2) + 0.25 * bool(title), look)
         figure.set_layout_engine("constrained")
         ax = figure.add_subplot()
         style_axes(ax, look, grid="x")
@@ -80,21 +85,26 @@ def error_bars(
             line: dict[str, Any] = {"color": look.ink, "linewidth": 0.8, "linestyle": (0, (4, 3))}
             handles.append(Line2D([], [], label="all that the format holds", **line))
         if failed:
-            style: dict[str, Any] = {"linestyle": "", "marker": "x", "color": look.ink}
-            handles.append(Line2D([], [], markersize=6, label="failed", **style))
+            cross: dict[str, Any] = {"linestyle": "", "marker": "x", "color": look.ink}
+            handles.append(Line2D([], [], markersize=6, label="failed", **cross))
         _legend(figure, handles, look.ink, width)
     return figure
 
 
 def fill_cost(
-    rows: Rows, *, dark: bool = False, width: str = "double", title: str | None = None
+    rows: Rows,
+    *,
+    dark: bool = False,
+    width: str = "double",
+    title: str | None = None,
+    style: str | None = None,
 ) -> Figure:
     """Blocks of fill against scalar operations, one point an order; the fewer, the lower left.
 
     ``rows`` have the keys order, fill_blocks, flops; rows without them (refused orders) are left
     out.  Orders that share a point share its label.
     """
-    look = theme(dark)
+    look = theme(dark, style)
     at: dict[tuple[int, int], list[str]] = {}
     for row in rows:
         if row.get("fill_blocks") is None or row.get("flops") is None:
@@ -103,7 +113,7 @@ def fill_cost(
         if row["order"] not in names:
             names.append(row["order"])
     with settings():
-        figure = new_figure(width, 2.9 if width == "single" else 3.8, dark)
+        figure = new_figure(width, 2.9 if width == "single" else 3.8, look)
         figure.set_layout_engine("constrained")
         ax = figure.add_subplot()
         style_axes(ax, look, grid="both")

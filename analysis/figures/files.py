@@ -36,7 +36,7 @@ def save(figure: Figure | str, path: str | Path) -> Path:
     seen.  Raises FormatError for another suffix or a folder that cannot be written to.
     """
     path = Path(path)
-    suffix = _check_suffix(path)
+    suffix = check_suffix(path)
     if isinstance(figure, str) != (suffix == ".tex"):
         what = "LaTeX text" if isinstance(figure, str) else "a drawn figure"
         fit = ".tex" if isinstance(figure, str) else ", ".join(_METADATA)
@@ -81,7 +81,7 @@ def _remove(part: Path) -> None:
         return
 
 
-def _check_suffix(path: Path) -> str:
+def check_suffix(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         what = f"suffix {path.suffix!r} is unknown" if path.suffix else "has no suffix"
@@ -94,7 +94,7 @@ def save_spy(
 ) -> Path:
     """:func:`spy` or, for .tex, :func:`tikz`, written to a file; options are those of spy."""
     path = Path(path)
-    if _check_suffix(path) == ".tex":
+    if check_suffix(path) == ".tex":
         return save(tikz(symbolic, step), path)
     return save(spy(symbolic, step, **options), path)
 

@@ -15,19 +15,26 @@ from matplotlib.patheffects import withStroke
 from matplotlib.textpath import TextPath
 from numpy.typing import NDArray
 
+from .density import entries, large_fill, raster
 from .labels import Labels
-from .state import FILL, NEW, ORIGINAL, BlockState
+from .state import FILL, NEW, ORIGINAL, ZEROED, BlockState
 from .style import Theme
 
 TEXT_BLOCKS = 60  # with more blocks there is no text
 VECTOR_BLOCKS = 3000  # with more blocks, a raster of densities
 _RECTANGLES = 4000  # merged rectangles that keep an SVG small; a raster beyond
-_PIXELS = 500
 _LEAST, _MARGIN_TEXT = 4.8, 7.0  # [pt] smallest text in a cell, text at the margins
 
 
 def draw(
-    ax: Axes, state: BlockState, side: float, look: Theme, *, labels: bool | None, circles: bool
+    ax: Axes,
+    state: BlockState,
+    side: float,
+    look: Theme,
+    *,
+    labels: bool | None,
+    circles: bool,
+    zeros: bool = False,
 ) -> str:
     """Draw a state into a square of ``side`` [pt]; returns "cells", "vector" or "raster"."""
     small = state.blocks <= TEXT_BLOCKS
@@ -44,7 +51,7 @@ def draw(
         for box in ((0, 0, end, gone), (0, gone, gone, end - gone)):
             ax.add_patch(Rectangle(box[:2], *box[2:], facecolor=look.shade, linewidth=0, zorder=0))
     if small:
-        _cells(ax, state, edge, side, look, named)
+        _cells(ax, state, edge, side, look, named, zeros)
         if circles:
             _circle(ax, state, edge, look)
         _brackets(ax, state, edge, look)
@@ -52,11 +59,11 @@ def draw(
         return "cells"
     if labels:
         _margins(ax, state, edge, side, look)
-    if state.blocks <= VECTOR_BLOCKS and _merged(ax, state, look):
+    if state.blocks <= VECTOR_BLOCKS and _merged(ax, state, look, zeros):
         mode = "vector"
     else:
-        _raster(ax, state, look)
-        _zoom(ax, state, look)
+        raster(ax, state, look, zeros=zeros)
+        _zoom(ax, state, look, zeros)
         mode = "raster"
     if partly:
         ax.plot([gone, gone, end], [end, gone, gone], color=look.ink, linewidth=0.6)
@@ -88,22 +95,36 @@ def _text_size(side: float) -> float:
 
 
 def _cells(
-    ax: Axes, state: BlockState, edge: NDArray, side: float, look: Theme, text: bool
+    ax: Axes,
+    state: BlockState,
+    edge: NDArray,
+    side: float,
+    look: Theme,
+    text: bool,
+    zeros: bool,
 ) -> None:
-    table = state.table()
+    table = state.table(zeros=zeros)
     names = Labels(state) if text else None
     points = side / float(edge[-1])
     inset = min(0.6 / points, 0.06 * float(np.diff(edge).min()))
-    boxes: dict[int, list[Rectangle]] = {ORIGINAL: [], FILL: [], NEW: []}
+    boxes: dict[int, list[Rectangle]] = {ORIGINAL: [], FILL: [], NEW: [], ZEROED: []}
     for i, j in np.argwhere(table):
         corner = (edge[j] + inset, edge[i] + inset)
         width, height = edge[j + 1] - edge[j] - 2 * inset, edge[i + 1] - edge[i] - 2 * inset
         boxes[int(table[i, j])].append(Rectangle(corner, width, height))
         centre = (corner[0] + width / 2, corner[1] + height / 2)
+        if table[i, j] == ZEROED:
+            _zero_mark(ax, centre, min(width, height) * points, look)
+            continue
         label = names.cell(int(i), int(j)) if names else ""
         paper = look.fill if table[i, j] == FILL else None
         shown = label and _write(
-            ax, centre, (width * points, height * points), label, look.ink, paper
+            ax,
+            centre,
+            (width * points, height * points),
+            label,
+            _ink_on(int(table[i, j]), look),
+            paper,
         )
         if table[i, j] == NEW and not shown:
             mark = 0.5 * min(width, height) * points
@@ -113,14 +134,36 @@ def _cells(
             ax.add_collection(PatchCollection(patches, **_face(kind, look, cells=True)))
 
 
+def _zero_mark(ax: Axes, centre: tuple[float, float], room: float, look: Theme) -> None:
+    """A small nought: something was here, and the elimination has made it zero."""
+    ax.plot(
+        *centre, marker="o", markersize=min(3.6, 0.45 * room), markerfacecolor="none",
+        markeredgecolor=look.zero, markeredgewidth=0.6, zorder=3,
+    )  # fmt: skip
+
+
+def _ink_on(kind: int, look: Theme) -> str:
+    """The colour of text on a block: the page's where the block is as dark as the ink."""
+    if kind != NEW:
+        return look.ink
+
+    def away(colour: str) -> float:
+        return abs(sum(to_rgb(colour)) - sum(to_rgb(look.new)))
+
+    return max((look.ink, look.page), key=away)
+
+
 def _face(kind: int, look: Theme, *, cells: bool) -> dict[str, Any]:
     """Colour and glyph of one kind of block."""
     if kind == ORIGINAL:
         return {"facecolor": look.entry if cells else look.entry_strong, "linewidth": 0}
+    if kind == ZEROED:
+        box = {"facecolor": "none", "edgecolor": look.zero, "linewidth": 0.4, "linestyle": ":"}
+        return box if cells else {"facecolor": look.zero, "alpha": 0.35, "linewidth": 0}
     if kind == FILL:
         return {
-            "facecolor": look.fill, "edgecolor": look.fill_hatch, "hatch": "//////",
-            "linewidth": 0.5 if cells else 0.0,
+            "facecolor": look.fill if cells else large_fill(look), "hatch": "//////",
+            "edgecolor": look.fill_hatch, "linewidth": 0.5 if cells else 0.0,
         }  # fmt: skip
     return {"facecolor": look.new, "edgecolor": look.ink, "linewidth": 1.3 if cells else 0.3}
 
@@ -138,7 +181,7 @@ def _write(
     ``paper`` is the colour that keeps hatching away from the text.
     """
     width, height = box
-    w, h = _extent(label)
+    w, h = extent(label)
     size = _fitting(width, height, w, h)
     turned = height > width and w > h and size < _LEAST
     if turned:
@@ -161,7 +204,7 @@ def _fitting(width: float, height: float, w: float, h: float) -> float:
 
 
 @lru_cache(maxsize=2048)
-def _extent(label: str) -> tuple[float, float]:
+def extent(label: str) -> tuple[float, float]:
     """Width and height of a label in units of its font size."""
     box = TextPath((0, 0), f"${label}$", size=10).get_extents()
     return max(box.width, 1.0) / 10, max(box.height, 11.5) / 10
@@ -204,7 +247,7 @@ def _margins(ax: Axes, state: BlockState, edge: NDArray, side: float, look: Them
     if points * float(np.diff(edge).min()) < size:
         return
     gap = 3.0 / points
-    widths = [size * _extent(names.unknown(t))[0] for t in range(state.blocks)]
+    widths = [size * extent(names.unknown(t))[0] for t in range(state.blocks)]
     turned = 90 if (np.array(widths) > points * np.diff(edge)).any() else 0
     for t in range(state.blocks):
         middle = (edge[t] + edge[t + 1]) / 2
@@ -217,11 +260,11 @@ def _margins(ax: Axes, state: BlockState, edge: NDArray, side: float, look: Them
 # -- large ----------------------------------------------------------------------------------------
 
 
-def _merged(ax: Axes, state: BlockState, look: Theme) -> bool:
+def _merged(ax: Axes, state: BlockState, look: Theme, zeros: bool) -> bool:
     """One path a kind, runs of neighbours in a row merged; False where there are too many."""
     if 2 * len(state.row) > 500 * _RECTANGLES:
         return False
-    rows, cols, kinds = _entries(state)
+    rows, cols, kinds = entries(state, zeros=zeros)
     order = np.lexsort((cols, rows))
     r, c, k = rows[order], cols[order], kinds[order]
     breaks = (np.diff(r) != 0) | (np.diff(c) != 1) | (np.diff(k) != 0)
@@ -229,7 +272,7 @@ def _merged(ax: Axes, state: BlockState, look: Theme) -> bool:
     last = np.append(first[1:], len(r)) - 1
     if len(first) > _RECTANGLES:
         return False
-    for kind in (ORIGINAL, FILL, NEW):
+    for kind in (ZEROED, ORIGINAL, FILL, NEW):
         a, b = first[k[first] == kind], last[k[first] == kind]
         if len(a):
             path = _rectangles(c[a], r[a], c[b] + 1, r[a] + 1)
@@ -244,41 +287,9 @@ def _rectangles(x0: NDArray, y0: NDArray, x1: NDArray, y1: NDArray) -> Path:
     return Path(points, np.tile(codes, len(x0)))
 
 
-def _entries(state: BlockState) -> tuple[NDArray, NDArray, NDArray]:
-    """Rows, columns and kinds of all blocks, both triangles and the diagonal."""
-    own = np.flatnonzero(state.diagonal)
-    rows = np.concatenate([state.row, state.col, own])
-    cols = np.concatenate([state.col, state.row, own])
-    return rows, cols, np.concatenate([state.kind, state.kind, state.diagonal[own]])
-
-
-def _raster(ax: Axes, state: BlockState, look: Theme) -> None:
-    """Pixels: hue says how much of what is there is fill, opacity how dense it is."""
-    rows, cols, kinds = _entries(state)
-    pixels = min(state.blocks, _PIXELS)
-    bounds = np.linspace(0, state.blocks, pixels + 1)
-
-    def count(kind: NDArray[np.bool_]) -> NDArray[np.float64]:
-        at = rows[kind] + 0.5, cols[kind] + 0.5
-        return np.histogram2d(*at, bins=(bounds, bounds))[0]
-
-    new = count(kinds == NEW)
-    fill = count(kinds == FILL)
-    total = count(kinds == ORIGINAL) + fill + new
-    share = np.stack([total - fill - new, fill, new], axis=-1) / np.maximum(total, 1)[..., None]
-    colours = np.array([to_rgb(look.entry_strong), to_rgb(look.fill), to_rgb(look.new)])
-    density = total / np.diff(bounds)[:, None] / np.diff(bounds)[None, :]
-    image = np.zeros((pixels, pixels, 4))
-    image[..., :3] = share @ colours
-    image[..., 3] = np.where(total > 0, np.minimum(1.0, 0.7 + 0.3 * np.sqrt(density)), 0.0)
-    pixels_8 = (255 * image + 0.5).astype(np.uint8)
-    extent = (0.0, float(state.blocks), float(state.blocks), 0.0)
-    ax.imshow(pixels_8, extent=extent, interpolation="nearest", aspect="equal", zorder=1)
-
-
-def _zoom(ax: Axes, state: BlockState, look: Theme) -> None:
+def _zoom(ax: Axes, state: BlockState, look: Theme, zeros: bool) -> None:
     """The first rows enlarged in the lower left corner, where that is empty."""
-    rows, cols, kinds = _entries(state)
+    rows, cols, kinds = entries(state, zeros=zeros)
     near = state.blocks * 0.45
     if ((rows > state.blocks - near) & (cols < near)).any():
         return
@@ -289,7 +300,7 @@ def _zoom(ax: Axes, state: BlockState, look: Theme) -> None:
     box.set_title(f"first {shown} rows", fontsize=7, color=look.ink, pad=3)
     for spine in box.spines.values():
         spine.set(color=look.faint, linewidth=0.6)
-    for kind in (ORIGINAL, FILL, NEW):
+    for kind in (ZEROED, ORIGINAL, FILL, NEW):
         r, c = rows[inside & (kinds == kind)], cols[inside & (kinds == kind)]
         if len(r):
             path = _rectangles(c + 0.08, r + 0.08, c + 0.92, r + 0.92)

@@ -12,6 +12,7 @@ from matplotlib.patches import Patch
 
 from kkt import SymbolicFactor
 
+from .density import large_fill
 from .labels import Labels
 from .matrix import TEXT_BLOCKS, draw
 from .state import FILL, NEW, BlockState, block_state
@@ -28,16 +29,21 @@ def spy(
     dark: bool = False,
     width: str = "double",
     title: str | None = None,
+    style: str | None = None,
+    zeros: bool = False,
+    since: int | None = None,
 ) -> Figure:
     """The blocks after ``step`` groups (None: all), rows in the order of elimination.
 
     Blocks are named where they are few and have room (``labels`` False: never).  Blocks made by
-    the last of the ``step`` groups are marked apart; with None all fill looks alike.
+    the last of the ``step`` groups, or by those after ``since``, are marked apart; with None all
+    fill looks alike.  With ``zeros`` what the elimination has made zero is marked, as in the
+    0-structure that Ascher 1996 prints after (6); without, the factor's other triangle is shown.
     """
-    state = block_state(symbolic, step)
+    state = block_state(symbolic, step, since)
     if title is None:
         title = f"{symbolic.plan.sequence.name}: {_progress(state)}"
-    return _panels([state], [title], labels, dark, width)
+    return _panels([state], [title], labels, theme(dark, style), width, zeros=zeros)
 
 
 def before_after(
@@ -47,6 +53,7 @@ def before_after(
     dark: bool = False,
     width: str = "double",
     title: str | None = None,
+    style: str | None = None,
 ) -> Figure:
     """The matrix as given, in elimination order, beside all that the elimination makes of it."""
     before, after = block_state(symbolic, 0), block_state(symbolic)
@@ -55,7 +62,7 @@ def before_after(
         f"the matrix: {symbolic.original:,} blocks + {own:,} diagonal",
         f"after {symbolic.plan.sequence.name}: {_fill_text(after)}, {after.fill_entries:,} entries",
     ]
-    return _panels([before, after], captions, labels, dark, width, title)
+    return _panels([before, after], captions, labels, theme(dark, style), width, title)
 
 
 def filmstrip(
@@ -67,6 +74,7 @@ def filmstrip(
     dark: bool = False,
     width: str = "double",
     title: str | None = None,
+    style: str | None = None,
 ) -> Figure:
     """One matrix after some numbers of groups, 0 being the matrix; what is new since the picture
     before is marked apart."""
@@ -74,7 +82,7 @@ def filmstrip(
         block_state(symbolic, step, since)
         for since, step in zip((0, *steps[:-1]), steps, strict=True)
     ]
-    return _panels(states, captions, labels, dark, width, title)
+    return _panels(states, captions, labels, theme(dark, style), width, title)
 
 
 def compare_orders(
@@ -85,6 +93,7 @@ def compare_orders(
     dark: bool = False,
     width: str = "double",
     title: str | None = None,
+    style: str | None = None,
 ) -> Figure:
     """The same matrix eliminated in several orders, each with its fill."""
     states = [block_state(symbolic) for symbolic in symbolics]
@@ -93,7 +102,7 @@ def compare_orders(
         many = {2: "two", 3: "three", 4: "four"}.get(len(states), str(len(states)))
         title = f"One matrix, {many} orders of elimination"
     captions = [f"{n}: {_fill_text(s)}" for n, s in zip(names, states, strict=True)]
-    return _panels(states, captions, labels, dark, width, title)
+    return _panels(states, captions, labels, theme(dark, style), width, title)
 
 
 def _fill_text(state: BlockState) -> str:
@@ -113,12 +122,12 @@ def _panels(
     states: Sequence[BlockState],
     captions: Sequence[str],
     labels: bool | None,
-    dark: bool,
+    look: Theme,
     width: str,
     title: str | None = None,
+    zeros: bool = False,
 ) -> Figure:
     """Square panels in rows, captions above, one legend below."""
-    look = theme(dark)
     across = min(len(states), 1 if width == "single" else 2 if len(states) in (2, 4) else 3)
     down = -(-len(states) // across)
     small = any(state.blocks <= TEXT_BLOCKS for state in states)
@@ -134,19 +143,19 @@ def _panels(
         head = (0.26 if small else 0.14) + lines * size * 1.25 / 72
         top = 0.0 if title is None else 0.3
         key = _key(states[0], total) if labels is not False else ""
-        legend = _legend(states, look, width)
+        legend = _legend(states, look, width, zeros)
         most_across = 2 if width == "single" else 5
         columns = min(len(legend), most_across if len(legend) != 6 else most_across // 2 + 1)
         rows = -(-len(legend) // columns)
         bottom = 0.12 + 0.19 * rows + 0.16 * (key.count("\n") + bool(key))
         height = top + down * (head + side) + bottom + 0.06
-        figure = new_figure(width, height, dark)
+        figure = new_figure(width, height, look)
         start = left if across > 1 else max(left, (total - side) / 2)
         for i, (state, text) in enumerate(zip(states, wrapped, strict=True)):
             x = start + (i % across) * (side + gap)
             y = height - top - 0.04 - (i // across + 1) * (head + side)
             ax = figure.add_axes((x / total, y / height, side / total, side / height))
-            draw(ax, state, 72 * side, look, labels=labels, circles=state.step > 0)
+            draw(ax, state, 72 * side, look, labels=labels, circles=state.step > 0, zeros=zeros)
             figure.text(
                 (x + side / 2) / total, (y + side + head - (0.03 if small else 0.1)) / height, text,
                 ha="center", va="top", fontsize=size, color=look.ink, fontweight="bold",
@@ -179,7 +188,9 @@ def _key(state: BlockState, width: float) -> str:
     return "\n".join(textwrap.wrap(f"bodies: {key}", int(width * 17))) if key else ""
 
 
-def _legend(states: Sequence[BlockState], look: Theme, width: str) -> list[Patch | Line2D]:
+def _legend(
+    states: Sequence[BlockState], look: Theme, width: str, zeros: bool
+) -> list[Patch | Line2D]:
     small = any(state.blocks <= TEXT_BLOCKS for state in states)
     kinds = {int(k) for s in states for k in (*set(s.kind.tolist()), *set(s.diagonal.tolist()))}
     entry = look.entry if small else look.entry_strong
@@ -189,11 +200,15 @@ def _legend(states: Sequence[BlockState], look: Theme, width: str) -> list[Patch
         what = "fill: zero in the matrix"
         if width == "double" and NEW not in kinds:
             what += " (counted above the diagonal)"
-        handles.append(Patch(facecolor=look.fill, label=what, **style))
+        handles.append(
+            Patch(facecolor=look.fill if small else large_fill(look), label=what, **style)
+        )
     if NEW in kinds:
         handles.append(
             Patch(facecolor=look.new, edgecolor=look.ink, linewidth=1.3, label="fill of this step")
         )
+    if zeros and any(s.zeroed.any() for s in states):
+        handles.append(_nought(look, small))
     ring: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "linestyle": ""}
     if small and any(s.step > 0 for s in states):
         handles.append(
@@ -204,3 +219,10 @@ def _legend(states: Sequence[BlockState], look: Theme, width: str) -> list[Patch
     if any(0 < s.step < s.symbolic.plan.groups for s in states):
         handles.append(Patch(facecolor=look.shade, label="eliminated"))
     return handles
+
+
+def _nought(look: Theme, small: bool) -> Patch | Line2D:
+    if not small:
+        return Patch(facecolor=look.zero, alpha=0.35, linewidth=0, label="made zero")
+    style: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "linestyle": ""}
+    return Line2D([], [], markersize=3.6, markeredgecolor=look.zero, label="made zero", **style)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kkt import OrderError, SymbolicFactor
 from kkt.elimination.symbolic import PAIR_FIRST, PAIR_SECOND, SINGLE
 
-ZERO, ORIGINAL, FILL, NEW = 0, 1, 2, 3
+ZERO, ORIGINAL, FILL, NEW, ZEROED = 0, 1, 2, 3, 4
 _LIMIT = 4000  # blocks, for a dense table of B x B bytes
 
 
@@ -60,6 +60,15 @@ class BlockState:
         """(P, 2) pivotal blocks of the steps that are new: the last one, unless more are said."""
         return self.pivots[self.symbolic.plan.group[self.pivots[:, 0]] >= self.since]
 
+    @cached_property
+    def zeroed(self) -> NDArray[np.bool_]:
+        """(E,) blocks whose mirror image, below the diagonal, the elimination has made zero.
+
+        Both identities of a pair are pivots and stay.
+        """
+        identity = (self.symbolic.pivot[self.row] == PAIR_FIRST) & (self.col == self.row + 1)
+        return self.eliminated & ~identity
+
     @property
     def fill_blocks(self) -> int:
         """Off-diagonal blocks of one triangle that were zero in the matrix."""
@@ -71,12 +80,17 @@ class BlockState:
         size, new = self.symbolic.size, self.kind != ORIGINAL
         return int((size[self.row[new]] * size[self.col[new]]).sum())
 
-    def table(self) -> NDArray[np.int8]:
-        """(B, B) ZERO, ORIGINAL, FILL or NEW, both triangles; small systems only."""
+    def table(self, *, zeros: bool = False) -> NDArray[np.int8]:
+        """(B, B) ZERO, ORIGINAL, FILL or NEW, both triangles; small systems only.
+
+        ``zeros``: blocks that the elimination has made zero are ZEROED, not what they were.
+        """
         if self.blocks > _LIMIT:
             raise ValueError(f"{self.blocks} blocks: a dense table stops at {_LIMIT}")
         table = np.diag(self.diagonal)
         table[self.row, self.col] = table[self.col, self.row] = self.kind
+        if zeros:
+            table[self.col[self.zeroed], self.row[self.zeroed]] = ZEROED
         return table
 
     def upper(self) -> NDArray[np.bool_]:

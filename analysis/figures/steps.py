@@ -39,6 +39,7 @@ def pivot_errors(
     dark: bool = False,
     width: str = "double",
     title: str | None = None,
+    style: str | None = None,
 ) -> Figure:
     """Relative error of each step's own pivots, by order, in one number format.
 
@@ -47,11 +48,11 @@ def pivot_errors(
     not a number is a cross at the top.  Of many orders, those whose pivots lose most and least are
     drawn in colour.
     """
-    look = theme(dark)
+    look = theme(dark, style)
     with settings():
         columns = 2 if width == "single" else 5
         rows = -(-(min(len(result_by_order), _COLOURED + 1) + 2) // columns)
-        figure = new_figure(width, (2.5 if width == "single" else 3.2) + 0.17 * rows, dark)
+        figure = new_figure(width, (2.5 if width == "single" else 3.2) + 0.17 * rows, look)
         figure.set_layout_engine("constrained")
         ax = figure.add_subplot()
         style_axes(ax, look, grid="y")
@@ -75,13 +76,13 @@ def pivot_errors(
                 continue
             i = told.index(order)
             colour = look.series[i % len(look.series)]
-            style: dict[str, Any] = {
+            drawn: dict[str, Any] = {
                 "color": colour, "marker": MARKERS[i % len(MARKERS)], "markersize": 3.5,
                 "linestyle": _LINES[i // len(look.series) % len(_LINES)], "linewidth": 1.0,
                 "markevery": max(1, int(seen.sum()) // _MARKED),
             }  # fmt: skip
-            ax.plot(share[seen], error[seen], **style)
-            handles.append(Line2D([], [], label=order, **{**style, "markevery": None}))
+            ax.plot(share[seen], error[seen], **drawn)
+            handles.append(Line2D([], [], label=order, **{**drawn, "markevery": None}))
             lost += [(float(x), colour) for x in share[np.isinf(error)]]
         if len(told) < len(result_by_order):
             handles.append(Line2D([], [], color=look.faint, linewidth=0.5, label="other orders"))

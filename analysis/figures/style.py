@@ -1,4 +1,4 @@
-"""Colours, widths and matplotlib settings of every figure, light and dark.
+"""Colours, widths and matplotlib settings of every figure: light, dark and gray.
 
 Colours are those of Okabe & Ito (2008), which readers with any kind of colour vision tell apart;
 hatching, plus signs and markers say the same again, for a page printed in grey.
@@ -31,7 +31,9 @@ class Theme:
     fill: str
     fill_hatch: str
     new: str
+    zero: str  # rings where the elimination has made a zero
     series: tuple[str, ...]  # lines and markers
+    map: str = "cividis"  # matplotlib's name of a scale of colours, dark to light
 
 
 _OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -39,18 +41,33 @@ _OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", 
 LIGHT = Theme(
     page="#FFFFFF", ink="#1A1A1A", faint="#8A8A8A", shade="#ECECEC",
     entry="#A9D0EC", entry_strong="#0072B2", fill="#E69F00", fill_hatch="#7A4A00",
-    new="#D55E00", series=_OKABE_ITO,
+    new="#D55E00", zero="#5A5A5A", series=_OKABE_ITO,
 )  # fmt: skip
 DARK = Theme(
     page="#0D1117", ink="#E6EDF3", faint="#8B949E", shade="#212832",
     entry="#1F5F8B", entry_strong="#56B4E9", fill="#B87A00", fill_hatch="#FFD98A",
-    new="#D55E00",
+    new="#D55E00", zero="#A9B4C0",
     series=("#56B4E9", "#FF8A3D", "#2BC48F", "#E39AC4", "#E69F00", "#F0E442", "#E6EDF3"),
 )  # fmt: skip
 
 
-def theme(dark: bool) -> Theme:
-    return DARK if dark else LIGHT
+GRAY = Theme(
+    page="#FFFFFF", ink="#000000", faint="#808080", shade="#EDEDED",
+    entry="#C8C8C8", entry_strong="#8C8C8C", fill="#FFFFFF", fill_hatch="#000000",
+    new="#2E2E2E", zero="#4D4D4D",
+    series=("#000000", "#6B6B6B", "#9A9A9A", "#3A3A3A", "#7F7F7F", "#555555", "#ABABAB"),
+    map="gray",
+)  # fmt: skip
+STYLES = {"light": LIGHT, "dark": DARK, "gray": GRAY}
+
+
+def theme(dark: bool = False, style: str | None = None) -> Theme:
+    """The colours of a style by its name, or where that is None, by whether it is dark."""
+    if style is None:
+        return DARK if dark else LIGHT
+    if style not in STYLES:
+        raise ValueError(f"style {style!r}: use {', '.join(STYLES)}")
+    return STYLES[style]
 
 
 def settings() -> AbstractContextManager[Any]:
@@ -72,11 +89,12 @@ def settings() -> AbstractContextManager[Any]:
     )
 
 
-def new_figure(width: str, height: float, dark: bool) -> Figure:
+def new_figure(width: str, height: float, dark: bool | Theme) -> Figure:
     """An empty figure [in]; never pyplot's, so that none is kept alive."""
     if width not in WIDTHS:
         raise ValueError(f"width {width!r}: use {' or '.join(WIDTHS)}")
-    return Figure(figsize=(WIDTHS[width], height), facecolor=theme(dark).page)
+    look = dark if isinstance(dark, Theme) else theme(dark)
+    return Figure(figsize=(WIDTHS[width], height), facecolor=look.page)
 
 
 def style_axes(ax: Any, look: Theme, *, grid: str = "") -> None:

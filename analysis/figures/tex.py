@@ -1,33 +1,69 @@
-r"""A block matrix as LaTeX: TikZ inside \left( \right), pivots circled as in Ascher 1996."""
+r"""Figures as LaTeX: block matrices by TikZ and as pmatrix, and the elimination tree.
+
+Every text is a document that compiles by itself, cut to its picture, with article and TikZ alone.
+"""
 
 from __future__ import annotations
+
+import numpy as np
 
 from kkt import FormatError, SymbolicFactor
 
 from .labels import Labels
-from .state import FILL, NEW, ZERO, block_state
+from .state import FILL, NEW, ZERO, ZEROED, block_state
+from .style import LIGHT
 
 _LIMIT = 90  # blocks; a wider matrix fits no page
 
-_HEAD = r"""\documentclass[border=6pt]{standalone}
+_COLOURS = r"""\definecolor{blockfillcolor}{HTML}{E69F00}
+\definecolor{blocknewcolor}{HTML}{D55E00}
+"""
+# the page is as large as the box, in pdfTeX, XeTeX and LuaTeX
+_END = r"""
+\ifdefined\pdfpagewidth\else\let\pdfpagewidth\pagewidth\let\pdfpageheight\pageheight\fi
+\pdfpagewidth=\dimexpr\wd0+12pt\relax
+\pdfpageheight=\dimexpr\ht0+\dp0+12pt\relax
+\hoffset=\dimexpr6pt-1in\relax
+\voffset=\dimexpr6pt-1in\relax
+\shipout\box0
+\end{document}
+"""
+_HEAD = (
+    r"""\documentclass{article}
 \usepackage{tikz}
 \usetikzlibrary{matrix}
-\definecolor{blockfillcolor}{HTML}{E69F00}
-\definecolor{blocknewcolor}{HTML}{D55E00}
-\begin{document}
+"""
+    + _COLOURS
+    + r"""\begin{document}
+\setbox0=\hbox{%
 \begin{tikzpicture}[
   blockfill/.style={fill=blockfillcolor!35},
   blocknew/.style={fill=blocknewcolor!45, draw=blocknewcolor, thick},
   blockpivot/.style={draw=black, circle, thick, inner sep=0.5pt},
 ]
 """
+)
 _MATRIX = r"""\matrix (m) [matrix of math nodes, nodes in empty cells, left delimiter=(,
   right delimiter=), nodes={anchor=center, inner sep=2pt, minimum width=1.5em,
   minimum height=1.5em}, column sep=2pt, row sep=2pt] {
 """
-_TAIL = r"""};
-\end{tikzpicture}
-\end{document}
+_PMATRIX = (
+    r"""\documentclass{article}
+\usepackage{amsmath,tikz}
+"""
+    + _COLOURS
+    + r"""\newcommand{\pivot}[1]{\tikz[baseline=(p.base)]
+  \node[draw, circle, thick, inner sep=1pt] (p) {$#1$};}
+\newcommand{\filled}[1]{{\color{blockfillcolor!60!black}\underline{#1}}}
+\newcommand{\newfill}[1]{{\color{blocknewcolor}\underline{\underline{#1}}}}
+"""
+)
+_TREE = r"""\documentclass{article}
+\usepackage{tikz}
+\begin{document}
+\setbox0=\hbox{%
+\begin{tikzpicture}[x=1cm, y=-0.75cm, node/.style={draw, circle, inner sep=1pt,
+  minimum size=1.7em, font=\footnotesize}]
 """
 
 
@@ -38,11 +74,7 @@ def tikz(symbolic: SymbolicFactor, step: int | None = None) -> str:
     FormatError where the matrix is too large for a page, OrderError for a step there is not.
     """
     state = block_state(symbolic, step)
-    if state.blocks > _LIMIT:
-        raise FormatError(
-            f"figure: {state.blocks} block rows are too many for LaTeX (at most {_LIMIT}); "
-            "write a .pdf or .svg instead"
-        )
+    _require_page(state.blocks)
     names, table = Labels(state), state.table()
     pivots = {tuple(pair) for pair in state.pivots.tolist()}
     lines = []
@@ -59,11 +91,88 @@ def tikz(symbolic: SymbolicFactor, step: int | None = None) -> str:
             text = "" if table[i, j] == ZERO else names.cell(i, j) or r"\times"
             cells.append(f"|[{', '.join(styles)}]| {text}" if styles else text)
         lines.append(f"  {' & '.join(cells)} \\\\ % {_one_line(names.unknown(i))}\n")
+    end = "};\n\\end{tikzpicture}}%" + _END
+    return _HEAD + _about(symbolic, state.step, names) + _MATRIX + "".join(lines) + end
+
+
+def pmatrix(symbolic: SymbolicFactor, step: int | None = None) -> str:
+    r"""The same blocks between \begin{pmatrix} and \end{pmatrix}, to be copied into a paper.
+
+    Pivots are circled by \pivot, fill is underlined by \filled (\newfill for the last step), and
+    what the elimination has made zero is 0.  Raises as :func:`tikz` does.
+    """
+    state = block_state(symbolic, step)
+    _require_page(state.blocks)
+    names, table = Labels(state), state.table(zeros=True)
+    pivots = {tuple(pair) for pair in state.pivots.tolist()}
+    lines = []
+    for i in range(state.blocks):
+        cells = []
+        for j in range(state.blocks):
+            kind = int(table[i, j])
+            text = "" if kind == ZERO else names.cell(i, j) or r"\times"
+            if kind == ZEROED:
+                text = "0"
+            elif kind in (FILL, NEW):
+                text = rf"\{'newfill' if kind == NEW and step is not None else 'filled'}{{{text}}}"
+            cells.append(rf"\pivot{{{text}}}" if (i, j) in pivots else text)
+        lines.append(f"  {' & '.join(cells)} \\\\ % {_one_line(names.unknown(i))}\n")
+    body = "\\setbox0=\\hbox{$\\displaystyle\n\\begin{pmatrix}\n" + "".join(lines)
+    return (
+        _PMATRIX
+        + f"\\setcounter{{MaxMatrixCols}}{{{max(10, state.blocks)}}}\n\\begin{{document}}\n"
+        + _about(symbolic, state.step, names)
+        + body
+        + "\\end{pmatrix}$}%"
+        + _END
+    )
+
+
+def tikz_tree(symbolic: SymbolicFactor) -> str:
+    """The elimination tree (Davis 2006, section 4.1), blocks of one body in one colour.
+
+    Raises FormatError where the tree is too large for a page.
+    """
+    from .trees import bodies_of, body_colours, ink_on, tree_layout
+
+    count = len(symbolic.parent)
+    _require_page(count)
+    names = Labels(block_state(symbolic, 0))
+    place = tree_layout(symbolic.parent)
+    colours = body_colours(symbolic, LIGHT)
+    lines = [
+        f"\\definecolor{{body{k}}}{{HTML}}{{{_hex(colour)}}}\n" for k, colour in enumerate(colours)
+    ]
+    owner = bodies_of(symbolic)
+    for t, (x, y) in enumerate(place):
+        ink = "black" if ink_on(colours[owner[t]]) == "#000000" else "white"
+        lines.append(
+            f"\\node[node, fill=body{owner[t]}, text={ink}] (n{t}) at ({x:g},{y:g}) "
+            f"{{${names.unknown(t)}$}};\n"
+        )
+    lines += [f"\\draw (n{t}) -- (n{up});\n" for t, up in enumerate(symbolic.parent) if up >= 0]
+    about = _about(symbolic, symbolic.plan.groups, names)
+    return _TREE + about + "".join(lines) + "\\end{tikzpicture}}%" + _END
+
+
+def _require_page(blocks: int) -> None:
+    if blocks > _LIMIT:
+        raise FormatError(
+            f"figure: {blocks} block rows are too many for LaTeX (at most {_LIMIT}); "
+            "write a .pdf or .svg instead"
+        )
+
+
+def _about(symbolic: SymbolicFactor, step: int, names: Labels) -> str:
+    """Comments: the order, the step, and who the bodies are."""
     order = symbolic.plan.sequence.name
-    comment = f"% order {_one_line(order)}, after {state.step} of {symbolic.plan.groups} steps\n"
+    comment = f"% order {_one_line(order)}, after {step} of {symbolic.plan.groups} steps\n"
     key = names.key()
-    below = f"% bodies: {_one_line(key)}\n" if key else ""
-    return _HEAD + comment + below + _MATRIX + "".join(lines) + _TAIL
+    return comment + (f"% bodies: {_one_line(key)}\n" if key else "")
+
+
+def _hex(colour: np.ndarray) -> str:
+    return "".join(f"{int(255 * c + 0.5):02X}" for c in colour)
 
 
 def _one_line(text: str) -> str:

@@ -1,0 +1,40 @@
+"""``pivotree figure``: one figure for a page, of a kind that has a name."""
+
+from __future__ import annotations
+
+import argparse
+
+import kkt
+import orderings
+
+from .shared import items, path_of, progress_shown, system_of
+
+
+def run(options: argparse.Namespace) -> int:
+    from ..figures.kinds import KINDS, Request, kind_of, write
+    from ..figures.style import WIDTHS
+
+    if options.list:
+        wide = max(map(len, KINDS))
+        print("\n".join(f"{name:{wide}}  {kind.what}" for name, kind in KINDS.items()))
+        return 0
+    for value, what in ((options.kind, "KIND"), (options.model, "MODEL"), (options.output, "-o")):
+        if value is None:
+            raise kkt.PivotreeError(
+                f"figure: {what} is missing; give KIND MODEL -o FILE, or --list for the kinds"
+            )
+    kind, path = kind_of(options.kind), path_of(options.output)
+    if options.width not in WIDTHS:
+        raise kkt.PivotreeError(
+            f"option --width: {options.width!r} is unknown; use {' or '.join(WIDTHS)}"
+        )
+    orders = () if options.orders is None else tuple(items("--orders", options.orders))
+    for name in orders:  # one sentence at once, not after a minute
+        orderings.get(name)
+    style = "dark" if options.dark else "gray" if options.gray else "light"
+    with progress_shown() as progress:
+        request = Request(
+            system_of(options), orders, options.step, options.format, options.width, style, progress
+        )
+        write(kind, request, path)
+    return 0

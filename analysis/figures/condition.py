@@ -1,0 +1,89 @@
+"""Errors of many states of one model against what the condition number allows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from .charts import _legend, _title
+from .style import MARKERS, new_figure, settings, style_axes, theme
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One order on one system in one number format."""
+
+    order: str
+    kappa: float  # componentwise condition number of qdd
+    error: float | None  # max |qdd - exact| / max |exact|; None where the elimination failed
+
+
+def error_condition(
+    instances: Sequence[Instance],
+    unit: float,
+    *,
+    format: str = "",
+    width: str = "double",
+    style: str = "light",
+    title: str | None = None,
+) -> Figure:
+    """Error over kappa u, one point an instance; on or below the line nothing is lost needlessly.
+
+    ``unit`` is the format's unit roundoff u.  A cross at the top is a failed elimination.
+    """
+    look = theme(style=style)
+    orders = list(dict.fromkeys(i.order for i in instances))
+    finite = [i.kappa * unit for i in instances if np.isfinite(i.kappa)]
+    errors = [i.error for i in instances if i.error]
+    with settings():
+        columns = 2 if width == "single" else 5
+        height = (3.0 if width == "single" else 3.6) + 0.17 * -(-(len(orders) + 2) // columns)
+        figure = new_figure(width, height + 0.25 * bool(title), look)
+        figure.set_layout_engine("constrained")
+        ax = figure.add_subplot()
+        style_axes(ax, look, grid="both")
+        ax.set(xscale="log", yscale="log")
+        low, high = _around(finite or [unit])
+        bottom, top = _around([*errors, *(finite or [unit])])
+        line = np.array([low, high])
+        ax.plot(line, line, color=look.ink, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+        handles: list[Line2D] = []
+        failed = False
+        for k, order in enumerate(orders):
+            mine = [i for i in instances if i.order == order]
+            point: dict[str, Any] = {
+                "color": look.series[k % len(look.series)], "marker": MARKERS[k % len(MARKERS)],
+                "linestyle": "", "markersize": 3.6, "markeredgewidth": 0.6,
+                "markerfacecolor": "none",
+            }  # fmt: skip
+            good = [(i.kappa * unit, i.error) for i in mine if i.error]
+            if good:
+                ax.plot(*np.array(good).T, **point)
+            handles.append(Line2D([], [], label=order, **point))
+            bad = [i.kappa * unit for i in mine if i.error is None]
+            failed = failed or bool(bad)
+            ax.plot(bad, [0.98] * len(bad), "x", color=point["color"], markersize=5,
+                    transform=ax.get_xaxis_transform())  # fmt: skip
+        ax.set(xlim=(low, high), ylim=(bottom, top))
+        ax.set_xlabel("condition number times unit roundoff, κ u", color=look.ink)
+        ax.set_ylabel(f"relative error{f' in {format}' if format else ''}", color=look.ink)
+        dash: dict[str, Any] = {"color": look.ink, "linewidth": 0.9, "linestyle": (0, (4, 3))}
+        handles.append(Line2D([], [], label="error = κ u", **dash))
+        if failed:
+            cross: dict[str, Any] = {"linestyle": "", "marker": "x", "color": look.ink}
+            handles.append(Line2D([], [], markersize=5, label="failed", **cross))
+        _title(ax, title, look.ink)
+        _legend(figure, handles, look.ink, width)
+    return figure
+
+
+def _around(values: list[float]) -> tuple[float, float]:
+    """Limits of a log axis: at least a decade, a third of a decade beside the points."""
+    low, high = min(values) / 2, max(values) * 2
+    room = max(0.0, 1.0 - np.log10(high / low)) / 2
+    return low / 10**room, high * 10**room

@@ -1,0 +1,104 @@
+"""What an elimination has filled in and worked, step by step, of several orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from kkt import SymbolicFactor
+
+from .charts import _legend, _title
+from .style import MARKERS, new_figure, settings, style_axes, theme
+
+DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2)), (0, (3, 1, 1, 1)))
+
+
+def step_counts(symbolic: SymbolicFactor) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """(groups + 1,) blocks of fill, and operations with dense blocks, after 0, 1, ... groups.
+
+    The last are :attr:`SymbolicFactor.fill_blocks` and :attr:`SymbolicFactor.flops`.
+    """
+    groups = symbolic.plan.groups
+    fill = np.bincount(symbolic.fill_step, minlength=groups)
+    s = symbolic.size.astype(float)
+    ends = np.concatenate([[0.0], np.cumsum(s[symbolic.column_index])])
+    w = ends[symbolic.column_pointer[1:]] - ends[symbolic.column_pointer[:-1]]
+    work = s**3 / 3 + 2 * s * s * w + s * w * (w + 1)
+    flops = np.bincount(symbolic.plan.group, weights=work, minlength=groups)
+    return (
+        np.concatenate([[0], np.cumsum(fill)]).astype(np.int64),
+        np.concatenate([[0.0], np.cumsum(flops)]),
+    )
+
+
+def fill_curves(
+    symbolics: Sequence[SymbolicFactor],
+    *,
+    width: str = "double",
+    style: str = "light",
+    title: str | None = None,
+) -> Figure:
+    """Blocks of fill, and operations, against the share of rows that are eliminated.
+
+    Rows are counted and not steps, since orders bracket differently.  Operations are those with
+    dense blocks: zeros inside a block are not taken off, so that trees of any size can be counted.
+    """
+    look = theme(style=style)
+    rows = -(-len(symbolics) // (2 if width == "single" else 5))
+    across = width == "double"
+    with settings():
+        height = (2.5 if across else 4.2) + 0.17 * rows + 0.25 * (title is not None)
+        figure = new_figure(width, height, look)
+        figure.set_layout_engine("constrained")
+        axes = figure.subplots(*((1, 2) if across else (2, 1)), sharex=True)
+        handles: list[Line2D] = []
+        for i, symbolic in enumerate(symbolics):
+            share = np.concatenate([[0.0], np.cumsum(symbolic.size)])
+            stops = np.append(np.flatnonzero(np.diff(symbolic.plan.group)) + 1, len(symbolic.size))
+            x = 100 * np.append(0.0, share[stops]) / share[-1]
+            line: dict[str, Any] = {
+                "color": look.series[i % len(look.series)], "linewidth": 1.2,
+                "linestyle": DASHES[i % len(DASHES)], "marker": MARKERS[i % len(MARKERS)],
+                "markersize": 3.8,
+            }  # fmt: skip
+            for ax, y in zip(axes, step_counts(symbolic), strict=True):
+                _curve(ax, x, y, line)
+            handles.append(Line2D([], [], label=symbolic.plan.sequence.name, **line))
+        for ax, what in zip(axes, ("blocks of fill", "operations, dense blocks"), strict=True):
+            style_axes(ax, look, grid="y")
+            ax.set_ylabel(what, color=look.ink)
+            ax.set(xlim=(0, 101), ylim=(0, None))
+            _large_ticks(ax)
+            if across or ax is axes[-1]:
+                ax.set_xlabel("rows eliminated [%]", color=look.ink)
+        _title(axes[0], title, look.ink)
+        _legend(figure, handles, look.ink, width)
+    return figure
+
+
+def _curve(ax: Any, x: NDArray, y: NDArray, line: dict[str, Any]) -> None:
+    """A staircase: nothing happens between two steps; a few marks on it."""
+    if len(x) > 600:  # steps finer than a page shows
+        kept = np.unique(np.linspace(0, len(x) - 1, 600).astype(int))
+        x, y = x[kept], y[kept]
+    ax.plot(x, y, drawstyle="steps-post", markevery=max(1, len(x) // 8), clip_on=False, **line)
+
+
+def _large_ticks(ax: Any) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    ax.yaxis.set_major_locator(MaxNLocator(6, integer=True))
+    ax.yaxis.set_major_formatter(FuncFormatter(short))
+
+
+def short(x: float, _: Any = None) -> str:
+    """1500 as 1,500; 2.4e6 as 2.4 M: what fits beside an axis."""
+    for unit, letter in ((1e9, " G"), (1e6, " M"), (1e4, " k")):
+        if abs(x) >= unit:
+            return f"{x / (1e3 if letter == ' k' else unit):g}{letter}"
+    return f"{x:,g}"

@@ -1,0 +1,80 @@
+"""Large matrices as pixels: how many blocks of each kind fall on each, in time linear in blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from numpy.typing import NDArray
+
+from .state import FILL, NEW, ORIGINAL, ZEROED, BlockState
+from .style import Theme
+
+PIXELS = 500  # a side; more than a journal's column prints
+KINDS = (ORIGINAL, FILL, NEW, ZEROED)
+
+
+def density(state: BlockState, pixels: int = PIXELS, *, zeros: bool = False) -> NDArray[np.int64]:
+    """(4, p, p) blocks of each of ``KINDS`` on p = min(pixels, B) pixels a side.
+
+    ``zeros``: what the elimination has made zero below the diagonal counts as ZEROED, else as
+    what it was.
+    """
+    count = state.blocks
+    p = min(pixels, count)
+    pixel = (np.arange(count, dtype=np.int64) * p // max(count, 1)).astype(np.int32)
+    row, col = pixel[state.row], pixel[state.col]
+    kinds = state.kind
+    above, below = _tally(row * np.int32(p) + col, kinds, p), None
+    if zeros:
+        # the mirror image alone differs; few kinds of block, so that a second count is cheap
+        kinds = np.where(state.zeroed, np.int8(ZEROED), kinds)
+        below = _tally(row * np.int32(p) + col, kinds, p)
+    below = above if below is None else below
+    own = np.flatnonzero(state.diagonal)
+    diagonal = _tally(pixel[own] * np.int32(p + 1), state.diagonal[own], p)
+    return above + below.transpose(0, 2, 1) + diagonal
+
+
+def _tally(at: NDArray[np.int32], kinds: NDArray[np.int8], p: int) -> NDArray[np.int64]:
+    """(4, p, p) blocks by kind; ``at`` (E,) is row * p + column of the pixel."""
+    counted = np.zeros((len(KINDS), p * p), dtype=np.int64)
+    present = [i for i, kind in enumerate(KINDS) if (kinds == kind).any()]
+    for i in present[:-1]:
+        counted[i] = np.bincount(at[kinds == KINDS[i]], minlength=p * p)
+    if present:  # the last kind is what is left of all
+        counted[present[-1]] = np.bincount(at, minlength=p * p) - counted.sum(axis=0)
+    return counted.reshape(len(KINDS), p, p)
+
+
+def raster(ax: Axes, state: BlockState, look: Theme, *, zeros: bool = False) -> None:
+    """Pixels: hue says how much of what is there is fill, opacity how dense it is."""
+    counted = density(state, zeros=zeros)
+    p = counted.shape[1]
+    side = np.diff(np.arange(p + 1) * state.blocks // p)
+    total = counted.sum(axis=0)
+    colours = np.array(
+        [to_rgb(c) for c in (look.entry_strong, large_fill(look), look.new, look.zero)]
+    )
+    share = np.moveaxis(counted, 0, -1) / np.maximum(total, 1)[..., None]
+    image = np.zeros((p, p, 4))
+    image[..., :3] = share @ colours
+    full = np.minimum(1.0, 0.7 + 0.3 * np.sqrt(total / side[:, None] / side[None, :]))
+    image[..., 3] = np.where(total > 0, full, 0.0)
+    pixels = (255 * image + 0.5).astype(np.uint8)
+    extent = (0.0, float(state.blocks), float(state.blocks), 0.0)
+    ax.imshow(pixels, extent=extent, interpolation="nearest", aspect="equal", zorder=1)
+
+
+def large_fill(look: Theme) -> str:
+    """The colour of fill where there is no room for hatching: its hatch's, on a gray page."""
+    return look.fill_hatch if look.fill == look.page else look.fill
+
+
+def entries(state: BlockState, *, zeros: bool = False) -> tuple[NDArray, NDArray, NDArray]:
+    """Rows, columns and kinds of all blocks, both triangles and the diagonal."""
+    own = np.flatnonzero(state.diagonal)
+    rows = np.concatenate([state.row, state.col, own])
+    cols = np.concatenate([state.col, state.row, own])
+    below = np.where(state.zeroed, np.int8(ZEROED), state.kind) if zeros else state.kind
+    return rows, cols, np.concatenate([state.kind, below, state.diagonal[own]])

@@ -1,0 +1,150 @@
+"""An elimination in pictures: a strip for a page, an animation for a screen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from kkt import FormatError, SymbolicFactor
+
+from .spy import filmstrip, spy
+from .style import settings
+
+FRAMES = 60  # of an animation, the first and the last matrix among them
+MOVING = (".gif", ".mp4")
+_DPI = {"single": 200, "double": 110}
+
+
+def stops(groups: int, frames: int) -> list[int]:
+    """At most ``frames`` numbers of groups from 0 to all, evenly spaced."""
+    return (
+        np.unique(np.linspace(0, groups, max(2, min(frames, groups + 1))).round())
+        .astype(int)
+        .tolist()
+    )
+
+
+def strip(
+    symbolic: SymbolicFactor,
+    steps: Sequence[int] | None = None,
+    *,
+    frames: int = 6,
+    labels: bool | None = None,
+    width: str = "double",
+    style: str = "light",
+    title: str | None = None,
+) -> Figure:
+    """The matrix, some states between, and the factor; what is new since the one before marked.
+
+    ``steps`` are numbers of groups, ascending, the first one 0; evenly spaced where None.
+    """
+    groups = symbolic.plan.groups
+    chosen = list(steps) if steps is not None else stops(groups, frames)
+    made = [int((symbolic.fill_step < step).sum()) for step in chosen]
+    captions = [
+        "the matrix" if step == 0 else f"{step:,} of {groups:,}: {fill:,} filled"
+        for step, fill in zip(chosen, made, strict=True)
+    ]
+    if title is None:
+        title = f"{symbolic.plan.sequence.name}, brackets eliminated"
+    return filmstrip(
+        symbolic, chosen, captions, labels=labels, width=width, style=style, title=title
+    )
+
+
+def animation(
+    symbolic: SymbolicFactor,
+    path: str | Path,
+    *,
+    frames: int = FRAMES,
+    seconds: float = 0.7,
+    labels: bool | None = None,
+    width: str = "single",
+    style: str = "light",
+) -> Path:
+    """Write the elimination as a .gif, or where ffmpeg is found as an .mp4; returns the path.
+
+    One picture a bracket, or ``frames`` of them; each is shown for ``seconds``, or less where
+    they are many.  Raises FormatError where there is no ffmpeg, for another suffix, and for a
+    folder that cannot be written to.
+    """
+    path = Path(path)
+    writer = writer_of(path)
+    steps = stops(symbolic.plan.groups, frames)
+    each = min(seconds, 12.0 / len(steps))
+    beside = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix.lower()}")
+    try:
+        _write(symbolic, steps, beside, writer(fps=1.0 / each), labels, width, style)
+        os.replace(beside, path)
+    except OSError as error:
+        raise FormatError(
+            f"figure {path}: cannot be written ({error.strerror or error}); "
+            "give a path in a folder that exists and can be written to"
+        ) from None
+    finally:
+        if beside.is_file():
+            beside.unlink()
+    return path
+
+
+def writer_of(path: Path) -> Any:
+    """The class that writes a moving picture; FormatError where this machine has none."""
+    from matplotlib.animation import FFMpegWriter, PillowWriter
+
+    suffix = path.suffix.lower()
+    if suffix == ".gif":
+        return PillowWriter
+    if suffix != ".mp4":
+        raise FormatError(f"figure {path}: {suffix!r} does not move; use {' or '.join(MOVING)}")
+    if not FFMpegWriter.isAvailable():
+        raise FormatError(
+            f"figure {path}: an .mp4 needs the program ffmpeg, which is not found; install it or "
+            "write a .gif"
+        )
+    return FFMpegWriter
+
+
+def _write(
+    symbolic: SymbolicFactor,
+    steps: Sequence[int],
+    path: Path,
+    writer: Any,
+    labels: bool | None,
+    width: str,
+    style: str,
+) -> None:
+    """All pictures are as large as the one with the longest legend, so that nothing jumps."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.image import AxesImage  # noqa: F401  (what the frames are drawn as)
+
+    pictures = []
+    for since, step in zip([0, *steps[:-1]], steps, strict=True):
+        with settings():
+            figure = spy(symbolic, step, labels=labels, width=width, style=style, zeros=True,
+                         since=since)  # fmt: skip
+            figure.set_dpi(_DPI[width])
+            canvas = FigureCanvasAgg(figure)
+            canvas.draw()
+        pictures.append(np.asarray(canvas.buffer_rgba())[..., :3].copy())
+    page = pictures[0][0, 0]
+    tall = max(picture.shape[0] for picture in pictures)
+    tall += tall % 2
+    wide = pictures[0].shape[1] - pictures[0].shape[1] % 2
+    screen = Figure(figsize=(wide / 100, tall / 100), dpi=100)
+    FigureCanvasAgg(screen)
+    ax = screen.add_axes((0, 0, 1, 1))
+    ax.set_axis_off()
+    blank = np.broadcast_to(page, (tall, wide, 3))
+    shown = ax.imshow(blank, interpolation="nearest", aspect="auto")
+    with writer.saving(screen, str(path), dpi=100):
+        for k, picture in enumerate(pictures):
+            frame = blank.copy()
+            frame[: picture.shape[0]] = picture[:, :wide]
+            shown.set_data(frame)
+            for _ in range(4 if k == len(pictures) - 1 else 1):  # the end stays for a while
+                writer.grab_frame(facecolor="white")

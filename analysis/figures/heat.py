@@ -1,0 +1,192 @@
+"""Where digits are lost: heat maps over the blocks of the matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap, Normalize
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from kkt import System
+from kkt.arithmetic import Format
+from kkt.elimination.observe import observe
+from kkt.elimination.tape import Tape
+
+from .density import PIXELS
+from .labels import Labels
+from .state import block_state
+from .style import WIDTHS, Theme, new_figure, settings, style_axes, theme
+from .trees import ink_on
+
+NAMED = 24  # blocks; with more, no number is written into a cell
+
+
+@dataclass(frozen=True)
+class BlockLoss:
+    """Digits lost by the operations on each block, in elimination order; both triangles alike."""
+
+    tape: Tape
+    row: NDArray[np.int64]  # (E,) positions; the right-hand side is column B, the answer B + 1
+    col: NDArray[np.int64]  # (E,)
+    digits: NDArray[np.float64]  # (E,) log10(error / u), at least 0; infinite: not a number
+
+    @property
+    def blocks(self) -> int:
+        return len(self.tape.program.symbolic.pivot) if self.tape.program.symbolic else 0
+
+
+def block_loss(tape: Tape, system: System, format: Format) -> BlockLoss:
+    """Largest error of the operations on each block, over the format's unit roundoff u.
+
+    An operation's error is its distance to a double-double shadow that ran on the same data,
+    relative to the largest entry that the shadow has in the same block instruction.  Blocks on
+    which nothing is computed, such as identities, are left out.
+    """
+    seen = observe(tape, system.entries, format, "dd", sums=False)
+    factor = tape.program.symbolic
+    if factor is None or seen.blocks.error is None:
+        raise ValueError("tape: belongs to no elimination")
+    count = len(factor.pivot)
+    where = np.full(5 * factor.plan.graph.structure.n + 1, count, dtype=np.int64)  # last: of -1
+    where[factor.plan.blocks] = np.arange(count)
+    worst: dict[tuple[int, int], float] = {}
+    errors, counted = seen.blocks.error.tolist(), seen.blocks.operations.tolist()
+    for place, error, operations in zip(tape.program.places, errors, counted, strict=True):
+        if not operations or not place.blocks:
+            continue
+        digits = math.inf if not math.isfinite(error) else 0.0
+        if math.isfinite(error) and error > format.unit:
+            digits = math.log10(error / format.unit)
+        at = [int(where[b]) for b in place.blocks]
+        if place.back and place.label == "x" and tape.program.pivots[place.pivot].pair:
+            at = at[-1:]  # the second unknown of a pair, from the first
+        for i, j in _targets(place.label, at, place.back, count):
+            worst[i, j] = max(worst.get((i, j), 0.0), digits)
+    cells = sorted(worst)
+    ends = np.array(cells, dtype=np.int64).reshape(-1, 2)
+    return BlockLoss(tape, ends[:, 0], ends[:, 1], np.array([worst[c] for c in cells]))
+
+
+def _targets(label: str, at: list[int], back: bool, count: int) -> list[tuple[int, int]]:
+    """(row, column) that an instruction works on: the last two of its blocks, or a diagonal."""
+    if back:
+        return [(t, count + 1) for t in at if t < count]
+    if label in ("residual", "x"):
+        return [(t, count) for t in at if t < count]
+    if label == "pivot" or len(at) == 1:
+        return [(t, t) for t in at if t < count]
+    i, j = at[-2:]
+    return [(min(i, j), max(i, j))]
+
+
+def loss_map(
+    losses: Mapping[str, BlockLoss],
+    format: str,
+    *,
+    width: str = "double",
+    style: str = "light",
+    title: str | None = None,
+) -> Figure:
+    """Digits lost per block, one panel an order; two columns apart are the right-hand side and
+    the answer.  A cross is a block that became infinite or not a number."""
+    look = theme(style=style)
+    across = 1 if width == "single" else min(len(losses), 2)
+    down = -(-len(losses) // across)
+    total = WIDTHS[width]
+    side = min((total - 0.75) / across, 4.6)
+    finite = [x for loss in losses.values() for x in loss.digits.tolist() if math.isfinite(x)]
+    top = max(1.0, math.ceil(max(finite, default=1.0)))
+    scale = Normalize(0.0, top)
+    with settings():
+        figure = new_figure(width, down * (side + 0.28) + 0.1 + 0.28 * bool(title), look)
+        figure.set_layout_engine("constrained")
+        axes = figure.subplots(down, across, squeeze=False).ravel()
+        for ax in axes[len(losses) :]:
+            ax.set_visible(False)
+        drawn = None
+        for ax, (name, loss) in zip(axes, losses.items(), strict=False):
+            drawn = _panel(ax, loss, look, scale, 72 * side)
+            ax.set_title(name, color=look.ink, fontsize=9, fontweight="bold", pad=4)
+        if drawn is not None:
+            bar = figure.colorbar(drawn, ax=list(axes[: len(losses)]), fraction=0.04, pad=0.01)
+            bar.set_label(f"decimal digits lost in {format}", color=look.ink)
+            bar.ax.tick_params(colors=look.ink, width=0.6)
+            bar.outline.set_edgecolor(look.ink)
+        if title:
+            figure.suptitle(title, color=look.ink, fontsize=10)
+    return figure
+
+
+def _map(look: Theme) -> ListedColormap:
+    """The theme's scale, without the end that vanishes on the page, loss farthest from the page."""
+    shades = matplotlib.colormaps[look.map](np.linspace(0.0, 1.0, 256))
+    dark_page = look.page != "#FFFFFF"
+    return ListedColormap(shades[40:] if dark_page else shades[:236][::-1])
+
+
+def _panel(ax: Axes, loss: BlockLoss, look: Theme, scale: Normalize, side: float) -> Any:
+    count = loss.blocks
+    p = min(count, PIXELS)
+    pixel = np.append(np.arange(count) * p // max(count, 1), [p, p + 1])
+    gap = 0 if count <= NAMED else max(1, p // 40)  # columns of one block would not be seen
+    image = np.full((p, p), -1.0)
+    value = loss.digits.copy()  # infinite ones take the last colour
+    inner = loss.col < count
+    i, j = pixel[loss.row[inner]], pixel[loss.col[inner]]
+    np.maximum.at(image, (i, j), value[inner])
+    np.maximum.at(image, (j, i), value[inner])
+    beside = np.full((p, 2), -1.0)
+    np.maximum.at(beside, (pixel[loss.row[~inner]], loss.col[~inner] - count), value[~inner])
+    wide = max(gap, 1)
+    options: dict[str, Any] = {"cmap": _map(look), "norm": scale, "interpolation": "nearest"}
+    drawn = ax.imshow(np.ma.masked_less(image, 0), extent=(0, p, p, 0), **options)
+    for k in range(2):
+        left = p + 0.5 * wide + 1.25 * k * wide
+        cells = np.ma.masked_less(beside[:, k : k + 1], 0)
+        ax.imshow(cells, extent=(left, left + wide, p, 0), **options)
+        ax.text(left + wide / 2, -0.01 * p, "bx"[k], fontsize=7, color=look.ink, ha="center",
+                va="bottom", style="italic")  # fmt: skip
+    style_axes(ax, look)
+    ax.set(xlim=(0, p + 3 * wide), ylim=(p, 0), xticks=[], yticks=[])
+    ax.set_aspect("equal")
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.plot([0, p, p, 0, 0], [0, 0, p, p, 0], color=look.faint, linewidth=0.6, clip_on=False)
+    lost = np.flatnonzero(~np.isfinite(loss.digits) & inner)
+    if len(lost):
+        ax.plot(pixel[loss.col[lost]] + 0.5, pixel[loss.row[lost]] + 0.5, "x", color=look.ink,
+                markersize=4)  # fmt: skip
+    if count <= NAMED:
+        _names(ax, loss, look, scale, side / (p + 3))
+    return drawn
+
+
+def _names(ax: Axes, loss: BlockLoss, look: Theme, scale: Normalize, cell: float) -> None:
+    """Unknowns at the left and on top, digits in the cells: a colour is never alone."""
+    factor = loss.tape.program.symbolic
+    if factor is None:
+        return
+    names, count = Labels(block_state(factor, 0)), loss.blocks
+    for t in range(count):
+        style: dict[str, Any] = {"fontsize": min(7.0, 0.42 * cell), "color": look.ink}
+        ax.text(-0.15, t + 0.5, f"${names.unknown(t)}$", ha="right", va="center", **style)
+        ax.text(t + 0.5, -0.15, f"${names.unknown(t)}$", ha="center", va="bottom", **style)
+    size = min(6.5, 0.36 * cell)
+    if size < 4.0:
+        return
+    colours = _map(look)(scale(loss.digits))
+    for i, j, digits, colour in zip(loss.row, loss.col, loss.digits, colours, strict=True):
+        if not math.isfinite(digits):
+            continue
+        x = j + 0.5 if j < count else count + 1.0 + 1.25 * (j - count)
+        for a, b in {(x, i + 0.5), (i + 0.5, j + 0.5)} if j < count else {(x, i + 0.5)}:
+            ax.text(
+                a, b, f"{digits:.1f}", fontsize=size, ha="center", va="center", color=ink_on(colour)
+            )

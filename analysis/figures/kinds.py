@@ -1,0 +1,228 @@
+"""The kinds of figure there are, by name: ``pivotree figure KIND``.
+
+A kind makes a Figure from a request; some have LaTeX of their own, and one moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+import kkt
+import orderings
+from kkt import FormatError, OrderError, PivotreeError, SymbolicFactor, System
+from kkt.arithmetic import get_format
+from kkt.errors import nearest
+
+from . import data
+from .charts import error_bars, fill_cost
+from .condition import error_condition
+from .cost import cost_curves
+from .curves import fill_curves
+from .files import check_suffix, save
+from .film import MOVING, animation, strip, writer_of
+from .heat import block_loss, loss_map
+from .spy import before_after, compare_orders, spy
+from .steps import pivot_errors
+from .tex import pmatrix, tikz, tikz_tree
+from .trees import trees
+from .typeset import typeset
+
+USUAL = ("crbm", "abm", "virtual_work", "divide_and_conquer")  # where several orders are compared
+HEAVY = 60_000_000  # operations with dense blocks, more than which a figure does not trace
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a figure is asked to show, and how it should look."""
+
+    system: System
+    orders: tuple[str, ...] = ()  # names; a kind's own choice where empty
+    step: int | None = None
+    format: str = "float32"
+    width: str = "double"
+    style: str = "light"
+    progress: Progress = field(default=lambda step: None, repr=False)
+
+    @property
+    def look(self) -> dict[str, Any]:
+        return {"width": self.width, "style": self.style}
+
+    @cached_property
+    def symbolic(self) -> SymbolicFactor:
+        """Of the one order that most kinds show."""
+        if len(self.orders) > 1:
+            raise OrderError(
+                f"option --orders: this kind shows one order, not {len(self.orders)}; name one"
+            )
+        return self.factor(self.orders[0] if self.orders else "abm")
+
+    @cached_property
+    def symbolics(self) -> list[SymbolicFactor]:
+        return [self.factor(name) for name in self.orders or USUAL]
+
+    def factor(self, name: str) -> SymbolicFactor:
+        found = kkt.symbolic(kkt.plan(orderings.get(name), self.system.structure))
+        groups = found.plan.groups
+        if self.step is not None and not 0 <= self.step <= groups:
+            raise OrderError(
+                f"option --step: {self.step} is outside this order's steps; use 0 to {groups}"
+            )
+        return found
+
+    def tape(self, name: str) -> Any:
+        """The traced order; SizeError where a figure would take minutes."""
+        flops = self.factor(name).flops
+        if flops > HEAVY:
+            raise kkt.SizeError(
+                f"order {name!r}: a figure of its numbers on {self.system.structure.n} bodies "
+                f"takes some {flops:.0e} operations, more than {HEAVY:.0e}; use a smaller model or "
+                "another order"
+            )
+        self.progress(name)
+        return kkt.trace(self.system, orderings.get(name))
+
+    @property
+    def about(self) -> str:
+        n, dof = self.system.structure.n, int(self.system.structure.dof.sum())
+        return f"{self.system.name}: {n:,} {'body' if n == 1 else 'bodies'}, {dof:,} freedoms"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of figure."""
+
+    name: str
+    what: str
+    make: Callable[[Request], Figure]
+    latex: Callable[[Request], str] | None = None
+    move: Callable[[Request, Path], Path] | None = None
+
+
+def _spy(r: Request) -> Figure:
+    return spy(r.symbolic, r.step, zeros=True, **r.look)
+
+
+def _film(r: Request) -> Figure:
+    groups = r.symbolic.plan.groups
+    chosen = None if r.step is None else sorted({0, r.step, groups})
+    return strip(r.symbolic, chosen, **r.look)
+
+
+def _move(r: Request, path: Path) -> Path:
+    return animation(r.symbolic, path, **r.look)
+
+
+def _orders(r: Request) -> Figure:
+    return compare_orders(r.symbolics, title=r.about, **r.look)
+
+
+def _heat(r: Request) -> Figure:
+    chosen = get_format(r.format)
+    losses = {
+        name: block_loss(r.tape(name), r.system, chosen) for name in r.orders or ("crbm", "abm")
+    }
+    return loss_map(losses, chosen.name, title=r.about, **r.look)
+
+
+def _pivots(r: Request) -> Figure:
+    results = {name: kkt.eliminate(r.system, r.tape(name), r.format) for name in r.orders or USUAL}
+    return pivot_errors(results, title=r.about, **r.look)
+
+
+def _rows(r: Request, formats: tuple[str, ...]) -> list[dict[str, Any]]:
+    from ..comparison import compare
+
+    for name in r.orders or USUAL:
+        r.tape(name)
+    found = compare(r.system, r.orders or USUAL, formats, progress=r.progress)
+    return [row.as_dict() for row in found.rows]
+
+
+def _digits(r: Request) -> Figure:
+    formats = tuple(dict.fromkeys((r.format, "float64")))
+    return error_bars(_rows(r, formats), title=r.about, **r.look)
+
+
+def _tradeoff(r: Request) -> Figure:
+    return fill_cost(_rows(r, (r.format,)), title=r.about, **r.look)
+
+
+def _condition(r: Request) -> Figure:
+    chosen = get_format(r.format)
+    orders = r.orders or USUAL
+    for name in orders:
+        r.tape(name)
+    found = data.instances(r.system, orders, chosen, progress=r.progress)
+    title = f"{r.about}, {data.STATES} random states"
+    return error_condition(found, chosen.unit, format=chosen.name, title=title, **r.look)
+
+
+def _cost(r: Request) -> Figure:
+    found = data.costs(r.system.graph, r.orders or USUAL, progress=r.progress)
+    return cost_curves(found, what=f"first bodies of {r.system.name}", **r.look)
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("spy", "blocks after step K (all if not given): entries, fill, pivots, zeros made",
+             _spy, lambda r: tikz(r.symbolic, r.step)),
+        Kind("before-after", "the matrix beside all that the elimination makes of it",
+             lambda r: before_after(r.symbolic, **r.look)),
+        Kind("matrix", "the block matrix in symbols, pivots circled; .tex: a pmatrix",
+             lambda r: typeset(r.symbolic, r.step, **r.look),
+             lambda r: pmatrix(r.symbolic, r.step)),
+        Kind("film", "the elimination in six pictures (before, K and after with --step); it moves "
+             "as .gif and .mp4", _film, move=_move),
+        Kind("orders", "the same matrix after several orders, side by side", _orders),
+        Kind("trees", "the tree of bodies and the elimination tree, in the same colours",
+             lambda r: trees(r.symbolic, **r.look), lambda r: tikz_tree(r.symbolic)),
+        Kind("curves", "fill and operations while rows are eliminated",
+             lambda r: fill_curves(r.symbolics, title=r.about, **r.look)),
+        Kind("tradeoff", "blocks of fill against operations, one point an order", _tradeoff),
+        Kind("heat", "digits lost on each block, a heat map", _heat),
+        Kind("pivots", "errors of the pivots, step by step", _pivots),
+        Kind("digits", "correct digits of each order, in the format and in float64", _digits),
+        Kind("condition", "errors at random states against the condition number", _condition),
+        Kind("cost", "operations against the number of bodies, the model growing from its base",
+             _cost),
+    )
+}  # fmt: skip
+
+
+def kind_of(name: str) -> Kind:
+    """The kind of that name; PivotreeError with the nearest ones for another."""
+    if name not in KINDS:
+        raise PivotreeError(f"figure: kind {name!r} is unknown; {nearest(name, KINDS)}")
+    return KINDS[name]
+
+
+def write(kind: Kind, request: Request, path: str | Path) -> Path:
+    """Make a figure and write it; the suffix says as what.
+
+    Raises FormatError for a suffix that is unknown or that this kind does not come in, and
+    whatever the kind raises.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix in MOVING:
+        if kind.move is None:
+            movers = " or ".join(k.name for k in KINDS.values() if k.move)
+            raise FormatError(f"figure {path}: kind {kind.name!r} does not move; use kind {movers}")
+        writer_of(path)  # what is missing is told before the work
+        return kind.move(request, path)
+    if check_suffix(path) == ".tex":
+        if kind.latex is None:
+            able = ", ".join(k.name for k in KINDS.values() if k.latex)
+            raise FormatError(
+                f"figure {path}: kind {kind.name!r} has no LaTeX; write a .pdf, or use kind {able}"
+            )
+        return save(kind.latex(request), path)
+    return save(kind.make(request), path)
