@@ -1,0 +1,231 @@
+"""What the explorer's page shows, as one JSON document ``pivotree-explorer/1``.
+
+The page eliminates by itself, on structure and with numbers.  What only the engine knows is in the
+document: certified answers, the registered orders with their measured errors and their culprits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import orderings
+from kkt import (
+    CertificationError,
+    OrderError,
+    PivotreeError,
+    SingularError,
+    SizeError,
+    Structure,
+    System,
+    certify,
+    eliminate,
+    plan,
+    symbolic,
+    trace,
+)
+from kkt.arithmetic import get_format
+from kkt.elimination.pivots import Plan, Rules
+from kkt.elimination.tape import Tape
+
+from ..blaming import blame
+from ..comparison import REFERENCE_DIGITS, digits_of
+from .entries import FORMATS, certified, entries_of
+from .frames import frames_of
+
+SCHEMA = "pivotree-explorer/1"
+WHOLE = 150  # bodies whose matrix is drawn block by block, with numbers
+MEASURED = 40  # bodies up to which every registered order is measured
+FEW = ("abm", "crbm", "bad_abm", "virtual_work", "divide_and_conquer", "minimum_degree")
+BLAMED = "float32"
+MOST_FILL = 200_000  # blocks that an order of a large tree may fill to be offered
+
+Progress = Callable[[str], None]
+
+
+def explorer_data(
+    system: System,
+    model: str | None = None,
+    orders: Sequence[str | Callable[..., Any]] | None = None,
+    formats: Sequence[str] = FORMATS,
+    *,
+    progress: Progress = lambda step: None,
+) -> dict[str, Any]:
+    """The document of one system; ``orders`` None are the registered ones that suit its size.
+
+    ``formats`` are those whose errors are measured, of float64, float32, tf32, bfloat16, float16.
+    Raises OrderError for an order that is unknown, FormatError for a format that is.
+    """
+    for name in formats:
+        get_format(name)
+    n = system.tree.n
+    names = orders if orders is not None else _suitable(n)
+    functions = [orderings.get(f) if isinstance(f, str) else f for f in names]
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "model": model or system.name,
+        "bodies": n,
+        "dof": int(system.tree.offset[-1]),
+        "structures": {"whole": structure_of(system.structure)},
+        "orders": [],
+        "notes": [],
+    }
+    proof = None
+    if n <= WHOLE:
+        progress("certified answer")
+        document["entries"] = entries_of(system)
+        try:
+            proof = trace(system, orderings.get("abm"))
+            document["exact"] = certified(system, proof)
+        except (CertificationError, OrderError, SingularError, SizeError) as error:
+            document["notes"].append(f"No certified answer: {error}")
+        frames = frames_of(system.name, progress)
+        if frames is not None:
+            document["frames"] = frames
+    references = _References(system, proof, document["model"])
+    for function in functions:
+        name = getattr(function, "order_name", getattr(function, "__name__", "order"))
+        progress(name)
+        entry = _order(system, function, document["structures"])
+        if entry is None:
+            continue
+        if proof is not None and n <= WHOLE:
+            progress(f"{name}: its errors")
+            entry |= _measured(system, function, formats, references)
+        document["orders"].append(entry)
+    return document
+
+
+def _suitable(n: int) -> list[str]:
+    known = orderings.names()
+    return known if n <= MEASURED else [name for name in FEW if name in known]
+
+
+def structure_of(structure: Structure) -> dict[str, Any]:
+    """Tree and freedoms, bodies by their place; ``order`` runs from tip to base."""
+    result: dict[str, Any] = {
+        "names": [_name(name) for name in structure.names],
+        "parent": structure.parent.tolist(),
+        "dof": structure.dof.tolist(),
+        "order": structure.order.tolist(),
+    }
+    if structure.carriers:
+        result["carriers"] = [list(pair) for pair in structure.carriers.items()]
+    if structure.pieces is not None:
+        result["pieces"] = structure.pieces.tolist()
+    return result
+
+
+def _name(name: Any) -> str:
+    return " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+
+
+def _order(
+    system: System, function: Callable[..., Any], structures: dict[str, Any]
+) -> dict[str, Any] | None:
+    """Name, source and groups of an order; None where it has too much fill to be shown."""
+    if system.tree.n > WHOLE and getattr(function, "order_name", "") == "crbm_block_row":
+        return None
+    made = plan(function, system.structure)
+    sequence = made.sequence
+    if sequence.links not in structures:
+        structures[sequence.links] = structure_of(made.graph.structure)
+    try:
+        factor = symbolic(made)
+    except OrderError:
+        return None
+    if system.tree.n > WHOLE and factor.fill_blocks > MOST_FILL:
+        return None
+    default = Rules()
+    rules = {
+        key: value for key, value in vars(sequence.rules).items() if value != getattr(default, key)
+    }
+    return {
+        "name": sequence.name,
+        "source": getattr(function, "source", sequence.source),
+        "what": (function.__doc__ or "").strip().split("\n")[0],
+        "links": sequence.links,
+        "split": made.graph.split,
+        "rules": rules,
+        "groups": _groups(made),
+        "fill": factor.fill_blocks,
+        "height": factor.height,
+    }
+
+
+def _groups(made: Plan) -> list[list[int]]:
+    ends = np.flatnonzero(np.diff(made.group)) + 1
+    return [group.tolist() for group in np.split(made.blocks, ends)]
+
+
+class _References:
+    """Certified answers, one a format, found once for all orders."""
+
+    def __init__(self, system: System, tape: Tape | None, model: str) -> None:
+        self.system, self.tape, self.model = system, tape, model
+        self.known: dict[str, Any] = {}
+
+    def __call__(self, name: str) -> Any:
+        if name not in self.known:
+            self.known[name] = certify(
+                self.system, REFERENCE_DIGITS, rounded_to=get_format(name), tape=self.tape
+            )
+        return self.known[name]
+
+
+def _measured(
+    system: System,
+    function: Callable[..., Any],
+    formats: Sequence[str],
+    references: _References,
+) -> dict[str, Any]:
+    """Errors in each format, step by step, and who is to blame in float32."""
+    try:
+        tape = trace(system, function)
+    except (OrderError, SingularError, SizeError) as error:
+        return {"refused": str(error)}
+    result: dict[str, Any] = {"flops": tape.flops, "formats": {}}
+    for name in formats:
+        chosen = get_format(name)
+        try:
+            exact = references(name)
+            found = eliminate(system, tape, chosen, reference=exact)
+        except PivotreeError as error:
+            result["formats"][name] = {"failed": str(error)}
+            continue
+        error = None if found.failed_at else exact.error(found.qdd)
+        result["formats"][name] = {
+            "error": _finite(error),
+            "digits": digits_of(error, chosen),
+            "failed": found.failed_at,
+            "pivots": [_finite(s.pivot_error) for s in found.steps],
+            "unknowns": [_finite(s.error) for s in found.steps],
+        }
+    if BLAMED in formats and system.tree.n <= MEASURED:
+        result["blame"] = _blamed(system, tape, references.model)
+    return result
+
+
+def _blamed(system: System, tape: Tape, model: str) -> dict[str, Any] | None:
+    """Shares of the worst output's error by pivot and by block operation, largest first."""
+    try:
+        found = replace(blame(system, tape, BLAMED, top=8), model=model)
+    except PivotreeError:
+        return None
+    return {
+        "format": BLAMED,
+        "output": found.output,
+        "sentence": found.sentence,
+        "pivots": [[c.step, c.share] for c in found.pivots if c.step is not None],
+        "top": [
+            {"formula": c.formula, "step": c.step, "body": _name(c.body), "share": c.share}
+            for c in found.top
+        ],
+    }
+
+
+def _finite(x: float | None) -> float | None:
+    return None if x is None or not np.isfinite(x) else float(x)

@@ -1,0 +1,77 @@
+"""Entries of (4) and certified answers, as the explorer's page reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kkt import CertificationError, FormatError, System, certify
+from kkt.arithmetic import get_format
+from kkt.elimination.inputs import pivot_rows
+from kkt.elimination.tape import Tape
+
+DIGITS = 30  # proved, of the answer that the page's numbers are held against
+FORMATS = ("float64", "float32", "tf32", "bfloat16", "float16")  # that the page can compute in
+
+
+def entries_of(system: System) -> dict[str, Any]:
+    """Letter -> a flat list of each body's block, row by row; masks 0, 1 (always one) or 2."""
+    e, pattern, offset = system.entries, system.pattern, system.tree.offset
+    bodies = range(system.tree.n)
+    own = [slice(int(offset[k]), int(offset[k + 1])) for k in bodies]
+    bases = [_bases(e.S[rows]) for rows in own]
+    return {
+        "M": [_flat(e.M[k]) for k in bodies],
+        "H": [_flat(e.S[rows]) for rows in own],
+        "Phi": [_flat(e.Phi[k]) for k in bodies],
+        "a": [_flat(e.a[k]) for k in bodies],
+        "b": [_flat(e.b[k]) for k in bodies],
+        "tau": [_flat(e.tau[rows]) for rows in own],
+        "B": [_flat(along) for along, _ in bases],
+        "C": [_flat(across) for _, across in bases],
+        "masks": {
+            "M": [_mask(pattern.M[k], None) for k in bodies],
+            "H": [_mask(pattern.S[rows], pattern.S_one[rows]) for rows in own],
+            "Phi": [_mask(pattern.Phi[k], pattern.Phi_one[k]) for k in bodies],
+        },
+    }
+
+
+def _bases(H: NDArray) -> tuple[NDArray, NDArray]:
+    """B (6, N) with H B = 1 and C (6, 6 - N) with H C = 0, on the rows that the engine takes."""
+    N = len(H)
+    rows = list(pivot_rows(H.T)) if N else []
+    beside = [i for i in range(6) if i not in rows]
+    B, C = np.zeros((6, N)), np.zeros((6, 6 - N))
+    C[beside] = np.eye(6 - N)
+    if N:
+        B[rows] = np.linalg.inv(H[:, rows])
+        C[rows] = -np.linalg.solve(H[:, rows], H[:, beside])
+    return B, C
+
+
+def certified(system: System, tape: Tape, formats: tuple[str, ...] = FORMATS) -> dict[str, Any]:
+    """Format -> qdd certified for the data rounded to it, as sums of two doubles; or why not."""
+    result: dict[str, Any] = {}
+    for name in formats:
+        try:
+            exact = certify(system, DIGITS, rounded_to=get_format(name), tape=tape)
+        except (CertificationError, FormatError) as error:
+            result[name] = {"why": str(error)}
+            continue
+        zero = np.zeros(len(exact.qdd))
+        high = -exact.differences(zero)
+        low = -exact.differences(high)
+        result[name] = {"high": _flat(high), "low": _flat(low), "largest": exact.largest}
+    return result
+
+
+def _flat(x: NDArray) -> list[float]:
+    return [float(value) if value else 0.0 for value in np.ravel(x)]
+
+
+def _mask(free: NDArray, one: NDArray | None) -> str:
+    code = np.where(free, 2, 0) if one is None else np.where(one, 1, np.where(free, 2, 0))
+    return "".join(map(str, code.ravel()))

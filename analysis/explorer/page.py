@@ -1,0 +1,129 @@
+"""The explorer as one HTML file that needs nothing else, or as a folder without inline code."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from kkt import FormatError
+from kkt.files import write_whole
+
+from ..folders import made
+from .palette import colour_rules, palette
+
+# Parts of the module in the order in which they are joined: each after those that it imports.
+PARTS = (
+    "graph", "engine", "arithmetic", "numbers", "model", "session", "labels", "mathml", "texlayout",
+    "formula", "scene", "render", "pdf", "dom", "exporting", "challenges", "linked", "help",
+    "panels", "board", "large", "explorer",
+)  # fmt: skip
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)
+_EXPORT = re.compile(r"^export ((?:const|class|function\*?|async function) (\w+))", re.M)
+_START = (
+    'mount(document.getElementById("explorer"),'
+    'JSON.parse(document.getElementById("data").textContent));'
+)
+_POLICY = "default-src 'none'; {}; img-src data: blob:; base-uri 'none'; form-action 'none'"
+
+
+@cache
+def bundle() -> str:
+    """The whole explorer as one ES module that exports ``mount`` and imports nothing."""
+    return f"{_joined()}export {{ mount }};\n"
+
+
+@cache
+def _joined() -> str:
+    """The parts one after another, each in a scope of its own."""
+    folder = files(__package__) / "static"
+    parts = []
+    for name in PARTS:
+        text = (folder / f"{name}.mjs").read_text(encoding="utf-8")
+        made = ", ".join(match[2] for match in _EXPORT.finditer(text))
+        text = _IMPORT.sub(r"const \1 = part_\2;", _EXPORT.sub(r"\1", text))
+        parts.append(f"const part_{name} = (() => {{\n{text}return {{ {made} }};\n}})();\n")
+    return "".join(parts) + "const { mount } = part_explorer;\n"
+
+
+@cache
+def explorer_styles() -> str:
+    """The stylesheet, colours included."""
+    sheet = (files(__package__) / "static" / "explorer.css").read_text(encoding="utf-8")
+    return colour_rules() + sheet
+
+
+def explorer_page(data: dict[str, Any]) -> str:
+    """One HTML document with data, code and style inside; its policy forbids any request."""
+    policy = _POLICY.format("script-src 'unsafe-inline'; style-src 'unsafe-inline'")
+    return _document(
+        data,
+        policy,
+        f"<style>{_page_rules()}{explorer_styles()}</style>",
+        f'<script type="module">\n{_joined()}\n{_START}\n</script>',
+    )
+
+
+def write_page(data: dict[str, Any], path: Path) -> Path:
+    """Write the single file.  Raises FormatError where it cannot be written."""
+    return _write(path, explorer_page(data))
+
+
+def write_folder(data: dict[str, Any], folder: Path) -> list[Path]:
+    """``index.html``, ``explorer.js`` and ``explorer.css``: for policies without inline code."""
+    made(folder)
+    policy = _POLICY.format("script-src 'self'; style-src 'self'")
+    page = _document(
+        data,
+        policy,
+        '<link rel="stylesheet" href="explorer.css">',
+        '<script src="explorer.js" defer></script>',
+    )
+    # a plain script, since browsers do not load modules from files
+    script = f'(() => {{\n"use strict";\n{_joined()}\n{_START}\n}})();\n'
+    return [
+        _write(folder / "explorer.css", _page_rules() + explorer_styles()),
+        _write(folder / "explorer.js", script),
+        _write(folder / "index.html", page),
+    ]
+
+
+def _document(data: dict[str, Any], policy: str, style: str, script: str) -> str:
+    colours = {"light": palette(False), "dark": palette(True)}
+    text = json.dumps(data | {"palette": colours}, allow_nan=False, separators=(",", ":"))
+    inside = text.replace("<", "\\u003c")  # no end of a script inside a string
+    title = escape(f"{data['model']}: eliminate it by hand")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
+        f'<title>{title}</title>\n<link rel="icon" href="data:,">\n{style}\n</head>\n<body>\n'
+        '<main id="explorer"><noscript>The explorer needs JavaScript, and nothing else.</noscript>'
+        f'</main>\n<script type="application/json" id="data">{inside}</script>\n{script}\n'
+        "</body>\n</html>\n"
+    )
+
+
+def _page_rules() -> str:
+    dark, light = palette(True)["page"], palette(False)["page"]
+    return (
+        f"body{{margin:0;background:{light}}}"
+        f"@media (prefers-color-scheme:dark){{body{{background:{dark}}}}}"
+        f"body:has([data-theme=light]){{background:{light}}}"
+        f"body:has([data-theme=dark]){{background:{dark}}}"
+        f"@media print{{body,body:has([data-theme]){{background:{light}}}}}\n"
+    )
+
+
+def _write(path: Path, text: str) -> Path:
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise FormatError(
+            f"{path}: cannot be written ({error.strerror}); give another with -o"
+        ) from None
+    return path

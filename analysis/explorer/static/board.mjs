@@ -1,0 +1,135 @@
+// One matrix on the page: drawn as SVG, or on a canvas where it is large; a grid for the keyboard.
+
+import { h } from "./dom.mjs";
+import { Labels } from "./labels.mjs";
+import { blockAt, matrixScene, overlayScene } from "./scene.mjs";
+import { paint, svgText } from "./render.mjs";
+
+const DRAWN = 60; // blocks a side, beyond which a canvas is used
+let boards = 0;
+
+export class Board {
+  // actions: { pick(i, j), hover(i, j or null), describe(i, j), colour(name) }; none in a mirror board
+  constructor(session, look, actions = null) {
+    Object.assign(this, { session, look, actions, cursor: null, hovered: null, preview: null });
+    this.id = `cell-${++boards}`;
+    this.base = h("div", { class: "layer" });
+    this.over = h("div", { class: "layer over" });
+    this.cell = h("div", { id: this.id, role: "gridcell", class: "hidden" });
+    this.grid = h(
+      "div",
+      {
+        class: "grid", role: "grid", tabindex: "0", "aria-readonly": "true",
+        "aria-activedescendant": this.id, "aria-label": "Block matrix",
+      },
+      this.base, this.over, h("div", { role: "row", class: "hidden" }, this.cell),
+    );
+    this.heading = h("h2", {});
+    this.node = h("figure", { class: "board" }, this.heading, this.grid);
+    if (actions) this._listen();
+  }
+
+  _listen() {
+    const at = (event) => {
+      const { left, top, width } = this.grid.getBoundingClientRect();
+      const scale = this.scene.width / width;
+      return blockAt(this.scene, (event.clientX - left) * scale, (event.clientY - top) * scale);
+    };
+    this.grid.addEventListener("pointermove", (event) => this._hover(at(event)));
+    this.grid.addEventListener("pointerleave", () => this._hover(null));
+    this.grid.addEventListener("click", (event) => {
+      const block = at(event);
+      if (!block) return;
+      this.cursor = block;
+      this.shown = false;
+      this.actions.pick(...block);
+    });
+    this.grid.addEventListener("focus", () => {
+      this.shown = this.grid.matches(":focus-visible");
+      this.cursor ??= [this.scene.rows[0], this.scene.rows[0]];
+      this._say();
+    });
+    this.grid.addEventListener("blur", () => {
+      this.shown = false;
+      this.overlay();
+    });
+    this.grid.addEventListener("keydown", (event) => this._key(event));
+  }
+
+  _hover(block) {
+    if (block?.join() === this.hovered?.join()) return;
+    this.hovered = block;
+    this.actions.hover(...(block ?? [null, null]));
+  }
+
+  _key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { rows, place } = this.scene;
+    const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    const move = moves[event.key];
+    if (move) {
+      const bounded = (x) => Math.max(0, Math.min(rows.length - 1, x));
+      const [i, j] = this.cursor ?? [rows[0], rows[0]];
+      // along the diagonal while Shift is held: the blocks that are pivots
+      const step = event.shiftKey ? [move[0] + move[1], move[0] + move[1]] : move;
+      this.cursor = [rows[bounded(place.get(i) + step[0])], rows[bounded(place.get(j) + step[1])]];
+      this.shown = true;
+      this._say();
+    } else if (event.key === "Enter" || event.key === " ") this.actions.pick(...this.cursor);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  _say() {
+    this.actions.hover(...this.cursor);
+    this.cell.setAttribute("aria-label", this.actions.describe(...this.cursor));
+    this.grid.dataset.cell = this.cursor.map((b) => this.session.engine.graph.name(b)).join(" ");
+  }
+
+  // Draw the matrix anew; side in CSS pixels.
+  draw(side) {
+    const { session, look } = this;
+    const { engine, model } = session;
+    const labels = engine.graph.blocks.length <= 40 ? new Labels(engine) : null;
+    this.labels = labels;
+    this.scene = matrixScene(engine, {
+      side, order: look.order, labels,
+      heat: look.heat && model.high ? (i, j) => model.lost(i, j) : null,
+      most: look.digits(),
+    });
+    this.large = engine.graph.blocks.length > DRAWN;
+    this.grid.style.maxWidth = `${side}px`;
+    this.grid.style.aspectRatio = "1";
+    this.heading.textContent = session.title;
+    this.grid.setAttribute("aria-label", `Block matrix of ${session.title}, step ${engine.step}`);
+    this.grid.setAttribute("aria-rowcount", this.scene.rows.length);
+    this.grid.setAttribute("aria-colcount", this.scene.rows.length);
+    this._put(this.base, this.scene);
+    this.overlay();
+    if (this.cursor && this.actions) this.cell.setAttribute("aria-label", this.actions.describe(...this.cursor));
+  }
+
+  overlay(marked = []) {
+    const scene = overlayScene(this.session.engine, this.scene, {
+      pending: this.session.pending, preview: this.preview, marked, cursor: this.shown ? this.cursor : null,
+    });
+    this._put(this.over, scene);
+  }
+
+  _put(host, scene) {
+    if (!this.large) {
+      host.innerHTML = svgText(scene, (name) => `var(--pt-${name})`);
+      return;
+    }
+    const ratio = globalThis.devicePixelRatio || 1;
+    const pixels = Math.round(scene.width * ratio);
+    let canvas = host.querySelector("canvas");
+    if (!canvas) host.replaceChildren((canvas = h("canvas", { "aria-hidden": "true" })));
+    if (canvas.width !== pixels) canvas.width = canvas.height = pixels;
+    const context = canvas.getContext("2d");
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, scene.width, scene.height);
+    paint(context, scene, this.look.colour);
+  }
+}

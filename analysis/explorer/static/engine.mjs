@@ -1,0 +1,257 @@
+// Elimination on structure: which blocks become nonzero, what a pivot costs, what may be a pivot.
+// Agrees step by step with kkt/elimination/symbolic.py; every step can be taken back.
+
+import { BlockGraph, F, FC, FJ, PDD, QDD } from "./graph.mjs";
+
+export class Engine {
+  constructor(structure, split = false) {
+    const graph = new BlockGraph(structure, split);
+    this.graph = graph;
+    this.near = Array.from({ length: graph.count }, () => new Set()); // of blocks that are left
+    this.made = new Map(); // key of an off-diagonal block -> step that made it, 0 at the start
+    this.diagonal = new Int32Array(graph.count).fill(-1); // the same for diagonal blocks, -1: zero
+    this.updated = new Int32Array(graph.count).fill(-1); // step that first added to the diagonal
+    this.gone = new Int32Array(graph.count); // step that eliminated each block, 0 while it is left
+    this.touched = new Map(); // identities of pairs that a step has changed
+    this.steps = [];
+    this.fill = 0;
+    this.fillEntries = 0;
+    this.thirds = 0; // of an operation, with dense blocks: whole numbers
+    for (const [i, j] of graph.edges) {
+      this.made.set(this.key(i, j), 0);
+      this.near[i].add(j);
+      this.near[j].add(i);
+    }
+    for (let k = 0; k < graph.n; k++) if (graph.massive[k]) this.diagonal[k] = 0;
+  }
+
+  key(i, j) {
+    return i < j ? i * this.graph.count + j : j * this.graph.count + i;
+  }
+
+  ends(key) {
+    return [Math.floor(key / this.graph.count), key % this.graph.count];
+  }
+
+  get step() {
+    return this.steps.length;
+  }
+
+  get left() {
+    return this.graph.blocks.filter((b) => !this.gone[b]);
+  }
+
+  get flops() {
+    return this.thirds / 3;
+  }
+
+  get done() {
+    return this.graph.blocks.every((b) => this.gone[b]);
+  }
+
+  get groups() {
+    return this.steps.map((record) => record.members);
+  }
+
+  // Eliminate a bracket.  Returns its record, or { refused, block } and leaves all as it was.
+  eliminate(members) {
+    const step = this.step + 1;
+    const record = {
+      step, members: [...members], pivots: [], fill: [], fillEntries: 0, thirds: 0,
+      updates: new Set(), updatesOf: [], diagonal: [], updated: [], touched: [], columns: [],
+    };
+    const again = members.find((b) => this.gone[b]);
+    if (again !== undefined)
+      return {
+        refused: `${this.graph.name(again)} is eliminated already, at step ${this.gone[again]}`,
+        block: again,
+      };
+    for (const pivot of this.graph.inside(members)) {
+      const [x, z] = pivot;
+      const exact = z !== undefined && this.diagonal[z] < 0 && !this.touched.has(this.key(x, z));
+      for (const blocks of exact || z === undefined ? [pivot] : [[x], [z]]) {
+        if (blocks.length === 1 && this.diagonal[blocks[0]] < 0) {
+          this._takeBack(record);
+          return { refused: this._zero(blocks[0]), block: blocks[0] };
+        }
+        this._pivot(blocks, record, step);
+      }
+    }
+    this.steps.push(record);
+    this.fill += record.fill.length;
+    this.fillEntries += record.fillEntries;
+    record.flops = record.thirds / 3;
+    this.thirds += record.thirds;
+    return record;
+  }
+
+  // What a bracket would do, without doing it.
+  preview(members) {
+    const record = this.eliminate(members);
+    if (!record.refused) this.undo();
+    return record;
+  }
+
+  undo() {
+    const record = this.steps.pop();
+    if (!record) return null;
+    this.fill -= record.fill.length;
+    this.fillEntries -= record.fillEntries;
+    this.thirds -= record.thirds;
+    this._takeBack(record);
+    return record;
+  }
+
+  _takeBack(record) {
+    for (const [block, column] of record.columns.reverse()) {
+      this.gone[block] = 0;
+      for (const other of column) this.near[other].add(block);
+      this.near[block] = new Set(column);
+    }
+    for (const key of record.fill) {
+      const [i, j] = this.ends(key);
+      this.made.delete(key);
+      this.near[i].delete(j);
+      this.near[j].delete(i);
+    }
+    for (const b of record.diagonal) this.diagonal[b] = -1;
+    for (const b of record.updated) this.updated[b] = -1;
+    for (const key of record.touched) this.touched.delete(key);
+  }
+
+  _pivot(blocks, record, step) {
+    const { size } = this.graph;
+    const [x, z] = blocks;
+    const through = [...this.near[z ?? x]].filter((o) => o !== x);
+    const beside = z === undefined ? [] : [...this.near[x]].filter((o) => o !== z);
+    record.pivots.push(blocks);
+    record.updatesOf.push(new Set());
+    for (const b of blocks) {
+      let width = 0;
+      for (const o of this.near[b]) width += size[o];
+      const s = size[b];
+      record.thirds += s * s * s + 6 * s * s * width + 3 * s * width * (width + 1);
+      record.columns.push([b, [...this.near[b]]]);
+      for (const o of this.near[b]) this.near[o].delete(b);
+      this.gone[b] = step;
+    }
+    for (let i = 0; i < through.length; i++) {
+      this._update(through[i], through[i], record, step);
+      for (let j = i + 1; j < through.length; j++)
+        this._update(through[i], through[j], record, step);
+      for (const other of beside) this._update(through[i], other, record, step);
+    }
+  }
+
+  // A pivot adds to block (i, j).
+  _update(i, j, record, step) {
+    const key = this.key(i, j);
+    record.updates.add(key);
+    record.updatesOf.at(-1).add(key);
+    if (i === j) {
+      if (this.updated[i] < 0) {
+        this.updated[i] = step;
+        record.updated.push(i);
+      }
+      if (this.diagonal[i] < 0) {
+        this.diagonal[i] = step;
+        record.diagonal.push(i);
+      }
+      return;
+    }
+    if (!this.made.has(key)) {
+      this.made.set(key, step);
+      this.near[i].add(j);
+      this.near[j].add(i);
+      record.fill.push(key);
+      record.fillEntries += this.graph.size[i] * this.graph.size[j];
+    } else if (this.graph.partner[i] === j && !this.touched.has(key)) {
+      this.touched.set(key, step);
+      record.touched.push(key);
+    }
+  }
+
+  // -- refusals ---------------------------------------------------------------------------------
+
+  _zero(block) {
+    const { graph } = this;
+    const { n } = graph;
+    const k = graph.body(block);
+    const force = graph.split ? FJ : F;
+    const waiting = (kinds) => kinds.map((kind) => kind * n + k).filter((b) => !this.gone[b]);
+    const kind = graph.kind(block);
+    const first = waiting(kind === QDD ? [PDD, force] : [PDD]).map((b) => graph.name(b));
+    const how = { [QDD]: ", or bracket all three", [F]: ", or bracket the two" };
+    const hint = first.length ? `: eliminate ${first.join(" and ")} first` : "";
+    const whole = first.length === (kind === QDD ? 2 : 1);
+    return `${graph.name(block)} is structurally zero${hint}${whole ? how[kind] ?? "" : ""}`;
+  }
+
+  // The pivot that block (row, col) stands for: a diagonal block, or the identity of a pair.
+  pivotAt(row, col) {
+    const { graph } = this;
+    if (row === col) return { members: [row] };
+    const where = `(${graph.name(row)}, ${graph.name(col)})`;
+    const key = this.key(row, col);
+    const gone = [row, col].find((b) => this.gone[b]);
+    if (gone !== undefined)
+      return { refused: `${graph.name(gone)} is eliminated already, at step ${this.gone[gone]}` };
+    if (graph.size[row] !== graph.size[col])
+      return { refused: `${where} is not square: ${graph.size[row]}x${graph.size[col]}` };
+    if (!this.made.has(key)) return { refused: `${where} is zero` };
+    if (graph.partner[row] !== col)
+      return {
+        refused: `${where} is no identity: only pdd with f (or qdd with fJ) of one body can be a pivot off the diagonal`,
+      };
+    if (this.touched.has(key))
+      return { refused: `${where} is no identity any more: step ${this.touched.get(key)} changed it` };
+    const second = graph.split ? Math.min(row, col) : Math.max(row, col); // zero in an exact inverse
+    if (this.diagonal[second] >= 0)
+      return { refused: `${graph.name(second)} is no longer zero: pivot on it alone` };
+    return { members: [Math.min(row, col), Math.max(row, col)] };
+  }
+
+  // -- the elimination tree so far --------------------------------------------------------------
+
+  // Map of each eliminated block to the first eliminated one that waits for it, or -1.
+  tree() {
+    const parent = new Map();
+    const order = [];
+    const column = new Map();
+    const paired = new Map();
+    for (const record of this.steps) {
+      for (const [b, near] of record.columns) {
+        column.set(b, near);
+        order.push(b);
+      }
+      for (const [x, z] of record.pivots) if (z !== undefined) paired.set(x, z);
+    }
+    const place = new Map(order.map((b, t) => [b, t]));
+    for (const record of this.steps)
+      for (const [x, z] of record.pivots) {
+        const last = z ?? x;
+        const lone = z !== undefined && column.get(z).length === 0;
+        if (z !== undefined) parent.set(x, z);
+        let first = -1;
+        for (const o of [...column.get(x), ...(z === undefined ? [] : column.get(z))]) {
+          if (o === last || !place.has(o) || (lone && paired.has(o))) continue;
+          if (first < 0 || place.get(o) < place.get(first)) first = o;
+        }
+        parent.set(last, first);
+      }
+    return { parent, order };
+  }
+}
+
+// Blocks of all that is left, body by body: a bracket (pdd qdd f) each, which is never refused.
+export function completion(engine) {
+  const { graph } = engine;
+  const { n, structure, split } = graph;
+  const groups = [];
+  for (const k of structure.order) {
+    const kinds = split ? [PDD, QDD, FJ, FC] : [PDD, QDD, F];
+    const members = kinds.map((kind) => kind * n + k).filter((b) => graph.size[b] && !engine.gone[b]);
+    if (members.length) groups.push(members);
+  }
+  return groups;
+}

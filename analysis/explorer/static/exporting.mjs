@@ -1,0 +1,104 @@
+// The current step, or a range of steps, as SVG, PNG, PDF, TikZ or JSON.
+
+import { Labels } from "./labels.mjs";
+import { matrixScene } from "./scene.mjs";
+import { paint, svgText, tikzText } from "./render.mjs";
+import { pdfText } from "./pdf.mjs";
+
+const SIDE = 560;
+const GAP = 24;
+export const KINDS_OF_FILE = ["svg", "png", "pdf", "tikz", "json"];
+
+// Scenes of steps first..last, each with its title.
+function scenes(session, look, first, last) {
+  const now = session.engine.step;
+  const result = [];
+  session.jump(first);
+  for (let step = first; step <= last; step++) {
+    if (session.jump(step)) break;
+    const { engine, model } = session;
+    const scene = matrixScene(engine, {
+      side: SIDE, order: look.order, labels: engine.graph.blocks.length <= 40 ? new Labels(engine) : null,
+      heat: look.heat && model.high ? (i, j) => model.lost(i, j) : null, most: look.digits(),
+    });
+    const title = `${session.data.model}, ${session.title}: step ${step}, fill ${engine.fill}`;
+    const items = scene.items.map((item) => moved(item, 0, 26));
+    items.unshift({ t: "text", x: SIDE / 2, y: 17, text: title, size: 13, c: "ink", anchor: "middle", bold: true });
+    result.push({ width: SIDE, height: SIDE + 26, items, title });
+  }
+  session.jump(now);
+  return result;
+}
+
+function moved(item, dx, dy) {
+  const out = { ...item };
+  for (const [x, y] of [["x", "y"], ["x1", "y1"], ["x2", "y2"]])
+    if (x in out) {
+      out[x] += dx;
+      out[y] += dy;
+    }
+  if (out.points) out.points = out.points.map(([x, y]) => [x + dx, y + dy]);
+  return out;
+}
+
+function stacked(all) {
+  if (all.length === 1) return all[0];
+  const height = all[0].height + GAP;
+  return {
+    width: all[0].width,
+    height: height * all.length - GAP,
+    items: all.flatMap((scene, at) => scene.items.map((item) => moved(item, 0, at * height))),
+  };
+}
+
+// The order as --order takes it, with what each step did.
+export function orderDocument(session, first = 1, last = session.engine.step) {
+  const { engine } = session;
+  return {
+    schema: "pivotree-order/1",
+    model: session.data.model,
+    name: session.title,
+    complete: engine.done,
+    groups: session.named(),
+    steps: engine.steps.slice(Math.max(0, first - 1), last).map((record) => ({
+      step: record.step,
+      blocks: session.named([record.members])[0],
+      fill: record.fill.map((key) => engine.ends(key).map((b) => engine.graph.name(b))),
+      flops: Math.round(record.flops),
+      digits_lost: Number.isFinite(record.lost?.digits) ? Number(record.lost.digits.toFixed(2)) : null,
+    })),
+  };
+}
+
+// A Blob of the file, and its name.
+export async function exported(session, look, palette, kind, first, last) {
+  const stem = `${session.data.model}-${session.title}-${first === last ? first : `${first}-${last}`}`.replace(/[^A-Za-z0-9]+/g, "_");
+  const title = `${session.data.model}, ${session.title}, steps ${first} to ${last}`;
+  const blob = (text, type) => new Blob([text], { type });
+  if (kind === "json") return [blob(`${JSON.stringify(orderDocument(session, first, last), null, 1)}\n`, "application/json"), `${stem}.json`];
+  const all = scenes(session, look, first, last);
+  const colour = (name) => palette[name];
+  if (kind === "pdf") return [blob(pdfText(all, palette, title), "application/pdf"), `${stem}.pdf`];
+  if (kind === "tikz") return [blob(all.map((scene) => tikzText(scene, palette, { title: scene.title })).join("\n"), "text/x-tex"), `${stem}.tex`];
+  const scene = stacked(all);
+  if (kind === "svg") return [blob(svgText(scene, colour, { standalone: true, title }), "image/svg+xml"), `${stem}.svg`];
+  const canvas = document.createElement("canvas");
+  const ratio = Math.min(3, 16000 / scene.height);
+  [canvas.width, canvas.height] = [scene.width * ratio, Math.round(scene.height * ratio)];
+  const context = canvas.getContext("2d");
+  context.scale(ratio, ratio);
+  context.fillStyle = palette.page;
+  context.fillRect(0, 0, scene.width, scene.height);
+  paint(context, scene, colour);
+  return [await new Promise((done) => canvas.toBlob(done, "image/png")), `${stem}.png`];
+}
+
+export function download(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}

@@ -1,0 +1,87 @@
+// The block graph of equation (4), as kkt/elimination/pivots.py has it: a block is kind * n + body.
+
+export const KINDS = ["pdd", "qdd", "f", "fJ", "fC"];
+export const PDD = 0;
+export const QDD = 1;
+export const F = 2;
+export const FJ = 3;
+export const FC = 4;
+const PRIORITY = [0, 3, 1, 1, 2]; // of blocks in a bracket that are no pair: pdd < f < fC < qdd
+
+export class BlockGraph {
+  // structure: { names, parent, dof, order (tip to base), carriers: [[body, carrier], ...] }
+  constructor(structure, split) {
+    const n = structure.names.length;
+    Object.assign(this, { structure, split, n, count: 5 * n });
+    this.size = new Int32Array(5 * n);
+    this.partner = new Int32Array(5 * n).fill(-1);
+    this.massive = new Uint8Array(n).fill(1);
+    this.carriers = new Map(structure.carriers ?? []);
+    for (const carrier of this.carriers.values()) this.massive[carrier] = 0;
+    for (let k = 0; k < n; k++) {
+      const dof = structure.dof[k];
+      this.size[k] = 6;
+      this.size[n + k] = dof;
+      if (split) {
+        this.size[FJ * n + k] = dof;
+        this.size[FC * n + k] = 6 - dof;
+      } else this.size[F * n + k] = 6;
+      const [a, b] = split ? [QDD * n + k, FJ * n + k] : [k, F * n + k];
+      this.partner[a] = b;
+      this.partner[b] = a;
+    }
+    this.edges = this._edges();
+    this.blocks = [];
+    for (const k of structure.order)
+      for (const kind of split ? [PDD, QDD, FJ, FC] : [PDD, QDD, F])
+        if (this.size[kind * n + k]) this.blocks.push(kind * n + k);
+  }
+
+  _edges() {
+    const { n, structure, split, size } = this;
+    const result = [];
+    const add = (i, j) => size[i] && size[j] && result.push([i, j]);
+    const axis = split ? FJ : F;
+    for (let k = 0; k < n; k++) {
+      add(QDD * n + k, axis * n + k);
+      for (const kind of split ? [FJ, FC] : [F]) {
+        add(k, kind * n + k);
+        if (structure.parent[k] >= 0) add(structure.parent[k], kind * n + k);
+      }
+    }
+    for (const [body, carrier] of this.carriers) add(QDD * n + body, axis * n + carrier);
+    return result;
+  }
+
+  kind(block) {
+    return Math.floor(block / this.n);
+  }
+
+  body(block) {
+    return block % this.n;
+  }
+
+  name(block) {
+    return `${KINDS[this.kind(block)]}_${this.structure.names[this.body(block)]}`;
+  }
+
+  find(kind, body) {
+    const k = this.structure.names.indexOf(String(body));
+    const block = KINDS.indexOf(kind) * this.n + k;
+    return k < 0 || kind === "" || !KINDS.includes(kind) || !this.size[block] ? -1 : block;
+  }
+
+  // Blocks of a bracket in the order in which they are pivots: pairs first, then pdd < f < fC < qdd.
+  inside(members) {
+    const here = new Set(members);
+    const pairs = [];
+    const single = [];
+    for (const b of members) {
+      const mate = this.partner[b];
+      if (mate < 0 || !here.has(mate)) single.push(b);
+      else if (b < mate) pairs.push(this.kind(b) === PDD ? [b, mate] : [mate, b]);
+    }
+    single.sort((a, b) => PRIORITY[this.kind(a)] - PRIORITY[this.kind(b)]);
+    return [...pairs, ...single.map((b) => [b])];
+  }
+}

@@ -1,0 +1,36 @@
+// Keys, and the page that tells them.
+
+import { button, h } from "./dom.mjs";
+
+export const KEYS = {
+  u: { does: "undo" }, "Control+z": { does: "undo" }, r: { does: "redo" }, "Control+y": { does: "redo" },
+  "Control+Shift+z": { does: "redo" }, n: { does: "step" }, ".": { does: "step" }, ",": { does: "undo" },
+  p: { does: "play" }, Home: { does: "start" }, End: { does: "end" }, b: { does: "bracket" },
+  "(": { does: "bracket" }, ")": { does: "bracket" }, Escape: { does: "cancel" }, f: { does: "finish" },
+  c: { does: "checkpoint" }, m: { does: "matrix" }, h: { does: "heat" }, "?": { does: "help" },
+};
+
+const TOLD = [
+  ["M", "go to the matrix"],
+  ["Arrows", "move from block to block; with Shift along the diagonal"],
+  ["Enter, Space", "make the block the next pivot, or put it into the open bracket"],
+  ["B, (, )", "open a bracket, close it; Escape gives it up"],
+  ["U, Ctrl+Z", "undo"],
+  ["R, Ctrl+Y", "redo"],
+  ["N", "next step of the order; P plays it, Home and End jump"],
+  ["F", "eliminate what is left, tip to base"],
+  ["C", "name a checkpoint"],
+  ["H", "digits lost as heat"],
+];
+
+export function helpDialog() {
+  const dialog = h("dialog", { "aria-label": "Help" },
+    h("h2", {}, "Elimination by hand"),
+    h("p", {}, "The matrix is equation (4) of Ascher, Pai & Cloutier (1996). Pick a block on the diagonal and it is eliminated: every pair of its neighbours is coupled, and what was zero between them is filled in. Pick an identity block of pdd and f, and both are eliminated through the exact inverse of the pair. What cannot be a pivot is refused, with the reason."),
+    h("p", {}, "A bracket holds several blocks that are eliminated together: its own block is inverted by itself, then meets its neighbours, and the update is added last. In exact numbers brackets change nothing; in a number format they decide which digits survive."),
+    h("p", {}, "Numbers are computed on this page, operation by operation in the format chosen, and the answer is held against one that is certified. Digits lost in a block are those by which it differs from a run in float64. The table of orders holds what pivotree itself has measured: its programs leave out zeros and ones, so that last digits may differ."),
+    h("dl", {}, ...TOLD.flatMap(([key, text]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)])),
+    button("Close", "Close help", () => dialog.close()),
+  );
+  return dialog;
+}

@@ -1,0 +1,193 @@
+// Names of blocks as TeX, in the notation of Ascher, Pai & Cloutier 1996, section 2: the rules of
+// analysis/figures/labels.py, at any moment of an elimination.
+
+import { F, FC, FJ, PDD, QDD } from "./graph.mjs";
+
+const short = (name) => /^([0-9]+|[A-Za-z0-9])$/.test(name);
+
+export class Labels {
+  // ``time``: base pivots done, a bracket being several of them; all where it is left out
+  constructor(engine, time = Infinity) {
+    const { graph } = engine;
+    Object.assign(this, { engine, graph, structure: graph.structure });
+    this.bodyOf = new Map([...graph.carriers].map(([body, carrier]) => [carrier, body]));
+    this.own = this.structure.order.filter((k) => !this.bodyOf.has(k));
+    this.numbered = !this.own.every((k) => short(this.structure.names[k]));
+    this.subscript = new Map(
+      this.own.map((k, i) => [k, this.numbered ? String(i + 1) : this.structure.names[k]]),
+    );
+    for (const [carrier, body] of this.bodyOf) this.subscript.set(carrier, this.subscript.get(body));
+    this.place = new Map(); // of each eliminated block, in the order of elimination
+    this.order = [];
+    this.changes = new Map(); // key -> pivots that have added to it
+    this.first = new Set(); // blocks x of pairs (x, z)
+    let done = 0;
+    for (const record of engine.steps)
+      record.pivots.forEach((pivot, at) => {
+        if (done >= time) return;
+        done += 1;
+        if (pivot.length === 2) this.first.add(pivot[0]);
+        for (const b of pivot) {
+          this.place.set(b, this.order.length);
+          this.order.push(b);
+        }
+        for (const key of record.updatesOf[at]) this.changes.set(key, (this.changes.get(key) ?? 0) + 1);
+      });
+    this._lineage();
+  }
+
+  _lineage() {
+    const { n, structure } = this.graph;
+    this.above = [];
+    this.below = Array.from({ length: n }, () => []);
+    const up = (k) => this.bodyOf.get(k) ?? structure.parent[k];
+    for (let k = 0; k < n; k++) {
+      this.above.push([]);
+      for (let a = up(k); a >= 0; a = up(a)) this.above[k].push(a);
+      for (const a of this.above[k]) this.below[a].push(k);
+    }
+  }
+
+  // Numbers beside names, as "1 = hand, 2 = arm"; empty where names are used.
+  key() {
+    if (!this.numbered) return "";
+    return this.own.map((k) => `${this.subscript.get(k)} = ${this.structure.names[k]}`).join(", ");
+  }
+
+  unknown(block) {
+    const k = this.graph.body(block);
+    const s = this.subscript.get(k);
+    const text = [`\\ddot{p}_{${s}}`, `\\ddot{q}_{${s}}`, `f_{${s}}`, `f_{${s}}^{J}`, `f_{${s}}^{C}`][this.graph.kind(block)];
+    return this.bodyOf.has(k) ? text.replace("_", "'_") : text;
+  }
+
+  // The block in row i, column j; empty where it has no name in the paper.
+  cell(i, j) {
+    if (i === j) return this._diagonal(i);
+    const key = this.engine.key(i, j);
+    const made = this.engine.made.get(key);
+    const changes = this.changes.get(key) ?? 0;
+    if (made === 0) return changes ? "" : this._entry(i, j);
+    const kinds = [this.graph.kind(i), this.graph.kind(j)].sort();
+    if (kinds[0] === QDD && kinds[1] === QDD) return this._inertia(i, j);
+    if (kinds[0] === PDD && kinds[1] === QDD && changes === 1) return this._projected(i, j);
+    return "";
+  }
+
+  // -- as entered -------------------------------------------------------------------------------
+
+  _entry(i, j) {
+    const [kind, other] = [this.graph.kind(i), this.graph.kind(j)];
+    if (kind >= F) return adjoint(this._entry(j, i)); // f's row holds the adjoint of f's column
+    const [k, c] = [this.graph.body(i), this.graph.body(j)];
+    if (kind === QDD) return other === F ? `H_{${this.subscript.get(k)}}` : "I";
+    const basis = { [F]: "", [FJ]: `B_{${this.subscript.get(c)}}`, [FC]: `C_{${this.subscript.get(c)}}` }[other];
+    return k === c ? basis || "I" : `-${this._phi(k, c)}${basis}`;
+  }
+
+  _phi(parent, child) {
+    return `\\Phi_{${this._two(parent, child)}}`;
+  }
+
+  _two(a, b) {
+    const [x, y] = [this.subscript.get(a), this.subscript.get(b)];
+    return `${x}${x.length === 1 && y.length === 1 ? "" : ","}${y}`;
+  }
+
+  // -- as eliminated ----------------------------------------------------------------------------
+
+  _diagonal(i) {
+    const [k, kind] = [this.graph.body(i), this.graph.kind(i)];
+    const updated = this.changes.has(this.engine.key(i, i));
+    const massive = kind === PDD && this.graph.massive[k];
+    if (!massive && !updated) return "0";
+    if (kind === PDD) return updated ? this._articulated(i) : this._mass("M", k);
+    if (kind !== QDD) return "";
+    const gone = this._goneBefore(i);
+    const joint = (c) => QDD * this.graph.n + c;
+    const below = this.below[k].filter((c) => this.graph.size[joint(c)]);
+    if (!this._reduced(gone, k)) return "";
+    const alone = !below.length && !gone.has(this.structure.parent[k]);
+    if ((below.length || alone || this.place.has(i)) && below.every((c) => gone.has(joint(c))))
+      return `D_{${this.subscript.get(k)}}`;
+    return below.some((c) => gone.has(joint(c))) ? "" : `\\mathcal{M}_{${this._two(k, k)}}`;
+  }
+
+  // M-hat, the composite inertia R of footnote 6, or M' for a sum that is not complete.
+  _articulated(i) {
+    const { n } = this.graph;
+    const k = this.graph.body(i);
+    const gone = this._goneBefore(i);
+    const blocks = (c) => this._blocksOf(c);
+    const whole = this.below[k].every((c) => blocks(c).every((b) => gone.has(b)));
+    if (this.bodyOf.has(k)) return whole ? this._mass("\\tilde{M}", k) : "";
+    const line = new Set([k, ...this.above[k]]);
+    for (const b of gone) if (line.has(this.graph.body(b))) return "";
+    if (whole) return this._mass("\\hat{M}", k);
+    const bodiesOnly = this.below[k].every((c) => gone.has(c) && gone.has(F * n + c));
+    if (bodiesOnly && !this.below[k].some((c) => gone.has(QDD * n + c))) return this._mass("R", k);
+    return `M_{${this.subscript.get(k)}}'`;
+  }
+
+  _mass(letter, k) {
+    const { pieces } = this.structure;
+    return pieces && pieces[k] > 1 ? "" : `${letter}_{${this.subscript.get(k)}}`;
+  }
+
+  // The joint-space inertia between a joint and one above it, before any is eliminated.
+  _inertia(i, j) {
+    const { n } = this.graph;
+    const [a, b] = [this.graph.body(i), this.graph.body(j)];
+    const [low, high] = this.above[a].length <= this.above[b].length ? [a, b] : [b, a];
+    const gone = this._goneBefore(this._placeOf(i) <= this._placeOf(j) ? i : j);
+    if (!this.above[high].includes(low) || !this._reduced(gone, high) || !gone.has(low)) return "";
+    if ([high, ...this.below[high]].some((c) => gone.has(QDD * n + c))) return "";
+    return `\\mathcal{M}_{${this._two(a, b)}}`;
+  }
+
+  // -H_k M^_k Phi*, the one block that ABM fills in for each body.
+  _projected(i, j) {
+    if (this.graph.kind(i) === PDD) return adjointProduct(this._projected(j, i));
+    const [k, parent] = [this.graph.body(i), this.graph.body(j)];
+    if (this.structure.parent[k] !== parent) return "";
+    const M = this._diagonal(k);
+    if (!M || M.includes("'") || !this.first.has(k)) return "";
+    return `-H_{${this.subscript.get(k)}}${M}${this._phi(parent, k)}^{*}`;
+  }
+
+  // -- who has been eliminated ------------------------------------------------------------------
+
+  // pdd and f of k and all below are gone, no body is half gone, no joint above is gone.
+  _reduced(gone, k) {
+    const { n } = this.graph;
+    for (let b = 0; b < n; b++) if (gone.has(b) !== gone.has(F * n + b)) return false;
+    if (![k, ...this.below[k]].every((c) => gone.has(c))) return false;
+    return !this.above[k].some((a) => gone.has(QDD * n + a));
+  }
+
+  _placeOf(block) {
+    return this.place.get(block) ?? Infinity;
+  }
+
+  _goneBefore(block) {
+    const end = this._placeOf(block);
+    return new Set(end === Infinity ? this.order : this.order.slice(0, end));
+  }
+
+  _blocksOf(k) {
+    return [PDD, QDD, F, FJ, FC].map((kind) => kind * this.graph.n + k).filter((b) => this.graph.size[b]);
+  }
+}
+
+export function adjoint(text) {
+  if (text === "I" || text === "") return text;
+  const basis = /^-(\\Phi_\{[^}]*\})([BC]_\{[^}]*\})$/.exec(text); // -(Phi B)* = -B* Phi*
+  if (basis) return `-${basis[2]}^{*}${basis[1]}^{*}`;
+  return `${text}^{*}`;
+}
+
+// (-H M Phi*)* = -Phi M H*, M symmetric.
+function adjointProduct(text) {
+  const parts = /^-(H_\{[^}]*\})(.*)(\\Phi_\{[^}]*\})\^\{\*\}$/.exec(text);
+  return parts ? `-${parts[3]}${parts[2]}${parts[1]}^{*}` : "";
+}

@@ -1,0 +1,206 @@
+// A model in a state of its elimination: structure, numbers in a format beside their float64 shadow,
+// and residues that tell ranks.  All of them step forward and back together.
+
+import { Engine } from "./engine.mjs";
+import { Numbers } from "./numbers.mjs";
+import { Block, floats, residues, residueSource, rounding, unit } from "./arithmetic.mjs";
+import { QDD } from "./graph.mjs";
+
+const LETTERS = ["M", "H", "Phi", "a", "b", "tau", "B", "C"];
+const MOST = 400; // neighbours of a pivot, beyond which numbers are no longer carried along
+
+// Entries of (4) as blocks, every double passed through ``round``.
+export function blocksOf(entries, dof, round) {
+  const shapes = {
+    M: () => [6, 6], Phi: () => [6, 6], a: () => [6, 1], b: () => [6, 1],
+    H: (d) => [d, 6], tau: (d) => [d, 1], B: (d) => [6, d], C: (d) => [6, 6 - d],
+  };
+  const result = {};
+  for (const letter of LETTERS)
+    result[letter] = dof.map((d, k) => {
+      const [rows, columns] = shapes[letter](d);
+      if (!rows || !columns) return null;
+      const values = Float64Array.from(entries[letter][k], round);
+      return values.some((x) => x !== 0) ? new Block(rows, columns, values) : null;
+    });
+  return result;
+}
+
+// Random residues in the pattern of (4): 0 stays 0, what is always 1 stays 1.
+export function residueBlocks(masks, dof) {
+  const next = residueSource();
+  const value = (code) => (code === "2" ? next() : Number(code));
+  const fill = (rows, columns, mask) =>
+    rows && columns && mask.includes("1") + mask.includes("2")
+      ? new Block(rows, columns, Float64Array.from(mask, value))
+      : null;
+  const result = { a: [], b: [], tau: [], M: [], H: [], Phi: [], B: [], C: [] };
+  dof.forEach((d, k) => {
+    result.M.push(fill(6, 6, masks.M[k])?.mirrored ?? null);
+    result.H.push(fill(d, 6, masks.H[k]));
+    result.Phi.push(fill(6, 6, masks.Phi[k]));
+    for (const letter of ["a", "b", "tau"]) result[letter].push(null);
+    result.B.push(fill(6, d, "2".repeat(6 * d)));
+    result.C.push(fill(6, 6 - d, "2".repeat(6 * (6 - d))));
+  });
+  return result;
+}
+
+export class Model {
+  // form: { links, split, rules }; rules other than assembly "right_looking" have no numbers here
+  constructor(data, form, format = "float32", frame = null) {
+    Object.assign(this, { data, form, format, frame });
+    const structure = data.structures[form.links ?? "whole"] ?? data.structures.whole;
+    this.engine = new Engine(structure, form.split);
+    this.redoable = [];
+    this.why = this._whyNoNumbers();
+    this._start();
+  }
+
+  get source() {
+    return this.frame ?? this.data;
+  }
+
+  _whyNoNumbers() {
+    const rules = Object.entries(this.form.rules ?? {}).filter(([, value]) => value !== "right_looking");
+    if (!this.data.entries) return "this model is shown by its structure alone";
+    if ((this.form.links ?? "whole") === "split") return "links are split into pieces";
+    if (rules.length) return `${rules.map(([key, value]) => `${key} ${value}`).join(", ")} is measured, not replayed`;
+    return "";
+  }
+
+  _start() {
+    const { graph } = this.engine;
+    const { dof } = this.data.structures.whole;
+    this.low = this.high = this.rank = null;
+    this.stopped = "";
+    if (!this.data.entries) return;
+    const plain = (this.form.links ?? "whole") === "whole";
+    if (plain) this.rank = new Numbers(graph, residues(), residueBlocks(this.data.entries.masks, dof), true);
+    if (this.why) return;
+    const rightLooking = this.form.rules?.assembly === "right_looking";
+    const rounded = blocksOf(this.source.entries, dof, rounding(this.format));
+    this.low = new Numbers(graph, floats(rounding(this.format)), rounded, rightLooking);
+    if (this.format !== "float64") this.high = new Numbers(graph, floats((x) => x), rounded, rightLooking);
+  }
+
+  // All of them at once, as one list.
+  get _numbers() {
+    return [this.rank, this.low, this.high].filter(Boolean);
+  }
+
+  // Eliminate a bracket; { refused } where it cannot be done.
+  eliminate(members, redo = false) {
+    const record = this._try(members);
+    if (!record.refused && !redo) this.redoable = [];
+    return record;
+  }
+
+  _try(members) {
+    const record = this.engine.eliminate(members);
+    if (record.refused) return record;
+    const width = Math.max(...record.columns.map(([, near]) => near.length));
+    if (this._numbers.length && width > MOST) {
+      this.stopped ||= `step ${record.step} couples ${width} blocks: from there on, structure alone`;
+      record.bare = true;
+    }
+    if (this.stopped) record.bare = true;
+    if (record.bare) return record;
+    if (this.rank) {
+      const singular = this.rank.singular(record);
+      if (singular) {
+        this.engine.undo();
+        return { refused: this._singular(singular), block: singular.block };
+      }
+    }
+    for (const numbers of this._numbers) numbers.eliminate(record);
+    record.lost = this.lostBy(record);
+    return record;
+  }
+
+  _singular({ block, rank, size }) {
+    const { graph } = this.engine;
+    const mate = graph.kind(block) === 0 ? graph.partner[block] : graph.body(block);
+    const first = mate >= 0 && !this.engine.gone[mate] ? `: eliminate ${graph.name(mate)} first` : "";
+    return `${graph.name(block)} has rank ${rank} of ${size}${first}`;
+  }
+
+  undo() {
+    const record = this.engine.undo();
+    if (!record) return null;
+    if (!record.bare) for (const numbers of this._numbers) numbers.undo();
+    else if (!this.engine.steps.some((r) => r.bare)) this.stopped = "";
+    this.redoable.push(record.members);
+    return record;
+  }
+
+  redo() {
+    const members = this.redoable.pop();
+    return members ? this.eliminate(members, true) : null;
+  }
+
+  // What a bracket would do: fill, flops, digits lost; nothing is changed.
+  preview(members) {
+    const redoable = this.redoable;
+    const record = this._try(members);
+    if (record.refused) return record;
+    this.redoable = [];
+    this.undo();
+    this.redoable = redoable;
+    return record;
+  }
+
+  // -- digits -----------------------------------------------------------------------------------
+
+  // Decimal digits of block (i, j) that rounding has taken so far, of those that the format has;
+  // null where nothing is known.
+  lost(i, j) {
+    if (!this.low || !this.high || this.stopped) return null;
+    const [x, y] = [this.low.get(i, j), this.high.get(i, j)];
+    if (!x || !y) return null;
+    let [off, size] = [0, 0];
+    for (let at = 0; at < x.values.length; at++) {
+      off = Math.max(off, Math.abs(x.values[at] - y.values[at]));
+      size = Math.max(size, Math.abs(y.values[at]));
+    }
+    if (!Number.isFinite(off)) return Infinity;
+    return off === 0 ? 0 : Math.max(0, Math.log10(off / size / unit(this.format)));
+  }
+
+  // The most digits that the blocks which a step has changed have lost, and the worst of them.
+  lostBy(record) {
+    let worst = null;
+    for (const key of record.updates) {
+      const [i, j] = this.engine.ends(key);
+      if (this.engine.gone[i] || this.engine.gone[j]) continue;
+      const digits = this.lost(i, j);
+      if (digits !== null && (worst === null || digits > worst.digits)) worst = { digits, i, j };
+    }
+    return worst;
+  }
+
+  // The last pivot that is zero or not a number in this format, by its block and step.
+  get failed() {
+    for (const [at, step] of (this.low?.steps ?? []).entries())
+      for (const { block, value } of step.pivots)
+        if (value === 0 || !Number.isFinite(value)) return { block, step: at + 1, value };
+    return null;
+  }
+
+  // Error of qdd against the certified answer, once all is eliminated.
+  answer() {
+    if (!this.low || !this.engine.done || this.stopped) return null;
+    const exact = this.source.exact?.[this.format];
+    if (!exact || exact.why) return { why: exact?.why ?? "no certified answer" };
+    const x = this.low.solution();
+    const { n } = this.engine.graph;
+    const qdd = [];
+    for (let k = 0; k < n; k++)
+      if (this.engine.graph.size[QDD * n + k]) qdd.push(...(x.get(QDD * n + k)?.values ?? []));
+    const off = qdd.map((value, i) => Math.abs(value - exact.high[i] - exact.low[i]));
+    const error = Math.max(0, ...off) / exact.largest;
+    if (!off.every(Number.isFinite)) return { qdd, error: null, digits: 0 };
+    const most = -Math.log10(unit(this.format));
+    return { qdd, error, digits: error === 0 ? most : Math.min(most, Math.max(0, -Math.log10(error))) };
+  }
+}

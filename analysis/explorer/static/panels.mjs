@@ -1,0 +1,191 @@
+// What stands beside the matrix: the block in question, numbers, challenges, checkpoints, export.
+
+import { button, h, plural, replaced, select } from "./dom.mjs";
+import { math, spoken } from "./mathml.mjs";
+import { formula } from "./formula.mjs";
+import { challengesOf } from "./challenges.mjs";
+import { KINDS_OF_FILE, download, exported } from "./exporting.mjs";
+import { lostText } from "./scene.mjs";
+import { unit } from "./arithmetic.mjs";
+
+export function panel(title, ...children) {
+  const body = h("div", { class: "body" }, ...children);
+  const node = h("details", { class: "panel", open: true }, h("summary", {}, h("h2", {}, title)), body);
+  return { node, body };
+}
+
+const count = (x) => Math.round(x).toLocaleString("en");
+
+// What a pivot would do, in words.
+export function foretold(session, preview) {
+  if (preview.refused) return `Refused: ${preview.refused}.`;
+  const { graph } = session.engine;
+  const parts = [`fills ${plural(preview.fill.length, "block")}`, `${count(preview.flops)} operations`];
+  if (preview.lost) parts.push(`at most ${lostText(preview.lost.digits)} digits of ${session.format} lost, at ${graph.name(preview.lost.i)}, ${graph.name(preview.lost.j)}`);
+  return `As the next pivot: ${parts.join(", ")}.`;
+}
+
+// -- the block ------------------------------------------------------------------------------------
+
+export function blockPanel() {
+  const { node, body } = panel("Block");
+  const show = (session, labels, i, j, preview) => {
+    if (i === null) {
+      replaced(body, h("p", { class: "soft" }, "Point at a block, or move to it with the arrow keys."));
+      return;
+    }
+    const { engine, model } = session;
+    const { graph } = engine;
+    const made = i === j ? engine.diagonal[i] : engine.made.get(engine.key(i, j)) ?? -1;
+    const what = made < 0 ? "zero" : made === 0 ? "a block of the matrix" : `fill of step ${made}`;
+    const gone = engine.gone[i] || engine.gone[j];
+    const rows = [h("p", {}, h("strong", {}, `${graph.name(i)}, ${graph.name(j)}`), ` · ${graph.size[i]}×${graph.size[j]} · ${what}`)];
+    if (made >= 0 && labels) {
+      const { name, terms } = formula(engine, i, j);
+      rows.push(h("p", { class: "formula", tabindex: "0", "aria-label": `Formula: ${spoken(`${name} = ${terms}`)}` }, math(name === terms ? name : `${name} = ${terms}`)));
+    }
+    const lost = gone ? null : model.lost(i, j);
+    if (lost !== null) rows.push(h("p", {}, `${lostText(lost)} of ${(-Math.log10(unit(session.format))).toFixed(1)} digits of ${session.format} lost so far.`));
+    if (preview) rows.push(h("p", { class: preview.refused ? "refused" : "" }, foretold(session, preview)));
+    const share = blameOf(session, gone ? Math.max(engine.gone[i], engine.gone[j]) : 0);
+    if (share) rows.push(h("p", {}, share));
+    replaced(body, ...rows);
+  };
+  show(null, null, null, null, null);
+  return { node, show };
+}
+
+// How much of the order's error a step has caused, where it is known.
+function blameOf(session, step) {
+  const blame = session.onPlan && session.order(session.name)?.blame;
+  const found = step && blame ? blame.pivots.find(([s]) => s === step) : null;
+  if (!found) return "";
+  return `Blame: step ${step} causes ${(100 * found[1]).toFixed(0)} % of the error of ${blame.output} in ${blame.format}.`;
+}
+
+// -- numbers --------------------------------------------------------------------------------------
+
+export function numbersPanel(replay) {
+  const { node, body } = panel("Numbers");
+  const show = (session) => {
+    const { engine, model, format, data } = session;
+    const rows = [];
+    const answer = model.answer();
+    const failed = model.failed;
+    if (model.why) rows.push(h("p", { class: "soft" }, `No numbers of its own: ${model.why}. Measured errors are below.`));
+    else if (model.stopped) rows.push(h("p", { class: "soft" }, `${model.stopped}.`));
+    if (failed) rows.push(h("p", { class: "refused" }, `In ${format} the pivot ${engine.graph.name(failed.block)} of step ${failed.step} is ${failed.value === 0 ? "zero" : "not a number"}.`));
+    if (answer?.why) rows.push(h("p", { class: "soft" }, `No certified answer in ${format}: ${answer.why}`));
+    else if (answer)
+      rows.push(h("p", { class: "answer" }, h("strong", {}, `${answer.digits.toFixed(1)} digits`), ` of qdd kept in ${format}; error ${answer.error === null ? "not a number" : answer.error.toExponential(1)} against the certified answer.`));
+    else if (!model.why) rows.push(h("p", { class: "soft" }, `The answer in ${format} follows once all ${plural(engine.left.length, "block")} left are eliminated.`));
+    if (data.orders.length) rows.push(table(session, replay));
+    replaced(body, ...rows, ...culprits(session));
+  };
+  return { node, show };
+}
+
+function table(session, replay) {
+  const { data, format } = session;
+  const measured = (order) => order.formats?.[format];
+  const digits = (order) => {
+    const found = measured(order);
+    if (order.refused || found?.failed || (found && found.digits === null)) return "–";
+    return found ? found.digits.toFixed(1) : "·";
+  };
+  const rows = data.orders.map((order) =>
+    h("tr", { class: session.onPlan && session.name === order.name ? "now" : "" },
+      h("td", {}, button(order.name, `Replay ${order.name}: ${order.what} ${order.source}`, () => replay(order.name), { class: "link" })),
+      h("td", {}, String(order.fill)), h("td", {}, String(order.height)), h("td", { title: measured(order)?.failed ?? order.refused ?? "" }, digits(order)),
+    ),
+  );
+  const head = h("thead", {}, h("tr", {}, ...["order", "fill", "height", `digits, ${format}`].map((t) => h("th", { scope: "col" }, t))));
+  return h("div", { class: "scroll" }, h("table", {}, h("caption", {}, "Registered orders, measured by pivotree"), head, h("tbody", {}, ...rows)));
+}
+
+function culprits(session) {
+  const blame = session.onPlan && session.order(session.name)?.blame;
+  if (!blame) return [];
+  return [
+    h("p", {}, blame.sentence),
+    h("ol", { class: "culprits" }, ...blame.top.slice(0, 4).map((c) => h("li", {}, `${(100 * c.share).toFixed(0)} % `, h("code", {}, c.formula), c.step ? `, step ${c.step}` : ""))),
+  ];
+}
+
+// -- challenges -----------------------------------------------------------------------------------
+
+export function challengePanel(data, say) {
+  const { node, body } = panel("Challenges");
+  node.open = false;
+  const items = challengesOf(data).map((challenge) => {
+    const mark = h("span", { class: "mark", "aria-hidden": "true" });
+    const text = h("span", { class: "soft" });
+    const hint = h("p", { class: "hint", hidden: true });
+    let given = 0;
+    const more = button("Hint", `Hint: ${challenge.title}`, () => {
+      hint.hidden = false;
+      hint.textContent = challenge.hints[Math.min(given++, challenge.hints.length - 1)];
+      say(hint.textContent);
+    });
+    const item = h("li", {}, mark, h("strong", {}, challenge.title), h("br"), text, " ", more, hint);
+    return { challenge, mark, text, item, done: false };
+  });
+  body.append(h("ul", { class: "challenges" }, ...items.map((i) => i.item)));
+  const show = (session) => {
+    for (const entry of items) {
+      const { done, text } = entry.challenge.state(session);
+      if (done && !entry.done) say(`Challenge reached: ${entry.challenge.title}`);
+      entry.done = done;
+      entry.mark.textContent = done ? "✓" : "○";
+      entry.item.classList.toggle("done", done);
+      entry.text.textContent = text;
+    }
+  };
+  return { node, show };
+}
+
+// -- checkpoints ----------------------------------------------------------------------------------
+
+export function checkpointPanel(session, go, say) {
+  const { node, body } = panel("Checkpoints");
+  node.open = false;
+  const name = h("input", { type: "text", "aria-label": "Name of the checkpoint", placeholder: "name", maxlength: "40" });
+  const list = h("ul", { class: "plain" });
+  const saved = new Map();
+  const keep = () => {
+    const called = name.value.trim() || `step ${session().engine.step}`;
+    saved.set(called, session().code);
+    name.value = "";
+    say(`Checkpoint ${called} is set.`);
+    replaced(list, ...[...saved].map(([key, code]) =>
+      h("li", {}, button(key, `Go to checkpoint ${key}`, () => go(code, key), { class: "link" }), " ", button("×", `Forget checkpoint ${key}`, (event) => {
+        saved.delete(key);
+        event.target.closest("li").remove();
+      }, { class: "small" })),
+    ));
+  };
+  body.append(h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); keep(); } }, name, h("button", { type: "submit" }, "Set")), list);
+  return { node, focus: () => { node.open = true; name.focus(); } };
+}
+
+// -- export ---------------------------------------------------------------------------------------
+
+export function exportPanel(session, look, palette, say) {
+  const { node, body } = panel("Export");
+  node.open = false;
+  const range = select("what", [["step", "this step"], ["range", "all steps so far"]], "step", () => {});
+  const make = async (kind) => {
+    const { engine } = session();
+    const first = range.list.value === "range" ? 0 : engine.step;
+    const [blob, file] = await exported(session(), look, palette(), kind, first, engine.step);
+    download(blob, file);
+    const more = kind === "json" && !engine.done ? ` It is not complete: pivotree will name the ${plural(engine.left.length, "block")} left out.` : "";
+    say(`${file} is written.${more}`);
+  };
+  body.append(
+    range.node,
+    h("div", { class: "row" }, ...KINDS_OF_FILE.map((kind) => button(kind === "tikz" ? "TikZ" : kind.toUpperCase(), `Export as ${kind}`, () => make(kind)))),
+    h("p", { class: "soft" }, "The JSON is an order: pivotree solve MODEL --order FILE.json"),
+  );
+  return { node };
+}

@@ -1,0 +1,208 @@
+// What is drawn, as a list of rectangles, ellipses, lines and texts; whoever draws it comes after.
+// Colours are names of the palette; every colour is doubled by a glyph, a hatch or a frame.
+
+import { layout } from "./texlayout.mjs";
+
+export const LAYOUTS = { body: "body by body, as (6)", kind: "by kind, as (4)", pivots: "as eliminated" };
+const NAMED = 40; // blocks up to which cells are named
+const MARGIN = 34;
+
+// Blocks from the first row to the last.
+export function rowsOf(engine, order) {
+  const { graph } = engine;
+  if (order === "kind") return [...graph.blocks].sort((a, b) => graph.kind(a) - graph.kind(b));
+  if (order !== "pivots") return graph.blocks;
+  const gone = engine.steps.flatMap((record) => record.pivots.flat());
+  return [...gone, ...graph.blocks.filter((b) => !engine.gone[b])];
+}
+
+// The matrix at its step.  options: { side, order, labels, heat, most }
+export function matrixScene(engine, options) {
+  const { graph } = engine;
+  const rows = rowsOf(engine, options.order);
+  const named = rows.length <= NAMED;
+  const margin = named ? MARGIN : 4;
+  const least = named ? 2.1 : 1;
+  const drawn = rows.map((b) => Math.max(graph.size[b], least));
+  const total = drawn.reduce((sum, size) => sum + size, 0);
+  const scale = (options.side - margin - 2) / total;
+  const edge = [margin];
+  for (const size of drawn) edge.push(edge.at(-1) + size * scale);
+  const place = new Map(rows.map((b, at) => [b, at]));
+  const end = edge.at(-1);
+  const scene = { width: options.side, height: options.side, items: [], edge, rows, place, margin };
+  const { items } = scene;
+  items.push({ t: "rect", x: margin, y: margin, w: end - margin, h: end - margin, c: "page", line: "faint", lw: 1 });
+  for (const [at, b] of rows.entries())
+    if (engine.gone[b]) {
+      items.push({ t: "rect", x: margin, y: edge[at], w: end - margin, h: edge[at + 1] - edge[at], c: "shade" });
+      items.push({ t: "rect", x: edge[at], y: margin, w: edge[at + 1] - edge[at], h: end - margin, c: "shade" });
+    }
+  const box = (i, j) => {
+    const [r, c] = [place.get(i), place.get(j)];
+    const inset = Math.min(1, 0.08 * Math.min(edge[c + 1] - edge[c], edge[r + 1] - edge[r]));
+    return {
+      x: edge[c] + inset, y: edge[r] + inset,
+      w: edge[c + 1] - edge[c] - 2 * inset, h: edge[r + 1] - edge[r] - 2 * inset,
+    };
+  };
+  scene.box = box;
+  const cells = cellsOf(engine);
+  for (const cell of cells) items.push(...drawnCell(engine, cell, box, named, options));
+  items.push(...pivotCircles(engine, box, named));
+  if (named) items.push(...margins(scene, options));
+  return scene;
+}
+
+// What lies over a matrix: the open bracket, a preview, marked blocks, the cursor.
+export function overlayScene(engine, scene, { pending, preview, marked, cursor }) {
+  const { box, width, height } = scene;
+  const items = bracketFrames(box, pending);
+  if (preview && !preview.refused) items.push(...previewed(engine, preview, box));
+  for (const [i, j] of marked ?? []) items.push({ t: "rect", ...grown(box(i, j), 1), line: "focus", lw: 1.5, dash: true });
+  if (cursor) {
+    const at = grown(box(...cursor), 2);
+    items.push({ t: "rect", ...at, line: "page", lw: 5 }, { t: "rect", ...at, line: "focus", lw: 2.5 });
+  }
+  return { width, height, items };
+}
+
+// Nonzero blocks, both triangles: { i, j, kind: entry, fill or new }.
+export function cellsOf(engine) {
+  const result = [];
+  const kindOf = (made) => (made === 0 ? "entry" : made === engine.step ? "new" : "fill");
+  for (const b of engine.graph.blocks)
+    if (engine.diagonal[b] >= 0) result.push({ i: b, j: b, kind: kindOf(engine.diagonal[b]) });
+  for (const [key, made] of engine.made) {
+    const [i, j] = engine.ends(key);
+    result.push({ i, j, kind: kindOf(made) }, { i: j, j: i, kind: kindOf(made) });
+  }
+  return result;
+}
+
+function drawnCell(engine, { i, j, kind }, box, named, options) {
+  const at = box(i, j);
+  const lost = options.heat && !engine.gone[i] && !engine.gone[j] ? options.heat(i, j) : null;
+  const large = engine.graph.blocks.length > 60;
+  const rect = { t: "rect", ...at, c: kind === "entry" && large ? "entryStrong" : kind };
+  if (lost !== null) rect.c = `heat${heatLevel(lost, options.most)}`;
+  if (kind === "fill" && at.w > 5 && lost === null) rect.hatch = "fillHatch";
+  if (kind === "new" && at.w > 5) Object.assign(rect, { line: "ink", lw: named ? 2 : 1 });
+  const items = [rect];
+  const tex = lost !== null && at.w > 14 ? `\\text{${lostText(lost)}}` : named ? options.labels?.cell(i, j) : "";
+  const label = tex && fitted(tex, at, rect.c, i !== j);
+  if (label) {
+    if (kind === "fill" && lost === null) items.push({ t: "rect", ...label.box, c: "fill" });
+    items.push(label);
+  } else if (kind === "new" && at.w > 5) {
+    const [x, y, s] = [at.x + at.w / 2, at.y + at.h / 2, Math.min(at.w, at.h) / 4];
+    items.push({ t: "line", x1: x - s, y1: y, x2: x + s, y2: y, c: "page", lw: 1.5 });
+    items.push({ t: "line", x1: x, y1: y - s, x2: x, y2: y + s, c: "page", lw: 1.5 });
+  }
+  return items;
+}
+
+export function heatLevel(lost, most) {
+  if (lost === Infinity) return 5;
+  return Math.min(5, Math.floor((6 * lost) / Math.max(most, 1)));
+}
+
+export function lostText(lost) {
+  if (lost === Infinity) return "∞";
+  return lost < 0.05 ? "0" : lost.toFixed(1);
+}
+
+// A label as large as its cell allows, turned where the cell is tall; null where it is too small.
+function fitted(tex, { x, y, w, h }, behind, turnable) {
+  const unit = layout(tex, 1).width;
+  const turned = turnable && h > 1.6 * w && unit > 1.3;
+  const [along, across] = turned ? [h, w] : [w, h];
+  const size = Math.min(15, (0.9 * along) / unit, 0.62 * across);
+  if (size < 6.5) return null;
+  const [W, H] = [unit * size + 4, size * 1.25];
+  const [cx, cy] = [x + w / 2, y + h / 2];
+  const dark = ["heat4", "heat5", "heat3"].includes(behind);
+  return {
+    t: "tex", x: cx, y: cy, tex, size, c: dark ? "heatInk" : behind === "new" ? "newInk" : "ink",
+    turned,
+    box: turned ? { x: cx - H / 2, y: cy - W / 2, w: H, h: W } : { x: cx - W / 2, y: cy - H / 2, w: W, h: H },
+  };
+}
+
+function pivotCircles(engine, box, named) {
+  const last = engine.steps.at(-1);
+  const items = [];
+  for (const record of named ? engine.steps : last ? [last] : [])
+    for (const [x, z] of record.pivots)
+      for (const [i, j] of z === undefined ? [[x, x]] : [[x, z], [z, x]]) {
+        const { x: left, y: top, w, h } = box(i, j);
+        const r = Math.min(w, h) / 2 - 1;
+        if (r < 2.5) continue;
+        const c = record === last ? "ink" : "faint";
+        items.push({ t: "ellipse", x: left + w / 2, y: top + h / 2, rx: r, ry: r, c, lw: record === last ? 2 : 1 });
+      }
+  return items;
+}
+
+// Corners of the blocks of an open bracket, as large square brackets around each.
+function bracketFrames(box, pending) {
+  const items = [];
+  for (const b of pending ?? []) {
+    const { x, y, w, h } = grown(box(b, b), -1);
+    const d = Math.max(3, w / 4);
+    for (const [x0, s] of [[x, 1], [x + w, -1]]) {
+      const line = { t: "line", c: "focus", lw: 3 };
+      items.push({ ...line, x1: x0, y1: y, x2: x0, y2: y + h });
+      items.push({ ...line, x1: x0, y1: y, x2: x0 + s * d, y2: y });
+      items.push({ ...line, x1: x0, y1: y + h, x2: x0 + s * d, y2: y + h });
+    }
+  }
+  return items;
+}
+
+function previewed(engine, preview, box) {
+  const items = [];
+  for (const key of preview.fill) {
+    const [i, j] = engine.ends(key);
+    for (const at of [box(i, j), box(j, i)])
+      items.push({ t: "rect", ...grown(at, -1), line: "new", lw: 2, dash: true, c: "ghost" });
+  }
+  for (const [x, z] of preview.pivots)
+    for (const [i, j] of z === undefined ? [[x, x]] : [[x, z], [z, x]]) {
+      const { x: left, y: top, w, h } = box(i, j);
+      const r = Math.min(w, h) / 2 - 1;
+      if (r > 2) items.push({ t: "ellipse", x: left + w / 2, y: top + h / 2, rx: r, ry: r, c: "ink", lw: 1.5, dash: true });
+    }
+  return items;
+}
+
+function margins({ rows, edge, margin }, { labels }) {
+  if (!labels) return [];
+  return rows.flatMap((b, at) => {
+    const middle = (edge[at] + edge[at + 1]) / 2;
+    const size = Math.min(12, Math.max(7, (edge[at + 1] - edge[at]) * 0.9));
+    const label = { t: "tex", tex: labels.unknown(b), size, c: "soft" };
+    return [{ ...label, x: margin / 2, y: middle }, { ...label, x: middle, y: margin / 2 + 2 }];
+  });
+}
+
+function grown({ x, y, w, h }, by) {
+  return { x: x - by, y: y - by, w: Math.max(0, w + 2 * by), h: Math.max(0, h + 2 * by) };
+}
+
+// The block at a point of a scene, or null.
+export function blockAt(scene, x, y) {
+  const find = (value) => {
+    const { edge } = scene;
+    if (value < edge[0] || value >= edge.at(-1)) return -1;
+    let [low, high] = [0, edge.length - 1];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (edge[middle] <= value) low = middle;
+      else high = middle;
+    }
+    return low;
+  };
+  const [c, r] = [find(x), find(y)];
+  return c < 0 || r < 0 ? null : [scene.rows[r], scene.rows[c]];
+}

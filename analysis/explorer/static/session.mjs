@@ -1,0 +1,204 @@
+// One elimination on the page: the order that is replayed, the user's own steps, brackets, the way back.
+
+import { Engine, completion } from "./engine.mjs";
+import { Model } from "./model.mjs";
+
+export class Session {
+  constructor(data, format = "float32") {
+    this.data = data;
+    this.format = format;
+    this.frame = null;
+    this.pending = null; // blocks of an open bracket
+    this.choose(data.orders[0]?.name ?? "");
+  }
+
+  order(name) {
+    return this.data.orders.find((order) => order.name === name) ?? null;
+  }
+
+  // Replay a registered order; "" starts from scratch, with forces whole or split.
+  choose(name, split = false) {
+    const order = this.order(name);
+    this.name = order ? name : "";
+    this.form = order ?? { links: "whole", split, rules: {} };
+    this.plan = order?.groups ?? [];
+    this.restart();
+  }
+
+  restart() {
+    this.pending = null;
+    this.model = new Model(this.data, this.form, this.format, this.frame);
+    this.engine = this.model.engine;
+  }
+
+  // The same steps in another format or another frame.
+  rebuilt(format, frame) {
+    Object.assign(this, { format, frame });
+    const groups = this.engine.groups;
+    const redoable = this.model.redoable;
+    this.restart();
+    for (const group of groups) if (this.model.eliminate(group).refused) break;
+    this.model.redoable = redoable;
+  }
+
+  // -- pivots -----------------------------------------------------------------------------------
+
+  // What a block stands for: a pivot alone, or together with the open bracket.
+  asked(row, col) {
+    const pivot = this.engine.pivotAt(row, col);
+    if (pivot.refused || !this.pending) return pivot;
+    const members = new Set(this.pending);
+    for (const b of pivot.members) members.add(b);
+    return { members: [...members] };
+  }
+
+  preview(row, col) {
+    const asked = this.asked(row, col);
+    return asked.refused ? asked : this.model.preview(asked.members);
+  }
+
+  // Make block (row, col) the next pivot, or put it into the open bracket, or take it out again.
+  pick(row, col) {
+    const { graph } = this.engine;
+    if (this.pending) {
+      const pivot = this.engine.pivotAt(row, col);
+      if (pivot.refused) return pivot;
+      const gone = pivot.members.find((b) => this.engine.gone[b]);
+      if (gone !== undefined) return { refused: `${graph.name(gone)} is eliminated already` };
+      const inside = pivot.members.every((b) => this.pending.includes(b));
+      this.pending = inside
+        ? this.pending.filter((b) => !pivot.members.includes(b))
+        : [...new Set([...this.pending, ...pivot.members])];
+      return { bracket: this.pending };
+    }
+    const asked = this.engine.pivotAt(row, col);
+    return asked.refused ? asked : this.model.eliminate(asked.members);
+  }
+
+  open() {
+    this.pending ??= [];
+  }
+
+  close() {
+    const members = this.pending ?? [];
+    if (!members.length) {
+      this.pending = null;
+      return { empty: true };
+    }
+    const record = this.model.eliminate(members);
+    if (!record.refused) this.pending = null;
+    return record;
+  }
+
+  // -- along the order --------------------------------------------------------------------------
+
+  // Whether the steps so far are those of the registered order.
+  get onPlan() {
+    const same = (a, b) => a.length === b.length && a.every((x) => b.includes(x));
+    return this.plan.length > 0 && this.engine.groups.every((g, at) => at < this.plan.length && same(g, this.plan[at]));
+  }
+
+  get next() {
+    if (this.model.redoable.length) return this.model.redoable.at(-1);
+    return this.onPlan ? this.plan[this.engine.step] ?? null : null;
+  }
+
+  get length() {
+    const known = this.engine.step + this.model.redoable.length;
+    return this.onPlan ? Math.max(this.plan.length, known) : known;
+  }
+
+  forward() {
+    if (this.model.redoable.length) return this.model.redo();
+    const members = this.next;
+    return members ? this.model.eliminate(members, true) : null;
+  }
+
+  back() {
+    return this.model.undo();
+  }
+
+  jump(step) {
+    while (this.engine.step > step && this.back());
+    while (this.engine.step < step) {
+      const record = this.forward();
+      if (!record) break;
+      if (record.refused) return record;
+    }
+    return null;
+  }
+
+  // Eliminate what is left, a bracket a body, tip to base.
+  finish() {
+    for (const members of completion(this.engine)) {
+      const record = this.model.eliminate(members);
+      if (record.refused) return record;
+    }
+    return null;
+  }
+
+  get title() {
+    if (!this.name) return "your order";
+    return this.onPlan ? this.name : `yours, after ${this.name}`;
+  }
+
+  // -- shared orders ----------------------------------------------------------------------------
+
+  // Groups of [kind, body], as pivotree's --order takes them.
+  named(groups = this.engine.groups) {
+    const { graph } = this.engine;
+    const kinds = ["pdd", "qdd", "f", "fJ", "fC"];
+    return groups.map((g) => g.map((b) => [kinds[graph.kind(b)], graph.structure.names[graph.body(b)]]));
+  }
+
+  // Groups of [kind, body] as blocks; throws where one is unknown.
+  setNamed(groups) {
+    const split = groups.flat().some(([kind]) => kind === "fJ" || kind === "fC");
+    this.choose("", split);
+    for (const group of groups) {
+      const members = group.map(([kind, body]) => this.engine.graph.find(kind, body));
+      if (members.includes(-1)) throw new Error(`unknown block ${group[members.indexOf(-1)].join(" ")}`);
+      const record = this.model.eliminate(members);
+      if (record.refused) throw new Error(record.refused);
+    }
+  }
+
+  // "abm@2" while an order is replayed, else the user's groups: "w.p0q0f0.p1f1".
+  get code() {
+    if (this.onPlan && !this.model.redoable.length) return `${this.name}@${this.engine.step}`;
+    if (this.form.links !== "whole") return `${this.name}@${Math.min(this.engine.step, this.plan.length)}`;
+    const { graph } = this.engine;
+    const letters = "pqfjc";
+    const text = this.engine.groups.map((g) => g.map((b) => letters[graph.kind(b)] + graph.body(b)).join(""));
+    return [this.form.split ? "s" : "w", ...text].join(".");
+  }
+
+  setCode(code) {
+    const replay = /^(.*)@(\d+)$/.exec(code);
+    if (replay && this.order(replay[1])) {
+      this.choose(replay[1]);
+      return !this.jump(Number(replay[2]));
+    }
+    const [form, ...groups] = code.split(".");
+    if (form !== "w" && form !== "s") return false;
+    this.choose("", form === "s");
+    const { graph } = this.engine;
+    for (const group of groups) {
+      const members = [...group.matchAll(/([pqfjc])(\d+)/g)].map(([, kind, k]) => "pqfjc".indexOf(kind) * graph.n + Number(k));
+      if (!members.length || members.some((b) => !graph.size[b] || graph.body(b) >= graph.n)) return false;
+      if (this.model.eliminate(members).refused) return false;
+    }
+    return true;
+  }
+}
+
+// Fill and operations of an order, by structure alone: { fill, flops } after each step.
+export function curveOf(data, order) {
+  const engine = new Engine(data.structures[order.links] ?? data.structures.whole, order.split);
+  const points = [{ fill: 0, flops: 0 }];
+  for (const group of order.groups) {
+    if (engine.eliminate(group).refused) break;
+    points.push({ fill: engine.fill, flops: engine.flops });
+  }
+  return points;
+}

@@ -1,0 +1,35 @@
+// Labels set by hand: runs of text with places, the same for the screen, SVG, PNG and PDF.
+
+import { atoms } from "./mathml.mjs";
+
+const WIDE = { M: 0.83, m: 0.72, H: 0.72, D: 0.72, R: 0.61, B: 0.61, C: 0.67, E: 0.61, Φ: 0.76, I: 0.33, f: 0.3, "−": 0.58, "*": 0.5, "′": 0.25, ",": 0.25, J: 0.44, "(": 0.33, ")": 0.33 };
+const ACCENT = { hat: "ˆ", tilde: "˜", ddot: "¨", bar: "¯" };
+
+export function widthOf(text, size) {
+  let width = 0;
+  for (const c of text) width += WIDE[c] ?? 0.5;
+  return width * size;
+}
+
+// { width, runs: [{ x, y, size, text, italic, script }] } from the left end of the baseline.
+export function layout(tex, size) {
+  const runs = [];
+  let x = 0;
+  const put = (text, dx, dy, s, more) => runs.push({ x: x + dx, y: dy, size: s, text, ...more });
+  for (const a of atoms(tex)) {
+    const own = widthOf(a.base, size);
+    const letters = /^[A-Za-z]+$/.test(a.base) && !a.text;
+    put(a.base, 0, 0, size, { italic: letters, script: a.script });
+    if (a.accent) {
+      const mark = ACCENT[a.accent];
+      const lift = /[a-z]/.test(a.base) ? -0.02 : -0.22;
+      put(mark, own / 2 - 0.333 * size * 0.5 + 0.06 * size, lift * size, size, { mark: true });
+    }
+    x += own;
+    const small = 0.68 * size;
+    if (a.sub) put(a.sub, 0, 0.18 * size, small, {});
+    if (a.sup) put(a.sup, 0.05 * size, -0.38 * size, small, {});
+    x += Math.max(widthOf(a.sub ?? "", small), widthOf(a.sup ?? "", small) + (a.sup ? 0.05 * size : 0));
+  }
+  return { width: x, runs };
+}
