@@ -156,20 +156,6 @@ def parser() -> argparse.ArgumentParser:
         "-o", "--output", metavar="FILE", help="page.html, or a folder without inline code"
     )
 
-    explore = commands.add_parser(
-        "explore", help="eliminate the matrix by hand: one HTML page that needs nothing else"
-    )
-    _add_model(explore)
-    explore.add_argument("--orders", help="comma-separated; those that suit its size if not given")
-    explore.add_argument(
-        "--formats",
-        default="float64,float32,bfloat16,float16",
-        help="whose errors are measured for every order",
-    )
-    explore.add_argument(
-        "-o", "--output", metavar="FILE", help="page.html, or a folder without inline code"
-    )
-
     orders = commands.add_parser("orders", help="what orders there are, with their sources")
     orders.add_argument("--json", action="store_true", help="print one JSON document")
     return top
