@@ -12,20 +12,19 @@ from kkt.elimination.program import Program
 from kkt.elimination.substitution import trace_substitution
 from kkt.elimination.symbolic import symbolic
 from kkt.elimination.tracer import program_of
-from kkt.errors import OrderError, PivotreeError, SizeError
+from kkt.errors import OrderError, SizeError
 from kkt.system import System
 
 from .choice import operand
 from .cost import Cost, Coster, Poly
-from .loops import Line, Loop, loops_of
+from .general import Telling, in_general, on_this_tree
+from .loops import Line, Loop
 from .names import DEFAULTS, NOTATIONS, Names, Symbol
 from .nodes import Family, Index, Leaf, leaves
-from .reference import beside
 from .sets import Tree
-from .unroll import FoldingError, check
 from .values import Values
 
-MAX_UPDATES = 300_000  # pairs of blocks that are updated: what is read as formulas in seconds
+MAX_UPDATES = 60_000  # pairs of blocks that are updated: what is read as formulas in seconds
 
 
 @dataclass(frozen=True)
@@ -38,15 +37,14 @@ class Listing:
     system: System
     values: Values
     tree: Tree
-    told: Values  # from which the lines were folded: these values, or those of a larger forest
-    told_tree: Tree
+    telling: Telling  # what the lines were folded from, and where they hold
     loops: tuple[Loop, ...]
     names: Names
 
     @property
-    def general(self) -> bool:
-        """Whether the lines are those of any tree, not of the model's alone."""
-        return self.told is not self.values
+    def holds_on(self) -> str:
+        """Where the lines hold: any tree, chains, or this tree."""
+        return self.telling.holds_on
 
     @property
     def problem(self) -> str:
@@ -88,8 +86,8 @@ class Listing:
         """Rows and columns of each family: a number, or ("N" or "C", position of the index)."""
         vectors = self._vectors()
         found: dict[Family, list] = {}
-        for m in self.told.members.values():
-            rows, columns = self.told.program.shapes[m.value]
+        for m in self.telling.values.members.values():
+            rows, columns = self.telling.values.program.shapes[m.value]
             if m.turned:
                 rows, columns = columns, rows
             found.setdefault(m.family, []).append((m.index, rows, columns, m.value in vectors))
@@ -109,7 +107,7 @@ class Listing:
         return {**result, **{("input", letter): dims for letter, dims in six.items()}}
 
     def _dim(self, indices: list[tuple[int, ...]], sizes: list[int]) -> Any:
-        dof = self.told_tree.dof
+        dof = self.telling.tree.dof
         if all(size == 6 for size in sizes):
             return 6
         for position in range(len(indices[0])):
@@ -122,7 +120,7 @@ class Listing:
     def _vectors(self) -> set[int]:
         """Values that are made from a right-hand side."""
         result: set[int] = set()
-        for i in self.told.program.instructions:
+        for i in self.telling.values.program.instructions:
             if i.op == "input" and i.info[0] in ("a", "b", "tau"):
                 result.add(i.out)
             if any(ref is not None and ref.value in result for ref in i.args):
@@ -186,7 +184,7 @@ class Listing:
 
     @cached_property
     def _factored(self) -> set[Family]:
-        values = self.told
+        values = self.telling.values
         return {
             values.members[v].family
             for i in values.live if i.op == "factor"
@@ -290,58 +288,14 @@ def of(system: System, order: Any, notation: str | None = None) -> Listing:
     minus = frozenset() if told == "ascher" else frozenset({"pdd"})
     program, structure, position, source = _program(system.structure, order, name)
     values, tree = Values(program, structure, position, minus), Tree(structure)
-    general = _in_general(system.structure, order, name, minus, values, tree)
-    if general is not None:
-        told_values, told_tree, loops = general
-    else:
-        told_values, told_tree = values, tree
-        loops = tuple(loops_of(values, tree))
-        try:
-            check(values, tree, loops)
-        except FoldingError:  # steps that cannot be told together are told one by one
-            told_tree = tree = Tree(structure)
-            loops = tuple(loops_of(values, tree, apart=True))
-            check(values, tree, loops)
-    names = Names(told_values, loops, told)
-    return Listing(
-        program.name, source, told, system, values, tree, told_values, told_tree, loops, names
-    )
 
+    def eliminated(larger: Structure) -> tuple[Values, Tree]:
+        program, structure, position, _ = _program(larger, order, name)
+        return Values(program, structure, position, minus), Tree(structure)
 
-def _in_general(
-    structure: Structure,
-    order: Any,
-    name: str,
-    minus: frozenset[str],
-    values: Values,
-    tree: Tree,
-    mixed: bool = True,
-) -> tuple[Values, Tree, tuple[Loop, ...]] | None:
-    """Loops folded on a larger forest that make the model's values too; None where there are none.
-
-    There are none for an order that is given for this tree alone, or looks at it as a whole, or
-    takes links apart.
-    """
-    if tree.structure.copy_of is not None:
-        return None
-    again = (structure, order, name, minus, values, tree)
-    try:
-        program, forest, position, _ = _program(beside(structure, mixed), order, name)
-        told = Values(program, forest, position, minus)
-        told_tree = Tree(forest)
-        folded = loops_of(told, told_tree)
-        if told_tree.tables or any(len(loop.cases) > 1 for loop in folded):
-            raise FoldingError("listing: its sets have no names")
-        place = tree.structure.index
-        loops = []
-        for loop in folded:
-            bodies = [told_tree.structure.names[k] for k in loop.bodies]
-            steps = tuple((0, place[body]) for body in bodies if body in place)
-            loops += [loop._replace(steps=steps)] if steps else []
-        check(values, tree, tuple(loops))
-    except PivotreeError:
-        return _in_general(*again, mixed=False) if mixed else None
-    return told, told_tree, tuple(loops)
+    telling = in_general(system.structure, eliminated, values, tree) or on_this_tree(values, tree)
+    names = Names(telling.values, telling.loops, told)
+    return Listing(program.name, source, told, system, values, tree, telling, telling.loops, names)
 
 
 def _program(

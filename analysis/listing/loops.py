@@ -267,10 +267,9 @@ def _line(
     if not over:
         when = folder.tree.name_condition(contexts, there)
     elif not all(there):
-        # a set that is empty by itself needs no condition
-        first = over[0][1]
+        # sets that are empty by themselves need no condition
         able = [
-            yes or first.name in folder.tree.tables or bool(folder.tree.members(first, c))
+            yes or folder.tables(tuple(over)) or any(folder.tree.spread(over, c))
             for c, yes in zip(contexts, there, strict=True)
         ]
         asked = [(c, yes) for c, yes, a in zip(contexts, there, able, strict=True) if a]

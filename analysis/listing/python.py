@@ -9,6 +9,7 @@ import numpy as np
 
 from kkt.elimination.eliminate import eliminate
 
+from .general import CHAINS, THIS_TREE
 from .script import TREE, Script
 
 if TYPE_CHECKING:
@@ -40,7 +41,12 @@ def python(listing: Listing) -> str:
             "    parent, whole, carrier = PIECE_PARENT, PIECE_OF, CARRIER",
             "    n, N = len(parent), PIECE_N",
         ]
-    elif not listing.general:
+    elif listing.holds_on == CHAINS:
+        head += [
+            "    if len({k for k in parent if k >= 0}) < sum(k >= 0 for k in parent):",
+            '        raise ValueError("these lines are those of chains; a body here carries two")',
+        ]
+    elif listing.holds_on == THIS_TREE:
         head += [
             "    if list(parent) != PARENT:",
             '        raise ValueError("these lines are those of another tree")',
@@ -246,7 +252,7 @@ def _tables(listing: Listing) -> str:
     lines = []
     tables = listing.tree.tables
     structure = listing.tree.structure
-    if not listing.general:
+    if listing.holds_on == THIS_TREE:
         lines.append(f"PARENT = {listing.system.tree.parent.tolist()}")
     if structure.copy_of is not None:
         lines.append(f"PIECE_PARENT = {listing.tree.parent}")

@@ -18,6 +18,7 @@ TESTS = {
     "has a parent": "parent[{0}] >= 0", "is a root": "parent[{0}] < 0",
     "has children": "children[{0}]", "is a leaf": "not children[{0}]",
     "N > 0": "N[{0}] > 0", "N = 0": "N[{0}] == 0", "N < 6": "N[{0}] < 6", "N = 6": "N[{0}] == 6",
+    "has a parent or no children": "(parent[{0}] >= 0 or not children[{0}])",
     "has moving children": "any(N[c] for c in children[{0}])",
     "has a carrier": "carrier[{0}] >= 0", "has no carrier": "carrier[{0}] < 0",
     "is whole": "whole[{0}] == {0}", "is a piece": "whole[{0}] != {0}",

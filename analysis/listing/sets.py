@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -133,6 +133,15 @@ class Tree:
         found = self.set(s.name, tuple(context[letter] for letter in s.of))
         return [k for k in found if self.admits(s.only, k)]
 
+    def spread(self, over: Sequence[tuple[str, Set]], context: Context) -> Iterator[Context]:
+        """Contexts with every letter of these sets, one set after another."""
+        if not over:
+            yield context
+            return
+        letter, s = over[0]
+        for body in self.members(s, context):
+            yield from self.spread(over[1:], {**context, letter: body})
+
     def admits(self, only: str, k: int) -> bool:
         N = self.dof[k]
         return {"": True, "N": N > 0, "C": N < 6, "F": N == 0}[only]
@@ -242,6 +251,7 @@ TESTS: dict[str, Callable[[Tree, int, int], bool]] = {
     "is a root": lambda t, k, _: t.parent[k] < 0,
     "has children": lambda t, k, _: bool(t.children[k]),
     "is a leaf": lambda t, k, _: not t.children[k],
+    "has a parent or no children": lambda t, k, _: t.parent[k] >= 0 or not t.children[k],
     "N > 0": lambda t, k, _: t.dof[k] > 0,
     "N = 0": lambda t, k, _: t.dof[k] == 0,
     "N < 6": lambda t, k, _: t.dof[k] < 6,

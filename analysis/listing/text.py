@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .cost import Cost, Poly
+from .general import ANY_TREE
 from .loops import Line, Loop
 from .nodes import Sum
 from .sets import Condition
@@ -122,8 +123,8 @@ def tables(listing: Listing) -> list[str]:
     lines = ["λ(k) is the parent of k; what holds λ(k) is absent where there is none."]
     lines += [f"{name}(k): {MEANINGS[name]}." for name in tables_used(listing) if name in MEANINGS]
     lines += [f"{name} = {shown}" for name, shown in listing.shown_tables()]
-    if not listing.general:
-        lines.append("These are the steps on this tree; on others the order may take more.")
+    if listing.holds_on != ANY_TREE:
+        lines.append(f"These are the lines on {listing.holds_on}; on others there may be more.")
     return lines
 
 

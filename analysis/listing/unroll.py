@@ -24,16 +24,7 @@ def contexts(tree: Tree, line: Line, k: int) -> Iterator[Context]:
     start: Context = {"k": k}
     if not tree.holds(line.when, start):
         return
-    yield from _spread(tree, line.over, start)
-
-
-def _spread(tree: Tree, over: tuple, context: Context) -> Iterator[Context]:
-    if not over:
-        yield context
-        return
-    letter, s = over[0]
-    for body in tree.members(s, context):
-        yield from _spread(tree, over[1:], {**context, letter: body})
+    yield from tree.spread(line.over, start)
 
 
 def unrolled(tree: Tree, node: Any, context: Context) -> Any:
@@ -41,7 +32,7 @@ def unrolled(tree: Tree, node: Any, context: Context) -> Any:
     if isinstance(node, Sum):
         terms = []
         for term in node.terms:
-            for inner in _spread(tree, term.over, context):
+            for inner in tree.spread(term.over, context):
                 if tree.holds(term.when, inner):
                     terms.append(
                         term._replace(node=unrolled(tree, term.node, inner), over=(), when=None)

@@ -1,0 +1,118 @@
+"""Loops that hold in general, not on the model's tree alone.
+
+On a chain of three, the children of a body and all bodies below it are the same wherever CRBM's
+factor asks; on a tree with branches and depth they are not.  An order is a function of the tree: it
+is folded on the model's tree and a larger one together, a forest, and must then make every value of
+the model too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from kkt.blocks import Structure
+from kkt.errors import PivotreeError
+
+from .loops import Loop, loops_of
+from .sets import Tree
+from .unroll import FoldingError, check
+from .values import Values
+
+TREE = (-1, 0, 0, 0, 1, 1, 4, 6, 6, 2, 7, -1)
+CHAIN = (-1, 0, 1, 2, 3, 4, 5)
+DOF = (1, 2, 3)  # mixed, so that shapes are told apart
+ANY_TREE, CHAINS, THIS_TREE = "any tree", "chains", "this tree"
+
+Eliminated = Callable[[Structure], tuple[Values, Tree]]
+
+
+class Telling(NamedTuple):
+    """Loops, the values that they were folded from, and where they hold."""
+
+    values: Values
+    tree: Tree
+    loops: tuple[Loop, ...]
+    holds_on: str
+
+
+def in_general(
+    structure: Structure, eliminated: Eliminated, values: Values, tree: Tree
+) -> Telling | None:
+    """Loops that hold on any tree, or on chains where those are the simpler ones; else None.
+
+    There are none for an order that is given for this tree alone, or looks at it as a whole, or
+    takes links apart.
+    """
+    if tree.structure.copy_of is not None:
+        return None
+    best = _beside(structure, TREE, ANY_TREE, eliminated, values, tree)
+    if all(len(children) < 2 for children in tree.children):
+        chain = _beside(structure, CHAIN, CHAINS, eliminated, values, tree)
+        if best is None or (chain is not None and _length(chain) < _length(best)):
+            return chain
+    return best
+
+
+def on_this_tree(values: Values, tree: Tree) -> Telling:
+    """Loops of the model itself; steps that cannot be told together are told one by one."""
+    loops = tuple(loops_of(values, tree))
+    try:
+        check(values, tree, loops)
+    except FoldingError:
+        tree.tables.clear()
+        loops = tuple(loops_of(values, tree, apart=True))
+        check(values, tree, loops)
+    return Telling(values, tree, loops, THIS_TREE)
+
+
+def _beside(
+    structure: Structure,
+    parents: tuple[int, ...],
+    holds_on: str,
+    eliminated: Eliminated,
+    values: Values,
+    tree: Tree,
+) -> Telling | None:
+    for mixed in (True, False):
+        try:
+            told, told_tree = eliminated(_forest(structure, parents, mixed))
+            folded = loops_of(told, told_tree)
+            if told_tree.tables or any(len(loop.cases) > 1 for loop in folded):
+                continue
+            place, names = tree.structure.index, told_tree.structure.names
+            loops = []
+            for loop in folded:
+                bodies = [names[k] for k in loop.bodies]
+                steps = tuple((0, place[body]) for body in bodies if body in place)
+                loops += [loop._replace(steps=steps)] if steps else []
+            check(values, tree, tuple(loops))
+        except PivotreeError:
+            continue
+        return Telling(told, told_tree, tuple(loops), holds_on)
+    return None
+
+
+def _forest(structure: Structure, parents: tuple[int, ...], mixed: bool) -> Structure:
+    """The model's bodies, then the larger tree's: of the model's freedoms, ``mixed`` with DOF."""
+    n = structure.n
+    own = {int(d) for d in structure.dof[structure.parent >= 0]}
+    inner = sorted(own | set(DOF) if mixed or not own else own)
+    roots = sorted({int(d) for d in structure.dof[structure.parent < 0]})
+    dof = []
+    for i, up in enumerate(parents):
+        some = roots if up < 0 else inner
+        dof.append(some[i % len(some)])
+    return Structure(
+        (*structure.names, *(("larger", i) for i in range(len(parents)))),
+        np.concatenate([structure.parent, [up + n if up >= 0 else -1 for up in parents]]),
+        np.concatenate([structure.dof, dof]),
+    )
+
+
+def _length(telling: Telling) -> int:
+    """Lines and terms."""
+    lines = [line for loop in telling.loops for case in loop.cases for line in case.lines]
+    return len(lines) + sum(len(line.expression.terms) for line in lines)
