@@ -1,0 +1,170 @@
+"""A listing holds where it says: on any tree, on chains, or on its own tree alone."""
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import kkt
+import orderings
+from analysis import listing
+
+ELSEWHERE = ("chain:6", "random_tree:n=9,seed=3", "binary:3")
+ANY = ("abm", "crbm", "bad_abm", "gain_abm", "joseph_abm", "modified_abm", "lagrange")
+
+
+def told(model, order):
+    return listing.of(kkt.build(kkt.load(model)), order)
+
+
+def function(text, name="qdd", **names):
+    """The function that a listing's Python defines."""
+    space = {"__name__": "listing"}
+    exec(text, space)
+    space.update(names)
+    return space[name]
+
+
+def blocks(system):
+    """M, H, Phi, a, b, tau of a system, body by body."""
+    n, offset, e = system.tree.n, system.tree.offset, system.entries
+    H = [e.S[offset[k] : offset[k + 1]] for k in range(n)]
+    tau = [e.tau[offset[k] : offset[k + 1]] for k in range(n)]
+    return list(e.M), H, list(e.Phi), list(e.a), list(e.b), tau
+
+
+@pytest.mark.parametrize("order", ANY)
+def test_lines_of_any_tree_run_on_other_trees(order):
+    small = told("chain:3", order)
+    assert small.holds_on == "any tree"
+    run = function(small.python())
+    for model in ELSEWHERE:
+        system = kkt.build(kkt.load(model))
+        exact = kkt.eliminate(system, orderings.get("abm"), "float64").qdd
+        qdd = run(system.tree.parent.tolist(), *blocks(system))
+        assert np.max(np.abs(qdd - exact)) <= 1e-12 * np.max(np.abs(exact))
+
+
+def test_what_is_below_is_not_taken_for_children():
+    """On three links they are the same; CRBM's factor asks for all that is below."""
+    text = told("chain:3", "crbm").text()
+    assert "Σ_{c ∈ below(k)} H_ck H_cj / D_c" in text
+
+
+def test_lines_of_chains_refuse_a_tree():
+    small = told("chain:3", "virtual_work")
+    assert small.holds_on == "chains" and "lines on chains" in small.text()
+    run = function(small.python())
+    system = kkt.build(kkt.load("chain:7"))
+    exact = kkt.eliminate(system, orderings.get("abm"), "float64").qdd
+    assert np.allclose(run(system.tree.parent.tolist(), *blocks(system)), exact, rtol=1e-11)
+    with pytest.raises(ValueError, match="chains"):
+        run([-1, 0, 0], *blocks(kkt.build(kkt.load("star:2"))))
+
+
+@pytest.mark.parametrize("order", ["divide_and_conquer", "random:0", "base_to_tip"])
+def test_lines_of_one_tree_refuse_another(order):
+    one = told("binary:2", order)
+    assert one.holds_on == "this tree" and "lines on this tree" in one.text()
+    run = function(one.python())
+    with pytest.raises(ValueError, match="another tree"):
+        run([-1, 0, 1], *blocks(kkt.build(kkt.load("chain:3"))))
+
+
+# -- the same formulas in fractions: equal, not close ---------------------------------------------
+
+
+def exactly(A, b):
+    """A x = b by elimination in fractions."""
+    A = np.array(A, dtype=object)
+    n = len(A)
+    x = np.array(b, dtype=object).reshape(n, -1)
+    for k in range(n):
+        p = next(r for r in range(k, n) if A[r, k] != 0)
+        A[[k, p]], x[[k, p]] = A[[p, k]], x[[p, k]]
+        for r in range(n):
+            if r != k:
+                f = A[r, k] / A[k, k]
+                A[r], x[r] = A[r] - f * A[k], x[r] - f * x[k]
+    x = x / np.array([A[k, k] for k in range(n)], dtype=object)[:, None]
+    return x.reshape(np.shape(b))
+
+
+def fractions(draw, *shape):
+    flat = [Fraction(draw.randint(-5, 5)) for _ in range(int(np.prod(shape)))]
+    return np.array(flat, dtype=object).reshape(shape)
+
+
+def equation_4(parent, M, H, Phi, a, b, tau):
+    """qdd of (4), assembled here row by row and solved densely."""
+    n, N = len(parent), [len(h) for h in H]
+    first = np.cumsum([0, *N])
+    size = 12 * n + first[-1]
+    A, right = np.full((size, size), Fraction(0)), np.full(size, Fraction(0))
+    pdd = [slice(6 * k, 6 * k + 6) for k in range(n)]
+    f = [slice(6 * (n + k), 6 * (n + k) + 6) for k in range(n)]
+    qdd = [slice(12 * n + first[k], 12 * n + first[k + 1]) for k in range(n)]
+    one = unit(6)
+    for k in range(n):
+        A[pdd[k], pdd[k]], A[pdd[k], f[k]], A[f[k], pdd[k]] = M[k], one, one
+        A[qdd[k], f[k]], A[f[k], qdd[k]] = H[k], H[k].T
+        right[pdd[k]], right[qdd[k]], right[f[k]] = b[k], tau[k], -a[k]
+        if parent[k] >= 0:
+            A[pdd[parent[k]], f[k]] = -Phi[k]
+            A[f[k], pdd[parent[k]]] = -Phi[k].T
+    x = exactly(A, right)
+    return np.concatenate([x[qdd[k]] for k in range(n)])
+
+
+@pytest.mark.parametrize("order", ANY)
+def test_the_formulas_are_exact(order):
+    """Blocks of any values, of mixed freedoms: no rounding, so no tolerance.
+
+    But for orders whose lines hold an identity, which numpy makes of floats.
+    """
+    draw = random.Random(order)
+    parent, N = [-1, 0, 1, 0], [2, 1, 3, 1]
+    half = [fractions(draw, 6, 6) for _ in parent]
+    M = [h @ h.T + unit(6) for h in half]
+    H = [fractions(draw, m, 6) for m in N]
+    Phi = [fractions(draw, 6, 6) for _ in parent]
+    a, b = ([fractions(draw, 6) for _ in parent] for _ in range(2))
+    tau = [fractions(draw, m) for m in N]
+    run = function(told("chain:3", order).python(), solve=exactly, along=along, across=across)
+    got = run(parent, M, H, Phi, a, b, tau)
+    exact = equation_4(parent, M, H, Phi, a, b, tau)
+    if order in ("abm", "crbm", "gain_abm"):
+        assert list(got) == list(exact)
+    else:
+        assert np.allclose(got.astype(float), exact.astype(float), rtol=1e-12, atol=0)
+
+
+def unit(n):
+    return np.array([[Fraction(int(r == c)) for c in range(n)] for r in range(n)], dtype=object)
+
+
+def along(H):
+    """B with H B = 1."""
+    return H.T @ exactly(H @ H.T, unit(len(H)))
+
+
+def across(H):
+    """C with H C = 0, of full rank."""
+    columns = []
+    rows = np.array(H, dtype=object)
+    lead = []
+    for r in range(len(rows)):
+        p = next(c for c in range(6) if rows[r, c] != 0)
+        rows[r] = rows[r] / rows[r, p]
+        for other in range(len(rows)):
+            if other != r:
+                rows[other] = rows[other] - rows[other, p] * rows[r]
+        lead.append(p)
+    for c in range(6):
+        if c not in lead:
+            column = [Fraction(int(i == c)) for i in range(6)]
+            for r, p in enumerate(lead):
+                column[p] = -rows[r, c]
+            columns.append(column)
+    return np.array(columns, dtype=object).T
