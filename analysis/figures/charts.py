@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from .labelling import place_labels
-from .style import MARKERS, new_figure, settings, style_axes, theme
+from .style import MARKERS, WIDTHS, new_figure, settings, style_axes, theme, wrapped
 from .units import capacity_of
 
 Rows = Iterable[Mapping[str, Any]]
@@ -41,6 +41,7 @@ def error_bars(
     most = max([1.0, *(d for d in kept.values() if d is not None)])
     capacity = {f: full for f in formats if (full := capacity_of(f)) is not None}
     most = max([most, *capacity.values()])
+    near = 0.07 if width == "double" else 0.15  # share of the axis that a number takes
     with settings():
         figure = new_figure(width, 1.15 + 0.2 * max(len(orders), 2) + 0.25 * bool(title), look)
         figure.set_layout_engine("constrained")
@@ -62,9 +63,12 @@ def error_bars(
                     )
                     continue
                 ax.plot(digits, y, marker, color=colour, markersize=5.5, clip_on=False)
+                # a number stands where no line of a format runs through it
+                ahead = any(0 <= full - digits < near * most for full in capacity.values())
                 ax.annotate(
-                    f"{digits:.1f}", (digits, y), (5, 0), textcoords="offset points",
-                    fontsize=6.5, va="center", color=look.ink,
+                    f"{digits:.1f}", (digits, y), (-5 if ahead else 5, 0),
+                    textcoords="offset points", fontsize=6.5, va="center",
+                    ha="right" if ahead else "left", color=look.ink,
                     path_effects=[withStroke(linewidth=2, foreground=look.page)],
                 )  # fmt: skip
         for y in range(len(orders)):
@@ -193,7 +197,9 @@ def _or(value: float | None, default: float) -> float:
 
 def _title(ax: Any, title: str | None, ink: str) -> None:
     if title:
-        ax.set_title(title, color=ink, loc="left", fontsize=8.5)
+        total = ax.get_figure(root=True).get_figwidth()
+        width = min(WIDTHS, key=lambda name: abs(WIDTHS[name] - total))
+        ax.set_title(wrapped(title, width), color=ink, loc="left", fontsize=8.5)
 
 
 def _legend(figure: Figure, handles: list[Line2D], ink: str, width: str) -> None:

@@ -70,6 +70,7 @@ def error_condition(
             ax.plot(bad, [0.98] * len(bad), "x", color=point["color"], markersize=5,
                     transform=ax.get_xaxis_transform())  # fmt: skip
         ax.set(xlim=(low, high), ylim=(bottom, top))
+        _ticks(ax, high / low)
         ax.set_xlabel("condition number times unit roundoff, κ u", color=look.ink)
         ax.set_ylabel(f"relative error{f' in {format}' if format else ''}", color=look.ink)
         dash: dict[str, Any] = {"color": look.ink, "linewidth": 0.9, "linestyle": (0, (4, 3))}
@@ -80,6 +81,16 @@ def error_condition(
         _title(ax, title, look.ink)
         _legend(figure, handles, look.ink, width)
     return figure
+
+
+def _ticks(ax: Any, span: float) -> None:
+    """Labels at powers of ten, and at 2 and 5 times them where the axis is short."""
+    from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter
+
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0) if span < 100 else (1.0,)))
+    ax.xaxis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=False))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _around(values: list[float]) -> tuple[float, float]:

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from .charts import _legend, _title
-from .curves import DASHES
-from .style import MARKERS, new_figure, settings, style_axes, theme
+from .curves import DASHES, nested
+from .style import new_figure, settings, style_axes, theme
 
 
 def cost_curves(
@@ -47,8 +47,7 @@ def cost_curves(
         for k, (order, pairs) in enumerate(costs.items()):
             line: dict[str, Any] = {
                 "color": look.series[k % len(look.series)], "linewidth": 1.2,
-                "linestyle": DASHES[k % len(DASHES)], "marker": MARKERS[k % len(MARKERS)],
-                "markersize": 4.0,
+                "linestyle": DASHES[k % len(DASHES)], **nested(k, look.page),
             }  # fmt: skip
             if pairs:
                 ax.plot(*np.array(pairs, dtype=float).T, **line)
@@ -57,19 +56,28 @@ def cost_curves(
             handles.append(Line2D([], [], label="proportional to n", **dots))
         ax.set_xlabel(what, color=look.ink)
         ax.set_ylabel("operations", color=look.ink)
-        _few_ticks(ax)
+        _few_ticks(ax, sorted({n for n, _ in points}))
         _title(ax, title, look.ink)
         _legend(figure, handles, look.ink, width)
     return figure
 
 
-def _few_ticks(ax: Any) -> None:
-    """Numbers of bodies written out: 1, 2, 5, 10; operations as powers of ten."""
-    from matplotlib.ticker import FuncFormatter, LogFormatterMathtext, LogLocator, NullFormatter
+def _few_ticks(ax: Any, sizes: Sequence[int]) -> None:
+    """Numbers of bodies written out, each one where they are few; operations as powers of ten."""
+    from matplotlib.ticker import (
+        FixedLocator,
+        FuncFormatter,
+        LogFormatterMathtext,
+        LogLocator,
+        NullFormatter,
+    )
 
     low, high = ax.get_xlim()
-    subs = (1.0, 2.0, 5.0) if high / low < 2000 else (1.0,)
-    ax.xaxis.set_major_locator(LogLocator(subs=subs))
+    if len(sizes) <= 6:
+        ax.xaxis.set_major_locator(FixedLocator(list(sizes)))
+    else:
+        subs = (1.0, 2.0, 5.0) if high / low < 2000 else (1.0,)
+        ax.xaxis.set_major_locator(LogLocator(subs=subs))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.yaxis.set_major_formatter(LogFormatterMathtext())

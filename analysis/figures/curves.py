@@ -63,8 +63,7 @@ def fill_curves(
             x = 100 * np.append(0.0, share[stops]) / share[-1]
             line: dict[str, Any] = {
                 "color": look.series[i % len(look.series)], "linewidth": 1.2,
-                "linestyle": DASHES[i % len(DASHES)], "marker": MARKERS[i % len(MARKERS)],
-                "markersize": 3.8,
+                "linestyle": DASHES[i % len(DASHES)], **nested(i, look.page),
             }  # fmt: skip
             for ax, y in zip(axes, step_counts(symbolic), strict=True):
                 _curve(ax, x, y, line)
@@ -79,6 +78,15 @@ def fill_curves(
         _title(axes[0], title, look.ink)
         _legend(figure, handles, look.ink, width)
     return figure
+
+
+def nested(i: int, page: str) -> dict[str, Any]:
+    """The marker of the i-th curve: smaller than those before, which are hollow, so that curves
+    that coincide are all seen."""
+    return {
+        "marker": MARKERS[i % len(MARKERS)], "markersize": max(2.6, 6.4 - 1.1 * i),
+        "markeredgewidth": 0.9, **({"markerfacecolor": page} if i < 2 else {}),
+    }  # fmt: skip
 
 
 def _curve(ax: Any, x: NDArray, y: NDArray, line: dict[str, Any]) -> None:

@@ -53,9 +53,7 @@ def raster(ax: Axes, state: BlockState, look: Theme, *, zeros: bool = False) -> 
     p = counted.shape[1]
     side = np.diff(np.arange(p + 1) * state.blocks // p)
     total = counted.sum(axis=0)
-    colours = np.array(
-        [to_rgb(c) for c in (look.entry_strong, large_fill(look), look.new, look.zero)]
-    )
+    colours = np.array([to_rgb(strong(kind, look)) for kind in KINDS])
     share = np.moveaxis(counted, 0, -1) / np.maximum(total, 1)[..., None]
     image = np.zeros((p, p, 4))
     image[..., :3] = share @ colours
@@ -66,9 +64,12 @@ def raster(ax: Axes, state: BlockState, look: Theme, *, zeros: bool = False) -> 
     ax.imshow(pixels, extent=extent, interpolation="nearest", aspect="equal", zorder=1)
 
 
-def large_fill(look: Theme) -> str:
-    """The colour of fill where there is no room for hatching: its hatch's, on a gray page."""
-    return look.fill_hatch if look.fill == look.page else look.fill
+def strong(kind: int, look: Theme) -> str:
+    """The colour of a kind of block where blocks are too small for hatching and rings."""
+    return {
+        ORIGINAL: look.entry_strong, FILL: look.fill_strong, NEW: look.new_strong,
+        ZEROED: look.zero_strong,
+    }[kind]  # fmt: skip
 
 
 def entries(state: BlockState, *, zeros: bool = False) -> tuple[NDArray, NDArray, NDArray]:

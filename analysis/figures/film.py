@@ -53,8 +53,9 @@ def strip(
     if title is None:
         title = f"{symbolic.plan.sequence.name}, brackets eliminated"
     return filmstrip(
-        symbolic, chosen, captions, labels=labels, width=width, style=style, title=title
-    )
+        symbolic, chosen, captions, labels=labels, width=width, style=style, title=title,
+        zeros=True,
+    )  # fmt: skip
 
 
 def animation(
@@ -120,7 +121,6 @@ def _write(
 ) -> None:
     """All pictures are as large as the one with the longest legend, so that nothing jumps."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.image import AxesImage  # noqa: F401  (what the frames are drawn as)
 
     pictures = []
     for since, step in zip([0, *steps[:-1]], steps, strict=True):

@@ -22,7 +22,7 @@ from kkt.elimination.tape import Tape
 from .density import PIXELS
 from .labels import Labels
 from .state import block_state
-from .style import WIDTHS, Theme, new_figure, settings, style_axes, theme
+from .style import WIDTHS, Theme, new_figure, settings, style_axes, theme, wrapped
 from .trees import ink_on
 
 NAMED = 24  # blocks; with more, no number is written into a cell
@@ -100,12 +100,13 @@ def loss_map(
     across = 1 if width == "single" else min(len(losses), 2)
     down = -(-len(losses) // across)
     total = WIDTHS[width]
-    side = min((total - 0.75) / across, 4.6)
+    side = min((total - 1.0) / across - 0.12, 4.6)  # [in] width of a panel
     finite = [x for loss in losses.values() for x in loss.digits.tolist() if math.isfinite(x)]
     top = max(1.0, math.ceil(max(finite, default=1.0)))
     scale = Normalize(0.0, top)
     with settings():
-        figure = new_figure(width, down * (side + 0.28) + 0.1 + 0.28 * bool(title), look)
+        shape = max(_shape(loss.blocks) for loss in losses.values())
+        figure = new_figure(width, down * (side * shape + 0.5) + 0.1 + 0.28 * bool(title), look)
         figure.set_layout_engine("constrained")
         axes = figure.subplots(down, across, squeeze=False).ravel()
         for ax in axes[len(losses) :]:
@@ -113,15 +114,25 @@ def loss_map(
         drawn = None
         for ax, (name, loss) in zip(axes, losses.items(), strict=False):
             drawn = _panel(ax, loss, look, scale, 72 * side)
-            ax.set_title(name, color=look.ink, fontsize=9, fontweight="bold", pad=4)
+            ax.set_title(name, color=look.ink, fontsize=9, fontweight="bold", pad=14)
         if drawn is not None:
             bar = figure.colorbar(drawn, ax=list(axes[: len(losses)]), fraction=0.04, pad=0.01)
             bar.set_label(f"decimal digits lost in {format}", color=look.ink)
             bar.ax.tick_params(colors=look.ink, width=0.6)
             bar.outline.set_edgecolor(look.ink)
         if title:
-            figure.suptitle(title, color=look.ink, fontsize=10)
+            figure.suptitle(wrapped(title, width, 10), color=look.ink, fontsize=10)
     return figure
+
+
+def _gap(blocks: int) -> int:
+    """Columns of pixels that stand for one: a single one would not be seen beside many."""
+    return max(1, min(blocks, PIXELS) // 40)
+
+
+def _shape(blocks: int) -> float:
+    """Height over width of a panel: the matrix, and two columns beside it."""
+    return 1.0 / (1.0 + 3.0 * _gap(blocks) / max(1, min(blocks, PIXELS)))
 
 
 def _map(look: Theme) -> ListedColormap:
@@ -135,7 +146,6 @@ def _panel(ax: Axes, loss: BlockLoss, look: Theme, scale: Normalize, side: float
     count = loss.blocks
     p = min(count, PIXELS)
     pixel = np.append(np.arange(count) * p // max(count, 1), [p, p + 1])
-    gap = 0 if count <= NAMED else max(1, p // 40)  # columns of one block would not be seen
     image = np.full((p, p), -1.0)
     value = loss.digits.copy()  # infinite ones take the last colour
     inner = loss.col < count
@@ -144,7 +154,7 @@ def _panel(ax: Axes, loss: BlockLoss, look: Theme, scale: Normalize, side: float
     np.maximum.at(image, (j, i), value[inner])
     beside = np.full((p, 2), -1.0)
     np.maximum.at(beside, (pixel[loss.row[~inner]], loss.col[~inner] - count), value[~inner])
-    wide = max(gap, 1)
+    wide = _gap(count)
     options: dict[str, Any] = {"cmap": _map(look), "norm": scale, "interpolation": "nearest"}
     drawn = ax.imshow(np.ma.masked_less(image, 0), extent=(0, p, p, 0), **options)
     for k in range(2):

@@ -35,6 +35,7 @@ from .typeset import typeset
 
 USUAL = ("crbm", "abm", "virtual_work", "divide_and_conquer")  # where several orders are compared
 HEAVY = 60_000_000  # operations with dense blocks, more than which a figure does not trace
+_TWO = ("crbm", "abm")
 Progress = Callable[[str], None]
 
 
@@ -49,6 +50,14 @@ class Request:
     width: str = "double"
     style: str = "light"
     progress: Progress = field(default=lambda step: None, repr=False)
+    #: what has been measured, so that the same figure in another style does not measure again
+    memory: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, key: Any, measure: Callable[[], Any]) -> Any:
+        """What ``measure`` returns, remembered by a key."""
+        if key not in self.memory:
+            self.memory[key] = measure()
+        return self.memory[key]
 
     @property
     def look(self) -> dict[str, Any]:
@@ -76,8 +85,8 @@ class Request:
             )
         return found
 
-    def tape(self, name: str) -> Any:
-        """The traced order; SizeError where a figure would take minutes."""
+    def require(self, name: str) -> None:
+        """SizeError where a figure of an order's numbers would take minutes."""
         flops = self.factor(name).flops
         if flops > HEAVY:
             raise kkt.SizeError(
@@ -85,8 +94,23 @@ class Request:
                 f"takes some {flops:.0e} operations, more than {HEAVY:.0e}; use a smaller model or "
                 "another order"
             )
+
+    def tape(self, name: str) -> Any:
+        """The traced order; raises as :meth:`require` does."""
+        self.require(name)
         self.progress(name)
         return kkt.trace(self.system, orderings.get(name))
+
+    def affordable(self, usual: tuple[str, ...] = USUAL) -> tuple[str, ...]:
+        """The orders asked for, whatever they cost, else of the usual ones those within reach."""
+        if self.orders:
+            return self.orders
+        return tuple(o for o in usual if self.factor(o).flops <= HEAVY) or usual
+
+    def told(self, shown: tuple[str, ...], usual: tuple[str, ...] = USUAL) -> str:
+        """The title: the model, and which of the usual orders are missing."""
+        missing = [] if self.orders else [o for o in usual if o not in shown]
+        return self.about + (f"; too long for {', '.join(missing)}" if missing else "")
 
     @property
     def about(self) -> str:
@@ -125,47 +149,68 @@ def _orders(r: Request) -> Figure:
 
 def _heat(r: Request) -> Figure:
     chosen = get_format(r.format)
+    orders = r.affordable(_TWO)
     losses = {
-        name: block_loss(r.tape(name), r.system, chosen) for name in r.orders or ("crbm", "abm")
+        name: r.once(
+            ("loss", name, r.format), lambda n=name: block_loss(r.tape(n), r.system, chosen)
+        )
+        for name in orders
     }
-    return loss_map(losses, chosen.name, title=r.about, **r.look)
+    return loss_map(losses, chosen.name, title=r.told(orders, _TWO), **r.look)
 
 
 def _pivots(r: Request) -> Figure:
-    results = {name: kkt.eliminate(r.system, r.tape(name), r.format) for name in r.orders or USUAL}
-    return pivot_errors(results, title=r.about, **r.look)
+    orders = r.affordable()
+    results = {
+        name: r.once(
+            ("run", name, r.format), lambda n=name: kkt.eliminate(r.system, r.tape(n), r.format)
+        )
+        for name in orders
+    }
+    return pivot_errors(results, title=r.told(orders), **r.look)
 
 
 def _rows(r: Request, formats: tuple[str, ...]) -> list[dict[str, Any]]:
     from ..comparison import compare
 
-    for name in r.orders or USUAL:
-        r.tape(name)
-    found = compare(r.system, r.orders or USUAL, formats, progress=r.progress)
-    return [row.as_dict() for row in found.rows]
+    for name in r.affordable():
+        r.require(name)
+    return r.once(
+        ("rows", r.affordable(), formats),
+        lambda: [
+            row.as_dict()
+            for row in compare(r.system, r.affordable(), formats, progress=r.progress).rows
+        ],
+    )
 
 
 def _digits(r: Request) -> Figure:
     formats = tuple(dict.fromkeys((r.format, "float64")))
-    return error_bars(_rows(r, formats), title=r.about, **r.look)
+    return error_bars(_rows(r, formats), title=r.told(r.affordable()), **r.look)
 
 
 def _tradeoff(r: Request) -> Figure:
-    return fill_cost(_rows(r, (r.format,)), title=r.about, **r.look)
+    return fill_cost(_rows(r, (r.format,)), title=r.told(r.affordable()), **r.look)
 
 
 def _condition(r: Request) -> Figure:
     chosen = get_format(r.format)
-    orders = r.orders or USUAL
+    orders = r.affordable()
     for name in orders:
-        r.tape(name)
-    found = data.instances(r.system, orders, chosen, progress=r.progress)
-    title = f"{r.about}, {data.STATES} random states"
+        r.require(name)
+    found = r.once(
+        ("instances", orders, chosen.name),
+        lambda: data.instances(r.system, orders, chosen, progress=r.progress),
+    )
+    title = f"{r.told(orders)}, {data.STATES} random states"
     return error_condition(found, chosen.unit, format=chosen.name, title=title, **r.look)
 
 
 def _cost(r: Request) -> Figure:
-    found = data.costs(r.system.graph, r.orders or USUAL, progress=r.progress)
+    found = r.once(
+        ("costs", r.orders),
+        lambda: data.costs(r.system.graph, r.orders or USUAL, progress=r.progress),
+    )
     return cost_curves(found, what=f"first bodies of {r.system.name}", **r.look)
 
 

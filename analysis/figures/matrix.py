@@ -11,11 +11,10 @@ from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Ellipse, PathPatch, Rectangle
 from matplotlib.path import Path
-from matplotlib.patheffects import withStroke
 from matplotlib.textpath import TextPath
 from numpy.typing import NDArray
 
-from .density import entries, large_fill, raster
+from .density import entries, raster, strong
 from .labels import Labels
 from .state import FILL, NEW, ORIGINAL, ZEROED, BlockState
 from .style import Theme
@@ -131,7 +130,7 @@ def _cells(
             ax.plot(*centre, "+", color=look.page, markersize=mark, markeredgewidth=1.2, zorder=3)
     for kind, patches in boxes.items():
         if patches:
-            ax.add_collection(PatchCollection(patches, **_face(kind, look, cells=True)))
+            ax.add_collection(PatchCollection(patches, **face(kind, look, cells=True)))
 
 
 def _zero_mark(ax: Axes, centre: tuple[float, float], room: float, look: Theme) -> None:
@@ -153,19 +152,20 @@ def _ink_on(kind: int, look: Theme) -> str:
     return max((look.ink, look.page), key=away)
 
 
-def _face(kind: int, look: Theme, *, cells: bool) -> dict[str, Any]:
-    """Colour and glyph of one kind of block."""
+def face(kind: int, look: Theme, *, cells: bool) -> dict[str, Any]:
+    """Colour and glyph of one kind of block; where there is no room for glyphs, colour alone."""
+    if not cells:
+        colour = strong(kind, look)
+        # what is new is drawn a little larger than it is: it is what one looks for
+        return {"facecolor": colour, "edgecolor": colour, "linewidth": 0.4 * (kind == NEW)}
     if kind == ORIGINAL:
-        return {"facecolor": look.entry if cells else look.entry_strong, "linewidth": 0}
+        return {"facecolor": look.entry, "linewidth": 0}
     if kind == ZEROED:
-        box = {"facecolor": "none", "edgecolor": look.zero, "linewidth": 0.4, "linestyle": ":"}
-        return box if cells else {"facecolor": look.zero, "alpha": 0.35, "linewidth": 0}
+        return {"facecolor": "none", "edgecolor": look.zero, "linewidth": 0.4, "linestyle": ":"}
     if kind == FILL:
-        return {
-            "facecolor": look.fill if cells else large_fill(look), "hatch": "//////",
-            "edgecolor": look.fill_hatch, "linewidth": 0.5 if cells else 0.0,
-        }  # fmt: skip
-    return {"facecolor": look.new, "edgecolor": look.ink, "linewidth": 1.3 if cells else 0.3}
+        hatched = {"hatch": "//////", "edgecolor": look.fill_hatch}
+        return {"facecolor": look.fill, "linewidth": 0.5, **hatched}
+    return {"facecolor": look.new, "edgecolor": look.ink, "linewidth": 1.3}
 
 
 def _write(
@@ -190,8 +190,8 @@ def _write(
         return False
     ax.text(
         *centre, f"${label}$", fontsize=size, color=ink, ha="center", va="center",
-        rotation=90 if turned else 0, zorder=5,
-        path_effects=[withStroke(linewidth=2.2, foreground=paper)] if paper else [],
+        rotation=90 if turned else 0, zorder=3.8,
+        bbox={"facecolor": paper, "edgecolor": "none", "pad": 0.5} if paper else None,
     )  # fmt: skip
     return True
 
@@ -214,17 +214,17 @@ def _circle(ax: Axes, state: BlockState, edge: NDArray, look: Theme) -> None:
     """Circles as in Ascher 1996; those of the last step are bold while elimination goes on."""
     last = {tuple(p) for p in state.step_pivots.tolist()}
     whole = state.step == state.symbolic.plan.groups
-    for bold in (False, True):
-        rings = []
-        for i, j in state.pivots.tolist():
-            if ((i, j) in last and not whole) == bold:
-                w, h = edge[j + 1] - edge[j], edge[i + 1] - edge[i]
-                across = 0.9 * min(w, h)
-                centre = (edge[j] + w / 2, edge[i] + h / 2)
-                rings.append(Ellipse(centre, across, across))
-        style: dict[str, Any] = {"edgecolor": look.ink, "linewidth": 1.5 if bold else 0.8}
-        if rings:
-            ax.add_collection(PatchCollection(rings, facecolor="none", zorder=4, **style))
+    fresh = {(i, i) for i in np.flatnonzero(state.diagonal == NEW).tolist()}
+    rings: dict[tuple[bool, str], list[Ellipse]] = {}
+    for i, j in state.pivots.tolist():
+        w, h = edge[j + 1] - edge[j], edge[i + 1] - edge[i]
+        across = 0.9 * min(w, h)
+        ring = Ellipse((edge[j] + w / 2, edge[i] + h / 2), across, across)
+        ink = _ink_on(NEW if (i, j) in fresh else ORIGINAL, look)
+        rings.setdefault(((i, j) in last and not whole, ink), []).append(ring)
+    for (bold, ink), drawn in sorted(rings.items()):
+        style: dict[str, Any] = {"edgecolor": ink, "linewidth": 1.5 if bold else 0.8}
+        ax.add_collection(PatchCollection(drawn, facecolor="none", zorder=4, **style))
 
 
 def _brackets(ax: Axes, state: BlockState, edge: NDArray, look: Theme) -> None:
@@ -276,7 +276,7 @@ def _merged(ax: Axes, state: BlockState, look: Theme, zeros: bool) -> bool:
         a, b = first[k[first] == kind], last[k[first] == kind]
         if len(a):
             path = _rectangles(c[a], r[a], c[b] + 1, r[a] + 1)
-            ax.add_patch(PathPatch(path, **_face(kind, look, cells=False)))
+            ax.add_patch(PathPatch(path, **face(kind, look, cells=False)))
     return True
 
 
@@ -304,4 +304,4 @@ def _zoom(ax: Axes, state: BlockState, look: Theme, zeros: bool) -> None:
         r, c = rows[inside & (kinds == kind)], cols[inside & (kinds == kind)]
         if len(r):
             path = _rectangles(c + 0.08, r + 0.08, c + 0.92, r + 0.92)
-            box.add_patch(PathPatch(path, **_face(kind, look, cells=False)))
+            box.add_patch(PathPatch(path, **face(kind, look, cells=False)))

@@ -12,10 +12,9 @@ from matplotlib.patches import Patch
 
 from kkt import SymbolicFactor
 
-from .density import large_fill
 from .labels import Labels
-from .matrix import TEXT_BLOCKS, draw
-from .state import FILL, NEW, BlockState, block_state
+from .matrix import TEXT_BLOCKS, draw, face
+from .state import FILL, NEW, ORIGINAL, BlockState, block_state
 from .style import WIDTHS, Theme, new_figure, settings, theme
 
 _KEY_BODIES = 6  # with more bodies the numbers are not explained under the figure
@@ -75,6 +74,7 @@ def filmstrip(
     width: str = "double",
     title: str | None = None,
     style: str | None = None,
+    zeros: bool = False,
 ) -> Figure:
     """One matrix after some numbers of groups, 0 being the matrix; what is new since the picture
     before is marked apart."""
@@ -82,7 +82,7 @@ def filmstrip(
         block_state(symbolic, step, since)
         for since, step in zip((0, *steps[:-1]), steps, strict=True)
     ]
-    return _panels(states, captions, labels, theme(dark, style), width, title)
+    return _panels(states, captions, labels, theme(dark, style), width, title, zeros)
 
 
 def compare_orders(
@@ -130,6 +130,7 @@ def _panels(
     """Square panels in rows, captions above, one legend below."""
     across = min(len(states), 1 if width == "single" else 2 if len(states) in (2, 4) else 3)
     down = -(-len(states) // across)
+    below = 0.12 if down > 1 else 0.0  # [in] between rows
     small = any(state.blocks <= TEXT_BLOCKS for state in states)
     # [in] room for the margins' text, the caption, the legend and the numbers of bodies
     left, gap, right = (0.28 if small else 0.08), (0.36 if small else 0.16), 0.08
@@ -138,22 +139,26 @@ def _panels(
         total = WIDTHS.get(width, WIDTHS["double"])
         side = min(most, (total - left - right - gap * (across - 1)) / across)
         size = 8.0 if width == "single" or across > 2 else 9.0
-        wrapped = [_wrap(text, side, size) for text in captions]
-        lines = max(text.count("\n") + 1 for text in wrapped)
+        lines_of = [_wrap(text, side, size) for text in captions]
+        lines = max(text.count("\n") + 1 for text in lines_of)
         head = (0.26 if small else 0.14) + lines * size * 1.25 / 72
-        top = 0.0 if title is None else 0.3
+        head_line = "" if title is None else wrapped(title, width, 10)
+        top = 0.0 if title is None else 0.3 + 0.16 * head_line.count("\n")
         key = _key(states[0], total) if labels is not False else ""
         legend = _legend(states, look, width, zeros)
         most_across = 2 if width == "single" else 5
         columns = min(len(legend), most_across if len(legend) != 6 else most_across // 2 + 1)
+        # [in] at 8 pt: a letter, and a handle with its gaps
+        while columns > 1 and columns * (0.058 * _longest(legend) + 0.42) > 1.15 * total:
+            columns -= 1
         rows = -(-len(legend) // columns)
         bottom = 0.12 + 0.19 * rows + 0.16 * (key.count("\n") + bool(key))
-        height = top + down * (head + side) + bottom + 0.06
+        height = top + down * (head + side + below) - below + bottom + 0.06
         figure = new_figure(width, height, look)
         start = left if across > 1 else max(left, (total - side) / 2)
-        for i, (state, text) in enumerate(zip(states, wrapped, strict=True)):
+        for i, (state, text) in enumerate(zip(states, lines_of, strict=True)):
             x = start + (i % across) * (side + gap)
-            y = height - top - 0.04 - (i // across + 1) * (head + side)
+            y = height - top - 0.04 - (i // across + 1) * (head + side) - (i // across) * below
             ax = figure.add_axes((x / total, y / height, side / total, side / height))
             draw(ax, state, 72 * side, look, labels=labels, circles=state.step > 0, zeros=zeros)
             figure.text(
@@ -162,7 +167,13 @@ def _panels(
             )  # fmt: skip
         if title is not None:
             figure.text(
-                0.5, 1 - 0.08 / height, title, ha="center", va="top", color=look.ink, fontsize=10
+                0.5,
+                1 - 0.08 / height,
+                head_line,
+                ha="center",
+                va="top",
+                color=look.ink,
+                fontsize=10,
             )
         if key:
             figure.text(0.5, 0.05 / height, key, ha="center", va="bottom", color=look.faint,
@@ -193,20 +204,17 @@ def _legend(
 ) -> list[Patch | Line2D]:
     small = any(state.blocks <= TEXT_BLOCKS for state in states)
     kinds = {int(k) for s in states for k in (*set(s.kind.tolist()), *set(s.diagonal.tolist()))}
-    entry = look.entry if small else look.entry_strong
-    handles: list[Patch | Line2D] = [Patch(facecolor=entry, label="block of the matrix")]
-    if FILL in kinds:
-        style: dict[str, Any] = {"hatch": "//////", "edgecolor": look.fill_hatch, "linewidth": 0.5}
-        what = "fill: zero in the matrix"
-        if width == "double" and NEW not in kinds:
-            what += " (counted above the diagonal)"
-        handles.append(
-            Patch(facecolor=look.fill if small else large_fill(look), label=what, **style)
-        )
-    if NEW in kinds:
-        handles.append(
-            Patch(facecolor=look.new, edgecolor=look.ink, linewidth=1.3, label="fill of this step")
-        )
+    fill = "fill: zero in the matrix"
+    if width == "double" and NEW not in kinds and not zeros:
+        fill += " (counted above the diagonal)"
+    elif NEW in kinds and zeros:
+        fill = "earlier fill"
+    names = {ORIGINAL: "block of the matrix", FILL: fill, NEW: "fill of this step"}
+    handles: list[Patch | Line2D] = [
+        Patch(label=text, **face(kind, look, cells=small))
+        for kind, text in names.items()
+        if kind in kinds or kind == ORIGINAL
+    ]
     if zeros and any(s.zeroed.any() for s in states):
         handles.append(_nought(look, small))
     ring: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "linestyle": ""}
@@ -221,8 +229,14 @@ def _legend(
     return handles
 
 
+def _longest(legend: Sequence[Patch | Line2D]) -> float:
+    """Letters of a label: the mean of the longest and of all, as columns are as wide as theirs."""
+    letters = [len(str(handle.get_label())) for handle in legend]
+    return (max(letters) + sum(letters) / len(letters)) / 2
+
+
 def _nought(look: Theme, small: bool) -> Patch | Line2D:
     if not small:
-        return Patch(facecolor=look.zero, alpha=0.35, linewidth=0, label="made zero")
+        return Patch(facecolor=look.zero_strong, linewidth=0, label="made zero")
     style: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "linestyle": ""}
     return Line2D([], [], markersize=3.6, markeredgecolor=look.zero, label="made zero", **style)

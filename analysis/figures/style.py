@@ -6,6 +6,7 @@ hatching, plus signs and markers say the same again, for a page printed in grey.
 
 from __future__ import annotations
 
+import textwrap
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -27,11 +28,15 @@ class Theme:
     faint: str  # grid, frames of brackets
     shade: str  # rows and columns that are eliminated
     entry: str  # blocks of the matrix, under text
-    entry_strong: str  # the same where blocks are small
     fill: str
     fill_hatch: str
     new: str
     zero: str  # rings where the elimination has made a zero
+    # where blocks are too small for glyphs, told apart by lightness alone
+    entry_strong: str
+    fill_strong: str
+    new_strong: str
+    zero_strong: str
     series: tuple[str, ...]  # lines and markers
     map: str = "cividis"  # matplotlib's name of a scale of colours, dark to light
 
@@ -40,21 +45,22 @@ _OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", 
 
 LIGHT = Theme(
     page="#FFFFFF", ink="#1A1A1A", faint="#8A8A8A", shade="#ECECEC",
-    entry="#A9D0EC", entry_strong="#0072B2", fill="#E69F00", fill_hatch="#7A4A00",
-    new="#D55E00", zero="#5A5A5A", series=_OKABE_ITO,
+    entry="#A9D0EC", fill="#E69F00", fill_hatch="#7A4A00", new="#D55E00", zero="#5A5A5A",
+    entry_strong="#0072B2", fill_strong="#C98500", new_strong="#7A1F00", zero_strong="#BDBDBD",
+    series=_OKABE_ITO,
 )  # fmt: skip
 DARK = Theme(
     page="#0D1117", ink="#E6EDF3", faint="#8B949E", shade="#212832",
-    entry="#1F5F8B", entry_strong="#56B4E9", fill="#B87A00", fill_hatch="#FFD98A",
-    new="#D55E00", zero="#A9B4C0",
+    entry="#1F5F8B", fill="#B87A00", fill_hatch="#FFD98A", new="#D55E00", zero="#A9B4C0",
+    entry_strong="#56B4E9", fill_strong="#B87A00", new_strong="#FFE3A3", zero_strong="#4A5665",
     series=("#56B4E9", "#FF8A3D", "#2BC48F", "#E39AC4", "#E69F00", "#F0E442", "#E6EDF3"),
 )  # fmt: skip
 
 
 GRAY = Theme(
-    page="#FFFFFF", ink="#000000", faint="#808080", shade="#EDEDED",
-    entry="#C8C8C8", entry_strong="#8C8C8C", fill="#FFFFFF", fill_hatch="#000000",
-    new="#2E2E2E", zero="#4D4D4D",
+    page="#FFFFFF", ink="#000000", faint="#808080", shade="#F1F1F1",
+    entry="#C8C8C8", fill="#FFFFFF", fill_hatch="#000000", new="#2E2E2E", zero="#4D4D4D",
+    entry_strong="#9C9C9C", fill_strong="#666666", new_strong="#000000", zero_strong="#CFCFCF",
     series=("#000000", "#6B6B6B", "#9A9A9A", "#3A3A3A", "#7F7F7F", "#555555", "#ABABAB"),
     map="gray",
 )  # fmt: skip
@@ -95,6 +101,12 @@ def new_figure(width: str, height: float, dark: bool | Theme) -> Figure:
         raise ValueError(f"width {width!r}: use {' or '.join(WIDTHS)}")
     look = dark if isinstance(dark, Theme) else theme(dark)
     return Figure(figsize=(WIDTHS[width], height), facecolor=look.page)
+
+
+def wrapped(title: str, width: str, size: float = 8.5) -> str:
+    """A title in lines that fit a figure's width."""
+    letters = int((WIDTHS.get(width, WIDTHS["double"]) - 0.3) * 72 / (0.58 * size))
+    return "\n".join(textwrap.wrap(title, letters))
 
 
 def style_axes(ax: Any, look: Theme, *, grid: str = "") -> None:

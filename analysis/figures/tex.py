@@ -52,7 +52,8 @@ _PMATRIX = (
 \usepackage{amsmath,tikz}
 """
     + _COLOURS
-    + r"""\newcommand{\pivot}[1]{\tikz[baseline=(p.base)]
+    + r"""\renewcommand{\arraystretch}{1.3}
+\newcommand{\pivot}[1]{\tikz[baseline=(p.base)]
   \node[draw, circle, thick, inner sep=1pt] (p) {$#1$};}
 \newcommand{\filled}[1]{{\color{blockfillcolor!60!black}\underline{#1}}}
 \newcommand{\newfill}[1]{{\color{blocknewcolor}\underline{\underline{#1}}}}

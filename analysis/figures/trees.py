@@ -17,7 +17,7 @@ from kkt import SymbolicFactor
 
 from .labels import Labels
 from .state import block_state
-from .style import Theme, new_figure, settings, theme
+from .style import Theme, new_figure, settings, theme, wrapped
 
 NAMED = 60  # nodes; with more none is named
 DOTTED = 400  # nodes; with more, lines alone are drawn
@@ -87,7 +87,7 @@ def body_parents(symbolic: SymbolicFactor) -> NDArray[np.int64]:
 def body_colours(symbolic: SymbolicFactor, look: Theme) -> NDArray[np.float64]:
     """(n, 3) a colour for each body; the ends of the scale that vanish on the page are left out."""
     dark_page = sum(to_rgb(look.page)) < 1.5
-    low, high = (0.22, 1.0) if dark_page else (0.0, 0.9)
+    low, high = (0.35, 1.0) if dark_page else (0.0, 0.88 if look.map == "cividis" else 0.75)
     shade = body_shades(body_parents(symbolic))
     return np.asarray(matplotlib.colormaps[look.map](low + (high - low) * shade))[:, :3]
 
@@ -138,7 +138,7 @@ def trees(
             _draw(ax, up, place, colour, texts, look)
             ax.set_title(caption, color=look.ink, fontsize=8.5)
         if title is not None:
-            figure.suptitle(title, color=look.ink, fontsize=10)
+            figure.suptitle(wrapped(title, width, 10), color=look.ink, fontsize=10)
     return figure
 
 

@@ -13,7 +13,7 @@ from kkt import FormatError, SymbolicFactor
 from .labels import Labels
 from .matrix import extent
 from .state import FILL, NEW, ZERO, ZEROED, block_state
-from .style import WIDTHS, Theme, new_figure, settings, theme
+from .style import WIDTHS, Theme, new_figure, settings, theme, wrapped
 
 MOST = 40  # blocks; a wider matrix cannot be read
 
@@ -74,8 +74,8 @@ def typeset(
                     ha="left", va="center")  # fmt: skip
         _parentheses(ax, left, across - 0.5, 0.3, height * 72 / size - 0.3, look)
         if title is not None:
-            figure.text(0.5, 1 - 0.04 / tall, title, ha="center", va="top", color=look.ink,
-                        fontsize=9)  # fmt: skip
+            figure.text(0.5, 1 - 0.04 / tall, wrapped(title, width, 9), ha="center", va="top",
+                        color=look.ink, fontsize=9)  # fmt: skip
         told = "circle: pivot   0: made zero   underlined: fill"
         figure.text(0.5, (0.2 * bool(key) + 0.04) / tall, told, ha="center", va="bottom",
                     color=look.ink, fontsize=7)  # fmt: skip
@@ -103,8 +103,9 @@ def _cell(
     ink = _strong(look) if filled else look.zero if kind == ZEROED else look.ink
     ax.text(x, y, f"${text}$", fontsize=size, color=ink, ha="center", va="center")
     half = extent(text)[0] / 2
-    if filled:
-        ax.plot([x - half, x + half], [y + 0.68, y + 0.68], color=ink, linewidth=0.9)
+    if filled:  # inside a ring the line is shorter and nearer
+        half, low = (0.6 * half, 0.62) if pivot else (half, 0.72)
+        ax.plot([x - half, x + half], [y + low, y + low], color=ink, linewidth=0.9)
     if pivot:
         across = _room(text, True)
         ring = Ellipse((x, y), across, across, facecolor="none", edgecolor=look.ink, linewidth=0.8)
@@ -113,7 +114,7 @@ def _cell(
 
 def _strong(look: Theme) -> str:
     """A colour of fill that can be read as text."""
-    return {"#FFFFFF": look.fill_hatch}.get(look.page, look.fill)
+    return look.fill_hatch
 
 
 def _parentheses(
