@@ -9,6 +9,9 @@ import pytest
 import kkt
 import orderings
 from analysis import listing
+from analysis.listing.full import in_full
+from analysis.listing.nodes import Leaf, Sum
+from analysis.listing.unroll import contexts
 
 ELSEWHERE = ("chain:6", "random_tree:n=9,seed=3", "binary:3")
 ANY = ("abm", "crbm", "bad_abm", "gain_abm", "joseph_abm", "modified_abm", "lagrange")
@@ -168,3 +171,75 @@ def across(H):
                 column[p] = -rows[r, c]
             columns.append(column)
     return np.array(columns, dtype=object).T
+
+
+# -- recursions in full ---------------------------------------------------------------------------
+
+
+def test_abm_in_full_is_the_slides_symbol_by_symbol():
+    """Johnson & Su, inertia & bias forces (3) and joint acceleration (2)."""
+    text = told("chain:3", "abm").text()
+    for line in (
+        "I^A_k = I_k + Σ_{c ∈ children(k)} X_cᵀ "
+        "(I^A_c - I^A_c s_c s_cᵀ I^A_c / (s_cᵀ I^A_c s_c)) X_c",
+        "p^A_k = v_k × I_k v_k + Σ_{c ∈ children(k)} X_cᵀ (p^A_c + I^A_c (c_c + s_c "
+        "(Q_c - s_cᵀ (p^A_c + I^A_c c_c)) / (s_cᵀ I^A_c s_c)))",
+        "q''_k = (Q_k - s_kᵀ (p^A_k + I^A_k (c_k + X_k a_λ(k)))) / (s_kᵀ I^A_k s_k)",
+    ):
+        assert f"  {line}\n" in text
+
+
+def value(node, known, given, tree, context):
+    """An expression in fractions; ``known`` holds the values made so far."""
+    if isinstance(node, Leaf):
+        index = tuple(tree.body(i, context) for i in node.index)
+        name = node.family[1] if node.family[0] == "input" else None
+        block = given[name][index[0]] if name else known[node.family, index]
+        return block.T if node.transposed else block
+    if isinstance(node, Sum):
+        total = 0
+        for term in node.terms:
+            for inner in tree.spread(term.over, context):
+                if tree.holds(term.when, inner):
+                    total = total + term.sign * value(term.node, known, given, tree, inner)
+        return total
+    args = [value(arg, known, given, tree, context) for arg in node.args]
+    if node.op == "mul":
+        return args[0] @ args[1]
+    if node.op == "solve":
+        return exactly(args[0], args[1])
+    if node.op == "inner":
+        return args[1].T @ exactly(args[0], args[2])
+    assert node.op in ("T", "pivot")
+    return args[0].T if node.op == "T" else args[0]
+
+
+@pytest.mark.parametrize("order", ["abm", "crbm", "gain_abm", "bad_abm", "modified_abm"])
+def test_lines_in_full_have_the_values_of_the_lines(order):
+    draw = random.Random(order)
+    one = told("binary:2", order)
+    n, N = len(one.tree.parent), one.tree.dof
+    half = [fractions(draw, 6, 6) for _ in range(n)]
+    given = {
+        "M": [h @ h.T + unit(6) for h in half],
+        "H": [fractions(draw, m, 6) for m in N],
+        "Phi": [fractions(draw, 6, 6) for _ in range(n)],
+        "a": [fractions(draw, 6) for _ in range(n)],
+        "b": [fractions(draw, 6) for _ in range(n)],
+        "tau": [fractions(draw, m) for m in N],
+    }
+    whole = {(line.family, line.index): line for line in in_full(one.lines())}
+    known, compared = {}, 0
+    for loop in one.loops:
+        for case, k in loop.steps:
+            for line in loop.cases[case].lines:
+                for context in contexts(one.tree, line, k):
+                    index = tuple(one.tree.body(i, context) for i in line.index)
+                    made = value(line.expression, known, given, one.tree, context)
+                    known[line.family, index] = made
+                    put = whole.get((line.family, line.index))
+                    if put is not None:
+                        again = value(put.expression, known, given, one.tree, context)
+                        assert np.all(again == made)
+                        compared += 1
+    assert compared > n

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .full import symmetric
 from .names import Names, Symbol
 from .nodes import Index, Leaf, Node, Sum, Term, transpose
 from .sets import Condition, Set
@@ -49,6 +50,7 @@ class Style:
     def __init__(self, names: Names, scalar: set[tuple]) -> None:
         self.names = names
         self.scalar = scalar  # families whose values are single numbers in this model
+        self.whole = False  # formulas in full, where blocks on the diagonal are known symmetric
 
     # -- atoms --------------------------------------------------------------------------------
 
@@ -86,7 +88,8 @@ class Style:
         symbol = self.names.symbols[leaf.family]
         text = self.symbol(leaf)
         level = PRODUCT if symbol.text.startswith("(v") else ATOM
-        if leaf.transposed != symbol.turned and leaf.family not in self.scalar:
+        same = leaf.family in self.scalar or (self.whole and symmetric(leaf.family))
+        if leaf.transposed != symbol.turned and not same:
             return self.transposed(text, level), ATOM
         return text, level
 
@@ -115,6 +118,8 @@ class Style:
             return self.quotient(node.args[0], [node.args[1]])
         if node.op == "inner":
             return self.quotient(node.args[0], [transpose(node.args[1]), node.args[2]])
+        if node.op == "pivot":
+            return self.level(node.args[0])
         if node.op == "eye":
             return "1", ATOM
         if node.op == "zero":
@@ -161,6 +166,13 @@ class Style:
 
     def quotient(self, by: Any, around: list[Any]) -> tuple[str, int]:
         """c1 A^-1 c2, or a quotient where A is one number."""
+        if isinstance(by, Node) and by.op == "pivot":
+            text, level = self.level(by.args[0])
+            if by.info in self.scalar:
+                above = self.product([self.level(arg) for arg in around])
+                above = self.level(around[0]) if len(around) == 1 else above
+                below = text if level == ATOM else f"({text})"
+                return self.fraction(*above, below), PRODUCT
         symbol = self.names.symbols.get(by.family) if isinstance(by, Leaf) else None
         if isinstance(by, Leaf) and by.family in self.scalar and symbol and not symbol.inverse:
             text, level = self.product([self.level(arg) for arg in around])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .cost import Cost, Poly
+from .full import in_full
 from .general import ANY_TREE
 from .loops import Line, Loop
 from .nodes import Sum
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from .listing import Listing
 
 WIDTH = 100
+LONG = 150  # characters of a recursion in full
 
 
 def text(listing: Listing) -> str:
@@ -31,8 +33,21 @@ def text(listing: Listing) -> str:
                 parts.append(f"  step {' '.join(case.kinds)}:")
             for line in case.lines:
                 parts += _line(listing, style, line, "    " if many else "  ")
+    whole = full(listing)
+    parts += ["", "in full:", *whole] if whole else []
     parts += ["", *tables(listing), _total(listing)]
     return "\n".join(parts) + "\n"
+
+
+def full(listing: Listing) -> list[str]:
+    """The recursions with everything else put in, where they stay short."""
+    style = Style(listing.names, listing.scalar)
+    style.whole = True
+    lines = []
+    for line in in_full(listing.lines()):
+        for expression, when in cases(line):
+            lines.append("  " + formula(style, line, expression, both(line, when)))
+    return [] if any(len(line) > LONG for line in lines) else lines
 
 
 def _title(listing: Listing) -> str:
