@@ -48,7 +48,7 @@ def told(tree, order, notation=None):
 
 def formulas(one):
     """Lines of the text that are formulas, without the blanks before them."""
-    lines = one.text().splitlines()
+    lines = one.text().partition("\nin full:")[0].splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("for "))
     return [line.strip() for line in lines[start:] if line.startswith("  ") and " = " in line]
 

@@ -55,8 +55,8 @@ def _recursive(family: Family, made: dict[Family, Line], seen: set[Family]) -> b
 
 def symmetric(family: Family) -> bool:
     """A diagonal block, such as an inertia."""
-    kinds = family[1] if len(family) > 1 else ()
-    return family == ("input", "M") or (len(kinds) == 2 and kinds[0] == kinds[1])
+    _, kinds, *_ = family
+    return kinds == "M" or (len(kinds) == 2 and kinds[0] == kinds[1])
 
 
 def _put(node: Any, helpers: dict[Family, Line]) -> Any:
