@@ -193,8 +193,8 @@ def _measured(
         try:
             exact = references(name)
             found = eliminate(system, tape, chosen, reference=exact)
-        except PivotreeError as error:
-            result["formats"][name] = {"failed": str(error)}
+        except PivotreeError as refusal:
+            result["formats"][name] = {"failed": str(refusal)}
             continue
         error = None if found.failed_at else exact.error(found.qdd)
         result["formats"][name] = {

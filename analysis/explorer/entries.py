@@ -35,6 +35,7 @@ def entries_of(system: System) -> dict[str, Any]:
             "M": [_mask(pattern.M[k], None) for k in bodies],
             "H": [_mask(pattern.S[rows], pattern.S_one[rows]) for rows in own],
             "Phi": [_mask(pattern.Phi[k], pattern.Phi_one[k]) for k in bodies],
+            "rows": [_rows(e.S[rows]) for rows in own],
         },
     }
 
@@ -42,7 +43,7 @@ def entries_of(system: System) -> dict[str, Any]:
 def _bases(H: NDArray) -> tuple[NDArray, NDArray]:
     """B (6, N) with H B = 1 and C (6, 6 - N) with H C = 0, on the rows that the engine takes."""
     N = len(H)
-    rows = list(pivot_rows(H.T)) if N else []
+    rows = _rows(H)
     beside = [i for i in range(6) if i not in rows]
     B, C = np.zeros((6, N)), np.zeros((6, 6 - N))
     C[beside] = np.eye(6 - N)
@@ -50,6 +51,11 @@ def _bases(H: NDArray) -> tuple[NDArray, NDArray]:
         B[rows] = np.linalg.inv(H[:, rows])
         C[rows] = -np.linalg.solve(H[:, rows], H[:, beside])
     return B, C
+
+
+def _rows(H: NDArray) -> list[int]:
+    """Rows of B that are not zero; C is the identity in the others."""
+    return list(pivot_rows(H.T)) if len(H) else []
 
 
 def certified(system: System, tape: Tape, formats: tuple[str, ...] = FORMATS) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from .palette import colour_rules, palette
 PARTS = (
     "graph", "engine", "arithmetic", "numbers", "model", "session", "labels", "mathml", "texlayout",
     "formula", "scene", "render", "pdf", "dom", "exporting", "challenges", "linked", "help",
-    "panels", "board", "large", "explorer",
+    "panels", "board", "large", "controls", "views", "explorer",
 )  # fmt: skip
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)
 _EXPORT = re.compile(r"^export ((?:const|class|function\*?|async function) (\w+))", re.M)

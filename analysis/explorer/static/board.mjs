@@ -19,10 +19,10 @@ export class Board {
     this.grid = h(
       "div",
       {
-        class: "grid", role: "grid", tabindex: "0", "aria-readonly": "true",
-        "aria-activedescendant": this.id, "aria-label": "Block matrix",
+        class: "grid", role: actions ? "grid" : "img", tabindex: actions ? "0" : null,
+        "aria-activedescendant": actions ? this.id : null, "aria-label": "Block matrix",
       },
-      this.base, this.over, h("div", { role: "row", class: "hidden" }, this.cell),
+      this.base, this.over, actions ? h("div", { role: "row", class: "hidden" }, this.cell) : null,
     );
     this.heading = h("h2", {});
     this.node = h("figure", { class: "board" }, this.heading, this.grid);
@@ -103,8 +103,8 @@ export class Board {
     this.grid.style.aspectRatio = "1";
     this.heading.textContent = session.title;
     this.grid.setAttribute("aria-label", `Block matrix of ${session.title}, step ${engine.step}`);
-    this.grid.setAttribute("aria-rowcount", this.scene.rows.length);
-    this.grid.setAttribute("aria-colcount", this.scene.rows.length);
+    for (const count of ["aria-rowcount", "aria-colcount"])
+      if (this.actions) this.grid.setAttribute(count, this.scene.rows.length);
     this._put(this.base, this.scene);
     this.overlay();
     if (this.cursor && this.actions) this.cell.setAttribute("aria-label", this.actions.describe(...this.cursor));

@@ -27,4 +27,7 @@ export function replaced(host, ...children) {
   host.replaceChildren(...children.filter(Boolean));
 }
 
-export const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+export function plural(count, word) {
+  const many = word.endsWith("y") ? `${word.slice(0, -1)}ies` : `${word}s`;
+  return `${count.toLocaleString("en")} ${count === 1 ? word : many}`;
+}

@@ -1,28 +1,31 @@
 // The explorer: equation (4), eliminated by hand.  mount(element, data, { onOrder, live }) is all
 // that a shell needs: a page, a notebook or a local server.
 
-import { button, h, plural, replaced, select } from "./dom.mjs";
+import { button, h, plural, replaced } from "./dom.mjs";
 import { Board } from "./board.mjs";
-import { Labels } from "./labels.mjs";
-import { Session, curveOf } from "./session.mjs";
-import { LAYOUTS, lostText } from "./scene.mjs";
-import { FORMATS, unit } from "./arithmetic.mjs";
-import { bodyScene, curveScene, eliminationScene } from "./linked.mjs";
-import { svgText } from "./render.mjs";
+import { Session } from "./session.mjs";
+import { lostText } from "./scene.mjs";
+import { unit } from "./arithmetic.mjs";
 import { spoken } from "./mathml.mjs";
 import { orderDocument } from "./exporting.mjs";
 import { blockPanel, challengePanel, checkpointPanel, exportPanel, foretold, numbersPanel } from "./panels.mjs";
+import { Controls, Transport, themeButton } from "./controls.mjs";
+import { Legend, Views } from "./views.mjs";
 import { helpDialog, KEYS } from "./help.mjs";
 import { mountLarge } from "./large.mjs";
 
 const WHOLE = 150; // bodies that are drawn block by block
 
-// Build the explorer into an element.  data: the document "pivotree-explorer/1".  onOrder is told
-// of every change, as { code, groups, complete }; live, where there is Python behind the page, has
-// ``evaluate(groups, format)``, a promise of { error, digits }.  ``hash`` false leaves the address alone.
-// Returns { order, setOrder, explorer, destroy }.
+// Build the explorer into an element.
+//   data      the document "pivotree-explorer/1"
+//   onOrder   is told of every change: { code, groups: [[[kind, body], ...], ...], complete }
+//   live      where Python is behind the page: { evaluate(groups, format) }, a promise of
+//             { error, digits, failed } of these groups, measured by the project's own program
+//   hash      whether the order is kept in the address
+// Returns { order(), setOrder(code), destroy(), explorer }.
 export function mount(element, data, { onOrder = () => {}, live = null, hash = true } = {}) {
-  if (data.schema !== "pivotree-explorer/1") throw new Error(`data: schema ${data.schema} is not pivotree-explorer/1`);
+  if (data.schema !== "pivotree-explorer/1")
+    throw new Error(`data: schema ${data.schema} is not pivotree-explorer/1`);
   if (data.bodies > WHOLE) return mountLarge(element, data, { onOrder, live, mount });
   const explorer = new Explorer(element, data, { onOrder, live, hash });
   return {
@@ -43,34 +46,36 @@ class Explorer {
       digits: () => -Math.log10(unit(this.session.format)),
       colour: (name) => this.palette()[name],
     };
-    this.curves = new Map(data.orders.map((order) => [order.name, null]));
     this._build();
     this.stop = new AbortController();
     const { signal } = this.stop;
     this.root.addEventListener("keydown", (event) => this._key(event), { signal });
-    new ResizeObserver(() => this._resized()).observe(this.boards);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw(), { signal });
-    matchMedia("print").addEventListener("change", () => this.draw(), { signal });
+    this.resizing = new ResizeObserver(() => this._resized());
+    this.resizing.observe(this.boards);
+    for (const query of ["(prefers-color-scheme: dark)", "print"])
+      matchMedia(query).addEventListener("change", () => this.draw(), { signal });
     if (options.hash) addEventListener("hashchange", () => this._fromHash(), { signal });
-    if (!options.hash || !this._fromHash()) this.draw();
+    if (options.hash && this._fromHash()) return;
+    this.draw();
+    this.say("Pick a block on the diagonal to eliminate it, or step along the order. Point at a block, or press M and the arrow keys, to see what it would do.");
   }
 
   destroy() {
     this.stop.abort();
+    this.resizing.disconnect();
     this._play(false);
     this.element.replaceChildren();
   }
 
-  // Colours in use: of the light theme on paper, else of the theme that is seen.
+  // Colours in use, by name: those of the theme that is seen, light on paper.
   palette() {
     const style = getComputedStyle(this.root);
     return new Proxy({}, { get: (_, name) => style.getPropertyValue(`--pt-${name}`).trim() });
   }
 
-  // -- building ---------------------------------------------------------------------------------
-
   _build() {
     const { data } = this;
+    const say = (text) => this.say(text);
     this.status = h("p", { class: "status", role: "status", "aria-live": "polite" });
     this.board = new Board(this.session, this.look, {
       pick: (i, j) => this.pick(i, j),
@@ -79,23 +84,23 @@ class Explorer {
     });
     this.boards = h("div", { class: "boards" }, this.board.node);
     this.block = blockPanel();
-    this.numbers = numbersPanel((name) => this._choose(name));
-    this.challenges = challengePanel(data, (text) => this.say(text));
-    this.checkpoints = checkpointPanel(() => this.session, (code, name) => this.go(code, `Back at checkpoint ${name}.`), (text) => this.say(text));
-    this.exports = exportPanel(() => this.session, this.look, () => data.palette?.light ?? this.palette(), (text) => this.say(text));
-    this.bodies = h("figure", { class: "view" });
-    this.tree = h("figure", { class: "view" });
-    this.curve = h("figure", { class: "view wide" });
+    this.numbers = numbersPanel((name) => this.choose(name));
+    this.challenges = challengePanel(data, say);
+    this.checkpoints = checkpointPanel(() => this.session, (code, name) => this.go(code, `Back at checkpoint ${name}.`), say);
+    this.exports = exportPanel(() => this.session, this.look, () => data.palette?.light ?? this.palette(), say);
+    this.controls = new Controls(this);
+    this.transport = new Transport(this);
+    this.legend = new Legend();
+    this.views = new Views(data, (members) => this._report(this.session.model.eliminate(members)));
     this.help = helpDialog();
-    const names = `${plural(data.bodies, "body").replace("bodys", "bodies")}, ${plural(data.dof, "degree")} of freedom`.replace("degrees of", "degrees of");
     this.root = h("div", { class: "pivotree", "data-theme": "auto" },
       h("header", {},
-        h("div", {}, h("h1", {}, data.model), h("p", { class: "soft" }, names)),
-        h("div", { class: "row" }, this._themeButton(), button("?", "Help and keys", () => this.help.showModal())),
+        h("div", {}, h("h1", {}, data.model), h("p", { class: "soft" }, `${plural(data.bodies, "body")}, ${plural(data.dof, "degree")} of freedom`)),
+        h("div", { class: "row" }, themeButton(this), button("?", "Help and keys", () => this.act("help"))),
       ),
-      this._controls(), this._transport(), this.status,
+      this.controls.node, this.transport.node, this.status,
       h("div", { class: "main" },
-        h("div", { class: "left" }, this.boards, this._legend(), h("div", { class: "views" }, this.bodies, this.tree, this.curve)),
+        h("div", { class: "left" }, this.boards, this.legend.node, this.views.node),
         h("aside", {}, this.block.node, this.numbers.node, this.challenges.node, this.checkpoints.node, this.exports.node),
       ),
       ...(data.notes ?? []).map((note) => h("p", { class: "soft" }, note)),
@@ -104,97 +109,19 @@ class Explorer {
     replaced(this.element, this.root);
   }
 
-  _themeButton() {
-    const next = { auto: "dark", dark: "light", light: "auto" };
-    const sign = { auto: "◐", dark: "●", light: "○" };
-    const made = button(sign.auto, "Theme: as the system", () => {
-      const theme = next[this.root.dataset.theme];
-      this.root.dataset.theme = theme;
-      made.textContent = sign[theme];
-      made.title = `Theme: ${theme === "auto" ? "as the system" : theme}`;
-      made.setAttribute("aria-label", made.title);
-      this.draw();
-    });
-    return made;
-  }
-
-  _controls() {
-    const { data } = this;
-    const orders = data.orders.map((order) => [order.name, order.name]);
-    this.orderList = select("Order", [...orders, ["/whole", "your own"], ["/split", "your own, forces split"]], this.session.name, (value) => this._choose(value));
-    this.mirrorList = select("Beside it", [["", "nothing"], ...orders], "", (value) => this._beside(value));
-    this.formatList = select("Format", Object.keys(FORMATS).map((f) => [f, f]), this.session.format, (value) => this._rebuild(value, this.session.frame));
-    this.layoutList = select("Rows", Object.entries(LAYOUTS), this.look.order, (value) => {
-      this.look.order = value;
-      this.draw();
-    });
-    const heat = h("input", { type: "checkbox", onchange: (event) => { this.look.heat = event.target.checked; this.draw(); } });
-    this.heatBox = heat;
-    const fields = [this.orderList.node, this.mirrorList.node, this.layoutList.node];
-    if (data.entries) fields.push(this.formatList.node, h("label", { class: "check" }, heat, " digits lost as heat"));
-    if (data.frames) fields.push(...this._sliders());
-    return h("div", { class: "controls" }, ...fields);
-  }
-
-  _sliders() {
-    const { ratio, tilt, frames } = this.data.frames;
-    const inputs = [["Mass ratio", ratio, (x) => (x >= 1e4 ? x.toExponential(0).replace("e+", "e") : String(x))], ["Tilt", tilt, (x) => `${x}°`]].map(([label, values, text]) => {
-      const output = h("output", {}, "as given");
-      const input = h("input", { type: "range", min: "0", max: String(values.length - 1), step: "1", "aria-label": label });
-      input.value = "0";
-      return { input, output, values, text, node: h("label", { class: "field" }, h("span", {}, label, " ", output), input) };
-    });
-    const change = () => {
-      const [r, t] = inputs.map(({ input }) => Number(input.value));
-      for (const { input, output, values, text } of inputs) {
-        output.textContent = text(values[input.value]);
-        input.setAttribute("aria-valuetext", output.textContent);
-      }
-      this._rebuild(this.session.format, frames[r * tilt.length + t]);
-      this.say(`Mass ratio ${inputs[0].output.textContent}, tilt ${inputs[1].output.textContent}.${this._answered()}`);
-    };
-    for (const { input } of inputs) input.addEventListener("input", change);
-    return inputs.map(({ node }) => node);
-  }
-
-  _transport() {
-    this.slider = h("input", { type: "range", min: "0", max: "0", value: "0", "aria-label": "Step", oninput: (event) => this._jump(Number(event.target.value)) });
-    this.counter = h("output", { class: "counter" });
-    const b = (text, title, action) => button(text, title, action);
-    this.buttons = {
-      start: b("Start", "To the start (Home)", () => this._jump(0)),
-      undo: b("Undo", "Undo (U)", () => this.undo()),
-      redo: b("Redo", "Redo (R)", () => this.redo()),
-      step: b("Step", "Next step of the order (N)", () => this.forward()),
-      play: b("Play", "Play (P)", () => this._play(!this.playing)),
-      end: b("End", "To the end of the order (End)", () => this._jump(this.session.length)),
-      bracket: b("( Open bracket", "Open a bracket (B)", () => this._bracket()),
-      cancel: b("×", "Leave the bracket (Escape)", () => this._cancel()),
-      finish: b("Finish", "Eliminate what is left, tip to base (F)", () => this._finish()),
-    };
-    const t = this.buttons;
-    return h("div", { class: "transport", role: "toolbar", "aria-label": "Steps" }, t.start, t.undo, t.redo, t.step, t.play, t.end, this.slider, this.counter, t.bracket, t.cancel, t.finish);
-  }
-
-  _legend() {
-    const colour = (name) => `var(--pt-${name})`;
-    const swatch = (items) => {
-      const box = h("span", { class: "swatch" });
-      box.innerHTML = svgText({ width: 20, height: 20, items }, colour);
-      return box;
-    };
-    const rect = (c, more = {}) => ({ t: "rect", x: 2, y: 2, w: 16, h: 16, c, ...more });
-    const entries = [
-      ["block of the matrix", [rect("entry")]], ["fill", [rect("fill", { hatch: "fillHatch" })]],
-      ["fill of this step", [rect("new", { line: "ink", lw: 2 })]], ["pivot", [{ t: "ellipse", x: 10, y: 10, rx: 7, ry: 7, c: "ink", lw: 2 }]],
-      ["would be filled", [rect("ghost", { line: "new", lw: 2, dash: true })]], ["eliminated", [rect("shade")]],
-    ];
-    this.legendHeat = h("span", { class: "legend-heat" });
-    this.key = h("p", { class: "soft" });
-    return h("div", { class: "legend" }, ...entries.map(([text, items]) => h("span", {}, swatch(items), text)), this.legendHeat, this.key);
-  }
-
   // -- actions ----------------------------------------------------------------------------------
+
+  // What a key or a button does, by its name.
+  act(does) {
+    const actions = {
+      undo: () => this._undo(), redo: () => this._redo(), step: () => this._forward(),
+      play: () => this._play(!this.playing), start: () => this.jump(0), end: () => this.jump(this.session.length),
+      bracket: () => this._bracket(), cancel: () => this.session.pending && this._cancel(),
+      finish: () => this._finish(), help: () => this.help.showModal(), checkpoint: () => this.checkpoints.focus(),
+      matrix: () => this.board.grid.focus(), heat: () => this.data.entries && this.controls.heat.click(),
+    };
+    actions[does]();
+  }
 
   say(text, refused = false) {
     this.status.textContent = text;
@@ -206,39 +133,41 @@ class Explorer {
     this._report(this.session.pick(i, j));
   }
 
-  undo() {
+  _undo() {
     this._play(false);
     const record = this.session.back();
     this.draw();
     this.say(record ? `Undone: step ${record.step}, ${this._members(record)}.` : "At the start.");
   }
 
-  redo() {
+  _redo() {
     const record = this.session.model.redo();
     if (record) this._report(record);
     else this.say("Nothing to redo.");
   }
 
-  forward() {
+  _forward() {
     const record = this.session.forward();
     if (record) this._report(record);
     else this.say(this.session.engine.done ? "All blocks are eliminated." : "No next step: pick a block, or choose an order.");
-    return record;
+    return record && !record.refused;
   }
 
-  _jump(step) {
+  jump(step) {
     this._play(false);
     const refused = this.session.jump(step);
-    if (refused) this._report(refused);
     this.draw();
-    if (!refused) this.say(`Step ${this.session.engine.step} of ${this.session.length}.${this._answered()}`);
+    if (refused) this._report(refused);
+    else this.say(`Step ${this.session.engine.step} of ${this.session.length}.${this._answered()}`);
   }
 
   _play(on) {
     clearInterval(this.playing);
-    this.playing = on ? setInterval(() => { if (!this.forward()) this._play(false); }, 700) : 0;
-    this.buttons.play.textContent = on ? "Pause" : "Play";
-    this.buttons.play.setAttribute("aria-pressed", String(Boolean(on)));
+    const again = () => {
+      if (!this._forward()) this._play(false);
+    };
+    this.playing = on ? setInterval(again, 700) : 0;
+    this.transport.draw(this.session, this.playing);
   }
 
   _bracket() {
@@ -249,10 +178,11 @@ class Explorer {
       return;
     }
     const record = this.session.close();
-    if (record.empty) {
+    if (!record.empty) this._report(record);
+    else {
       this.draw();
       this.say("The bracket was empty.");
-    } else this._report(record);
+    }
   }
 
   _cancel() {
@@ -263,14 +193,12 @@ class Explorer {
 
   _finish() {
     const refused = this.session.finish();
+    this.draw();
     if (refused) this._report(refused);
-    else {
-      this.draw();
-      this.say(`Finished in ${plural(this.session.engine.step, "step")}: fill ${this.session.engine.fill}.${this._answered()}`);
-    }
+    else this.say(`Finished in ${plural(this.session.engine.step, "step")}: fill ${this.session.engine.fill}.${this._answered()}`);
   }
 
-  _choose(name) {
+  choose(name) {
     this._play(false);
     this.session.choose(name, name === "/split");
     this.draw();
@@ -278,15 +206,14 @@ class Explorer {
     this.say(order ? `${order.name}: ${order.what} ${order.source}. ${plural(order.groups.length, "step")}.` : "Your own order, from the start.");
   }
 
-  _beside(name) {
+  // A second order, in step with the first.
+  beside(name) {
     this.mirror?.board.node.remove();
     this.mirror = null;
     if (name) {
-      const session = new Session(this.data, this.session.format);
-      session.rebuilt(this.session.format, this.session.frame);
+      const session = new Session(this.data, this.session.format, this.session.frame);
       session.choose(name);
       this.mirror = { session, board: new Board(session, this.look) };
-      this.mirror.board.grid.removeAttribute("tabindex");
       this.boards.append(this.mirror.board.node);
     }
     this.boards.classList.toggle("two", Boolean(name));
@@ -294,13 +221,14 @@ class Explorer {
     this.say(name ? `${name} goes in step beside ${this.session.title}.` : "One order is shown.");
   }
 
-  _rebuild(format, frame) {
+  // The same steps in another format, or for another frame of an example.
+  rebuild(format, frame, text = `Numbers in ${format}.`) {
     for (const session of [this.session, this.mirror?.session].filter(Boolean)) session.rebuilt(format, frame);
     this.draw();
-    this.say(`Numbers in ${format}.${this._answered()}`);
+    this.say(text + this._answered());
   }
 
-  // Go to a shared order; what it says where there is none.
+  // Go to a shared order.
   go(code, text = "") {
     const done = this.session.setCode(code);
     this.draw();
@@ -326,8 +254,10 @@ class Explorer {
   _report(record) {
     this.draw();
     if (record.refused) this.say(`Refused: ${record.refused}.`, true);
-    else if (record.bracket) this.say(record.bracket.length ? `In the bracket: ${record.bracket.map((b) => this.session.engine.graph.name(b)).join(" ")}.` : "The bracket is empty.");
-    else {
+    else if (record.bracket) {
+      const names = record.bracket.map((b) => this.session.engine.graph.name(b));
+      this.say(names.length ? `In the bracket: ${names.join(" ")}.` : "The bracket is empty.");
+    } else {
       const lost = record.lost && this.session.model.high ? `, at most ${lostText(record.lost.digits)} digits lost` : "";
       const flops = Math.round(record.flops).toLocaleString("en");
       this.say(`Step ${record.step}: ${this._members(record)}. ${plural(record.fill.length, "block")} of fill, ${flops} operations${lost}.${this._answered()}`);
@@ -341,12 +271,12 @@ class Explorer {
   }
 
   _described(i, j) {
-    const { engine } = this.session;
+    const { engine, pending } = this.session;
     const label = this.board.labels?.cell(i, j);
-    const state = engine.gone[i] || engine.gone[j] ? "eliminated" : "";
-    const open = this.session.pending ? ` Bracket open with ${plural(this.session.pending.length, "block")}.` : "";
-    const told = this.board.preview && !state ? ` ${foretold(this.session, this.board.preview)}` : "";
-    return `row ${engine.graph.name(i)}, column ${engine.graph.name(j)}: ${label ? spoken(label) : ""} ${state}.${told}${open}`;
+    const gone = engine.gone[i] || engine.gone[j];
+    const told = gone ? " Eliminated." : this.board.preview ? ` ${foretold(this.session, this.board.preview)}` : "";
+    const open = pending ? ` Bracket open with ${plural(pending.length, "block")}.` : "";
+    return `row ${engine.graph.name(i)}, column ${engine.graph.name(j)}${label ? `: ${spoken(label)}` : ""}.${told}${open}`;
   }
 
   // A block is pointed at, or reached with the keys.
@@ -359,141 +289,55 @@ class Explorer {
     this.block.show(session, board.labels, i, j, board.preview);
   }
 
-  // -- keys -------------------------------------------------------------------------------------
-
   _key(event) {
-    const typing = event.target.matches("input[type=text], select, textarea");
+    const { key, target } = event;
+    const typing = target.matches("input[type=text], select, textarea");
     const control = event.ctrlKey || event.metaKey;
-    const name = control ? `Control+${event.shiftKey ? "Shift+" : ""}${event.key.toLowerCase()}` : event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const sliding = event.target.matches("input[type=range]") && ["Home", "End"].includes(name);
+    const plain = key.length === 1 ? key.toLowerCase() : key;
+    const name = control ? `Control+${event.shiftKey ? "Shift+" : ""}${plain}` : plain;
+    const sliding = target.matches("input[type=range]") && ["Home", "End"].includes(key);
     if (typing || sliding || event.altKey || !(name in KEYS) || this.help.open) return;
     event.preventDefault();
-    const act = {
-      undo: () => this.undo(), redo: () => this.redo(), step: () => this.forward(), play: () => this._play(!this.playing),
-      start: () => this._jump(0), end: () => this._jump(this.session.length), bracket: () => this._bracket(),
-      cancel: () => this.session.pending && this._cancel(), finish: () => this._finish(), help: () => this.help.showModal(),
-      checkpoint: () => this.checkpoints.focus(), matrix: () => this.board.grid.focus(),
-      heat: () => this.heatBox.click(),
-    };
-    act[KEYS[name].does]();
+    this.act(KEYS[name]);
   }
 
   // -- drawing ----------------------------------------------------------------------------------
 
   _resized() {
-    const width = this.boards.clientWidth;
-    if (Math.abs(width - (this.width ?? 0)) > 1) this.draw();
+    if (Math.abs(this.boards.clientWidth - (this.width ?? 0)) > 1) this.draw();
   }
 
   draw() {
     const { session, mirror } = this;
     const { engine } = session;
     this.width = this.boards.clientWidth;
-    const high = (globalThis.innerHeight || 800) - 90;
-    const side = Math.max(240, Math.min(720, mirror ? (this.width - 24) / 2 : this.width, Math.max(420, high)));
-    this.board.draw(Math.floor(this.width < 620 ? Math.min(this.width, 720) : side));
+    const narrow = this.width < 620;
+    const room = mirror && !narrow ? (this.width - 24) / 2 : this.width;
+    const high = Math.max(420, (globalThis.innerHeight || 800) - 90);
+    const side = Math.floor(Math.max(240, Math.min(720, room, narrow ? room : high)));
+    this.board.draw(side);
     if (mirror) {
       mirror.session.jump(Math.min(engine.step, mirror.session.plan.length));
-      mirror.board.draw(Math.floor(this.width < 620 ? this.width : side));
+      mirror.board.draw(side);
     }
     const [i, j] = this.focused;
     this._focus(i, j);
     this.numbers.show(session);
     this.challenges.show(session);
-    this._drawTransport();
-    this._drawViews();
-    this.orderList.list.value = session.name || (session.form.split ? "/split" : "/whole");
-    this.formatList.list.value = session.format;
+    this.transport.draw(session, this.playing);
+    this.controls.draw(session);
+    this.legend.draw(session, this.look);
+    this.views.draw(session, mirror?.session ?? null, i);
     if (this.options.hash) history.replaceState(null, "", `#order=${encodeURIComponent(session.code)}`);
     this.options.onOrder({ code: session.code, groups: session.named(), complete: engine.done });
+    if (this.options.live && engine.done) this._evaluate();
   }
 
-  _drawTransport() {
-    const { session, buttons } = this;
-    const { engine, model } = session;
-    const length = session.length;
-    this.slider.max = String(length);
-    this.slider.value = String(engine.step);
-    this.slider.setAttribute("aria-valuetext", `step ${engine.step} of ${length}`);
-    this.counter.textContent = `step ${engine.step} of ${length} · fill ${engine.fill} · ${Math.round(engine.flops).toLocaleString("en")} operations`;
-    const pending = session.pending !== null;
-    buttons.bracket.textContent = pending ? `) Close bracket of ${session.pending.length}` : "( Open bracket";
-    buttons.bracket.setAttribute("aria-pressed", String(pending));
-    buttons.cancel.hidden = !pending;
-    buttons.undo.disabled = engine.step === 0;
-    buttons.start.disabled = engine.step === 0;
-    buttons.redo.disabled = model.redoable.length === 0;
-    buttons.step.disabled = buttons.play.disabled = buttons.end.disabled = session.next === null;
-    buttons.finish.disabled = engine.done;
-  }
-
-  _drawViews() {
-    const { session, mirror, data } = this;
-    const { engine } = session;
-    const labels = new Labels(engine);
-    const colour = (name) => `var(--pt-${name})`;
-    const [i] = this.focused;
-    const draw = (host, title, scene, told) => {
-      const image = h("div", { role: "img", "aria-label": told });
-      image.innerHTML = svgText(scene, colour);
-      replaced(host, h("figcaption", {}, title), image);
-      return image;
-    };
-    const gone = engine.graph.structure.names.filter((_, k) => engine.gone[k]).length;
-    const bodies = draw(this.bodies, "Multibody tree, base below", bodyScene(engine, labels, 300, 200, i === null ? -1 : engine.graph.body(i)), `Multibody tree: ${gone} of ${plural(engine.graph.n, "body").replace("bodys", "bodies")} eliminated`);
-    bodies.addEventListener("click", (event) => this._pickBody(event, bodies));
-    const tree = eliminationScene(engine, labels, 300, 200);
-    draw(this.tree, "Elimination tree, last pivot on top", tree, `Elimination tree of ${plural(tree.nodes.length, "pivot")}`);
-    draw(this.curve, "Along the steps", this._curves(), `Fill ${engine.fill} and ${Math.round(engine.flops)} operations after step ${engine.step}${mirror ? `; ${mirror.session.title}: fill ${mirror.session.engine.fill}` : ""}`);
-    this.key.textContent = labels.key() && engine.graph.blocks.length <= 40 ? `Bodies: ${labels.key()}.` : "";
-    const most = this.look.digits();
-    const heat = this.look.heat && session.model.high;
-    replaced(this.legendHeat, ...(heat ? [0, 1, 2, 3, 4, 5].map((level) => {
-      const box = h("span", { class: "heat" }, lostText((level * most) / 6));
-      box.style.background = colour(`heat${level}`);
-      box.style.color = colour(level > 2 ? "heatInk" : "ink");
-      return box;
-    }) : []), heat ? " digits lost" : this.look.heat ? `no heat: ${session.model.why || "float64 has no shadow here"}` : "");
-    if (this.mirror && data) this.mirror.board.node.dataset.step = String(mirror.session.engine.step);
-  }
-
-  _curves() {
-    const { session, mirror } = this;
-    const both = [session, mirror?.session].filter(Boolean);
-    const steps = Math.max(...both.map((s) => s.length), 1);
-    const lines = (value) => both.flatMap((s, at) => {
-      const c = at ? "s1" : "s0";
-      const known = s.onPlan ? (this.curves.get(s.name) ?? this._keep(s.name)) : [];
-      const so = [{ fill: 0, flops: 0 }];
-      for (const r of s.engine.steps) so.push({ fill: so.at(-1).fill + r.fill.length, flops: so.at(-1).flops + r.flops, lost: r.lost?.digits });
-      const list = known.length > so.length ? known : so;
-      return { points: list.map((p, x) => [x, value(p)]).filter(([, y]) => Number.isFinite(y)), c, dash: at === 1, marker: at ? "square" : "circle" };
-    });
-    const lost = both.map((s, at) => {
-      const points = s.engine.steps.map((r, x) => [x + 1, r.lost?.digits]).filter(([, y]) => Number.isFinite(y));
-      return { points, c: at ? "s1" : "s0", dash: at === 1, marker: at ? "square" : "circle" };
-    });
-    const panels = [{ title: "fill [blocks]", lines: lines((p) => p.fill) }, { title: "operations", lines: lines((p) => p.flops) }];
-    if (this.data.entries) panels.push({ title: `digits lost, ${session.format}`, lines: lost });
-    return curveScene(panels, steps, session.engine.step, 640, 150);
-  }
-
-  _keep(name) {
-    const points = curveOf(this.data, this.session.order(name));
-    this.curves.set(name, points);
-    return points;
-  }
-
-  // A click on a body makes what is left of it the next bracket.
-  _pickBody(event, image) {
-    const { left, top, width } = image.getBoundingClientRect();
-    const scale = 300 / width;
-    const { engine, model } = this.session;
-    const scene = bodyScene(engine, new Labels(engine), 300, 200);
-    const [x, y] = [(event.clientX - left) * scale, (event.clientY - top) * scale];
-    const hit = scene.nodes.find(([nx, ny]) => Math.hypot(nx - x, ny - y) <= scene.r + 5);
-    if (!hit) return;
-    const members = engine.left.filter((b) => engine.graph.body(b) === hit[2]);
-    if (members.length) this._report(model.eliminate(members));
+  // Digits of this order, measured by the program itself.
+  async _evaluate() {
+    const { session } = this;
+    const { code, format } = session;
+    const found = await this.options.live.evaluate(session.named(), format);
+    if (session.code === code && session.format === format) this.numbers.measured(found, format);
   }
 }

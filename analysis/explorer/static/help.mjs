@@ -3,11 +3,9 @@
 import { button, h } from "./dom.mjs";
 
 export const KEYS = {
-  u: { does: "undo" }, "Control+z": { does: "undo" }, r: { does: "redo" }, "Control+y": { does: "redo" },
-  "Control+Shift+z": { does: "redo" }, n: { does: "step" }, ".": { does: "step" }, ",": { does: "undo" },
-  p: { does: "play" }, Home: { does: "start" }, End: { does: "end" }, b: { does: "bracket" },
-  "(": { does: "bracket" }, ")": { does: "bracket" }, Escape: { does: "cancel" }, f: { does: "finish" },
-  c: { does: "checkpoint" }, m: { does: "matrix" }, h: { does: "heat" }, "?": { does: "help" },
+  u: "undo", "Control+z": "undo", ",": "undo", r: "redo", "Control+y": "redo", "Control+Shift+z": "redo",
+  n: "step", ".": "step", p: "play", Home: "start", End: "end", b: "bracket", "(": "bracket", ")": "bracket",
+  Escape: "cancel", f: "finish", c: "checkpoint", m: "matrix", h: "heat", "?": "help",
 };
 
 const TOLD = [

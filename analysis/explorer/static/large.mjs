@@ -62,7 +62,7 @@ function subtreeSizes(parent) {
 function candidates(size, names) {
   const fit = [...size.keys()].filter((k) => size[k] > 1 && size[k] <= MOST).sort((a, b) => size[b] - size[a]);
   const top = [...size.keys()].sort((a, b) => size[b] - size[a]).slice(0, 3);
-  return [...fit.slice(0, 60), ...top].map((k) => [String(k), `${names[k]} (${plural(size[k], "body").replace("bodys", "bodies")})`]);
+  return [...fit.slice(0, 60), ...top].map((k) => [String(k), `${names[k]} (${plural(size[k], "body")})`]);
 }
 
 // A body and those below it, at most MOST of them, as a document of its own.

@@ -3,7 +3,7 @@
 
 import { Engine } from "./engine.mjs";
 import { Numbers } from "./numbers.mjs";
-import { Block, floats, residues, residueSource, rounding, unit } from "./arithmetic.mjs";
+import { Block, floats, identity, residues, residueSource, rounding, unit } from "./arithmetic.mjs";
 import { QDD } from "./graph.mjs";
 
 const LETTERS = ["M", "H", "Phi", "a", "b", "tau", "B", "C"];
@@ -40,10 +40,37 @@ export function residueBlocks(masks, dof) {
     result.H.push(fill(d, 6, masks.H[k]));
     result.Phi.push(fill(6, 6, masks.Phi[k]));
     for (const letter of ["a", "b", "tau"]) result[letter].push(null);
-    result.B.push(fill(6, d, "2".repeat(6 * d)));
-    result.C.push(fill(6, 6 - d, "2".repeat(6 * (6 - d))));
+    const [along, across] = bases(residues(), result.H.at(-1), masks.rows[k]);
+    result.B.push(along);
+    result.C.push(across);
   });
   return result;
+}
+
+// B with H B = 1, on the given rows, and C with H C = 0, the identity beside them.
+function bases(ops, H, rows) {
+  const beside = [0, 1, 2, 3, 4, 5].filter((i) => !rows.includes(i));
+  const columns = (picked) => {
+    const values = rows.flatMap((_, r) => picked.map((c) => H.values[6 * r + c]));
+    return new Block(rows.length, picked.length, Float64Array.from(values));
+  };
+  const spread = (block, unit) => {
+    if (!block && !unit) return null;
+    const width = unit ? beside.length : block.columns;
+    if (!width) return null;
+    const out = new Block(6, width);
+    rows.forEach((row, r) => {
+      for (let c = 0; c < width; c++) out.values[row * width + c] = block.values[r * width + c];
+    });
+    if (unit) beside.forEach((row, c) => (out.values[row * width + c] = 1));
+    return out;
+  };
+  if (!H) return [null, spread(null, true)];
+  const A = columns(rows);
+  const gram = ops.factor(ops.mul(A.t, A)); // A^-1 = (A^T A)^-1 A^T
+  const solved = (right) => ops.solve(gram, ops.mul(A.t, right));
+  const across = beside.length ? ops.neg(solved(columns(beside))) : null;
+  return [spread(solved(identity(rows.length)), false), spread(across, true)];
 }
 
 export class Model {

@@ -82,7 +82,12 @@ export function numbersPanel(replay) {
     if (data.orders.length) rows.push(table(session, replay));
     replaced(body, ...rows, ...culprits(session));
   };
-  return { node, show };
+  // what the program itself has measured, where it is behind the page
+  const measured = ({ error, digits, failed }, format) => {
+    const kept = failed ? `failed: ${failed}` : `${digits.toFixed(1)} digits, error ${error.toExponential(1)}`;
+    body.prepend(h("p", {}, `Measured in ${format} by pivotree: ${kept}.`));
+  };
+  return { node, show, measured };
 }
 
 function table(session, replay) {

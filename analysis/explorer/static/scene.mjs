@@ -123,7 +123,7 @@ function fitted(tex, { x, y, w, h }, behind, turnable) {
   const [cx, cy] = [x + w / 2, y + h / 2];
   const dark = ["heat4", "heat5", "heat3"].includes(behind);
   return {
-    t: "tex", x: cx, y: cy, tex, size, c: dark ? "heatInk" : behind === "new" ? "newInk" : "ink",
+    t: "tex", x: cx, y: cy, tex, size, c: dark ? "heatInk" : { new: "newInk", fill: "fillInk" }[behind] ?? "ink",
     turned,
     box: turned ? { x: cx - H / 2, y: cy - W / 2, w: H, h: W } : { x: cx - W / 2, y: cy - H / 2, w: W, h: H },
   };

@@ -4,10 +4,8 @@ import { Engine, completion } from "./engine.mjs";
 import { Model } from "./model.mjs";
 
 export class Session {
-  constructor(data, format = "float32") {
-    this.data = data;
-    this.format = format;
-    this.frame = null;
+  constructor(data, format = "float32", frame = null) {
+    Object.assign(this, { data, format, frame });
     this.pending = null; // blocks of an open bracket
     this.choose(data.orders[0]?.name ?? "");
   }

@@ -1,0 +1,65 @@
+// Runs sequences of pivots through the page's engine and says what it did at every step: read by
+// test_explorer.py.  Cases come on standard input, answers go to standard output.
+
+import { readFileSync } from "node:fs";
+import { Model } from "../analysis/explorer/static/model.mjs";
+import { Labels } from "../analysis/explorer/static/labels.mjs";
+
+function state(engine) {
+  const { graph } = engine;
+  const made = [...engine.made].map(([key, step]) => [...engine.ends(key), step]);
+  return {
+    fill: engine.fill,
+    entries: engine.fillEntries,
+    flops: Math.round(engine.flops * 1000) / 1000,
+    made: made.sort((a, b) => a[0] - b[0] || a[1] - b[1]),
+    pivotable: engine.left.filter((b) => engine.diagonal[b] >= 0),
+    left: engine.left.sort((a, b) => a - b),
+    near: graph.blocks.map((b) => [b, [...engine.near[b]].sort((x, y) => x - y)]),
+  };
+}
+
+function run({ data, form, attempts, format, labels }) {
+  const model = new Model(data, form, format ?? "float32");
+  const { engine } = model;
+  const answers = [];
+  const states = [JSON.stringify(state(engine))];
+  const cells = [];
+  const write = () => {
+    const names = new Labels(engine);
+    const { blocks } = engine.graph;
+    cells.push(blocks.map((i) => blocks.map((j) => names.cell(i, j))));
+  };
+  if (labels) write();
+  for (const members of attempts) {
+    const before = JSON.stringify(state(engine));
+    const foreseen = model.preview(members);
+    const untouched = JSON.stringify(state(engine)) === before;
+    const record = model.eliminate(members);
+    answers.push({
+      refused: record.refused ?? null, foreseen: foreseen.refused ?? null, untouched,
+      same: foreseen.fill?.length === record.fill?.length && foreseen.flops === record.flops,
+      ...(record.refused ? {} : state(engine)),
+    });
+    if (record.refused) continue;
+    states.push(JSON.stringify(state(engine)));
+    if (labels) write();
+    // back and forth again, now and then
+    if (states.length % 3 === 0) {
+      model.undo();
+      model.redo();
+    }
+  }
+  const tree = [...engine.tree().parent];
+  const answer = model.answer();
+  let undone = true;
+  for (let at = states.length - 1; at >= 0; at--) {
+    undone &&= JSON.stringify(state(engine)) === states[at];
+    model.undo();
+  }
+  const exact = (value) => (value === undefined ? null : value);
+  return { answers, tree, undone, cells, digits: exact(answer?.digits), error: exact(answer?.error), qdd: exact(answer?.qdd) };
+}
+
+const cases = JSON.parse(readFileSync(0, "utf8"));
+process.stdout.write(JSON.stringify(cases.map(run)));
