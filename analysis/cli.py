@@ -1,8 +1,8 @@
 """The command line: ``pivotree compare``, ``solve``, ``spy``, ``figure``, ``blame``,
 ``report``, ``list``, ``counts``, ``prove``, ``explore``, ``orders``.
 
-Exit 0 done; 1 a comparison in which no order gave an answer, or a proof that failed; 2 bad input, with one line on
-standard error; 130 interrupted by Ctrl-C.
+Exit 0 done; 1 a comparison in which no order gave an answer, or a proof that failed; 2 bad input,
+with one line on standard error; 130 interrupted by Ctrl-C.
 Everything heavy is imported by the command that needs it, so that ``--help`` answers at once.
 """
 
