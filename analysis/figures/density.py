@@ -38,12 +38,9 @@ def density(state: BlockState, pixels: int = PIXELS, *, zeros: bool = False) -> 
 
 def _tally(at: NDArray[np.int32], kinds: NDArray[np.int8], p: int) -> NDArray[np.int64]:
     """(4, p, p) blocks by kind; ``at`` (E,) is row * p + column of the pixel."""
-    counted = np.zeros((len(KINDS), p * p), dtype=np.int64)
-    present = [i for i, kind in enumerate(KINDS) if (kinds == kind).any()]
-    for i in present[:-1]:
-        counted[i] = np.bincount(at[kinds == KINDS[i]], minlength=p * p)
-    if present:  # the last kind is what is left of all
-        counted[present[-1]] = np.bincount(at, minlength=p * p) - counted.sum(axis=0)
+    place = np.zeros(1 + max(KINDS), dtype=np.int32)
+    place[list(KINDS)] = np.arange(len(KINDS), dtype=np.int32) * np.int32(p * p)
+    counted = np.bincount(place[kinds] + at, minlength=len(KINDS) * p * p)
     return counted.reshape(len(KINDS), p, p)
 
 

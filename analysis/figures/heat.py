@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from kkt import System
 from kkt.arithmetic import Format
-from kkt.elimination.observe import observe
+from kkt.elimination.observe import Observation, observe
+from kkt.elimination.run import signed
 from kkt.elimination.tape import Tape
 
 from .density import PIXELS
@@ -46,8 +47,9 @@ def block_loss(tape: Tape, system: System, format: Format) -> BlockLoss:
     """Largest error of the operations on each block, over the format's unit roundoff u.
 
     An operation's error is its distance to a double-double shadow that ran on the same data,
-    relative to the largest entry that the shadow has in the same block instruction.  Blocks on
-    which nothing is computed, such as identities, are left out.
+    relative to the largest entry that the shadow has in the same block instruction; a pivot counts
+    by itself as well, relative to its own size.  Blocks on which nothing is computed, such as
+    identities, are left out.
     """
     seen = observe(tape, system.entries, format, "dd", sums=False)
     factor = tape.program.symbolic
@@ -69,9 +71,31 @@ def block_loss(tape: Tape, system: System, format: Format) -> BlockLoss:
             at = at[-1:]  # the second unknown of a pair, from the first
         for i, j in _targets(place.label, at, place.back, count):
             worst[i, j] = max(worst.get((i, j), 0.0), digits)
+    for t, digits in _pivot_loss(seen, format, where):
+        worst[t, t] = max(worst.get((t, t), 0.0), digits)
     cells = sorted(worst)
     ends = np.array(cells, dtype=np.int64).reshape(-1, 2)
     return BlockLoss(tape, ends[:, 0], ends[:, 1], np.array([worst[c] for c in cells]))
+
+
+def _pivot_loss(
+    seen: Observation, format: Format, where: NDArray[np.int64]
+) -> Iterator[tuple[int, float]]:
+    """(position, digits) of each pivot: D_k by itself, which may be small beside its block."""
+    factor = seen.tape.program.symbolic
+    if factor is None or seen.shadow is None:
+        return
+    graph = factor.plan.graph
+    for number, slots in seen.tape.pivots.items():
+        at = [int(where[graph.number(*block)]) for block in seen.tape.program.pivots[number].blocks]
+        high, low = seen.shadow.values(np.asarray(slots))
+        with np.errstate(all="ignore"):
+            off = np.abs((signed(seen.v, slots).astype(float) - high) - low) / np.abs(high)
+            digits = np.log10(np.nan_to_num(off, nan=np.inf) / format.unit)
+        stops = np.cumsum(factor.size[at])[:-1]
+        for t, own in zip(at, np.split(digits.ravel(), stops), strict=True):
+            if len(own):
+                yield t, max(0.0, float(np.max(own)))
 
 
 def _targets(label: str, at: list[int], back: bool, count: int) -> list[tuple[int, int]]:

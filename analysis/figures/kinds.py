@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 import kkt
 import orderings
-from kkt import FormatError, OrderError, PivotreeError, SymbolicFactor, System
+from kkt import Elimination, FormatError, OrderError, PivotreeError, SymbolicFactor, System
 from kkt.arithmetic import get_format
 from kkt.errors import nearest
 
@@ -26,7 +26,7 @@ from .cost import cost_curves
 from .curves import fill_curves
 from .files import check_suffix, save
 from .film import MOVING, animation, strip, writer_of
-from .heat import block_loss, loss_map
+from .heat import BlockLoss, block_loss, loss_map
 from .spy import before_after, compare_orders, spy
 from .steps import pivot_errors
 from .tex import pmatrix, tikz, tikz_tree
@@ -147,26 +147,24 @@ def _orders(r: Request) -> Figure:
     return compare_orders(r.symbolics, title=r.about, **r.look)
 
 
+def _loss(r: Request, name: str) -> BlockLoss:
+    return block_loss(r.tape(name), r.system, get_format(r.format))
+
+
+def _run(r: Request, name: str) -> Elimination:
+    return kkt.eliminate(r.system, r.tape(name), r.format)
+
+
 def _heat(r: Request) -> Figure:
     chosen = get_format(r.format)
     orders = r.affordable(_TWO)
-    losses = {
-        name: r.once(
-            ("loss", name, r.format), lambda n=name: block_loss(r.tape(n), r.system, chosen)
-        )
-        for name in orders
-    }
+    losses = {name: r.once(("loss", name, r.format), partial(_loss, r, name)) for name in orders}
     return loss_map(losses, chosen.name, title=r.told(orders, _TWO), **r.look)
 
 
 def _pivots(r: Request) -> Figure:
     orders = r.affordable()
-    results = {
-        name: r.once(
-            ("run", name, r.format), lambda n=name: kkt.eliminate(r.system, r.tape(n), r.format)
-        )
-        for name in orders
-    }
+    results = {name: r.once(("run", name, r.format), partial(_run, r, name)) for name in orders}
     return pivot_errors(results, title=r.told(orders), **r.look)
 
 

@@ -15,7 +15,7 @@ from kkt import SymbolicFactor
 from .labels import Labels
 from .matrix import TEXT_BLOCKS, draw, face
 from .state import FILL, NEW, ORIGINAL, BlockState, block_state
-from .style import WIDTHS, Theme, new_figure, settings, theme
+from .style import WIDTHS, Theme, new_figure, settings, theme, wrapped
 
 _KEY_BODIES = 6  # with more bodies the numbers are not explained under the figure
 
@@ -128,7 +128,10 @@ def _panels(
     zeros: bool = False,
 ) -> Figure:
     """Square panels in rows, captions above, one legend below."""
-    across = min(len(states), 1 if width == "single" else 2 if len(states) in (2, 4) else 3)
+    most_wide = 2 if len(states) in (2, 4) else 3
+    if width == "single":  # a page is no more than some 9 in high
+        most_wide = 1 if len(states) <= 2 else 2
+    across = min(len(states), most_wide)
     down = -(-len(states) // across)
     below = 0.12 if down > 1 else 0.0  # [in] between rows
     small = any(state.blocks <= TEXT_BLOCKS for state in states)

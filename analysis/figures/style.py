@@ -46,7 +46,7 @@ _OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", 
 LIGHT = Theme(
     page="#FFFFFF", ink="#1A1A1A", faint="#8A8A8A", shade="#ECECEC",
     entry="#A9D0EC", fill="#E69F00", fill_hatch="#7A4A00", new="#D55E00", zero="#5A5A5A",
-    entry_strong="#0072B2", fill_strong="#C98500", new_strong="#7A1F00", zero_strong="#BDBDBD",
+    entry_strong="#0072B2", fill_strong="#DB9600", new_strong="#7A1F00", zero_strong="#D0D0D0",
     series=_OKABE_ITO,
 )  # fmt: skip
 DARK = Theme(
