@@ -85,7 +85,7 @@ def explorer_data(
         frames = frames_of(system.name, progress)
         if frames is not None:
             document["frames"] = frames
-    references = _References(system, proof, document["model"])
+    references = References(system, proof, document["model"])
     for function in functions:
         name = getattr(function, "order_name", getattr(function, "__name__", "order"))
         progress(name)
@@ -107,7 +107,7 @@ def _suitable(n: int) -> list[str]:
 def structure_of(structure: Structure) -> dict[str, Any]:
     """Tree and freedoms, bodies by their place; ``order`` runs from tip to base."""
     result: dict[str, Any] = {
-        "names": [_name(name) for name in structure.names],
+        "names": [text_of(name) for name in structure.names],
         "parent": structure.parent.tolist(),
         "dof": structure.dof.tolist(),
         "order": structure.order.tolist(),
@@ -119,7 +119,8 @@ def structure_of(structure: Structure) -> dict[str, Any]:
     return result
 
 
-def _name(name: Any) -> str:
+def text_of(name: Any) -> str:
+    """A body's name as the page writes it."""
     return " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
@@ -161,7 +162,7 @@ def _groups(made: Plan) -> list[list[int]]:
     return [group.tolist() for group in np.split(made.blocks, ends)]
 
 
-class _References:
+class References:
     """Certified answers, one a format, found once for all orders."""
 
     def __init__(self, system: System, tape: Tape | None, model: str) -> None:
@@ -180,7 +181,7 @@ def _measured(
     system: System,
     function: Callable[..., Any],
     formats: Sequence[str],
-    references: _References,
+    references: References,
 ) -> dict[str, Any]:
     """Errors in each format, step by step, and who is to blame in float32."""
     try:
@@ -189,24 +190,28 @@ def _measured(
         return {"refused": str(error)}
     result: dict[str, Any] = {"flops": tape.flops, "formats": {}}
     for name in formats:
-        chosen = get_format(name)
-        try:
-            exact = references(name)
-            found = eliminate(system, tape, chosen, reference=exact)
-        except PivotreeError as refusal:
-            result["formats"][name] = {"failed": str(refusal)}
-            continue
-        error = None if found.failed_at else exact.error(found.qdd)
-        result["formats"][name] = {
-            "error": _finite(error),
-            "digits": digits_of(error, chosen),
-            "failed": found.failed_at,
-            "pivots": [_finite(s.pivot_error) for s in found.steps],
-            "unknowns": [_finite(s.error) for s in found.steps],
-        }
+        result["formats"][name] = measured(system, tape, name, references)
     if BLAMED in formats and system.tree.n <= MEASURED:
         result["blame"] = _blamed(system, tape, references.model)
     return result
+
+
+def measured(system: System, tape: Tape, name: str, references: References) -> dict[str, Any]:
+    """Error and digits of qdd in one format, each step's errors; or why there are none."""
+    chosen = get_format(name)
+    try:
+        exact = references(name)
+        found = eliminate(system, tape, chosen, reference=exact)
+    except PivotreeError as refusal:
+        return {"failed": str(refusal)}
+    error = None if found.failed_at else exact.error(found.qdd)
+    return {
+        "error": _finite(error),
+        "digits": digits_of(error, chosen),
+        "failed": found.failed_at,
+        "pivots": [_finite(s.pivot_error) for s in found.steps],
+        "unknowns": [_finite(s.error) for s in found.steps],
+    }
 
 
 def _blamed(system: System, tape: Tape, model: str) -> dict[str, Any] | None:
@@ -221,7 +226,7 @@ def _blamed(system: System, tape: Tape, model: str) -> dict[str, Any] | None:
         "sentence": found.sentence,
         "pivots": [[c.step, c.share] for c in found.pivots if c.step is not None],
         "top": [
-            {"formula": c.formula, "step": c.step, "body": _name(c.body), "share": c.share}
+            {"formula": c.formula, "step": c.step, "body": text_of(c.body), "share": c.share}
             for c in found.top
         ],
     }

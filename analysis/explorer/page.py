@@ -28,7 +28,7 @@ _START = (
     'mount(document.getElementById("explorer"),'
     'JSON.parse(document.getElementById("data").textContent));'
 )
-_POLICY = "default-src 'none'; {}; img-src data: blob:; base-uri 'none'; form-action 'none'"
+POLICY = "default-src 'none'; {}; img-src data: blob:; base-uri 'none'; form-action 'none'"
 
 
 @cache
@@ -59,11 +59,11 @@ def explorer_styles() -> str:
 
 def explorer_page(data: dict[str, Any]) -> str:
     """One HTML document with data, code and style inside; its policy forbids any request."""
-    policy = _POLICY.format("script-src 'unsafe-inline'; style-src 'unsafe-inline'")
-    return _document(
+    policy = POLICY.format("script-src 'unsafe-inline'; style-src 'unsafe-inline'")
+    return document_of(
         data,
         policy,
-        f"<style>{_page_rules()}{explorer_styles()}</style>",
+        f"<style>{page_rules()}{explorer_styles()}</style>",
         f'<script type="module">\n{_joined()}\n{_START}\n</script>',
     )
 
@@ -76,8 +76,8 @@ def write_page(data: dict[str, Any], path: Path) -> Path:
 def write_folder(data: dict[str, Any], folder: Path) -> list[Path]:
     """``index.html``, ``explorer.js`` and ``explorer.css``: for policies without inline code."""
     made(folder)
-    policy = _POLICY.format("script-src 'self'; style-src 'self'")
-    page = _document(
+    policy = POLICY.format("script-src 'self'; style-src 'self'")
+    page = document_of(
         data,
         policy,
         '<link rel="stylesheet" href="explorer.css">',
@@ -86,13 +86,13 @@ def write_folder(data: dict[str, Any], folder: Path) -> list[Path]:
     # a plain script, since browsers do not load modules from files
     script = f'(() => {{\n"use strict";\n{_joined()}\n{_START}\n}})();\n'
     return [
-        _write(folder / "explorer.css", _page_rules() + explorer_styles()),
+        _write(folder / "explorer.css", page_rules() + explorer_styles()),
         _write(folder / "explorer.js", script),
         _write(folder / "index.html", page),
     ]
 
 
-def _document(data: dict[str, Any], policy: str, style: str, script: str) -> str:
+def document_of(data: dict[str, Any], policy: str, style: str, script: str) -> str:
     colours = {"light": palette(False), "dark": palette(True)}
     text = json.dumps(data | {"palette": colours}, allow_nan=False, separators=(",", ":"))
     inside = text.replace("<", "\\u003c")  # no end of a script inside a string
@@ -108,7 +108,7 @@ def _document(data: dict[str, Any], policy: str, style: str, script: str) -> str
     )
 
 
-def _page_rules() -> str:
+def page_rules() -> str:
     dark, light = palette(True)["page"], palette(False)["page"]
     return (
         f"body{{margin:0;background:{light}}}"
