@@ -9,6 +9,7 @@ import pytest
 import kkt
 import orderings
 from analysis import listing
+from analysis.counts.counting import count_blocks
 from analysis.listing.full import in_full
 from analysis.listing.nodes import Leaf, Sum
 from analysis.listing.unroll import contexts
@@ -243,3 +244,18 @@ def test_lines_in_full_have_the_values_of_the_lines(order):
                         assert np.all(again == made)
                         compared += 1
     assert compared > n
+
+
+# -- costs ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["chain:4", "star:3", "binary:2"])
+@pytest.mark.parametrize("order", ["abm", "gain_abm", "modified_abm", "crbm", "inverse_dynamics"])
+def test_costs_of_lines_add_up_to_those_of_the_tape(order, model):
+    """Of the tape with full blocks, which leaves out accelerations that qdd does not need."""
+    one = told(model, order)
+    dof = one.tree.dof
+    mul, add, *_ = count_blocks(orderings.get(order), one.tree.parent, dof).total
+    leaves = sum(N for N, children in zip(dof, one.tree.children, strict=True) if not children)
+    spare = 6 * leaves if "abm" in order else 0
+    assert (one.total.mul - spare, one.total.add - spare) == (mul, add)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from .nodes import Leaf, Node, Sum
+from .nodes import Leaf, Node, Sum, symmetric
 
 
 class Poly:
@@ -219,5 +219,6 @@ class Coster:
             terms = terms + count
         if node.kind == "sum" and node.terms:
             rows, columns = self.shape(node)
-            total = total.plus(Cost(0, (terms - 1) * rows * columns, 0))
+            entries = (rows * rows + rows) // 2 if symmetric(node) else rows * columns
+            total = total.plus(Cost(0, (terms - 1) * entries, 0))
         return total

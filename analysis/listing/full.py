@@ -53,12 +53,6 @@ def _recursive(family: Family, made: dict[Family, Line], seen: set[Family]) -> b
     )
 
 
-def symmetric(family: Family) -> bool:
-    """A diagonal block, such as an inertia."""
-    _, kinds, *_ = family
-    return kinds == "M" or (len(kinds) == 2 and kinds[0] == kinds[1])
-
-
 def _put(node: Any, helpers: dict[Family, Line]) -> Any:
     """An expression with helpers put in, and common left factors taken out of its sums."""
     if isinstance(node, Leaf):

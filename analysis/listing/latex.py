@@ -258,7 +258,7 @@ def _notes(listing: Listing) -> str:
     mul, add, div = listing.total
     lines.append(
         r"Costs are one value's, blocks counted full: $N_k$ freedoms of joint $k$, $C_k = 6 - N_k$,"
-        rf" $|c|$ terms of a sum over $c$. In all, on this tree, {mul:,} multiplications, "
+        rf" $|c|$ terms of a sum over $c$. All lines, each by itself: {mul:,} multiplications, "
         f"{add:,} additions, {div:,} divisions."
     )
     return "\\medskip{\\small\\raggedright\n" + "\\par\n".join(lines) + "\\par}"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .full import symmetric
 from .names import Names, Symbol
-from .nodes import Index, Leaf, Node, Sum, Term, transpose
+from .nodes import Index, Leaf, Node, Sum, Term, symmetric, transpose
 from .sets import Condition, Set
 
 SUM, PRODUCT, ATOM = range(3)  # how tightly a text holds together
@@ -88,7 +87,7 @@ class Style:
         symbol = self.names.symbols[leaf.family]
         text = self.symbol(leaf)
         level = PRODUCT if symbol.text.startswith("(v") else ATOM
-        same = leaf.family in self.scalar or (self.whole and symmetric(leaf.family))
+        same = leaf.family in self.scalar or (self.whole and symmetric(leaf))
         if leaf.transposed != symbol.turned and not same:
             return self.transposed(text, level), ATOM
         return text, level

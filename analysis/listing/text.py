@@ -157,7 +157,8 @@ def _total(listing: Listing) -> str:
     mul, add, div = listing.total
     return (
         "Costs are one value's, blocks counted full: N_k freedoms of joint k, C_k = 6 - N_k, |c|\n"
-        f"terms of a sum over c. In all, on this tree, {mul:,} mul, {add:,} add, {div:,} div."
+        "terms of a sum over c. All lines on this tree, each worked out by itself:\n"
+        f"{mul:,} mul, {add:,} add, {div:,} div."
     )
 
 
