@@ -18,15 +18,15 @@ const WHOLE = 150; // bodies that are drawn block by block
 
 // Build the explorer into an element.
 //   data      the document "pivotree-explorer/1"
-//   onOrder   is told of every change: { code, groups: [[[kind, body], ...], ...], complete }
-//   live      where Python is behind the page: { evaluate(groups, format) }, a promise of
-//             { error, digits, failed } of these groups, measured by the project's own program
+//   onOrder   is told of every change: { code, groups: [[[kind, body], ...], ...], complete, links, rules }
+//   live      where Python is behind the page: { evaluate(groups, format, { links, rules }) }, a
+//             promise of { error, digits, failed } of these groups, measured by the project itself
 //   hash      whether the order is kept in the address
 // Returns { order(), setOrder(code), destroy(), explorer }.
 export function mount(element, data, { onOrder = () => {}, live = null, hash = true } = {}) {
   if (data.schema !== "pivotree-explorer/1")
     throw new Error(`data: schema ${data.schema} is not pivotree-explorer/1`);
-  if (data.bodies > WHOLE) return mountLarge(element, data, { onOrder, live, mount });
+  if (data.bodies > WHOLE) return mountLarge(element, data, { onOrder, mount });
   const explorer = new Explorer(element, data, { onOrder, live, hash });
   return {
     explorer,
@@ -44,12 +44,14 @@ class Explorer {
     this.look = {
       order: "body", heat: false,
       digits: () => -Math.log10(unit(this.session.format)),
-      colour: (name) => this.palette()[name],
+      colour: (name) => this.colours[name],
     };
     this._build();
     this.stop = new AbortController();
     const { signal } = this.stop;
-    this.root.addEventListener("keydown", (event) => this._key(event), { signal });
+    // on a page of its own the keys work wherever nothing else has the focus
+    const heard = options.hash ? document : this.root;
+    heard.addEventListener("keydown", (event) => this._key(event), { signal });
     this.resizing = new ResizeObserver(() => this._resized());
     this.resizing.observe(this.boards);
     for (const query of ["(prefers-color-scheme: dark)", "print"])
@@ -63,6 +65,7 @@ class Explorer {
   destroy() {
     this.stop.abort();
     this.resizing.disconnect();
+    clearTimeout(this.waiting);
     this._play(false);
     this.element.replaceChildren();
   }
@@ -70,7 +73,8 @@ class Explorer {
   // Colours in use, by name: those of the theme that is seen, light on paper.
   palette() {
     const style = getComputedStyle(this.root);
-    return new Proxy({}, { get: (_, name) => style.getPropertyValue(`--pt-${name}`).trim() });
+    const known = {};
+    return new Proxy(known, { get: (_, name) => (known[name] ??= style.getPropertyValue(`--pt-${name}`).trim()) });
   }
 
   _build() {
@@ -291,6 +295,7 @@ class Explorer {
 
   _key(event) {
     const { key, target } = event;
+    if (target !== document.body && !this.root.contains(target)) return;
     const typing = target.matches("input[type=text], select, textarea");
     const control = event.ctrlKey || event.metaKey;
     const plain = key.length === 1 ? key.toLowerCase() : key;
@@ -311,6 +316,7 @@ class Explorer {
     const { session, mirror } = this;
     const { engine } = session;
     this.width = this.boards.clientWidth;
+    this.colours = this.palette();
     const narrow = this.width < 620;
     const room = mirror && !narrow ? (this.width - 24) / 2 : this.width;
     const high = Math.max(420, (globalThis.innerHeight || 800) - 90);
@@ -322,22 +328,33 @@ class Explorer {
     }
     const [i, j] = this.focused;
     this._focus(i, j);
-    this.numbers.show(session);
-    this.challenges.show(session);
     this.transport.draw(session, this.playing);
     this.controls.draw(session);
     this.legend.draw(session, this.look);
-    this.views.draw(session, mirror?.session ?? null, i);
+    // beside large matrices, the rest follows once the matrix is seen
+    clearTimeout(this.waiting);
+    if (this.board.large) this.waiting = setTimeout(() => this._drawRest(), 40);
+    else this._drawRest();
+  }
+
+  _drawRest() {
+    const { session, mirror } = this;
+    const { engine } = session;
+    this.numbers.show(session);
+    this.challenges.show(session);
+    this.views.draw(session, mirror?.session ?? null, this.focused[0]);
     if (this.options.hash) history.replaceState(null, "", `#order=${encodeURIComponent(session.code)}`);
-    this.options.onOrder({ code: session.code, groups: session.named(), complete: engine.done });
-    if (this.options.live && engine.done) this._evaluate();
+    const { links, rules } = session.form;
+    this.options.onOrder({ code: session.code, groups: session.named(), complete: engine.done, links, rules });
+    if (this.options.live && engine.done && !session.frame) this._evaluate();
   }
 
   // Digits of this order, measured by the program itself.
   async _evaluate() {
     const { session } = this;
-    const { code, format } = session;
-    const found = await this.options.live.evaluate(session.named(), format);
-    if (session.code === code && session.format === format) this.numbers.measured(found, format);
+    const { code, format, form } = session;
+    const ticket = (this.ticket = {});
+    const found = await this.options.live.evaluate(session.named(), format, form);
+    if (this.ticket === ticket && session.code === code && session.format === format) this.numbers.measured(found, format);
   }
 }

@@ -6,10 +6,11 @@ import { h, plural, replaced, select } from "./dom.mjs";
 const BINS = 180;
 const MOST = 100; // bodies of a subtree
 
-export function mountLarge(element, data, { onOrder, live, mount }) {
+export function mountLarge(element, data, { onOrder, mount }) {
   const { parent } = data.structures.whole;
   const size = subtreeSizes(parent);
   const status = h("p", { class: "status", role: "status", "aria-live": "polite" });
+  const caption = h("figcaption", { class: "soft" });
   const canvas = h("canvas", { width: BINS * 3, height: BINS * 3, role: "img" });
   const below = h("div", { class: "below" });
   let inner = null;
@@ -22,21 +23,21 @@ export function mountLarge(element, data, { onOrder, live, mount }) {
     const blocks = engine.graph.blocks.length;
     const text = `${plural(blocks, "block")} a side: each dot stands for ${Math.ceil(blocks / BINS)} by ${Math.ceil(blocks / BINS)} blocks, darker where more are nonzero. ${order ? `${name} fills ${engine.fill.toLocaleString("en")} blocks.` : ""}`;
     canvas.setAttribute("aria-label", text);
-    status.textContent = text;
+    caption.textContent = text;
   };
   const choice = candidates(size, data.structures.whole.names);
   const open = (text) => {
     const k = Number(text);
     const part = subtree(data, k);
     inner?.destroy();
-    inner = mount(below, part, { onOrder, live, hash: false });
+    inner = mount(below, part, { onOrder, hash: false });
     status.textContent = `Below: the subtree of ${data.structures.whole.names[k]}, ${part.bodies} of its ${size[k]} bodies, on structure alone.`;
   };
   const list = select("Order", orders, "", show);
   const pick = select("Subtree", choice, choice[0][0], open);
   const root = h("div", { class: "pivotree", "data-theme": "auto" },
     h("header", {}, h("div", {}, h("h1", {}, data.model), h("p", { class: "soft" }, `${data.bodies.toLocaleString("en")} bodies: too many to draw block by block. Shown are densities, and one subtree at a time.`))),
-    h("div", { class: "controls" }, list.node, pick.node), status, h("div", { class: "density" }, canvas),
+    h("div", { class: "controls" }, list.node, pick.node), status, h("figure", { class: "density" }, canvas, caption),
   );
   replaced(element, root, below);
   show("");

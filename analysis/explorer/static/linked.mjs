@@ -77,7 +77,7 @@ export function eliminationScene(engine, labels, width, height) {
     const last = step === engine.step;
     items.push({ t: "ellipse", x: px(k), y: py(k), rx: small * (pivot.length === 2 ? 1.5 : 1), ry: small, fill: last ? "new" : "entry", c: "ink", lw: last ? 2 : 1 });
   });
-  if (members.length <= 16 && at.leaves <= 5)
+  if (members.length <= 16 && at.leaves <= 4 && engine.graph.blocks.length <= 40)
     members.forEach(({ pivot }, k) => {
       const tex = pivot.map((b) => labels.unknown(b)).join(" ");
       items.push({ t: "tex", x: px(k) + small + 8 + 5 * pivot.length, y: py(k), tex, size: 10, c: "soft" });
@@ -86,7 +86,7 @@ export function eliminationScene(engine, labels, width, height) {
   return { width, height, items, nodes: members.map((m, k) => [px(k), py(k), m.pivot[0]]), r: small };
 }
 
-const short = (x) => (x >= 1e6 ? `${(x / 1e6).toFixed(1)}M` : x >= 1e4 ? `${Math.round(x / 1e3)}k` : `${Math.round(x * 10) / 10}`);
+const short = (x) => (x >= 1e6 ? `${(x / 1e6).toFixed(1)}M` : x >= 1e4 ? `${Math.round(x / 1e3)}k` : x >= 100 ? Math.round(x).toLocaleString("en") : `${Math.round(x * 10) / 10}`);
 
 // Panels side by side.  panels: [{ title, lines: [{ points: [[x, y]], c, dash }] }]; ``now``: the step
 export function curveScene(panels, steps, now, width, height) {

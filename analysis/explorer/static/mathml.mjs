@@ -50,8 +50,10 @@ export function spoken(tex) {
       return `${a.script ? "script " : ""}${a.base}${names[a.accent] ?? ""}${a.sub ? ` ${a.sub}` : ""}${sup}`;
     })
     .join(" ")
-    .replace("Φ", "Phi")
-    .replace("−", "minus");
+    .replaceAll("Φ", "Phi")
+    .replaceAll("−", "minus")
+    .replaceAll("+", "plus")
+    .replaceAll("=", "is");
 }
 
 const MATH = "http://www.w3.org/1998/Math/MathML";

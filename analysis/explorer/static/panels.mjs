@@ -31,7 +31,7 @@ export function blockPanel() {
   const { node, body } = panel("Block");
   const show = (session, labels, i, j, preview) => {
     if (i === null) {
-      replaced(body, h("p", { class: "soft" }, "Point at a block, or move to it with the arrow keys."));
+      replaced(body, h("p", { class: "soft empty" }, "Point at a block, or move to it with the arrow keys."));
       return;
     }
     const { engine, model } = session;
@@ -57,7 +57,7 @@ export function blockPanel() {
 
 // How much of the order's error a step has caused, where it is known.
 function blameOf(session, step) {
-  const blame = session.onPlan && session.order(session.name)?.blame;
+  const blame = session.onPlan && !session.frame && session.order(session.name)?.blame;
   const found = step && blame ? blame.pivots.find(([s]) => s === step) : null;
   if (!found) return "";
   return `Blame: step ${step} causes ${(100 * found[1]).toFixed(0)} % of the error of ${blame.output} in ${blame.format}.`;
@@ -72,7 +72,7 @@ export function numbersPanel(replay) {
     const rows = [];
     const answer = model.answer();
     const failed = model.failed;
-    if (model.why) rows.push(h("p", { class: "soft" }, `No numbers of its own: ${model.why}. Measured errors are below.`));
+    if (model.why) rows.push(h("p", { class: "soft" }, `No numbers of its own: ${model.why}.${data.entries ? " Measured errors are below." : ""}`));
     else if (model.stopped) rows.push(h("p", { class: "soft" }, `${model.stopped}.`));
     if (failed) rows.push(h("p", { class: "refused" }, `In ${format} the pivot ${engine.graph.name(failed.block)} of step ${failed.step} is ${failed.value === 0 ? "zero" : "not a number"}.`));
     if (answer?.why) rows.push(h("p", { class: "soft" }, `No certified answer in ${format}: ${answer.why}`));
@@ -101,15 +101,16 @@ function table(session, replay) {
   const rows = data.orders.map((order) =>
     h("tr", { class: session.onPlan && session.name === order.name ? "now" : "" },
       h("td", {}, button(order.name, `Replay ${order.name}: ${order.what} ${order.source}`, () => replay(order.name), { class: "link" })),
-      h("td", {}, String(order.fill)), h("td", {}, String(order.height)), h("td", { title: measured(order)?.failed ?? order.refused ?? "" }, digits(order)),
+      h("td", {}, String(order.fill)), h("td", {}, String(order.height)), data.entries ? h("td", { title: measured(order)?.failed ?? order.refused ?? "" }, digits(order)) : null,
     ),
   );
-  const head = h("thead", {}, h("tr", {}, ...["order", "fill", "height", `digits, ${format}`].map((t) => h("th", { scope: "col" }, t))));
-  return h("div", { class: "scroll" }, h("table", {}, h("caption", {}, "Registered orders, measured by pivotree"), head, h("tbody", {}, ...rows)));
+  const titles = ["order", "fill", "height", ...(data.entries ? [`digits, ${format}`] : [])];
+  const head = h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", { scope: "col" }, title))));
+  return h("div", { class: "scroll" }, h("table", {}, h("caption", {}, `Registered orders${data.entries ? ", measured by pivotree" : ""}${session.frame ? " for the example as given" : ""}`), head, h("tbody", {}, ...rows)));
 }
 
 function culprits(session) {
-  const blame = session.onPlan && session.order(session.name)?.blame;
+  const blame = session.onPlan && !session.frame && session.order(session.name)?.blame;
   if (!blame) return [];
   return [
     h("p", {}, blame.sentence),

@@ -33,7 +33,7 @@ export class Legend {
 
   draw(session, look) {
     const { engine, model } = session;
-    const names = engine.graph.blocks.length <= 40 ? new Labels(engine).key() : "";
+    const names = engine.graph.blocks.length <= 40 ? new Labels(engine, 0).key() : "";
     this.key.textContent = names && `Bodies: ${names}.`;
     const most = look.digits();
     const shown = look.heat && model.high;
@@ -63,7 +63,7 @@ export class Views {
   draw(session, mirror, focused) {
     const { engine } = session;
     this.session = session;
-    const labels = new Labels(engine);
+    const labels = new Labels(engine, 0); // names of unknowns do not change
     const gone = engine.graph.structure.names.filter((_, k) => engine.gone[k]).length;
     this.scene = bodyScene(engine, labels, WIDTH, HEIGHT, focused === null ? -1 : engine.graph.body(focused));
     const bodies = drawn(this.bodies, "Multibody tree, base below", this.scene, `Multibody tree: ${gone} of ${plural(engine.graph.n, "body")} eliminated`);

@@ -1,0 +1,436 @@
+"""The explorer's page in headless Chromium: by clicks, by keys, exported, printed, timed."""
+
+import json
+import re
+import shutil
+import statistics
+from xml.etree import ElementTree
+
+import pytest
+from helpers import system_of
+
+import kkt
+import orderings
+from analysis.cli import main
+from analysis.explorer import explorer_data, write_folder, write_page
+from analysis.figures.style import DARK, LIGHT
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Pages by the spec of their model, each written once."""
+    folder, known = tmp_path_factory.mktemp("pages"), {}
+
+    def page_of(spec, orders=("abm", "crbm", "lagrange"), formats=("float32",)):
+        if spec not in known:
+            data = explorer_data(kkt.build(kkt.load(spec)), spec, orders, formats)
+            known[spec] = write_page(data, folder / f"{len(known)}.html")
+        return known[spec]
+
+    return page_of
+
+
+@pytest.fixture
+def opened(chromium, pages):
+    """Opens a page; at the end nothing was said on the console and nothing left the machine."""
+    said, asked, contexts = [], [], []
+
+    def open_page(path, code="", **options):
+        context = chromium.new_context(viewport={"width": 1280, "height": 900}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        path = path if hasattr(path, "as_uri") else pages(path)
+        page.goto(path.as_uri() + (f"#order={code}" if code else ""))
+        page.wait_for_selector(".grid svg, .grid canvas")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert said == []
+    assert all(url.startswith(("file:", "blob:", "data:")) for url in asked), asked
+
+
+def status(page):
+    return page.locator("[role=status]").first.inner_text()
+
+
+def counter(page):
+    return page.locator(".counter").inner_text()
+
+
+def at_block(page, row, column):
+    """The place of a block on the screen, by its row and column: (4) listed as (6), tip to base."""
+    names = [f"{kind}_{k}" for k in ("j3", "j2", "j1") for kind in ("pdd", "qdd", "f")]
+    size = {"pdd": 6.0, "qdd": 2.1, "f": 6.0}  # a joint's row is drawn a little thicker
+    box = page.locator(".grid").first.bounding_box()
+    margin, total = 34.0, sum(size[name.partition("_")[0]] for name in names)
+    scale = (box["width"] - margin - 2.0) / total
+
+    def middle(name):
+        before = names[: names.index(name)]
+        ahead = sum(size[other.partition("_")[0]] for other in before)
+        return margin + scale * (ahead + size[name.partition("_")[0]] / 2)
+
+    return box["x"] + middle(column), box["y"] + middle(row)
+
+
+def click(page, row, column=None):
+    page.locator(".grid").first.scroll_into_view_if_needed()
+    page.mouse.click(*at_block(page, row, column or row))
+
+
+def own(page):
+    page.select_option("select >> nth=0", "/whole")
+
+
+# -- through an elimination -----------------------------------------------------------------------
+
+
+def test_a_full_abm_by_clicks(opened):
+    page = opened("chain:3")
+    own(page)
+    for k in ("j3", "j2", "j1"):
+        page.get_by_role("button", name="Open or close a bracket").click()
+        for kind in ("pdd", "qdd", "f"):
+            click(page, f"{kind}_{k}")
+        page.get_by_role("button", name="Open or close a bracket").click()
+        assert "Step" in status(page) and f"pdd_{k}" in status(page)
+    assert "step 3 of 3 · fill 2" in counter(page)
+    assert "All blocks are eliminated" in status(page) and "digits of qdd kept" in status(page)
+    kept = float(re.search(r"([\d.]+) digits of qdd kept in float32", status(page))[1])
+    assert kept >= 6.0
+    challenge = page.locator(".challenges li").first
+    assert "done" in (challenge.get_attribute("class") or "")
+
+
+def test_a_full_abm_by_keys_alone(opened):
+    page = opened("chain:3")
+    own(page)
+    page.keyboard.press("Escape")
+    page.locator("body").press("Tab")
+    page.evaluate("document.activeElement.blur()")
+    for _ in range(30):  # to the matrix as a reader without a mouse gets there
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.getAttribute('role')") == "grid":
+            break
+    assert page.evaluate("document.activeElement.getAttribute('role')") == "grid"
+    for k in ("j3", "j2", "j1"):
+        page.keyboard.press("b")
+        for kind in ("pdd", "qdd", "f"):
+            assert (
+                page.locator(".grid").first.get_attribute("data-cell") == f"{kind}_{k} {kind}_{k}"
+            )
+            page.keyboard.press("Enter")
+            page.keyboard.press("Shift+ArrowDown")
+        page.keyboard.press("b")
+    assert "step 3 of 3 · fill 2" in counter(page) and "All blocks are eliminated" in status(page)
+    page.keyboard.press("u")
+    assert "Undone: step 3" in status(page)
+    page.keyboard.press("Control+y")
+    assert "step 3 of 3" in counter(page)
+    page.keyboard.press("Home")
+    assert "step 0 of 3" in counter(page)
+
+
+def test_what_the_keys_reach_is_told(opened):
+    page = opened("chain:3", "w.p2q2f2")  # (pdd_j3 qdd_j3 f_j3) is gone
+    page.keyboard.press("m")
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowDown")
+    cell = page.locator("[role=gridcell]")
+    assert page.locator(".grid").get_attribute("aria-activedescendant") == cell.get_attribute("id")
+    told = cell.get_attribute("aria-label")
+    assert told.startswith("row pdd_j2, column pdd_j2: M hat 2.")
+    assert "As the next pivot: fills 0 blocks" in told and "operations" in told
+
+
+def test_refusals_say_why(opened):
+    page = opened("chain:3")
+    own(page)
+    for row, column, words in [
+        ("qdd_j3", "f_j3", "(qdd_j3, f_j3) is not square: 1x6"),
+        ("qdd_j3", None, "qdd_j3 is structurally zero: eliminate pdd_j3 and f_j3 first"),
+        ("f_j3", None, "f_j3 is structurally zero: eliminate pdd_j3 first"),
+        ("pdd_j2", "f_j3", "is no identity"),
+        ("pdd_j3", "pdd_j1", "(pdd_j3, pdd_j1) is zero"),
+    ]:
+        click(page, row, column)
+        assert words in status(page), (row, column, status(page))
+        assert "refused" in page.locator("[role=status]").get_attribute("class")
+    click(page, "pdd_j3", "f_j3")  # the paper's pivot off the diagonal
+    assert "Step 1: (pdd_j3 f_j3)" in status(page)
+    click(page, "pdd_j3")
+    assert "eliminated already, at step 1" in status(page)
+
+
+def test_a_rank_is_told(opened):
+    # the joint above has gone through f of its child: one row of six is left to pivot on
+    page = opened("chain:3", "w.p1f1.q1")
+    click(page, "f_j3")
+    assert "f_j3 has rank 1 of 6: eliminate pdd_j3 first" in status(page)
+
+
+def test_a_preview_comes_before_the_click(opened):
+    page = opened("chain:3")
+    own(page)
+    page.mouse.move(*at_block(page, "pdd_j2", "pdd_j2"))
+    told = page.locator("aside .panel").first
+    told.get_by_text("As the next pivot").wait_for()
+    text = told.inner_text()
+    order = [[("pdd", "j2")]]
+    rest = [[b] for b in (("pdd", "j3"), ("pdd", "j1"))]
+    rest += [[(kind, k)] for kind in ("f", "qdd") for k in ("j3", "j2", "j1")]
+    factor = kkt.symbolic(kkt.plan(order + rest, system_of("chain:3").structure))
+    fill = int((factor.fill_step == 0).sum())
+    assert f"fills {fill} block" in text and "digits of float32 lost" in text
+    assert "step 0" in counter(page)
+    assert page.locator(".over rect[stroke-dasharray]").count() >= 2 * fill
+
+
+def test_undo_to_the_start_and_back(opened):
+    page = opened("chain:3")
+    page.get_by_role("button", name="To the end").click()
+    last = page.locator(".layer").first.inner_html()
+    for _ in range(3):
+        page.get_by_role("button", name="Undo (U)").click()
+    assert "step 0 of 3 · fill 0 · 0 operations" in counter(page)
+    assert page.get_by_role("button", name="Undo (U)").is_disabled()
+    for _ in range(3):
+        page.get_by_role("button", name="Redo (R)").click()
+    assert page.locator(".layer").first.inner_html() == last
+
+
+def test_play_runs_to_the_end(opened):
+    page = opened("chain:3")
+    page.keyboard.press("p")
+    page.locator(".counter", has_text="step 3 of 3").wait_for()
+
+
+def test_two_orders_in_step(opened):
+    page = opened("chain:3")
+    page.select_option("select >> nth=1", "crbm")
+    assert page.locator(".board").count() == 2
+    for k in (1, 2, 3):
+        page.get_by_role("button", name="Next step of the order").click()
+        label = page.locator(".board .grid").nth(1).get_attribute("aria-label")
+        assert label == f"Block matrix of crbm, step {k}"
+    page.get_by_role("button", name="Undo (U)").click()
+    assert "step 2" in page.locator(".board .grid").nth(1).get_attribute("aria-label")
+    first, second = (page.locator(".board .base, .board .layer:first-child").nth(i) for i in (0, 1))
+    assert first.inner_html() != second.inner_html()
+
+
+def test_the_order_is_shared_in_the_address(opened):
+    page = opened("chain:3")
+    own(page)
+    click(page, "pdd_j3", "f_j3")
+    click(page, "qdd_j3")
+    code = page.evaluate("location.hash")
+    again = opened("chain:3", code.removeprefix("#order="))
+    assert counter(again) == counter(page).replace("of 3", "of 2")
+    assert again.evaluate("location.hash") == code
+    bad = opened("chain:3", "w.p99")
+    assert "does not fit this model" in status(bad)
+
+
+def test_checkpoints_bring_back_a_state(opened):
+    page = opened("chain:3", "abm@2")
+    page.keyboard.press("c")
+    page.keyboard.type("before the base")
+    page.keyboard.press("Enter")
+    assert "Checkpoint before the base is set" in status(page)
+    page.get_by_role("button", name="To the end").click()
+    page.get_by_role("button", name="Go to checkpoint before the base").click()
+    assert "step 2 of 3" in counter(page)
+
+
+def test_formulas_are_math(opened):
+    page = opened("chain:3", "abm@1")
+    page.mouse.move(*at_block(page, "pdd_j2", "pdd_j2"))
+    formula = page.locator(".formula math")
+    formula.wait_for()
+    told = formula.get_attribute("aria-label")
+    assert told.startswith("M hat 2 is M 2 plus Phi 21 M 1 Phi 21 star minus")
+    assert formula.locator("msubsup").count() >= 2
+
+
+def test_sliders_change_the_example(opened):
+    page = opened("example3:m1=1e8,case=2", "abm@2")
+    page.get_by_role("slider", name="Mass ratio").fill("9")
+    page.get_by_role("slider", name="Tilt").fill("3")
+    assert "Mass ratio 1e9, tilt 45°" in status(page)
+    assert "the pivot qdd_2" in page.locator("aside").inner_text()  # D_2 is 0, as in Table 2
+    page.get_by_role("slider", name="Tilt").fill("0")
+    assert "7.2 digits" in page.locator("aside .answer").inner_text()
+
+
+# -- out of the page ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["SVG", "PNG", "PDF", "TikZ", "JSON"])
+def test_exports_are_what_they_say(opened, kind, tmp_path, capsys):
+    page = opened("chain:3", "abm@3")
+    page.locator("summary", has_text="Export").click()
+    page.select_option("aside select", "range")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=f"Export as {kind.lower()}").click()
+    path = tmp_path / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    raw = path.read_bytes()
+    if kind == "SVG":
+        root = ElementTree.fromstring(raw)
+        assert root.tag.endswith("svg") and b"var(" not in raw and LIGHT.new.encode() in raw
+        assert "chain:3, abm: step 3, fill 2" in "".join(root.itertext())
+    elif kind == "PNG":
+        assert raw.startswith(b"\x89PNG") and len(raw) > 20_000
+    elif kind == "PDF":
+        assert raw.startswith(b"%PDF-1.4") and raw.rstrip().endswith(b"%%EOF")
+        assert raw.count(b"/Type /Page ") == 4
+        start = int(re.search(rb"startxref\n(\d+)", raw)[1])
+        assert raw[start:].startswith(b"xref")
+        for number, offset in enumerate(re.findall(rb"(\d{10}) 00000 n", raw), start=1):
+            assert raw[int(offset) :].startswith(b"%d 0 obj" % number)
+    elif kind == "TikZ":
+        text = raw.decode()
+        assert text.count(r"\begin{tikzpicture}") == 4 == text.count(r"\end{tikzpicture}")
+        assert r"$\hat{M}_{2}$" in text
+    else:
+        assert json.loads(raw)["complete"] and len(json.loads(raw)["steps"]) == 3
+        order = orderings.get(str(path))
+        fill = kkt.symbolic(kkt.plan(order, system_of("chain:3").structure)).fill_blocks
+        assert fill == 2
+        assert main(["solve", "chain:3", "--order", str(path), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["error"] < 1e-14
+
+
+def test_dark_light_and_paper(opened):
+    page = opened("chain:3", color_scheme="dark")
+
+    def colour(selector=".pivotree"):
+        return page.evaluate(
+            f"getComputedStyle(document.querySelector('{selector}')).backgroundColor"
+        )
+
+    def rgb(text):
+        return "rgb({}, {}, {})".format(*(int(text[i : i + 2], 16) for i in (1, 3, 5)))
+
+    assert colour() == rgb(DARK.page) == colour("body")
+    page.get_by_role("button", name=re.compile("^Theme")).click()
+    page.get_by_role("button", name=re.compile("^Theme")).click()
+    assert colour() == rgb(LIGHT.page) == colour("body")
+    page.get_by_role("button", name=re.compile("^Theme")).click()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert colour() == rgb(LIGHT.page) == colour("body")
+    assert not page.locator(".transport").is_visible() and page.locator(".grid").is_visible()
+    page.emulate_media(media="screen", color_scheme="dark", reduced_motion="reduce")
+    button = "getComputedStyle(document.querySelector('button')).transitionDuration"
+    assert page.evaluate(button) == "0s"
+
+
+def test_focus_can_be_seen(opened):
+    page = opened("chain:3")
+    page.keyboard.press("Tab")
+    width = page.evaluate("parseFloat(getComputedStyle(document.activeElement).outlineWidth)")
+    assert width >= 2.0
+    page.keyboard.press("m")
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".over rect").count() >= 2  # the cursor, with a rim of the page's colour
+
+
+def test_narrow_screens_do_not_scroll_sideways(opened):
+    page = opened("chain:3", "crbm@2")
+    page.set_viewport_size({"width": 375, "height": 740})
+    page.wait_for_timeout(100)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+def test_the_folder_works_without_inline_code(opened, tmp_path):
+    data = explorer_data(system_of("chain:3"), "chain:3", ["abm"], ["float32"])
+    write_folder(data, tmp_path / "strict")
+    page = opened(tmp_path / "strict" / "index.html")
+    page.get_by_role("button", name="To the end").click()
+    assert "All blocks are eliminated" in status(page)
+
+
+# -- speed and size -------------------------------------------------------------------------------
+
+
+def test_300_blocks_are_repainted_at_once(opened):
+    page = opened(pages_of_a_hundred(), "crbm@40")
+    assert page.locator(".grid").get_attribute("aria-rowcount") == "303"
+    times = page.evaluate(
+        """async () => {
+          const step = document.querySelector('[aria-label^="Next step"]');
+          const times = [];
+          for (let k = 0; k < 15; k++) {
+            await new Promise((done) => setTimeout(done, 60));
+            const start = performance.now();
+            step.click();
+            await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+            times.push(performance.now() - start);
+          }
+          return times;
+        }"""
+    )
+    assert statistics.median(times) <= 50.0, times
+    assert "step 55 of 202" in counter(page)
+
+
+_HUNDRED = {}
+
+
+def pages_of_a_hundred():
+    """101 joints, 303 blocks a side; its numbers are the page's own."""
+    if not _HUNDRED:
+        import tempfile
+        from pathlib import Path
+
+        system = kkt.build(kkt.load("random_tree:n=101,seed=1,joints=revolute"))
+        data = explorer_data(system, "101 joints", ["crbm", "abm"], [])
+        _HUNDRED["page"] = write_page(data, Path(tempfile.mkdtemp()) / "page.html")
+    return _HUNDRED["page"]
+
+
+def test_the_first_paint_comes_within_half_a_second(opened):
+    def first_paint():
+        page = opened("chain:3")
+        page.wait_for_timeout(500)
+        return page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+
+    assert min(first_paint() for _ in range(3)) <= 500.0
+
+
+def test_a_large_tree_is_shown_by_densities_and_a_subtree(opened, tmp_path):
+    system = kkt.build(kkt.load("random_tree:n=10000,seed=4"))
+    data = explorer_data(system, "large", ["abm"], [])
+    page = opened(write_page(data, tmp_path / "large.html"))
+    text = page.locator("body").inner_text()
+    assert "10,000 bodies: too many to draw block by block" in text
+    assert re.search(r"each dot stands for \d+ by \d+ blocks", text)
+    page.select_option("select >> nth=0", "abm")
+    assert "abm fills 9,999 blocks" in page.locator("figcaption").first.inner_text()
+    assert "Below: the subtree of" in status(page)
+    page.get_by_role("button", name="Next step of the order").click()
+    assert "step 1 of" in counter(page)
