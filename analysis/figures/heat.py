@@ -36,7 +36,7 @@ class BlockLoss:
     tape: Tape
     row: NDArray[np.int64]  # (E,) positions; the right-hand side is column B, the answer B + 1
     col: NDArray[np.int64]  # (E,)
-    digits: NDArray[np.float64]  # (E,) log10(error / u), at least 0; infinite: not a number
+    digits: NDArray[np.float64]  # (E,) log10(error / u), 0 to all; infinite: not a number
 
     @property
     def blocks(self) -> int:
@@ -46,36 +46,56 @@ class BlockLoss:
 def block_loss(tape: Tape, system: System, format: Format) -> BlockLoss:
     """Largest error of the operations on each block, over the format's unit roundoff u.
 
-    An operation's error is its distance to a double-double shadow that ran on the same data,
-    relative to the largest entry that the shadow has in the same block instruction; a pivot counts
-    by itself as well, relative to its own size.  Blocks on which nothing is computed, such as
-    identities, are left out.
+    The error of a block is the largest distance of what is computed on it to a double-double
+    shadow that ran on the same data, relative to the largest entry that the shadow has on it; a
+    pivot counts by itself as well, relative to its own size.  No more digits are lost than the
+    format has.  Blocks on which nothing is computed, such as identities, are left out.
     """
     seen = observe(tape, system.entries, format, "dd", sums=False)
     factor = tape.program.symbolic
-    if factor is None or seen.blocks.error is None:
+    if factor is None:
         raise ValueError("tape: belongs to no elimination")
     count = len(factor.pivot)
     where = np.full(5 * factor.plan.graph.structure.n + 1, count, dtype=np.int64)  # last: of -1
     where[factor.plan.blocks] = np.arange(count)
-    worst: dict[tuple[int, int], float] = {}
-    errors, counted = seen.blocks.error.tolist(), seen.blocks.operations.tolist()
-    for place, error, operations in zip(tape.program.places, errors, counted, strict=True):
-        if not operations or not place.blocks:
-            continue
-        digits = math.inf if not math.isfinite(error) else 0.0
-        if math.isfinite(error) and error > format.unit:
-            digits = math.log10(error / format.unit)
-        at = [int(where[b]) for b in place.blocks]
-        if place.back and place.label == "x" and tape.program.pivots[place.pivot].pair:
-            at = at[-1:]  # the second unknown of a pair, from the first
-        for i, j in _targets(place.label, at, place.back, count):
-            worst[i, j] = max(worst.get((i, j), 0.0), digits)
+    off, size = _furthest(seen, where, count)
+    worst = {at: _lost(off[at], size[at], format) for at in off}
     for t, digits in _pivot_loss(seen, format, where):
         worst[t, t] = max(worst.get((t, t), 0.0), digits)
     cells = sorted(worst)
     ends = np.array(cells, dtype=np.int64).reshape(-1, 2)
     return BlockLoss(tape, ends[:, 0], ends[:, 1], np.array([worst[c] for c in cells]))
+
+
+def _furthest(
+    seen: Observation, where: NDArray[np.int64], count: int
+) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
+    """Largest distance to the shadow, and largest entry of the shadow, of each block."""
+    off: dict[tuple[int, int], float] = {}
+    size: dict[tuple[int, int], float] = {}
+    program, blocks = seen.tape.program, seen.blocks
+    if blocks.off is None or blocks.scale is None:
+        raise ValueError("trace: ran without a shadow")
+    for k, place in enumerate(program.places):
+        if not blocks.operations[k] or not place.blocks:
+            continue
+        at = [int(where[b]) for b in place.blocks]
+        if place.back and place.label == "x" and program.pivots[place.pivot].pair:
+            at = at[-1:]  # the second unknown of a pair, from the first
+        for target in _targets(place.label, at, place.back, count):
+            off[target] = max(off.get(target, 0.0), float(blocks.off[k]))
+            size[target] = max(size.get(target, 0.0), float(blocks.scale[k]))
+    return off, size
+
+
+def _lost(off: float, size: float, format: Format) -> float:
+    """Digits between u and an error; no more than the format has, infinite for what is none."""
+    if not math.isfinite(off):
+        return math.inf
+    most = -math.log10(format.unit)
+    if off >= size:
+        return most if off > 0.0 else 0.0
+    return min(most, max(0.0, math.log10(off / size / format.unit))) if off > 0.0 else 0.0
 
 
 def _pivot_loss(
@@ -89,13 +109,12 @@ def _pivot_loss(
     for number, slots in seen.tape.pivots.items():
         at = [int(where[graph.number(*block)]) for block in seen.tape.program.pivots[number].blocks]
         high, low = seen.shadow.values(np.asarray(slots))
-        with np.errstate(all="ignore"):
-            off = np.abs((signed(seen.v, slots).astype(float) - high) - low) / np.abs(high)
-            digits = np.log10(np.nan_to_num(off, nan=np.inf) / format.unit)
+        off = np.abs((signed(seen.v, slots).astype(float) - high) - low)
         stops = np.cumsum(factor.size[at])[:-1]
-        for t, own in zip(at, np.split(digits.ravel(), stops), strict=True):
+        lost = [_lost(float(o), float(h), format) for o, h in zip(off, np.abs(high), strict=True)]
+        for t, own in zip(at, np.split(np.array(lost), stops), strict=True):
             if len(own):
-                yield t, max(0.0, float(np.max(own)))
+                yield t, float(np.max(own))
 
 
 def _targets(label: str, at: list[int], back: bool, count: int) -> list[tuple[int, int]]:

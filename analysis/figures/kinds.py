@@ -234,7 +234,8 @@ KINDS = {
         Kind("pivots", "errors of the pivots, step by step", _pivots),
         Kind("digits", "correct digits of each order, in the format and in float64", _digits),
         Kind("condition", "errors at random states against the condition number", _condition),
-        Kind("cost", "operations against the number of bodies, the model growing from its base",
+        Kind("cost", "operations against the number of bodies, the model growing from its base; "
+             "curves end where counting takes long",
              _cost),
     )
 }  # fmt: skip

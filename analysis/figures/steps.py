@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from kkt import Elimination
 
@@ -18,6 +19,7 @@ from .units import unit_of
 _LINES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (5, 2, 1, 2)))
 _COLOURED = 6  # orders that can be told apart
 _MARKED = 40  # steps; with more, markers would hide the line
+_EACH = 400  # steps; with more, the largest error in each per cent of them is drawn
 
 
 def _telling(results: Mapping[str, Elimination]) -> list[str]:
@@ -33,6 +35,15 @@ def _telling(results: Mapping[str, Elimination]) -> list[str]:
     return [order for order in results if order in chosen]
 
 
+def _largest(share: NDArray[Any], error: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The largest error in each per cent of the steps; nan where none has one."""
+    at = np.minimum(share.astype(int), 99)
+    most = np.full(100, -1.0)
+    known = ~np.isnan(error)
+    np.maximum.at(most, at[known], error[known])
+    return np.arange(100) + 0.5, np.where(most < 0, np.nan, most)
+
+
 def pivot_errors(
     result_by_order: Mapping[str, Elimination],
     *,
@@ -45,8 +56,8 @@ def pivot_errors(
 
     Steps are counted in per cent, since orders differ in their number.  Steps without an error
     (pairs, whose pivots are identities, and exact pivots) are left out; a pivot that is zero or
-    not a number is a cross at the top.  Of many orders, those whose pivots lose most and least are
-    drawn in colour.
+    not a number is a cross at the top.  Of many steps, the largest error in each per cent is
+    drawn.  Of many orders, those whose pivots lose most and least are drawn in colour.
     """
     look = theme(dark, style)
     with settings():
@@ -59,6 +70,7 @@ def pivot_errors(
         ax.set_yscale("log")
         handles: list[Line2D] = []
         lost: list[tuple[float, str]] = []
+        coarse = False
         told = _telling(result_by_order)
         for order, result in result_by_order.items():
             step = np.array([s.step for s in result.steps], dtype=float)
@@ -68,6 +80,8 @@ def pivot_errors(
             if not len(step):
                 continue
             share = 100 * step / step[-1]
+            if len(step) > _EACH:
+                share, error, coarse = *_largest(share, error), True
             unit = unit_of(result.format) or 0.0
             seen = np.isfinite(error) & (error > unit / 1000)
             if order not in told:
@@ -90,7 +104,8 @@ def pivot_errors(
             ax.plot(x, 0.98, "x", color=colour, markersize=6, transform=ax.get_xaxis_transform())
         ax.set_xlim(0, 102)
         ax.set_xlabel("steps done [%]", color=look.ink)
-        ax.set_ylabel("relative error of pivots", color=look.ink)
+        what = "largest relative error in each %" if coarse else "relative error of pivots"
+        ax.set_ylabel(what, color=look.ink)
         _title(ax, title, look.ink)
         if lost:
             cross: dict[str, Any] = {"linestyle": "", "marker": "x", "color": look.ink}
