@@ -238,8 +238,38 @@ def test_two_orders_in_step(opened):
         assert label == f"Block matrix of crbm, step {k}"
     page.get_by_role("button", name="Undo (U)").click()
     assert "step 2" in page.locator(".board .grid").nth(1).get_attribute("aria-label")
-    first, second = (page.locator(".board .base, .board .layer:first-child").nth(i) for i in (0, 1))
-    assert first.inner_html() != second.inner_html()
+    page.select_option("select >> nth=1", "lagrange")  # and a third
+    assert page.locator(".board").count() == 3
+    first, second = (page.locator(".board .layer").nth(i).inner_html() for i in (0, 2))
+    assert first != second
+    page.get_by_role("button", name="Take crbm away").click()
+    assert page.locator(".board h2").all_inner_texts() == ["abm", "lagrange"]
+
+
+def test_views_are_linked(opened):
+    page = opened("chain:3", "abm@2")
+    page.mouse.move(*at_block(page, "pdd_j3", "pdd_j3"))
+    rings = page.locator(".views .over ellipse")
+    assert rings.count() == 2  # its body, and its pivot in the elimination tree
+    body = page.locator(".views .image").first
+    body.scroll_into_view_if_needed()
+    box = body.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 14)  # the base
+    assert page.locator(".over rect[stroke-dasharray]").count() == 3
+    page.mouse.down()
+    page.mouse.up()
+    assert "Step 3: (pdd_j1 qdd_j1 f_j1)" in status(page)
+
+
+def test_an_order_is_opened_from_a_file(opened, tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps([[["pdd", "j3"], ["f", "j3"]], ["qdd:j3"]]))
+    page = opened("chain:3")
+    page.set_input_files("input[type=file]", path)
+    page.locator(".counter", has_text="step 2 of 2").wait_for()
+    path.write_text(json.dumps([[["qdd", "j3"]]]))
+    page.set_input_files("input[type=file]", path)
+    page.locator("[role=status]", has_text="mine.json: qdd_j3 is structurally zero").wait_for()
 
 
 def test_the_order_is_shared_in_the_address(opened):

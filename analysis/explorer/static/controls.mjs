@@ -26,7 +26,10 @@ export class Controls {
     const orders = data.orders.map((order) => [order.name, order.name]);
     const own = [["/whole", "your own"], ["/split", "your own, forces split"]];
     this.order = select("Order", [...orders, ...own], session.name || "/whole", (name) => explorer.choose(name));
-    this.beside = select("Beside it", [["", "nothing"], ...orders], "", (name) => explorer.beside(name));
+    this.beside = select("Beside it", [["", "add an order…"], ...orders], "", (name) => {
+      this.beside.list.value = "";
+      if (name) explorer.beside(name);
+    });
     this.rows = select("Rows", Object.entries(LAYOUTS), look.order, (order) => {
       look.order = order;
       explorer.draw();

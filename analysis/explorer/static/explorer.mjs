@@ -40,7 +40,7 @@ class Explorer {
   constructor(element, data, options) {
     Object.assign(this, { element, data, options, playing: 0, focused: [null, null] });
     this.session = new Session(data);
-    this.mirror = null;
+    this.mirrors = [];
     this.look = {
       order: "body", heat: false,
       digits: () => -Math.log10(unit(this.session.format)),
@@ -91,11 +91,14 @@ class Explorer {
     this.numbers = numbersPanel((name) => this.choose(name));
     this.challenges = challengePanel(data, say);
     this.checkpoints = checkpointPanel(() => this.session, (code, name) => this.go(code, `Back at checkpoint ${name}.`), say);
-    this.exports = exportPanel(() => this.session, this.look, () => data.palette?.light ?? this.palette(), say);
+    this.exports = exportPanel(() => this.session, this.look, () => data.palette?.light ?? this.palette(), say, () => this.draw());
     this.controls = new Controls(this);
     this.transport = new Transport(this);
     this.legend = new Legend();
-    this.views = new Views(data, (members) => this._report(this.session.model.eliminate(members)));
+    this.views = new Views(data, {
+      eliminate: (members) => this._report(this.session.model.eliminate(members)),
+      mark: (blocks) => this.board.overlay(blocks.map((b) => [b, b])),
+    });
     this.help = helpDialog();
     this.root = h("div", { class: "pivotree", "data-theme": "auto" },
       h("header", {},
@@ -122,7 +125,7 @@ class Explorer {
       play: () => this._play(!this.playing), start: () => this.jump(0), end: () => this.jump(this.session.length),
       bracket: () => this._bracket(), cancel: () => this.session.pending && this._cancel(),
       finish: () => this._finish(), help: () => this.help.showModal(), checkpoint: () => this.checkpoints.focus(),
-      matrix: () => this.board.grid.focus(), heat: () => this.data.entries && this.controls.heat.click(),
+      matrix: () => this.board.grid.focus(), body: () => this._body(), heat: () => this.data.entries && this.controls.heat.click(),
     };
     actions[does]();
   }
@@ -174,6 +177,15 @@ class Explorer {
     this.transport.draw(this.session, this.playing);
   }
 
+  // What is left of the body in question, as one bracket.
+  _body() {
+    const { engine, model } = this.session;
+    const [i] = this.focused;
+    const members = i === null ? [] : engine.left.filter((b) => engine.graph.body(b) === engine.graph.body(i));
+    if (members.length) this._report(model.eliminate(members));
+    else this.say("Point at a block of a body that is left.", true);
+  }
+
   _bracket() {
     if (!this.session.pending) {
       this.session.open();
@@ -210,24 +222,28 @@ class Explorer {
     this.say(order ? `${order.name}: ${order.what} ${order.source}. ${plural(order.groups.length, "step")}.` : "Your own order, from the start.");
   }
 
-  // A second order, in step with the first.
+  // One more order, in step with the first.
   beside(name) {
-    this.mirror?.board.node.remove();
-    this.mirror = null;
-    if (name) {
-      const session = new Session(this.data, this.session.format, this.session.frame);
-      session.choose(name);
-      this.mirror = { session, board: new Board(session, this.look) };
-      this.boards.append(this.mirror.board.node);
-    }
-    this.boards.classList.toggle("two", Boolean(name));
+    const session = new Session(this.data, this.session.format, this.session.frame);
+    session.choose(name);
+    const board = new Board(session, this.look);
+    const mirror = { session, board };
+    const away = button("×", `Take ${name} away`, () => {
+      board.node.remove();
+      this.mirrors = this.mirrors.filter((other) => other !== mirror);
+      this.draw();
+      this.say(`${name} is taken away.`);
+    }, { class: "small" });
+    board.heading.after(away);
+    this.mirrors.push(mirror);
+    this.boards.append(board.node);
     this.draw();
-    this.say(name ? `${name} goes in step beside ${this.session.title}.` : "One order is shown.");
+    this.say(`${name} goes in step beside ${this.session.title}.`);
   }
 
   // The same steps in another format, or for another frame of an example.
   rebuild(format, frame, text = `Numbers in ${format}.`) {
-    for (const session of [this.session, this.mirror?.session].filter(Boolean)) session.rebuilt(format, frame);
+    for (const session of [this.session, ...this.mirrors.map((m) => m.session)]) session.rebuilt(format, frame);
     this.draw();
     this.say(text + this._answered());
   }
@@ -290,6 +306,7 @@ class Explorer {
     const gone = i !== null && (session.engine.gone[i] || session.engine.gone[j]);
     board.preview = i === null || gone ? null : session.preview(i, j);
     board.overlay(i === null ? [] : [[i, j]]);
+    this.views.mark(i === null ? [] : [i, j]);
     this.block.show(session, board.labels, i, j, board.preview);
   }
 
@@ -313,16 +330,18 @@ class Explorer {
   }
 
   draw() {
-    const { session, mirror } = this;
+    const { session, mirrors, boards } = this;
     const { engine } = session;
-    this.width = this.boards.clientWidth;
+    boards.classList.toggle("more", mirrors.length > 0);
+    this.width = boards.clientWidth;
     this.colours = this.palette();
     const narrow = this.width < 620;
-    const room = mirror && !narrow ? (this.width - 24) / 2 : this.width;
+    const across = narrow ? 1 : Math.min(mirrors.length + 1, 2);
+    const room = (this.width - 24 * (across - 1)) / across;
     const high = Math.max(420, (globalThis.innerHeight || 800) - 90);
     const side = Math.floor(Math.max(240, Math.min(720, room, narrow ? room : high)));
     this.board.draw(side);
-    if (mirror) {
+    for (const mirror of mirrors) {
       mirror.session.jump(Math.min(engine.step, mirror.session.plan.length));
       mirror.board.draw(side);
     }
@@ -338,11 +357,11 @@ class Explorer {
   }
 
   _drawRest() {
-    const { session, mirror } = this;
+    const { session, mirrors } = this;
     const { engine } = session;
     this.numbers.show(session);
     this.challenges.show(session);
-    this.views.draw(session, mirror?.session ?? null, this.focused[0]);
+    this.views.draw(session, mirrors.map((m) => m.session), this.focused[0]);
     if (this.options.hash) history.replaceState(null, "", `#order=${encodeURIComponent(session.code)}`);
     const { links, rules } = session.form;
     this.options.onOrder({ code: session.code, groups: session.named(), complete: engine.done, links, rules });

@@ -5,7 +5,7 @@ import { button, h } from "./dom.mjs";
 export const KEYS = {
   u: "undo", "Control+z": "undo", ",": "undo", r: "redo", "Control+y": "redo", "Control+Shift+z": "redo",
   n: "step", ".": "step", p: "play", Home: "start", End: "end", b: "bracket", "(": "bracket", ")": "bracket",
-  Escape: "cancel", f: "finish", c: "checkpoint", m: "matrix", h: "heat", "?": "help",
+  Escape: "cancel", f: "finish", c: "checkpoint", e: "body", m: "matrix", h: "heat", "?": "help",
 };
 
 const TOLD = [
@@ -13,6 +13,7 @@ const TOLD = [
   ["Arrows", "move from block to block; with Shift along the diagonal"],
   ["Enter, Space", "make the block the next pivot, or put it into the open bracket"],
   ["B, (, )", "open a bracket, close it; Escape gives it up"],
+  ["E", "eliminate what is left of the body at the block, as one bracket"],
   ["U, Ctrl+Z", "undo"],
   ["R, Ctrl+Y", "redo"],
   ["N", "next step of the order; P plays it, Home and End jump"],
@@ -26,7 +27,7 @@ export function helpDialog() {
     h("h2", {}, "Elimination by hand"),
     h("p", {}, "The matrix is equation (4) of Ascher, Pai & Cloutier (1996). Pick a block on the diagonal and it is eliminated: every pair of its neighbours is coupled, and what was zero between them is filled in. Pick an identity block of pdd and f, and both are eliminated through the exact inverse of the pair. What cannot be a pivot is refused, with the reason."),
     h("p", {}, "A bracket holds several blocks that are eliminated together: its own block is inverted by itself, then meets its neighbours, and the update is added last. In exact numbers brackets change nothing; in a number format they decide which digits survive."),
-    h("p", {}, "Numbers are computed on this page, operation by operation in the format chosen, and the answer is held against one that is certified. Digits lost in a block are those by which it differs from a run in float64. The table of orders holds what pivotree itself has measured: its programs leave out zeros and ones, so that last digits may differ."),
+    h("p", {}, "Numbers are computed on this page, operation by operation in the format chosen, and the answer is held against one that is certified. Digits lost in a block are those by which it differs from a run in float64, relative to its largest entry. The table of orders holds what pivotree itself has measured: its programs leave out zeros and ones, so that last digits may differ."),
     h("dl", {}, ...TOLD.flatMap(([key, text]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)])),
     button("Close", "Close help", () => dialog.close()),
   );

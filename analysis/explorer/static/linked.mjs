@@ -23,7 +23,7 @@ export function treeLayout(parent) {
 }
 
 // Bodies: open circle while nothing is gone, half for some, full for all of its blocks.
-export function bodyScene(engine, labels, width, height, marked = -1) {
+export function bodyScene(engine, labels, width, height) {
   const { graph } = engine;
   const { parent } = graph.structure;
   const at = treeLayout(parent);
@@ -41,7 +41,6 @@ export function bodyScene(engine, labels, width, height, marked = -1) {
     const fill = gone === blocks.length ? "soft" : gone ? "shade" : "page";
     items.push({ t: "ellipse", x: px(k), y: py(k), rx: r, ry: r, fill, c: last ? "new" : "ink", lw: last ? 3 : 1.2 });
     if (gone && gone < blocks.length) items.push({ t: "line", x1: px(k) - r, y1: py(k), x2: px(k) + r, y2: py(k), c: "ink", lw: 1.2 });
-    if (k === marked) items.push({ t: "ellipse", x: px(k), y: py(k), rx: r + 4, ry: r + 4, c: "focus", lw: 2 });
     if (r >= 7) {
       const ink = fill === "soft" ? "page" : "ink";
       items.push({ t: "text", x: px(k), y: py(k) + 3.6, text: labels.subscript.get(k) ?? "", size: 10, c: ink, anchor: "middle" });
@@ -83,7 +82,7 @@ export function eliminationScene(engine, labels, width, height) {
       items.push({ t: "tex", x: px(k) + small + 8 + 5 * pivot.length, y: py(k), tex, size: 10, c: "soft" });
     });
   if (!order.length) items.push({ t: "text", x: width / 2, y: height / 2, text: "no pivot yet", size: 12, c: "soft", anchor: "middle" });
-  return { width, height, items, nodes: members.map((m, k) => [px(k), py(k), m.pivot[0]]), r: small };
+  return { width, height, items, nodes: members.map((m, k) => [px(k), py(k), m.pivot]), r: small };
 }
 
 const short = (x) => (x >= 1e6 ? `${(x / 1e6).toFixed(1)}M` : x >= 1e4 ? `${Math.round(x / 1e3)}k` : x >= 100 ? Math.round(x).toLocaleString("en") : `${Math.round(x * 10) / 10}`);

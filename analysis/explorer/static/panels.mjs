@@ -8,6 +8,8 @@ import { KINDS_OF_FILE, download, exported } from "./exporting.mjs";
 import { lostText } from "./scene.mjs";
 import { unit } from "./arithmetic.mjs";
 
+const SHORT = 150; // steps, up to which formulas of large matrices are written
+
 export function panel(title, ...children) {
   const body = h("div", { class: "body" }, ...children);
   const node = h("details", { class: "panel", open: true }, h("summary", {}, h("h2", {}, title)), body);
@@ -40,7 +42,7 @@ export function blockPanel() {
     const what = made < 0 ? "zero" : made === 0 ? "a block of the matrix" : `fill of step ${made}`;
     const gone = engine.gone[i] || engine.gone[j];
     const rows = [h("p", {}, h("strong", {}, `${graph.name(i)}, ${graph.name(j)}`), ` · ${graph.size[i]}×${graph.size[j]} · ${what}`)];
-    if (made >= 0 && labels) {
+    if (made >= 0 && (labels || engine.steps.length < SHORT)) {
       const { name, terms } = formula(engine, i, j);
       rows.push(h("p", { class: "formula", tabindex: "0", "aria-label": `Formula: ${spoken(`${name} = ${terms}`)}` }, math(name === terms ? name : `${name} = ${terms}`)));
     }
@@ -176,7 +178,7 @@ export function checkpointPanel(session, go, say) {
 
 // -- export ---------------------------------------------------------------------------------------
 
-export function exportPanel(session, look, palette, say) {
+export function exportPanel(session, look, palette, say, drawn) {
   const { node, body } = panel("Export");
   node.open = false;
   const range = select("what", [["step", "this step"], ["range", "all steps so far"]], "step", () => {});
@@ -188,10 +190,27 @@ export function exportPanel(session, look, palette, say) {
     const more = kind === "json" && !engine.done ? ` It is not complete: pivotree will name the ${plural(engine.left.length, "block")} left out.` : "";
     say(`${file} is written.${more}`);
   };
+  const open = h("input", {
+    type: "file", accept: ".json,application/json", "aria-label": "Open an order",
+    onchange: async (event) => {
+      try {
+        const document = JSON.parse(await event.target.files[0].text());
+        const groups = Array.isArray(document) ? document : document.groups;
+        session().setNamed(groups.map((group) => group.map((b) => (typeof b === "string" ? b.split(/:(.*)/s) : b.map(String)))));
+        drawn();
+        say(`${event.target.files[0].name}: ${plural(groups.length, "step")}.`);
+      } catch (error) {
+        drawn();
+        say(`Refused: ${event.target.files[0].name}: ${error.message}.`);
+      }
+      event.target.value = "";
+    },
+  });
   body.append(
     range.node,
     h("div", { class: "row" }, ...KINDS_OF_FILE.map((kind) => button(kind === "tikz" ? "TikZ" : kind.toUpperCase(), `Export as ${kind}`, () => make(kind)))),
     h("p", { class: "soft" }, "The JSON is an order: pivotree solve MODEL --order FILE.json"),
+    h("label", { class: "field" }, h("span", {}, "Open such a file"), open),
   );
   return { node };
 }

@@ -49,10 +49,9 @@ export class Legend {
 }
 
 export class Views {
-  // eliminate(members): a body's blocks, picked in its tree
-  constructor(data, eliminate) {
-    this.data = data;
-    this.eliminate = eliminate;
+  // actions: eliminate(members), of a body that is picked in its tree; mark(blocks) of the matrix
+  constructor(data, actions) {
+    Object.assign(this, { data, actions });
     this.known = new Map();
     this.bodies = h("figure", { class: "view" });
     this.tree = h("figure", { class: "view" });
@@ -60,50 +59,80 @@ export class Views {
     this.node = h("div", { class: "views" }, this.bodies, this.tree, this.curve);
   }
 
-  draw(session, mirror, focused) {
+  draw(session, mirrors, focused) {
     const { engine } = session;
     this.session = session;
     const labels = new Labels(engine, 0); // names of unknowns do not change
     const gone = engine.graph.structure.names.filter((_, k) => engine.gone[k]).length;
-    this.scene = bodyScene(engine, labels, WIDTH, HEIGHT, focused === null ? -1 : engine.graph.body(focused));
-    const bodies = drawn(this.bodies, "Multibody tree, base below", this.scene, `Multibody tree: ${gone} of ${plural(engine.graph.n, "body")} eliminated`);
-    bodies.addEventListener("click", (event) => this._pick(event, bodies));
-    const tree = eliminationScene(engine, labels, WIDTH, HEIGHT);
-    drawn(this.tree, "Elimination tree, last pivot on top", tree, `Elimination tree of ${plural(tree.nodes.length, "pivot")}`);
-    const other = mirror ? `; ${mirror.title}: fill ${mirror.engine.fill}` : "";
-    drawn(this.curve, "Along the steps", this._curves(session, mirror), `Fill ${engine.fill} and ${Math.round(engine.flops)} operations after step ${engine.step}${other}`);
+    this.scenes = [bodyScene(engine, labels, WIDTH, HEIGHT), eliminationScene(engine, labels, WIDTH, HEIGHT)];
+    const bodies = drawn(this.bodies, "Multibody tree, base below", this.scenes[0], `Multibody tree: ${gone} of ${plural(engine.graph.n, "body")} eliminated`);
+    const tree = drawn(this.tree, "Elimination tree, last pivot on top", this.scenes[1], `Elimination tree of ${plural(this.scenes[1].nodes.length, "pivot")}`);
+    this.images = [bodies, tree];
+    bodies.addEventListener("click", (event) => this._pick(event));
+    bodies.addEventListener("pointermove", (event) => this._point(event, 0));
+    tree.addEventListener("pointermove", (event) => this._point(event, 1));
+    for (const image of this.images) image.addEventListener("pointerleave", () => this.actions.mark([]));
+    const others = mirrors.map((mirror) => `; ${mirror.title}: fill ${mirror.engine.fill}`).join("");
+    drawn(this.curve, "Along the steps", this._curves([session, ...mirrors]), `Fill ${engine.fill} and ${Math.round(engine.flops)} operations after step ${engine.step}${others}`);
+    this.mark(focused === null ? [] : [focused]);
+  }
+
+  // Show where blocks belong: rings around their bodies, and around their pivots.
+  mark(blocks) {
+    if (!this.images) return;
+    const { graph } = this.session.engine;
+    const bodies = new Set(blocks.map((b) => graph.body(b)));
+    const wanted = [(k) => bodies.has(k), (members) => members.some((b) => blocks.includes(b))];
+    this.images.forEach((image, at) => {
+      const { nodes, r, width, height } = this.scenes[at];
+      const items = nodes.filter(([, , what]) => wanted[at](what)).map(([x, y]) => ({ t: "ellipse", x, y, rx: 1.6 * r + 3, ry: r + 4, c: "focus", lw: 2 }));
+      image.querySelector(".over").innerHTML = items.length ? svgText({ width, height, items }, colour) : "";
+    });
+  }
+
+  _hit(event, at) {
+    const { left, top, width } = this.images[at].getBoundingClientRect();
+    const [x, y] = [event.clientX - left, event.clientY - top].map((v) => (v * WIDTH) / width);
+    const { nodes, r } = this.scenes[at];
+    return nodes.find(([nx, ny]) => Math.hypot(nx - x, ny - y) <= r + 5)?.[2] ?? null;
+  }
+
+  _point(event, at) {
+    const hit = this._hit(event, at);
+    const { graph } = this.session.engine;
+    const own = at ? hit ?? [] : graph.blocks.filter((b) => graph.body(b) === hit);
+    this.actions.mark(own);
+    this.mark(own);
   }
 
   // A click on a body makes what is left of it the next bracket.
-  _pick(event, image) {
-    const { left, top, width } = image.getBoundingClientRect();
-    const [x, y] = [event.clientX - left, event.clientY - top].map((v) => (v * WIDTH) / width);
-    const hit = this.scene.nodes.find(([nx, ny]) => Math.hypot(nx - x, ny - y) <= this.scene.r + 5);
+  _pick(event) {
+    const hit = this._hit(event, 0);
     const { engine } = this.session;
-    const members = hit ? engine.left.filter((b) => engine.graph.body(b) === hit[2]) : [];
-    if (members.length) this.eliminate(members);
+    const members = hit === null ? [] : engine.left.filter((b) => engine.graph.body(b) === hit);
+    if (members.length) this.actions.eliminate(members);
   }
 
-  _curves(session, mirror) {
-    const both = [session, mirror].filter(Boolean);
-    const looks = [{ c: "s0", marker: "circle" }, { c: "s1", marker: "square", dash: true }];
+  _curves(all) {
+    const session = all[0];
+    const look = (at) => ({ c: `s${at % 6}`, marker: at % 2 ? "square" : "circle", dash: at > 0 });
     const lines = (value) =>
-      both.map((s, at) => {
+      all.map((s, at) => {
         const so = [{ fill: 0, flops: 0 }];
         for (const r of s.engine.steps) so.push({ fill: so.at(-1).fill + r.fill.length, flops: so.at(-1).flops + r.flops });
         const whole = s.onPlan ? this._whole(s) : [];
         const list = whole.length > so.length ? whole : so;
-        return { points: list.map((p, x) => [x, value(p)]), ...looks[at] };
+        return { points: list.map((p, x) => [x, value(p)]), ...look(at) };
       });
     const panels = [{ title: "fill [blocks]", lines: lines((p) => p.fill) }, { title: "operations", lines: lines((p) => p.flops) }];
     if (this.data.entries) {
-      const lost = both.map((s, at) => ({
+      const lost = all.map((s, at) => ({
         points: s.engine.steps.map((r, x) => [x + 1, r.lost?.digits]).filter(([, y]) => Number.isFinite(y)),
-        ...looks[at],
+        ...look(at),
       }));
       panels.push({ title: `digits lost, ${session.format}`, lines: lost });
     }
-    const steps = Math.max(...both.map((s) => s.length), 1);
+    const steps = Math.max(...all.map((s) => s.length), 1);
     return curveScene(panels, steps, session.engine.step, 640, 150);
   }
 
@@ -115,8 +144,9 @@ export class Views {
 }
 
 function drawn(host, title, scene, told) {
-  const image = h("div", { role: "img", "aria-label": told });
-  image.innerHTML = svgText(scene, colour);
+  const base = h("div", {});
+  base.innerHTML = svgText(scene, colour);
+  const image = h("div", { role: "img", "aria-label": told, class: "image" }, base, h("div", { class: "layer over" }));
   replaced(host, h("figcaption", {}, title), image);
   return image;
 }
