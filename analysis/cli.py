@@ -143,7 +143,7 @@ def parser() -> argparse.ArgumentParser:
     counts.add_argument("-o", "--output", metavar="FILE.md", help="write the page of all tables")
 
     explore = commands.add_parser(
-        "explore", help="eliminate the matrix by hand: one HTML page that needs nothing else"
+        "explore", help="eliminate the matrix by hand, in the browser; -o: one HTML page"
     )
     _add_model(explore)
     explore.add_argument("--orders", help="comma-separated; those that suit its size if not given")
@@ -153,8 +153,14 @@ def parser() -> argparse.ArgumentParser:
         help="whose errors are measured for every order",
     )
     explore.add_argument(
-        "-o", "--output", metavar="FILE", help="page.html, or a folder without inline code"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="page.html, or a folder without inline code; else "
+        "the page is served on this machine until Ctrl-C, with Python behind it",
     )
+    explore.add_argument("--port", type=int, help="of the served page (any that is free)")
+    explore.add_argument("--no-browser", action="store_true", help="print the address only")
 
     orders = commands.add_parser("orders", help="what orders there are, with their sources")
     orders.add_argument("--json", action="store_true", help="print one JSON document")

@@ -299,7 +299,7 @@ def test_table_2_of_ascher_1996_on_the_page(m1, angle, order, keeps):
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["float32", "tf32", "bfloat16", "float16"])
+@pytest.mark.parametrize("name", ["float32", "p20", "p16", "tf32", "bfloat16", "float16", "e5m2"])
 def test_rounding_is_the_formats_rounding(name):
     from kkt.arithmetic import get_format
 
@@ -384,7 +384,6 @@ def test_colours_tell_apart_in_grey():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["explore", "chain:3"], "option -o: is missing"),
         (["explore", "chain:3", "--orders", "abn", "-o", "x.html"], "abn"),
         (["explore", "chain:3", "--formats", "float31", "-o", "x.html"], "float31"),
         (["explore", "chain:2", "--orders", "abm", "-o", "no/such/page.html"], "no/such/page.html"),

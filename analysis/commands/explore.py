@@ -1,4 +1,4 @@
-"""``pivotree explore``: the explorer as one HTML page, or as a folder."""
+"""``pivotree explore``: the explorer as one HTML page, as a folder, or served on this machine."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .shared import items, path_of, progress_shown, system_of
 
 
 def run(options: argparse.Namespace) -> int:
-    if not options.output:
-        raise kkt.PivotreeError("option -o: is missing; name the page to write, such as page.html")
-    path = path_of(options.output)
+    path = path_of(options.output) if options.output is not None else None
+    if path and (options.port is not None or options.no_browser):
+        raise kkt.PivotreeError("option -o: writes a page and serves none; leave out -o or --port")
     from ..explorer import explorer_data, write_folder, write_page
 
     formats = items("--formats", options.formats)
@@ -21,8 +21,12 @@ def run(options: argparse.Namespace) -> int:
         system = system_of(options)
         data = explorer_data(system, options.model, orders, formats, progress=progress)
         progress("the page")
-        if path.suffix.lower() in (".html", ".htm"):
+        if path and path.suffix.lower() in (".html", ".htm"):
             write_page(data, path)
-        else:
+        elif path:
             write_folder(data, path)
+    if not path:
+        from ..explorer.server import serve
+
+        serve(system, data, options.port or 0, not options.no_browser)
     return 0

@@ -1,0 +1,202 @@
+"""The explorer's page with Python behind it, for this machine and this user only.
+
+The server listens on 127.0.0.1; its address holds a token that is new each time.  It answers four
+requests: the page, its script, its styles, and a question about digits.  Everything else is
+refused with a sentence: other hosts (a name that was made to point here), other origins (a page of
+another site), other tokens, other paths, and what is too long or is no question.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socketserver
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from kkt import PivotreeError, System
+
+from .asked import question_of, refusal
+from .live import SECONDS, Live
+from .page import POLICY, document_of, explorer_styles, page_rules
+from .shells import shell
+
+LOOPBACK = "127.0.0.1"
+LARGEST = 1 << 18  # bytes of a question; that of 150 bodies has some 15 000
+PATIENCE = 10.0  # seconds that a connection may be silent
+_POLICY = POLICY.format("script-src 'self'; style-src 'self'; connect-src 'self'")
+_HEADERS = {
+    "Content-Security-Policy": f"{_POLICY}; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class ExplorerServer(ThreadingHTTPServer):
+    """Serves one document; ``address`` is what a browser opens.
+
+    ``port`` 0 takes any that is free.  Raises PivotreeError where the port cannot be had.
+    """
+
+    daemon_threads = True
+    block_on_close = False
+    allow_reuse_address = os.name != "nt"  # there it would share the port
+
+    def __init__(
+        self, system: System, data: dict[str, Any], port: int = 0, seconds: float = SECONDS
+    ) -> None:
+        if not 0 <= port <= 65535:
+            raise PivotreeError(f"option --port: {port} is no port; use 0 to 65535")
+        script = '<script type="module" src="explorer.js"></script>'
+        page = document_of(data, _POLICY, '<link rel="stylesheet" href="explorer.css">', script)
+        self.token = secrets.token_urlsafe(32)
+        self.live = Live(system, seconds)
+        self.files = {
+            "": ("text/html", page.encode()),
+            "explorer.js": ("text/javascript", shell("served").encode()),
+            "explorer.css": ("text/css", (page_rules() + explorer_styles()).encode()),
+        }
+        try:
+            super().__init__((LOOPBACK, port), _Handler)
+        except OSError as error:
+            raise PivotreeError(
+                f"option --port: {port} cannot be had ({error.strerror}); leave it out for any"
+            ) from None
+
+    def server_bind(self) -> None:
+        """Without asking for the host's name, which may ask the network."""
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = LOOPBACK, int(self.server_address[1])
+        self.hosts = {f"{name}:{self.server_port}" for name in (LOOPBACK, "localhost")}
+
+    @property
+    def address(self) -> str:
+        return f"http://{LOOPBACK}:{self.server_port}/{self.token}/"
+
+    def server_close(self) -> None:
+        super().server_close()
+        self.live.close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A connection that breaks off concerns nobody else; all other is told in a line."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            print(f"pivotree: explorer: {type(error).__name__}: {error}", file=sys.stderr)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ExplorerServer
+    server_version, sys_version = "pivotree", ""
+    timeout = PATIENCE
+
+    def do_GET(self) -> None:
+        name = self._name()
+        if name is None:
+            return
+        if name not in self.server.files:
+            self.send_error(HTTPStatus.NOT_FOUND, "there is no such file")
+            return
+        kind, content = self.server.files[name]
+        self._send(HTTPStatus.OK, f"{kind}; charset=utf-8", content)
+
+    do_HEAD = do_GET
+
+    def do_POST(self) -> None:
+        name = self._name()
+        if name is None:
+            return
+        if name != "live":
+            self.send_error(HTTPStatus.NOT_FOUND, "questions go to live")
+            return
+        body = self._body()
+        if body is None:
+            return
+        try:
+            question = question_of(json.loads(body))
+        except PivotreeError as error:
+            self.send_error(HTTPStatus.BAD_REQUEST, str(error))
+        except (ValueError, RecursionError):
+            self.send_error(HTTPStatus.BAD_REQUEST, "request: is not JSON")
+        else:
+            self._send_json(HTTPStatus.OK, self.server.live.answer(question))
+
+    def _name(self) -> str | None:
+        """What is asked for, behind the token; None where that is refused."""
+        hosts, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
+        if len(hosts) != 1 or hosts[0].lower() not in self.server.hosts:
+            self.send_error(HTTPStatus.FORBIDDEN, "another host is asked for")
+            return None
+        if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in origins):
+            self.send_error(HTTPStatus.FORBIDDEN, "a page of another site is asking")
+            return None
+        token, _, name = self.path.partition("?")[0].removeprefix("/").partition("/")
+        if not secrets.compare_digest(token.encode(), self.server.token.encode()):
+            self.send_error(HTTPStatus.FORBIDDEN, "the token in the address is missing or wrong")
+            return None
+        return name
+
+    def _body(self) -> bytes | None:
+        if self.headers.get_content_type() != "application/json":
+            self.send_error(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send application/json")
+            return None
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdecimal()) or "Transfer-Encoding" in self.headers:
+            self.send_error(HTTPStatus.LENGTH_REQUIRED, "send the length of the question")
+            return None
+        if len(length) > 12 or int(length) > LARGEST:
+            self.send_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {LARGEST} bytes")
+            return None
+        body = self.rfile.read(int(length))
+        if len(body) < int(length):
+            self.send_error(HTTPStatus.BAD_REQUEST, "the question breaks off")
+            return None
+        return body
+
+    def _send_json(self, code: int, document: dict[str, Any]) -> None:
+        content = json.dumps(document, allow_nan=False).encode()
+        self._send(code, "application/json", content)
+
+    def _send(self, code: int, kind: str, content: bytes) -> None:
+        self.send_response(code)
+        for key, value in _HEADERS.items():
+            self.send_header(key, value)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """A refusal, in the form of an answer without digits."""
+        self.close_connection = True
+        self._send_json(code, refusal(message or HTTPStatus(code).phrase))
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Nothing: requests hold the token."""
+
+
+def serve(
+    system: System,
+    data: dict[str, Any],
+    port: int = 0,
+    browser: bool = True,
+    told: Callable[[str], None] | None = None,
+) -> None:
+    """Serve until Ctrl-C, which is passed on; ``told`` is given the address, else it is printed."""
+    with ExplorerServer(system, data, port) as server:
+        if told is None:
+            print(server.address, flush=True)  # at once, also into a pipe
+        else:
+            told(server.address)
+        if browser:  # a browser may take its time, or never come back
+            threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
+        server.serve_forever()

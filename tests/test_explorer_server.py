@@ -1,0 +1,392 @@
+"""The explorer's page served: asked by sockets, as browsers, strangers and broken programs do."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from http.client import HTTPConnection
+
+import pytest
+from helpers import ROOT, system_of
+
+import kkt
+import orderings
+from analysis.cli import main
+from analysis.explorer import explorer_data
+from analysis.explorer.asked import question_of, sequence_of
+from analysis.explorer.live import Live
+from analysis.explorer.server import LARGEST, ExplorerServer
+
+SPEC = "random_tree:n=6,seed=2"
+
+
+def groups_of(system, name):
+    """An order as the page sends it: kinds and the bodies' texts."""
+    sequence = kkt.plan(orderings.get(name), system.structure).sequence
+    return [
+        [[kind, " ".join(map(str, body)) if isinstance(body, tuple) else str(body)]
+         for kind, body in group]
+        for group in sequence.groups
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def server():
+    system = system_of(SPEC)
+    data = explorer_data(system, SPEC, ["abm", "crbm"], ["float32"])
+    with ExplorerServer(system, data) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def ask(server, path=None, method="GET", body=None, **headers):
+    """Status, headers and content; path None is the page, else it follows the token."""
+    connection = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+    if isinstance(body, dict | list):
+        body = json.dumps(body)
+        headers.setdefault("Content_Type", "application/json")
+    headers = {key.replace("_", "-"): value for key, value in headers.items()}
+    path = path if path is not None and path.startswith("/") else f"/{server.token}/{path or ''}"
+    connection.request(method, path, body, headers)
+    response = connection.getresponse()
+    content = response.read()
+    connection.close()
+    return response.status, response.headers, content
+
+
+def live(server, body, **headers):
+    status, _, content = ask(server, "live", "POST", body, **headers)
+    return status, json.loads(content)
+
+
+def raw(server, text, closed=False):
+    """What comes back for these bytes, where the sender then is silent or gone."""
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=30) as connection:
+        connection.sendall(text)
+        if closed:
+            connection.shutdown(socket.SHUT_WR)
+        parts = []
+        while part := connection.recv(65536):
+            parts.append(part)
+        return b"".join(parts).decode()
+
+
+def alive(server):
+    return ask(server)[0] == 200
+
+
+# -- who may ask ----------------------------------------------------------------------------------
+
+
+def test_listens_on_loopback_only(server):
+    assert server.socket.getsockname()[0] == "127.0.0.1"
+    others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None)}
+    others = {address for address in others if not address.startswith("127.")} | {"::1"}
+    for address in others:
+        with pytest.raises(OSError):
+            socket.create_connection((address, server.server_port), timeout=2).close()
+
+
+def test_the_page_asks_for_its_own_files_only(server):
+    status, headers, page = ask(server)
+    assert status == 200 and SPEC in page.decode()
+    policy = headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+    assert "unsafe" not in policy and "http" not in policy and "frame-ancestors 'none'" in policy
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert headers["X-Content-Type-Options"] == "nosniff" and "Python" not in str(headers)
+    links = re.findall(r'(?:src|href)="([^"]*)"', page.decode())
+    assert sorted(links) == ["data:,", "explorer.css", "explorer.js"]
+    for name in ("explorer.js", "explorer.css"):
+        status, headers, content = ask(server, name)
+        assert status == 200 and len(content) > 1000 and "Access-Control" not in str(headers)
+    assert ask(server, method="HEAD")[2] == b""
+
+
+def test_each_server_has_another_token(server):
+    assert len(server.token) >= 40
+    with ExplorerServer(server.live.system, {"model": ""}) as other:
+        assert other.token != server.token
+
+
+@pytest.mark.parametrize("path", ["/", "/explorer.js", "/live", "/wrong/", "/TOKEN?/", "/TOKENx/"])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+def test_without_the_token_nothing(server, path, method):
+    path = path.replace("TOKEN?", server.token[:-1]).replace("TOKEN", server.token)
+    assert ask(server, path, method, {} if method == "POST" else None)[0] == 403
+
+
+@pytest.mark.parametrize(
+    "host", ["example.com", "127.0.0.1", "127.0.0.1:1", "PORT.example.com", "[::1]:PORT", ""]
+)
+def test_another_host_is_refused(server, host):
+    host = host.replace("PORT", str(server.server_port))
+    assert ask(server, Host=host)[0] == 403
+    assert live(server, {}, Host=host)[0] == 403
+    assert ask(server, Host=f"localhost:{server.server_port}")[0] == 200
+
+
+def test_no_host_and_two_hosts_are_refused(server):
+    own = f"Host: 127.0.0.1:{server.server_port}\r\n"
+    for hosts, code in ((own, 200), ("", 403), (own + "Host: example.com\r\n", 403)):
+        text = f"GET /{server.token}/explorer.css HTTP/1.0\r\n{hosts}\r\n"
+        assert f" {code} " in raw(server, text.encode()).split("\r\n")[0]
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["http://example.com", "null", "http://127.0.0.1", "https://127.0.0.1:PORT", "file://"],
+)
+def test_another_origin_is_refused(server, origin):
+    port = str(server.server_port)
+    assert ask(server, Origin=origin.replace("PORT", port))[0] == 403
+    assert live(server, {}, Origin=origin.replace("PORT", port))[0] == 403
+    assert ask(server, Origin=f"http://127.0.0.1:{port}")[0] == 200
+
+
+# -- what may be asked for ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../server.py", "..%2fserver.py", "static/explorer.mjs", "/etc/passwd", "explorer.js/",
+     "./explorer.js", "explorer.js%00", "server.py", "live", "\\..\\server.py", "//etc/passwd"],
+)  # fmt: skip
+def test_nothing_but_its_own_files(server, path):
+    assert ask(server, f"/{server.token}/{path}")[0] == 404
+    assert alive(server)
+
+
+def test_questions_go_to_one_place(server):
+    assert ask(server, "explorer.js", "POST", {})[0] == 404
+    for method in ("PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT"):
+        assert ask(server, "live", method)[0] == 501
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "{", "[" * 100_000, '{"groups": NaN', b"\xff\xfe", "null", "[]", "3", "{}",
+     {"groups": [], "format": "mp:100000"}, {"groups": [], "format": ["float32"]},
+     {"groups": 1, "format": "float32"}, {"groups": [[["pdd"]]], "format": "float32"},
+     {"groups": [["pdd", "b1"]], "format": "float32"}, {"groups": [[[1, 2]]], "format": "float32"},
+     {"groups": [], "format": "float32", "links": "torn"},
+     {"groups": [], "format": "float32", "rules": {"couple": "never"}},
+     {"groups": [], "format": "float32", "rules": {"__class__": "x"}},
+     {"groups": [], "format": "float32", "rules": {"couple": ["inverse"]}}],
+    ids=str,
+)  # fmt: skip
+def test_malformed_questions_are_refused_in_a_sentence(server, body):
+    status, answer = live(server, body, Content_Type="application/json")
+    assert status == 400 and answer["digits"] is None
+    assert len(answer["failed"]) > 10 and "\n" not in answer["failed"]
+    assert "Traceback" not in answer["failed"] and alive(server)
+
+
+def test_long_questions_are_not_read(server):
+    status, answer = live(server, b"[" + b" " * LARGEST + b"]", Content_Type="application/json")
+    assert status == 413 and str(LARGEST) in answer["failed"]
+    head = f"POST /{server.token}/live HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n"
+    kind = "Content-Type: application/json\r\n"
+    for line, code in (
+        ("Content-Length: 99999999999999999999\r\n", 413), ("Content-Length: -1\r\n", 411),
+        ("Content-Length: x\r\n", 411), ("", 411), ("Transfer-Encoding: chunked\r\n", 411),
+    ):  # fmt: skip
+        assert f" {code} " in raw(server, f"{head}{kind}{line}\r\n".encode()).split("\r\n")[0]
+    short = raw(server, f"{head}{kind}Content-Length: 9\r\n\r\n{{".encode(), closed=True)
+    assert " 400 " in short and "breaks off" in short
+    assert live(server, "{}", Content_Type="text/plain")[0] == 415  # which needs no preflight
+    assert alive(server)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"\r\n", b"\x16\x03\x01\x02\x00\x01", b"GET\r\n\r\n", b"G" * 70_000, b"GET / HTTP/9\r\n\r\n"],
+)
+def test_noise_does_not_end_it(server, text, capfd):
+    raw(server, text, closed=True)
+    with socket.create_connection(("127.0.0.1", server.server_port)) as connection:
+        connection.sendall(b"GET /")  # and gone
+    assert alive(server)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+# -- what it answers ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["float64", "float32", "bfloat16"])
+@pytest.mark.parametrize("order", ["abm", "crbm", "gain_abm", "modified_abm_stretched"])
+def test_live_numbers_are_those_of_eliminate(server, order, format):
+    system = system_of(SPEC)
+    sequence = kkt.plan(orderings.get(order), system.structure).sequence
+    status, answer = live(server, {
+        "groups": groups_of(system, order), "format": format, "links": sequence.links,
+        "rules": vars(sequence.rules),
+    })  # fmt: skip
+    exact = kkt.certify(system, 30, rounded_to=format)
+    found = kkt.eliminate(system, orderings.get(order), format, reference=exact)
+    assert status == 200 and answer["failed"] is None
+    assert answer["error"] == exact.error(found.qdd) > 0
+    assert answer["unknowns"] == [step.error for step in found.steps]
+    assert answer["pivots"] == [step.pivot_error for step in found.steps]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda groups: groups[1:], "leaves out"),
+        (lambda groups: [*groups, groups[0]], "twice"),
+        (lambda groups: [[["qdd", "b4"]], *groups], "qdd_b4"),
+        (lambda groups: [[["pdd", "b77"]], *groups], "unknown body 'b77'"),
+        (lambda groups: [[["pdx", "b1"]], *groups], "names kind 'pdx'"),
+        (lambda groups: [[block] for group in groups for block in group[1:] + group[:1]], "zero"),
+    ],
+)
+def test_an_order_that_cannot_be_is_refused_in_the_engines_words(server, change, words):
+    groups = change(groups_of(system_of(SPEC), "abm"))
+    status, answer = live(server, {"groups": groups, "format": "float32"})
+    assert status == 200 and answer["error"] is None and answer["digits"] is None
+    assert words in answer["failed"] and "\n" not in answer["failed"]
+    with pytest.raises(kkt.OrderError) as refused:
+        kkt.trace(system_of(SPEC), sequence_of(groups, system_of(SPEC).structure))
+    assert answer["failed"] == str(refused.value)
+
+
+def test_what_takes_too_long_is_given_up_and_the_next_is_answered():
+    system = system_of("chain:100")
+    question = question_of({"groups": groups_of(system, "crbm"), "format": "float32"})
+    live = Live(system, seconds=0.05)
+    assert "more than 0.05 s" in live.answer(question)["failed"]
+    assert live._process is None
+    live.seconds = 60.0
+    assert live.answer(question)["digits"] is not None
+    process = live._process
+    live.close()
+    assert (
+        process.poll() is not None
+        and "ended" in live.answer(question_of({"groups": [], "format": "float64"}))["failed"]
+    )
+
+
+def test_answers_from_many_at_once(server):
+    groups = groups_of(system_of(SPEC), "abm")
+    formats = ["float64", "float32", "tf32", "bfloat16"] * 3
+    found = {}
+
+    def one(at, format):
+        found[at] = live(server, {"groups": groups, "format": format})
+
+    threads = [threading.Thread(target=one, args=pair) for pair in enumerate(formats)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(found[at] == found[at % 4] and found[at][0] == 200 for at in range(12))
+    assert len({json.dumps(found[at]) for at in range(4)}) == 4
+
+
+# -- the command ----------------------------------------------------------------------------------
+
+
+def started(*arguments):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "analysis.cli", "explore", "chain:2", "--orders", "abm",
+         "--formats", "float32", "--no-browser", *arguments],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)}, start_new_session=True,
+    )  # fmt: skip
+    address = process.stdout.readline().strip()
+    found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([\w-]{40,})/", address)
+    assert found, (address, process.poll())
+    return process, int(found[1]), found[2]
+
+
+def gone(pid):
+    """Whether a process has ended; it may wait for its new parent to notice."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def children_of(pid):
+    done = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True)
+    return [int(line) for line in done.stdout.split()]
+
+
+@pytest.mark.skipif(
+    not os.path.isdir("/proc") or shutil.which("ps") is None, reason="needs /proc and ps"
+)
+@pytest.mark.parametrize(
+    ("signals", "code"), [([signal.SIGINT], 130), ([signal.SIGHUP], -signal.SIGHUP)]
+)
+def test_it_ends_with_ctrl_c_and_with_the_terminal(signals, code):
+    process, port, token = started()
+    body = json.dumps({
+        "groups": groups_of(system_of("chain:2"), "abm"), "format": "float32"
+    })  # fmt: skip
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("POST", f"/{token}/live", body, {"Content-Type": "application/json"})
+    assert json.loads(connection.getresponse().read())["digits"] > 5
+    children = children_of(process.pid)
+    assert len(children) == 1
+    for one in signals:
+        os.killpg(process.pid, one)  # as a terminal does
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == code and out == "" and "Traceback" not in err
+    until = time.monotonic() + 10
+    while not all(map(gone, children)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert all(map(gone, children))
+    with socket.socket() as free:  # nobody listens, and the port can be had again
+        assert free.connect_ex(("127.0.0.1", port)) != 0
+    process, again, _ = started("--port", str(port))
+    try:
+        assert again == port
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_browser_is_opened_at_the_address(monkeypatch):
+    from analysis.explorer import server as module
+
+    opened, told = threading.Event(), []
+    monkeypatch.setattr(module.webbrowser, "open", lambda url: (told.append(url), opened.set()))
+
+    def interrupted(self):
+        assert opened.wait(10)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ExplorerServer, "serve_forever", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        module.serve(system_of("chain:2"), {"model": "x"}, told=told.append)
+    assert len(told) == 2 and told[0] == told[1] and told[0].startswith("http://127.0.0.1:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--port", "70000"], "option --port: 70000 is no port"),
+        (["--port", "TAKEN"], "cannot be had"),
+        (["--port", "0", "-o", "x.html"], "option -o: writes a page"),
+        (["-o", ""], "option -o: is empty"),
+    ],
+)
+def test_bad_options_are_one_sentence(arguments, words, capsys):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        arguments = [port if word == "TAKEN" else word for word in arguments]
+        command = ["explore", "chain:2", "--orders", "abm", "--formats", "float32", *arguments]
+        assert main(command if "-o" in arguments else [*command, "--no-browser"]) == 2
+    said = capsys.readouterr().err
+    assert words in said and said.count("\n") == 1
