@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-peers bench study counts-page pages clean
+.PHONY: demo test test-peers bench study counts-page gallery pages clean
 
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
@@ -16,6 +16,7 @@ test-peers: $(VENV)/.peers
 
 bench: $(VENV)/.main
 	$(VENV)/bin/python benchmarks/tracing.py
+	$(VENV)/bin/python benchmarks/raster.py
 
 study: $(VENV)/.peers
 	cd docs/study && for part in measure facts pictures; do ../../$(VENV)/bin/python $$part.py || exit; done
@@ -25,6 +26,9 @@ counts-page: $(VENV)/.main
 
 pages: $(VENV)/.main
 	$(VENV)/bin/python docs/orders/make.py
+
+gallery: $(VENV)/.main
+	$(VENV)/bin/python docs/gallery/make.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit('pivotree needs Python 3.11 or newer: make PYTHON=python3.12' if sys.version_info < (3, 11) else 0)"
