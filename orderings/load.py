@@ -6,10 +6,12 @@ import difflib
 import importlib.util
 import json
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from kkt import OrderError, Structure
+from kkt import OrderError, Rules, Structure
+from kkt.blocks import LINKS
 
 from .registry import order
 
@@ -64,7 +66,10 @@ def from_python(path: Path, function: str) -> Callable[..., Any]:
 
 
 def from_json(path: Path) -> Callable[..., Any]:
-    """A JSON list of groups; a block is ["pdd", body], "pdd:body", or a paper's pivot [i, j]."""
+    """A JSON list of groups; a block is ["pdd", body], "pdd:body", or a paper's pivot [i, j].
+
+    In an object the list is ``groups``; ``links`` and ``rules`` may say what :func:`order` says.
+    """
     try:
         groups = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -73,15 +78,26 @@ def from_json(path: Path) -> Callable[..., Any]:
         raise OrderError(f"order {path}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
         raise OrderError(f"order {path}: is not JSON ({error})") from None
+    links, rules = "whole", {}
     if isinstance(groups, dict):
+        links, rules = groups.get("links", "whole"), groups.get("rules", {})
         groups = groups.get("groups")
     if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
         raise OrderError(f"order {path}: holds no list of groups; give [[['pdd', 'link1'], ...]]")
 
-    @order(path.stem, source=path.name)
+    known = [field.name for field in fields(Rules)]
+    if not (isinstance(rules, dict) and rules.keys() <= set(known)):
+        raise OrderError(f"order {path}: rules are {rules!r}; give some of {', '.join(known)}")
+    if not isinstance(links, str) or links not in LINKS:
+        raise OrderError(f"order {path}: links are {links!r}; use {', '.join(LINKS)}")
+
+    @order(path.stem, source=path.name, links=links, **rules)
     def listed(structure: Structure) -> list:
         # JSON knows texts and numbers only: bodies are found by their text
-        names = {str(name): name for name in structure.names}
+        names: dict[str, Any] = {}
+        for name in structure.with_links(links).names:
+            text = " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+            names |= {text: name, str(name): name}
 
         def block(entry: Any) -> Any:
             if isinstance(entry, str):

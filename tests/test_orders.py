@@ -235,6 +235,21 @@ def test_a_json_list_of_groups_is_abm(three, tmp_path, style, wrap):
     assert result.order == "own" and [len(s.blocks) for s in result.steps] == [3, 3, 3]
 
 
+@pytest.mark.parametrize("name", ["gain_abm", "joseph_abm", "modified_abm_stretched"])
+def test_json_keeps_switches_and_links(tmp_path, name):
+    system = system_of("random_tree:n=6,seed=2")
+    sequence = kkt.plan(orderings.get(name), system.structure).sequence
+    texts = [
+        [(kind, " ".join(body) if isinstance(body, tuple) else body) for kind, body in group]
+        for group in sequence.groups
+    ]
+    document = {"groups": texts, "links": sequence.links, "rules": vars(sequence.rules)}
+    (tmp_path / "own.json").write_text(json.dumps(document))
+    own = kkt.eliminate(system, orderings.get(f"{tmp_path}/own.json"), "float32").qdd
+    assert np.array_equal(own, kkt.eliminate(system, orderings.get(name), "float32").qdd)
+    assert not np.array_equal(own, kkt.eliminate(system, orderings.get("abm"), "float32").qdd)
+
+
 def test_integer_pivots_in_json(three, tmp_path):
     """Rows of equation (6), as in the paper: bad ABM's pivots."""
     pivots = [p for k in (1, 2, 3) for p in ([3 * k, 3 * k - 2], [3 * k - 1, 3 * k - 1])]
@@ -256,6 +271,10 @@ def test_json_finds_bodies_whose_names_are_numbers(tmp_path):
     [
         ("a.json", "{", "is not JSON"),
         ("a.json", "3", "holds no list of groups"),
+        ("a.json", '{"groups": [], "rules": {"copule": "x"}}', "rules are"),
+        ("a.json", '{"groups": [], "rules": {"couple": "x"}}', "switch 'couple'"),
+        ("a.json", '{"groups": [], "rules": 3}', "rules are 3"),
+        ("a.json", '{"groups": [], "links": [3]}', r"links are \[3\]"),
         ("a.json", '[1, "pdd:j1"]', "holds no list of groups"),
         ("missing.json", None, "there is no such file"),
         ("a.py:f", None, "there is no file"),

@@ -59,6 +59,8 @@ export function orderDocument(session, first = 1, last = session.engine.step) {
     model: session.data.model,
     name: session.title,
     complete: engine.done,
+    links: session.form.links,
+    rules: session.form.rules,
     groups: session.named(),
     steps: engine.steps.slice(Math.max(0, first - 1), last).map((record) => ({
       step: record.step,
