@@ -386,6 +386,7 @@ def test_colours_tell_apart_in_grey():
     [
         (["explore", "chain:3", "--orders", "abn", "-o", "x.html"], "abn"),
         (["explore", "chain:3", "--formats", "float31", "-o", "x.html"], "float31"),
+        (["explore", "chain:3", "--formats", "mp:50", "-o", "x.html"], "'mp:50': is none that"),
         (["explore", "chain:2", "--orders", "abm", "-o", "no/such/page.html"], "no/such/page.html"),
     ],
 )

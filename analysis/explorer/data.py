@@ -15,6 +15,7 @@ import numpy as np
 import orderings
 from kkt import (
     CertificationError,
+    FormatError,
     OrderError,
     PivotreeError,
     SingularError,
@@ -41,6 +42,7 @@ WHOLE = 150  # bodies whose matrix is drawn block by block, with numbers
 MEASURED = 40  # bodies up to which every registered order is measured
 FEW = ("abm", "crbm", "bad_abm", "virtual_work", "divide_and_conquer", "minimum_degree")
 BLAMED = "float32"
+USUAL = ("float64", "float32", "bfloat16", "float16")  # formats measured for every order
 MOST_FILL = 200_000  # blocks that an order of a large tree may fill to be offered
 
 Progress = Callable[[str], None]
@@ -50,17 +52,20 @@ def explorer_data(
     system: System,
     model: str | None = None,
     orders: Sequence[str | Callable[..., Any]] | None = None,
-    formats: Sequence[str] = FORMATS,
+    formats: Sequence[str] = USUAL,
     *,
     progress: Progress = lambda step: None,
 ) -> dict[str, Any]:
     """The document of one system; ``orders`` None are the registered ones that suit its size.
 
-    ``formats`` are those whose errors are measured, of float64, float32, tf32, bfloat16, float16.
-    Raises OrderError for an order that is unknown, FormatError for a format that is.
+    ``formats`` are those whose errors are measured, of those that the page computes in.  Raises
+    OrderError for an order that is unknown, FormatError for a format that is no such one.
     """
     for name in formats:
-        get_format(name)
+        if get_format(name).name not in FORMATS:
+            raise FormatError(
+                f"format {name!r}: is none that the page computes in; use {', '.join(FORMATS)}"
+            )
     n = system.tree.n
     names = orders if orders is not None else _suitable(n)
     functions = [orderings.get(f) if isinstance(f, str) else f for f in names]

@@ -13,7 +13,8 @@ from kkt.elimination.inputs import pivot_rows
 from kkt.elimination.tape import Tape
 
 DIGITS = 30  # proved, of the answer that the page's numbers are held against
-FORMATS = ("float64", "float32", "tf32", "bfloat16", "float16")  # that the page can compute in
+# that the page can compute in
+FORMATS = ("float64", "float32", "p20", "p16", "tf32", "bfloat16", "float16", "e5m2")
 
 
 def entries_of(system: System) -> dict[str, Any]:

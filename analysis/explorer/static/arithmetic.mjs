@@ -5,9 +5,12 @@
 export const FORMATS = {
   float64: { bits: 53, low: -1022, high: 1023 },
   float32: { bits: 24, low: -126, high: 127 },
+  p20: { bits: 20, low: -126, high: 127 },
+  p16: { bits: 16, low: -126, high: 127 },
   tf32: { bits: 11, low: -126, high: 127 },
   bfloat16: { bits: 8, low: -126, high: 127 },
   float16: { bits: 11, low: -14, high: 15 },
+  e5m2: { bits: 3, low: -14, high: 15 },
 };
 
 export function unit(format) {

@@ -4,7 +4,7 @@
 import { button, h, plural, replaced } from "./dom.mjs";
 import { Board } from "./board.mjs";
 import { Session } from "./session.mjs";
-import { lostText } from "./scene.mjs";
+import { lostWords } from "./scene.mjs";
 import { unit } from "./arithmetic.mjs";
 import { spoken } from "./mathml.mjs";
 import { orderDocument } from "./exporting.mjs";
@@ -278,7 +278,7 @@ class Explorer {
       const names = record.bracket.map((b) => this.session.engine.graph.name(b));
       this.say(names.length ? `In the bracket: ${names.join(" ")}.` : "The bracket is empty.");
     } else {
-      const lost = record.lost && this.session.model.high ? `, at most ${lostText(record.lost.digits)} digits lost` : "";
+      const lost = record.lost && this.session.model.high ? `, ${lostWords(record.lost.digits)} lost` : "";
       const flops = Math.round(record.flops).toLocaleString("en");
       this.say(`Step ${record.step}: ${this._members(record)}. ${plural(record.fill.length, "block")} of fill, ${flops} operations${lost}.${this._answered()}`);
     }
@@ -338,7 +338,7 @@ class Explorer {
     const narrow = this.width < 620;
     const across = narrow ? 1 : Math.min(mirrors.length + 1, 2);
     const room = (this.width - 24 * (across - 1)) / across;
-    const high = Math.max(420, (globalThis.innerHeight || 800) - 90);
+    const high = Math.max(420, (globalThis.innerHeight || 900) - 290); // below the controls
     const side = Math.floor(Math.max(240, Math.min(720, room, narrow ? room : high)));
     this.board.draw(side);
     for (const mirror of mirrors) {

@@ -5,7 +5,7 @@ import { math, spoken } from "./mathml.mjs";
 import { formula } from "./formula.mjs";
 import { challengesOf } from "./challenges.mjs";
 import { KINDS_OF_FILE, download, exported } from "./exporting.mjs";
-import { lostText } from "./scene.mjs";
+import { lostText, lostWords } from "./scene.mjs";
 import { unit } from "./arithmetic.mjs";
 
 const SHORT = 150; // steps, up to which formulas of large matrices are written
@@ -23,7 +23,11 @@ export function foretold(session, preview) {
   if (preview.refused) return `Refused: ${preview.refused}.`;
   const { graph } = session.engine;
   const parts = [`fills ${plural(preview.fill.length, "block")}`, `${count(preview.flops)} operations`];
-  if (preview.lost) parts.push(`at most ${lostText(preview.lost.digits)} digits of ${session.format} lost, at ${graph.name(preview.lost.i)}, ${graph.name(preview.lost.j)}`);
+  if (preview.lost) {
+    const { digits, i, j } = preview.lost;
+    const where = digits < 0.05 ? "" : `, at ${graph.name(i)}, ${graph.name(j)}`;
+    parts.push(`${lostWords(digits)} of ${session.format} lost${where}`);
+  }
   return `As the next pivot: ${parts.join(", ")}.`;
 }
 

@@ -73,7 +73,7 @@ function set(item, colour) {
 function* pieces(run) {
   let dx = 0;
   for (const c of run.script ? "M" : run.text) {
-    const symbol = { Φ: "F", "−": "-", "′": "\\242", "∞": "\\245", "∑": "\\345" }[c];
+    const symbol = { Φ: "F", "′": "\\242", "∞": "\\245", "∑": "\\345" }[c];
     yield [symbol ?? c, symbol ? 3 : run.script ? 2 : run.italic ? 1 : 0, dx];
     dx += widthOf(c, run.size);
   }
@@ -85,7 +85,7 @@ function shown(text, x, y, size, font, colour) {
 }
 
 function latin(text) {
-  const known = { "ˆ": "\\210", "˜": "\\230", "¨": "\\250", "¯": "\\257", "−": "-", "–": "\\226", "·": "\\267", "×": "\\327", "…": "\\205" };
+  const known = { "ˆ": "\\210", "˜": "\\230", "¨": "\\250", "¯": "\\257", "−": "\\226", "–": "\\226", "·": "\\267", "×": "\\327", "…": "\\205" };
   return [...text].map((c) => known[c] ?? (/[()\\]/.test(c) ? `\\${c}` : c.charCodeAt(0) < 127 ? c : "?")).join("");
 }
 

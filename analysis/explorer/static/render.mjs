@@ -141,7 +141,7 @@ export function tikzText(scene, palette, { title = "" } = {}) {
     else {
       const anchor = { start: "base west", middle: "base", end: "base east" }[item.anchor ?? "start"];
       const size = `font=\\fontsize{${round(0.75 * item.size)}}{${round(0.9 * item.size)}}\\selectfont,text=pt${item.c}`;
-      const inside = item.t === "tex" ? `$${item.tex}$` : item.text.replace(/[\\#$%&_{}^~]/g, "\\$&");
+      const inside = item.t === "tex" ? `$${item.tex.replaceAll("\\text{", "\\mathrm{").replaceAll("∞", "\\infty")}$` : item.text.replace(/[\\#$%&_{}^~]/g, "\\$&");
       const more = item.t === "tex" ? (item.turned ? ",rotate=90" : "") : `,anchor=${anchor}`;
       lines.push(`\\node[${size},inner sep=0pt${more}] at ${at(item.x, item.y)} {${inside}};`);
     }

@@ -112,6 +112,10 @@ export function lostText(lost) {
   return lost < 0.05 ? "0" : lost.toFixed(1);
 }
 
+export function lostWords(lost) {
+  return lost < 0.05 ? "no digits" : `at most ${lostText(lost)} digits`;
+}
+
 // A label as large as its cell allows, turned where the cell is tall; null where it is too small.
 function fitted(tex, { x, y, w, h }, behind, turnable) {
   const unit = layout(tex, 1).width;

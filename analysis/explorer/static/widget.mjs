@@ -33,6 +33,9 @@ function render({ model, el }) {
     told();
   };
   model.on("msg:custom", heard);
+  // the keys are the explorer's here, not the notebook's
+  el.dataset.lmSuppressShortcuts = "true";
+  el.addEventListener("keydown", (event) => event.stopPropagation());
   const shown = mount(el, model.get("data"), { hash: false, live: liveBy(ask), onOrder });
   const follow = () => {
     if (model.get("code") !== last?.code) shown.setOrder(model.get("code"));
