@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +65,10 @@ def rules_of(value: Any) -> Rules:
 
 
 def sequence_of(
-    groups: Groups, structure: Structure, links: str = "whole", rules: Rules | None = None
+    groups: Sequence[Sequence[Sequence[str]]],
+    structure: Structure,
+    links: str = "whole",
+    rules: Rules | None = None,
 ) -> PivotSequence:
     """The order, with the bodies of the structure in the place of their texts."""
     names: dict[str, Any] = {}

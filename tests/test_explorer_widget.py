@@ -1,0 +1,206 @@
+"""The explorer as a widget: the page's order in Python, and for real in a notebook."""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from helpers import ROOT, system_of
+
+import kkt
+import orderings
+from analysis.explorer import bundle
+
+SPEC = "random_tree:n=6,seed=2"
+
+
+def test_without_anywidget_one_sentence_says_what_to_install():
+    script = (
+        "import sys; sys.modules['anywidget'] = None\n"
+        "import analysis.explorer, analysis.explorer.server\n"
+        "try:\n    import analysis.explorer.widget\n"
+        "except ImportError as error:\n    print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "pip install pivotree[widget]" in done.stdout and done.stdout.count("\n") == 1
+
+
+@pytest.fixture
+def made():
+    pytest.importorskip("anywidget", reason="anywidget is not installed")
+    from analysis.explorer.widget import Explorer
+
+    opened = []
+
+    def make(model=SPEC, orders=("abm", "modified_abm_stretched"), formats=("float32",)):
+        opened.append(Explorer(model, orders, formats))
+        return opened[-1]
+
+    yield make
+    for widget in opened:
+        widget.close()
+
+
+def as_the_page(system, name, **more):
+    """The traits that the page sets after an order."""
+    sequence = kkt.plan(orderings.get(name), system.structure).sequence
+    texts = [
+        [[kind, " ".join(map(str, body)) if isinstance(body, tuple) else str(body)]
+         for kind, body in group]
+        for group in sequence.groups
+    ]  # fmt: skip
+    rules = {k: v for k, v in vars(sequence.rules).items() if v != getattr(kkt.Rules(), k)}
+    return {"code": f"{name}@{len(texts)}", "groups": texts, "complete": True, "rules": rules,
+            "links": sequence.links, **more}  # fmt: skip
+
+
+def test_the_widget_runs_the_pages_module(made):
+    widget = made("chain:2", ["abm"])
+    assert widget._esm.startswith(bundle()) and "import " not in widget._esm
+    assert "export default" in widget._esm and ".pivotree" in widget._css
+    state = widget.get_state()
+    assert json.loads(json.dumps(state["data"], allow_nan=False))["schema"] == "pivotree-explorer/1"
+    assert {"code", "groups", "links", "rules", "complete"} <= set(state)
+
+
+@pytest.mark.parametrize("name", ["abm", "crbm", "gain_abm", "modified_abm_stretched"])
+def test_the_order_is_back_in_python_and_in_a_file(made, tmp_path, name):
+    widget, seen = made(), []
+    widget.observe(lambda change: seen.append((change.new, len(widget.groups))), "code")
+    widget.set_state(as_the_page(widget.system, name))
+    assert seen == [(widget.code, len(widget.groups))] and widget.complete
+    want = kkt.eliminate(widget.system, orderings.get(name), "float32").qdd
+    assert np.array_equal(kkt.eliminate(widget.system, widget.order, "float32").qdd, want)
+    order = orderings.get(str(widget.save(tmp_path / "own.json")))
+    assert np.array_equal(kkt.eliminate(widget.system, order, "float32").qdd, want)
+
+
+def test_bodies_are_found_whose_names_are_no_texts(made):
+    widget = made(kkt.gallery.example1(), ["abm"])
+    assert not any(isinstance(name, str) for name in widget.system.structure.names)
+    widget.set_state(as_the_page(widget.system, "abm"))
+    want = kkt.eliminate(widget.system, orderings.get("abm")).qdd
+    assert np.array_equal(kkt.eliminate(widget.system, widget.order).qdd, want)
+
+
+def test_an_order_half_made_is_refused_by_the_engine(made):
+    widget = made(system_of("chain:3"), ["abm"])
+    widget.set_state({"groups": [[["pdd", "j3"], ["f", "j3"]]], "code": "w.p2f2"})
+    with pytest.raises(kkt.OrderError, match="leaves out"):
+        kkt.eliminate(widget.system, widget.order)
+
+
+def test_questions_are_answered_whatever_they_are(made, monkeypatch):
+    widget, sent = made(), []
+    monkeypatch.setattr(widget, "send", sent.append)
+    order = as_the_page(widget.system, "abm")
+    question = {key: order[key] for key in ("groups", "links", "rules")} | {"format": "float32"}
+    for content in ({"id": 1, "question": question}, {"id": 2}, None, {"id": 3, "question": [[]]}):
+        widget._handle_custom_msg(content, [])
+    assert [message["id"] for message in sent] == [1, 2, 3]
+    exact = kkt.certify(widget.system, 30, rounded_to="float32")
+    found = kkt.eliminate(widget.system, orderings.get("abm"), "float32")
+    assert sent[0]["answer"]["error"] == exact.error(found.qdd) > 0
+    assert all(message["answer"]["failed"] for message in sent[1:])
+    process = widget._live._process
+    widget.close()
+    assert process.poll() is not None
+
+
+def test_what_is_no_model_is_refused(made):
+    with pytest.raises(kkt.ModelError, match="a int is no model"):
+        made(3)
+    with pytest.raises(kkt.ModelError, match="chian"):
+        made("chian:3")
+
+
+# -- in a notebook --------------------------------------------------------------------------------
+
+NOTEBOOK = """
+import marimo
+app = marimo.App()
+
+@app.cell
+def _():
+    import marimo as mo
+    import kkt
+    from analysis.explorer.widget import Explorer
+    explorer = mo.ui.anywidget(Explorer("chain:3", orders=["abm", "crbm"], formats=["float32"]))
+    explorer
+    return explorer, kkt, mo
+
+@app.cell
+def _(explorer, kkt, mo):
+    explorer.value
+    own = explorer.widget
+    if own.complete:
+        qdd = kkt.eliminate(own.system, own.order, "float32").qdd
+        told = " ".join(float(x).hex() for x in qdd)
+    else:
+        told = "not yet"
+    mo.md(f"Python has {own.code}, {len(own.groups)} groups: {told}.")
+    return
+"""
+
+
+@pytest.fixture
+def notebook(tmp_path):
+    """The address of a notebook that marimo runs."""
+    pytest.importorskip("anywidget", reason="anywidget is not installed")
+    pytest.importorskip("marimo", reason="marimo is not installed")
+    (tmp_path / "notebook.py").write_text(NOTEBOOK)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "marimo", "run", "notebook.py", "--headless", "--no-token",
+         "--host", "127.0.0.1", "--port", str(port)],
+        cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        for _ in range(300):
+            with socket.socket() as ready:
+                if ready.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/"
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+@pytest.mark.slow
+def test_in_a_notebook_an_order_comes_back_to_python(notebook):
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+    if chromium is None:
+        pytest.skip("chromium is not installed")
+    system = system_of("chain:3")
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(60_000)
+        failed = []
+        page.on("pageerror", lambda error: failed.append(str(error)))
+        page.goto(notebook)
+        page.get_by_text("Python has").get_by_text("0 groups: not yet").wait_for()
+        for title, steps, name in ((r"^Replay crbm", 3 + 3, "crbm"), (r"^Replay abm", 3, "abm")):
+            page.get_by_title(re.compile(title)).click()
+            page.get_by_title(re.compile(r"^To the end of the order")).click()
+            qdd = kkt.eliminate(system, orderings.get(name), "float32").qdd
+            want = " ".join(float(x).hex() for x in qdd)
+            page.get_by_text(f"Python has {name}@{steps}, {steps} groups: {want}.").wait_for()
+            error = kkt.certify(system, 30, rounded_to="float32").error(qdd)
+            page.get_by_text(f"Measured in float32 by pivotree: {-np.log10(error):.1f}").wait_for()
+        browser.close()
+    assert failed == []
