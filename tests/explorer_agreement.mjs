@@ -37,7 +37,9 @@ function run({ data, form, attempts, format, labels }) {
     const untouched = JSON.stringify(state(engine)) === before;
     const record = model.eliminate(members);
     answers.push({
-      refused: record.refused ?? null, foreseen: foreseen.refused ?? null, untouched,
+      refused: record.refused ?? null,
+      foreseen: foreseen.refused ?? null,
+      untouched,
       same: foreseen.fill?.length === record.fill?.length && foreseen.flops === record.flops,
       ...(record.refused ? {} : state(engine)),
     });
@@ -58,7 +60,15 @@ function run({ data, form, attempts, format, labels }) {
     model.undo();
   }
   const exact = (value) => (value === undefined ? null : value);
-  return { answers, tree, undone, cells, digits: exact(answer?.digits), error: exact(answer?.error), qdd: exact(answer?.qdd) };
+  return {
+    answers,
+    tree,
+    undone,
+    cells,
+    digits: exact(answer?.digits),
+    error: exact(answer?.error),
+    qdd: exact(answer?.qdd),
+  };
 }
 
 const cases = JSON.parse(readFileSync(0, "utf8"));

@@ -57,8 +57,7 @@ export class Block {
 
   get mirrored() {
     const { rows, values } = this;
-    for (let i = 0; i < rows; i++)
-      for (let j = 0; j < i; j++) values[i * rows + j] = values[j * rows + i];
+    for (let i = 0; i < rows; i++) for (let j = 0; j < i; j++) values[i * rows + j] = values[j * rows + i];
     return this;
   }
 }
@@ -71,7 +70,11 @@ export function identity(size) {
 
 // Arithmetic of floats; null stands for a block that is zero.
 export function floats(round) {
-  return arithmetic((a, b) => round(a + b), (a, b) => round(a * b), (a, b) => round(a / b));
+  return arithmetic(
+    (a, b) => round(a + b),
+    (a, b) => round(a * b),
+    (a, b) => round(a / b),
+  );
 }
 
 const PRIME = 67108859; // below 2^26, so that products are exact in doubles
@@ -101,7 +104,13 @@ export function residueSource(seed = 1983) {
 }
 
 function arithmetic(plus, times, over) {
-  const neg = (A) => A && new Block(A.rows, A.columns, A.values.map((x) => -x));
+  const neg = (A) =>
+    A &&
+    new Block(
+      A.rows,
+      A.columns,
+      A.values.map((x) => -x),
+    );
   const add = (A, B) => {
     if (!A || !B) return A ?? B;
     const out = new Block(A.rows, A.columns);
@@ -134,8 +143,7 @@ function arithmetic(plus, times, over) {
           L[i * n + j] = plus(L[i * n + j], -over(times(c, L[k * n + j]), L[k * n + k]));
         L[i * n + k] = over(c, L[k * n + k]);
       }
-    for (let k = 0; k < n; k++)
-      for (let i = k + 1; i < n; i++) if (L[k * n + i] === 0) L[i * n + k] = 0;
+    for (let k = 0; k < n; k++) for (let i = k + 1; i < n; i++) if (L[k * n + i] === 0) L[i * n + k] = 0;
     return { n, L, pivots: Array.from({ length: n }, (_, k) => L[k * n + k]) };
   };
   const forward = ({ n, L }, C) => {

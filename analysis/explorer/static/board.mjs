@@ -19,10 +19,15 @@ export class Board {
     this.grid = h(
       "div",
       {
-        class: "grid", role: actions ? "grid" : "img", tabindex: actions ? "0" : null,
-        "aria-activedescendant": actions ? this.id : null, "aria-label": "Block matrix",
+        class: "grid",
+        role: actions ? "grid" : "img",
+        tabindex: actions ? "0" : null,
+        "aria-activedescendant": actions ? this.id : null,
+        "aria-label": "Block matrix",
       },
-      this.base, this.over, actions ? h("div", { role: "row", class: "hidden" }, this.cell) : null,
+      this.base,
+      this.over,
+      actions ? h("div", { role: "row", class: "hidden" }, this.cell) : null,
     );
     this.heading = h("h2", {});
     this.node = h("figure", { class: "board" }, this.heading, this.grid);
@@ -94,7 +99,9 @@ export class Board {
     const labels = engine.graph.blocks.length <= 40 ? new Labels(engine) : null;
     this.labels = labels;
     this.scene = matrixScene(engine, {
-      side, order: look.order, labels,
+      side,
+      order: look.order,
+      labels,
       heat: look.heat && model.high ? (i, j) => model.lost(i, j) : null,
       most: look.digits(),
     });
@@ -107,12 +114,16 @@ export class Board {
       if (this.actions) this.grid.setAttribute(count, this.scene.rows.length);
     this._put(this.base, this.scene);
     this.overlay();
-    if (this.cursor && this.actions) this.cell.setAttribute("aria-label", this.actions.describe(...this.cursor));
+    if (this.cursor && this.actions)
+      this.cell.setAttribute("aria-label", this.actions.describe(...this.cursor));
   }
 
   overlay(marked = []) {
     const scene = overlayScene(this.session.engine, this.scene, {
-      pending: this.session.pending, preview: this.preview, marked, cursor: this.shown ? this.cursor : null,
+      pending: this.session.pending,
+      preview: this.preview,
+      marked,
+      cursor: this.shown ? this.cursor : null,
     });
     this._put(this.over, scene);
   }

@@ -24,8 +24,13 @@ export class Controls {
   constructor(explorer) {
     const { data, session, look } = explorer;
     const orders = data.orders.map((order) => [order.name, order.name]);
-    const own = [["/whole", "your own"], ["/split", "your own, forces split"]];
-    this.order = select("Order", [...orders, ...own], session.name || "/whole", (name) => explorer.choose(name));
+    const own = [
+      ["/whole", "your own"],
+      ["/split", "your own, forces split"],
+    ];
+    this.order = select("Order", [...orders, ...own], session.name || "/whole", (name) =>
+      explorer.choose(name),
+    );
     this.beside = select("Beside it", [["", "add an order…"], ...orders], "", (name) => {
       this.beside.list.value = "";
       if (name) explorer.beside(name);
@@ -35,7 +40,9 @@ export class Controls {
       explorer.draw();
     });
     const formats = Object.keys(FORMATS).map((name) => [name, name]);
-    this.format = select("Format", formats, session.format, (name) => explorer.rebuild(name, explorer.session.frame));
+    this.format = select("Format", formats, session.format, (name) =>
+      explorer.rebuild(name, explorer.session.frame),
+    );
     this.heat = h("input", {
       type: "checkbox",
       onchange: (event) => {
@@ -44,7 +51,8 @@ export class Controls {
       },
     });
     const fields = [this.order.node, this.beside.node, this.rows.node];
-    if (data.entries) fields.push(this.format.node, h("label", { class: "check" }, this.heat, " digits lost as heat"));
+    if (data.entries)
+      fields.push(this.format.node, h("label", { class: "check" }, this.heat, " digits lost as heat"));
     if (data.frames) fields.push(...sliders(explorer));
     this.node = h("div", { class: "controls" }, ...fields);
   }
@@ -59,11 +67,26 @@ export class Controls {
 function sliders(explorer) {
   const { ratio, tilt, frames } = explorer.data.frames;
   const power = (x) => (x >= 1e4 ? x.toExponential(0).replace("e+", "e") : String(x));
-  const inputs = [["Mass ratio", ratio, power], ["Tilt", tilt, (x) => `${x}°`]].map(([label, values, text]) => {
+  const inputs = [
+    ["Mass ratio", ratio, power],
+    ["Tilt", tilt, (x) => `${x}°`],
+  ].map(([label, values, text]) => {
     const output = h("output", {}, "as given");
-    const input = h("input", { type: "range", min: "0", max: String(values.length - 1), step: "1", "aria-label": label });
+    const input = h("input", {
+      type: "range",
+      min: "0",
+      max: String(values.length - 1),
+      step: "1",
+      "aria-label": label,
+    });
     input.value = "0";
-    return { input, output, values, text, node: h("label", { class: "field" }, h("span", {}, label, " ", output), input) };
+    return {
+      input,
+      output,
+      values,
+      text,
+      node: h("label", { class: "field" }, h("span", {}, label, " ", output), input),
+    };
   });
   const change = () => {
     const [r, t] = inputs.map(({ input }) => Number(input.value));
@@ -71,7 +94,11 @@ function sliders(explorer) {
       output.textContent = text(values[input.value]);
       input.setAttribute("aria-valuetext", output.textContent);
     }
-    explorer.rebuild(explorer.session.format, frames[r * tilt.length + t], `Mass ratio ${inputs[0].output.textContent}, tilt ${inputs[1].output.textContent}.`);
+    explorer.rebuild(
+      explorer.session.format,
+      frames[r * tilt.length + t],
+      `Mass ratio ${inputs[0].output.textContent}, tilt ${inputs[1].output.textContent}.`,
+    );
   };
   for (const { input } of inputs) input.addEventListener("input", change);
   return inputs.map(({ node }) => node);
@@ -81,7 +108,11 @@ export class Transport {
   constructor(explorer) {
     const b = (text, title, does) => button(text, title, () => explorer.act(does));
     this.slider = h("input", {
-      type: "range", min: "0", max: "0", value: "0", "aria-label": "Step",
+      type: "range",
+      min: "0",
+      max: "0",
+      value: "0",
+      "aria-label": "Step",
       oninput: (event) => explorer.jump(Number(event.target.value)),
     });
     this.counter = h("output", { class: "counter" });
@@ -97,8 +128,21 @@ export class Transport {
       finish: b("Finish", "Eliminate what is left, tip to base (F)", "finish"),
     };
     const { start, undo, redo, step, play, end, bracket, cancel, finish } = this.buttons;
-    this.node = h("div", { class: "transport", role: "group", "aria-label": "Steps" },
-      start, undo, redo, step, play, end, this.slider, this.counter, bracket, cancel, finish);
+    this.node = h(
+      "div",
+      { class: "transport", role: "group", "aria-label": "Steps" },
+      start,
+      undo,
+      redo,
+      step,
+      play,
+      end,
+      this.slider,
+      this.counter,
+      bracket,
+      cancel,
+      finish,
+    );
   }
 
   draw(session, playing) {

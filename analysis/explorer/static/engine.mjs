@@ -57,8 +57,18 @@ export class Engine {
   eliminate(members) {
     const step = this.step + 1;
     const record = {
-      step, members: [...members], pivots: [], fill: [], fillEntries: 0, thirds: 0,
-      updates: new Set(), updatesOf: [], diagonal: [], updated: [], touched: [], columns: [],
+      step,
+      members: [...members],
+      pivots: [],
+      fill: [],
+      fillEntries: 0,
+      thirds: 0,
+      updates: new Set(),
+      updatesOf: [],
+      diagonal: [],
+      updated: [],
+      touched: [],
+      columns: [],
     };
     const again = members.find((b) => this.gone[b]);
     if (again !== undefined)
@@ -137,8 +147,7 @@ export class Engine {
     }
     for (let i = 0; i < through.length; i++) {
       this._update(through[i], through[i], record, step);
-      for (let j = i + 1; j < through.length; j++)
-        this._update(through[i], through[j], record, step);
+      for (let j = i + 1; j < through.length; j++) this._update(through[i], through[j], record, step);
       for (const other of beside) this._update(through[i], other, record, step);
     }
   }
@@ -184,7 +193,7 @@ export class Engine {
     const how = { [QDD]: ", or bracket all three", [F]: ", or bracket the two" };
     const hint = first.length ? `: eliminate ${first.join(" and ")} first` : "";
     const whole = first.length === (kind === QDD ? 2 : 1);
-    return `${graph.name(block)} is structurally zero${hint}${whole ? how[kind] ?? "" : ""}`;
+    return `${graph.name(block)} is structurally zero${hint}${whole ? (how[kind] ?? "") : ""}`;
   }
 
   // The pivot that block (row, col) stands for: a diagonal block, or the identity of a pair.

@@ -3,15 +3,15 @@
 
 import { button, h, plural, replaced } from "./dom.mjs";
 import { Board } from "./board.mjs";
+import { Boards } from "./boards.mjs";
 import { Session } from "./session.mjs";
-import { lostWords } from "./scene.mjs";
 import { unit } from "./arithmetic.mjs";
-import { spoken } from "./mathml.mjs";
 import { orderDocument } from "./exporting.mjs";
-import { blockPanel, challengePanel, checkpointPanel, exportPanel, foretold, numbersPanel } from "./panels.mjs";
+import { blockPanel, challengePanel, checkpointPanel, exportPanel, numbersPanel } from "./panels.mjs";
 import { Controls, Transport, themeButton } from "./controls.mjs";
 import { Legend, Views } from "./views.mjs";
-import { helpDialog, KEYS } from "./help.mjs";
+import { actionOf, helpDialog } from "./help.mjs";
+import { answered, described, members, reported } from "./words.mjs";
 import { mountLarge } from "./large.mjs";
 
 const WHOLE = 150; // bodies that are drawn block by block
@@ -40,9 +40,9 @@ class Explorer {
   constructor(element, data, options) {
     Object.assign(this, { element, data, options, playing: 0, focused: [null, null] });
     this.session = new Session(data);
-    this.mirrors = [];
     this.look = {
-      order: "body", heat: false,
+      order: "body",
+      heat: false,
       digits: () => -Math.log10(unit(this.session.format)),
       colour: (name) => this.colours[name],
     };
@@ -53,13 +53,15 @@ class Explorer {
     const heard = options.hash ? document : this.root;
     heard.addEventListener("keydown", (event) => this._key(event), { signal });
     this.resizing = new ResizeObserver(() => this._resized());
-    this.resizing.observe(this.boards);
+    this.resizing.observe(this.boards.node);
     for (const query of ["(prefers-color-scheme: dark)", "print"])
       matchMedia(query).addEventListener("change", () => this.draw(), { signal });
     if (options.hash) addEventListener("hashchange", () => this._fromHash(), { signal });
     if (options.hash && this._fromHash()) return;
     this.draw();
-    this.say("Pick a block on the diagonal to eliminate it, or step along the order. Point at a block, or press M and the arrow keys, to see what it would do.");
+    this.say(
+      "Pick a block on the diagonal to eliminate it, or step along the order. Point at a block, or press M and the arrow keys, to see what it would do.",
+    );
   }
 
   destroy() {
@@ -74,7 +76,9 @@ class Explorer {
   palette() {
     const style = getComputedStyle(this.root);
     const known = {};
-    return new Proxy(known, { get: (_, name) => (known[name] ??= style.getPropertyValue(`--pt-${name}`).trim()) });
+    return new Proxy(known, {
+      get: (_, name) => (known[name] ??= style.getPropertyValue(`--pt-${name}`).trim()),
+    });
   }
 
   _build() {
@@ -84,14 +88,24 @@ class Explorer {
     this.board = new Board(this.session, this.look, {
       pick: (i, j) => this.pick(i, j),
       hover: (i, j) => this._focus(i, j),
-      describe: (i, j) => this._described(i, j),
+      describe: (i, j) => described(this.session, this.board, i, j),
     });
-    this.boards = h("div", { class: "boards" }, this.board.node);
+    this.boards = new Boards(this.board, this.look);
     this.block = blockPanel();
     this.numbers = numbersPanel((name) => this.choose(name));
     this.challenges = challengePanel(data, say);
-    this.checkpoints = checkpointPanel(() => this.session, (code, name) => this.go(code, `Back at checkpoint ${name}.`), say);
-    this.exports = exportPanel(() => this.session, this.look, () => data.palette?.light ?? this.palette(), say, () => this.draw());
+    this.checkpoints = checkpointPanel(
+      () => this.session,
+      (code, name) => this.go(code, `Back at checkpoint ${name}.`),
+      say,
+    );
+    this.exports = exportPanel(
+      () => this.session,
+      this.look,
+      () => data.palette?.light ?? this.palette(),
+      say,
+      () => this.draw(),
+    );
     this.controls = new Controls(this);
     this.transport = new Transport(this);
     this.legend = new Legend();
@@ -100,15 +114,26 @@ class Explorer {
       mark: (blocks) => this.board.overlay(blocks.map((b) => [b, b])),
     });
     this.help = helpDialog();
-    this.root = h("div", { class: "pivotree", "data-theme": "auto" },
-      h("header", {},
-        h("div", {}, h("h1", {}, data.model), h("p", { class: "soft" }, `${plural(data.bodies, "body")}, ${plural(data.dof, "degree")} of freedom`)),
-        h("div", { class: "row" }, themeButton(this), button("?", "Help and keys", () => this.act("help"))),
-      ),
-      this.controls.node, this.transport.node, this.status,
-      h("div", { class: "main" },
-        h("div", { class: "left" }, this.boards, this.legend.node, this.views.node),
-        h("aside", {}, this.block.node, this.numbers.node, this.challenges.node, this.checkpoints.node, this.exports.node),
+    this.root = h(
+      "div",
+      { class: "pivotree", "data-theme": "auto" },
+      this._header(),
+      this.controls.node,
+      this.transport.node,
+      this.status,
+      h(
+        "div",
+        { class: "main" },
+        h("div", { class: "left" }, this.boards.node, this.legend.node, this.views.node),
+        h(
+          "aside",
+          {},
+          this.block.node,
+          this.numbers.node,
+          this.challenges.node,
+          this.checkpoints.node,
+          this.exports.node,
+        ),
       ),
       ...(data.notes ?? []).map((note) => h("p", { class: "soft" }, note)),
       this.help,
@@ -116,16 +141,33 @@ class Explorer {
     replaced(this.element, this.root);
   }
 
+  _header() {
+    const { model, bodies, dof } = this.data;
+    const size = `${plural(bodies, "body")}, ${plural(dof, "degree")} of freedom`;
+    const help = button("?", "Help and keys", () => this.act("help"));
+    const title = h("div", {}, h("h1", {}, model), h("p", { class: "soft" }, size));
+    return h("header", {}, title, h("div", { class: "row" }, themeButton(this), help));
+  }
+
   // -- actions ----------------------------------------------------------------------------------
 
   // What a key or a button does, by its name.
   act(does) {
     const actions = {
-      undo: () => this._undo(), redo: () => this._redo(), step: () => this._forward(),
-      play: () => this._play(!this.playing), start: () => this.jump(0), end: () => this.jump(this.session.length),
-      bracket: () => this._bracket(), cancel: () => this.session.pending && this._cancel(),
-      finish: () => this._finish(), help: () => this.help.showModal(), checkpoint: () => this.checkpoints.focus(),
-      matrix: () => this.board.grid.focus(), body: () => this._body(), heat: () => this.data.entries && this.controls.heat.click(),
+      undo: () => this._undo(),
+      redo: () => this._redo(),
+      step: () => this._forward(),
+      play: () => this._play(!this.playing),
+      start: () => this.jump(0),
+      end: () => this.jump(this.session.length),
+      bracket: () => this._bracket(),
+      cancel: () => this.session.pending && this._cancel(),
+      finish: () => this._finish(),
+      help: () => this.help.showModal(),
+      checkpoint: () => this.checkpoints.focus(),
+      matrix: () => this.board.grid.focus(),
+      body: () => this._body(),
+      heat: () => this.data.entries && this.controls.heat.click(),
     };
     actions[does]();
   }
@@ -144,7 +186,7 @@ class Explorer {
     this._play(false);
     const record = this.session.back();
     this.draw();
-    this.say(record ? `Undone: step ${record.step}, ${this._members(record)}.` : "At the start.");
+    this.say(record ? `Undone: step ${record.step}, ${members(this.session, record)}.` : "At the start.");
   }
 
   _redo() {
@@ -156,7 +198,12 @@ class Explorer {
   _forward() {
     const record = this.session.forward();
     if (record) this._report(record);
-    else this.say(this.session.engine.done ? "All blocks are eliminated." : "No next step: pick a block, or choose an order.");
+    else
+      this.say(
+        this.session.engine.done
+          ? "All blocks are eliminated."
+          : "No next step: pick a block, or choose an order.",
+      );
     return record && !record.refused;
   }
 
@@ -165,7 +212,7 @@ class Explorer {
     const refused = this.session.jump(step);
     this.draw();
     if (refused) this._report(refused);
-    else this.say(`Step ${this.session.engine.step} of ${this.session.length}.${this._answered()}`);
+    else this.say(`Step ${this.session.engine.step} of ${this.session.length}.${answered(this.session)}`);
   }
 
   _play(on) {
@@ -181,7 +228,8 @@ class Explorer {
   _body() {
     const { engine, model } = this.session;
     const [i] = this.focused;
-    const members = i === null ? [] : engine.left.filter((b) => engine.graph.body(b) === engine.graph.body(i));
+    const members =
+      i === null ? [] : engine.left.filter((b) => engine.graph.body(b) === engine.graph.body(i));
     if (members.length) this._report(model.eliminate(members));
     else this.say("Point at a block of a body that is left.", true);
   }
@@ -211,7 +259,10 @@ class Explorer {
     const refused = this.session.finish();
     this.draw();
     if (refused) this._report(refused);
-    else this.say(`Finished in ${plural(this.session.engine.step, "step")}: fill ${this.session.engine.fill}.${this._answered()}`);
+    else
+      this.say(
+        `Finished in ${plural(this.session.engine.step, "step")}: fill ${this.session.engine.fill}.${answered(this.session)}`,
+      );
   }
 
   choose(name) {
@@ -219,40 +270,40 @@ class Explorer {
     this.session.choose(name, name === "/split");
     this.draw();
     const order = this.session.order(name);
-    this.say(order ? `${order.name}: ${order.what} ${order.source}. ${plural(order.groups.length, "step")}.` : "Your own order, from the start.");
+    this.say(
+      order
+        ? `${order.name}: ${order.what} ${order.source}. ${plural(order.groups.length, "step")}.`
+        : "Your own order, from the start.",
+    );
   }
 
   // One more order, in step with the first.
   beside(name) {
-    const session = new Session(this.data, this.session.format, this.session.frame);
-    session.choose(name);
-    const board = new Board(session, this.look);
-    const mirror = { session, board };
-    const away = button("×", `Take ${name} away`, () => {
-      board.node.remove();
-      this.mirrors = this.mirrors.filter((other) => other !== mirror);
+    this.boards.add(name, () => {
       this.draw();
       this.say(`${name} is taken away.`);
-    }, { class: "small" });
-    board.heading.after(away);
-    this.mirrors.push(mirror);
-    this.boards.append(board.node);
+    });
     this.draw();
     this.say(`${name} goes in step beside ${this.session.title}.`);
   }
 
   // The same steps in another format, or for another frame of an example.
   rebuild(format, frame, text = `Numbers in ${format}.`) {
-    for (const session of [this.session, ...this.mirrors.map((m) => m.session)]) session.rebuilt(format, frame);
+    for (const session of this.boards.sessions) session.rebuilt(format, frame);
     this.draw();
-    this.say(text + this._answered());
+    this.say(text + answered(this.session));
   }
 
   // Go to a shared order.
   go(code, text = "") {
     const done = this.session.setCode(code);
     this.draw();
-    this.say(done ? text || `Step ${this.session.engine.step} of ${this.session.title}.` : `The order ${code} does not fit this model.`, !done);
+    this.say(
+      done
+        ? text || `Step ${this.session.engine.step} of ${this.session.title}.`
+        : `The order ${code} does not fit this model.`,
+      !done,
+    );
     return done;
   }
 
@@ -263,40 +314,10 @@ class Explorer {
     return true;
   }
 
-  // -- words ------------------------------------------------------------------------------------
-
-  _members(record) {
-    const { graph } = this.session.engine;
-    const names = record.members.map((b) => graph.name(b));
-    return `(${names.length > 6 ? [...names.slice(0, 4), "…", names.at(-1)].join(" ") : names.join(" ")})`;
-  }
-
+  // Draw, and say what came of a pick.
   _report(record) {
     this.draw();
-    if (record.refused) this.say(`Refused: ${record.refused}.`, true);
-    else if (record.bracket) {
-      const names = record.bracket.map((b) => this.session.engine.graph.name(b));
-      this.say(names.length ? `In the bracket: ${names.join(" ")}.` : "The bracket is empty.");
-    } else {
-      const lost = record.lost && this.session.model.high ? `, ${lostWords(record.lost.digits)} lost` : "";
-      const flops = Math.round(record.flops).toLocaleString("en");
-      this.say(`Step ${record.step}: ${this._members(record)}. ${plural(record.fill.length, "block")} of fill, ${flops} operations${lost}.${this._answered()}`);
-    }
-  }
-
-  _answered() {
-    const answer = this.session.model.answer();
-    if (!answer || answer.why) return this.session.engine.done ? " All blocks are eliminated." : "";
-    return ` All blocks are eliminated: ${answer.digits.toFixed(1)} digits of qdd kept in ${this.session.format}.`;
-  }
-
-  _described(i, j) {
-    const { engine, pending } = this.session;
-    const label = this.board.labels?.cell(i, j);
-    const gone = engine.gone[i] || engine.gone[j];
-    const told = gone ? " Eliminated." : this.board.preview ? ` ${foretold(this.session, this.board.preview)}` : "";
-    const open = pending ? ` Bracket open with ${plural(pending.length, "block")}.` : "";
-    return `row ${engine.graph.name(i)}, column ${engine.graph.name(j)}${label ? `: ${spoken(label)}` : ""}.${told}${open}`;
+    this.say(reported(this.session, record), Boolean(record.refused));
   }
 
   // A block is pointed at, or reached with the keys.
@@ -311,40 +332,23 @@ class Explorer {
   }
 
   _key(event) {
-    const { key, target } = event;
-    if (target !== document.body && !this.root.contains(target)) return;
-    const typing = target.matches("input[type=text], select, textarea");
-    const control = event.ctrlKey || event.metaKey;
-    const plain = key.length === 1 ? key.toLowerCase() : key;
-    const name = control ? `Control+${event.shiftKey ? "Shift+" : ""}${plain}` : plain;
-    const sliding = target.matches("input[type=range]") && ["Home", "End"].includes(key);
-    if (typing || sliding || event.altKey || !(name in KEYS) || this.help.open) return;
+    const { target } = event;
+    const does = actionOf(event);
+    if (!does || this.help.open || (target !== document.body && !this.root.contains(target))) return;
     event.preventDefault();
-    this.act(KEYS[name]);
+    this.act(does);
   }
 
   // -- drawing ----------------------------------------------------------------------------------
 
   _resized() {
-    if (Math.abs(this.boards.clientWidth - (this.width ?? 0)) > 1) this.draw();
+    if (Math.abs(this.boards.node.clientWidth - this.boards.width) > 1) this.draw();
   }
 
   draw() {
-    const { session, mirrors, boards } = this;
-    const { engine } = session;
-    boards.classList.toggle("more", mirrors.length > 0);
-    this.width = boards.clientWidth;
+    const { session } = this;
     this.colours = this.palette();
-    const narrow = this.width < 620;
-    const across = narrow ? 1 : Math.min(mirrors.length + 1, 2);
-    const room = (this.width - 24 * (across - 1)) / across;
-    const high = Math.max(420, (globalThis.innerHeight || 900) - 290); // below the controls
-    const side = Math.floor(Math.max(240, Math.min(720, room, narrow ? room : high)));
-    this.board.draw(side);
-    for (const mirror of mirrors) {
-      mirror.session.jump(Math.min(engine.step, mirror.session.plan.length));
-      mirror.board.draw(side);
-    }
+    this.boards.draw();
     const [i, j] = this.focused;
     this._focus(i, j);
     this.transport.draw(session, this.playing);
@@ -357,14 +361,20 @@ class Explorer {
   }
 
   _drawRest() {
-    const { session, mirrors } = this;
+    const { session } = this;
     const { engine } = session;
     this.numbers.show(session);
     this.challenges.show(session);
-    this.views.draw(session, mirrors.map((m) => m.session), this.focused[0]);
+    this.views.draw(this.boards.sessions, this.focused[0]);
     if (this.options.hash) history.replaceState(null, "", `#order=${encodeURIComponent(session.code)}`);
     const { links, rules } = session.form;
-    this.options.onOrder({ code: session.code, groups: session.named(), complete: engine.done, links, rules });
+    this.options.onOrder({
+      code: session.code,
+      groups: session.named(),
+      complete: engine.done,
+      links,
+      rules,
+    });
     if (this.options.live && engine.done && !session.frame) this._evaluate();
   }
 
@@ -374,6 +384,7 @@ class Explorer {
     const { code, format, form } = session;
     const ticket = (this.ticket = {});
     const found = await this.options.live.evaluate(session.named(), format, form);
-    if (this.ticket === ticket && session.code === code && session.format === format) this.numbers.measured(found, format);
+    if (this.ticket === ticket && session.code === code && session.format === format)
+      this.numbers.measured(found, format);
   }
 }

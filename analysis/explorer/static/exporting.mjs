@@ -18,12 +18,24 @@ function scenes(session, look, first, last) {
     if (session.jump(step)) break;
     const { engine, model } = session;
     const scene = matrixScene(engine, {
-      side: SIDE, order: look.order, labels: engine.graph.blocks.length <= 40 ? new Labels(engine) : null,
-      heat: look.heat && model.high ? (i, j) => model.lost(i, j) : null, most: look.digits(),
+      side: SIDE,
+      order: look.order,
+      labels: engine.graph.blocks.length <= 40 ? new Labels(engine) : null,
+      heat: look.heat && model.high ? (i, j) => model.lost(i, j) : null,
+      most: look.digits(),
     });
     const title = `${session.data.model}, ${session.title}: step ${step}, fill ${engine.fill}`;
     const items = scene.items.map((item) => moved(item, 0, 26));
-    items.unshift({ t: "text", x: SIDE / 2, y: 17, text: title, size: 13, c: "ink", anchor: "middle", bold: true });
+    items.unshift({
+      t: "text",
+      x: SIDE / 2,
+      y: 17,
+      text: title,
+      size: 13,
+      c: "ink",
+      anchor: "middle",
+      bold: true,
+    });
     result.push({ width: SIDE, height: SIDE + 26, items, title });
   }
   session.jump(now);
@@ -32,7 +44,11 @@ function scenes(session, look, first, last) {
 
 function moved(item, dx, dy) {
   const out = { ...item };
-  for (const [x, y] of [["x", "y"], ["x1", "y1"], ["x2", "y2"]])
+  for (const [x, y] of [
+    ["x", "y"],
+    ["x1", "y1"],
+    ["x2", "y2"],
+  ])
     if (x in out) {
       out[x] += dx;
       out[y] += dy;
@@ -74,16 +90,29 @@ export function orderDocument(session, first = 1, last = session.engine.step) {
 
 // A Blob of the file, and its name.
 export async function exported(session, look, palette, kind, first, last) {
-  const stem = `${session.data.model}-${session.title}-${first === last ? first : `${first}-${last}`}`.replace(/[^A-Za-z0-9]+/g, "_");
+  const stem =
+    `${session.data.model}-${session.title}-${first === last ? first : `${first}-${last}`}`.replace(
+      /[^A-Za-z0-9]+/g,
+      "_",
+    );
   const title = `${session.data.model}, ${session.title}, steps ${first} to ${last}`;
   const blob = (text, type) => new Blob([text], { type });
-  if (kind === "json") return [blob(`${JSON.stringify(orderDocument(session, first, last), null, 1)}\n`, "application/json"), `${stem}.json`];
+  if (kind === "json")
+    return [
+      blob(`${JSON.stringify(orderDocument(session, first, last), null, 1)}\n`, "application/json"),
+      `${stem}.json`,
+    ];
   const all = scenes(session, look, first, last);
   const colour = (name) => palette[name];
   if (kind === "pdf") return [blob(pdfText(all, palette, title), "application/pdf"), `${stem}.pdf`];
-  if (kind === "tikz") return [blob(all.map((scene) => tikzText(scene, palette, { title: scene.title })).join("\n"), "text/x-tex"), `${stem}.tex`];
+  if (kind === "tikz")
+    return [
+      blob(all.map((scene) => tikzText(scene, palette, { title: scene.title })).join("\n"), "text/x-tex"),
+      `${stem}.tex`,
+    ];
   const scene = stacked(all);
-  if (kind === "svg") return [blob(svgText(scene, colour, { standalone: true, title }), "image/svg+xml"), `${stem}.svg`];
+  if (kind === "svg")
+    return [blob(svgText(scene, colour, { standalone: true, title }), "image/svg+xml"), `${stem}.svg`];
   const canvas = document.createElement("canvas");
   const ratio = Math.min(3, 16000 / scene.height);
   [canvas.width, canvas.height] = [scene.width * ratio, Math.round(scene.height * ratio)];

@@ -26,7 +26,10 @@ export function formula(engine, i, j) {
 }
 
 function joined(terms) {
-  return terms.map((t) => (/^[-+]/.test(t) ? t : `+${t}`)).join("").replace(/^\+/, "");
+  return terms
+    .map((t) => (/^[-+]/.test(t) ? t : `+${t}`))
+    .join("")
+    .replace(/^\+/, "");
 }
 
 // The paper's name, or A_ij with the number of pivots before it.

@@ -2,11 +2,38 @@
 
 import { button, h } from "./dom.mjs";
 
-export const KEYS = {
-  u: "undo", "Control+z": "undo", ",": "undo", r: "redo", "Control+y": "redo", "Control+Shift+z": "redo",
-  n: "step", ".": "step", p: "play", Home: "start", End: "end", b: "bracket", "(": "bracket", ")": "bracket",
-  Escape: "cancel", f: "finish", c: "checkpoint", e: "body", m: "matrix", h: "heat", "?": "help",
+const KEYS = {
+  u: "undo",
+  "Control+z": "undo",
+  ",": "undo",
+  r: "redo",
+  "Control+y": "redo",
+  "Control+Shift+z": "redo",
+  n: "step",
+  ".": "step",
+  p: "play",
+  Home: "start",
+  End: "end",
+  b: "bracket",
+  "(": "bracket",
+  ")": "bracket",
+  Escape: "cancel",
+  f: "finish",
+  c: "checkpoint",
+  e: "body",
+  m: "matrix",
+  h: "heat",
+  "?": "help",
 };
+
+// What a key is for, or null: not while something is typed, or a slider is moved.
+export function actionOf({ key, target, ctrlKey, metaKey, altKey, shiftKey }) {
+  const typing = target.matches("input[type=text], select, textarea");
+  const sliding = target.matches("input[type=range]") && ["Home", "End"].includes(key);
+  if (typing || sliding || altKey) return null;
+  const plain = key.length === 1 ? key.toLowerCase() : key;
+  return KEYS[ctrlKey || metaKey ? `Control+${shiftKey ? "Shift+" : ""}${plain}` : plain] ?? null;
+}
 
 const TOLD = [
   ["M", "go to the matrix"],
@@ -23,11 +50,25 @@ const TOLD = [
 ];
 
 export function helpDialog() {
-  const dialog = h("dialog", { "aria-label": "Help" },
+  const dialog = h(
+    "dialog",
+    { "aria-label": "Help" },
     h("h2", {}, "Elimination by hand"),
-    h("p", {}, "The matrix is equation (4) of Ascher, Pai & Cloutier (1996). Pick a block on the diagonal and it is eliminated: every pair of its neighbours is coupled, and what was zero between them is filled in. Pick an identity block of pdd and f, and both are eliminated through the exact inverse of the pair. What cannot be a pivot is refused, with the reason."),
-    h("p", {}, "A bracket holds several blocks that are eliminated together: its own block is inverted by itself, then meets its neighbours, and the update is added last. In exact numbers brackets change nothing; in a number format they decide which digits survive."),
-    h("p", {}, "Numbers are computed on this page, operation by operation in the format chosen, and the answer is held against one that is certified. Digits lost in a block are those by which it differs from a run in float64, relative to its largest entry. The table of orders holds what pivotree itself has measured: its programs leave out zeros and ones, so that last digits may differ."),
+    h(
+      "p",
+      {},
+      "The matrix is equation (4) of Ascher, Pai & Cloutier (1996). Pick a block on the diagonal and it is eliminated: every pair of its neighbours is coupled, and what was zero between them is filled in. Pick an identity block of pdd and f, and both are eliminated through the exact inverse of the pair. What cannot be a pivot is refused, with the reason.",
+    ),
+    h(
+      "p",
+      {},
+      "A bracket holds several blocks that are eliminated together: its own block is inverted by itself, then meets its neighbours, and the update is added last. In exact numbers brackets change nothing; in a number format they decide which digits survive.",
+    ),
+    h(
+      "p",
+      {},
+      "Numbers are computed on this page, operation by operation in the format chosen, and the answer is held against one that is certified. Digits lost in a block are those by which it differs from a run in float64, relative to its largest entry. The table of orders holds what pivotree itself has measured: its programs leave out zeros and ones, so that last digits may differ.",
+    ),
     h("dl", {}, ...TOLD.flatMap(([key, text]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)])),
     button("Close", "Close help", () => dialog.close()),
   );

@@ -57,7 +57,9 @@ export class Labels {
   unknown(block) {
     const k = this.graph.body(block);
     const s = this.subscript.get(k);
-    const text = [`\\ddot{p}_{${s}}`, `\\ddot{q}_{${s}}`, `f_{${s}}`, `f_{${s}}^{J}`, `f_{${s}}^{C}`][this.graph.kind(block)];
+    const text = [`\\ddot{p}_{${s}}`, `\\ddot{q}_{${s}}`, `f_{${s}}`, `f_{${s}}^{J}`, `f_{${s}}^{C}`][
+      this.graph.kind(block)
+    ];
     return this.bodyOf.has(k) ? text.replace("_", "'_") : text;
   }
 
@@ -81,7 +83,9 @@ export class Labels {
     if (kind >= F) return adjoint(this._entry(j, i)); // f's row holds the adjoint of f's column
     const [k, c] = [this.graph.body(i), this.graph.body(j)];
     if (kind === QDD) return other === F ? `H_{${this.subscript.get(k)}}` : "I";
-    const basis = { [F]: "", [FJ]: `B_{${this.subscript.get(c)}}`, [FC]: `C_{${this.subscript.get(c)}}` }[other];
+    const basis = { [F]: "", [FJ]: `B_{${this.subscript.get(c)}}`, [FC]: `C_{${this.subscript.get(c)}}` }[
+      other
+    ];
     return k === c ? basis || "I" : `-${this._phi(k, c)}${basis}`;
   }
 

@@ -35,14 +35,35 @@ export function mountLarge(element, data, { onOrder, mount }) {
   };
   const list = select("Order", orders, "", show);
   const pick = select("Subtree", choice, choice[0][0], open);
-  const root = h("div", { class: "pivotree", "data-theme": "auto" },
-    h("header", {}, h("div", {}, h("h1", {}, data.model), h("p", { class: "soft" }, `${data.bodies.toLocaleString("en")} bodies: too many to draw block by block. Shown are densities, and one subtree at a time.`))),
-    h("div", { class: "controls" }, list.node, pick.node), status, h("figure", { class: "density" }, canvas, caption),
+  const root = h(
+    "div",
+    { class: "pivotree", "data-theme": "auto" },
+    h(
+      "header",
+      {},
+      h(
+        "div",
+        {},
+        h("h1", {}, data.model),
+        h(
+          "p",
+          { class: "soft" },
+          `${data.bodies.toLocaleString("en")} bodies: too many to draw block by block. Shown are densities, and one subtree at a time.`,
+        ),
+      ),
+    ),
+    h("div", { class: "controls" }, list.node, pick.node),
+    status,
+    h("figure", { class: "density" }, canvas, caption),
   );
   replaced(element, root, below);
   show("");
   open(choice[0][0]);
-  return { order: () => inner.order(), setOrder: (code) => inner.setOrder(code), destroy: () => replaced(element) };
+  return {
+    order: () => inner.order(),
+    setOrder: (code) => inner.setOrder(code),
+    destroy: () => replaced(element),
+  };
 }
 
 function subtreeSizes(parent) {
@@ -61,7 +82,9 @@ function subtreeSizes(parent) {
 
 // Bodies whose subtrees are offered: the largest that fit, then the roots, cut.
 function candidates(size, names) {
-  const fit = [...size.keys()].filter((k) => size[k] > 1 && size[k] <= MOST).sort((a, b) => size[b] - size[a]);
+  const fit = [...size.keys()]
+    .filter((k) => size[k] > 1 && size[k] <= MOST)
+    .sort((a, b) => size[b] - size[a]);
   const top = [...size.keys()].sort((a, b) => size[b] - size[a]).slice(0, 3);
   return [...fit.slice(0, 60), ...top].map((k) => [String(k), `${names[k]} (${plural(size[k], "body")})`]);
 }
@@ -78,18 +101,34 @@ function subtree(data, top) {
   const order = kept.map((_, at) => at).reverse();
   const n = names.length;
   const structure = {
-    names: kept.map((k) => names[k]), dof: kept.map((k) => dof[k]), order,
+    names: kept.map((k) => names[k]),
+    dof: kept.map((k) => dof[k]),
+    order,
     parent: kept.map((k) => (k === top ? -1 : place.get(parent[k]))),
   };
-  const orders = data.orders.filter((o) => o.links === "whole").map((o) => {
-    const groups = o.groups
-      .map((group) => group.filter((b) => place.has(b % n)).map((b) => Math.floor(b / n) * kept.length + place.get(b % n)))
-      .filter((group) => group.length);
-    const engine = new Engine(structure, o.split);
-    for (const group of groups) engine.eliminate(group);
-    return { ...o, groups, fill: engine.fill, height: "" };
-  });
-  return { ...data, model: `${data.model}, subtree of ${names[top]}`, bodies: kept.length, dof: structure.dof.reduce((a, b) => a + b, 0), structures: { whole: structure }, orders, entries: undefined };
+  const orders = data.orders
+    .filter((o) => o.links === "whole")
+    .map((o) => {
+      const groups = o.groups
+        .map((group) =>
+          group
+            .filter((b) => place.has(b % n))
+            .map((b) => Math.floor(b / n) * kept.length + place.get(b % n)),
+        )
+        .filter((group) => group.length);
+      const engine = new Engine(structure, o.split);
+      for (const group of groups) engine.eliminate(group);
+      return { ...o, groups, fill: engine.fill, height: "" };
+    });
+  return {
+    ...data,
+    model: `${data.model}, subtree of ${names[top]}`,
+    bodies: kept.length,
+    dof: structure.dof.reduce((a, b) => a + b, 0),
+    structures: { whole: structure },
+    orders,
+    entries: undefined,
+  };
 }
 
 function density(canvas, engine, root) {

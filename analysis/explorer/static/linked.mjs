@@ -33,17 +33,44 @@ export function bodyScene(engine, labels, width, height) {
   const items = [];
   const nodes = [];
   for (let k = 0; k < graph.n; k++)
-    if (parent[k] >= 0) items.push({ t: "line", x1: px(k), y1: py(k), x2: px(parent[k]), y2: py(parent[k]), c: "faint", lw: 1.2 });
+    if (parent[k] >= 0)
+      items.push({
+        t: "line",
+        x1: px(k),
+        y1: py(k),
+        x2: px(parent[k]),
+        y2: py(parent[k]),
+        c: "faint",
+        lw: 1.2,
+      });
   for (let k = 0; k < graph.n; k++) {
     const blocks = [PDD, QDD, F, FJ, FC].map((kind) => kind * graph.n + k).filter((b) => graph.size[b]);
     const gone = blocks.filter((b) => engine.gone[b]).length;
     const last = blocks.some((b) => engine.gone[b] && engine.gone[b] === engine.step);
     const fill = gone === blocks.length ? "soft" : gone ? "shade" : "page";
-    items.push({ t: "ellipse", x: px(k), y: py(k), rx: r, ry: r, fill, c: last ? "new" : "ink", lw: last ? 3 : 1.2 });
-    if (gone && gone < blocks.length) items.push({ t: "line", x1: px(k) - r, y1: py(k), x2: px(k) + r, y2: py(k), c: "ink", lw: 1.2 });
+    items.push({
+      t: "ellipse",
+      x: px(k),
+      y: py(k),
+      rx: r,
+      ry: r,
+      fill,
+      c: last ? "new" : "ink",
+      lw: last ? 3 : 1.2,
+    });
+    if (gone && gone < blocks.length)
+      items.push({ t: "line", x1: px(k) - r, y1: py(k), x2: px(k) + r, y2: py(k), c: "ink", lw: 1.2 });
     if (r >= 7) {
       const ink = fill === "soft" ? "page" : "ink";
-      items.push({ t: "text", x: px(k), y: py(k) + 3.6, text: labels.subscript.get(k) ?? "", size: 10, c: ink, anchor: "middle" });
+      items.push({
+        t: "text",
+        x: px(k),
+        y: py(k) + 3.6,
+        text: labels.subscript.get(k) ?? "",
+        size: 10,
+        c: ink,
+        anchor: "middle",
+      });
     }
     nodes.push([px(k), py(k), k]);
   }
@@ -74,18 +101,43 @@ export function eliminationScene(engine, labels, width, height) {
   });
   members.forEach(({ pivot, step }, k) => {
     const last = step === engine.step;
-    items.push({ t: "ellipse", x: px(k), y: py(k), rx: small * (pivot.length === 2 ? 1.5 : 1), ry: small, fill: last ? "new" : "entry", c: "ink", lw: last ? 2 : 1 });
+    items.push({
+      t: "ellipse",
+      x: px(k),
+      y: py(k),
+      rx: small * (pivot.length === 2 ? 1.5 : 1),
+      ry: small,
+      fill: last ? "new" : "entry",
+      c: "ink",
+      lw: last ? 2 : 1,
+    });
   });
   if (members.length <= 16 && at.leaves <= 4 && engine.graph.blocks.length <= 40)
     members.forEach(({ pivot }, k) => {
       const tex = pivot.map((b) => labels.unknown(b)).join(" ");
       items.push({ t: "tex", x: px(k) + small + 8 + 5 * pivot.length, y: py(k), tex, size: 10, c: "soft" });
     });
-  if (!order.length) items.push({ t: "text", x: width / 2, y: height / 2, text: "no pivot yet", size: 12, c: "soft", anchor: "middle" });
+  if (!order.length)
+    items.push({
+      t: "text",
+      x: width / 2,
+      y: height / 2,
+      text: "no pivot yet",
+      size: 12,
+      c: "soft",
+      anchor: "middle",
+    });
   return { width, height, items, nodes: members.map((m, k) => [px(k), py(k), m.pivot]), r: small };
 }
 
-const short = (x) => (x >= 1e6 ? `${(x / 1e6).toFixed(1)}M` : x >= 1e4 ? `${Math.round(x / 1e3)}k` : x >= 100 ? Math.round(x).toLocaleString("en") : `${Math.round(x * 10) / 10}`);
+const short = (x) =>
+  x >= 1e6
+    ? `${(x / 1e6).toFixed(1)}M`
+    : x >= 1e4
+      ? `${Math.round(x / 1e3)}k`
+      : x >= 100
+        ? Math.round(x).toLocaleString("en")
+        : `${Math.round(x * 10) / 10}`;
 
 // Panels side by side.  panels: [{ title, lines: [{ points: [[x, y]], c, dash }] }]; ``now``: the step
 export function curveScene(panels, steps, now, width, height) {
@@ -101,16 +153,34 @@ export function curveScene(panels, steps, now, width, height) {
     items.push({ t: "text", x: left, y: 12, text: title, size: 12, c: "ink", bold: true });
     items.push({ t: "line", x1: left, y1: bottom, x2: left + each, y2: bottom, c: "ink", lw: 1 });
     items.push({ t: "line", x1: left, y1: top, x2: left, y2: bottom, c: "ink", lw: 1 });
-    items.push({ t: "text", x: left - 5, y: top + 4, text: short(most), size: 10.5, c: "soft", anchor: "end" });
+    items.push({
+      t: "text",
+      x: left - 5,
+      y: top + 4,
+      text: short(most),
+      size: 10.5,
+      c: "soft",
+      anchor: "end",
+    });
     items.push({ t: "text", x: left - 5, y: bottom, text: "0", size: 10.5, c: "soft", anchor: "end" });
-    items.push({ t: "text", x: left + each, y: height - 6, text: `step ${steps}`, size: 10.5, c: "soft", anchor: "end" });
+    items.push({
+      t: "text",
+      x: left + each,
+      y: height - 6,
+      text: `step ${steps}`,
+      size: 10.5,
+      c: "soft",
+      anchor: "end",
+    });
     items.push({ t: "line", x1: X(now), y1: top, x2: X(now), y2: bottom, c: "faint", lw: 1, dash: true });
     for (const { points, c, dash, marker } of lines) {
-      if (points.length > 1) items.push({ t: "poly", points: points.map(([x, y]) => [X(x), Y(y)]), c, lw: 2, dash });
+      if (points.length > 1)
+        items.push({ t: "poly", points: points.map(([x, y]) => [X(x), Y(y)]), c, lw: 2, dash });
       const here = points.findLast(([x]) => x <= now) ?? points.at(-1);
       if (!here) continue;
       const place = { x: X(here[0]), y: Y(here[1]) };
-      if (marker === "square") items.push({ t: "rect", x: place.x - 3.5, y: place.y - 3.5, w: 7, h: 7, c, line: "page", lw: 1 });
+      if (marker === "square")
+        items.push({ t: "rect", x: place.x - 3.5, y: place.y - 3.5, w: 7, h: 7, c, line: "page", lw: 1 });
       else items.push({ t: "ellipse", ...place, rx: 4, ry: 4, fill: c, c: "page", lw: 1 });
     }
   });

@@ -69,13 +69,20 @@ export function math(tex) {
   const row = element("mrow");
   for (const a of atoms(tex)) {
     const sign = /^[−+=()[\],∑]$/.test(a.base);
-    let node = element(a.text ? "mtext" : sign ? "mo" : /^[0-9]+$/.test(a.base) ? "mn" : "mi", a.script ? "ℳ" : a.base);
+    let node = element(
+      a.text ? "mtext" : sign ? "mo" : /^[0-9]+$/.test(a.base) ? "mn" : "mi",
+      a.script ? "ℳ" : a.base,
+    );
     if (a.base.length > 1 && !sign && !a.text) node.setAttribute("mathvariant", "normal");
     if (a.accent) {
       node = element("mover", node, element("mo", { hat: "^", tilde: "~", ddot: "¨", bar: "¯" }[a.accent]));
       node.setAttribute("accent", "true");
     }
-    const script = (text) => element("mrow", ...[...text].map((c) => element(/[0-9]/.test(c) ? "mn" : /[a-zA-Z]/.test(c) ? "mi" : "mo", c)));
+    const script = (text) =>
+      element(
+        "mrow",
+        ...[...text].map((c) => element(/[0-9]/.test(c) ? "mn" : /[a-zA-Z]/.test(c) ? "mi" : "mo", c)),
+      );
     if (a.sub && a.sup) node = element("msubsup", node, script(a.sub), script(a.sup));
     else if (a.sub) node = element("msub", node, script(a.sub));
     else if (a.sup) node = element("msup", node, script(a.sup));

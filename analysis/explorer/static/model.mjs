@@ -12,8 +12,14 @@ const MOST = 400; // neighbours of a pivot, beyond which numbers are no longer c
 // Entries of (4) as blocks, every double passed through ``round``.
 export function blocksOf(entries, dof, round) {
   const shapes = {
-    M: () => [6, 6], Phi: () => [6, 6], a: () => [6, 1], b: () => [6, 1],
-    H: (d) => [d, 6], tau: (d) => [d, 1], B: (d) => [6, d], C: (d) => [6, 6 - d],
+    M: () => [6, 6],
+    Phi: () => [6, 6],
+    a: () => [6, 1],
+    b: () => [6, 1],
+    H: (d) => [d, 6],
+    tau: (d) => [d, 1],
+    B: (d) => [6, d],
+    C: (d) => [6, 6 - d],
   };
   const result = {};
   for (const letter of LETTERS)
@@ -92,7 +98,8 @@ export class Model {
     const rules = Object.entries(this.form.rules ?? {}).filter(([, value]) => value !== "right_looking");
     if (!this.data.entries) return "this model is shown by its structure alone";
     if ((this.form.links ?? "whole") === "split") return "links are split into pieces";
-    if (rules.length) return `${rules.map(([key, value]) => `${key} ${value}`).join(", ")} is measured, not replayed`;
+    if (rules.length)
+      return `${rules.map(([key, value]) => `${key} ${value}`).join(", ")} is measured, not replayed`;
     return "";
   }
 
@@ -108,7 +115,13 @@ export class Model {
     const rightLooking = this.form.rules?.assembly === "right_looking";
     const rounded = blocksOf(this.source.entries, dof, rounding(this.format));
     this.low = new Numbers(graph, floats(rounding(this.format)), rounded, rightLooking);
-    if (this.format !== "float64") this.high = new Numbers(graph, floats((x) => x), rounded, rightLooking);
+    if (this.format !== "float64")
+      this.high = new Numbers(
+        graph,
+        floats((x) => x),
+        rounded,
+        rightLooking,
+      );
   }
 
   // All of them at once, as one list.

@@ -55,7 +55,10 @@ export class Numbers {
         continue;
       }
       if (graph.size[FJ * n + k]) this._set(QDD * n + k, FJ * n + k, identity(structure.dof[k]));
-      for (const [kind, basis] of [[FJ, B[k]], [FC, C[k]]]) {
+      for (const [kind, basis] of [
+        [FJ, B[k]],
+        [FC, C[k]],
+      ]) {
         if (!basis) continue;
         this._set(k, kind * n + k, basis);
         this._set(kind * n + k, RHS, ops.neg(ops.mul(basis.t, a[k])));
@@ -87,8 +90,7 @@ export class Numbers {
     const step = this.eliminate(record);
     this.undo();
     const values = new Map();
-    for (const { block, value } of step.pivots)
-      values.set(block, [...(values.get(block) ?? []), value]);
+    for (const { block, value } of step.pivots) values.set(block, [...(values.get(block) ?? []), value]);
     for (const [block, own] of values) {
       const rank = own.filter((d) => d !== 0).length;
       if (rank < own.length) return { block, rank, size: own.length };
@@ -116,8 +118,7 @@ export class Numbers {
   // All unknowns, by block number, once every block is eliminated.
   solution() {
     const x = new Map();
-    for (const step of [...this.steps].reverse())
-      for (const finish of [...step.finish].reverse()) finish(x);
+    for (const step of [...this.steps].reverse()) for (const finish of [...step.finish].reverse()) finish(x);
     return x;
   }
 }
@@ -160,7 +161,10 @@ class Bracket {
       for (const [i, e] of E.get(b)) A = ops.sub(A, ops.mul(e, W.get(c).get(i) ?? null));
       return A && b === c ? A.mirrored : A;
     };
-    const pivot = blocks.length === 2 ? pairPivot(ops, blocks, own(blocks[0], blocks[0])) : densePivot(ops, blocks[0], own(blocks[0], blocks[0]));
+    const pivot =
+      blocks.length === 2
+        ? pairPivot(ops, blocks, own(blocks[0], blocks[0]))
+        : densePivot(ops, blocks[0], own(blocks[0], blocks[0]));
     const right = new Map();
     for (const b of blocks) {
       let r = this.y.get(b);
@@ -181,7 +185,8 @@ class Bracket {
     });
     for (const [i, j, block] of grown) this.setInv(i, j, block);
     for (const i of coupled) {
-      for (const b of blocks) this.z.set(i, ops.sub(this.z.get(i) ?? null, ops.mul(W.get(b).get(i) ?? null, s.get(b))));
+      for (const b of blocks)
+        this.z.set(i, ops.sub(this.z.get(i) ?? null, ops.mul(W.get(b).get(i) ?? null, s.get(b))));
       for (const [b, block] of solved.get(i)) if (block) this.setInv(i, b, ops.neg(block.t));
     }
     for (const [b, c, block] of pivot.inverse()) this.setInv(b, c, block);
@@ -198,7 +203,12 @@ class Bracket {
     const X = new Map();
     const solved = (o) => {
       if (!X.has(o))
-        X.set(o, present(this.rows, (i) => [...C.get(o)].reduce((sum, [j, c]) => ops.add(sum, ops.mul(this.inv(i, j), c)), null)));
+        X.set(
+          o,
+          present(this.rows, (i) =>
+            [...C.get(o)].reduce((sum, [j, c]) => ops.add(sum, ops.mul(this.inv(i, j), c)), null),
+          ),
+        );
       return X.get(o);
     };
     for (let at = 0; at < outside.length; at++) {
@@ -252,13 +262,17 @@ function pairPivot(ops, [x, z], X) {
   const second = (c) => ops.sub(at(c, x), ops.mul(X, at(c, z)));
   return {
     pivots: [],
-    apply: (c) => new Map([[x, at(c, z)], [z, second(c)]]),
+    apply: (c) =>
+      new Map([
+        [x, at(c, z)],
+        [z, second(c)],
+      ]),
     quadratic: (c1, c2) =>
-      ops.add(
-        at(c1, x) && ops.mul(at(c1, x).t, at(c2, z)),
-        at(c1, z) && ops.mul(at(c1, z).t, second(c2)),
-      ),
-    inverse: () => [[x, z, identity(X ? X.rows : 6)], [z, z, ops.neg(X)]],
+      ops.add(at(c1, x) && ops.mul(at(c1, x).t, at(c2, z)), at(c1, z) && ops.mul(at(c1, z).t, second(c2))),
+    inverse: () => [
+      [x, z, identity(X ? X.rows : 6)],
+      [z, z, ops.neg(X)],
+    ],
   };
 }
 

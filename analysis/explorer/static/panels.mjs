@@ -5,7 +5,8 @@ import { math, spoken } from "./mathml.mjs";
 import { formula } from "./formula.mjs";
 import { challengesOf } from "./challenges.mjs";
 import { KINDS_OF_FILE, download, exported } from "./exporting.mjs";
-import { lostText, lostWords } from "./scene.mjs";
+import { lostText } from "./scene.mjs";
+import { foretold } from "./words.mjs";
 import { unit } from "./arithmetic.mjs";
 
 const SHORT = 150; // steps, up to which formulas of large matrices are written
@@ -14,21 +15,6 @@ export function panel(title, ...children) {
   const body = h("div", { class: "body" }, ...children);
   const node = h("details", { class: "panel", open: true }, h("summary", {}, h("h2", {}, title)), body);
   return { node, body };
-}
-
-const count = (x) => Math.round(x).toLocaleString("en");
-
-// What a pivot would do, in words.
-export function foretold(session, preview) {
-  if (preview.refused) return `Refused: ${preview.refused}.`;
-  const { graph } = session.engine;
-  const parts = [`fills ${plural(preview.fill.length, "block")}`, `${count(preview.flops)} operations`];
-  if (preview.lost) {
-    const { digits, i, j } = preview.lost;
-    const where = digits < 0.05 ? "" : `, at ${graph.name(i)}, ${graph.name(j)}`;
-    parts.push(`${lostWords(digits)} of ${session.format} lost${where}`);
-  }
-  return `As the next pivot: ${parts.join(", ")}.`;
 }
 
 // -- the block ------------------------------------------------------------------------------------
@@ -42,16 +28,36 @@ export function blockPanel() {
     }
     const { engine, model } = session;
     const { graph } = engine;
-    const made = i === j ? engine.diagonal[i] : engine.made.get(engine.key(i, j)) ?? -1;
+    const made = i === j ? engine.diagonal[i] : (engine.made.get(engine.key(i, j)) ?? -1);
     const what = made < 0 ? "zero" : made === 0 ? "a block of the matrix" : `fill of step ${made}`;
     const gone = engine.gone[i] || engine.gone[j];
-    const rows = [h("p", {}, h("strong", {}, `${graph.name(i)}, ${graph.name(j)}`), ` · ${graph.size[i]}×${graph.size[j]} · ${what}`)];
+    const rows = [
+      h(
+        "p",
+        {},
+        h("strong", {}, `${graph.name(i)}, ${graph.name(j)}`),
+        ` · ${graph.size[i]}×${graph.size[j]} · ${what}`,
+      ),
+    ];
     if (made >= 0 && (labels || engine.steps.length < SHORT)) {
       const { name, terms } = formula(engine, i, j);
-      rows.push(h("p", { class: "formula", tabindex: "0", "aria-label": `Formula: ${spoken(`${name} = ${terms}`)}` }, math(name === terms ? name : `${name} = ${terms}`)));
+      rows.push(
+        h(
+          "p",
+          { class: "formula", tabindex: "0", "aria-label": `Formula: ${spoken(`${name} = ${terms}`)}` },
+          math(name === terms ? name : `${name} = ${terms}`),
+        ),
+      );
     }
     const lost = gone ? null : model.lost(i, j);
-    if (lost !== null) rows.push(h("p", {}, `${lostText(lost)} of ${(-Math.log10(unit(session.format))).toFixed(1)} digits of ${session.format} lost so far.`));
+    if (lost !== null)
+      rows.push(
+        h(
+          "p",
+          {},
+          `${lostText(lost)} of ${(-Math.log10(unit(session.format))).toFixed(1)} digits of ${session.format} lost so far.`,
+        ),
+      );
     if (preview) rows.push(h("p", { class: preview.refused ? "refused" : "" }, foretold(session, preview)));
     const share = blameOf(session, gone ? Math.max(engine.gone[i], engine.gone[j]) : 0);
     if (share) rows.push(h("p", {}, share));
@@ -78,19 +84,49 @@ export function numbersPanel(replay) {
     const rows = [];
     const answer = model.answer();
     const failed = model.failed;
-    if (model.why) rows.push(h("p", { class: "soft" }, `No numbers of its own: ${model.why}.${data.entries ? " Measured errors are below." : ""}`));
+    if (model.why)
+      rows.push(
+        h(
+          "p",
+          { class: "soft" },
+          `No numbers of its own: ${model.why}.${data.entries ? " Measured errors are below." : ""}`,
+        ),
+      );
     else if (model.stopped) rows.push(h("p", { class: "soft" }, `${model.stopped}.`));
-    if (failed) rows.push(h("p", { class: "refused" }, `In ${format} the pivot ${engine.graph.name(failed.block)} of step ${failed.step} is ${failed.value === 0 ? "zero" : "not a number"}.`));
+    if (failed)
+      rows.push(
+        h(
+          "p",
+          { class: "refused" },
+          `In ${format} the pivot ${engine.graph.name(failed.block)} of step ${failed.step} is ${failed.value === 0 ? "zero" : "not a number"}.`,
+        ),
+      );
     if (answer?.why) rows.push(h("p", { class: "soft" }, `No certified answer in ${format}: ${answer.why}`));
     else if (answer)
-      rows.push(h("p", { class: "answer" }, h("strong", {}, `${answer.digits.toFixed(1)} digits`), ` of qdd kept in ${format}; error ${answer.error === null ? "not a number" : answer.error.toExponential(1)} against the certified answer.`));
-    else if (!model.why) rows.push(h("p", { class: "soft" }, `The answer in ${format} follows once all ${plural(engine.left.length, "block")} left are eliminated.`));
+      rows.push(
+        h(
+          "p",
+          { class: "answer" },
+          h("strong", {}, `${answer.digits.toFixed(1)} digits`),
+          ` of qdd kept in ${format}; error ${answer.error === null ? "not a number" : answer.error.toExponential(1)} against the certified answer.`,
+        ),
+      );
+    else if (!model.why)
+      rows.push(
+        h(
+          "p",
+          { class: "soft" },
+          `The answer in ${format} follows once all ${plural(engine.left.length, "block")} left are eliminated.`,
+        ),
+      );
     if (data.orders.length) rows.push(table(session, replay));
     replaced(body, ...rows, ...culprits(session));
   };
   // what the program itself has measured, where it is behind the page
   const measured = ({ error, digits, failed }, format) => {
-    const kept = failed ? `failed: ${failed}` : `${digits.toFixed(1)} digits, error ${error.toExponential(1)}`;
+    const kept = failed
+      ? `failed: ${failed}`
+      : `${digits.toFixed(1)} digits, error ${error.toExponential(1)}`;
     body.prepend(h("p", {}, `Measured in ${format} by pivotree: ${kept}.`));
   };
   return { node, show, measured };
@@ -105,14 +141,38 @@ function table(session, replay) {
     return found ? found.digits.toFixed(1) : "·";
   };
   const rows = data.orders.map((order) =>
-    h("tr", { class: session.onPlan && session.name === order.name ? "now" : "" },
-      h("td", {}, button(order.name, `Replay ${order.name}: ${order.what} ${order.source}`, () => replay(order.name), { class: "link" })),
-      h("td", {}, String(order.fill)), h("td", {}, String(order.height)), data.entries ? h("td", { title: measured(order)?.failed ?? order.refused ?? "" }, digits(order)) : null,
+    h(
+      "tr",
+      { class: session.onPlan && session.name === order.name ? "now" : "" },
+      h(
+        "td",
+        {},
+        button(order.name, `Replay ${order.name}: ${order.what} ${order.source}`, () => replay(order.name), {
+          class: "link",
+        }),
+      ),
+      h("td", {}, String(order.fill)),
+      h("td", {}, String(order.height)),
+      data.entries ? h("td", { title: measured(order)?.failed ?? order.refused ?? "" }, digits(order)) : null,
     ),
   );
   const titles = ["order", "fill", "height", ...(data.entries ? [`digits, ${format}`] : [])];
   const head = h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", { scope: "col" }, title))));
-  return h("div", { class: "scroll" }, h("table", {}, h("caption", {}, `Registered orders${data.entries ? ", measured by pivotree" : ""}${session.frame ? " for the example as given" : ""}`), head, h("tbody", {}, ...rows)));
+  return h(
+    "div",
+    { class: "scroll" },
+    h(
+      "table",
+      {},
+      h(
+        "caption",
+        {},
+        `Registered orders${data.entries ? ", measured by pivotree" : ""}${session.frame ? " for the example as given" : ""}`,
+      ),
+      head,
+      h("tbody", {}, ...rows),
+    ),
+  );
 }
 
 function culprits(session) {
@@ -120,7 +180,21 @@ function culprits(session) {
   if (!blame) return [];
   return [
     h("p", {}, blame.sentence),
-    h("ol", { class: "culprits" }, ...blame.top.slice(0, 4).map((c) => h("li", {}, `${(100 * c.share).toFixed(0)} % `, h("code", {}, c.formula), c.step ? `, step ${c.step}` : ""))),
+    h(
+      "ol",
+      { class: "culprits" },
+      ...blame.top
+        .slice(0, 4)
+        .map((c) =>
+          h(
+            "li",
+            {},
+            `${(100 * c.share).toFixed(0)} % `,
+            h("code", {}, c.formula),
+            c.step ? `, step ${c.step}` : "",
+          ),
+        ),
+    ),
   ];
 }
 
@@ -161,7 +235,12 @@ export function challengePanel(data, say) {
 export function checkpointPanel(session, go, say) {
   const { node, body } = panel("Checkpoints");
   node.open = false;
-  const name = h("input", { type: "text", "aria-label": "Name of the checkpoint", placeholder: "name", maxlength: "40" });
+  const name = h("input", {
+    type: "text",
+    "aria-label": "Name of the checkpoint",
+    placeholder: "name",
+    maxlength: "40",
+  });
   const list = h("ul", { class: "plain" });
   const saved = new Map();
   const keep = () => {
@@ -169,15 +248,49 @@ export function checkpointPanel(session, go, say) {
     saved.set(called, session().code);
     name.value = "";
     say(`Checkpoint ${called} is set.`);
-    replaced(list, ...[...saved].map(([key, code]) =>
-      h("li", {}, button(key, `Go to checkpoint ${key}`, () => go(code, key), { class: "link" }), " ", button("×", `Forget checkpoint ${key}`, (event) => {
-        saved.delete(key);
-        event.target.closest("li").remove();
-      }, { class: "small" })),
-    ));
+    replaced(
+      list,
+      ...[...saved].map(([key, code]) =>
+        h(
+          "li",
+          {},
+          button(key, `Go to checkpoint ${key}`, () => go(code, key), { class: "link" }),
+          " ",
+          button(
+            "×",
+            `Forget checkpoint ${key}`,
+            (event) => {
+              saved.delete(key);
+              event.target.closest("li").remove();
+            },
+            { class: "small" },
+          ),
+        ),
+      ),
+    );
   };
-  body.append(h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); keep(); } }, name, h("button", { type: "submit" }, "Set")), list);
-  return { node, focus: () => { node.open = true; name.focus(); } };
+  body.append(
+    h(
+      "form",
+      {
+        class: "row",
+        onsubmit: (event) => {
+          event.preventDefault();
+          keep();
+        },
+      },
+      name,
+      h("button", { type: "submit" }, "Set"),
+    ),
+    list,
+  );
+  return {
+    node,
+    focus: () => {
+      node.open = true;
+      name.focus();
+    },
+  };
 }
 
 // -- export ---------------------------------------------------------------------------------------
@@ -185,22 +298,39 @@ export function checkpointPanel(session, go, say) {
 export function exportPanel(session, look, palette, say, drawn) {
   const { node, body } = panel("Export");
   node.open = false;
-  const range = select("what", [["step", "this step"], ["range", "all steps so far"]], "step", () => {});
+  const range = select(
+    "what",
+    [
+      ["step", "this step"],
+      ["range", "all steps so far"],
+    ],
+    "step",
+    () => {},
+  );
   const make = async (kind) => {
     const { engine } = session();
     const first = range.list.value === "range" ? 0 : engine.step;
     const [blob, file] = await exported(session(), look, palette(), kind, first, engine.step);
     download(blob, file);
-    const more = kind === "json" && !engine.done ? ` It is not complete: pivotree will name the ${plural(engine.left.length, "block")} left out.` : "";
+    const more =
+      kind === "json" && !engine.done
+        ? ` It is not complete: pivotree will name the ${plural(engine.left.length, "block")} left out.`
+        : "";
     say(`${file} is written.${more}`);
   };
   const open = h("input", {
-    type: "file", accept: ".json,application/json", "aria-label": "Open an order",
+    type: "file",
+    accept: ".json,application/json",
+    "aria-label": "Open an order",
     onchange: async (event) => {
       try {
         const document = JSON.parse(await event.target.files[0].text());
         const groups = Array.isArray(document) ? document : document.groups;
-        session().setNamed(groups.map((group) => group.map((b) => (typeof b === "string" ? b.split(/:(.*)/s) : b.map(String)))));
+        session().setNamed(
+          groups.map((group) =>
+            group.map((b) => (typeof b === "string" ? b.split(/:(.*)/s) : b.map(String))),
+          ),
+        );
         drawn();
         say(`${event.target.files[0].name}: ${plural(groups.length, "step")}.`);
       } catch (error) {
@@ -212,7 +342,13 @@ export function exportPanel(session, look, palette, say, drawn) {
   });
   body.append(
     range.node,
-    h("div", { class: "row" }, ...KINDS_OF_FILE.map((kind) => button(kind === "tikz" ? "TikZ" : kind.toUpperCase(), `Export as ${kind}`, () => make(kind)))),
+    h(
+      "div",
+      { class: "row" },
+      ...KINDS_OF_FILE.map((kind) =>
+        button(kind === "tikz" ? "TikZ" : kind.toUpperCase(), `Export as ${kind}`, () => make(kind)),
+      ),
+    ),
     h("p", { class: "soft" }, "The JSON is an order: pivotree solve MODEL --order FILE.json"),
     h("label", { class: "field" }, h("span", {}, "Open such a file"), open),
   );

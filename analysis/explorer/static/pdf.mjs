@@ -20,7 +20,9 @@ export function pdfText(scenes, palette, title) {
   scenes.forEach((scene, at) => {
     const [w, h] = [scene.width * 0.75, scene.height * 0.75];
     const stream = contents(scene, palette);
-    add(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${number(w)} ${number(h)}] /Resources << /Font << ${fonts} >> >> /Contents ${pages[at] + 1} 0 R >>`);
+    add(
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${number(w)} ${number(h)}] /Resources << /Font << ${fonts} >> >> /Contents ${pages[at] + 1} 0 R >>`,
+    );
     add(`<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`);
   });
   let text = "%PDF-1.4\n";
@@ -35,10 +37,13 @@ export function pdfText(scenes, palette, title) {
 }
 
 function contents(scene, palette) {
-  const rgb = (c) => [1, 3, 5].map((at) => number(parseInt(palette[c].slice(at, at + 2), 16) / 255)).join(" ");
+  const rgb = (c) =>
+    [1, 3, 5].map((at) => number(parseInt(palette[c].slice(at, at + 2), 16) / 255)).join(" ");
   const out = [`0.75 0 0 -0.75 0 ${number(scene.height * 0.75)} cm`];
   const path = (item, commands, filled, stroked) => {
-    out.push(`${filled ? `${rgb(filled)} rg ` : ""}${stroked ? `${rgb(stroked)} RG ${number(item.lw)} w ${item.dash ? "[4 3] 0 d " : "[] 0 d "}` : ""}${commands} ${filled && stroked ? "B" : filled ? "f" : stroked ? "S" : "n"}`);
+    out.push(
+      `${filled ? `${rgb(filled)} rg ` : ""}${stroked ? `${rgb(stroked)} RG ${number(item.lw)} w ${item.dash ? "[4 3] 0 d " : "[] 0 d "}` : ""}${commands} ${filled && stroked ? "B" : filled ? "f" : stroked ? "S" : "n"}`,
+    );
   };
   for (const item of scene.items) {
     if (item.t === "rect") {
@@ -46,11 +51,32 @@ function contents(scene, palette) {
       path(item, box, item.c, item.line);
       if (item.hatch) out.push(`q ${box} W n ${rgb(item.hatch)} RG 0.8 w ${stripes(item)} S Q`);
     } else if (item.t === "ellipse") path(item, ellipse(item), item.fill, item.c);
-    else if (item.t === "line") path(item, `${number(item.x1)} ${number(item.y1)} m ${number(item.x2)} ${number(item.y2)} l`, null, item.c);
-    else if (item.t === "poly") path(item, item.points.map(([x, y], at) => `${number(x)} ${number(y)} ${at ? "l" : "m"}`).join(" "), null, item.c);
+    else if (item.t === "line")
+      path(
+        item,
+        `${number(item.x1)} ${number(item.y1)} m ${number(item.x2)} ${number(item.y2)} l`,
+        null,
+        item.c,
+      );
+    else if (item.t === "poly")
+      path(
+        item,
+        item.points.map(([x, y], at) => `${number(x)} ${number(y)} ${at ? "l" : "m"}`).join(" "),
+        null,
+        item.c,
+      );
     else if (item.t === "text") {
       const shift = { start: 0, middle: 0.5, end: 1 }[item.anchor ?? "start"];
-      out.push(shown(item.text, item.x - shift * widthOf(item.text, item.size), item.y, item.size, item.bold ? 5 : 4, rgb(item.c)));
+      out.push(
+        shown(
+          item.text,
+          item.x - shift * widthOf(item.text, item.size),
+          item.y,
+          item.size,
+          item.bold ? 5 : 4,
+          rgb(item.c),
+        ),
+      );
     } else out.push(...set(item, rgb(item.c)));
   }
   return out.join("\n");
@@ -63,7 +89,9 @@ function set(item, colour) {
   return [
     `q ${turn} ${number(item.x)} ${number(item.y)} cm`,
     ...runs.flatMap((run) =>
-      [...pieces(run)].map(([text, font, dx]) => shown(text, run.x - width / 2 + dx, run.y + base, run.size, font, colour)),
+      [...pieces(run)].map(([text, font, dx]) =>
+        shown(text, run.x - width / 2 + dx, run.y + base, run.size, font, colour),
+      ),
     ),
     "Q",
   ];
@@ -85,8 +113,20 @@ function shown(text, x, y, size, font, colour) {
 }
 
 function latin(text) {
-  const known = { "ˆ": "\\210", "˜": "\\230", "¨": "\\250", "¯": "\\257", "−": "\\226", "–": "\\226", "·": "\\267", "×": "\\327", "…": "\\205" };
-  return [...text].map((c) => known[c] ?? (/[()\\]/.test(c) ? `\\${c}` : c.charCodeAt(0) < 127 ? c : "?")).join("");
+  const known = {
+    ˆ: "\\210",
+    "˜": "\\230",
+    "¨": "\\250",
+    "¯": "\\257",
+    "−": "\\226",
+    "–": "\\226",
+    "·": "\\267",
+    "×": "\\327",
+    "…": "\\205",
+  };
+  return [...text]
+    .map((c) => known[c] ?? (/[()\\]/.test(c) ? `\\${c}` : c.charCodeAt(0) < 127 ? c : "?"))
+    .join("");
 }
 
 function ellipse({ x, y, rx, ry }) {
@@ -97,6 +137,7 @@ function ellipse({ x, y, rx, ry }) {
 
 function stripes({ x, y, w, h }) {
   const lines = [];
-  for (let d = -h; d < w; d += 5) lines.push(`${number(x + d)} ${number(y + h)} m ${number(x + d + h)} ${number(y)} l`);
+  for (let d = -h; d < w; d += 5)
+    lines.push(`${number(x + d)} ${number(y + h)} m ${number(x + d + h)} ${number(y)} l`);
   return lines.join(" ");
 }

@@ -13,13 +13,16 @@ const round = (x) => Math.round(x * 100) / 100;
 export function svgText(scene, colour, { standalone = false, title = "" } = {}) {
   const parts = scene.items.map((item) => svgItem(item, colour));
   const hatch = `<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5" stroke="${colour("fillHatch")}" stroke-width="1"/></pattern></defs>`;
-  const ground = standalone ? `<title>${escaped(title)}</title><rect width="100%" height="100%" fill="${colour("page")}"/>` : "";
+  const ground = standalone
+    ? `<title>${escaped(title)}</title><rect width="100%" height="100%" fill="${colour("page")}"/>`
+    : "";
   const size = standalone ? ` width="${scene.width}" height="${scene.height}"` : "";
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${scene.width} ${scene.height}"${size} aria-hidden="true">${hatch}${ground}${parts.join("")}</svg>`;
 }
 
 function svgItem(item, colour) {
-  const stroke = (c, lw) => (c ? ` stroke="${colour(c)}" stroke-width="${lw}"${item.dash ? ' stroke-dasharray="4 3"' : ""}` : "");
+  const stroke = (c, lw) =>
+    c ? ` stroke="${colour(c)}" stroke-width="${lw}"${item.dash ? ' stroke-dasharray="4 3"' : ""}` : "";
   if (item.t === "rect") {
     const place = `x="${round(item.x)}" y="${round(item.y)}" width="${round(item.w)}" height="${round(item.h)}"`;
     const fill = item.c ? colour(item.c) : "none";
@@ -118,9 +121,14 @@ function paintTex(context, item, colour) {
 // -- TikZ -----------------------------------------------------------------------------------------
 
 export function tikzText(scene, palette, { title = "" } = {}) {
-  const used = [...new Set(scene.items.flatMap((item) => [item.c, item.line, item.fill, item.hatch]).filter(Boolean))];
+  const used = [
+    ...new Set(scene.items.flatMap((item) => [item.c, item.line, item.fill, item.hatch]).filter(Boolean)),
+  ];
   const at = (x, y) => `(${round(x)},${round(y)})`;
-  const lines = [`% ${title.replaceAll("\n", " ")}`, "% needs \\usepackage{tikz} and \\usetikzlibrary{patterns}"];
+  const lines = [
+    `% ${title.replaceAll("\n", " ")}`,
+    "% needs \\usepackage{tikz} and \\usetikzlibrary{patterns}",
+  ];
   for (const name of used) lines.push(`\\definecolor{pt${name}}{HTML}{${palette[name].slice(1)}}`);
   lines.push("\\begin{tikzpicture}[x=0.75pt,y=-0.75pt]");
   for (const item of scene.items) {
@@ -135,13 +143,21 @@ export function tikzText(scene, palette, { title = "" } = {}) {
       const corners = `${at(item.x, item.y)} rectangle ${at(item.x + item.w, item.y + item.h)};`;
       lines.push(`\\path[${style}] ${corners}`);
       if (item.hatch) lines.push(`\\path[pattern=north east lines,pattern color=pt${item.hatch}] ${corners}`);
-    } else if (item.t === "ellipse") lines.push(`\\path[${style}] ${at(item.x, item.y)} ellipse [x radius=${round(item.rx)},y radius=${round(item.ry)}];`);
-    else if (item.t === "line") lines.push(`\\path[${style}] ${at(item.x1, item.y1)} -- ${at(item.x2, item.y2)};`);
-    else if (item.t === "poly") lines.push(`\\path[${style}] ${item.points.map(([x, y]) => at(x, y)).join(" -- ")};`);
+    } else if (item.t === "ellipse")
+      lines.push(
+        `\\path[${style}] ${at(item.x, item.y)} ellipse [x radius=${round(item.rx)},y radius=${round(item.ry)}];`,
+      );
+    else if (item.t === "line")
+      lines.push(`\\path[${style}] ${at(item.x1, item.y1)} -- ${at(item.x2, item.y2)};`);
+    else if (item.t === "poly")
+      lines.push(`\\path[${style}] ${item.points.map(([x, y]) => at(x, y)).join(" -- ")};`);
     else {
       const anchor = { start: "base west", middle: "base", end: "base east" }[item.anchor ?? "start"];
       const size = `font=\\fontsize{${round(0.75 * item.size)}}{${round(0.9 * item.size)}}\\selectfont,text=pt${item.c}`;
-      const inside = item.t === "tex" ? `$${item.tex.replaceAll("\\text{", "\\mathrm{").replaceAll("∞", "\\infty")}$` : item.text.replace(/[\\#$%&_{}^~]/g, "\\$&");
+      const inside =
+        item.t === "tex"
+          ? `$${item.tex.replaceAll("\\text{", "\\mathrm{").replaceAll("∞", "\\infty")}$`
+          : item.text.replace(/[\\#$%&_{}^~]/g, "\\$&");
       const more = item.t === "tex" ? (item.turned ? ",rotate=90" : "") : `,anchor=${anchor}`;
       lines.push(`\\node[${size},inner sep=0pt${more}] at ${at(item.x, item.y)} {${inside}};`);
     }

@@ -32,18 +32,43 @@ export function matrixScene(engine, options) {
   const end = edge.at(-1);
   const scene = { width: options.side, height: options.side, items: [], edge, rows, place, margin };
   const { items } = scene;
-  items.push({ t: "rect", x: margin, y: margin, w: end - margin, h: end - margin, c: "page", line: "faint", lw: 1 });
+  items.push({
+    t: "rect",
+    x: margin,
+    y: margin,
+    w: end - margin,
+    h: end - margin,
+    c: "page",
+    line: "faint",
+    lw: 1,
+  });
   for (const [at, b] of rows.entries())
     if (engine.gone[b]) {
-      items.push({ t: "rect", x: margin, y: edge[at], w: end - margin, h: edge[at + 1] - edge[at], c: "shade" });
-      items.push({ t: "rect", x: edge[at], y: margin, w: edge[at + 1] - edge[at], h: end - margin, c: "shade" });
+      items.push({
+        t: "rect",
+        x: margin,
+        y: edge[at],
+        w: end - margin,
+        h: edge[at + 1] - edge[at],
+        c: "shade",
+      });
+      items.push({
+        t: "rect",
+        x: edge[at],
+        y: margin,
+        w: edge[at + 1] - edge[at],
+        h: end - margin,
+        c: "shade",
+      });
     }
   const box = (i, j) => {
     const [r, c] = [place.get(i), place.get(j)];
     const inset = Math.min(1, 0.08 * Math.min(edge[c + 1] - edge[c], edge[r + 1] - edge[r]));
     return {
-      x: edge[c] + inset, y: edge[r] + inset,
-      w: edge[c + 1] - edge[c] - 2 * inset, h: edge[r + 1] - edge[r] - 2 * inset,
+      x: edge[c] + inset,
+      y: edge[r] + inset,
+      w: edge[c + 1] - edge[c] - 2 * inset,
+      h: edge[r + 1] - edge[r] - 2 * inset,
     };
   };
   scene.box = box;
@@ -59,7 +84,8 @@ export function overlayScene(engine, scene, { pending, preview, marked, cursor }
   const { box, width, height } = scene;
   const items = bracketFrames(box, pending);
   if (preview && !preview.refused) items.push(...previewed(engine, preview, box));
-  for (const [i, j] of marked ?? []) items.push({ t: "rect", ...grown(box(i, j), 1), line: "focus", lw: 1.5, dash: true });
+  for (const [i, j] of marked ?? [])
+    items.push({ t: "rect", ...grown(box(i, j), 1), line: "focus", lw: 1.5, dash: true });
   if (cursor) {
     const at = grown(box(...cursor), 2);
     items.push({ t: "rect", ...at, line: "page", lw: 5 }, { t: "rect", ...at, line: "focus", lw: 2.5 });
@@ -87,9 +113,10 @@ function drawnCell(engine, { i, j, kind }, box, named, options) {
   const rect = { t: "rect", ...at, c: kind === "entry" && large ? "entryStrong" : kind };
   if (lost !== null) rect.c = `heat${heatLevel(lost, options.most)}`;
   if (kind === "fill" && at.w > 5 && lost === null) rect.hatch = "fillHatch";
-  if (kind === "new" && at.w > 5) Object.assign(rect, { line: "ink", lw: named ? 2 : 1 });
+  if (kind === "new") Object.assign(rect, at.w > 5 ? {} : grown(at, 1), { line: "ink", lw: named ? 2 : 1 });
   const items = [rect];
-  const tex = lost !== null && at.w > 14 ? `\\text{${lostText(lost)}}` : named ? options.labels?.cell(i, j) : "";
+  const tex =
+    lost !== null && at.w > 14 ? `\\text{${lostText(lost)}}` : named ? options.labels?.cell(i, j) : "";
   const label = tex && fitted(tex, at, rect.c, i !== j);
   if (label) {
     if (kind === "fill" && lost === null) items.push({ t: "rect", ...label.box, c: "fill" });
@@ -127,7 +154,12 @@ function fitted(tex, { x, y, w, h }, behind, turnable) {
   const [cx, cy] = [x + w / 2, y + h / 2];
   const dark = ["heat4", "heat5", "heat3"].includes(behind);
   return {
-    t: "tex", x: cx, y: cy, tex, size, c: dark ? "heatInk" : { new: "newInk", fill: "fillInk" }[behind] ?? "ink",
+    t: "tex",
+    x: cx,
+    y: cy,
+    tex,
+    size,
+    c: dark ? "heatInk" : ({ new: "newInk", fill: "fillInk" }[behind] ?? "ink"),
     turned,
     box: turned ? { x: cx - H / 2, y: cy - W / 2, w: H, h: W } : { x: cx - W / 2, y: cy - H / 2, w: W, h: H },
   };
@@ -138,12 +170,25 @@ function pivotCircles(engine, box, named) {
   const items = [];
   for (const record of named ? engine.steps : last ? [last] : [])
     for (const [x, z] of record.pivots)
-      for (const [i, j] of z === undefined ? [[x, x]] : [[x, z], [z, x]]) {
+      for (const [i, j] of z === undefined
+        ? [[x, x]]
+        : [
+            [x, z],
+            [z, x],
+          ]) {
         const { x: left, y: top, w, h } = box(i, j);
         const r = Math.min(w, h) / 2 - 1;
         if (r < 2.5) continue;
         const c = record === last ? "ink" : "faint";
-        items.push({ t: "ellipse", x: left + w / 2, y: top + h / 2, rx: r, ry: r, c, lw: record === last ? 2 : 1 });
+        items.push({
+          t: "ellipse",
+          x: left + w / 2,
+          y: top + h / 2,
+          rx: r,
+          ry: r,
+          c,
+          lw: record === last ? 2 : 1,
+        });
       }
   return items;
 }
@@ -154,7 +199,10 @@ function bracketFrames(box, pending) {
   for (const b of pending ?? []) {
     const { x, y, w, h } = grown(box(b, b), -1);
     const d = Math.max(3, w / 4);
-    for (const [x0, s] of [[x, 1], [x + w, -1]]) {
+    for (const [x0, s] of [
+      [x, 1],
+      [x + w, -1],
+    ]) {
       const line = { t: "line", c: "focus", lw: 3 };
       items.push({ ...line, x1: x0, y1: y, x2: x0, y2: y + h });
       items.push({ ...line, x1: x0, y1: y, x2: x0 + s * d, y2: y });
@@ -172,10 +220,25 @@ function previewed(engine, preview, box) {
       items.push({ t: "rect", ...grown(at, -1), line: "new", lw: 2, dash: true, c: "ghost" });
   }
   for (const [x, z] of preview.pivots)
-    for (const [i, j] of z === undefined ? [[x, x]] : [[x, z], [z, x]]) {
+    for (const [i, j] of z === undefined
+      ? [[x, x]]
+      : [
+          [x, z],
+          [z, x],
+        ]) {
       const { x: left, y: top, w, h } = box(i, j);
       const r = Math.min(w, h) / 2 - 1;
-      if (r > 2) items.push({ t: "ellipse", x: left + w / 2, y: top + h / 2, rx: r, ry: r, c: "ink", lw: 1.5, dash: true });
+      if (r > 2)
+        items.push({
+          t: "ellipse",
+          x: left + w / 2,
+          y: top + h / 2,
+          rx: r,
+          ry: r,
+          c: "ink",
+          lw: 1.5,
+          dash: true,
+        });
     }
   return items;
 }
@@ -186,7 +249,10 @@ function margins({ rows, edge, margin }, { labels }) {
     const middle = (edge[at] + edge[at + 1]) / 2;
     const size = Math.min(12, Math.max(7, (edge[at + 1] - edge[at]) * 0.9));
     const label = { t: "tex", tex: labels.unknown(b), size, c: "soft" };
-    return [{ ...label, x: margin / 2, y: middle }, { ...label, x: middle, y: margin / 2 + 2 }];
+    return [
+      { ...label, x: margin / 2, y: middle },
+      { ...label, x: middle, y: margin / 2 + 2 },
+    ];
   });
 }
 

@@ -93,12 +93,15 @@ export class Session {
   // Whether the steps so far are those of the registered order.
   get onPlan() {
     const same = (a, b) => a.length === b.length && a.every((x) => b.includes(x));
-    return this.plan.length > 0 && this.engine.groups.every((g, at) => at < this.plan.length && same(g, this.plan[at]));
+    return (
+      this.plan.length > 0 &&
+      this.engine.groups.every((g, at) => at < this.plan.length && same(g, this.plan[at]))
+    );
   }
 
   get next() {
     if (this.model.redoable.length) return this.model.redoable.at(-1);
-    return this.onPlan ? this.plan[this.engine.step] ?? null : null;
+    return this.onPlan ? (this.plan[this.engine.step] ?? null) : null;
   }
 
   get length() {
@@ -182,7 +185,9 @@ export class Session {
     this.choose("", form === "s");
     const { graph } = this.engine;
     for (const group of groups) {
-      const members = [...group.matchAll(/([pqfjc])(\d+)/g)].map(([, kind, k]) => "pqfjc".indexOf(kind) * graph.n + Number(k));
+      const members = [...group.matchAll(/([pqfjc])(\d+)/g)].map(
+        ([, kind, k]) => "pqfjc".indexOf(kind) * graph.n + Number(k),
+      );
       if (!members.length || members.some((b) => !graph.size[b] || graph.body(b) >= graph.n)) return false;
       if (this.model.eliminate(members).refused) return false;
     }

@@ -28,7 +28,13 @@ export class Legend {
     ];
     this.heat = h("span", { class: "legend-heat" });
     this.key = h("p", { class: "soft" });
-    this.node = h("div", { class: "legend" }, ...entries.map(([text, items]) => h("span", {}, swatch(items), text)), this.heat, this.key);
+    this.node = h(
+      "div",
+      { class: "legend" },
+      ...entries.map(([text, items]) => h("span", {}, swatch(items), text)),
+      this.heat,
+      this.key,
+    );
   }
 
   draw(session, look) {
@@ -37,12 +43,14 @@ export class Legend {
     this.key.textContent = names && `Bodies: ${names}.`;
     const most = look.digits();
     const shown = look.heat && model.high;
-    const boxes = shown ? [0, 1, 2, 3, 4, 5].map((level) => {
-      const box = h("span", { class: "heat" }, lostText((level * most) / 6));
-      box.style.background = colour(`heat${level}`);
-      box.style.color = colour(level > 2 ? "heatInk" : "ink");
-      return box;
-    }) : [];
+    const boxes = shown
+      ? [0, 1, 2, 3, 4, 5].map((level) => {
+          const box = h("span", { class: "heat" }, lostText((level * most) / 6));
+          box.style.background = colour(`heat${level}`);
+          box.style.color = colour(level > 2 ? "heatInk" : "ink");
+          return box;
+        })
+      : [];
     const none = look.heat ? `no heat: ${model.why || "float64 has no shadow on this page"}` : "";
     replaced(this.heat, ...boxes, shown ? " digits lost" : none);
   }
@@ -59,21 +67,37 @@ export class Views {
     this.node = h("div", { class: "views" }, this.bodies, this.tree, this.curve);
   }
 
-  draw(session, mirrors, focused) {
+  // sessions: the page's own first, then those beside it
+  draw([session, ...mirrors], focused) {
     const { engine } = session;
     this.session = session;
     const labels = new Labels(engine, 0); // names of unknowns do not change
     const gone = engine.graph.structure.names.filter((_, k) => engine.gone[k]).length;
     this.scenes = [bodyScene(engine, labels, WIDTH, HEIGHT), eliminationScene(engine, labels, WIDTH, HEIGHT)];
-    const bodies = drawn(this.bodies, "Multibody tree, base below", this.scenes[0], `Multibody tree: ${gone} of ${plural(engine.graph.n, "body")} eliminated`);
-    const tree = drawn(this.tree, "Elimination tree, last pivot on top", this.scenes[1], `Elimination tree of ${plural(this.scenes[1].nodes.length, "pivot")}`);
+    const bodies = drawn(
+      this.bodies,
+      "Multibody tree, base below",
+      this.scenes[0],
+      `Multibody tree: ${gone} of ${plural(engine.graph.n, "body")} eliminated`,
+    );
+    const tree = drawn(
+      this.tree,
+      "Elimination tree, last pivot on top",
+      this.scenes[1],
+      `Elimination tree of ${plural(this.scenes[1].nodes.length, "pivot")}`,
+    );
     this.images = [bodies, tree];
     bodies.addEventListener("click", (event) => this._pick(event));
     bodies.addEventListener("pointermove", (event) => this._point(event, 0));
     tree.addEventListener("pointermove", (event) => this._point(event, 1));
     for (const image of this.images) image.addEventListener("pointerleave", () => this.actions.mark([]));
     const others = mirrors.map((mirror) => `; ${mirror.title}: fill ${mirror.engine.fill}`).join("");
-    drawn(this.curve, "Along the steps", this._curves([session, ...mirrors]), `Fill ${engine.fill} and ${Math.round(engine.flops)} operations after step ${engine.step}${others}`);
+    drawn(
+      this.curve,
+      "Along the steps",
+      this._curves([session, ...mirrors]),
+      `Fill ${engine.fill} and ${Math.round(engine.flops)} operations after step ${engine.step}${others}`,
+    );
     this.mark(focused === null ? [] : [focused]);
   }
 
@@ -85,7 +109,9 @@ export class Views {
     const wanted = [(k) => bodies.has(k), (members) => members.some((b) => blocks.includes(b))];
     this.images.forEach((image, at) => {
       const { nodes, r, width, height } = this.scenes[at];
-      const items = nodes.filter(([, , what]) => wanted[at](what)).map(([x, y]) => ({ t: "ellipse", x, y, rx: 1.6 * r + 3, ry: r + 4, c: "focus", lw: 2 }));
+      const items = nodes
+        .filter(([, , what]) => wanted[at](what))
+        .map(([x, y]) => ({ t: "ellipse", x, y, rx: 1.6 * r + 3, ry: r + 4, c: "focus", lw: 2 }));
       image.querySelector(".over").innerHTML = items.length ? svgText({ width, height, items }, colour) : "";
     });
   }
@@ -100,7 +126,7 @@ export class Views {
   _point(event, at) {
     const hit = this._hit(event, at);
     const { graph } = this.session.engine;
-    const own = at ? hit ?? [] : graph.blocks.filter((b) => graph.body(b) === hit);
+    const own = at ? (hit ?? []) : graph.blocks.filter((b) => graph.body(b) === hit);
     this.actions.mark(own);
     this.mark(own);
   }
@@ -119,12 +145,16 @@ export class Views {
     const lines = (value) =>
       all.map((s, at) => {
         const so = [{ fill: 0, flops: 0 }];
-        for (const r of s.engine.steps) so.push({ fill: so.at(-1).fill + r.fill.length, flops: so.at(-1).flops + r.flops });
+        for (const r of s.engine.steps)
+          so.push({ fill: so.at(-1).fill + r.fill.length, flops: so.at(-1).flops + r.flops });
         const whole = s.onPlan ? this._whole(s) : [];
         const list = whole.length > so.length ? whole : so;
         return { points: list.map((p, x) => [x, value(p)]), ...look(at) };
       });
-    const panels = [{ title: "fill [blocks]", lines: lines((p) => p.fill) }, { title: "operations", lines: lines((p) => p.flops) }];
+    const panels = [
+      { title: "fill [blocks]", lines: lines((p) => p.fill) },
+      { title: "operations", lines: lines((p) => p.flops) },
+    ];
     if (this.data.entries) {
       const lost = all.map((s, at) => ({
         points: s.engine.steps.map((r, x) => [x + 1, r.lost?.digits]).filter(([, y]) => Number.isFinite(y)),
@@ -146,7 +176,12 @@ export class Views {
 function drawn(host, title, scene, told) {
   const base = h("div", {});
   base.innerHTML = svgText(scene, colour);
-  const image = h("div", { role: "img", "aria-label": told, class: "image" }, base, h("div", { class: "layer over" }));
+  const image = h(
+    "div",
+    { role: "img", "aria-label": told, class: "image" },
+    base,
+    h("div", { class: "layer over" }),
+  );
   replaced(host, h("figcaption", {}, title), image);
   return image;
 }

@@ -1,0 +1,57 @@
+// What is said: of a pivot before and after it is made, of a block, of the answer.
+
+import { plural } from "./dom.mjs";
+import { spoken } from "./mathml.mjs";
+import { lostWords } from "./scene.mjs";
+
+export const count = (x) => Math.round(x).toLocaleString("en");
+
+// What a pivot would do, in words.
+export function foretold(session, preview) {
+  if (preview.refused) return `Refused: ${preview.refused}.`;
+  const { graph } = session.engine;
+  const parts = [`fills ${plural(preview.fill.length, "block")}`, `${count(preview.flops)} operations`];
+  if (preview.lost) {
+    const { digits, i, j } = preview.lost;
+    const where = digits < 0.05 ? "" : `, at ${graph.name(i)}, ${graph.name(j)}`;
+    parts.push(`${lostWords(digits)} of ${session.format} lost${where}`);
+  }
+  return `As the next pivot: ${parts.join(", ")}.`;
+}
+
+// The blocks of a bracket, cut short where there are many.
+export function members(session, record) {
+  const { graph } = session.engine;
+  const names = record.members.map((b) => graph.name(b));
+  return `(${names.length > 6 ? [...names.slice(0, 4), "…", names.at(-1)].join(" ") : names.join(" ")})`;
+}
+
+// What came of a pick: a step, a refusal, or blocks in the open bracket.
+export function reported(session, record) {
+  if (record.refused) return `Refused: ${record.refused}.`;
+  if (record.bracket) {
+    const names = record.bracket.map((b) => session.engine.graph.name(b));
+    return names.length ? `In the bracket: ${names.join(" ")}.` : "The bracket is empty.";
+  }
+  const lost = record.lost && session.model.high ? `, ${lostWords(record.lost.digits)} lost` : "";
+  const cost = `${plural(record.fill.length, "block")} of fill, ${count(record.flops)} operations`;
+  return `Step ${record.step}: ${members(session, record)}. ${cost}${lost}.${answered(session)}`;
+}
+
+export function answered(session) {
+  const { engine, model, format } = session;
+  const answer = model.answer();
+  if (!answer || answer.why) return engine.done ? " All blocks are eliminated." : "";
+  return ` All blocks are eliminated: ${answer.digits.toFixed(1)} digits of qdd kept in ${format}.`;
+}
+
+// A block that the keys have reached.
+export function described(session, board, i, j) {
+  const { engine, pending } = session;
+  const label = board.labels?.cell(i, j);
+  const gone = engine.gone[i] || engine.gone[j];
+  const told = gone ? " Eliminated." : board.preview ? ` ${foretold(session, board.preview)}` : "";
+  const open = pending ? ` Bracket open with ${plural(pending.length, "block")}.` : "";
+  const where = `row ${engine.graph.name(i)}, column ${engine.graph.name(j)}`;
+  return `${where}${label ? `: ${spoken(label)}` : ""}.${told}${open}`;
+}
