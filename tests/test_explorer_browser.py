@@ -306,6 +306,20 @@ def test_formulas_are_math(opened):
     assert formula.locator("msubsup").count() >= 2
 
 
+def test_heat_shows_digits_lost(opened):
+    page = opened("chain:3", "lagrange@4")
+    page.select_option("select >> nth=3", "bfloat16")
+    page.keyboard.press("h")
+    assert page.locator(".legend-heat .heat").count() == 6
+    cells = page.locator(".layer").first.locator("rect[fill^='var(--pt-heat']")
+    assert cells.count() > 4
+    numbers = page.locator(".layer").first.locator("text").all_text_contents()
+    lost = [float(text) for text in numbers if re.fullmatch(r"\d(\.\d)?", text)]
+    assert len(lost) > 4 and 0.0 < max(lost) <= 2.5
+    page.select_option("select >> nth=3", "float64")
+    assert "float64 has no shadow" in page.locator(".legend-heat").inner_text()
+
+
 def test_sliders_change_the_example(opened):
     page = opened("example3:m1=1e8,case=2", "abm@2")
     page.get_by_role("slider", name="Mass ratio").fill("9")
