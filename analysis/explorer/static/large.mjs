@@ -57,12 +57,19 @@ export function mountLarge(element, data, { onOrder, mount }) {
     h("figure", { class: "density" }, canvas, caption),
   );
   replaced(element, root, below);
-  show("");
-  open(choice[0][0]);
+  // the page is seen before the blocks of all bodies are counted
+  const filling = setTimeout(() => {
+    show("");
+    open(choice[0][0]);
+  }, 30);
   return {
-    order: () => inner.order(),
-    setOrder: (code) => inner.setOrder(code),
-    destroy: () => replaced(element),
+    order: () => inner?.order() ?? null,
+    setOrder: (code) => inner?.setOrder(code) ?? false,
+    destroy: () => {
+      clearTimeout(filling);
+      inner?.destroy();
+      replaced(element);
+    },
   };
 }
 
