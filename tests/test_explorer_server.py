@@ -291,6 +291,35 @@ def test_answers_from_many_at_once(server):
     assert len({json.dumps(found[at]) for at in range(4)}) == 4
 
 
+def test_in_a_browser_the_served_page_is_told_its_digits(server):
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+    if chromium is None:
+        pytest.skip("chromium is not installed")
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    said, asked = [], []
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append((request.method, request.url)))
+        page.goto(server.address)
+        for name in ("crbm", "abm"):
+            page.get_by_title(re.compile(f"^Replay {name}")).click()
+            page.get_by_title(re.compile("^To the end of the order")).click()
+            exact = kkt.certify(system_of(SPEC), 30, rounded_to="float32")
+            found = kkt.eliminate(system_of(SPEC), orderings.get(name), "float32")
+            error = f"{exact.error(found.qdd):.1e}".replace("e-0", "e-")
+            words = re.compile(f"^Measured in float32 by pivotree: .* digits, error {error}")
+            page.get_by_text(words).wait_for()
+        browser.close()
+    own = [server.address + name for name in ("", "explorer.css", "explorer.js")]
+    live = ("POST", server.address + "live")
+    assert said == [] and asked.count(live) == 2
+    assert {url for _, url in asked} == {*own, live[1]}
+
+
 # -- the command ----------------------------------------------------------------------------------
 
 

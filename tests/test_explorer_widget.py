@@ -134,8 +134,11 @@ def _():
     import kkt
     from analysis.explorer.widget import Explorer
     explorer = mo.ui.anywidget(Explorer("chain:3", orders=["abm", "crbm"], formats=["float32"]))
-    explorer
-    return explorer, kkt, mo
+    def set_code(_):
+        explorer.widget.code = "crbm@2"
+    button = mo.ui.button(label="From Python", on_click=set_code)
+    mo.vstack([explorer, button])
+    return button, explorer, kkt, mo
 
 @app.cell
 def _(explorer, kkt, mo):
@@ -201,6 +204,10 @@ def test_in_a_notebook_an_order_comes_back_to_python(notebook):
             want = " ".join(float(x).hex() for x in qdd)
             page.get_by_text(f"Python has {name}@{steps}, {steps} groups: {want}.").wait_for()
             error = kkt.certify(system, 30, rounded_to="float32").error(qdd)
-            page.get_by_text(f"Measured in float32 by pivotree: {-np.log10(error):.1f}").wait_for()
+            error = f"{error:.1e}".replace("e-0", "e-")
+            page.get_by_text(re.compile(f"^Measured in float32 .* error {error}")).wait_for()
+        page.get_by_role("button", name="From Python").click()
+        page.get_by_text("Step 2 of crbm.").wait_for()
+        page.get_by_text("Python has crbm@2, 2 groups: not yet.").wait_for()
         browser.close()
     assert failed == []
