@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-peers bench study counts-page gallery pages clean
+.PHONY: demo test test-peers bench study counts-page gallery lessons pages clean
 
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
@@ -29,6 +29,9 @@ pages: $(VENV)/.main
 
 gallery: $(VENV)/.main
 	$(VENV)/bin/python docs/gallery/make.py
+
+lessons: $(VENV)/.main
+	$(VENV)/bin/python docs/lessons/make.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit('pivotree needs Python 3.11 or newer: make PYTHON=python3.12' if sys.version_info < (3, 11) else 0)"

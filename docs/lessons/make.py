@@ -1,0 +1,137 @@
+"""The lessons as static pages: prose, code, what the code prints, and its pictures.
+
+    make lessons        or        python docs/lessons/make.py
+
+Every notebook is run twice, for light and for dark pictures; the text must be the same.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import os
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from PIL import Image
+from runner import HERE, LESSONS, Cell, Control, Text, run
+
+from analysis.figures.style import settings
+from kkt.files import write_whole
+
+PICTURES = HERE / "pictures"
+_DPI, _COLOURS = 110, 48
+
+
+def title(path: Path) -> str:
+    """The first line of a notebook's docstring, without its full stop."""
+    doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem
+    return doc.splitlines()[0].rstrip(".")
+
+
+def page(path: Path, cells: list[Cell]) -> str:
+    """The Markdown of a lesson that has run."""
+    lesson = LESSONS.index(path) + 1
+    parts = [f"# Lesson {lesson}: {title(path).partition(': ')[2]}\n"]
+    run_it = f"marimo edit docs/lessons/{path.name}"
+    parts.append(f"[The notebook]({path.name}), live: `{run_it}`. [All lessons](README.md).\n")
+    count = 0
+    for cell in cells:
+        if not cell.hidden and cell.source:
+            parts.append(f"```python\n{spaced(cell.source)}\n```\n")
+        if cell.printed.strip():
+            parts.append(f"```text\n{cell.printed.rstrip()}\n```\n")
+        if isinstance(cell.output, Figure):
+            count += 1
+            parts.append(_image(path.stem, count))
+        elif isinstance(cell.output, Text):
+            parts.append(cell.output.text + "\n")
+        elif isinstance(cell.output, Control):
+            parts.append(
+                f"> {cell.output.label}: {cell.output.value} (here; in the notebook "
+                f"{cell.output.said})\n"
+            )
+        elif cell.output is not None:
+            parts.append(f"> {cell.output}\n")
+    parts.append(_links(lesson))
+    return "\n".join(parts)
+
+
+def spaced(source: str) -> str:
+    """The code of a cell as a file would have it: two blank lines around a function."""
+    lines = source.splitlines()
+    body = ast.parse(source).body
+    for before, node in reversed(list(pairwise(body))):
+        if isinstance(before, ast.FunctionDef) or isinstance(node, ast.FunctionDef):
+            decorators = getattr(node, "decorator_list", [])
+            first = min([node.lineno, *(d.lineno for d in decorators)])
+            gap = slice(before.end_lineno, first - 1)
+            lines[gap] = ["", "", *filter(None, lines[gap])]  # comments stay
+    return "\n".join(lines)
+
+
+def _links(lesson: int) -> str:
+    """To the lessons before and after."""
+    near = [("before", lesson - 2), ("next", lesson)]
+    found = [(how, LESSONS[i]) for how, i in near if 0 <= i < len(LESSONS)]
+    return "---\n\n" + " · ".join(f"{how}: [{title(p)}]({p.stem}.md)" for how, p in found) + "\n"
+
+
+def _image(stem: str, count: int) -> str:
+    light, dark = (f"pictures/{stem}_{count}{end}.png" for end in ("", "_dark"))
+    return (
+        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
+        f'<img alt="picture {count} of this lesson" src="{light}"></picture>\n'
+    )
+
+
+def pictures(stem: str, cells: list[Cell], theme: str) -> None:
+    """Every figure of a lesson as a PNG of few colours."""
+    figures = [cell.output for cell in cells if isinstance(cell.output, Figure)]
+    for count, figure in enumerate(figures, start=1):
+        end = "_dark" if theme == "dark" else ""
+        _write_png(figure, PICTURES / f"{stem}_{count}{end}.png")
+
+
+def _write_png(figure: Figure, path: Path) -> None:
+    with settings():
+        figure.set_dpi(_DPI)
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        pixels = np.asarray(canvas.buffer_rgba())
+    data = io.BytesIO()
+    image = Image.fromarray(pixels).convert("RGB")
+    image.quantize(_COLOURS, dither=Image.Dither.NONE).save(data, "png", optimize=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        beside.write_bytes(data.getvalue())
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def main() -> None:
+    from key import answers
+
+    PICTURES.mkdir(exist_ok=True)
+    for old in PICTURES.glob("*.png"):
+        old.unlink()
+    for path in LESSONS:
+        print(path.name, file=sys.stderr, flush=True)
+        texts = []
+        for theme in ("light", "dark"):
+            cells = run(path, theme)
+            pictures(path.stem, cells, theme)
+            texts.append(page(path, cells))
+        if texts[0] != texts[1]:
+            raise SystemExit(f"{path.name}: the text depends on the theme")
+        write_whole(path.with_suffix(".md"), texts[0])
+    write_whole(HERE / "answers.md", answers())
+
+
+if __name__ == "__main__":
+    main()
