@@ -87,7 +87,10 @@ class Explorer(anywidget.AnyWidget):
         return sequence_of(self.groups, self.system.structure, self.links, rules)
 
     def save(self, path: str | Path) -> Path:
-        """Write the order as JSON, as ``--order`` reads it."""
+        """Write the order as JSON, as ``--order`` reads it.
+
+        Raises FormatError where it cannot be written.
+        """
         document = {
             "schema": "pivotree-order/1",
             "model": self.data["model"],
@@ -96,7 +99,12 @@ class Explorer(anywidget.AnyWidget):
             "rules": self.rules,
             "groups": self.groups,
         }
-        write_whole(Path(path), json.dumps(document, indent=1) + "\n")
+        try:
+            write_whole(Path(path), json.dumps(document, indent=1) + "\n")
+        except OSError as error:
+            raise kkt.FormatError(
+                f"{path}: cannot be written ({error.strerror}); give another place"
+            ) from None
         return Path(path)
 
     def close(self) -> None:
