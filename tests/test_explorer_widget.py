@@ -96,7 +96,7 @@ def test_an_order_half_made_is_refused_by_the_engine(made):
     widget.set_state({"groups": [[["pdd", "j3"], ["f", "j3"]]], "code": "w.p2f2"})
     with pytest.raises(kkt.OrderError, match="leaves out"):
         kkt.eliminate(widget.system, widget.order)
-    with pytest.raises(kkt.FormatError, match="no/such.*cannot be written"):
+    with pytest.raises(kkt.FormatError, match=r"no/such.*cannot be written"):
         widget.save("no/such/place.json")
 
 
