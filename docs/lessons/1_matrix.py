@@ -2,6 +2,7 @@
 
 import marimo
 
+__generated_with = "0.25.2"
 app = marimo.App()
 
 
@@ -16,6 +17,8 @@ def _():
 @app.cell(hide_code=True)
 def _(mo):
     mo.md("""
+    # Lesson 1: The matrix from a tree
+
     A robot arm is a tree of rigid bodies: each hangs on its parent by a joint, and the first on
     the ground. Given the torques of the motors, how does it accelerate? In this lesson you write
     the question down as one system of linear equations, and learn to read its matrix.

@@ -2,6 +2,7 @@
 
 import marimo
 
+__generated_with = "0.25.2"
 app = marimo.App()
 
 
@@ -16,6 +17,8 @@ def _():
 @app.cell(hide_code=True)
 def _(mo):
     mo.md("""
+    # Lesson 2: Elimination and fill
+
     To eliminate an unknown is to solve one equation for it and to put the result into the others.
     What that does to the pattern of a matrix is a rule of one line:
 

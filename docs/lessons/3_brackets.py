@@ -2,6 +2,7 @@
 
 import marimo
 
+__generated_with = "0.25.2"
 app = marimo.App()
 
 
@@ -16,6 +17,8 @@ def _():
 @app.cell(hide_code=True)
 def _(mo):
     mo.md("""
+    # Lesson 3: CRBM and ABM as brackets
+
     Two methods are taught everywhere. The *composite rigid body method* (CRBM; Walker & Orin
     1982) computes the joint-space inertia and factors it. The *articulated body method* (ABM;
     Featherstone 1983) runs along the arm and back. They look like two theories. They are two
@@ -101,7 +104,7 @@ def _(four, listing):
 def _(mo):
     mo.md("""
     R_k, the inertia of body k and all it carries taken as one rigid body, is what CRBM's pairs
-    add up. M^_k of ABM is less: what the joints below leave of it, since they give way. D_k is
+    add up. `M^_k` of ABM is less: what the joints below leave of it, since they give way. D_k is
     the pivot of the joint in both.
 
     ## The same pivots

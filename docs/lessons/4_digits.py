@@ -2,6 +2,7 @@
 
 import marimo
 
+__generated_with = "0.25.2"
 app = marimo.App()
 
 
@@ -16,6 +17,8 @@ def _():
 @app.cell(hide_code=True)
 def _(mo):
     mo.md("""
+    # Lesson 4: Why digits vanish
+
     In exact arithmetic every order gives the same answer. In a computer a number has 24 bits
     (float32) or 53 (float64), and a sum keeps only what fits. Two arms of the same masses, two
     orders, can differ by all digits. This lesson follows Examples 1 to 3 of Ascher, Pai &

@@ -2,6 +2,7 @@
 
 import marimo
 
+__generated_with = "0.25.2"
 app = marimo.App()
 
 
@@ -16,6 +17,8 @@ def _():
 @app.cell(hide_code=True)
 def _(mo):
     mo.md("""
+    # Lesson 5: Every algorithm is an order
+
     CRBM and ABM are two orders of one matrix. Other algorithms were found by other ways: the
     principle of virtual work, Lagrange multipliers, recursions for parallel computers. Each of
     them is an order of the same matrix too.

@@ -2,6 +2,7 @@
 
 import marimo
 
+__generated_with = "0.25.2"
 app = marimo.App()
 
 
@@ -16,6 +17,8 @@ def _():
 @app.cell(hide_code=True)
 def _(mo):
     mo.md("""
+    # Lesson 6: Design your own order
+
     An order is a function: it is handed the structure of a tree, never its numbers, and returns a
     list of brackets. Three rules:
 

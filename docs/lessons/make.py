@@ -35,10 +35,9 @@ def title(path: Path) -> str:
 
 def page(path: Path, cells: list[Cell]) -> str:
     """The Markdown of a lesson that has run."""
-    lesson = LESSONS.index(path) + 1
-    parts = [f"# Lesson {lesson}: {title(path).partition(': ')[2]}\n"]
     run_it = f"marimo edit docs/lessons/{path.name}"
-    parts.append(f"[The notebook]({path.name}), live: `{run_it}`. [All lessons](README.md).\n")
+    about = f"[The notebook]({path.name}), live: `{run_it}`. [All lessons](README.md)."
+    parts: list[str] = []
     count = 0
     for cell in cells:
         if not cell.hidden and cell.source:
@@ -49,7 +48,10 @@ def page(path: Path, cells: list[Cell]) -> str:
             count += 1
             parts.append(_image(path.stem, count))
         elif isinstance(cell.output, Text):
-            parts.append(cell.output.text + "\n")
+            text = cell.output.text
+            if not parts:  # the heading, and under it where the notebook is
+                text = text.replace("\n", f"\n\n{about}\n", 1)
+            parts.append(text + "\n")
         elif isinstance(cell.output, Control):
             parts.append(
                 f"> {cell.output.label}: {cell.output.value} (here; in the notebook "
@@ -57,7 +59,7 @@ def page(path: Path, cells: list[Cell]) -> str:
             )
         elif cell.output is not None:
             parts.append(f"> {cell.output}\n")
-    parts.append(_links(lesson))
+    parts.append(_links(LESSONS.index(path) + 1))
     return "\n".join(parts)
 
 
