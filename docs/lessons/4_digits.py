@@ -20,9 +20,8 @@ def _(mo):
     # Lesson 4: Why digits vanish
 
     In exact arithmetic every order gives the same answer. In a computer a number has 24 bits
-    (float32) or 53 (float64), and a sum keeps only what fits. Two arms of the same masses, two
-    orders, can differ by all digits. This lesson follows Examples 1 to 3 of Ascher, Pai &
-    Cloutier (1996).
+    (float32) or 53 (float64), and a sum keeps only what fits. On one arm, two orders can differ
+    in all digits. This lesson follows Examples 1 to 3 of Ascher, Pai & Cloutier (1996).
 
     Digits are lost in a sum of something large and something small. It is called *absorption*:
     """)
@@ -91,8 +90,8 @@ def _(mo):
 
 
 @app.cell
-def _(analysis, sliders):
-    print(analysis.blame(sliders, "crbm", "float32").sentence)
+def _(analysis, mo, sliders):
+    mo.md(f"> {analysis.blame(sliders, 'crbm', 'float32').sentence}")
     return
 
 
@@ -175,7 +174,7 @@ def _(kkt, orderings):
     return pi, sweep, turns
 
 
-@app.cell
+@app.cell(hide_code=True)
 def _(pi, style, sweep, turns):
     from analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
 
