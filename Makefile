@@ -9,14 +9,15 @@ demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
 
 test: $(VENV)/.test
-	$(VENV)/bin/python -m pytest -m "not peers"
+	$(VENV)/bin/python -m pytest -n auto -m "not peers"
 
 test-peers: $(VENV)/.peers
 	$(VENV)/bin/python -m pytest -m peers
 
-bench: $(VENV)/.main
+bench: $(VENV)/.test
 	$(VENV)/bin/python benchmarks/tracing.py
 	$(VENV)/bin/python benchmarks/raster.py
+	$(VENV)/bin/python benchmarks/explorer.py
 
 study: $(VENV)/.peers
 	cd docs/study && for part in measure facts pictures; do ../../$(VENV)/bin/python $$part.py || exit; done
