@@ -323,12 +323,19 @@ def test_in_a_browser_the_served_page_is_told_its_digits(server):
 # -- the command ----------------------------------------------------------------------------------
 
 
+def heard():
+    """Signals as a terminal's processes have them; a job in the background ignores some."""
+    for one in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(one, signal.SIG_DFL)
+
+
 def started(*arguments):
     process = subprocess.Popen(
         [sys.executable, "-m", "analysis.cli", "explore", "chain:2", "--orders", "abm",
          "--formats", "float32", "--no-browser", *arguments],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=os.environ | {"PYTHONPATH": str(ROOT)}, start_new_session=True,
+        preexec_fn=heard,
     )  # fmt: skip
     address = process.stdout.readline().strip()
     found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([\w-]{40,})/", address)
