@@ -12,6 +12,7 @@ from sympy import (
     Inverse,
     MatAdd,
     MatMul,
+    MatPow,
     MatrixExpr,
     MatrixSymbol,
     Transpose,
@@ -43,6 +44,8 @@ def polynomial(
             return total((read(arg) for arg in e.args), shape)
         if isinstance(e, Transpose):
             return algebra.t(read(e.arg))
+        if isinstance(e, MatPow) and not isinstance(e, Inverse):
+            return read(MatMul(*[e.base] * int(e.exp), evaluate=False))
         if isinstance(e, Inverse):
             return algebra.pivot(read(e.arg), f"D({e.arg})")[1]
         if isinstance(e, MatMul):
@@ -73,6 +76,8 @@ def number(expression: MatrixExpr, block: Callable[[str], Matrix]) -> Matrix:
             return result
         if isinstance(e, Transpose):
             return value(e.arg).transpose()
+        if isinstance(e, MatPow) and not isinstance(e, Inverse):
+            return value(e.base) ** int(e.exp)
         if isinstance(e, Inverse):
             return value(e.arg).inv()
         if isinstance(e, MatMul):

@@ -36,13 +36,17 @@ def chosen(only: str | None, names: list[str]) -> list[str]:
     """The statements that are asked for; all of them if none is."""
     if only is None:
         return names
-    found = items("--only", only)
-    for name in found:
-        if name not in names:
-            near = ", ".join(difflib.get_close_matches(name, names, n=3, cutoff=0.3) or names)
+    found, left = [], items("--only", only)
+    while left:  # names may hold commas themselves: the longest that fits is taken
+        count = next((i for i in range(len(left), 0, -1) if ", ".join(left[:i]) in names), 0)
+        if not count:
+            near = ", ".join(difflib.get_close_matches(left[0], names, n=3, cutoff=0.3) or names)
             raise kkt.PivotreeError(
-                f"option --only: there is no statement {name!r}; nearest: {near}"
+                f"option --only: there is no statement {left[0]!r}; nearest: {near}"
             )
+        found.append(", ".join(left[:count]))
+        left = left[count:]
+    found = list(dict.fromkeys(found))
     return found
 
 

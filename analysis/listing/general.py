@@ -62,7 +62,7 @@ def on_this_tree(values: Values, tree: Tree) -> Telling:
     try:
         check(values, tree, loops)
     except FoldingError:
-        tree.tables.clear()
+        tree = Tree(tree.structure)
         loops = tuple(loops_of(values, tree, apart=True))
         check(values, tree, loops)
     return Telling(values, tree, loops, THIS_TREE)
@@ -80,7 +80,7 @@ def _beside(
         try:
             told, told_tree = eliminated(_forest(structure, parents, mixed))
             folded = loops_of(told, told_tree)
-            if told_tree.tables or any(len(loop.cases) > 1 for loop in folded):
+            if told_tree.tables or not all(_regular(loop, told_tree) for loop in folded):
                 continue
             place, names = tree.structure.index, told_tree.structure.names
             loops = []
@@ -95,12 +95,32 @@ def _beside(
     return None
 
 
+def _regular(loop: Loop, tree: Tree) -> bool:
+    """One kind of step, for all bodies or all that move, tip to base or base to tip."""
+    inside = set(loop.bodies)
+    moving = {k for k, N in enumerate(tree.dof) if N}
+    upward = [k for k in tree.order if k in inside]
+    some = inside == moving or len(inside) == len(tree.parent)
+    before = not loop.cases[0].kinds  # what precedes the pivots, in any order
+    straight = list(loop.bodies) in (upward, upward[::-1])
+    return len(loop.cases) == 1 and some and (straight or before)
+
+
+def freedoms(telling: Telling) -> tuple[list[int], list[int]]:
+    """N of roots and of other bodies for which lines were folded; 2 stands for 2 to 5."""
+    tree = telling.tree
+    kinds = [N if N in (0, 1, 6) else 2 for N in tree.dof]
+    roots = sorted({N for N, up in zip(kinds, tree.parent, strict=True) if up < 0})
+    return roots, sorted({N for N, up in zip(kinds, tree.parent, strict=True) if up >= 0})
+
+
 def _forest(structure: Structure, parents: tuple[int, ...], mixed: bool) -> Structure:
     """The model's bodies, then the larger tree's: of the model's freedoms, ``mixed`` with DOF."""
     n = structure.n
     own = {int(d) for d in structure.dof[structure.parent >= 0]}
     inner = sorted(own | set(DOF) if mixed or not own else own)
-    roots = sorted({int(d) for d in structure.dof[structure.parent < 0]})
+    based = {int(d) for d in structure.dof[structure.parent < 0]}
+    roots = sorted(based | {1, 2} if mixed else based)
     dof = []
     for i, up in enumerate(parents):
         some = roots if up < 0 else inner

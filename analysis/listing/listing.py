@@ -17,7 +17,7 @@ from kkt.system import System
 
 from .choice import operand
 from .cost import Cost, Coster, Poly
-from .general import Telling, in_general, on_this_tree
+from .general import THIS_TREE, Telling, in_general, on_this_tree
 from .loops import Line, Loop
 from .names import DEFAULTS, NOTATIONS, Names, Symbol
 from .nodes import Family, Index, Leaf, leaves
@@ -294,6 +294,8 @@ def of(system: System, order: Any, notation: str | None = None) -> Listing:
         return Values(program, structure, position, minus), Tree(structure)
 
     telling = in_general(system.structure, eliminated, values, tree) or on_this_tree(values, tree)
+    if telling.holds_on == THIS_TREE:
+        tree = telling.tree  # its tables are those of the lines
     names = Names(telling.values, telling.loops, told)
     return Listing(program.name, source, told, system, values, tree, telling, telling.loops, names)
 

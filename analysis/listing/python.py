@@ -9,7 +9,7 @@ import numpy as np
 
 from kkt.elimination.eliminate import eliminate
 
-from .general import CHAINS, THIS_TREE
+from .general import CHAINS, THIS_TREE, freedoms
 from .script import TREE, Script
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def python(listing: Listing) -> str:
     structure = listing.tree.structure
     if structure.copy_of is not None:
         head += [
-            "    if list(parent) != PARENT:",
+            "    if list(parent) != PARENT or N != FREEDOMS:",
             '        raise ValueError("the pieces of the links below belong to another tree")',
             "    parent, whole, carrier = PIECE_PARENT, PIECE_OF, CARRIER",
             "    n, N = len(parent), PIECE_N",
@@ -48,8 +48,16 @@ def python(listing: Listing) -> str:
         ]
     elif listing.holds_on == THIS_TREE:
         head += [
-            "    if list(parent) != PARENT:",
+            "    if list(parent) != PARENT or N != FREEDOMS:",
             '        raise ValueError("these lines are those of another tree")',
+        ]
+    if listing.holds_on != THIS_TREE:
+        roots, others = freedoms(listing.telling)
+        head += [
+            "    kinds = [m if m in (0, 1, 6) else 2 for m in N]  # 2 stands for 2 to 5",
+            f"    if any(m not in ({roots} if up < 0 else {others}) "
+            "for m, up in zip(kinds, parent)):",
+            '        raise ValueError("these lines are those of joints of other freedoms")',
         ]
     tree = [name for name in TREE if name in script.used]
     tree = sorted(tree, key=_ORDER.index)
@@ -254,6 +262,7 @@ def _tables(listing: Listing) -> str:
     structure = listing.tree.structure
     if listing.holds_on == THIS_TREE:
         lines.append(f"PARENT = {listing.system.tree.parent.tolist()}")
+        lines.append(f"FREEDOMS = {[int(N) for N in listing.system.tree.dof]}")
     if structure.copy_of is not None:
         lines.append(f"PIECE_PARENT = {listing.tree.parent}")
         lines.append(f"PIECE_OF = {listing.tree.whole}")

@@ -117,6 +117,8 @@ class Bench:
 
     def let(self, name: str, formula: MatrixExpr) -> MatrixSymbol:
         """A short name for a formula, which is read as the formula: no new letter."""
+        if name in self.values or name in self.algebra.shapes:
+            raise ValueError(f"{name}: stands for something already")
         self.values[name] = self.polynomial(formula)
         self.formulas[name] = formula
         return MatrixSymbol(name, *formula.shape)

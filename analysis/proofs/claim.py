@@ -76,9 +76,15 @@ class Equal:
         for side in ("right", "left"):
             formula = getattr(self, side)
             value = self.bench.number(formula, 0)
+            multiples, later = [c * value for c in (-2, -1, 0, 2)], []
             for wrong, what in mutants(formula, draw):
-                if self.bench.number(wrong, 0) != value:
-                    yield replace(self, text=f"{self.text} [{what}]", **{side: wrong})
+                number = self.bench.number(wrong, 0)
+                mutant = replace(self, text=f"{self.text} [{what}]", **{side: wrong})
+                if number in multiples:  # of the whole: easily seen, so the last to be taken
+                    later.append(mutant)
+                elif number != value:
+                    yield mutant
+            yield from later
 
     def rejects(self) -> bool:
         """Whether the normal form alone, without numbers, refuses to call this claim proved."""

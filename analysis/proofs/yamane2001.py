@@ -201,7 +201,7 @@ def leaf_to_root_step() -> Iterable[Equal]:
     start |= {(("fC", k), ("fC", k - 1)): -below[k] for k in (2, 3)}
     start |= {(("fC", k), None): a[k] for k in t.bodies}
     e = t.after("virtual_work", 1, start)
-    M = t.let("M_1", S[1].I)
+    M = t.let("M_1 of (41)", S[1].I)
     right: Blocks = {
         (("fC", 2), ("fC", 2)): -(S[2] - below[2] * M * below[2].T),
         (("fC", 3), ("fC", 3)): -S[3],
