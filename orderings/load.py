@@ -80,6 +80,10 @@ def from_json(path: Path) -> Callable[..., Any]:
         raise OrderError(f"order {path}: is not JSON ({error})") from None
     links, rules = "whole", {}
     if isinstance(groups, dict):
+        keys = ("groups", "links", "rules")
+        for key in groups.keys() - set(keys):  # others, such as a name, are a reader's own
+            if near := difflib.get_close_matches(key, keys, n=1, cutoff=0.7):
+                raise OrderError(f"order {path}: holds {key!r}; write {near[0]!r}")
         links, rules = groups.get("links", "whole"), groups.get("rules", {})
         groups = groups.get("groups")
     if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):

@@ -330,3 +330,25 @@ def test_an_order_of_ones_own_replays_from_the_folder(run, tmp_path, monkeypatch
     found = run(*shlex.split(cell["worst"]["replay"])[1:], "--json")
     assert (code, found[0]) == (0, 0)
     assert document(found[1])["true_error"] == pytest.approx(cell["worst"]["error"], rel=1e-9)
+
+
+# -- where a file is written ----------------------------------------------------------------------
+
+
+def test_a_link_is_followed_and_what_is_no_file_is_left_alone(tmp_path):
+    def listed(place):
+        command = [sys.executable, "-m", "analysis.cli", "list", "chain:2", "-o", str(place)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        return done.returncode, done.stderr
+
+    target, link, folder = tmp_path / "target.txt", tmp_path / "link.txt", tmp_path / "folder"
+    target.write_text("old")
+    link.symlink_to(target)
+    folder.mkdir()
+    assert listed(link)[0] == 0 and link.is_symlink() and "I^A_k" in target.read_text()
+    code, error = listed(folder)
+    assert code == 2 and error.startswith(f"pivotree: {folder}: Is a dir")
+    assert error.count("\n") == 1 and list(folder.iterdir()) == []
+    code, error = listed(tmp_path / "no" / "x.txt")
+    assert code == 2 and error.startswith(f"pivotree: {tmp_path / 'no' / 'x.txt'}: ")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder", "link.txt", "target.txt"]

@@ -441,3 +441,13 @@ def test_dense_blocks_of_every_size(links, rank_update):
     dense = np.linalg.solve(system.matrix.toarray(), system.rhs)
     exact = np.concatenate([dense[system.blocks["qdd", k]] for k in system.tree.names])
     np.testing.assert_allclose(kkt.eliminate(system, order).qdd, exact, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"), [("rule", "rules"), ("link", "links"), ("group", "groups")]
+)
+def test_a_misspelt_key_of_an_order_is_not_left_out(tmp_path, key, meant):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"groups": [], "name": "mine", key: {}}))
+    with pytest.raises(kkt.OrderError, match=f"holds '{key}'; write '{meant}'"):
+        orderings.get(str(path))

@@ -17,7 +17,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from .polynomial import Letter, Polynomial, Terms, Word, nonzero, one, turned
+from .polynomial import Letter, Polynomial, Terms, Word, nonzero, turned
 
 INVERSE = "^-1"
 MOST = 2_000_000  # steps of rewriting, after which an equality counts as undecided
@@ -40,7 +40,7 @@ class Algebra:
         self.symmetric: set[str] = set()
         self.definitions: dict[str, Polynomial] = {}  # of each opaque pivot, in normal form
         self._rules: dict[Letter, list[Rule]] = {}  # by the first letter
-        self._pivots: dict[frozenset, str] = {}  # name of a pivot, by its definition
+        self._pivots: dict[tuple, str] = {}  # name of a pivot, by its definition and shape
         self._factors: dict[frozenset, int] = {}  # number of a factor, by what it is the inverse of
         self._known: dict[Word, Terms] = {}  # normal forms so far
         self._steps = 0
@@ -69,6 +69,7 @@ class Algebra:
         definition = self.normal(definition)
         if not self.equal(definition, self.t(definition)):
             raise Undecided(f"pivot {name}: its definition is not symmetric")
+        key = (definition.key, definition.shape)  # the identity has no letters
         word = min(definition.terms, key=lambda w: (len(w), w), default=())
         if definition.terms.get(word, 0) < 0:  # one letter for a block and its opposite
             D, inverse = self.pivot(-definition, name)
@@ -79,14 +80,14 @@ class Algebra:
                 inner = known.removesuffix(INVERSE)
                 return self.letter(known, definition.shape), self.letter(inner, definition.shape)
             if known not in self._pivots.values():
-                self._pivots[definition.key] = known
+                self._pivots[key] = known
                 self._inverse_rules(known)
-        elif (known := self._pivots.get(definition.key, "")) == "":
+        elif (known := self._pivots.get(key, "")) == "":
             known = name
             while known in self.shapes:
                 known += "'"
             self.letter(known, definition.shape, symmetric=True)
-            self._pivots[definition.key] = known
+            self._pivots[key] = known
             self.definitions[known] = definition
             self._define(known, definition)
             self._inverse_rules(known)
@@ -204,9 +205,6 @@ class Algebra:
                     return result
         self._known[word] = result
         return result
-
-    def identity(self, size: int) -> Polynomial:
-        return one(size)
 
 
 def _within(word: Word, longer: Word) -> bool:
