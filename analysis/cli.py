@@ -1,8 +1,8 @@
 """The command line: ``pivotree compare``, ``solve``, ``spy``, ``figure``, ``blame``,
-``report``, ``list``, ``counts``, ``prove``, ``explore``, ``orders``.
+``report``, ``list``, ``counts``, ``prove``, ``explore``, ``reproduce``, ``orders``.
 
-Exit 0 done; 1 a comparison in which no order gave an answer, or a proof that failed; 2 bad input,
-with one line on standard error; 130 interrupted by Ctrl-C.
+Exit 0 done; 1 a comparison in which no order gave an answer, a proof that failed, or a criterion
+of a paper that is missed; 2 bad input, with one line on standard error; 130 interrupted by Ctrl-C.
 Everything heavy is imported by the command that needs it, so that ``--help`` answers at once.
 """
 
@@ -161,6 +161,20 @@ def parser() -> argparse.ArgumentParser:
     )
     explore.add_argument("--port", type=int, help="of the served page (any that is free)")
     explore.add_argument("--no-browser", action="store_true", help="print the address only")
+
+    reproduce = commands.add_parser("reproduce", help="what the papers print, beside ours")
+    reproduce.add_argument(
+        "paper", metavar="PAPER",
+        help="ascher1996, cloutier1995, yamane2001, pasic1999, featherstone1983, or all",
+    )  # fmt: skip
+    reproduce.add_argument("--item", metavar="X,Y", help="tables and figures; all if not given")
+    reproduce.add_argument("--list", action="store_true", help="print the items and exit")
+    reproduce.add_argument(
+        "--set", action="append", metavar="NAME=VALUE",
+        help="a setting of the item, as in runs=10 or ratios=0.05;0.02; may be repeated",
+    )  # fmt: skip
+    reproduce.add_argument("--json", action="store_true", help="print one JSON document")
+    reproduce.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
 
     orders = commands.add_parser("orders", help="what orders there are, with their sources")
     orders.add_argument("--json", action="store_true", help="print one JSON document")

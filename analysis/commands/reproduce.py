@@ -1,0 +1,132 @@
+"""``pivotree reproduce``: what the papers print, beside ours."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import kkt
+
+from .shared import items, path_of, print_json, progress_shown
+
+
+def run(options: argparse.Namespace) -> int:
+    papers = import_module("papers.paper")  # they come after this package, and are not its base
+    asked = papers.papers(options.paper)
+    only = None if options.item is None else items("--item", options.item)
+    if only is not None and len(asked) > 1:
+        raise kkt.PivotreeError("option --item: belongs to one paper; name it instead of all")
+    chosen = [(paper, papers.items(paper, only)) for paper in asked]
+    if options.list:
+        for paper, found in chosen:
+            print(paper)
+            for item in found:
+                print(f"  {item.name:22s} {item.says}")
+        return 0
+    given = settings(options.set or [])
+    if given and (only is None or len(only) != 1):
+        raise kkt.PivotreeError("option --set: belongs to one item; name it with --item")
+    output = None if options.output is None else _folder(path_of(options.output))
+    documents = []
+    for paper, found in chosen:
+        rows = []
+        for item in found:
+            rows += _one(item, given, output and output / paper, not options.json)
+        documents.append({"paper": paper, "rows": [row.as_dict() for row in rows]})
+    if options.json:
+        print_json(documents[0] if len(documents) == 1 else documents)
+    else:
+        _sum(documents)
+    missed = any(row["met"] is False for document in documents for row in document["rows"])
+    return 1 if missed else 0
+
+
+def settings(texts: list[str]) -> dict[str, str]:
+    """NAME=VALUE of every --set."""
+    given = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (equals and name.strip() and value.strip()):
+            raise kkt.PivotreeError(
+                f"option --set: {text!r} is no setting; give NAME=VALUE, as in runs=10"
+            )
+        given[name.strip()] = value.strip()
+    return given
+
+
+def _one(item: Any, given: dict[str, str], folder: Path | None, show: bool) -> list[Any]:
+    """Measure an item; print its rows and write its pictures as soon as they are there."""
+    chosen = item.settings(given)
+    start = time.perf_counter()
+    with progress_shown() as progress:
+        progress(f"{item.paper} {item.name}")
+        found = item.measure(lambda text: progress(f"{item.name}: {text}"), **chosen)
+    rows = item.rows(found)
+    if folder is not None:
+        _draw(item, found, folder)
+    if show:
+        _print(item, rows, time.perf_counter() - start)
+    return rows
+
+
+def _draw(item: Any, found: Any, folder: Path) -> None:
+    from ..figures import save
+
+    for style, ending in (("light", ""), ("dark", "_dark")):
+        for name, figure in item.figures(found, style).items():
+            for suffix in (".png",) if ending else (".png", ".pdf"):
+                save(figure, _folder(folder) / f"{name}{ending}{suffix}")
+    for name, write in item.films(found).items():
+        write(_folder(folder) / name)
+
+
+def _folder(folder: Path) -> Path:
+    from ..folders import made
+
+    return made(folder)
+
+
+def _print(item: Any, rows: list[Any], seconds: float) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
+    from rich.table import Table
+
+    from ..table import console
+
+    out = console(sys.stdout, wide=True)
+    shown = Table(box=SIMPLE_HEAD, title=escape(f"{item.paper} {item.name}: {item.says}"),
+                  title_justify="left", caption=f"{seconds:.1f} s", caption_justify="right")  # fmt: skip
+    for head in ("", "printed", "ours", "criterion", "met"):
+        shown.add_column(head)
+    for row in rows:
+        what = row.item.partition(": ")[2] or row.item
+        cells = [what, text(row.printed), text(row.ours), row.criterion, MET[row.met]]
+        shown.add_row(*map(escape, cells))
+    out.print(shown)
+    for why in dict.fromkeys(row.why for row in rows if row.why):
+        out.print(f"  {escape(why)}", soft_wrap=True)
+
+
+MET = {True: "yes", False: "NO", None: "–"}
+
+
+def text(value: Any) -> str:
+    """A number or several, as a table shows them."""
+    if value is None:
+        return "–"
+    if isinstance(value, list | tuple):
+        return " ".join(map(text, value))
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)
+
+
+def _sum(documents: list[dict[str, Any]]) -> None:
+    rows = [row for document in documents for row in document["rows"]]
+    count = {met: sum(row["met"] is met for row in rows) for met in MET}
+    print(f"{count[True]} of {len(rows)} rows met, {count[False]} not met, "
+          f"{count[None]} that cannot be held against a printed number.")  # fmt: skip

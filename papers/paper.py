@@ -1,0 +1,120 @@
+"""Papers and their items, found by name; an item is loaded when it is run."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from types import ModuleType
+from typing import Any
+
+from kkt import PivotreeError
+
+from . import PAPERS
+from .row import Row
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table, figure or equation of a paper."""
+
+    paper: str
+    name: str
+
+    @property
+    def module(self) -> ModuleType:
+        return import_module(f"papers.{self.paper}.{self.name}")
+
+    @property
+    def says(self) -> str:
+        """The first line of the module, read without loading it."""
+        text = files(f"papers.{self.paper}").joinpath(f"{self.name}.py").read_text("utf-8")
+        return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0].rstrip(".")
+
+    def settings(self, given: Mapping[str, str]) -> dict[str, Any]:
+        """Settings that ``measure`` takes, read from text; one sentence for others."""
+        defaults = {
+            name: parameter.default
+            for name, parameter in inspect.signature(self.module.measure).parameters.items()
+            if parameter.default is not inspect.Parameter.empty
+        }
+        unknown = next((name for name in given if name not in defaults), None)
+        if unknown is not None:
+            known = ", ".join(f"{name} ({_shown(value)})" for name, value in defaults.items())
+            raise PivotreeError(
+                f"option --set: {self.name} has no setting {unknown!r}; it has {known or 'none'}"
+            )
+        return {name: _read(self.name, name, text, defaults[name]) for name, text in given.items()}
+
+    def measure(self, progress: Progress, **settings: Any) -> Any:
+        return self.module.measure(progress, **settings)
+
+    def rows(self, found: Any) -> list[Row]:
+        """The rows, each named after its item."""
+        return [
+            Row(f"{self.name}: {row.item}" if row.item else self.name,
+                row.printed, row.ours, row.criterion, row.met, row.why)
+            for row in self.module.rows(found)
+        ]  # fmt: skip
+
+    def figures(self, found: Any, style: str = "light") -> dict[str, Any]:
+        draw = getattr(self.module, "figures", None)
+        return {} if draw is None else draw(found, style)
+
+    def films(self, found: Any) -> dict[str, Any]:
+        """name -> function of a path that writes the film there; most items have none."""
+        return getattr(self.module, "films", lambda found: {})(found)
+
+
+@cache
+def printed(paper: str) -> dict[str, Any]:
+    """The numbers that a paper prints, by item."""
+    return tomllib.loads(files(f"papers.{paper}").joinpath("printed.toml").read_text("utf-8"))
+
+
+def papers(name: str) -> tuple[str, ...]:
+    """The papers of a name; "all" is every one."""
+    if name == "all":
+        return PAPERS
+    if name not in PAPERS:
+        near = difflib.get_close_matches(name, PAPERS, n=1, cutoff=0.3)
+        raise PivotreeError(
+            f"paper {name!r}: is unknown; use {', '.join(PAPERS)} or all"
+            + (f" (nearest: {near[0]})" if near else "")
+        )
+    return (name,)
+
+
+def items(paper: str, only: list[str] | None = None) -> list[Item]:
+    """The items of a paper in its order, or those of these names."""
+    known = list(import_module(f"papers.{paper}").ITEMS)
+    for name in only or []:
+        if name not in known:
+            raise PivotreeError(f"option --item: {paper} has no {name!r}; use {', '.join(known)}")
+    return [Item(paper, name) for name in known if only is None or name in only]
+
+
+def _read(item: str, name: str, text: str, default: Any) -> Any:
+    """A setting of the kind that its default is: a number, text, or several of them."""
+    several = isinstance(default, tuple)
+    kind = (type(default[0]) if default else float) if several else type(default)
+    try:
+        if several:
+            return tuple(kind(part) for part in text.split(";"))
+        return kind(text)
+    except ValueError:
+        raise PivotreeError(
+            f"option --set: {item}'s {name} is {text!r}; give it as {_shown(default)}"
+        ) from None
+
+
+def _shown(value: Any) -> str:
+    return ";".join(map(str, value)) if isinstance(value, tuple) else str(value)
