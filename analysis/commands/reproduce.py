@@ -98,8 +98,10 @@ def _print(item: Any, rows: list[Any], seconds: float) -> None:
     from ..table import console
 
     out = console(sys.stdout, wide=True)
-    shown = Table(box=SIMPLE_HEAD, title=escape(f"{item.paper} {item.name}: {item.says}"),
-                  title_justify="left", caption=f"{seconds:.1f} s", caption_justify="right")  # fmt: skip
+    shown = Table(
+        box=SIMPLE_HEAD, title=escape(f"{item.paper} {item.name}: {item.says}"),
+        title_justify="left", caption=f"{seconds:.1f} s", caption_justify="right",
+    )  # fmt: skip
     for head in ("", "printed", "ours", "criterion", "met"):
         shown.add_column(head)
     for row in rows:

@@ -1,3 +1,3 @@
 """Ascher, Pai & Cloutier 1996: forward dynamics, elimination methods, formulation stiffness."""
 
-ITEMS = ("table2",)
+ITEMS = ("equations", "structure", "figure1", "tilted", "table2")

@@ -10,7 +10,6 @@ the same cells, with other digits in those that are wrong.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import kkt
 import orderings

@@ -1,0 +1,93 @@
+"""Pictures of Ascher, Pai & Cloutier 1996 in the paper's own form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from analysis.figures.style import new_figure, settings, style_axes, theme
+
+from .sweep import Sweep
+
+
+def curves(found: Sweep, names: Mapping[str, str], style: str) -> Figure:
+    """Base acceleration against the tip's angle, one panel an order, and the errors below."""
+    look = theme(style=style)
+    with settings():
+        figure = new_figure("double", 3.9, look)
+        figure.set_layout_engine("constrained")
+        panels = figure.subplots(2, len(names), sharex=True, sharey="row", height_ratios=(3, 2))
+        turns = found.angles / np.pi
+        least = 1e-9
+        for column, (order, name) in enumerate(names.items()):
+            top, bottom = panels[:, column]
+            style_axes(top, look, grid="y")
+            style_axes(bottom, look, grid="y")
+            colour = look.series[column]
+            top.plot(turns, found.found[order], color=colour, linewidth=0.7)
+            top.plot(turns, found.exact, color=look.ink, linewidth=0.6, linestyle=(0, (1, 3)))
+            top.set_title(f"{name}\nrms error {found.rms(order):.1e}", color=look.ink)
+            error = np.maximum(np.abs(found.error(order)), least)
+            bottom.plot(turns, error, ".", color=colour, markersize=1.6)
+            bottom.set_yscale("log")
+            bottom.set_xlabel(r"angle of the tip joint $q_1$ / $\pi$", color=look.ink)
+        panels[0, 0].set_ylabel("base joint [rad/s²]", color=look.ink)
+        panels[1, 0].set_ylabel("relative error", color=look.ink)
+    return figure
+
+
+def kept(digits: Mapping[str, list[float]], style: str) -> Figure:
+    """Digits kept over random axes: the share of axes on which an order keeps at least so many."""
+    look = theme(style=style)
+    names = {"abm": "ABM", "modified_abm": "eq (11)", "projected_abm": "eq (10) with E",
+             "square_root_abm": "rotations"}  # fmt: skip
+    lines = ["-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2))]
+    with settings():
+        figure = new_figure("single", 2.5, look)
+        figure.set_layout_engine("constrained")
+        ax: Any = figure.add_subplot()
+        style_axes(ax, look, grid="both")
+        for i, (order, values) in enumerate(digits.items()):
+            level = np.sort(np.array(values))
+            share = 1.0 - np.arange(len(level)) / len(level)
+            ax.step(level, share, where="pre", color=look.series[i], linestyle=lines[i],
+                    linewidth=1.6, label=names[order])  # fmt: skip
+        ax.set(xlim=(0, 8), ylim=(0, 1.05))
+        ax.set_xlabel(r"digits of $\ddot q_1$ kept in single precision", color=look.ink)
+        ax.set_ylabel("share of random axes", color=look.ink)
+        ax.legend(frameon=False, labelcolor=look.ink, fontsize=7, loc="center")
+    return figure
+
+
+def structure(before: Any, after: Any, circled: list[tuple[int, int]], style: str) -> Figure:
+    """(6) and what the forward elimination leaves of it, crosses for blocks, pivots circled."""
+    look = theme(style=style)
+    n = len(before)
+    with settings():
+        figure = new_figure("double", 3.6, look)
+        figure.set_layout_engine("constrained")
+        panels = figure.subplots(1, 2)
+        for ax, marks, title in zip(
+            panels, (before, after), ("equation (6)", "after the forward elimination"), strict=True
+        ):
+            ax.set_facecolor(look.page)
+            ax.set_title(title, color=look.ink)
+            for i, j in zip(*np.nonzero(marks), strict=True):
+                ax.plot(j + 1, i + 1, "x", color=look.ink, markersize=6 if n < 12 else 3)
+            for edge in range(3, n, 3):  # bodies
+                ax.axhline(edge + 0.5, color=look.faint, linewidth=0.4)
+                ax.axvline(edge + 0.5, color=look.faint, linewidth=0.4)
+            ax.set(xlim=(0.4, n + 0.6), ylim=(n + 0.6, 0.4), aspect="equal")
+            ax.set_xticks(range(1, n + 1) if n < 20 else [])
+            ax.set_yticks(range(1, n + 1) if n < 20 else [])
+            ax.tick_params(colors=look.ink, length=0, labelsize=7)
+            for spine in ax.spines.values():
+                spine.set_color(look.ink)
+                spine.set_linewidth(0.6)
+        for i, j in circled:
+            panels[1].plot(j, i, "o", markerfacecolor="none", markeredgecolor=look.series[1],
+                           markersize=15 if n < 12 else 7, markeredgewidth=1.4)  # fmt: skip
+    return figure

@@ -1,0 +1,113 @@
+"""The 0-structure of (6) after the forward elimination, and the circled pivots, n = 3.
+
+Rows of (6) come in threes, pdd_k, qdd_k, f_k from tip to base.  Row pdd_k is taken as it stands
+when its turn comes, row qdd_k once (pdd_k, f_k) is used, row f_k as it is in (6); the engine's
+elimination says which blocks are there.  What is left is block upper triangular but for
+permutation, with the pivots (3k, 3k-2), an identity, and (3k-1, 3k-1), D_k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import kkt
+from kkt.elimination.remaining import Remaining, remaining
+
+from ..paper import Progress, printed
+from ..row import Row
+
+KINDS = ("pdd", "qdd", "f")
+
+
+@dataclass(frozen=True)
+class Found:
+    links: int
+    rows: list[str]  # "x" where a block may be nonzero, "." where it is zero
+    circled: list[tuple[int, int]]  # 1-based block rows and columns of the pivots, k = n ... 1
+    nonzero: list[str]  # rows of (6) before the elimination
+    error: float  # of qdd when (6) is eliminated by these pivots, against the certified answer
+
+
+def measure(progress: Progress, *, links: int = 3) -> Found:
+    """The structure for a chain of so many links, and an elimination by the circled pivots."""
+    system = kkt.build(kkt.chain(links))
+    bodies = system.structure.tip_to_base
+    groups = [group for k in bodies for group in ([("pdd", k), ("f", k)], [("qdd", k)])]
+    factor = kkt.symbolic(kkt.plan(kkt.PivotSequence(groups), system.structure))
+    columns = [(kind, k) for k in bodies for kind in KINDS]
+    before = remaining(factor, 0)
+    structure: dict[Any, str] = {}
+    for i, k in enumerate(bodies):
+        progress(f"body {i + 1} of {links}")
+        for kind, steps in (("pdd", 2 * i), ("qdd", 2 * i + 1), ("f", 2 * i)):
+            structure[kind, k] = _row(remaining(factor, steps), (kind, k), columns)
+    circled = [pivot for k in range(links, 0, -1)
+               for pivot in ((3 * k - 1, 3 * k - 1), (3 * k, 3 * k - 2))]  # fmt: skip
+    pivots = [
+        [list(p)] for k in range(1, links + 1) for p in ((3 * k, 3 * k - 2), (3 * k - 1,) * 2)
+    ]
+    result = kkt.eliminate(system, lambda structure: [p for [p] in pivots], "float64")
+    error = kkt.certify(system, 30).error(result.qdd)
+    return Found(links, [structure[c] for c in columns], circled,
+                 [_row(before, c, columns) for c in columns], error)  # fmt: skip
+
+
+def _row(left: Remaining, row: Any, columns: list[Any]) -> str:
+    entries = {(tuple(a), tuple(b)) for a, b in left.entries}
+    return "".join("x" if (row, column) in entries else "." for column in columns)
+
+
+def expected(links: int) -> list[str]:
+    """The printed structure of n = 3, continued to other numbers of links by its own rule."""
+    said = printed("ascher1996")["structure"]
+    if links == 3:
+        return list(said["rows"])
+    wide = 3 * links
+    rows = []
+    for k in range(links):
+        for row in said["rows"][:3] if k < links - 1 else said["rows"][6:]:
+            own = row[:4] if k < links - 1 else row[6:]
+            rows.append(("." * (3 * k) + own).ljust(wide, "."))
+    return rows
+
+
+def rows(found: Found) -> list[Row]:
+    want = expected(found.links)
+    return [
+        *(Row(f"row {i + 1}", said, ours, "the same blocks", said == ours)
+          for i, (said, ours) in enumerate(zip(want, found.rows, strict=True))),
+        Row("circled blocks are there", _text(found.circled), _text(found.circled),
+            "each is an x, (3k, 3k-2) and (3k-1, 3k-1)",
+            all(found.rows[i - 1][j - 1] == "x" for i, j in found.circled)),
+        Row("block triangular in the circled order", "yes", triangular(found), "yes",
+            triangular(found)),
+        Row("(6) by the circled pivots: error of qdd, float64", None, found.error,
+            "at most 1e-14", bool(found.error <= 1e-14)),
+    ]  # fmt: skip
+
+
+def triangular(found: Found) -> bool:
+    """Backward from k = n, every circled row meets only columns that are known by then."""
+    known: set[int] = set()
+    for row, column in found.circled:
+        here = {j + 1 for j, mark in enumerate(found.rows[row - 1]) if mark == "x"}
+        if not here <= known | {column}:
+            return False
+        known.add(column)
+    return True
+
+
+def _text(pivots: list[tuple[int, int]]) -> str:
+    return " ".join(f"({i},{j})" for i, j in pivots)
+
+
+def figures(found: Found, style: str) -> dict[str, Any]:
+    from .pictures import structure
+
+    marks = [
+        np.array([[c == "x" for c in row] for row in rows]) for rows in (found.nonzero, found.rows)
+    ]
+    return {"structure": structure(*marks, found.circled, style)}

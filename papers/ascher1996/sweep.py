@@ -1,0 +1,69 @@
+"""The tip joint of Example 1 turned once around: accelerations of the base joint, by orders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kkt
+import orderings
+
+from ..paper import Progress
+
+TIP, BASE = 1, 2  # the paper counts from the tip
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Base accelerations over the angle of the tip joint; m angles."""
+
+    angles: NDArray[np.float64]  # (m,) [rad]
+    exact: NDArray[np.float64]  # (m,) certified, of the model rounded to single precision
+    kappa: NDArray[np.float64]  # (m,) 2-norm condition number of the joint-space inertia
+    found: dict[str, NDArray[np.float64]]  # order -> (m,) [rad/s^2]
+
+    def error(self, order: str) -> NDArray[np.float64]:
+        """(m,) relative error."""
+        return self.found[order] / self.exact - 1.0
+
+    def rms(self, order: str) -> float:
+        return float(np.sqrt(np.mean(self.error(order) ** 2)))
+
+    def worst(self, order: str) -> float:
+        return float(np.abs(self.error(order)).max())
+
+    def roughness(self, order: str) -> float:
+        """Total variation of the curve over that of the exact one."""
+        return variation(self.found[order]) / variation(self.exact)
+
+
+def variation(curve: NDArray[np.float64]) -> float:
+    return float(np.abs(np.diff(curve)).sum())
+
+
+def sweep(
+    progress: Progress, orders: tuple[str, ...], angles: int, tilt: float = 0.0,
+    format: str = "float32", base_angle: float = 0.0,
+) -> Sweep:  # fmt: skip
+    """Every order on every angle of [0, 2 pi]; ``tilt`` [rad] turns all frames about x.
+
+    ``base_angle`` [rad] is that of the base link; at 0 gravity is perpendicular to it.
+    """
+    turns = np.linspace(0.0, 2.0 * np.pi, angles)
+    first = kkt.build(kkt.example1(tilt=tilt), q={BASE: 0.3, TIP: 0.7})
+    base = first.tree.names.index(BASE)
+    tapes = {order: kkt.trace(first, orderings.get(order)) for order in orders}
+    inertia = kkt.trace(first, orderings.get("crbm"))
+    found = {order: np.empty(angles) for order in orders}
+    exact, kappa = np.empty(angles), np.empty(angles)
+    for i, q1 in enumerate(turns):
+        if i % 100 == 0:
+            progress(f"{i} of {angles} angles")
+        system = kkt.build(kkt.example1(tilt=tilt), q={BASE: base_angle, TIP: float(q1)})
+        exact[i] = kkt.certify(system, 16, rounded_to=format).qdd[base]
+        kappa[i] = np.linalg.cond(kkt.joint_space_inertia(system, inertia))
+        for order, tape in tapes.items():
+            found[order][i] = kkt.eliminate(system, tape, format, records=False).qdd[base]
+    return Sweep(turns, exact, kappa, found)
