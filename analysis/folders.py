@@ -1,11 +1,12 @@
-"""Folders that results are written into."""
+"""Folders and files that results are written into."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from kkt import PivotreeError
+from kkt import FormatError, PivotreeError
+from kkt.files import write_whole
 
 
 def made(folder: Path) -> Path:
@@ -27,3 +28,12 @@ def unwritable(folder: Path, error: OSError) -> PivotreeError:
     return PivotreeError(
         f"output folder {folder}: cannot be written ({error.strerror}); give another with -o"
     )
+
+
+def written(path: Path, text: str, mend: str = "another with -o") -> Path:
+    """Write a text, whole or not at all.  Raises FormatError, one sentence, where it cannot be."""
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be written ({error.strerror}); give {mend}") from None
+    return path

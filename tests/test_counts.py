@@ -328,6 +328,7 @@ def test_the_command_as_json(capsys):
         (["--family", "revolut"], "revolute"),
         (["--orders", "amb"], "abm"),
         (["--orders", ","], "is empty"),
+        (["--orders", ""], "is empty"),
         (["--orders", "virtual_work"], "singular"),
         (["-o", "counts.html"], ".md"),
         (["-o", "counts.md", "--json"], "leave out"),

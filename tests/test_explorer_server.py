@@ -414,6 +414,8 @@ def test_the_browser_is_opened_at_the_address(monkeypatch):
         (["--port", "TAKEN"], "cannot be had"),
         (["--port", "0", "-o", "x.html"], "option -o: writes a page"),
         (["-o", ""], "option -o: is empty"),
+        (["--orders", "", "-o", "x.html"], "option --orders: is empty"),
+        (["--formats", " , ", "-o", "x.html"], "option --formats: is empty"),
     ],
 )
 def test_bad_options_are_one_sentence(arguments, words, capsys):

@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None:
         return _write_page(path_of(options.output), options)
     family = family_of(options.family)
-    names = items("--orders", options.orders or USUAL)
+    names = items("--orders", USUAL if options.orders is None else options.orders)
     for name in names:  # one sentence at once, not after a minute
         orderings.get(name)
     from ..counts.table import Count, table
@@ -80,7 +80,7 @@ def _write_page(path: Path, options: argparse.Namespace) -> int:
     """The page with all tables, and its picture beside it."""
     if path.suffix != ".md":
         raise kkt.PivotreeError(f"option -o: {path} is no page; give a name that ends in .md")
-    if options.orders or options.json:
+    if options.orders is not None or options.json:
         raise kkt.PivotreeError(
             "option -o: writes the page of all orders; leave out --orders and --json"
         )

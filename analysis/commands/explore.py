@@ -16,7 +16,7 @@ def run(options: argparse.Namespace) -> int:
     from ..explorer import explorer_data, write_folder, write_page
 
     formats = items("--formats", options.formats)
-    orders = items("--orders", options.orders) if options.orders else None
+    orders = None if options.orders is None else items("--orders", options.orders)
     with progress_shown() as progress:
         system = system_of(options)
         data = explorer_data(system, options.model, orders, formats, progress=progress)

@@ -10,10 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from kkt import FormatError
-from kkt.files import write_whole
-
-from ..folders import made
+from ..folders import made, written
 from .palette import colour_rules, palette
 
 # Parts of the module in the order in which they are joined: each after those that it imports.
@@ -70,7 +67,7 @@ def explorer_page(data: dict[str, Any]) -> str:
 
 def write_page(data: dict[str, Any], path: Path) -> Path:
     """Write the single file.  Raises FormatError where it cannot be written."""
-    return _write(path, explorer_page(data))
+    return written(path, explorer_page(data))
 
 
 def write_folder(data: dict[str, Any], folder: Path) -> list[Path]:
@@ -86,9 +83,9 @@ def write_folder(data: dict[str, Any], folder: Path) -> list[Path]:
     # a plain script, since browsers do not load modules from files
     script = f'(() => {{\n"use strict";\n{_joined()}\n{_START}\n}})();\n'
     return [
-        _write(folder / "explorer.css", page_rules() + explorer_styles()),
-        _write(folder / "explorer.js", script),
-        _write(folder / "index.html", page),
+        written(folder / "explorer.css", page_rules() + explorer_styles()),
+        written(folder / "explorer.js", script),
+        written(folder / "index.html", page),
     ]
 
 
@@ -117,13 +114,3 @@ def page_rules() -> str:
         f"body:has([data-theme=dark]){{background:{dark}}}"
         f"@media print{{body,body:has([data-theme]){{background:{light}}}}}\n"
     )
-
-
-def _write(path: Path, text: str) -> Path:
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        raise FormatError(
-            f"{path}: cannot be written ({error.strerror}); give another with -o"
-        ) from None
-    return path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from kkt import FormatError, SymbolicFactor
+from kkt.files import beside
 
 from .charts import error_bars, fill_cost
 from .spy import before_after, spy
@@ -41,25 +41,29 @@ def save(figure: Figure | str, path: str | Path) -> Path:
         what = "LaTeX text" if isinstance(figure, str) else "a drawn figure"
         fit = ".tex" if isinstance(figure, str) else ", ".join(_METADATA)
         raise FormatError(f"figure {path}: {suffix} does not hold {what}; use {fit}")
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with placed(path) as part:
         if isinstance(figure, str):
-            beside.write_text(figure, encoding="utf-8")
+            part.write_text(figure, encoding="utf-8")
         else:
             with settings(), _without_font_dates():
                 figure.savefig(
-                    beside, format=suffix[1:], dpi=RASTER_DPI, metadata=_METADATA[suffix],
+                    part, format=suffix[1:], dpi=RASTER_DPI, metadata=_METADATA[suffix],
                     facecolor=figure.get_facecolor(),
                 )  # fmt: skip
-        os.replace(beside, path)
+    return path
+
+
+@contextmanager
+def placed(path: Path) -> Iterator[Path]:
+    """:func:`kkt.files.beside` of a figure; FormatError, one sentence, where it cannot be."""
+    try:
+        with beside(path) as part:
+            yield part
     except OSError as error:
         raise FormatError(
             f"figure {path}: cannot be written ({error.strerror or error}); "
             "give a path in a folder that exists and can be written to"
         ) from None
-    finally:
-        _remove(beside)
-    return path
 
 
 @contextmanager
@@ -72,13 +76,6 @@ def _without_font_dates() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
-
-
-def _remove(part: Path) -> None:
-    try:
-        part.unlink(missing_ok=True)
-    except OSError:  # the folder is a file, or not ours: there is nothing to remove
-        return
 
 
 def check_suffix(path: Path) -> str:

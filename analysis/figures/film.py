@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from matplotlib.figure import Figure
 
 from kkt import FormatError, SymbolicFactor
 
+from .files import placed
 from .spy import filmstrip, spy
 from .style import settings
 
@@ -78,18 +78,8 @@ def animation(
     writer = writer_of(path)
     steps = stops(symbolic.plan.groups, frames)
     each = min(seconds, 12.0 / len(steps))
-    beside = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix.lower()}")
-    try:
-        _write(symbolic, steps, beside, writer(fps=1.0 / each), labels, width, style)
-        os.replace(beside, path)
-    except OSError as error:
-        raise FormatError(
-            f"figure {path}: cannot be written ({error.strerror or error}); "
-            "give a path in a folder that exists and can be written to"
-        ) from None
-    finally:
-        if beside.is_file():
-            beside.unlink()
+    with placed(path) as part:
+        _write(symbolic, steps, part, writer(fps=1.0 / each), labels, width, style)
     return path
 
 

@@ -20,6 +20,13 @@ def mutants(formula: MatrixExpr, draw: random.Random) -> Iterator[tuple[MatrixEx
         for wrong, what in _wrong(part, symbols):
             if wrong.shape == part.shape:
                 made.append((_put(formula, place, wrong), what))
+    yield from shuffled(made, formula, draw)
+
+
+def shuffled(
+    made: list[tuple[Any, str]], formula: Any, draw: random.Random
+) -> Iterator[tuple[Any, str]]:
+    """What was made of a formula, in random order, each once and never the formula itself."""
     draw.shuffle(made)
     seen = {formula}
     for wrong, what in made:

@@ -10,6 +10,7 @@ from typing import Any
 from sympy import Add, Expr, Mul, Number, Pow, Rational, Symbol
 
 from ..algebra.algebra import Undecided
+from .mutants import shuffled
 
 Family = Callable[[str], str]
 
@@ -54,12 +55,7 @@ def mutants(
     made = [(-formula, "sign of all")]
     for rebuilt, part in _parts(formula):
         made += [(rebuilt(wrong), what) for wrong, what in _wrong(part, names, family)]
-    draw.shuffle(made)
-    seen = {formula}
-    for wrong, what in made:
-        if wrong not in seen:
-            seen.add(wrong)
-            yield wrong, what
+    yield from shuffled(made, formula, draw)
 
 
 def _parts(formula: Expr) -> Iterator[tuple[Callable[[Any], Expr], Expr]]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from kkt import FormatError
-from kkt.files import write_whole
-
 from ..figures.files import save
+from ..folders import written
 from .page import page
 from .sheet import sheet
 from .summary import Report
@@ -19,15 +17,9 @@ PAGE, SHEET, DOCUMENT = "report.html", "report.pdf", "report.json"
 def write_report(report: Report, folder: Path) -> list[Path]:
     """``report.json``, ``report.html`` and ``report.pdf``; returns their paths."""
     document = json.dumps(report.as_dict(), indent=1, allow_nan=False)
-    paths = [_write(folder / DOCUMENT, document + "\n"), _write(folder / PAGE, page(report))]
-    return [*paths, save(sheet(report), folder / SHEET)]
-
-
-def _write(path: Path, text: str) -> Path:
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        raise FormatError(
-            f"{path}: cannot be written ({error.strerror}); give another folder with -o"
-        ) from None
-    return path
+    mend = "another folder with -o"
+    return [
+        written(folder / DOCUMENT, document + "\n", mend),
+        written(folder / PAGE, page(report), mend),
+        save(sheet(report), folder / SHEET),
+    ]

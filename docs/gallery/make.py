@@ -9,7 +9,6 @@ can be left out.  With kinds given, their pictures alone are made anew, and the 
 from __future__ import annotations
 
 import io
-import os
 import shutil
 import subprocess
 import sys
@@ -26,6 +25,7 @@ import kkt
 from analysis.figures.files import save
 from analysis.figures.kinds import KINDS, Kind, Request
 from analysis.figures.style import settings
+from kkt.files import beside
 
 HERE = Path(__file__).resolve().parent
 MODELS = {  # file name: (spec, in words)
@@ -92,12 +92,8 @@ def _small(image: Image.Image, path: Path) -> None:
     """A PNG of few colours, written beside its place and then moved there."""
     data = io.BytesIO()
     image.quantize(_COLOURS, dither=Image.Dither.NONE).save(data, "png", optimize=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        beside.write_bytes(data.getvalue())
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with beside(path) as part:
+        part.write_bytes(data.getvalue())
 
 
 def typeset(text: str, path: Path) -> None:
