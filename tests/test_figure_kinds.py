@@ -390,7 +390,7 @@ def test_a_strip_marks_what_is_new_since_the_picture_before():
     texts = [t.get_text() for t in figure.texts]
     assert "the matrix" in texts and "12 of 12: 30 filled" in texts
     legend = [t.get_text() for t in figure.legends[0].get_texts()]
-    assert {"made zero", "fill of this step", "earlier fill"} <= set(legend)
+    assert {"made zero", "new fill", "earlier fill"} <= set(legend)
 
 
 def test_an_animation_has_a_picture_a_bracket(tmp_path):

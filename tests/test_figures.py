@@ -282,6 +282,28 @@ def test_a_failed_order_is_a_cross_and_labels_do_not_overlap():
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
+@pytest.mark.parametrize("dpi", [72, 130, 300])
+def test_no_label_leaves_the_axes_at_any_resolution(dpi):
+    # humanoid: the longest name belongs to the point at the right edge
+    points = {"crbm": (598, 33_500), "abm": (44, 15_900), "virtual_work": (262, 44_900),
+              "divide_and_conquer": (284, 61_200)}  # fmt: skip
+    rows = [{"order": o, "fill_blocks": f, "flops": c} for o, (f, c) in points.items()]
+    figure = figures.fill_cost(rows, title="humanoid: 45 bodies, 50 freedoms")
+    figure.set_dpi(dpi)
+    figure.canvas.draw()
+    frame = figure.axes[0].get_window_extent()
+    for text in figure.axes[0].texts:
+        box = text.get_window_extent()
+        assert frame.x0 < box.x0 and box.x1 < frame.x1, text.get_text()
+
+
+def test_a_title_in_two_lines_is_even():
+    figure = figures.before_after(factor("random_tree:n=1000", "abm"))
+    (title,) = [t.get_text() for t in figure.texts if "entries" in t.get_text()]
+    first, second = title.split("\n")
+    assert abs(len(first) - len(second)) <= 8
+
+
 def test_no_fill_has_a_place_on_the_axis():
     row = {"order": "abm", "format": "float32", "fill_blocks": 0, "flops": 10}
     assert figures.fill_cost([row]).axes[0].get_yscale() == "symlog"
@@ -294,6 +316,12 @@ def test_pivot_errors_of_the_records():
     drawn = [line.get_ydata() for line in lines.values() if len(line.get_xdata()) > 2]
     errors = [s.pivot_error for s in results["crbm"].steps if s.pivot_error > 1e-10]
     assert any(np.array_equal(y, errors) for y in drawn)
+
+
+def test_an_order_keeps_its_colour_where_another_is_left_out():
+    result = kkt.eliminate(kkt.build(kkt.chain(12)), orderings.get("abm"), "float32")
+    told = figures.pivot_errors({"abm": result}, among=("crbm", "abm")).legends[0].legend_handles
+    assert {h.get_color() for h in told if h.get_label() == "abm"} == {LIGHT.series[1]}
 
 
 def test_write_all(tmp_path):

@@ -31,13 +31,16 @@ def error_condition(
     width: str = "double",
     style: str = "light",
     title: str | None = None,
+    among: Sequence[str] = (),
 ) -> Figure:
     """Error over kappa u, one point an instance; on or below the line nothing is lost needlessly.
 
-    ``unit`` is the format's unit roundoff u.  A cross at the top is a failed elimination.
+    ``unit`` is the format's unit roundoff u.  A cross at the top is a failed elimination.  An order
+    has the colour of its place in ``among``, if that names it, so that figures agree on colours.
     """
     look = theme(style=style)
     orders = list(dict.fromkeys(i.order for i in instances))
+    places = list(among) if {*orders} <= {*among} else orders
     finite = [i.kappa * unit for i in instances if np.isfinite(i.kappa)]
     errors = [i.error for i in instances if i.error]
     with settings():
@@ -54,7 +57,8 @@ def error_condition(
         ax.plot(line, line, color=look.ink, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
         handles: list[Line2D] = []
         failed = False
-        for k, order in enumerate(orders):
+        for order in orders:
+            k = places.index(order)
             mine = [i for i in instances if i.order == order]
             point: dict[str, Any] = {
                 "color": look.series[k % len(look.series)], "marker": MARKERS[k % len(MARKERS)],

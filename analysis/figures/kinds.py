@@ -165,7 +165,7 @@ def _heat(r: Request) -> Figure:
 def _pivots(r: Request) -> Figure:
     orders = r.affordable()
     results = {name: r.once(("run", name, r.format), partial(_run, r, name)) for name in orders}
-    return pivot_errors(results, title=r.told(orders), **r.look)
+    return pivot_errors(results, title=r.told(orders), among=r.orders or USUAL, **r.look)
 
 
 def _rows(r: Request, formats: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -201,7 +201,9 @@ def _condition(r: Request) -> Figure:
         lambda: data.instances(r.system, orders, chosen, progress=r.progress),
     )
     title = f"{r.told(orders)}, {data.STATES} random states"
-    return error_condition(found, chosen.unit, format=chosen.name, title=title, **r.look)
+    return error_condition(
+        found, chosen.unit, format=chosen.name, title=title, among=r.orders or USUAL, **r.look
+    )
 
 
 def _cost(r: Request) -> Figure:

@@ -36,7 +36,8 @@ def place_labels(
             fontsize=size, color=ink, ha="left", va="bottom",
         )  # fmt: skip
         drawn = note.get_window_extent(renderer)
-        w, h = drawn.width + 3 * scale, drawn.height + 2 * scale
+        # at another resolution letters are up to a tenth wider
+        w, h = 1.1 * drawn.width + 3 * scale, drawn.height + 2 * scale
         best, least = None, np.inf
         for far in (7, 14, 22, 32, 44, 58):
             for dx, dy in _DIRECTIONS:

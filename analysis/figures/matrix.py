@@ -297,7 +297,8 @@ def _zoom(ax: Axes, state: BlockState, look: Theme, zeros: bool) -> None:
     inside = (rows < shown) & (cols < shown)
     box = ax.inset_axes((0.06, 0.06, 0.36, 0.36))
     box.set(xlim=(0, shown), ylim=(shown, 0), xticks=[], yticks=[], facecolor=look.page)
-    box.set_title(f"first {shown} rows", fontsize=7, color=look.ink, pad=3)
+    ground = {"facecolor": look.page, "edgecolor": "none", "pad": 1.5}
+    box.set_title(f"first {shown} rows", fontsize=7, color=look.ink, pad=4, bbox=ground)
     for spine in box.spines.values():
         spine.set(color=look.faint, linewidth=0.6)
     for kind in (ZEROED, ORIGINAL, FILL, NEW):

@@ -191,7 +191,11 @@ def _panels(
 
 
 def _wrap(text: str, side: float, size: float) -> str:
-    return "\n".join(textwrap.wrap(text, max(12, int(side * 72 / (0.64 * size)))))
+    """As few lines as fit, and these as even as may be."""
+    most = max(12, int(side * 72 / (0.64 * size)))
+    lines = len(textwrap.wrap(text, most))
+    tries = (textwrap.wrap(text, width) for width in range(max(1, len(text) // 2), most + 1))
+    return "\n".join(next((found for found in tries if len(found) == lines), [text]))
 
 
 def _key(state: BlockState, width: float) -> str:
@@ -212,7 +216,7 @@ def _legend(
         fill += " (counted above the diagonal)"
     elif NEW in kinds and zeros:
         fill = "earlier fill"
-    names = {ORIGINAL: "block of the matrix", FILL: fill, NEW: "fill of this step"}
+    names = {ORIGINAL: "block of the matrix", FILL: fill, NEW: "new fill"}
     handles: list[Patch | Line2D] = [
         Patch(label=text, **face(kind, look, cells=small))
         for kind, text in names.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,13 +51,15 @@ def pivot_errors(
     width: str = "double",
     title: str | None = None,
     style: str | None = None,
+    among: Sequence[str] = (),
 ) -> Figure:
     """Relative error of each step's own pivots, by order, in one number format.
 
     Steps are counted in per cent, since orders differ in their number.  Steps without an error
     (pairs, whose pivots are identities, and exact pivots) are left out; a pivot that is zero or
     not a number is a cross at the top.  Of many steps, the largest error in each per cent is
-    drawn.  Of many orders, those whose pivots lose most and least are drawn in colour.
+    drawn.  Of many orders, those whose pivots lose most and least are drawn in colour.  An order
+    has the colour of its place in ``among``, if that names it, so that figures agree on colours.
     """
     look = theme(dark, style)
     with settings():
@@ -72,6 +74,7 @@ def pivot_errors(
         lost: list[tuple[float, str]] = []
         coarse = False
         told = _telling(result_by_order)
+        places = list(among) if {*told} <= {*among} else told
         for order, result in result_by_order.items():
             step = np.array([s.step for s in result.steps], dtype=float)
             error = np.array(
@@ -88,7 +91,7 @@ def pivot_errors(
                 ax.plot(share[seen], error[seen], color=look.faint, linewidth=0.5, alpha=0.6)
                 lost += [(float(x), look.faint) for x in share[np.isinf(error)]]
                 continue
-            i = told.index(order)
+            i = places.index(order)
             colour = look.series[i % len(look.series)]
             drawn: dict[str, Any] = {
                 "color": colour, "marker": MARKERS[i % len(MARKERS)], "markersize": 3.5,
