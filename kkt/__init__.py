@@ -39,6 +39,7 @@ from .gallery import (
     two_link,
 )
 from .gallery_robots import humanoid, quadruped
+from .machine.kernel import Kernel, compile
 from .modelfile import read_model, write_model
 from .models import load
 from .robot_data import find_robot
@@ -59,6 +60,7 @@ __all__ = [
     "FormatError",
     "InertiaWarning",
     "InverseDynamics",
+    "Kernel",
     "MimicWarning",
     "ModelError",
     "OrderError",
@@ -80,6 +82,7 @@ __all__ = [
     "certify",
     "chain",
     "comb",
+    "compile",
     "compile_tree",
     "conditioning",
     "default_state",

@@ -1,0 +1,181 @@
+"""The numbers that a compiled program takes for joint positions, and how they change.
+
+One number for each freedom, as in q, but for orientations, which are quaternions (x, y, z, w):
+
+=====================  =====================================================
+spherical              quaternion
+floating               position [m], quaternion
+general, 2 or more     position [m], quaternion of the joint's pose
+all others             as in q
+=====================  =====================================================
+
+A quaternion of any length but zero stands for its direction, so that an integrator need not
+normalise it.  Rates qd are those of :mod:`kkt.joints`: of spherical, floating and planar joints,
+velocities in the body's frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import ModelError
+from ..joints import GENERAL, exponential, quaternion_to_vector
+from ..spatial import cross, matvec
+from ..state import coordinates
+from ..tree import BodyTree
+
+Floats = NDArray[np.float64]
+
+
+def from_quaternion(x: NDArray) -> NDArray:
+    """Rotations (..., 3, 3) of quaternions (..., 4) of any length but zero, any number type."""
+    square = x * x
+    scale = 2.0 / (square[..., 0] + square[..., 1] + square[..., 2] + square[..., 3])
+    y = x * scale[..., None]
+    (xx, yy, zz), w = (y[..., i, None] * x[..., :3] for i in range(3)), x[..., 3, None]
+    wv = w * y[..., :3]
+    one = 1.0
+    rows = [
+        [one - (yy[..., 1] + zz[..., 2]), xx[..., 1] - wv[..., 2], xx[..., 2] + wv[..., 1]],
+        [xx[..., 1] + wv[..., 2], one - (xx[..., 0] + zz[..., 2]), yy[..., 2] - wv[..., 0]],
+        [xx[..., 2] - wv[..., 1], yy[..., 2] + wv[..., 0], one - (xx[..., 0] + yy[..., 1])],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def to_quaternion(w: Floats) -> Floats:
+    """Unit quaternions (..., 4) of rotation vectors (..., 3) [rad]."""
+    half = np.sqrt((w * w).sum(-1, keepdims=True)) / 2.0
+    return np.concatenate([np.sinc(half / np.pi) / 2.0 * w, np.cos(half)], axis=-1)
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Where each joint's numbers stand; all methods take (..., nx), (..., N) arrays."""
+
+    tree: BodyTree
+    graph: nx.DiGraph
+
+    def turns(self, k: int) -> bool:
+        """Whether the joint of body k has a quaternion."""
+        kind = self.tree.joint[k]
+        return kind in ("spherical", "floating") or (kind == GENERAL and int(self.tree.dof[k]) > 1)
+
+    @cached_property
+    def offset(self) -> NDArray[np.int64]:
+        """(n + 1,) start of each body's numbers."""
+        kinds = self.tree.joint
+        sizes = [
+            (4 if kind == "spherical" else 7) if self.turns(k) else int(self.tree.dof[k])
+            for k, kind in enumerate(kinds)
+        ]
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    @property
+    def size(self) -> int:
+        return int(self.offset[-1])
+
+    def of(self, k: int) -> slice:
+        return slice(int(self.offset[k]), int(self.offset[k + 1]))
+
+    def rates_of(self, k: int) -> slice:
+        return slice(int(self.tree.offset[k]), int(self.tree.offset[k + 1]))
+
+    @cached_property
+    def special(self) -> list[int]:
+        """Bodies whose numbers do not change by their rates alone."""
+        kinds = enumerate(self.tree.joint)
+        return [k for k, kind in kinds if self.turns(k) or kind == "planar"]
+
+    @cached_property
+    def plain(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Places in x and in q of the numbers that are the same in both."""
+        bodies = [k for k in range(self.tree.n) if not self.turns(k)]
+        at = [np.arange(*self.of(k).indices(self.size)) for k in bodies]
+        N = int(self.tree.offset[-1])
+        to = [np.arange(*self.rates_of(k).indices(N)) for k in bodies]
+        none = np.zeros(0, dtype=np.int64)
+        return np.concatenate([none, *at]), np.concatenate([none, *to])
+
+    def from_coordinates(self, q: Any) -> Floats:
+        """(nx,) from whatever :func:`kkt.build` takes as q."""
+        position = coordinates(self.tree, self.graph, q)
+        x = np.zeros(self.size)
+        at, to = self.plain
+        x[at] = position[to]
+        for k, kind in enumerate(self.tree.joint):
+            if self.turns(k):
+                qk = position[self.rates_of(k)]
+                if kind == GENERAL:
+                    twist = matvec(self.tree.S[k], qk)
+                    vector, shift = twist[:3], exponential(twist)[1]
+                else:
+                    vector, shift = qk[:3], qk[3:]
+                x[self.of(k)] = np.concatenate([shift, to_quaternion(vector)])
+        return x
+
+    def to_coordinates(self, x: ArrayLike) -> Floats:
+        """(N,) coordinates of :func:`kkt.build`, rotation vectors no longer than pi."""
+        numbers = np.asarray(x, dtype=float)
+        q = np.zeros(int(self.tree.offset[-1]))
+        at, to = self.plain
+        q[to] = numbers[at]
+        for k, kind in enumerate(self.tree.joint):
+            if self.turns(k):
+                xk = numbers[self.of(k)]
+                vector = quaternion_to_vector(xk[-4:])
+                if kind == GENERAL:
+                    q[self.rates_of(k)] = self._screw(k, vector, xk[:3])
+                else:
+                    q[self.rates_of(k)] = np.concatenate([vector, xk[:-4]])
+        return q
+
+    def _screw(self, k: int, vector: Floats, position: Floats) -> Floats:
+        """The coordinates of a general joint in a pose, where it has any."""
+        turned = np.stack([exponential(np.concatenate([vector, e]))[1] for e in np.eye(3)], axis=1)
+        twist = np.concatenate([vector, np.linalg.solve(turned, position)])
+        S = self.tree.S[k]
+        q = np.linalg.lstsq(S, twist, rcond=None)[0]
+        if np.abs(S @ q - twist).max() > 1e-9 * max(1.0, np.abs(twist).max()):
+            raise ModelError(
+                f"body {self.tree.names[k]!r}: no coordinates of its general joint give this pose; "
+                "its motions do not commute, so that it leaves the screws that S q can name"
+            )
+        return q
+
+    def rate(self, x: NDArray, qd: NDArray) -> NDArray:
+        """dx/dt (..., nx) [per s], in the type of x."""
+        if not self.special:
+            return qd.astype(x.dtype)
+        at, to = self.plain
+        result = np.empty(x.shape, dtype=x.dtype)
+        result[..., at] = qd[..., to]
+        for k in self.special:
+            xk, speed = x[..., self.of(k)], qd[..., self.rates_of(k)]
+            kind = self.tree.joint[k]
+            if kind == "planar":
+                c, s = np.cos(xk[..., 2]), np.sin(xk[..., 2])
+                first = c * speed[..., 0] - s * speed[..., 1]
+                second = s * speed[..., 0] + c * speed[..., 1]
+                result[..., self.of(k)] = np.stack([first, second, speed[..., 2]], axis=-1)
+                continue
+            if kind == GENERAL:
+                speed = matvec(self.tree.S[k].astype(x.dtype), speed)
+            parts = [_quaternion_rate(xk[..., -4:], speed[..., :3])]
+            if kind != "spherical":
+                parts.insert(0, matvec(from_quaternion(xk[..., 3:]), speed[..., 3:]))
+            result[..., self.of(k)] = np.concatenate(parts, axis=-1)
+        return result
+
+
+def _quaternion_rate(quaternion: NDArray, omega: NDArray) -> NDArray:
+    """1/2 quaternion * omega, omega in the body's frame [rad/s]."""
+    v, w = quaternion[..., :3], quaternion[..., 3:]
+    scalar = -(v * omega).sum(-1, keepdims=True)
+    return np.concatenate([w * omega + cross(v, omega), scalar], axis=-1) * v.dtype.type(0.5)

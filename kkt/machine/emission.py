@@ -1,0 +1,142 @@
+"""A program as LLVM's intermediate language: strict IEEE arithmetic on vectors of states.
+
+The program is cut into pieces of bounded length, each a function, since a compiler's time grows
+faster than the length of a function.  Within a piece values live in registers as the compiler
+sees fit; those that later pieces read stand in rows of a work array, a row being one number for
+each state of the vector.  ``run`` walks over blocks of states: it gathers their inputs into rows,
+calls the pieces, and scatters the rows of outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..elimination.emit import SQRT
+from .driver import Shape, driver
+from .program import Program
+
+PIECE = 1500  # operations in one function
+OPERATION = ("fadd", "fsub", "fmul", "fdiv")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Text of a module, and the rows of its work array."""
+
+    text: str
+    rows: int  # inputs, outputs and values that pieces hand on; each of ``lanes`` numbers
+    pieces: int
+
+
+def source_of(program: Program, shape: Shape, piece: int = PIECE) -> Source:
+    """The module of a program; its function ``run`` is what :mod:`kkt.machine.native` calls."""
+    parts = -(-len(program) // piece) or 1
+    work, rows = _rows(program, parts, piece)
+    text = [f"declare {shape.type} @llvm.sqrt.{shape.suffix}({shape.type})"]
+    for part in range(parts):
+        text += _piece(program, shape, part, piece, work)
+    text.append(driver(shape, program.inputs, len(program.outputs), parts))
+    return Source("\n".join(text), rows, parts)
+
+
+def _rows(program: Program, parts: int, piece: int) -> tuple[list[int], int]:
+    """The row of each operation's result that a later piece reads, -1 for others; and how many."""
+    T, first = len(program), program.first
+    made = np.arange(T) // piece
+    last = made.copy()
+    for operand in (program.a, program.b):
+        own = operand >= first
+        np.maximum.at(last, operand[own] - first, made[own])
+    row = np.full(T, -1)
+    top, free = program.inputs + len(program.outputs), list[int]()
+    leaving: list[list[int]] = [[] for _ in range(parts + 1)]
+    crossing = np.flatnonzero(last > made)
+    for i in crossing.tolist():
+        # a row is given back when the piece after its last reader starts
+        for done in range(int(made[i]) + 1):
+            free += leaving[done]
+            leaving[done] = []
+        if free:
+            row[i] = free.pop()
+        else:
+            row[i], top = top, top + 1
+        leaving[int(last[i]) + 1].append(int(row[i]))
+    return row.tolist(), top
+
+
+def _piece(
+    program: Program, shape: Shape, part: int, piece: int, work: Sequence[int]
+) -> Iterator[str]:
+    """One function: arguments are the constants and the work array."""
+    first, inputs = program.first, program.inputs
+    T, t = shape.type, shape.number
+    begin, end = part * piece, min((part + 1) * piece, len(program))
+    loaded: set[int] = set()
+
+    def load(slot: int) -> Iterator[str]:
+        if slot in loaded or first + begin <= slot:
+            return
+        loaded.add(slot)
+        if slot == 0:
+            yield f"%v0 = bitcast {T} zeroinitializer to {T}"
+            return
+        constant = slot == 1 or 2 + inputs <= slot < first
+        if constant:
+            at = 0 if slot == 1 else slot - 1 - inputs
+            if shape.lanes == 1:
+                yield f"%p{slot} = getelementptr {t}, ptr %c, i64 {at}"
+                yield f"%v{slot} = load {t}, ptr %p{slot}"
+                return
+            yield f"%p{slot} = getelementptr {t}, ptr %c, i64 {at}"
+            yield f"%s{slot} = load {t}, ptr %p{slot}"
+            yield f"%i{slot} = insertelement {T} poison, {t} %s{slot}, i32 0"
+            yield (
+                f"%v{slot} = shufflevector {T} %i{slot}, {T} poison, "
+                f"<{shape.lanes} x i32> zeroinitializer"
+            )
+            return
+        row = slot - 2 if slot < first else work[slot - first]
+        yield f"%p{slot} = getelementptr {T}, ptr %w, i64 {row}"
+        yield f"%v{slot} = load {T}, ptr %p{slot}"
+
+    def store(value: str, row: int, name: str) -> Iterator[str]:
+        yield f"%q{name} = getelementptr {T}, ptr %w, i64 {row}"
+        yield f"store {T} {value}, ptr %q{name}"
+
+    wanted: dict[int, list[int]] = {}  # slot -> outputs
+    for i, s in enumerate(program.outputs.tolist()):
+        wanted.setdefault(abs(s), []).append(i)
+
+    def outputs(slot: int) -> Iterator[str]:
+        for i in wanted.get(slot, ()):
+            value = f"%v{slot}"
+            if program.outputs[i] < 0:
+                yield f"%n{i} = fneg {T} {value}"
+                value = f"%n{i}"
+            yield from store(value, inputs + i, f"o{i}")
+
+    yield f"define internal void @piece{part}(ptr noalias readonly %c, ptr noalias %w) noinline {{"
+    if part == 0:
+        for slot in sorted(s for s in wanted if s < first):
+            yield from load(slot)
+            yield from outputs(slot)
+    here = slice(begin, end)
+    operations = zip(
+        program.op[here].tolist(), program.a[here].tolist(), program.b[here].tolist(), strict=True
+    )
+    for i, (op, a, b) in enumerate(operations, begin):
+        slot = first + i
+        yield from load(a)
+        if op == SQRT:
+            yield f"%v{slot} = call {T} @llvm.sqrt.{shape.suffix}({T} %v{a})"
+        else:
+            yield from load(b)
+            yield f"%v{slot} = {OPERATION[op]} {T} %v{a}, %v{b}"
+        if work[i] >= 0:
+            yield from store(f"%v{slot}", work[i], str(slot))
+        yield from outputs(slot)
+    yield "ret void"
+    yield "}"

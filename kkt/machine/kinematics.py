@@ -1,0 +1,110 @@
+"""The entries of equation (4) as a program of joint positions, rates, efforts and wrenches."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bias import bias, joint_rates
+from ..joints import GENERAL, TYPES, universal_bias
+from ..spatial import Array, force_transform, matmul, matvec, rotation, skew, spatial_inertia
+from ..system import Entries
+from .configuration import Configuration, from_quaternion
+from .recorder import Recorder, Scalar
+
+
+def variables(recorder: Recorder, first: int, count: int) -> Array:
+    """(count,) inputs from a slot on, as numbers that are traced."""
+    out = np.empty(count, dtype=object)
+    out[:] = [Scalar(recorder, first + i) for i in range(count)]
+    return out
+
+
+def entries(
+    configuration: Configuration, x: Array, qd: Array, tau: Array, wrench: Array
+) -> Entries:
+    """M, Phi, S, a, b, tau of (4) as arrays of objects: floats where no state changes them.
+
+    x (nx,) configuration numbers, qd and tau (N,), wrench (n, 6) on each body at its joint origin.
+    """
+    tree = configuration.tree
+    R, p, subspaces, joint_bias = kinematics(configuration, x, qd)
+    owner = np.repeat(np.arange(tree.n), tree.dof)
+    column = np.arange(len(owner)) - tree.offset[owner]
+    S = np.concatenate([np.zeros((0, 6), dtype=object), *(s.T for s in subspaces)])
+    M = spatial_inertia(*(v.astype(object) for v in (tree.mass, tree.com, tree.inertia)))
+    Phi = force_transform(R, p)
+    rates = joint_rates(S, owner, column, qd, tree.n)
+    gravity = tree.gravity.astype(object)
+    a, b = bias(tree.parent, M, Phi, rates, joint_bias, wrench, gravity)
+    return Entries(M, Phi, S, a, b, tau)
+
+
+def kinematics(
+    configuration: Configuration, x: Array, qd: Array
+) -> tuple[Array, Array, list[Array], Array]:
+    """Poses R (n, 3, 3), p (n, 3), motion subspaces S_k and S° qd (n, 6) of all bodies.
+
+    A pose is a fixed placement times a joint rotation: zeros and ones of both are folded.
+    """
+    tree = configuration.tree
+    R, p = tree.R.astype(object), tree.p.astype(object)
+    joint_bias = np.zeros((tree.n, 6), dtype=object)
+    subspaces: list[NDArray] = []
+    _write_sines_first(configuration, x)
+    for k, kind in enumerate(tree.joint):
+        xk, dof = x[configuration.of(k)], int(tree.dof[k])
+        axis = tree.axis[k : k + 1]
+        if kind == GENERAL:
+            subspaces.append(tree.S[k].astype(object))
+        else:
+            # S of a joint with a quaternion is constant: it asks for the number of columns only
+            position = np.zeros((1, dof)) if configuration.turns(k) else xk[None]
+            subspaces.append(TYPES[kind].subspace(axis, position)[0].astype(object))
+        turn, shift = _pose(configuration, k, xk)
+        p[k] = p[k] + matvec(R[k], shift)
+        R[k] = matmul(R[k], turn)
+        if kind == "universal":
+            joint_bias[k] = universal_bias(axis, xk[None], qd[None, configuration.rates_of(k)])[0]
+    return R, p, subspaces, joint_bias
+
+
+def _pose(configuration: Configuration, k: int, x: Array) -> tuple[Array, Array]:
+    """Pose of the joint of body k at its configuration numbers."""
+    tree, kind = configuration.tree, configuration.tree.joint[k]
+    if configuration.turns(k):
+        position = np.zeros(3) if kind == "spherical" else x[:3]
+        return from_quaternion(x[None, -4:])[0], position
+    if kind == GENERAL:
+        if not tree.dof[k]:
+            return np.eye(3), np.zeros(3)
+        return _screw(tree.S[k][:, 0], x[0])
+    turn, shift = TYPES[kind].pose(tree.axis[k : k + 1], x[None])
+    return turn[0], shift[0]
+
+
+def _screw(S: Array, q: Scalar) -> tuple[Array, Array]:
+    """The screw motion exp(S q) about one axis, S (6,)."""
+    w, v = S[:3], S[3:]
+    speed = float(np.sqrt((w * w).sum()))
+    if speed == 0.0:
+        return np.eye(3), v.astype(object) * q
+    angle = np.array([q * speed], dtype=object)
+    K = skew(w / speed)
+    turn = rotation(w[None] / speed, angle)[0]
+    c, s = np.cos(angle)[0], np.sin(angle)[0]
+    # q v + (1 - cos)/|w| K v + (q - sin/|w|) K K v
+    once, twice = matvec(K, v), matvec(K, matvec(K, v))
+    return turn, v * q + once / speed * (1.0 - c) + (twice * q - twice / speed * s)
+
+
+def _write_sines_first(configuration: Configuration, x: Array) -> None:
+    """The program starts with its sines and cosines, so that a reader meets them together."""
+    tree = configuration.tree
+    angles = {"revolute": [0], "continuous": [0], "cylindrical": [0], "universal": [0, 1]}
+    for k, kind in enumerate(tree.joint):
+        xk = x[configuration.of(k)]
+        if kind == GENERAL and int(tree.dof[k]) == 1:
+            _screw(tree.S[k][:, 0], xk[0])
+        for i in angles.get(kind, [2] if kind == "planar" else []):
+            np.sin(xk[i : i + 1]), np.cos(xk[i : i + 1])

@@ -1,0 +1,81 @@
+"""A straight-line program in single assignment, without what its results do not need."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic.chunk import Chunk
+from .recorder import COS, NAMES, Recorder
+
+Slots = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Program:
+    """Slots: zero, one, the inputs, the constants, then a result for each operation in turn."""
+
+    inputs: int  # numbers that a state gives
+    constants: NDArray[np.float64]  # (c,) positive, in the format already
+    op: NDArray[np.int8]  # (T,)
+    a: Slots  # (T,) operands; b is 0 for sqrt, sin and cos
+    b: Slots
+    outputs: Slots  # signed: minus slot i is the negative of its value
+
+    @property
+    def first(self) -> int:
+        """Slot of the first operation's result."""
+        return 2 + self.inputs + len(self.constants)
+
+    def __len__(self) -> int:
+        return len(self.op)
+
+    @cached_property
+    def chunk(self) -> Chunk:
+        """The operations as a piece of a tape."""
+        dst = np.arange(self.first, self.first + len(self), dtype=np.int32)
+        return Chunk(self.op, dst, self.a, self.b, np.zeros(len(self), dtype=np.int32))
+
+    @property
+    def operations(self) -> dict[str, int]:
+        """Operations by kind; differences are counted as sums."""
+        count = Counter(NAMES[op] for op in self.op.tolist())
+        return {name: count[name] for name in dict.fromkeys(NAMES)}
+
+
+def finished(recorder: Recorder, inputs: int, outputs: list[int]) -> Program:
+    """What the outputs, signed references, need of a recorder's operations."""
+    op, a, b = (np.array(x, dtype=np.int64) for x in (recorder.op, recorder.a, recorder.b))
+    slot = np.array(recorder.slot, dtype=np.int64)
+    needed = np.zeros(recorder.top, dtype=bool)
+    needed[np.abs(np.array(outputs, dtype=np.int64))] = True
+    mark, one, two = needed.tolist(), a.tolist(), b.tolist()
+    for i in range(len(slot) - 1, -1, -1):
+        if mark[recorder.slot[i]]:
+            mark[one[i]] = mark[two[i]] = True
+    needed = np.array(mark)
+    constants = [s for s in recorder.values if s > 1 and needed[s]]
+    live = needed[slot] if len(slot) else np.zeros(0, dtype=bool)
+    place = np.zeros(recorder.top, dtype=np.int32)
+    place[: 2 + inputs] = np.arange(2 + inputs)
+    place[constants] = 2 + inputs + np.arange(len(constants))
+    first = 2 + inputs + len(constants)
+    place[slot[live]] = first + np.arange(live.sum())
+    signed = np.array(outputs, dtype=np.int64)
+    return Program(
+        inputs,
+        np.array([recorder.values[s] for s in constants], dtype=float),
+        op[live].astype(np.int8),
+        place[a[live]],
+        place[b[live]],
+        (np.sign(signed) * place[np.abs(signed)]).astype(np.int32),
+    )
+
+
+def has_trigonometry(program: Program) -> NDArray[np.bool_]:
+    """(T,) operations that are a sine or a cosine."""
+    return program.op > COS - 2

@@ -1,0 +1,189 @@
+"""Write down scalar operations as they happen: zeros, ones and common subexpressions folded.
+
+A reference is a signed number, as on the tape: 0 is zero, 1 is one, +-i is plus or minus slot i.
+:class:`Scalar` is the number that does so, so that spatial algebra on arrays of objects is traced
+by running it.  Constants are Python floats until they meet a variable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+from ..elimination.emit import ADD, DIV, MUL, SQRT, SUB
+
+SIN, COS = 5, 6  # beside the operations of a tape
+NAMES = ("add", "add", "mul", "div", "sqrt", "sin", "cos")  # as they are counted
+
+
+class Recorder:
+    """A list of operations that grows; the slot of an operation is made when it is written."""
+
+    def __init__(
+        self,
+        variables: int,
+        cast: Callable[[float], float],
+        fold: Callable[[int, float, float], float] | None,
+    ) -> None:
+        """``variables`` inputs stand in slots 2, 3, ...; ``cast`` rounds a constant to the format.
+
+        ``fold(op, x, y)`` is an operation on two constants, rounded as the format would; None
+        leaves such operations to the program.
+        """
+        self.cast, self.fold = cast, fold
+        self.first = 2 + variables
+        self.op: list[int] = []
+        self.a: list[int] = []
+        self.b: list[int] = []
+        self.slot: list[int] = []  # of each operation's result
+        self.top = self.first
+        self.values: dict[int, float] = {0: 0.0, 1: 1.0}  # slot of a constant -> its value
+        self._constants: dict[float, int] = {0.0: 0, 1.0: 1}  # size -> slot
+        self._met: dict[float, int] = {}
+        self._known: dict[tuple[int, int, int], int] = {}
+
+    def constant(self, x: float) -> int:
+        """The reference of a number, rounded to the format."""
+        if x in self._met:
+            return self._met[x]
+        value = self.cast(x)
+        size = abs(value)
+        if size not in self._constants:
+            self._constants[size] = self.top
+            self.values[self.top] = size
+            self.top += 1
+        slot = self._constants[size]
+        self._met[x] = -slot if value < 0.0 else slot
+        return self._met[x]
+
+    def _write(self, op: int, a: int, b: int) -> int:
+        """Slot of an operation on slots."""
+        key = (op, b, a) if a > b and (op in (MUL, ADD)) else (op, a, b)
+        slot = self._known.get(key)
+        if slot is None:
+            if self.fold and a in self.values and b in self.values:
+                return self.constant(self.fold(op, self.values[a], self.values[b]))
+            slot = self._known[key] = self.top
+            self.top += 1
+            self.op.append(op)
+            self.a.append(a)
+            self.b.append(b)
+            self.slot.append(slot)
+        return slot
+
+    def add(self, a: int, b: int) -> int:
+        if a == 0:
+            return b
+        if b == 0:
+            return a
+        if a == -b:
+            return 0
+        if a > 0:
+            return self._write(ADD, a, b) if b > 0 else self._write(SUB, a, -b)
+        return self._write(SUB, b, -a) if b > 0 else -self._write(ADD, -a, -b)
+
+    def sub(self, a: int, b: int) -> int:
+        return self.add(a, -b)
+
+    def mul(self, a: int, b: int) -> int:
+        if -1 <= a <= 1 or -1 <= b <= 1:
+            return a * b
+        slot = self._write(MUL, abs(a), abs(b))
+        return slot if (a > 0) == (b > 0) else -slot
+
+    def div(self, a: int, b: int) -> int:
+        if a == 0 or (-1 <= b <= 1 and b):
+            return a * b
+        slot = self._write(DIV, abs(a), abs(b))
+        return slot if (a > 0) == (b > 0) else -slot
+
+    def sqrt(self, a: int, b: int = 0) -> int:
+        return a if 0 <= a <= 1 else self._write(SQRT, a, 0)
+
+    def sin(self, a: int, b: int = 0) -> int:
+        slot = self._write(SIN, abs(a), 0)
+        return slot if a > 0 else -slot
+
+    def cos(self, a: int, b: int = 0) -> int:
+        return self._write(COS, abs(a), 0)
+
+    def replay(
+        self, operations: Iterable[tuple[int, int, int, int]], place: dict[int, int] | list[int]
+    ) -> None:
+        """Append operations (op, dst, a, b) on other slots; ``place`` gives their references."""
+        do = (self.add, self.sub, self.mul, self.div, self.sqrt, self.sin, self.cos)
+        for op, dst, a, b in operations:
+            place[dst] = do[op](place[a], place[b])
+
+
+Number = "Scalar | float"
+
+
+class Scalar:
+    """A variable of the program; arithmetic on it is written down by its recorder."""
+
+    __slots__ = ("recorder", "ref")
+
+    def __init__(self, recorder: Recorder, ref: int) -> None:
+        self.recorder, self.ref = recorder, ref
+
+    def _ref(self, x: Scalar | float) -> int:
+        return x.ref if isinstance(x, Scalar) else self.recorder.constant(float(x))
+
+    def _value(self, ref: int) -> Scalar | float:
+        return float(ref) if -1 <= ref <= 1 else Scalar(self.recorder, ref)
+
+    def __add__(self, x: Scalar | float) -> Scalar | float:
+        return self._value(self.recorder.add(self.ref, self._ref(x)))
+
+    def __radd__(self, x: float) -> Scalar | float:
+        return self._value(self.recorder.add(self._ref(x), self.ref))
+
+    def __sub__(self, x: Scalar | float) -> Scalar | float:
+        return self._value(self.recorder.add(self.ref, -self._ref(x)))
+
+    def __rsub__(self, x: float) -> Scalar | float:
+        return self._value(self.recorder.add(self._ref(x), -self.ref))
+
+    def __mul__(self, x: Scalar | float) -> Scalar | float:
+        return self._value(self.recorder.mul(self.ref, self._ref(x)))
+
+    def __rmul__(self, x: float) -> Scalar | float:
+        return self._value(self.recorder.mul(self._ref(x), self.ref))
+
+    def __truediv__(self, x: Scalar | float) -> Scalar | float:
+        return self._value(self.recorder.div(self.ref, self._ref(x)))
+
+    def __rtruediv__(self, x: float) -> Scalar | float:
+        return self._value(self.recorder.div(self._ref(x), self.ref))
+
+    def __neg__(self) -> Scalar:
+        return Scalar(self.recorder, -self.ref)
+
+    def sqrt(self) -> Scalar | float:
+        return self._value(self.recorder.sqrt(self.ref))
+
+    def sin(self) -> Scalar | float:
+        """Called by ``numpy.sin`` on an array of objects."""
+        return self._value(self.recorder.sin(self.ref))
+
+    def cos(self) -> Scalar | float:
+        return self._value(self.recorder.cos(self.ref))
+
+
+def reference(recorder: Recorder, x: Scalar | float) -> int:
+    """The reference of an entry of an array of objects."""
+    return x.ref if isinstance(x, Scalar) else recorder.constant(float(x))
+
+
+def operate(op: int, x: float, y: float) -> float:
+    """One operation of a tape on two numbers of one floating-point type."""
+    if op == ADD:
+        return x + y
+    if op == SUB:
+        return x - y
+    if op == MUL:
+        return x * y
+    if op == DIV:
+        return x / y
+    return math.sqrt(x)

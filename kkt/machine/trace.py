@@ -1,0 +1,160 @@
+"""From a tree and an order to one program: kinematics, then the order's tape."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic.formats import Format, Hardware
+from ..blocks import Block
+from ..elimination.tape import Tape
+from ..elimination.trace import tape_for
+from ..errors import FormatError, ModelError, OrderError, SizeError
+from ..joints import GENERAL
+from ..state import coordinates
+from ..system import System, build
+from .configuration import Configuration
+from .kinematics import entries, variables
+from .program import Program, finished
+from .recorder import Recorder, operate, reference
+
+LONGEST = 3_000_000  # operations of a tape that is compiled
+OUTPUTS = ("qdd", "pdd", "f", "inertia")
+LETTERS = ("M", "Phi", "S", "a", "b", "tau")
+
+
+def system_to_trace(model: Any) -> System:
+    """Equation (4) of a tree, or of a system's tree, where general joints are moved.
+
+    (A model file's general joints stand still in its pattern of zeros; in a kernel they move.)
+    """
+    system = model if isinstance(model, System) else build(model)
+    tree = system.tree
+    if getattr(system.structure, "ties", ()):
+        raise ModelError(
+            "compile: the model has loops or contacts as constraints; kernels are made of trees, so "
+            "give it without them"
+        )
+    for name, value in system.graph.nodes(data="bias"):
+        if value is not None:
+            raise ModelError(
+                f"body {name!r}: field 'bias' belongs to one state, and a compiled program to "
+                "all; give the joint by its type, such as universal"
+            )
+    q = coordinates(tree, system.graph, None)
+    for k, kind in enumerate(tree.joint):
+        if kind == GENERAL:
+            q[tree.offset[k] : tree.offset[k + 1]] = 0.7 + 0.1 * np.arange(int(tree.dof[k]))
+    moved = build(system.graph, q)
+    return replace(moved, state=replace(moved.state, wrench=system.state.wrench))
+
+
+def tape_of(system: System, order: Any) -> Tape:
+    """The order's tape; OrderError where a joint that turns in its body moves the tape's pivots."""
+    tape = tape_for(system, order)
+    factor = tape.program.symbolic
+    universal = [n for n, t in zip(system.tree.names, system.tree.joint, strict=True)
+                 if t == "universal"]  # fmt: skip
+    if factor is not None and factor.plan.along_the_joint and universal:
+        raise OrderError(
+            f"order {tape.program.name!r}: splits the force of each joint along its axes, and "
+            f"those of body {universal[0]!r}, universal, turn with q; compile abm or another order "
+            "that keeps f whole"
+        )
+    if tape.length > LONGEST:
+        raise SizeError(
+            f"order {tape.program.name!r}: {tape.length} operations on this tree, more than "
+            f"{LONGEST:.0e} in one program; use an order with less fill, such as abm"
+        )
+    return tape
+
+
+def recorder_for(chosen: Format, variables: int) -> Recorder:
+    """An empty program in a format: constants rounded to it, and folded where it is native."""
+
+    def cast(x: float) -> float:
+        value = float(chosen.cast(np.array([x]))[0])
+        if not np.isfinite(value):
+            raise FormatError(
+                f"a constant of the model, {x:.3g}, overflows {chosen.name}; use a format with a "
+                "larger range, such as float64, or other units"
+            )
+        return value
+
+    if not isinstance(chosen, Hardware):
+        return Recorder(variables, cast, None)
+
+    def fold(op: int, x: float, y: float) -> float:
+        with np.errstate(all="ignore"):
+            return float(operate(op, chosen.dtype(x), chosen.dtype(y)))
+
+    return Recorder(variables, cast, fold)
+
+
+def program_of(
+    system: System,
+    configuration: Configuration,
+    tape: Tape,
+    chosen: Format,
+    outputs: tuple[str, ...],
+    wrench: bool,
+) -> Program:
+    """From x (nx,), qd (N,), tau (N,) and, with ``wrench``, (n, 6) to outputs one after another."""
+    tree = system.tree
+    n, N, nx = tree.n, int(tree.offset[-1]), configuration.size
+    inputs = nx + 2 * N + (6 * n if wrench else 0)
+    recorder = recorder_for(chosen, inputs)
+    x, qd, tau = np.split(variables(recorder, 2, nx + 2 * N), [nx, nx + N])
+    pushed = system.state.wrench.astype(object)
+    if wrench:
+        pushed = variables(recorder, 2 + nx + 2 * N, 6 * n).reshape(n, 6)
+    with np.errstate(all="ignore"):
+        traced = entries(configuration, x, qd, tau, pushed)
+    place: list[int] = [0] * tape.slots
+    place[1] = 1
+    for letter in LETTERS:
+        slots, values = getattr(tape.inputs, letter), getattr(traced, letter)
+        for slot, value in zip(slots.ravel().tolist(), values.ravel().tolist(), strict=True):
+            if slot > 1:
+                place[slot] = reference(recorder, value)
+    for number, slot in tape.inputs.whole.items():
+        place[slot] = recorder.constant(float(number))
+    for chunk in tape.chunks():
+        recorder.replay(
+            zip(*(part.tolist() for part in (chunk.op, chunk.dst, chunk.a, chunk.b)), strict=True),
+            place,
+        )
+    asked = np.concatenate([slots_of(output, tape, system).ravel() for output in outputs])
+    wanted = [place[s] if s >= 0 else -place[-s] for s in asked.tolist()]
+    return finished(recorder, inputs, wanted)
+
+
+def slots_of(output: str, tape: Tape, system: System) -> NDArray[np.int64]:
+    """Signed slots of the tape: qdd (N,), pdd and f (n, 6), inertia (N, N)."""
+    tree, names = system.tree, system.tree.names
+    N = int(tree.offset[-1])
+    if output in ("pdd", "f"):
+        return np.array([tape.solution[Block(output, name)][:, 0] for name in names])
+    if output == "qdd":
+        out = np.zeros(N, dtype=np.int64)
+        for k, name in enumerate(names):
+            if tree.dof[k]:
+                part = tape.solution[Block("qdd", name)][:, 0]
+                out[tree.offset[k] : tree.offset[k + 1]] = part
+        return out
+    if tape.inertia is None:
+        raise OrderError(
+            f"order {tape.program.name!r}: does not leave all qdd to the end, so that no "
+            "joint-space inertia appears; use crbm"
+        )
+    rows = [
+        np.arange(tree.offset[k], tree.offset[k + 1])
+        for k in (system.structure.index[b] for b in tape.program.inertia_bodies)
+    ]
+    at = np.concatenate(rows)
+    matrix = np.zeros((N, N), dtype=np.int64)
+    matrix[np.ix_(at, at)] = tape.inertia[:N, :N]
+    return matrix
