@@ -39,6 +39,7 @@ from .gallery import (
     two_link,
 )
 from .gallery_robots import humanoid, quadruped
+from .loops import Loop, LoopWarning, contact, cut_joint
 from .machine.kernel import Kernel, compile
 from .modelfile import read_model, write_model
 from .models import load
@@ -61,6 +62,8 @@ __all__ = [
     "InertiaWarning",
     "InverseDynamics",
     "Kernel",
+    "Loop",
+    "LoopWarning",
     "MimicWarning",
     "ModelError",
     "OrderError",
@@ -85,6 +88,8 @@ __all__ = [
     "compile",
     "compile_tree",
     "conditioning",
+    "contact",
+    "cut_joint",
     "default_state",
     "eliminate",
     "example1",

@@ -17,6 +17,15 @@ def joint_rates(S: Array, owner: Array, column: Array, qd: Array, n: int) -> Arr
     return total
 
 
+def velocities(parent: Array, Phi: Array, rates: Array) -> Array:
+    """Spatial velocities v_k = Phi* v_parent + S_k qd_k (n, 6)."""
+    v = rates + 0
+    for level in levels(parent)[1:]:
+        up = parent[level]
+        v[level] = matvec(transpose(Phi[level]), v[up]) + rates[level]
+    return v
+
+
 def bias(
     parent: Array,
     M: Array,
@@ -31,10 +40,7 @@ def bias(
     a_k = v_k x (S_k qd_k) + S°_k qd_k, and Phi* (0, -g) more for a root, since gravity enters as
     the base's acceleration; b_k = v_k x* (M_k v_k) - external wrench (Ascher 1996, eqs (1), (2)).
     """
-    v = rates + 0
-    for level in levels(parent)[1:]:
-        up = parent[level]
-        v[level] = matvec(transpose(Phi[level]), v[up]) + rates[level]
+    v = velocities(parent, Phi, rates)
     a = cross_motion(v, rates) + joint_bias
     roots = np.flatnonzero(parent < 0)
     base = np.concatenate([gravity * 0, -gravity])

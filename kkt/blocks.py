@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import OrderError
-from .tree import levels
+from .tree import levels, path
 
-KINDS = ("pdd", "qdd", "f", "fJ", "fC")
-PDD, QDD, F, FJ, FC = range(5)
+KINDS = ("pdd", "qdd", "f", "fJ", "fC", "lam")
+PDD, QDD, F, FJ, FC, LAM = range(6)
+OF_BODIES = 5  # kinds before LAM: one block for each body
 LINKS = ("whole", "split", "stretched")
 
 
@@ -23,6 +24,7 @@ class Block(NamedTuple):
 
     ``pdd`` (6), ``qdd`` (N_k), ``f`` (6); where the force is split, ``fJ`` (N_k) along the joint
     axes and ``fC`` (6 - N_k), the constraint force.  A plain tuple ("pdd", body) is equal to it.
+    ``lam`` (m), the multipliers of a closed loop or contact, has its name in the body's place.
     """
 
     kind: str
@@ -30,6 +32,16 @@ class Block(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.kind}_{self.body}"
+
+
+class Tie(NamedTuple):
+    """A closed loop or contact without values."""
+
+    name: Hashable
+    bodies: tuple[int, ...]  # indices of the one or two bodies that it has rows on, first to second
+    signs: tuple[int, ...]  # -1 for the first body, 1 for the second
+    rows: int  # m multipliers
+    compliant: bool  # its own square block is nonzero
 
 
 @dataclass(frozen=True)
@@ -42,10 +54,37 @@ class Structure:
     copy_of: NDArray[np.int64] | None = None  # (n,) body that a piece or a carrier belongs to
     pieces: NDArray[np.int64] | None = None  # (n,) number of pieces that its body is split into
     carrier: NDArray[np.bool_] | None = None  # (n,) massless, behind the joint of its body
+    ties: tuple[Tie, ...] = ()  # closed loops and contacts
 
     @property
     def n(self) -> int:
         return len(self.names)
+
+    @cached_property
+    def constraints(self) -> tuple[Hashable, ...]:
+        """Names of the closed loops and contacts, whose multipliers are blocks ("lam", name)."""
+        return tuple(tie.name for tie in self.ties)
+
+    def tied(self, constraint: Hashable) -> list[Hashable]:
+        """The one or two bodies that a constraint has rows on."""
+        return [self.names[k] for k in self.ties[self.tie_index[constraint]].bodies]
+
+    def closing(self, constraint: Hashable) -> Hashable:
+        """The body that closes a loop: the last one of it, tip to base, whose joint moves it.
+
+        Once the joints of all these bodies are eliminated, the multipliers can be.
+        """
+        bodies = self.ties[self.tie_index[constraint]].bodies
+        ends = (*bodies, -1)[:2]  # the world's end is above every root
+        return self.names[max(path((ends[0], ends[1]), self.parent), key=self._place.__getitem__)]
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        return {int(k): i for i, k in enumerate(self.order)}
+
+    @cached_property
+    def tie_index(self) -> dict[Hashable, int]:
+        return {tie.name: c for c, tie in enumerate(self.ties)}
 
     @cached_property
     def levels(self) -> list[NDArray[np.int64]]:
@@ -122,6 +161,7 @@ class Structure:
             np.array([*self.dof, *(0 for _ in carried)], dtype=np.int64),
             np.array([*range(self.n), *carried], dtype=np.int64),
             carrier=np.arange(self.n + len(carried)) >= self.n,
+            ties=self.ties,
         )
 
     @cached_property
@@ -159,11 +199,15 @@ class Structure:
             np.array(dof, dtype=np.int64),
             np.array(copy_of, dtype=np.int64),
             np.array([pieces[k] for k in copy_of], dtype=np.int64),
+            ties=self.ties,  # a body keeps its index as the first of its pieces
         )
 
 
 class BlockIndex(Mapping[Block, slice]):
-    """Where each block's unknowns lie: ("pdd", body) -> slice, in the order of the layout."""
+    """Where each block's unknowns lie: ("pdd", body) -> slice, in the order of the layout.
+
+    Multipliers come last.
+    """
 
     def __init__(self, structure: Structure, layout: str) -> None:
         sizes = {"pdd": np.full(structure.n, 6), "qdd": structure.dof, "f": np.full(structure.n, 6)}
@@ -171,12 +215,14 @@ class BlockIndex(Mapping[Block, slice]):
             entries = [(kind, k) for kind in sizes for k in range(structure.n)]
         else:  # equation (6)
             entries = [(kind, int(k)) for k in structure.order for kind in sizes]
-        stops = np.cumsum([sizes[kind][k] for kind, k in entries])
+        rows = {Block(kind, structure.names[k]): int(sizes[kind][k]) for kind, k in entries}
+        rows |= {Block("lam", tie.name): tie.rows for tie in structure.ties}
+        stops = np.cumsum([*rows.values()]).tolist()
         self._slices = {
-            Block(kind, structure.names[k]): slice(int(stop - sizes[kind][k]), int(stop))
-            for (kind, k), stop in zip(entries, stops, strict=True)
+            block: slice(stop - size, stop)
+            for (block, size), stop in zip(rows.items(), stops, strict=True)
         }
-        self.size = int(stops[-1])
+        self.size = stops[-1]
 
     def __getitem__(self, block: Block) -> slice:
         return self._slices[block]

@@ -48,7 +48,7 @@ def _still(q: Floats) -> tuple[Floats, Floats]:
     return np.broadcast_to(np.eye(3), (m, 3, 3)).copy(), np.zeros((m, 3))
 
 
-def _in_plane(normal: Floats) -> tuple[Floats, Floats]:
+def in_plane(normal: Floats) -> tuple[Floats, Floats]:
     """Two unit vectors that complete the plane's normal to a right-handed frame."""
     least = np.argmin(np.abs(normal), axis=-1)
     # for a coordinate axis z this gives x, y exactly
@@ -73,12 +73,12 @@ def _universal_subspace(axis: Floats, q: Floats) -> Floats:
 
 
 def _planar_subspace(axis: Floats, q: Floats) -> Floats:
-    e1, e2 = _in_plane(axis[:, 0])
+    e1, e2 = in_plane(axis[:, 0])
     return _columns((None, e1), (None, e2), (axis[:, 0], None))
 
 
 def _planar_pose(axis: Floats, q: Floats) -> tuple[Floats, Floats]:
-    e1, e2 = _in_plane(axis[:, 0])
+    e1, e2 = in_plane(axis[:, 0])
     return rotation(axis[:, 0], q[:, 2]), e1 * q[:, :1] + e2 * q[:, 1:2]
 
 

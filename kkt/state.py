@@ -6,7 +6,7 @@ the pose (R, p) is computed once, in float64, and is then data.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,10 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .closures import Closure, closures
 from .errors import ModelError
 from .joints import GENERAL, TYPES, exponential, quaternion_to_vector, universal_bias
+from .loops import Loop
 from .spatial import matmul, matvec
 from .tree import BodyTree
 
@@ -39,6 +41,7 @@ class State:
     gravity: Floats  # (3,) [m/s^2] in the world frame
     joint_bias: Floats  # (n, 6) S° qd, apparent derivative of S times qd
     wrench: Floats  # (n, 6) external wrench on each body, at its joint origin [N m, N]
+    loops: tuple[Closure, ...] = ()  # constraints beside the tree
 
 
 def state_of(
@@ -48,6 +51,7 @@ def state_of(
     qd: ArrayLike | None = None,
     tau: ArrayLike | None = None,
     f_ext: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
+    loops: Sequence[Loop] = (),
 ) -> State:
     """The state of a tree at joint positions q, rates qd, efforts tau and external wrenches.
 
@@ -65,7 +69,7 @@ def state_of(
     bias = bias + _node_field(tree, graph, "bias")
     return State(
         tree.names, tree.parent, R, p, S, tree.mass, tree.com, tree.inertia,
-        rates, efforts, tree.gravity, bias, wrench,
+        rates, efforts, tree.gravity, bias, wrench, closures(tree, R, p, loops),
     )  # fmt: skip
 
 

@@ -1,9 +1,12 @@
-"""Equation (4) of Ascher, Pai & Cloutier 1996 as a scipy.sparse array, for a tree in a state."""
+"""Equation (4) of Ascher, Pai & Cloutier 1996 as a scipy.sparse array, for a tree in a state.
+
+Closed loops and contacts (:mod:`kkt.loops`) are rows and columns at its end.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,10 +15,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .bias import bias, joint_rates
-from .blocks import BlockIndex, Structure
+from .bias import bias, joint_rates, velocities
+from .blocks import BlockIndex, Structure, Tie
+from .closures import closures, constraint_rows
 from .errors import ModelError
 from .joints import GENERAL
+from .loops import Loop, checked_loops, warn_if_open
+from .redundancy import require_independent
 from .spatial import Array, force_transform, skew, spatial_inertia
 from .state import State, coordinates, kinematics, state_of
 from .tree import BodyTree, compile_tree
@@ -33,6 +39,15 @@ class Entries:
     a: Array  # (n, 6) bias accelerations
     b: Array  # (n, 6) bias forces
     tau: Array  # (N,) joint efforts
+    # of closed loops and contacts, one after another:
+    G: Array = field(default_factory=lambda: np.zeros((0, 6)))  # C* Phi* on the first body, then
+    #                       on the second, m rows each; the first body's enter with minus
+    gamma: Array = field(default_factory=lambda: np.zeros(0))  # (m,) of each
+    compliance: Array = field(default_factory=lambda: np.zeros(0))  # (m,) of each
+
+
+LETTERS = tuple(entry.name for entry in fields(Entries))
+RIGHT_HAND_SIDE = ("a", "b", "tau", "gamma")
 
 
 def assemble(state: State, number: Callable[[Any], Any] | None = None) -> Entries:
@@ -59,7 +74,11 @@ def assemble(state: State, number: Callable[[Any], Any] | None = None) -> Entrie
         state.parent, M, Phi, rates,
         cast(state.joint_bias), cast(state.wrench), cast(state.gravity),
     )  # fmt: skip
-    return Entries(M, Phi, S, a, b, cast(state.tau))
+    if not state.loops:
+        return Entries(M, Phi, S, a, b, cast(state.tau))
+    v = velocities(state.parent, Phi, rates)
+    rows = constraint_rows(state.loops, v, cast(state.gravity), cast)
+    return Entries(M, Phi, S, a, b, cast(state.tau), *rows)
 
 
 @dataclass(frozen=True)
@@ -72,6 +91,9 @@ class Pattern:
     Phi_one: NDArray[np.bool_]  # (n, 6, 6) entries that are 1 in every state
     S_one: NDArray[np.bool_]  # (N, 6)
     a: NDArray[np.bool_]  # (n,) bodies whose bias acceleration may be nonzero
+    G: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 6), dtype=bool))
+    G_one: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 6), dtype=bool))
+    compliance: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     def holds(self, entries: Entries) -> bool:
         """No entry is nonzero, or other than 1, where the pattern says otherwise."""
@@ -80,12 +102,16 @@ class Pattern:
             (self.M, none, entries.M),
             (self.Phi, self.Phi_one, entries.Phi),
             (self.S, self.S_one, entries.S),
+            (self.G, self.G_one, entries.G),
         )
         held = all(not x[~mask].any() and (x[one] == 1.0).all() for mask, one, x in pairs)
-        return held and not entries.a[~self.a].any()
+        stiff = not entries.compliance[~self.compliance].any()
+        return held and stiff and not entries.a[~self.a].any()
 
 
-def pattern_of(tree: BodyTree, q: NDArray[np.float64], a: NDArray[np.float64]) -> Pattern:
+def pattern_of(
+    tree: BodyTree, q: NDArray[np.float64], a: NDArray[np.float64], loops: Sequence[Loop] = ()
+) -> Pattern:
     """The union of nonzeros over this state and generic ones, so that a refresh finds its place.
 
     General joints are generic only where q moves one: in a model file the poses that are given
@@ -97,12 +123,15 @@ def pattern_of(tree: BodyTree, q: NDArray[np.float64], a: NDArray[np.float64]) -
     free = np.repeat([kind != GENERAL or moved for kind in tree.joint], tree.dof)
     generic = [np.where(free, generator.uniform(0.4, 1.2, N), 0.0) for _ in range(2)]
     states = [q, *generic] if free.any() else [q]
-    Phis, Ss, ones_in_Phi = [], [], []
+    Phis, Ss, ones_in_Phi, Gs, ones_in_G = [], [], [], [], []
     for q in states:
         R, p, S, _ = kinematics(tree, q, np.zeros(N))
         Phis.append(_transform_pattern(R != 0.0, p != 0.0))
         ones_in_Phi.append(force_transform(R, np.zeros_like(p)) == 1.0)
         Ss.append(np.concatenate([*(x.T for x in S), np.zeros((0, 6))]))
+        G, one = _constraint_pattern(tree, R, p, loops)
+        Gs.append(G)
+        ones_in_G.append(one)
     S_all = np.stack(Ss)
     return Pattern(
         M=_inertia_pattern(tree),
@@ -111,6 +140,9 @@ def pattern_of(tree: BodyTree, q: NDArray[np.float64], a: NDArray[np.float64]) -
         Phi_one=np.all(np.stack(ones_in_Phi), axis=0),
         S_one=np.all(S_all == 1.0, axis=0),
         a=(tree.dof > 0) | (tree.parent < 0) | a.any(axis=1),
+        G=np.any(np.stack(Gs), axis=0),
+        G_one=np.all(np.stack(ones_in_G), axis=0),
+        compliance=np.concatenate([np.zeros(0), *(loop.compliance for loop in loops)]) != 0.0,
     )
 
 
@@ -123,6 +155,23 @@ def _transform_pattern(R: NDArray[np.bool_], p: NDArray[np.bool_]) -> NDArray[np
     upper = np.abs(skew(p.astype(np.int64))) @ R.astype(np.int64) > 0
     zero = np.zeros_like(R)
     return np.block([[R, upper], [zero, R]])
+
+
+def _constraint_pattern(
+    tree: BodyTree, R: Array, p: Array, loops: Sequence[Loop]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Entries of G = C* Phi* that may be nonzero, and those that are always 1."""
+    masks, ones = [np.zeros((0, 6), dtype=bool)], [np.zeros((0, 6), dtype=bool)]
+    for closure in closures(tree, R, p, loops):
+        C = closure.loop.C.T
+        unit = (np.count_nonzero(C, axis=1) == 1) & (C == 1.0).any(axis=1)
+        for place, _, _ in closure.sides:
+            turn, shift = closure.R[place], closure.p[place]
+            seen = _transform_pattern(turn != 0.0, shift != 0.0).T
+            masks.append((C != 0.0).astype(np.int64) @ seen.astype(np.int64) > 0)
+            kept = force_transform(turn, np.zeros(3)).T == 1.0
+            ones.append(unit[:, None] & ((C == 1.0).astype(np.int64) @ kept.astype(np.int64) > 0))
+    return np.concatenate(masks), np.concatenate(ones)
 
 
 def _inertia_pattern(tree: BodyTree) -> NDArray[np.bool_]:
@@ -145,6 +194,7 @@ class System:
     pattern: Pattern
     entries: Entries  # blocks in float64
     layout: str  # "kind": equation (4); "body": equation (6)
+    loops: tuple[Loop, ...] = ()  # constraints, whose multipliers come last in both
 
     @property
     def name(self) -> str:
@@ -152,28 +202,33 @@ class System:
 
     @cached_property
     def blocks(self) -> BlockIndex:
-        """("pdd", body) -> slice into the unknowns, likewise "qdd" and "f"."""
+        """("pdd", body) -> slice into the unknowns, likewise "qdd", "f", and ("lam", loop)."""
         return BlockIndex(self.structure, self.layout)
 
     @property
     def size(self) -> int:
-        """12 n + N unknowns."""
+        """12 n + N unknowns, and one for each multiplier."""
+        return self._tree_size + len(self.entries.gamma)
+
+    @property
+    def _tree_size(self) -> int:
         return 12 * self.tree.n + int(self.tree.offset[-1])
 
     @cached_property
     def matrix(self) -> sp.csc_array:
-        """(12 n + N) square, symmetric, indefinite; both triangles stored."""
+        """(size) square, symmetric, indefinite; both triangles stored."""
         indptr, indices, source = self._places
         return sp.csc_array((self._values()[source], indices, indptr), shape=(self.size,) * 2)
 
     @cached_property
     def rhs(self) -> NDArray[np.float64]:
-        """(12 n + N,): b, tau, -a of each body."""
+        """(size,): b, tau, -a of each body, -gamma of each loop."""
         start_p, start_q, start_f = self._starts
         rhs = np.empty(self.size)
         rhs[start_p[:, None] + np.arange(6)] = self.entries.b
         rhs[start_f[:, None] + np.arange(6)] = -self.entries.a
         rhs[_ragged(start_q, self.tree.dof)] = self.entries.tau
+        rhs[self._tree_size :] = -self.entries.gamma
         return rhs
 
     @cached_property
@@ -200,18 +255,36 @@ class System:
         c, s = np.nonzero(pattern.S)
         x, y, z = np.nonzero(pattern.Phi & (parent >= 0)[:, None, None])
         one_row, one_col = (p[:, None] + six).ravel(), (f[:, None] + six).ravel()
-        half_row = np.concatenate([rows_q[c], p[parent[x]] + y, one_row])
-        half_col = np.concatenate([f[owner[c]] + s, f[x] + z, one_col])
-        row = np.concatenate([p[k] + i, half_row, half_col])
-        col = np.concatenate([p[k] + j, half_col, half_row])
+        g, t = np.nonzero(pattern.G)
+        multiplier, body, _ = self._sides
+        half_row = np.concatenate([rows_q[c], p[parent[x]] + y, one_row, multiplier[g]])
+        half_col = np.concatenate([f[owner[c]] + s, f[x] + z, one_col, p[body[g]] + t])
+        own = self._tree_size + np.flatnonzero(pattern.compliance)
+        row = np.concatenate([p[k] + i, half_row, half_col, own])
+        col = np.concatenate([p[k] + j, half_col, half_row, own])
         first = len(k) + np.arange(len(half_row))
-        source = np.concatenate([np.arange(len(k)), first, first])
+        last = len(k) + len(half_row) + np.arange(len(own))
+        source = np.concatenate([np.arange(len(k)), first, first, last])
         order = np.lexsort((row, col))
         indptr = np.searchsorted(col[order], np.arange(self.size + 1))
         return indptr.astype(np.int32), row[order].astype(np.int32), source[order]
 
+    @property
+    def _sides(self) -> tuple[NDArray, NDArray, NDArray]:
+        """For every row of ``entries.G``: its multiplier among the unknowns, its body, its sign."""
+        start = self._tree_size
+        found = [np.zeros((3, 0), dtype=np.int64)]
+        for tie in self.structure.ties:
+            rows = start + np.arange(tie.rows)
+            for k, sign in zip(tie.bodies, tie.signs, strict=True):
+                found.append(np.stack([rows, np.full(tie.rows, k), np.full(tie.rows, sign)]))
+            start += tie.rows
+        multiplier, body, sign = np.concatenate(found, axis=1)
+        return multiplier, body, sign
+
     def _values(self) -> NDArray[np.float64]:
-        """M, H, -Phi and 1 where the pattern has entries; one triangle of the off-diagonals."""
+        """M, H, -Phi, 1, G and -compliance where the pattern has entries; one triangle's."""
+        G = self._sides[2][:, None] * self.entries.G
         inner = (self.tree.parent >= 0)[:, None, None]
         return np.concatenate(
             [
@@ -219,6 +292,8 @@ class System:
                 self.entries.S[self.pattern.S],
                 -self.entries.Phi[self.pattern.Phi & inner],
                 np.ones(6 * self.tree.n),
+                G[self.pattern.G],
+                -self.entries.compliance[self.pattern.compliance],
             ]
         )
 
@@ -232,12 +307,15 @@ class System:
         """The same tree in another state: values only; pattern and places are shared.
 
         (A general joint that leaves q = 0 for the first time makes a new pattern.)
+        Raises ModelError where rows of loops depend on each other in this state.
         """
         position = coordinates(self.tree, self.graph, q)
-        state = state_of(self.tree, self.graph, position, qd, tau, f_ext)
+        state = state_of(self.tree, self.graph, position, qd, tau, f_ext, self.loops)
+        require_independent(state)
         fresh = replace(self, state=state, entries=assemble(state))
         if not self.pattern.holds(fresh.entries):
-            return replace(fresh, pattern=pattern_of(self.tree, position, fresh.entries.a))
+            pattern = pattern_of(self.tree, position, fresh.entries.a, self.loops)
+            return replace(fresh, pattern=pattern)
         if "_places" in self.__dict__:  # computed once for all states
             fresh.__dict__["_places"] = self._places
         return fresh
@@ -251,22 +329,39 @@ def build(
     f_ext: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
     *,
     layout: str = "kind",
+    loops: Sequence[Loop] | None = None,
 ) -> System:
     """Equation (4) of a tree (``layout="body"``: equation (6)) at one state.
 
     ``q``, ``qd``, ``tau`` have length N [rad or m; per s; N m or N]; ``f_ext`` is (n, 6), moment
-    first, on each body at its joint origin.  What is None comes from ``tree.graph``, else zero.
-    Raises ModelError, one sentence, for a tree or a state that is wrong.
+    first, on each body at its joint origin.  ``loops`` are cut joints and contacts
+    (:mod:`kkt.loops`).  What is None comes from ``tree.graph``, else zero.
+    Raises ModelError, one sentence, for a tree or a state that is wrong, and for loops whose rows
+    depend on each other; warns (LoopWarning) for loops that are open.
     """
     if layout not in LAYOUTS:
         raise ModelError(f"layout {layout!r} is unknown; use 'kind' for (4) or 'body' for (6)")
     compiled = compile_tree(tree)
     position = coordinates(compiled, tree, q)
-    state = state_of(compiled, tree, position, qd, tau, f_ext)
+    closed = checked_loops(tree.graph.get("loops", ()) if loops is None else loops, compiled.names)
+    state = state_of(compiled, tree, position, qd, tau, f_ext, closed)
+    require_independent(state)
+    for closure in state.loops:
+        warn_if_open(closure.loop, closure.gap)
     entries = assemble(state)
-    pattern = pattern_of(compiled, position, entries.a)
-    structure = Structure(compiled.names, compiled.parent, compiled.dof)
-    return System(tree, compiled, state, structure, pattern, entries, layout)
+    pattern = pattern_of(compiled, position, entries.a, closed)
+    ties = tuple(
+        Tie(
+            closure.loop.name,
+            tuple(k for _, k, _ in closure.sides),
+            tuple(sign for _, _, sign in closure.sides),
+            closure.rows,
+            bool(closure.loop.compliance.any()),
+        )
+        for closure in state.loops
+    )
+    structure = Structure(compiled.names, compiled.parent, compiled.dof, ties=ties)
+    return System(tree, compiled, state, structure, pattern, entries, layout, closed)
 
 
 def _ragged(start: NDArray, length: NDArray) -> NDArray:

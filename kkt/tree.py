@@ -150,6 +150,28 @@ def levels(parent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     return result
 
 
+def meeting(bodies: tuple[int, int], parent: NDArray[np.int64]) -> int:
+    """The nearest body that both hang on, one of them included; -1 for the world."""
+    i, j = bodies
+    above = set()
+    while i >= 0:
+        above.add(i)
+        i = int(parent[i])
+    while j >= 0 and j not in above:
+        j = int(parent[j])
+    return j
+
+
+def path(bodies: tuple[int, int], parent: NDArray[np.int64]) -> list[int]:
+    """Bodies whose joints move the two relative to each other, from both up to where they meet."""
+    up, result = meeting(bodies, parent), []
+    for k in bodies:
+        while k != up:
+            result.append(k)
+            k = int(parent[k])
+    return result
+
+
 def compile_tree(tree: nx.DiGraph) -> BodyTree:
     """Check a tree and gather its attributes into arrays.
 
@@ -201,13 +223,13 @@ def compile_tree(tree: nx.DiGraph) -> BodyTree:
         mass=_stack(names, data, "mass", (), None),
         com=_stack(names, data, "com", (3,), np.zeros(3)),
         inertia=_stack(names, data, "inertia", (3, 3), np.zeros((3, 3))),
-        gravity=_field("tree", "gravity", tree.graph.get("gravity", STANDARD_GRAVITY), (3,)),
+        gravity=checked("tree", "gravity", tree.graph.get("gravity", STANDARD_GRAVITY), (3,)),
     )
     _check_values(compiled)
     return compiled
 
 
-def _field(owner: Any, field: str, value: Any, shape: tuple[int, ...]) -> Floats:
+def checked(owner: Any, field: str, value: Any, shape: tuple[int, ...]) -> Floats:
     """One attribute as a float array of the asked shape, or one sentence."""
     what = f"{owner}: field {field!r}"
     if value is None:
@@ -242,7 +264,7 @@ def _stack(
     except (TypeError, ValueError):
         pass
     return np.array(
-        [_field(f"body {n!r}", field, v, shape) for n, v in zip(names, values, strict=True)]
+        [checked(f"body {n!r}", field, v, shape) for n, v in zip(names, values, strict=True)]
     )
 
 
@@ -255,7 +277,7 @@ def _axes(
         if wanted == 0:
             continue
         shape = (3,) if wanted == 1 else (2, 3)
-        value = _field(f"body {names[k]!r}", "axis", data[k].get("axis"), shape)
+        value = checked(f"body {names[k]!r}", "axis", data[k].get("axis"), shape)
         axis[k, :wanted] = value
     length = np.sqrt((axis * axis).sum(-1))
     for k, kind in enumerate(joint):
@@ -281,7 +303,7 @@ def _subspace(name: Hashable, data: dict[str, Any]) -> Floats:
     value = data.get("S")
     shape: tuple[int, ...] = () if value is None else np.shape(value)
     columns = shape[-1] if len(shape) == 2 else 1
-    S = _field(f"body {name!r}", "S", value, (6, columns))
+    S = checked(f"body {name!r}", "S", value, (6, columns))
     if columns > 6 or np.linalg.matrix_rank(S) < columns:
         rank = np.linalg.matrix_rank(S) if S.size else 0
         raise ModelError(

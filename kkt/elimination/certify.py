@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, get_format
 from ..blocks import Block
 from ..errors import CertificationError, SingularError
-from ..system import Entries, System, assemble
+from ..system import LETTERS, Entries, System, assemble
 from .balls import DecimalBall, ball_of, decimal, decimal_ball, distance, magnitude
 from .residual import residual
-from .rounding import LETTERS, RangeError, rounded_entries
+from .rounding import RangeError, rounded_entries
 from .run import run_objects
 from .tape import Tape
 from .trace import tape_for

@@ -84,7 +84,7 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
     )
     slopes = gradient(run)
     inputs = tape.inputs
-    letters = ("M", "H", "Phi", "a", "b", "tau")
+    letters = _letters(system)
     slots = {
         letter: _data(inputs.S if letter == "H" else inputs.slots(letter)) for letter in letters
     }
@@ -103,6 +103,12 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
         for letter, part in parts.items()
     }
     return Conditioning(moved, signed(run.v, outputs), shares, inverse)
+
+
+def _letters(system: System) -> tuple[str, ...]:
+    """M H Phi a b tau, in this order, and the letters of loops where there are any."""
+    more = ("G", "gamma", "compliance") if system.structure.ties else ()
+    return ("M", "H", "Phi", "a", "b", "tau", *more)
 
 
 def lost_by_order(error: float | None, kappa: float | None, unit: float) -> float | None:

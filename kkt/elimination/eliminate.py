@@ -108,7 +108,7 @@ def joint_space_inertia(
             f"format {chosen.name!r}: joint_space_inertia needs a floating-point format"
         )
     _, _, v = run_floats(tape, system.entries, chosen)
-    values = chosen.shown(signed(v, tape.inertia))
+    values = chosen.shown(signed(v, tape.inertia[:N, :N]))  # multipliers may follow
     M = np.zeros((N, N), dtype=values.dtype)
     M[np.ix_(rows, rows)] = values
     return M

@@ -9,11 +9,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..system import Entries, Pattern
+from ..blocks import Tie
+from ..system import LETTERS, Entries, Pattern
 from ..tree import BodyTree
 from .emit import Scalars
 
-UNKNOWNS = ("pdd", "qdd", "f", "dpdd", "dqdd", "df")  # letters that only a residual reads
+# letters that only a residual reads
+UNKNOWNS = ("pdd", "qdd", "f", "lam", "dpdd", "dqdd", "df", "dlam")
 NEAR = 0.02  # of a body's size, that two joints may be apart and count as concentric
 
 
@@ -29,10 +31,21 @@ class InputSlots:
     integers: tuple[int, ...] = ()
     unknowns: tuple[str, ...] = ()  # those that are inputs
     near: NDArray[np.bool_] | None = None  # (n,) joints that all but share their parent's centre
+    ties: tuple[Tie, ...] = ()  # closed loops and contacts
 
     @cached_property
     def offset(self) -> NDArray[np.int64]:
         return np.concatenate([[0], np.cumsum(self.dof)])
+
+    @cached_property
+    def multipliers(self) -> NDArray[np.int64]:
+        """(constraints + 1,) start of each constraint's multipliers."""
+        return np.cumsum([0, *(tie.rows for tie in self.ties)])
+
+    @cached_property
+    def sides(self) -> NDArray[np.int64]:
+        """(sides + 1,) start of each side's rows of G."""
+        return np.cumsum([0, *(tie.rows for tie in self.ties for _ in tie.bodies)])
 
     @cached_property
     def M(self) -> Scalars:
@@ -80,19 +93,43 @@ class InputSlots:
         return self._place(self._last(self.b), mask, None)
 
     @cached_property
+    def G(self) -> Scalars:
+        return self._place(self._last(self.b, self.tau), self.pattern.G, self.pattern.G_one)
+
+    @cached_property
+    def gamma(self) -> Scalars:
+        mask = np.ones(int(self.multipliers[-1]), dtype=bool)
+        return self._place(self._last(self.b, self.tau, self.G), mask, None)
+
+    @cached_property
+    def compliance(self) -> Scalars:
+        return self._place(self._data, self.pattern.compliance, None)
+
+    @property
+    def _data(self) -> int:
+        """The last slot of what every model has."""
+        return self._last(self.b, self.tau, self.G, self.gamma)
+
+    @property
+    def _entries(self) -> int:
+        """The last slot of the entries of (4)."""
+        return max(self._data, self._last(self.compliance))
+
+    @cached_property
     def whole(self) -> dict[int, int]:
         """Slots of the whole numbers that pieces of split links divide by."""
-        start = self._last(self.b, self.tau) + 1
+        start = self._entries + 1
         return {number: start + i for i, number in enumerate(self.integers)}
 
     @cached_property
     def given(self) -> dict[str, Scalars]:
-        """Slots of the unknowns that are inputs: (n, 6), and (N,) for qdd and dqdd."""
-        n, N = len(self.dof), int(self.offset[-1])
-        first = self._last(self.b, self.tau) + 1 + len(self.integers)
+        """Slots of the unknowns that are inputs: (n, 6); (N,) for qdd, (multipliers,) for lam."""
+        first = self._entries + 1 + len(self.integers)
+        joints, rows = int(self.offset[-1]), int(self.multipliers[-1])
+        shapes: dict[str, tuple[int, ...]] = {"qdd": (joints,), "lam": (rows,)}
         result = {}
         for letter in self.unknowns:
-            shape = (N,) if letter.endswith("qdd") else (n, 6)
+            shape = shapes.get(letter.removeprefix("d"), (len(self.dof), 6))
             size = int(np.prod(shape))
             result[letter] = np.arange(first, first + size, dtype=np.int64).reshape(shape)
             first += size
@@ -101,8 +138,7 @@ class InputSlots:
     @property
     def count(self) -> int:
         """Slots of zero, one and all inputs."""
-        last = self._last(self.b, self.tau)
-        return last + 1 + len(self.integers) + sum(x.size for x in self.given.values())
+        return self._entries + 1 + len(self.integers) + sum(x.size for x in self.given.values())
 
     def pivot_rows(self, k: int) -> tuple[int, ...]:
         """Rows of S_k that the split of forces solves for: large pivots, in a stable order.
@@ -144,6 +180,11 @@ class InputSlots:
     def block(self, letter: str, k: int) -> Scalars:
         if letter == "H":
             return self.S[self.offset[k] : self.offset[k + 1]]
+        if letter == "G":
+            return self.G[self.sides[k] : self.sides[k + 1]]
+        if letter in ("gamma", "compliance", "lam", "dlam"):
+            own = self.slots(letter)[self.multipliers[k] : self.multipliers[k + 1]]
+            return np.diag(own) if letter == "compliance" else own[:, None]
         array = self.slots(letter)
         if array.ndim == 1:  # tau, qdd, dqdd
             return array[self.offset[k] : self.offset[k + 1], None]
@@ -157,7 +198,7 @@ class InputSlots:
     def values(self, entries: Entries) -> tuple[Scalars, NDArray]:
         """Slots and values of the inputs, in the number type of the entries."""
         places, values = [], []
-        for letter in ("M", "Phi", "S", "a", "b", "tau"):
+        for letter in LETTERS:
             slots = getattr(self, letter)
             if letter == "M":
                 slots = np.triu(slots)

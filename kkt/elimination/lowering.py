@@ -68,7 +68,7 @@ class Lowering:
 
     def run(self) -> Iterator[Chunk]:
         program = self.program
-        keep = program.live(("pdd", "qdd", "f"))
+        keep = program.live(("pdd", "qdd", "f", "lam"))
         qdd_only = program.live(("qdd",))
         last = self._last_uses(keep)
         factors = defaultdict(list)

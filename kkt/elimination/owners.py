@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tree import meeting
 from .program import Instruction, Program
 
 Bodies = NDArray[np.int64]  # in the tree's order; -1 for none
@@ -19,8 +20,9 @@ def step_bodies(program: Program) -> Bodies:
     structure = factor.plan.graph.structure
     for record in program.pivots:
         for block in record.blocks:
-            k = structure.index[block.body]
-            body = k if structure.copy_of is None else int(structure.copy_of[k])
+            body = -1 if block.kind == "lam" else structure.index[block.body]
+            if structure.copy_of is not None and body >= 0:
+                body = int(structure.copy_of[body])
             result[record.step] = body if result[record.step] in (-2, body) else -1
     return np.maximum(result, -1)
 
@@ -40,7 +42,7 @@ def instruction_bodies(program: Program, parent: Bodies) -> Bodies:
     for i, instruction in enumerate(program.instructions):
         out, step = instruction.out, instruction.step
         if instruction.op == "input":
-            inputs[out] = int(instruction.info[1])
+            inputs[out] = _input_body(program, *instruction.info)
             if instruction.info[0] in ("M", "a", "b", "tau"):
                 sums[out] = inputs[out]
         body = _body(instruction, inputs, of_value, parent)
@@ -51,6 +53,14 @@ def instruction_bodies(program: Program, parent: Bodies) -> Bodies:
         else:
             result[i] = of_step[step] if step >= 0 and of_step[step] >= 0 else body
     return result
+
+
+def _input_body(program: Program, letter: str, number: int) -> int:
+    """The body that an input block belongs to; -1 for what belongs to a loop as a whole."""
+    if letter == "G" and program.symbolic is not None:
+        ties = program.symbolic.plan.graph.structure.ties
+        return [k for tie in ties for k in tie.bodies][number]
+    return -1 if letter in ("gamma", "compliance", "lam", "dlam") else int(number)
 
 
 def run_bodies(
@@ -85,14 +95,5 @@ def _body(
 
 def common_ancestor(i: int, j: int, parent: Bodies) -> int:
     """The nearest body that both hang on, one of them included; i where there is none."""
-    if i == j:
-        return i
-    above, k = {i}, i
-    while parent[k] >= 0:
-        k = int(parent[k])
-        above.add(k)
-    while j not in above:
-        if parent[j] < 0:
-            return i
-        j = int(parent[j])
-    return j
+    found = meeting((i, j), parent)
+    return i if found < 0 else found

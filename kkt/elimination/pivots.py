@@ -2,7 +2,7 @@
 
 A pivot is a group of blocks (a bracket) that is eliminated together.  Inside a bracket the pairs
 (pdd_k, f_k) and (fJ_k, qdd_k), whose coupling is the identity, come first and are used through
-their exact inverse [[0, 1], [1, -X]]; what is left follows in the order pdd < f < qdd.
+their exact inverse [[0, 1], [1, -X]]; what is left follows in the order pdd < f < qdd < lam.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blocks import FC, FJ, KINDS, PDD, QDD, Block, F, Structure
+from ..blocks import FC, FJ, KINDS, LAM, OF_BODIES, PDD, QDD, Block, F, Structure
 from ..errors import OrderError, PivotreeError
 
 # Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
-_PRIORITY = {PDD: 0, F: 1, FJ: 1, FC: 2, QDD: 3}
+_PRIORITY = {PDD: 0, F: 1, FJ: 1, FC: 2, QDD: 3, LAM: 4}
 
 
 @dataclass(frozen=True)
@@ -86,18 +86,39 @@ OrderFunction = Callable[[Structure], "PivotSequence | Iterable[Any]"]
 
 @dataclass(frozen=True)
 class BlockGraph:
-    """The block graph of (4), with forces whole or split into fJ and fC; block = kind * n + k."""
+    """The block graph of (4), with forces whole or split into fJ and fC.
+
+    Block kind * n + k is body k's; the multipliers of constraint c are block 5 n + c.
+    """
 
     structure: Structure
     split: bool  # forces split into fJ and fC
 
     @cached_property
+    def kind(self) -> NDArray[np.int64]:
+        """(blocks,) the kind of each block."""
+        bodies = np.repeat(np.arange(OF_BODIES), self.structure.n)
+        return np.concatenate([bodies, np.full(len(self.structure.ties), LAM)])
+
+    @cached_property
+    def member(self) -> NDArray[np.int64]:
+        """(blocks,) the body that each block belongs to; of multipliers, the constraint."""
+        bodies = np.tile(np.arange(self.structure.n), OF_BODIES)
+        return np.concatenate([bodies, np.arange(len(self.structure.ties))])
+
+    @property
+    def count(self) -> int:
+        """Blocks of all kinds, those of size 0 included."""
+        return OF_BODIES * self.structure.n + len(self.structure.ties)
+
+    @cached_property
     def size(self) -> NDArray[np.int64]:
-        """(5 n,) rows of each block; 0 where the form has no such block."""
+        """(blocks,) rows of each block; 0 where the form has no such block."""
         n, dof = self.structure.n, self.structure.dof
         six, none = np.full(n, 6), np.zeros(n, dtype=np.int64)
         forces = [none, dof, 6 - dof] if self.split else [six, none, none]
-        return np.concatenate([six, dof, *forces])
+        ties = np.array([tie.rows for tie in self.structure.ties], dtype=np.int64)
+        return np.concatenate([six, dof, *forces, ties])
 
     @cached_property
     def edges(self) -> NDArray[np.int64]:
@@ -113,34 +134,47 @@ class BlockGraph:
             pairs.append((PDD * n + parent[inner], kind * n + inner))
         for body, c in self.structure.carriers.items():  # the joint drives both
             pairs.append((np.array([QDD * n + body]), np.array([axis * n + c])))
+        for c, tie in enumerate(self.structure.ties):
+            bodies = np.array(tie.bodies, dtype=np.int64)
+            pairs.append((PDD * n + bodies, np.full(len(bodies), LAM * n + c)))
         edges = np.concatenate([np.stack(pair) for pair in pairs], axis=1)
         return edges[:, (self.size[edges] > 0).all(axis=0)]
 
     @cached_property
     def diagonal(self) -> NDArray[np.bool_]:
-        """(5 n,) blocks whose own square block is nonzero at the start: pdd of what has mass."""
-        result = np.zeros(5 * self.structure.n, dtype=np.bool_)
+        """(blocks,) whose own square block is nonzero at the start: mass, or a compliance."""
+        result = np.zeros(self.count, dtype=np.bool_)
         carrier = self.structure.carrier
         result[: self.structure.n] = True if carrier is None else ~carrier
+        result[LAM * self.structure.n :] = [tie.compliant for tie in self.structure.ties]
         return result
 
     @cached_property
     def partner(self) -> NDArray[np.int64]:
-        """(5 n,) the block whose coupling with this one is the identity, or -1."""
+        """(blocks,) the block whose coupling with this one is the identity, or -1."""
         n = self.structure.n
-        result = np.full(5 * n, -1, dtype=np.int64)
+        result = np.full(self.count, -1, dtype=np.int64)
         k = np.arange(n)
         a, b = (QDD * n + k, FJ * n + k) if self.split else (PDD * n + k, F * n + k)
         result[a], result[b] = b, a
         return result
 
     def block(self, number: int) -> Block:
-        n = self.structure.n
-        return Block(KINDS[number // n], self.structure.names[number % n])
+        kind = int(self.kind[number])
+        return Block(KINDS[kind], _members(self.structure, kind)[self.member[number]])
 
     def number(self, kind: str, body: Hashable) -> int:
-        n = self.structure.n
-        return KINDS.index(kind) * n + self.structure.index[body]
+        which = KINDS.index(kind)
+        return which * self.structure.n + _places(self.structure, which)[body]
+
+
+def _members(structure: Structure, kind: int) -> Sequence[Hashable]:
+    return structure.constraints if kind == LAM else structure.names
+
+
+def _places(structure: Structure, kind: int) -> dict[Hashable, int]:
+    """Number of each body, or of each constraint, by name."""
+    return structure.tie_index if kind == LAM else structure.index
 
 
 @dataclass(frozen=True)
@@ -169,18 +203,28 @@ def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Struct
     ``order`` is a PivotSequence, a function from the structure to one or to a list of groups, or
     that list.  A group is a list of blocks ("pdd", body); a pair of integers (i, j) is a pivot in
     the numbering of Ascher 1996, equation (6).  Raises OrderError where a block is unknown,
-    eliminated twice, or left out.
+    eliminated twice, or left out; multipliers that the sequence leaves out come last, one
+    constraint after another.
     """
     sequence = as_sequence(order, structure)
     structure = structure.with_links(sequence.links)
     numbers = _numbers(sequence, structure)
-    split = any(kind >= FJ for group in numbers for kind, _ in group)
+    split = any(kind in (FJ, FC) for group in numbers for kind, _ in group)
     if split and sequence.links == "stretched":
         raise OrderError(f"order {sequence.name!r}: stretched links have no fJ and fC; use f")
+    numbers += _left_to_the_end(numbers, structure)
     graph = BlockGraph(structure, split)
     blocks, group, paired = _inside_brackets(numbers, graph, sequence.name)
     _check_complete(blocks, group, graph, sequence.name)
     return Plan(sequence, graph, blocks, group, paired)
+
+
+def _left_to_the_end(
+    numbers: list[list[tuple[int, int]]], structure: Structure
+) -> list[list[tuple[int, int]]]:
+    """A group for each constraint whose multipliers a sequence does not name."""
+    named = {c for group in numbers for kind, c in group if kind == LAM}
+    return [[(LAM, c)] for c in range(len(structure.ties)) if c not in named]
 
 
 def as_sequence(order: Any, structure: Structure) -> PivotSequence:
@@ -232,7 +276,7 @@ def _called(order: Callable[..., Any], name: str, structure: Structure) -> Any:
 def _numbers(sequence: PivotSequence, structure: Structure) -> list[list[tuple[int, int]]]:
     """Groups as (kind, body index), with the paper's off-diagonal pivots translated."""
     kind_of = {kind: i for i, kind in enumerate(KINDS)}
-    index = structure.index
+    index = [_places(structure, kind) for kind in range(len(KINDS))]
     result: list[list[tuple[int, int]]] = []
     previous: tuple[int, int] | None = None
     for step, group in enumerate(sequence.groups, start=1):
@@ -246,7 +290,7 @@ def _numbers(sequence: PivotSequence, structure: Structure) -> list[list[tuple[i
         for entry in group:
             try:
                 kind, body = entry
-                blocks.append((kind_of[kind], index[body]))
+                blocks.append((kind_of[kind], index[kind_of[kind]][body]))
             except (TypeError, ValueError, KeyError):
                 raise OrderError(_unknown_block(entry, step, sequence.name, structure)) from None
         result.append(blocks)
@@ -280,9 +324,11 @@ def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> st
     kind, body = entry
     if kind not in KINDS:
         return f"order {name!r}: step {step} names kind {kind!r}; use {', '.join(KINDS)}"
-    near = difflib.get_close_matches(str(body), [str(x) for x in structure.names], n=3)
+    members = _members(structure, KINDS.index(kind))
+    near = difflib.get_close_matches(str(body), [str(x) for x in members], n=3)
     hint = f"; nearest: {', '.join(near)}" if near else ""
-    return f"order {name!r}: step {step} names the unknown body {body!r}{hint}"
+    what = "loop" if kind == "lam" else "body"
+    return f"order {name!r}: step {step} names the unknown {what} {body!r}{hint}"
 
 
 def _inside_brackets(
@@ -290,14 +336,14 @@ def _inside_brackets(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
     """Blocks one after another, pairs first in every bracket; blocks of size 0 are dropped."""
     n = graph.structure.n
-    size, partner = graph.size.tolist(), graph.partner.tolist()
+    size, partner, kinds = graph.size.tolist(), graph.partner.tolist(), graph.kind.tolist()
     blocks: list[int] = []
     group: list[int] = []
     paired: list[bool] = []
     g = 0
     for members in numbers:
         here = [kind * n + k for kind, k in members]
-        here = [b for b in here if size[b] or b // n == F]  # an absent f is an error, kept
+        here = [b for b in here if size[b] or kinds[b] == F]  # an absent f is an error, kept
         if not here:
             continue
         inside = set(here)
@@ -311,10 +357,10 @@ def _inside_brackets(
             if mate in inside and size[mate] and size[b]:
                 if b < mate:
                     # the block that may be zero on its diagonal comes second
-                    pairs.append((b, mate) if b // n == PDD else (mate, b))
+                    pairs.append((b, mate) if kinds[b] == PDD else (mate, b))
             else:
                 single.append(b)
-        single.sort(key=lambda b: _PRIORITY[b // n])
+        single.sort(key=lambda b: _PRIORITY[kinds[b]])
         for x, z in pairs:
             blocks += (x, z)
             paired += (True, False)
@@ -336,8 +382,7 @@ def _named_twice(block: Block, step: int, name: str) -> str:
 def _check_complete(
     blocks: NDArray[np.int64], group: NDArray[np.int64], graph: BlockGraph, name: str
 ) -> None:
-    n = graph.structure.n
-    times = np.bincount(blocks, minlength=5 * n)
+    times = np.bincount(blocks, minlength=graph.count)
     if (times > 1).any():
         twice = int(np.flatnonzero(times > 1)[0])
         step = int(group[np.flatnonzero(blocks == twice)[1]]) + 1

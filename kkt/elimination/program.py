@@ -36,8 +36,9 @@ class Instruction(NamedTuple):
     """``out = op(args)``.  Values are numbered in the order in which they are made.
 
     ==========  =============================================================================
-    input       a block of (4): info = (letter, body); letters M H Phi a b tau; in a residual
-                also the unknowns pdd qdd f, and their corrections dpdd dqdd df
+    input       a block of (4): info = (letter, body); letters M H Phi a b tau; of loops, info =
+                ("G", side) and (gamma or compliance, loop); in a residual also the unknowns pdd
+                qdd f lam, and their corrections dpdd dqdd df dlam
     eye         the identity; info = size
     mul         A B; with ``symmetric`` the upper triangle is formed and mirrored
     add         A + B (signs are in the references)
@@ -102,8 +103,8 @@ class Program:
     instructions: tuple[Instruction, ...]
     shapes: tuple[tuple[int, int], ...]  # (rows, columns) of each value
     pivots: tuple[PivotRecord, ...]
-    solution: dict[Block, Ref]  # pdd, qdd and f of every body of the tree
-    inertia: Ref | None  # joint-space inertia, where the last pivots are all the qdd
+    solution: dict[Block, Ref]  # pdd, qdd and f of every body of the tree, lam of every loop
+    inertia: Ref | None  # joint-space inertia, where the last pivots are all the qdd, then lam
     inertia_bodies: tuple[Hashable, ...]  # bodies of its rows
     places: tuple[Place, ...] = ()  # of each instruction, for who reads the program as formulas
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import Block
@@ -55,6 +56,7 @@ class Elimination:
     flops: int  # scalar operations that qdd needs
     failed_at: str | None = None  # block and step of a pivot that became zero or not a number
     refinement: Refinement | None = None
+    lam: NDArray = field(default_factory=lambda: np.zeros(0))  # (m,) multipliers of all loops
 
     @property
     def fill(self) -> int:

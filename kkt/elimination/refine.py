@@ -14,7 +14,7 @@ the inertia with some joints held; no solve is needed to see it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..arithmetic.formats import Format
 from ..blocks import Block
 from ..errors import FormatError, OrderError
-from ..system import System
+from ..system import RIGHT_HAND_SIDE, System
 from .program import Program
 from .record import Elimination, Refinement
 from .residual_program import RESIDUALS, residual_program, update_program
@@ -33,7 +33,6 @@ from .tape import Tape, lower
 MOST = 100  # corrections
 SHRINK = 0.5  # of the correction before, that a correction must stay below
 DROWNED = 256  # roundings of a residual: it is a sum of many, of terms larger than itself
-RIGHT_HAND_SIDE = ("a", "b", "tau")
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,12 @@ class Answer:
     pdd: NDArray  # (n, 6)
     qdd: NDArray  # (N,)
     f: NDArray  # (n, 6)
+    lam: NDArray = field(default_factory=lambda: np.zeros(0))  # multipliers of all loops
 
     @property
     def size(self) -> float:
         """max |qdd|; not a number where anything is none."""
-        if not all(np.isfinite(x).all() for x in (self.pdd, self.qdd, self.f)):
+        if not all(np.isfinite(x).all() for x in (self.pdd, self.qdd, self.f, self.lam)):
             return float("nan")
         return float(np.abs(self.qdd).max(initial=0.0))
 
@@ -87,7 +87,7 @@ def refined(
         status = "not started" if first.failed_at else "done"
         return replace(first, order=name, refinement=Refinement(residual, (), status, 0))
     loop = _Loop(system, tape, chosen, residual)
-    start = Answer(first.pdd, first.qdd, first.f)
+    start = Answer(first.pdd, first.qdd, first.f, first.lam)
     answers, sizes, status = loop.run(start, count)
     if status == "done":
         kept = len(answers) - 1
@@ -105,6 +105,7 @@ def refined(
         pdd=pdd,
         qdd=x.qdd,
         f=f,
+        lam=x.lam,
         flops=first.flops + (len(sizes) - 1) * loop.flops,
         refinement=record,
     )
@@ -129,10 +130,10 @@ class _Loop:
         if self.dynamics:
             return (
                 self.residual.flops
-                + operations_on_rhs(self.tape, ("qdd",), ("tau",))
+                + operations_on_rhs(self.tape, ("qdd",), ("tau", "gamma"))
                 + self.update.flops
             )
-        every = ("pdd", "qdd", "f")
+        every = ("pdd", "qdd", "f", "lam")
         return (
             self.residual.length
             + operations_on_rhs(self.tape, every, RIGHT_HAND_SIDE)
@@ -160,15 +161,17 @@ class _Loop:
         return answers, sizes, "done"
 
     def defect(self, x: Answer) -> Answer:
-        given = {"qdd": x.qdd} if self.dynamics else vars(x)
+        given = {"qdd": x.qdd, "lam": x.lam} if self.dynamics else vars(x)
         return self._run(self.residual, given)
 
     def correction(self, r: Answer) -> tuple[Answer, float]:
         """A correction, and how far rounding its residual once moves it at least (or 0)."""
         if not self.dynamics:
-            return self._run(self.tape, {"a": -r.f, "b": r.pdd, "tau": r.qdd}), 0.0
+            given = {"a": -r.f, "b": r.pdd, "tau": r.qdd, "gamma": -r.lam}
+            return self._run(self.tape, given), 0.0
         zero = np.zeros_like(r.pdd)
-        d, pivots = self._solve(self.tape, {"a": zero, "b": zero, "tau": r.qdd})
+        given = {"a": zero, "b": zero, "tau": r.qdd, "gamma": -r.lam}
+        d, pivots = self._solve(self.tape, given)
         inertia = self._inertia(pivots)
         moved = np.zeros(len(r.qdd))
         np.divide(np.abs(r.qdd), inertia, out=moved, where=inertia > 0.0)
@@ -204,11 +207,12 @@ class _Loop:
         solution, pivots, _ = run_floats(tape, self.system.entries, self.chosen, given=given)
         tree = self.system.tree
         joints = (solution[Block("qdd", k)] for k, d in zip(tree.names, tree.dof, strict=True) if d)
-        none = np.zeros(0, dtype=self.chosen.dtype)
+        none, loops = np.zeros(0, dtype=self.chosen.dtype), self.system.structure.constraints
         answer = Answer(
             np.array([solution[Block("pdd", k)] for k in tree.names]),
             np.concatenate([none, *joints]),
             np.array([solution[Block("f", k)] for k in tree.names]),
+            np.concatenate([none, *(solution[Block("lam", c)] for c in loops)]),
         )
         return answer, pivots
 

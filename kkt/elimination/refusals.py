@@ -10,6 +10,7 @@ from ..arithmetic import modular
 from ..blocks import Block
 from ..errors import OrderError, SingularError
 from ..system import System
+from ..tree import path
 from .inputs import pivot_rows
 from .program import Program
 from .tape import Tape
@@ -97,6 +98,8 @@ def structurally_singular(tape: Tape, system: System) -> None:
             rank = f"rank {int((v[np.abs(slots)] != 0).sum())} of {len(slots)}"
             where = f"pivot {record.blocks[0]} at step {record.step + 1} is structurally singular"
             name = tape.program.name
+            if record.blocks[0].kind == "lam":
+                raise OrderError(f"order {name!r}: {where} ({rank}); {_mend(tape, number)}")
             massless = _massless(system, record.blocks[0].body)
             if massless:
                 raise SingularError(
@@ -124,6 +127,27 @@ def _massless(system: System, body: Any) -> Any:
             system.structure.index[c] for c in system.structure.children(system.tree.names[child])
         ]
     return body
+
+
+def _mend(tape: Tape, number: int) -> str:
+    """What to do about multipliers whose pivot is singular: wait, or drop rows."""
+    records, factor = tape.program.pivots, tape.program.symbolic
+    assert factor is not None
+    structure, loop = factor.plan.graph.structure, records[number].blocks[0].body
+    tie = structure.ties[structure.tie_index[loop]]
+    gone = {block for record in records[:number] for block in record.blocks}
+    late = [
+        Block("qdd", structure.names[k])
+        for k in path((*tie.bodies, -1)[:2], structure.parent)  # type: ignore[arg-type]
+        if structure.dof[k] and Block("qdd", structure.names[k]) not in gone
+    ]
+    if late:
+        more = f" and {len(late) - 1} more joints of its loop" if late[1:] else ""
+        return f"eliminate {late[0]}{more} first, or leave it out, and it comes last"
+    return (
+        f"the loop {loop!r} demands what the tree's joints and the loops before it do already; "
+        "keep fewer of its rows, or give them a compliance"
+    )
 
 
 def _force_partner(block: Block) -> str:

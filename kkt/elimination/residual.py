@@ -19,7 +19,7 @@ from ..system import Entries, System
 def residual(system: System, entries: Entries, solution: dict[Block, Any]) -> dict[Block, NDArray]:
     """A x - b of every block row, named by the block that stands on its diagonal.
 
-    ``solution`` holds pdd (6,), qdd (N_k,) and f (6,) of every body.
+    ``solution`` holds pdd (6,), qdd (N_k,) and f (6,) of every body, lam (m,) of every loop.
     """
     names, parent, offset = system.tree.names, system.tree.parent, system.tree.offset
     pdd = np.array([solution[Block("pdd", name)] for name in names], dtype=object)
@@ -33,6 +33,18 @@ def residual(system: System, entries: Entries, solution: dict[Block, Any]) -> di
         for up, moved in zip(parent[inner], carried, strict=True):
             force[up] = force[up] - moved
     rows: dict[Block, NDArray] = {}
+    first = side = 0
+    for tie in system.structure.ties:
+        lam = np.array(solution[Block("lam", tie.name)], dtype=object)
+        own = slice(first, first + tie.rows)
+        closed = entries.gamma[own] - entries.compliance[own] * lam
+        for k, sign in zip(tie.bodies, tie.signs, strict=True):
+            G = entries.G[side : side + tie.rows] * sign
+            closed = closed + matvec(G, pdd[k])
+            force[k] = force[k] + matvec(G.T, lam)
+            side += tie.rows
+        rows[Block("lam", tie.name)] = closed
+        first += tie.rows
     for k, name in enumerate(names):
         S = entries.S[offset[k] : offset[k + 1]]
         if len(S):

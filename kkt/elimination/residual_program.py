@@ -1,11 +1,14 @@
 """Block programs of iterative refinement: the residual of an answer, and the answer corrected.
 
 The residual is either that of all three block rows of equation (4), or tau - ID(qdd), what inverse
-dynamics (Luh, Walker & Paul 1980) leaves of the joint efforts.  Lowered to a tape, it is rounded
-like everything else in its number format.
+dynamics (Luh, Walker & Paul 1980) leaves of the joint efforts.  Closed loops and contacts add
+their own rows to either.  Lowered to a tape, it is rounded like everything else in its number
+format.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from ..blocks import Block, Structure
 from .program import Program, Ref
@@ -15,11 +18,11 @@ RESIDUALS = ("dynamics", "equations")
 
 
 def residual_program(structure: Structure, residual: str) -> Program:
-    """The residual as a program whose inputs are (4) and the unknowns qdd, and pdd and f.
+    """The residual as a program whose inputs are (4) and the unknowns qdd and lam, and pdd and f.
 
     "equations": right-hand side minus left-hand side of every block row of (4), named by the
-    block on its diagonal.  "dynamics": ``qdd`` of the result is tau - ID(qdd); ``pdd`` and ``f``
-    are those that inverse dynamics finds for this qdd.
+    block on its diagonal.  "dynamics": ``qdd`` of the result is tau - ID(qdd, lam); ``pdd`` and
+    ``f`` are those that inverse dynamics finds for this qdd, and ``lam`` the rows of loops.
     """
     w = _Rows(structure)
     rows = w.dynamics() if residual == "dynamics" else w.equations()
@@ -27,7 +30,7 @@ def residual_program(structure: Structure, residual: str) -> Program:
 
 
 def update_program(structure: Structure) -> Program:
-    """pdd + dpdd, qdd + dqdd, f + df: one addition for each unknown."""
+    """pdd + dpdd, qdd + dqdd, f + df, lam + dlam: one addition for each unknown."""
     w = _Rows(structure)
     rows = {}
     for name, k in structure.index.items():
@@ -37,6 +40,9 @@ def update_program(structure: Structure) -> Program:
                 rows[Block(kind, name)] = w.add(
                     w.input(kind, k, shape), w.input("d" + kind, k, shape)
                 )
+    for c, tie in enumerate(structure.ties):
+        shape = (tie.rows, 1)
+        rows[Block("lam", tie.name)] = w.add(w.input("lam", c, shape), w.input("dlam", c, shape))
     return w.program("update", rows)
 
 
@@ -46,6 +52,12 @@ class _Rows(Writer):
     def __init__(self, structure: Structure) -> None:
         super().__init__()
         self.structure = structure
+        self.ends: dict[int, list[tuple[int, int, int]]] = {}  # of body k: (loop, side, sign)
+        side = 0
+        for c, tie in enumerate(structure.ties):
+            for k, sign in zip(tie.bodies, tie.signs, strict=True):
+                self.ends.setdefault(k, []).append((c, side, sign))
+                side += 1
 
     def program(self, name: str, rows: dict[Block, Ref | None]) -> Program:
         return Program(
@@ -66,11 +78,34 @@ class _Rows(Writer):
         return value
 
     def force(self, k: int, pdd: Ref | None, carried: list[Ref | None]) -> Ref | None:
-        """b - M pdd_k + sum over children Phi f, which row pdd_k sets equal to f_k."""
+        """b - M pdd_k + sum over children Phi f - G* lam, which row pdd_k sets equal to f_k."""
         value = self.sub(self.input("b", k, (6, 1)), self.mul(self.input("M", k, (6, 6)), pdd))
         for moved in carried:
             value = self.add(value, moved)
+        for c, side, sign in self.ends.get(k, []):
+            G, lam = self.G(c, side, sign), self.input("lam", c, (self.structure.ties[c].rows, 1))
+            value = self.sub(value, self.mul(G.T, lam))
         return value
+
+    def G(self, c: int, side: int, sign: int) -> Ref:
+        G = self.input("G", side, (self.structure.ties[c].rows, 6))
+        return G if sign > 0 else -G
+
+    def constraints(self, pdd: Mapping[int, Ref | None]) -> dict[Block, Ref | None]:
+        """-gamma - G pdd + compliance lam of every loop."""
+        rows: dict[Block, Ref | None] = {}
+        value: dict[int, Ref | None] = {}
+        for c, tie in enumerate(self.structure.ties):
+            value[c] = -self.input("gamma", c, (tie.rows, 1))
+            if tie.compliant:
+                own = self.input("compliance", c, (tie.rows, tie.rows))
+                value[c] = self.add(value[c], self.mul(own, self.input("lam", c, (tie.rows, 1))))
+        for k, ends in self.ends.items():
+            for c, side, sign in ends:
+                value[c] = self.sub(value[c], self.mul(self.G(c, side, sign), pdd[k]))
+        for c, tie in enumerate(self.structure.ties):
+            rows[Block("lam", tie.name)] = value[c]
+        return rows
 
     def effort(self, k: int, f: Ref | None) -> Ref | None:
         """tau_k - H f_k."""
@@ -100,7 +135,7 @@ class _Rows(Writer):
             rows[Block("pdd", name)] = pdd[k]
             rows[Block("qdd", name)] = self.effort(k, f[k])
             rows[Block("f", name)] = f[k]
-        return rows
+        return rows | self.constraints(pdd)
 
     def equations(self) -> dict[Block, Ref | None]:
         structure = self.structure
@@ -116,4 +151,4 @@ class _Rows(Writer):
             rows[Block("pdd", name)] = self.sub(self.force(k, pdd[k], carried), f[k])
             rows[Block("qdd", name)] = self.effort(k, f[k])
             rows[Block("f", name)] = self.sub(self.motion(k, pdd[up] if up >= 0 else None), pdd[k])
-        return rows
+        return rows | self.constraints(dict(enumerate(pdd)))

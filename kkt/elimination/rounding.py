@@ -7,9 +7,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format
 from ..errors import FormatError
-from ..system import Entries, System
-
-LETTERS = ("M", "Phi", "S", "a", "b", "tau")
+from ..system import LETTERS, Entries, System
 
 
 class RangeError(FormatError):
@@ -28,11 +26,20 @@ def _rounded(system: System, letter: str, format: Format) -> NDArray:
     rounded = format.cast(getattr(system.entries, letter))
     if rounded.dtype == object or np.isfinite(rounded).all():
         return rounded
-    k = int(np.argwhere(~np.isfinite(rounded))[0][0])
-    names = system.tree.names
-    if letter in ("S", "tau"):
-        names = tuple(np.repeat(np.array(names, dtype=object), system.tree.dof))
     raise RangeError(
-        f"body {names[k]!r}: field {letter!r} of equation (4) overflows {format.name}; "
+        f"{_owner(system, letter, int(np.argwhere(~np.isfinite(rounded))[0][0]))}: "
+        f"field {letter!r} of equation (4) overflows {format.name}; "
         "use a format with a larger range, such as float64, or other units"
     )
+
+
+def _owner(system: System, letter: str, row: int) -> str:
+    """The body or loop that a row of one letter belongs to."""
+    names, ties = system.tree.names, system.structure.ties
+    if letter in ("G", "gamma", "compliance"):
+        sides = [len(tie.bodies) if letter == "G" else 1 for tie in ties]
+        rows = [tie.rows * count for tie, count in zip(ties, sides, strict=True)]
+        return f"loop {ties[int(np.searchsorted(np.cumsum(rows), row, side='right'))].name!r}"
+    if letter in ("S", "tau"):
+        row = int(np.searchsorted(system.tree.offset, row, side="right")) - 1
+    return f"body {names[row]!r}"

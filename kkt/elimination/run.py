@@ -92,15 +92,17 @@ def elimination_of(
             qdd[system.tree.offset[k] : system.tree.offset[k + 1]] = solution[Block("qdd", name)]
     pdd: NDArray = np.array([solution[Block("pdd", name)] for name in names], dtype=dtype)
     f: NDArray = np.array([solution[Block("f", name)] for name in names], dtype=dtype)
+    multipliers = [solution[Block("lam", name)] for name in system.structure.constraints]
+    lam: NDArray = np.concatenate([np.zeros(0, dtype=dtype), *multipliers])
     if chosen.on_arrays:
-        for kind, values in (("qdd", qdd), ("pdd", pdd), ("f", f)):
+        for kind, values in (("qdd", qdd), ("pdd", pdd), ("f", f), ("lam", lam)):
             if failed is None and not np.isfinite(values).all():
                 failed = f"{kind}: overflow or not a number"
-        qdd, pdd, f = (chosen.shown(values) for values in (qdd, pdd, f))
+        qdd, pdd, f, lam = (chosen.shown(values) for values in (qdd, pdd, f, lam))
     factor = tape.program.symbolic
     assert factor is not None
     name = tape.program.name
-    return Elimination(name, chosen.name, qdd, pdd, f, steps, factor, tape.flops, failed)
+    return Elimination(name, chosen.name, qdd, pdd, f, steps, factor, tape.flops, failed, lam=lam)
 
 
 # -- fractions and mpmath -------------------------------------------------------------------------

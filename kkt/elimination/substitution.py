@@ -43,6 +43,11 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
 
     Raises OrderError where a row holds another unknown that is not known yet.
     """
+    if structure.ties:
+        raise OrderError(
+            f"order {name!r}: the forces of loop {structure.ties[0].name!r} do not follow from "
+            "qdd; use an order that solves for qdd, such as abm"
+        )
     w = Writer()
     known: dict[tuple[str, Hashable], Ref | None] = {}
 

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blocks import FC, FJ, PDD, QDD, Block, F
+from ..blocks import FC, FJ, LAM, PDD, QDD, Block, F
 from ..errors import OrderError
 from . import symbolic_kernels as kernels
 from .pivots import Plan
@@ -47,7 +47,7 @@ class SymbolicFactor:
     def fill(self) -> NDArray[np.int64]:
         """(2, fill) positions (earlier, later) of off-diagonal blocks that become nonzero."""
         count = len(self.pivot)
-        where = np.empty(5 * self.plan.graph.structure.n, dtype=np.int64)
+        where = np.empty(self.plan.graph.count, dtype=np.int64)
         where[self.plan.blocks] = np.arange(count)
         ends = np.sort(where[self.plan.graph.edges], axis=0)
         first = np.repeat(np.arange(count), self.counts)
@@ -89,10 +89,10 @@ class SymbolicFactor:
 
     @cached_property
     def updates(self) -> int:
-        """Pairs of blocks that are updated, joints that end the sequence counted as one block."""
+        """Pairs of blocks that are updated; joints and multipliers at the end count as one."""
         c = self.counts.astype(float)
         pairs = np.flatnonzero(self.pivot == PAIR_FIRST)
-        joint = self.plan.blocks // self.plan.graph.structure.n == QDD
+        joint = np.isin(self.plan.graph.kind[self.plan.blocks], (QDD, LAM))
         tail = np.logical_and.accumulate(joint[::-1])[::-1]
         single = (self.pivot == SINGLE) & ~tail
         total = (c[pairs + 1] * (c[pairs] + c[pairs + 1])).sum()
@@ -121,7 +121,7 @@ def symbolic(plan: Plan) -> SymbolicFactor:
     """Eliminate on structure.  Raises OrderError where a pivot is structurally zero."""
     graph = plan.graph
     count = len(plan.blocks)
-    where = np.full(5 * graph.structure.n, -1, dtype=np.int64)
+    where = np.full(graph.count, -1, dtype=np.int64)
     where[plan.blocks] = np.arange(count)
     ends = np.sort(where[graph.edges], axis=0)
     order = np.argsort(ends[0], kind="stable")
@@ -138,16 +138,21 @@ def symbolic(plan: Plan) -> SymbolicFactor:
 
 
 def _refusal(plan: Plan, position: int) -> str:
-    block = plan.graph.block(int(plan.blocks[position]))
-    body = block.body
+    graph, number = plan.graph, int(plan.blocks[position])
+    block = graph.block(number)
+    body = tied = block.body
+    if graph.kind[number] == LAM:
+        tied = graph.structure.tied(body)[0]
     force = "fJ" if plan.graph.split else "f"
     remedy = {
         QDD: f"eliminate {Block('pdd', body)} and {Block(force, body)} first, or bracket all three",
         F: f"eliminate {Block('pdd', body)} first, or bracket the two",
         FJ: f"eliminate {Block('pdd', body)} first",
         FC: f"eliminate {Block('pdd', body)} first",
+        LAM: f"eliminate {Block('pdd', tied)} and the joints of its loop first, or leave it out, "
+        "and it comes last",
         PDD: "",
-    }[int(plan.blocks[position]) // plan.graph.structure.n]
+    }[int(graph.kind[number])]
     return (
         f"order {plan.sequence.name!r}: pivot {block} at step {plan.group[position] + 1} "
         f"is structurally zero; {remedy}"

@@ -66,6 +66,7 @@ class Tape:
             inputs.names == tree.names
             and np.array_equal(inputs.parent, tree.parent)
             and np.array_equal(inputs.dof, tree.dof)
+            and inputs.ties == system.structure.ties
             and inputs.pattern.holds(system.entries)
         ):
             raise OrderError(
@@ -92,6 +93,7 @@ def lower(program: Program, system: System) -> Tape:
         system.pattern, tree.names, tree.parent, tree.dof, system.state.S, tuple(sorted(numbers)),
         tuple(letter for letter in UNKNOWNS if letter in letters),
         near=near_centres(tree, system.pattern) if rotations else None,
+        ties=system.structure.ties,
     )  # fmt: skip
     lowering = Lowering(program, inputs)
     kept: list[Chunk] = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from ..blocks import FC, FJ, PDD, QDD, Block, F
+from ..blocks import FC, FJ, LAM, PDD, QDD, Block, F
 from .bracket import Bracket
 from .fronts import RHS, Fronts
 from .orthogonal import orthogonal_program
@@ -108,6 +108,20 @@ class Tracer:
                 fronts.set_rhs(F * n + k, a)
                 if Phi is not None:
                     fronts.set(PDD * n + up, F * n + k, -Phi)
+        self.enter_constraints()
+
+    def enter_constraints(self) -> None:
+        """G_2 pdd_2 - G_1 pdd_1 - compliance lambda = -gamma, and its transpose."""
+        n, w, fronts, side = self.n, self.write, self.fronts, 0
+        for c, tie in enumerate(self.graph.structure.ties):
+            own = LAM * n + c
+            for k, sign in zip(tie.bodies, tie.signs, strict=True):
+                G = w.input("G", side, (tie.rows, 6))
+                fronts.set(own, PDD * n + k, G if sign > 0 else -G)
+                side += 1
+            if tie.compliant:
+                fronts.set(own, own, -w.input("compliance", c, (tie.rows, tie.rows)))
+            fronts.set_rhs(own, -w.input("gamma", c, (tie.rows, 1)))
 
     def enter_split_force(
         self, k: int, up: int, H: Ref | None, Phi: Ref | None, a: Ref | None
@@ -134,7 +148,7 @@ class Tracer:
                 fronts.set(PDD * n + up, kind * n + k, w.neg(w.mul(Phi, basis)))
 
     def solution(self) -> dict[Block, Ref]:
-        """pdd, qdd, f of the tree's own bodies; split forces are put together again."""
+        """pdd, qdd, f of the tree's own bodies, and lam; split forces are put together again."""
         n, w, structure = self.n, self.write, self.graph.structure
         carriers = structure.carriers
         result: dict[Block, Ref] = {}
@@ -157,6 +171,8 @@ class Tracer:
                 force = w.add(self.x[F * n + k], carried)
             assert force is not None
             result[Block("f", name)] = force
+        for c, name in enumerate(structure.constraints):
+            result[Block("lam", name)] = self.x[LAM * n + c]
         return result
 
     # -- groups -------------------------------------------------------------------------------
@@ -164,8 +180,8 @@ class Tracer:
     def base_groups(self, merge: bool = True) -> list[list[tuple[int, ...]]]:
         """Groups of base pivots: (x, z) for a pair, else one dense pivot of one or more blocks.
 
-        With ``merge``, single groups of qdd blocks that end a sequence become one dense pivot: the
-        same scalar operations in the same order, without a block for every pair of joints.
+        With ``merge``, single groups of qdd and lam blocks that end a sequence become one dense
+        pivot: the same scalar operations in the same order, without a block for every pair.
         """
         blocks, pivot, group = self.plan.blocks, self.symbolic.pivot, self.plan.group
         groups: list[list[tuple[int, ...]]] = []
@@ -183,7 +199,7 @@ class Tracer:
                 else:
                     groups[-1].append((int(blocks[t]),))
         tail: list[int] = []
-        while merge and len(groups) > 1 and len(groups[-1]) == 1 and self.is_joint(groups[-1][0]):
+        while merge and len(groups) > 1 and len(groups[-1]) == 1 and self.merges(groups[-1][0]):
             tail = [*groups.pop()[0], *tail]
         return [*groups, [tuple(tail)]] if tail else groups
 
@@ -192,8 +208,13 @@ class Tracer:
             self.symbolic.pivot[self.fronts.position[pivot[0]]] == PAIR_FIRST
         )
 
-    def is_joint(self, pivot: tuple[int, ...]) -> bool:
-        return all(b // self.n == QDD for b in pivot)
+    def merges(self, pivot: tuple[int, ...]) -> bool:
+        return all(self.graph.kind[b] in (QDD, LAM) for b in pivot)
+
+    def joints_of(self, pivot: tuple[int, ...]) -> tuple[int, ...]:
+        """The qdd blocks that a pivot begins with, where nothing but multipliers follows them."""
+        first = tuple(b for b in pivot if self.graph.kind[b] == QDD)
+        return first if first == pivot[: len(first)] and self.merges(pivot) else ()
 
     def group(self, members: list[tuple[int, ...]]) -> None:
         rows = [b for pivot in members for b in pivot]
@@ -218,8 +239,8 @@ class Tracer:
             return PairPivot(w, blocks, A[blocks[0]][blocks[0]])
         sizes = [int(self.graph.size[b]) for b in blocks]
         whole = w.square([[A[b][c] for c in blocks] for b in blocks], sizes)
-        if len(blocks) == self.joints and self.is_joint(blocks):
-            self.inertia, self.inertia_blocks = whole, blocks
+        if self.joints and len(self.joints_of(blocks)) == self.joints:
+            self.inertia, self.inertia_blocks = whole, self.joints_of(blocks)
         self.factored[names] = whole
         steps = [int(self.plan.group[self.fronts.position[b]]) for b in blocks]
         factor = w.factor(

@@ -59,9 +59,11 @@ class Writer:
     # -- leaves -------------------------------------------------------------------------------
 
     def input(self, letter: str, body: int, shape: tuple[int, int]) -> Ref:
+        """A block of (4), of a body; of a constraint, or for G of one of its sides."""
         key = (letter, body)
         if key not in self._inputs:
-            self._inputs[key] = self.emit("input", (), shape, letter == "M", key)
+            symmetric = letter in ("M", "compliance")
+            self._inputs[key] = self.emit("input", (), shape, symmetric, key)
         return self._inputs[key]
 
     def eye(self, size: int) -> Ref:
