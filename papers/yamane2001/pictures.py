@@ -1,0 +1,89 @@
+"""Pictures of Yamane & Nakamura 2001: cost against degrees of freedom, in the paper's lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from analysis.figures.style import new_figure, settings, style_axes, theme
+
+from .growth import Growth
+
+Line = tuple[str, Any, str]  # label, dashes, marker
+
+
+def curves(found: Growth, lines: Mapping[str, Line], style: str) -> Figure:
+    """Solid: virtual work; dashed: unit vectors; dash-dotted: split links, as in the paper."""
+    look = theme(style=style)
+    with settings():
+        figure = new_figure("double", 3.0, look)
+        figure.set_layout_engine("constrained")
+        ax: Any = figure.add_subplot()
+        style_axes(ax, look, grid="both")
+        top = 0.0
+        for i, (method, (label, dash, marker)) in enumerate(lines.items()):
+            y = [total / 1000 for total in found.total(method)]
+            top = max(top, *y)
+            ax.plot(found.dof, y, color=look.series[i], linestyle=dash, linewidth=1.4,
+                    marker=marker, markersize=4, label=label)  # fmt: skip
+        ax.set(xlim=(0, found.dof[-1] + 1), ylim=(0, 1.03 * top))
+        ax.set_xlabel(f"degrees of freedom ({found.n[0]} to {found.n[-1]} {found.variable})")
+        ax.set_ylabel("operations [thousand]")
+        for text in (ax.xaxis.label, ax.yaxis.label):
+            text.set_color(look.ink)
+        ax.legend(frameon=False, labelcolor=look.ink, loc="upper left", handlelength=3.4)
+    return figure
+
+
+def depths(
+    sizes: Sequence[int], panels: Mapping[str, Mapping[str, Sequence[float]]], style: str
+) -> Figure:
+    """One panel a quantity, orders against links, heights on a logarithmic axis."""
+    look = theme(style=style)
+    dashes = ["-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1))]
+    with settings():
+        figure = new_figure("double", 2.7, look)
+        figure.set_layout_engine("constrained")
+        axes = figure.subplots(1, len(panels))
+        for ax, (what, orders) in zip(axes, panels.items(), strict=True):
+            style_axes(ax, look, grid="both")
+            for i, (order, y) in enumerate(orders.items()):
+                ax.plot(sizes, y, color=look.series[i], linestyle=dashes[i], linewidth=1.4,
+                        marker="os^vD"[i], markersize=4, label=order.replace("_", " "))  # fmt: skip
+            ax.set_xscale("log")
+            if max(map(max, orders.values())) < 1000:
+                ax.set_yscale("log")
+            else:
+                ax.set_ylim(0, None)
+            ax.set_xticks(sizes, [str(n) for n in sizes])
+            ax.minorticks_off()
+            ax.set_xlabel("links", color=look.ink)
+            ax.set_title(what, color=look.ink)
+        axes[0].legend(frameon=False, labelcolor=look.ink, fontsize=7, handlelength=3.2)
+    return figure
+
+
+def patterns(panels: Mapping[str, tuple[Any, Any]], style: str) -> Figure:
+    """S: filled squares where joints share a link, plus signs where elimination fills in."""
+    look = theme(style=style)
+    with settings():
+        figure = new_figure("double", 3.5, look)
+        figure.set_layout_engine("constrained")
+        axes = figure.subplots(1, len(panels))
+        for ax, (title, (S, fill)) in zip(axes, panels.items(), strict=True):
+            ax.set_facecolor(look.page)
+            n = len(S)
+            size = 150.0 / n
+            for marks, marker, colour in ((S, "s", look.entry_strong), (fill, "P", look.fill)):
+                i, j = marks.nonzero()
+                ax.scatter(j, i, s=size**2 / 4, marker=marker, color=colour, linewidths=0)
+            ax.set(xlim=(-0.6, n - 0.4), ylim=(n - 0.4, -0.6), aspect="equal")
+            ax.set_xticks([])
+            ax.set_yticks([])
+            ax.set_title(title, color=look.ink)
+            for spine in ax.spines.values():
+                spine.set_color(look.ink)
+                spine.set_linewidth(0.6)
+    return figure

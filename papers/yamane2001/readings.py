@@ -1,0 +1,66 @@
+"""Lines that cannot be meant as printed: a_i+1 below (32), t_i+1 (28), S_J* in (53).
+
+Each is run as printed in :mod:`.recursion`, all else as meant, and held against a certified answer.
+A line is a misprint where qdd is right to rounding with what is meant, and wrong with what is
+printed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import kkt
+from analysis.counts import FAMILIES
+
+from ..paper import Progress
+from ..row import Row
+from .recursion import PRINTED, joint_accelerations
+
+SAYS = {
+    "a": "a_i+1 = h_i+1 - H A_i+1^-1 t_i+1",
+    "t": "t_i+1 = f_i+1 + H_J* n_Ji+1 - b_i+1",
+    "S_J": "q''_i = ... + S_Ji+1,i* n_i+1 - a_Ji",
+}
+MEANT = {
+    "a": "below (32): (23) and (24) give - Gamma_i+1,i A_i^-1 T_i besides, the link i that joint "
+    "i+1 meets",
+    "t": "(28): joint i+1 pushes link i too; (23) leaves - H_Ji+1,i* n_Ji+1 of (15) out",
+    "S_J": "(52), (53): Gamma_J A^-1 Gamma* is not symmetric; its block (i, i+1) is - H_Ji,i "
+    "A_i^-1 H_i+1,i*, which S_Ji+1,i* is not, and which it has the shape of for ball joints only",
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    line: str
+    printed: float  # error of qdd, the line taken as printed
+    meant: float
+
+
+def measure(
+    progress: Progress, *, n: int = 8, family: str = "spherical", lines: tuple[str, ...] = PRINTED
+) -> list[Reading]:
+    """Errors relative to max |qdd| on a chain of n links of a family of analysis.counts."""
+    system = FAMILIES[family].system(n)
+    exact = kkt.certify(system, 20)
+    meant = _error(exact, joint_accelerations(system))
+    found = []
+    for line in lines:
+        progress(SAYS[line])
+        wrong = joint_accelerations(system, printed=(line,))
+        found.append(Reading(line, _error(exact, wrong), meant))
+    return found
+
+
+def _error(exact: kkt.Certified, qdd: object) -> float:
+    error = exact.error(qdd)  # type: ignore[arg-type]
+    return float("inf") if error is None else error
+
+
+def rows(found: list[Reading]) -> list[Row]:
+    return [
+        Row(f"{SAYS[r.line]}", "qdd", [r.printed, r.meant],
+            "error as printed > 1e-6, as meant <= 1e-12",
+            r.printed > 1e-6 and r.meant <= 1e-12, MEANT[r.line])
+        for r in found
+    ]  # fmt: skip

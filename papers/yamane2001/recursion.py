@@ -1,0 +1,112 @@
+"""Section 3 as it stands, in the paper's letters and in numpy: equations (8) to (53) on a chain.
+
+Written from the paper and not from the engine, so that both can be held against each other.  Joint
+k connects body k, which it carries, with body k + 1, numbered tip to base; the last joint's other
+link is the ground, whose A^-1 is 0.  In the paper's letters, k being the carried body,
+
+    H_k,k-1 = K_k        H_k,k = K_k Phi_k*        A_k = M_k        n_J = tau
+
+with K_k H_k* = 0 (11).  Vectors are in the carried body's frame, and h_k = -K_k a_k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import null_space
+
+import kkt
+
+Floats = NDArray[np.float64]
+PRINTED = ("a", "t", "S_J")
+"""Lines that can be taken as printed instead of as meant; see :mod:`.readings`."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Joint k and the link that it carries."""
+
+    A: Floats  # (6, 6) inverse inertia A_k^-1
+    K: Floats  # (N_C, 6) H_k,k-1: constraint, at the carried link
+    K_J: Floats  # (6 - N_C, 6) H_Jk,k-1: along the joint, there
+    H: Floats  # (N_C, 6) H_k,k: constraint, at the carrying link
+    H_J: Floats  # (6 - N_C, 6)
+    h: Floats  # (6,) velocity terms of the relative acceleration
+    t: Floats  # (6,) what drives the carried link when it is free, (28)
+    alone: Floats  # (6,) the same without the joint torque of the next joint out, as (28) prints
+    tau: Floats  # joint torque n_J
+
+    @classmethod
+    def of(cls, system: kkt.System, k: int, carried: list[int]) -> Joint:
+        entries, offset = system.entries, system.tree.offset
+        S = entries.S[offset[k] : offset[k + 1]].T
+        K, K_J = null_space(S.T).T, np.linalg.pinv(S)
+        tau = entries.tau[offset[k] : offset[k + 1]]
+        alone = K_J.T @ tau - entries.b[k]
+        t = alone.copy()
+        for c in carried:
+            S_c = entries.S[offset[c] : offset[c + 1]].T
+            t -= entries.Phi[c] @ np.linalg.pinv(S_c).T @ entries.tau[offset[c] : offset[c + 1]]
+        motion = entries.Phi[k].T
+        return cls(np.linalg.inv(entries.M[k]), K, K_J, K @ motion, K_J @ motion,
+                   entries.a[k], t, alone, tau)  # fmt: skip
+
+
+def joint_accelerations(
+    system: kkt.System, *, symmetric: bool = True, printed: tuple[str, ...] = ()
+) -> Floats:
+    """qdd (N,) of a serial chain, bodies in the tree's order.
+
+    ``symmetric`` mirrors each M_k as an inverse of a symmetric matrix is; without it rounding of
+    one joint is handed on to the next.  ``printed`` names lines of PRINTED to be read literally.
+    """
+    order = [int(k) for k in system.structure.order]  # tip to base
+    up = system.tree.parent
+    if any(up[k] != above for k, above in zip(order, [*order[1:], -1], strict=True)):
+        raise kkt.ModelError(f"{system.name}: section 3 is for serial chains; give one")
+    joints = [Joint.of(system, k, [order[i - 1]] if i else []) for i, k in enumerate(order)]
+    last = len(joints) - 1
+    t = [j.alone if "t" in printed else j.t for j in joints]
+    S: list[Any] = []
+    a, S_J, a_J, down = [], [], [], []
+    for k, j in enumerate(joints):
+        ground = k == last
+        base = np.zeros((6, 6)) if ground else joints[k + 1].A
+        beside = np.zeros(6) if ground or "a" in printed else t[k + 1]
+        S.append(j.K @ j.A @ j.K.T + j.H @ base @ j.H.T)  # below (32)
+        S_J.append(j.K_J @ j.A @ j.K.T + j.H_J @ base @ j.H.T)
+        a.append(j.K @ (j.A @ t[k] - j.h) - j.H @ base @ beside)  # below (32)
+        full = np.zeros(6) if ground else joints[k + 1].t
+        a_J.append(j.K_J @ (j.h - j.A @ j.t) + j.H_J @ base @ full)  # (51)
+        if k:  # (39): joints k - 1 and k are on link k
+            down.append(-j.K @ j.A @ joints[k - 1].H.T)
+    M: list[Floats] = []
+    n: list[Floats] = []
+    for k in range(last + 1):  # path 1: (40), (41)
+        pivot, moved = S[k], a[k]
+        if k:
+            pivot = pivot - down[k - 1] @ M[k - 1] @ down[k - 1].T
+            moved = moved - down[k - 1] @ n[k - 1]
+        inverse = np.linalg.inv(pivot)
+        M.append((inverse + inverse.T) / 2 if symmetric else inverse)
+        n.append(M[k] @ moved)
+    for k in range(last - 1, -1, -1):  # path 2: (47)
+        n[k] = n[k] - M[k] @ down[k].T @ n[k + 1]
+    qdd = np.zeros(len(system.entries.tau))
+    for k, j in enumerate(joints):  # (53), counted from the carried link
+        relative = S_J[k] @ n[k] + a_J[k]
+        if k:
+            out = joints[k - 1]
+            relative = relative - j.K_J @ j.A @ out.H.T @ n[k - 1]
+        if k < last:
+            beyond = joints[k + 1]
+            literal = -j.H @ beyond.A @ beyond.K_J.T
+            right = -j.H_J @ beyond.A @ beyond.K.T
+            block = literal if "S_J" in printed and literal.shape == right.shape else right
+            relative = relative + block @ n[k + 1]
+        body = order[k]
+        qdd[system.tree.offset[body] : system.tree.offset[body + 1]] = -relative
+    return qdd

@@ -1,0 +1,145 @@
+"""Section 6: virtual work, ABA and the constraint force algorithm as pivot sequences.
+
+The paper compares in words and leaves operations to later work.  All of them are orders on one
+matrix: ABA takes body by body; the others first set every body free, and then eliminate the
+constraint forces, leaf to root (virtual work), every other one first (CFA), or halving the chain.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import analysis
+import kkt
+import orderings
+from analysis.proofs.ascher1996 import Articulated
+from analysis.proofs.claim import Equal
+from analysis.row import Row as Compared
+
+from ..paper import Progress
+from ..row import Row
+
+ORDERS = ("abm", "virtual_work", "constraint_force", "divide_and_conquer", "lagrange")
+SHAPES = ((2, 3, 4, 0), (3, 3, 5, 5, 0), (4, 4, 4, 0))  # parents, tip to base, 0 a root
+
+
+@dataclass(frozen=True)
+class Comparison:
+    tables: Mapping[str, Sequence[Compared]]  # robot -> orders in both formats
+    sizes: tuple[int, ...]  # chains of 2^h - 1 links
+    heights: Mapping[str, tuple[int, ...]]  # order -> for each size
+    flops: Mapping[str, tuple[int, ...]]
+    forces: Mapping[str, tuple[int, int]]  # order -> operations of qdd, of qdd and all forces
+    pivots: Mapping[str, bool]  # tree -> M_k^-1 is both sides' articulated mobility
+
+
+def measure(
+    progress: Progress, *, largest: int = 6, joint: str = "spherical", leaves: int = 12
+) -> Comparison:
+    """Chains of 2^h - 1 links, h = 2 to ``largest``, a star, a humanoid; fractions for M_k."""
+    sizes = tuple(2**h - 1 for h in range(2, largest + 1))
+    heights: dict[str, list[int]] = {name: [] for name in ORDERS}
+    flops: dict[str, list[int]] = {name: [] for name in ORDERS}
+    for n in sizes:
+        progress(f"chain of {n}")
+        system = kkt.build(kkt.chain(n, joint=joint))
+        for name in ORDERS:
+            tape = kkt.trace(system, orderings.get(name))
+            assert tape.program.symbolic is not None
+            heights[name].append(tape.program.symbolic.height)
+            flops[name].append(tape.flops)
+    robots = [kkt.chain(sizes[-1], joint=joint), kkt.star(leaves, joint=joint), kkt.humanoid()]
+    tables = {}
+    for graph in robots:
+        system = kkt.build(graph)
+        progress(f"comparing on {system.name}")
+        names = [*ORDERS, "virtual_work_split"] if "star" in system.name else list(ORDERS)
+        tables[system.name] = analysis.compare(system, names, ("float32", "float64")).rows
+    chain = kkt.build(robots[0])
+    forces = {name: with_forces(chain, name) for name in ("virtual_work", "abm")}
+    progress("pivots in exact fractions")
+    pivots = {str(shape): both_sides(shape) for shape in SHAPES}
+    return Comparison(tables, sizes, {k: tuple(v) for k, v in heights.items()},
+                      {k: tuple(v) for k, v in flops.items()}, forces, pivots)  # fmt: skip
+
+
+def with_forces(system: kkt.System, order: str) -> tuple[int, int]:
+    """Operations that qdd needs, and those that qdd and every joint's whole force need."""
+    tape = kkt.trace(system, orderings.get(order))
+    each = np.diff(tape.first)
+    return tuple(int(each[tape.program.live(kinds)].sum()) for kinds in (("qdd",), ("qdd", "f")))  # type: ignore[return-value]
+
+
+def both_sides(parents: tuple[int, ...]) -> bool:
+    """M_k^-1 = K_k ((I^A_k)^-1 + Phi* (I^A_p so far)^-1 Phi) K_k*, in exact fractions.
+
+    ``so far``: what the carrying link p has become when joint k's turn comes, its earlier children
+    attached.  The left is the engine's pivot by virtual work, I^A are its entries by ABM.
+    """
+    t = Articulated(parents).t
+    for k in t.bodies:
+        t.bases(k)
+    agree = []
+    for k in t.bodies:
+        before = t.after("abm", k - 1)
+        C, p = t.C(k), t.parent(k)
+        mobility = before.entry(("pdd", k), ("pdd", k)).I
+        if p:
+            carrying = before.entry(("pdd", p), ("pdd", p)).I
+            mobility = mobility + t.Phi(p, k).T * carrying * t.Phi(p, k)
+        pivot = t.after("virtual_work", 2 * len(parents) + k).pivot(("fC", k))
+        agree.append(Equal(f"M_{k}^-1", t, -pivot, C.T * mobility * C).numbers_agree())
+    return all(agree)
+
+
+def rows(found: Comparison) -> list[Row]:
+    n = found.sizes[-1]
+    extra = {name: after - before for name, (before, after) in found.forces.items()}
+    base = {name: before for name, (before, _) in found.forces.items()}
+    steps = found.heights
+    logs = [b - a for a, b in itertools.pairwise(steps["constraint_force"])]
+    each = [b - a for a, b in itertools.pairwise(steps["virtual_work"])]
+    result = [
+        Row("6.1: M_i+1 is an inertia much like ABI, with the other link in it", "in words",
+            "M_k^-1 = K_k ((I^A_k)^-1 + Phi* (I^A_p)^-1 Phi) K_k*",
+            f"exact fractions on {len(found.pivots)} trees", all(found.pivots.values()),
+            "I^A_p as it is when joint k's turn comes: on a chain A_p alone"),
+        Row(f"6.1: constraint forces besides qdd, operations on {n} links", "a by-product; ABA "
+            "needs a further pass",
+            f"virtual work +{extra['virtual_work']:,}, ABM +{extra['abm']:,}",
+            "fewer for virtual work", extra["virtual_work"] < extra["abm"],
+            f"of {base['virtual_work']:,} and {base['abm']:,} for qdd alone"),
+        Row("6.2: height of CFA, doubling the links", "O(log N) steps in parallel [4]", logs,
+            "the same number of steps more each time", len(set(logs)) == 1,
+            f"virtual work: {', '.join(map(str, each))} more"),
+    ]  # fmt: skip
+    for robot, table in found.tables.items():
+        for one in table:
+            if one.format == "float32":
+                double = next(
+                    r.error for r in table if r.order == one.order and r.format == "float64"
+                )
+                result.append(Row(
+                    f"{robot}, {one.order}", None,
+                    [one.fill_blocks, one.flops, one.height, one.error, double],
+                    "none: fill, operations, height, error in float32, in float64", None,
+                ))  # fmt: skip
+    return result
+
+
+def figures(found: Comparison, style: str) -> dict[str, Any]:
+    from .pictures import depths
+
+    panels = {
+        "operations a link": {
+            name: [flops / n for flops, n in zip(each, found.sizes, strict=True)]
+            for name, each in found.flops.items()
+        },
+        "height: steps that must wait for each other": found.heights,
+    }
+    return {"section6": depths(found.sizes, panels, style)}
