@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from importlib.resources import files
 from xml.etree import ElementTree
 
 import pytest
@@ -12,6 +13,7 @@ import kkt
 import orderings
 from analysis.cli import main
 from analysis.explorer import explorer_data, write_folder, write_page
+from analysis.explorer.data import text_of
 from analysis.figures.style import DARK, LIGHT
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -269,6 +271,73 @@ def test_an_order_is_opened_from_a_file(opened, tmp_path):
     path.write_text(json.dumps([[["qdd", "j3"]]]))
     page.set_input_files("input[type=file]", path)
     page.locator("[role=status]", has_text="mine.json: qdd_j3 is structurally zero").wait_for()
+    assert "step 2 of 2" in counter(page)  # the order before is still there
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ("[", "is not JSON"),
+        ({"steps": []}, "holds no list of groups"),
+        ({"groups": [["pdd"]]}, 'step 1 holds "pdd"; a block is ["pdd", "link1"]'),
+        ([["pdd:j3"], [7, 13]], "step 2 names its pivot by numbers, which only pivotree solve"),
+        ([["pdd:j9"]], "this model has no block pdd j9"),
+        ({"groups": [], "rule": {}}, 'holds "rule"; write "rules"'),
+        ({"groups": [], "links": "split"}, 'links are "split"; this page has whole'),
+        ({"groups": [], "rules": {"coupel": "carried"}}, 'switch "coupel" is unknown; use couple,'),
+        ({"groups": [], "rules": {"couple": "loose"}}, "use inverse or carried"),
+        (
+            {"groups": [], "rules": {"elimination": "orthogonal", "couple": "carried"}},
+            "switch couple means nothing to elimination orthogonal",
+        ),
+    ],
+)
+def test_a_file_that_the_page_cannot_honour_is_refused(opened, tmp_path, document, said):
+    path = tmp_path / "mine.json"
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    page = opened("chain:3", "abm@2")
+    page.set_input_files("input[type=file]", path)
+    page.locator("[role=status].refused", has_text="Refused: mine.json").wait_for()
+    assert said in status(page) and "step 2 of 3" in counter(page)
+
+
+def test_a_file_keeps_its_switches_and_links(opened, tmp_path):
+    system = system_of("chain:3")
+    orders = ["abm", "gain_abm", "modified_abm_stretched"]
+    data = explorer_data(system, "chain:3", orders, ["float32"])
+    path_of_page = write_page(data, tmp_path / "page.html")
+    gain = {"rank_update": "gain", "couple": "inverse"}  # the second is as usual, and left out
+    for name, links, rules, kept in [
+        ("gain_abm", "whole", gain, {"rank_update": "gain"}),
+        ("modified_abm_stretched", "stretched", {}, {}),
+    ]:
+        groups = kkt.plan(orderings.get(name), system.structure).sequence.groups
+        listed = [[[kind, text_of(body)] for kind, body in group] for group in groups]
+        path = tmp_path / "mine.json"
+        path.write_text(json.dumps({"groups": listed[:2], "links": links, "rules": rules}))
+        page = opened(path_of_page)
+        page.set_input_files("input[type=file]", path)
+        page.locator(".counter", has_text="step 2 of 2").wait_for()
+        code = page.evaluate("decodeURIComponent(location.hash)").removeprefix("#order=")
+        again = opened(path_of_page, code)  # the address keeps them, too
+        assert "step 2 of 2" in counter(again)
+        again.locator("summary", has_text="Export").click()
+        with again.expect_download() as waiting:
+            again.get_by_role("button", name="Export as json").click()
+        saved = json.loads(waiting.value.path().read_text())
+        assert (saved["links"], saved["rules"], saved["groups"]) == (links, kept, listed[:2])
+
+
+def test_switches_of_the_page_are_the_engines():
+    text = (files("analysis.explorer") / "static" / "opening.mjs").read_text(encoding="utf-8")
+    table = re.search(r"RULES = \{(.*?)\n\};", text, re.S)[1]
+    found = {k: re.findall(r'"(\w+)"', v) for k, v in re.findall(r"(\w+): \[(.*?)\]", table)}
+    usual = vars(kkt.Rules())
+    assert {name: choices[0] for name, choices in found.items()} == usual
+    for name, choices in found.items():
+        with pytest.raises(kkt.OrderError) as told:
+            kkt.Rules(**{name: "none"})
+        assert str(told.value).endswith(f"use {' or '.join(choices)}")
 
 
 def test_the_order_is_shared_in_the_address(opened):
@@ -366,6 +435,26 @@ def test_exports_are_what_they_say(opened, kind, tmp_path, capsys):
         assert fill == 2
         assert main(["solve", "chain:3", "--order", str(path), "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["error"] < 1e-14
+
+
+def test_a_range_of_steps_is_exported(opened):
+    page = opened("chain:3", "abm@1")
+    page.locator("summary", has_text="Export").click()
+    first = page.get_by_label("First step")
+    assert not first.is_visible()
+    page.select_option("aside select", "range")
+    first.fill("1")
+    page.get_by_label("Last step").fill("2")  # one that is still ahead
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Export as tikz").click()
+    assert waiting.value.suggested_filename == "chain_3_abm_1_2.tex"
+    text = waiting.value.path().read_text()
+    assert [*dict.fromkeys(re.findall(r"abm: step (\d)", text))] == ["1", "2"]
+    assert "step 1 of 3" in counter(page)
+    assert page.evaluate("location.hash").endswith("abm%401")
+    first.fill("3")
+    page.get_by_role("button", name="Export as tikz").click()
+    assert "Refused: there are steps 0 to 3, not 3 to 2" in status(page)
 
 
 def test_dark_light_and_paper(opened):

@@ -15,8 +15,8 @@ from .palette import colour_rules, palette
 
 # Parts of the module in the order in which they are joined: each after those that it imports.
 PARTS = (
-    "graph", "engine", "arithmetic", "numbers", "model", "session", "labels", "mathml", "texlayout",
-    "formula", "scene", "render", "pdf", "dom", "words", "exporting", "challenges", "linked",
+    "graph", "engine", "arithmetic", "numbers", "model", "opening", "session", "labels", "mathml",
+    "texlayout", "formula", "scene", "render", "pdf", "dom", "words", "exporting", "challenges", "linked",
     "help", "panels", "board", "boards", "large", "controls", "views", "explorer",
 )  # fmt: skip
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)

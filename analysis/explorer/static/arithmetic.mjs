@@ -40,15 +40,17 @@ export function rounding(format) {
   };
 }
 
+// Rows of numbers that nobody changes once they are made; plain lists, which take least to make.
 export class Block {
   constructor(rows, columns, values) {
     this.rows = rows;
     this.columns = columns;
-    this.values = values ?? new Float64Array(rows * columns);
+    this.values = values ?? new Array(rows * columns).fill(0);
   }
 
   get t() {
     const { rows, columns, values } = this;
+    if (rows === 1 || columns === 1) return new Block(columns, rows, values);
     const out = new Block(columns, rows);
     for (let i = 0; i < rows; i++)
       for (let j = 0; j < columns; j++) out.values[j * rows + i] = values[i * columns + j];
@@ -188,6 +190,11 @@ function arithmetic(plus, times, over) {
       }
     return out;
   };
-  const sub = (A, B) => add(A, neg(B));
+  const sub = (A, B) => {
+    if (!A || !B) return A ?? neg(B);
+    const out = new Block(A.rows, A.columns);
+    for (let i = 0; i < out.values.length; i++) out.values[i] = plus(A.values[i], -B.values[i]);
+    return out;
+  };
   return { neg, add, sub, mul, factor, forward, solve, inner };
 }

@@ -83,7 +83,7 @@ class Explorer {
 
   _build() {
     const { data } = this;
-    const say = (text) => this.say(text);
+    const say = (...told) => this.say(...told);
     this.status = h("p", { class: "status", role: "status", "aria-live": "polite" });
     this.board = new Board(this.session, this.look, {
       pick: (i, j) => this.pick(i, j),

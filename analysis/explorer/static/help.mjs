@@ -28,7 +28,7 @@ const KEYS = {
 
 // What a key is for, or null: not while something is typed, or a slider is moved.
 export function actionOf({ key, target, ctrlKey, metaKey, altKey, shiftKey }) {
-  const typing = target.matches("input[type=text], select, textarea");
+  const typing = target.matches("input[type=text], input[type=number], select, textarea");
   const sliding = target.matches("input[type=range]") && ["Home", "End"].includes(key);
   if (typing || sliding || altKey) return null;
   const plain = key.length === 1 ? key.toLowerCase() : key;

@@ -26,7 +26,7 @@ export function blocksOf(entries, dof, round) {
     result[letter] = dof.map((d, k) => {
       const [rows, columns] = shapes[letter](d);
       if (!rows || !columns) return null;
-      const values = Float64Array.from(entries[letter][k], round);
+      const values = Array.from(entries[letter][k], round);
       return values.some((x) => x !== 0) ? new Block(rows, columns, values) : null;
     });
   return result;
@@ -38,7 +38,7 @@ export function residueBlocks(masks, dof) {
   const value = (code) => (code === "2" ? next() : Number(code));
   const fill = (rows, columns, mask) =>
     rows && columns && mask.includes("1") + mask.includes("2")
-      ? new Block(rows, columns, Float64Array.from(mask, value))
+      ? new Block(rows, columns, Array.from(mask, value))
       : null;
   const result = { a: [], b: [], tau: [], M: [], H: [], Phi: [], B: [], C: [] };
   dof.forEach((d, k) => {
@@ -58,7 +58,7 @@ function bases(ops, H, rows) {
   const beside = [0, 1, 2, 3, 4, 5].filter((i) => !rows.includes(i));
   const columns = (picked) => {
     const values = rows.flatMap((_, r) => picked.map((c) => H.values[6 * r + c]));
-    return new Block(rows.length, picked.length, Float64Array.from(values));
+    return new Block(rows.length, picked.length, Array.from(values));
   };
   const spread = (block, unit) => {
     if (!block && !unit) return null;
@@ -146,14 +146,15 @@ export class Model {
     }
     if (this.stopped) record.bare = true;
     if (record.bare) return record;
-    if (this.rank) {
-      const singular = this.rank.singular(record);
-      if (singular) {
-        this.engine.undo();
-        return { refused: this._singular(singular), block: singular.block };
-      }
+    this.rank?.eliminate(record);
+    const singular = this.rank?.singular();
+    if (singular) {
+      this.rank.undo();
+      this.engine.undo();
+      return { refused: this._singular(singular), block: singular.block };
     }
-    for (const numbers of this._numbers) numbers.eliminate(record);
+    this.low?.eliminate(record);
+    this.high?.eliminate(record);
     record.lost = this.lostBy(record);
     return record;
   }

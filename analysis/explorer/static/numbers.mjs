@@ -78,17 +78,16 @@ export class Numbers {
       const outside = [...new Set(rows.flatMap((b) => column.get(b)))].filter((o) => !rows.includes(o));
       const work = new Bracket(this, rows, outside);
       for (const pivot of pivots) step.pivots.push(...work.border(pivot));
-      for (const [o1, o2, block] of work.updates()) this._add(o1, o2, block, step);
+      work.update((o1, o2, block) => this._subtract(o1, o2, block, step));
       step.finish.push((x) => work.solve(x));
     }
     this.steps.push(step);
     return step;
   }
 
-  // The first pivot of a record that is singular: { block, rank, size }, or null.
-  singular(record) {
-    const step = this.eliminate(record);
-    this.undo();
+  // The first singular pivot of the last step: { block, rank, size }, or null.
+  singular() {
+    const step = this.steps.at(-1);
     const values = new Map();
     for (const { block, value } of step.pivots) values.set(block, [...(values.get(block) ?? []), value]);
     for (const [block, own] of values) {
@@ -98,13 +97,13 @@ export class Numbers {
     return null;
   }
 
-  _add(i, j, block, step) {
+  _subtract(i, j, block, step) {
     if (!block) return;
     const key = this.key(i, j);
     const place = this.apart ? this.own : this.more;
     const before = place.get(key);
     step.changed.push([key, before]);
-    place.set(key, this.ops.add(before ?? null, j === RHS || i <= j ? block : block.t));
+    place.set(key, this.ops.sub(before ?? null, j === RHS || i <= j ? block : block.t));
   }
 
   undo() {
@@ -197,9 +196,11 @@ class Bracket {
   }
 
   // Steps 2 and 3: the inverse meets the couplings, and the update is formed whole.
-  *updates() {
+  // ``subtract`` is told of every block (i, j) that is to be subtracted from what is left.
+  update(subtract) {
     const { ops, outside, C } = this;
-    const width = (o) => this.numbers.graph.size[o];
+    const { size } = this.numbers.graph;
+    const turned = new Map(outside.map((o) => [o, [...C.get(o)].map(([b, c]) => [b, c.t])]));
     const X = new Map();
     const solved = (o) => {
       if (!X.has(o))
@@ -211,18 +212,18 @@ class Bracket {
         );
       return X.get(o);
     };
-    for (let at = 0; at < outside.length; at++) {
-      for (const o2 of outside.slice(at)) {
-        const [a, b] = width(o2) <= width(outside[at]) ? [outside[at], o2] : [o2, outside[at]];
-        let total = null;
-        for (const [i, c] of C.get(a)) total = ops.add(total, ops.mul(c.t, solved(b).get(i) ?? null));
-        if (total && a === b) total = total.mirrored;
-        yield [a, b, ops.neg(total)];
+    // C_a^T x, of the rows that both have
+    const inner = (a, x) =>
+      turned.get(a).reduce((sum, [i, c]) => ops.add(sum, ops.mul(c, x.get(i) ?? null)), null);
+    outside.forEach((o, at) => {
+      for (let next = at; next < outside.length; next++) {
+        const other = outside[next];
+        const [a, b] = size[other] <= size[o] ? [o, other] : [other, o];
+        const total = inner(a, solved(b));
+        subtract(a, b, total && a === b ? total.mirrored : total);
       }
-      let right = null;
-      for (const [i, c] of C.get(outside[at])) right = ops.add(right, ops.mul(c.t, this.z.get(i) ?? null));
-      yield [outside[at], RHS, ops.neg(right)];
-    }
+      subtract(o, RHS, inner(o, this.z));
+    });
   }
 
   // x = B^-1 (y - C x of the outside), stage by stage.

@@ -5,6 +5,7 @@ import { math, spoken } from "./mathml.mjs";
 import { formula } from "./formula.mjs";
 import { challengesOf } from "./challenges.mjs";
 import { KINDS_OF_FILE, download, exported } from "./exporting.mjs";
+import { orderIn } from "./opening.mjs";
 import { lostText } from "./scene.mjs";
 import { foretold } from "./words.mjs";
 import { unit } from "./arithmetic.mjs";
@@ -298,19 +299,25 @@ export function checkpointPanel(session, go, say) {
 export function exportPanel(session, look, palette, say, drawn) {
   const { node, body } = panel("Export");
   node.open = false;
-  const range = select(
-    "what",
-    [
-      ["step", "this step"],
-      ["range", "all steps so far"],
-    ],
-    "step",
-    () => {},
-  );
+  const step = (label, value) =>
+    h("input", { type: "number", min: "0", step: "1", value, placeholder: "now", "aria-label": label });
+  const ends = [step("First step", "0"), step("Last step", "")];
+  const between = h("label", { class: "row", hidden: true }, "from ", ends[0], " to ", ends[1]);
+  const what = [
+    ["step", "this step"],
+    ["range", "a range of steps"],
+  ];
+  const range = select("what", what, "step", (value) => (between.hidden = value !== "range"));
   const make = async (kind) => {
-    const { engine } = session();
-    const first = range.list.value === "range" ? 0 : engine.step;
-    const [blob, file] = await exported(session(), look, palette(), kind, first, engine.step);
+    const { engine, length } = session();
+    const steps = ends.map(({ value }) => (value === "" ? engine.step : Number(value)));
+    const [first, last] = between.hidden ? [engine.step, engine.step] : steps;
+    const whole = Number.isInteger(first) && Number.isInteger(last);
+    if (!whole || first < 0 || first > last || last > length) {
+      say(`Refused: there are steps 0 to ${length}, not ${first} to ${last}.`, true);
+      return;
+    }
+    const [blob, file] = await exported(session(), look, palette(), kind, first, last);
     download(blob, file);
     const more =
       kind === "json" && !engine.done
@@ -323,25 +330,21 @@ export function exportPanel(session, look, palette, say, drawn) {
     accept: ".json,application/json",
     "aria-label": "Open an order",
     onchange: async (event) => {
+      const [file] = event.target.files;
       try {
-        const document = JSON.parse(await event.target.files[0].text());
-        const groups = Array.isArray(document) ? document : document.groups;
-        session().setNamed(
-          groups.map((group) =>
-            group.map((b) => (typeof b === "string" ? b.split(/:(.*)/s) : b.map(String))),
-          ),
-        );
+        const order = orderIn(await file.text());
+        session().setNamed(order);
         drawn();
-        say(`${event.target.files[0].name}: ${plural(groups.length, "step")}.`);
+        say(`${file.name}: ${plural(order.groups.length, "step")}.`);
       } catch (error) {
-        drawn();
-        say(`Refused: ${event.target.files[0].name}: ${error.message}.`);
+        say(`Refused: ${file.name}: ${error.message}.`, true);
       }
       event.target.value = "";
     },
   });
   body.append(
     range.node,
+    between,
     h(
       "div",
       { class: "row" },

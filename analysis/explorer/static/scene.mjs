@@ -165,32 +165,21 @@ function fitted(tex, { x, y, w, h }, behind, turnable) {
   };
 }
 
+// Circles around the cells of pivots: on the diagonal, or two beside it.
+function circles(pivots, box, least, line) {
+  const cells = pivots.flatMap(([x, z = x]) => (x === z ? [[x, x]] : [[x, z], [z, x]]));
+  return cells.flatMap(([i, j]) => {
+    const { x, y, w, h } = box(i, j);
+    const r = Math.min(w, h) / 2 - 1;
+    return r < least ? [] : [{ t: "ellipse", x: x + w / 2, y: y + h / 2, rx: r, ry: r, ...line }];
+  });
+}
+
 function pivotCircles(engine, box, named) {
   const last = engine.steps.at(-1);
-  const items = [];
-  for (const record of named ? engine.steps : last ? [last] : [])
-    for (const [x, z] of record.pivots)
-      for (const [i, j] of z === undefined
-        ? [[x, x]]
-        : [
-            [x, z],
-            [z, x],
-          ]) {
-        const { x: left, y: top, w, h } = box(i, j);
-        const r = Math.min(w, h) / 2 - 1;
-        if (r < 2.5) continue;
-        const c = record === last ? "ink" : "faint";
-        items.push({
-          t: "ellipse",
-          x: left + w / 2,
-          y: top + h / 2,
-          rx: r,
-          ry: r,
-          c,
-          lw: record === last ? 2 : 1,
-        });
-      }
-  return items;
+  return (named ? engine.steps : engine.steps.slice(-1)).flatMap((record) =>
+    circles(record.pivots, box, 2.5, record === last ? { c: "ink", lw: 2 } : { c: "faint", lw: 1 }),
+  );
 }
 
 // Corners of the blocks of an open bracket, as large square brackets around each.
@@ -219,28 +208,7 @@ function previewed(engine, preview, box) {
     for (const at of [box(i, j), box(j, i)])
       items.push({ t: "rect", ...grown(at, -1), line: "new", lw: 2, dash: true, c: "ghost" });
   }
-  for (const [x, z] of preview.pivots)
-    for (const [i, j] of z === undefined
-      ? [[x, x]]
-      : [
-          [x, z],
-          [z, x],
-        ]) {
-      const { x: left, y: top, w, h } = box(i, j);
-      const r = Math.min(w, h) / 2 - 1;
-      if (r > 2)
-        items.push({
-          t: "ellipse",
-          x: left + w / 2,
-          y: top + h / 2,
-          rx: r,
-          ry: r,
-          c: "ink",
-          lw: 1.5,
-          dash: true,
-        });
-    }
-  return items;
+  return [...items, ...circles(preview.pivots, box, 2, { c: "ink", lw: 1.5, dash: true })];
 }
 
 function margins({ rows, edge, margin }, { labels }) {

@@ -2,6 +2,7 @@
 
 import { Engine, completion } from "./engine.mjs";
 import { Model } from "./model.mjs";
+import { formOf } from "./opening.mjs";
 
 export class Session {
   constructor(data, format = "float32", frame = null) {
@@ -20,6 +21,12 @@ export class Session {
     this.name = order ? name : "";
     this.form = order ?? { links: "whole", split, rules: {} };
     this.plan = order?.groups ?? [];
+    this.restart();
+  }
+
+  // An order of one's own, from the start, on links and with switches that the page knows.
+  begin(form) {
+    Object.assign(this, { name: "", form, plan: [] });
     this.restart();
   }
 
@@ -92,11 +99,7 @@ export class Session {
 
   // Whether the steps so far are those of the registered order.
   get onPlan() {
-    const same = (a, b) => a.length === b.length && a.every((x) => b.includes(x));
-    return (
-      this.plan.length > 0 &&
-      this.engine.groups.every((g, at) => at < this.plan.length && same(g, this.plan[at]))
-    );
+    return this.plan.length > 0 && this.engine.groups.every((group, at) => same(group, this.plan[at]));
   }
 
   get next() {
@@ -152,26 +155,39 @@ export class Session {
     return groups.map((g) => g.map((b) => [kinds[graph.kind(b)], graph.structure.names[graph.body(b)]]));
   }
 
-  // Groups of [kind, body] as blocks; throws where one is unknown.
-  setNamed(groups) {
+  // Show groups of [kind, body]; where they cannot be done, throws and leaves all as it was.
+  setNamed({ groups, links, rules }) {
     const split = groups.flat().some(([kind]) => kind === "fJ" || kind === "fC");
-    this.choose("", split);
-    for (const group of groups) {
-      const members = group.map(([kind, body]) => this.engine.graph.find(kind, body));
-      if (members.includes(-1)) throw new Error(`unknown block ${group[members.indexOf(-1)].join(" ")}`);
-      const record = this.model.eliminate(members);
-      if (record.refused) throw new Error(record.refused);
+    const form = formOf(this.data, split, links, rules);
+    const before = { ...this };
+    this.begin(form);
+    try {
+      for (const group of groups) {
+        const members = group.map(([kind, body]) => this.engine.graph.find(kind, body));
+        const unknown = group[members.indexOf(-1)];
+        if (unknown) throw new Error(`this model has no block ${unknown.join(" ")}`);
+        const record = this.model.eliminate(members);
+        if (record.refused) throw new Error(record.refused);
+      }
+    } catch (error) {
+      Object.assign(this, before);
+      throw error;
     }
   }
 
-  // "abm@2" while an order is replayed, else the user's groups: "w.p0q0f0.p1f1".
+  // "abm@2" while an order is replayed, else the user's groups, forces whole or split: "w.p0q0f0.p1f1",
+  // with links and switches that are not the usual ones: "w;links=stretched.p0q0f0".
   get code() {
-    if (this.onPlan && !this.model.redoable.length) return `${this.name}@${this.engine.step}`;
-    if (this.form.links !== "whole") return `${this.name}@${Math.min(this.engine.step, this.plan.length)}`;
+    const ahead = this.model.redoable.toReversed();
+    if (this.onPlan && ahead.every((group, at) => same(group, this.plan[this.engine.step + at])))
+      return `${this.name}@${this.engine.step}`;
     const { graph } = this.engine;
+    const { split, links, rules } = this.form;
+    const said = Object.entries(links === "whole" ? rules : { links, ...rules });
+    const form = [split ? "s" : "w", ...said.map((pair) => pair.join("="))].join(";");
     const letters = "pqfjc";
     const text = this.engine.groups.map((g) => g.map((b) => letters[graph.kind(b)] + graph.body(b)).join(""));
-    return [this.form.split ? "s" : "w", ...text].join(".");
+    return [form, ...text].join(".");
   }
 
   setCode(code) {
@@ -181,8 +197,14 @@ export class Session {
       return !this.jump(Number(replay[2]));
     }
     const [form, ...groups] = code.split(".");
-    if (form !== "w" && form !== "s") return false;
-    this.choose("", form === "s");
+    const [letter, ...said] = form.split(";");
+    if (letter !== "w" && letter !== "s") return false;
+    const { links, ...rules } = Object.fromEntries(said.map((pair) => pair.split("=")));
+    try {
+      this.begin(formOf(this.data, letter === "s", links, rules));
+    } catch {
+      return false;
+    }
     const { graph } = this.engine;
     for (const group of groups) {
       const members = [...group.matchAll(/([pqfjc])(\d+)/g)].map(
@@ -193,6 +215,11 @@ export class Session {
     }
     return true;
   }
+}
+
+// Whether two groups hold the same blocks.
+function same(a, b) {
+  return a.length === b?.length && a.every((x) => b.includes(x));
 }
 
 // Fill and operations of an order, by structure alone: { fill, flops } after each step.
