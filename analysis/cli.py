@@ -1,5 +1,6 @@
 """The command line: ``pivotree compare``, ``solve``, ``spy``, ``figure``, ``blame``,
-``report``, ``list``, ``counts``, ``prove``, ``explore``, ``reproduce``, ``orders``.
+``report``, ``list``, ``counts``, ``prove``, ``explore``, ``simulate``, ``reproduce``,
+``orders``.
 
 Exit 0 done; 1 a comparison in which no order gave an answer, a proof that failed, or a criterion
 of a paper that is missed; 2 bad input, with one line on standard error; 130 interrupted by Ctrl-C.
@@ -162,6 +163,30 @@ def parser() -> argparse.ArgumentParser:
     explore.add_argument("--port", type=int, help="of the served page (any that is free)")
     explore.add_argument("--no-browser", action="store_true", help="print the address only")
 
+    simulate = commands.add_parser(
+        "simulate", help="what an order's rounding costs an adaptive integrator"
+    )
+    _add_model(simulate, frames=False)
+    simulate.add_argument("--order", default="crbm,abm", help="comma-separated (crbm,abm)")
+    simulate.add_argument("--format", default="float32", help="comma-separated (float32)")
+    simulate.add_argument(
+        "--integrator", default="cash_karp", metavar="I",
+        help="cash_karp (adaptive, of Numerical Recipes), midpoint (symplectic), or scipy's RK45, "
+        "DOP853, Radau, BDF, LSODA",
+    )  # fmt: skip
+    for name, kind, default, what in (
+        ("seconds", float, 10.0, "of motion (10)"),
+        ("eps", float, 1e-4, "accuracy of each step (1e-4)"),
+        ("step", float, 0.01, "first step, of midpoint every one [s] (0.01)"),
+        ("steps", int, 10_000, "after which a run is given up (10000)"),
+        ("runs", int, 1, "from starts one roundoff apart (1)"),
+        ("seed", int, 0, "of the starts (0)"),
+    ):
+        simulate.add_argument(f"--{name}", type=kind, default=default, metavar="X", help=what)
+    simulate.add_argument("--state", default="float64", help="number type of the integrator")
+    simulate.add_argument("--json", action="store_true", help="print one JSON document")
+    simulate.add_argument("-o", "--output", metavar="DIR", help="write the picture of the steps")
+
     reproduce = commands.add_parser("reproduce", help="what the papers print, beside ours")
     reproduce.add_argument(
         "paper", metavar="PAPER",
@@ -190,11 +215,14 @@ def _add_refinement(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_model(command: argparse.ArgumentParser, state: bool = True, needed: bool = True) -> None:
+def _add_model(
+    command: argparse.ArgumentParser, state: bool = True, needed: bool = True, frames: bool = True
+) -> None:
     command.add_argument("model", metavar="MODEL", nargs=None if needed else "?", help=MODEL_HELP)
     if state:
         for name, what in (("q", "positions"), ("qd", "rates"), ("tau", "efforts")):
             command.add_argument(f"--{name}", metavar="X,X,...", help=f"joint {what}")
+    if state and frames:
         command.add_argument(
             "--frames", default="given", metavar="HOW", help="given, or aligned with the joint axes"
         )

@@ -67,7 +67,7 @@ def structure(before: Any, after: Any, circled: list[tuple[int, int]], style: st
     look = theme(style=style)
     n = len(before)
     with settings():
-        figure = new_figure("double", 3.6, look)
+        figure = new_figure("double", 4.0, look)
         figure.set_layout_engine("constrained")
         panels = figure.subplots(1, 2)
         for ax, marks, title in zip(

@@ -1,0 +1,103 @@
+"""``pivotree simulate``: what an order's rounding costs an adaptive integrator."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+import kkt
+import orderings
+
+from .shared import items, numbers, path_of, print_json, progress_shown
+
+
+def run(options: argparse.Namespace) -> int:
+    from kkt.arithmetic import get_format
+
+    from ..simulation import simulate
+    from ..simulation.run import check
+    from ..simulation.words import verdict
+
+    check(options.integrator, options.seconds, options.eps, options.step, options.runs,
+          options.state)  # fmt: skip
+    names = items("--order", options.order)
+    chosen = {name: orderings.get(name) for name in names}
+    formats = items("--format", options.format)
+    for name in formats:
+        get_format(name)
+    folder = None if options.output is None else path_of(options.output)
+    if folder is not None:
+        from ..folders import made
+
+        made(folder)
+    tree = kkt.load(
+        options.model, floating=True if options.floating else None, merge_fixed=options.merge_fixed
+    )
+    tree.graph["name"] = tree.graph.get("name") or options.model
+    state = {name: numbers(f"--{name}", getattr(options, name)) for name in ("q", "qd", "tau")}
+    kkt.build(tree, **state)  # what is wrong with the state is told before the long work
+    found = []
+    with progress_shown() as progress:
+        for format in formats:
+            for name, order in chosen.items():
+                progress(f"{name} in {format}: compiling")
+                found.append(
+                    simulate(
+                        tree, order, format, options.integrator, seconds=options.seconds,
+                        eps=options.eps, step=options.step, runs=options.runs, seed=options.seed,
+                        state=options.state, most=options.steps, **state,
+                        tick=lambda t, name=name, format=format: progress(
+                            f"{name} in {format}: {t:.2f} of {options.seconds:g} s"
+                        ),
+                    )
+                )  # fmt: skip
+    said = verdict(found)
+    if folder is not None:
+        _draw(found, folder)
+    if options.json:
+        rows = [simulation.as_dict() for simulation in found]
+        print_json({"model": tree.graph["name"], "rows": rows, "verdict": said})
+    else:
+        _print(found, said)
+    return 1 if all(simulation.failed for simulation in found) else 0
+
+
+def _draw(found: list[Any], folder: Any) -> None:
+    from ..figures import save
+    from ..simulation.picture import picture
+
+    for style, ending in (("light", ""), ("dark", "_dark")):
+        figure = picture(found, style=style)
+        for suffix in (".png",) if ending else (".png", ".pdf"):
+            save(figure, folder / f"steps{ending}{suffix}")
+
+
+def _print(found: list[Any], said: str) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
+    from rich.table import Table
+
+    from ..table import console
+
+    first = found[0]
+    out = console(sys.stdout, wide=True)
+    shown = Table(
+        box=SIMPLE_HEAD, pad_edge=False, title_justify="left",
+        title=escape(f"{first.model}: {first.seconds:g} s by {first.integrator}"),
+    )  # fmt: skip
+    for head in ("order", "format", "evaluations", "steps", "rejected", "operations each",
+                 "energy drift", "s", ""):  # fmt: skip
+        shown.add_column(head, justify="left" if head in ("order", "format", "") else "right")
+    for simulation in found:
+        row = simulation.as_dict()
+        spread = f" ± {row['spread']:,.0f}" if row["runs"] > 1 else ""
+        drift = "–" if row["energy_drift"] is None else f"{row['energy_drift']:.1e}"
+        why = "" if not row["failed"] else f"{row['failed']} of {row['runs']} failed: {row['why']}"
+        shown.add_row(
+            escape(row["order"]), escape(row["format"]), f"{row['evaluations']:,.0f}{spread}",
+            f"{row['accepted']:,.0f}", f"{row['rejected']:,.0f}", f"{row['operations']:,}", drift,
+            f"{row['seconds']:.1f}", escape(why),
+        )  # fmt: skip
+    out.print(shown)
+    out.print(escape(said), soft_wrap=True)

@@ -1,0 +1,98 @@
+"""The implicit midpoint rule in q and the momenta p = M(q) qd: symplectic, for long runs.
+
+Hamilton's equations with qd = M(q)^-1 p and dp/dt = tau + dL/dq.  The gradient of the kinetic
+energy comes from accelerations alone: with c(u, v) the bilinear form of the velocity products,
+M(q) times what rates add to the accelerations, it is u . c(e_i, u) in component i.
+Hairer, Lubich & Wanner 2006, sec. VI.4 (the rule is symplectic).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kkt
+
+from .record import Floats, Record
+
+ITERATIONS = 50
+
+
+@dataclass(frozen=True)
+class Midpoint:
+    """The rule for one motion, in steps of one length."""
+
+    motion: Any
+    inertia: Any  # gives M(q): kkt.compile(..., outputs=("inertia",))
+    first: float = 0.01  # [s]
+    keep: int = 1
+
+    name = "midpoint"
+
+    def __call__(
+        self, rates: Any, y: NDArray, seconds: float,
+        settle: Any = None, tick: Callable[[float], None] = lambda t: None,
+    ) -> list[Record]:  # fmt: skip
+        """Each row of y (m, 2 N) by itself; ``rates`` and ``settle`` are the motion's own."""
+        if self.motion.kernel.places.special:
+            raise kkt.ModelError(
+                "integrator midpoint: needs joints whose rates are the derivatives of their "
+                "positions (revolute, prismatic, cylindrical); use cash_karp"
+            )
+        return [self._one(row.astype(float), seconds, tick) for row in y]
+
+    def _one(self, y: Floats, seconds: float, tick: Callable[[float], None]) -> Record:
+        N = len(y) // 2
+        count = max(1, round(seconds / self.first))
+        h = seconds / count
+        q, qd = y[:N], y[N:]
+        p = self.mass(q) @ qd
+        kept, times, evaluations, failed = [y], [0.0], 0, None
+        for step in range(count):
+            moved, forced = h * qd, np.zeros(N)
+            for _ in range(ITERATIONS):
+                before = moved, forced
+                middle, momentum = q + moved / 2, p + forced / 2
+                speed = np.linalg.solve(self.mass(middle), momentum)
+                moved, forced = h * speed, h * self.force(middle, speed)
+                evaluations += 2 * N + 2
+                change = max(np.abs(moved - before[0]).max(), np.abs(forced - before[1]).max())
+                scale = max(np.abs(moved).max(), np.abs(forced).max(), 1e-300)
+                if not change > 4e-16 * scale:
+                    break
+            else:
+                if change > 1e-10 * scale:
+                    failed = f"the step does not converge at t = {step * h:.4g} s"
+                    break
+            q, p = q + moved, p + forced
+            qd = np.linalg.solve(self.mass(q), p)
+            tick(h * (step + 1))
+            if not np.isfinite(qd).all():
+                failed = f"an acceleration is not a number at t = {step * h:.4g} s"
+                break
+            if (step + 1) % max(self.keep, 1) == 0 or step == count - 1:
+                kept.append(np.concatenate([q, qd]))
+                times.append(h * (step + 1))
+        starts = h * np.arange(count)
+        return Record(evaluations, step + 1, 0, np.array(times), np.array(kept), starts,
+                      np.full(count, h), failed)  # fmt: skip
+
+    def mass(self, q: Floats) -> Floats:
+        """M(q), (N, N)"""
+        return np.asarray(self.inertia(q, np.zeros_like(q), None), dtype=float)
+
+    def force(self, q: Floats, u: Floats) -> Floats:
+        """tau + dL/dq at rates u: efforts, gravity, and the gradient of the kinetic energy."""
+        N = len(q)
+        speeds = np.concatenate([np.zeros((1, N)), u[None], np.eye(N), u + np.eye(N)])
+        x = np.broadcast_to(q, speeds.shape)
+        found = np.asarray(self.motion.kernel(x, speeds, self.motion.tau), dtype=float)
+        M = self.mass(q)
+        rest = M @ found[0]  # tau less gravity
+        product = (found[0] - found[1:]) @ M  # c(v, v), v = u, e_i, u + e_i
+        pairs = (product[1 + N :] - product[1 : 1 + N] - product[0]) / 2  # c(e_i, u)
+        return rest + pairs @ u

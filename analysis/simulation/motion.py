@@ -1,0 +1,136 @@
+"""A tree in motion: rates of its state by one pivot order in one number format, and its energy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import kkt
+from kkt.spatial import force_transform, matvec, spatial_inertia, transpose
+from kkt.state import kinematics
+from kkt.tree import levels
+
+from .record import Floats
+
+
+@dataclass(frozen=True)
+class Motion:
+    """dy/dt of states y = (x, qd): configuration (nx,) and joint rates (N,), see ``kkt.compile``.
+
+    Accelerations come from equation (4), eliminated by the order in the format, kinematics and
+    bias included.  ``tau`` is constant.
+    """
+
+    graph: Any  # the tree, a networkx.DiGraph
+    kernel: Any  # kkt.compile(graph, order, format)
+    tau: Floats  # (N,) [N m, N]
+
+    @staticmethod
+    def of(graph: Any, order: Any, format: str = "float64", tau: ArrayLike | None = None) -> Motion:
+        """Compile an order for a tree; tau is the tree's own where none is given."""
+        system = kkt.build(graph, tau=tau)
+        return Motion(graph, kkt.compile(graph, order, format), system.state.tau)
+
+    @property
+    def nx(self) -> int:
+        return int(self.kernel.nx)
+
+    @property
+    def operations(self) -> int:
+        """Of one evaluation, sines and cosines as one each."""
+        return int(sum(self.kernel.operations.values()))
+
+    def start(self, q: Any = None, qd: ArrayLike | None = None) -> Floats:
+        """(nx + N,) the state at q, qd; what is None comes from the tree."""
+        system = kkt.build(self.graph, q=q, qd=qd)
+        position = self.graph.graph.get("q") if q is None else q
+        if position is None:
+            position = np.zeros(int(system.tree.offset[-1]))
+        return np.concatenate([self.kernel.configuration(position), system.state.qd])
+
+    def rates(self, y: NDArray) -> NDArray:
+        """(m, nx + N) in the type of y; the accelerations are formed in the kernel's format."""
+        sound = np.isfinite(y).all(1)
+        y = np.where(sound[:, None], y, y.dtype.type(1.0))  # a try that has overflowed
+        x, qd = y[:, : self.nx], y[:, self.nx :]
+        qdd = self.kernel(x, qd, self.tau)
+        rates = np.concatenate([self.kernel.rate(x, qd), qdd.astype(y.dtype)], axis=1)
+        return np.where(sound[:, None], rates, np.nan)
+
+    def settle(self, y: NDArray) -> NDArray:
+        """States with their quaternions at length 1."""
+        if self.nx == y.shape[1] - self.nx:
+            return y
+        y = y.copy()
+        for at in self._quaternions:
+            y[:, at] /= np.sqrt((y[:, at] ** 2).sum(1, keepdims=True))
+        return y
+
+    @cached_property
+    def _quaternions(self) -> list[slice]:
+        places = self.kernel.places
+        return [
+            slice(places.of(k).stop - 4, places.of(k).stop)
+            for k in range(self._tree.n)
+            if places.turns(k)
+        ]
+
+    @cached_property
+    def _tree(self) -> kkt.BodyTree:
+        return kkt.compile_tree(self.graph)
+
+    def energy(self, y: ArrayLike) -> Floats:
+        """(m,) kinetic and potential energy [J] in float64; zero height is the world's origin."""
+        return np.array([sum(self._energies(row)) for row in np.atleast_2d(y)])
+
+    def kinetic(self, y: ArrayLike) -> Floats:
+        """(m,) [J]"""
+        return np.array([self._energies(row)[0] for row in np.atleast_2d(y)])
+
+    def _energies(self, y: Floats) -> tuple[float, float]:
+        tree = self._tree
+        q, qd = self.kernel.coordinates(y[: self.nx]), y[self.nx :]
+        R, p, S, _ = kinematics(tree, q, qd)
+        Phi = force_transform(R, p)
+        M = spatial_inertia(tree.mass, tree.com, tree.inertia)
+        v = np.zeros((tree.n, 6))
+        turn, origin = R.copy(), p.copy()
+        for level in levels(tree.parent):
+            for k in level.tolist():
+                own = slice(tree.offset[k], tree.offset[k + 1])
+                v[k] = S[k] @ qd[own]
+                up = tree.parent[k]
+                if up >= 0:
+                    v[k] += matvec(transpose(Phi[k]), v[up])
+                    turn[k] = turn[up] @ R[k]
+                    origin[k] = origin[up] + turn[up] @ p[k]
+        kinetic = 0.5 * float((v * matvec(M, v)).sum())
+        centre = origin + matvec(turn, tree.com)
+        return kinetic, -float((tree.mass * (centre @ tree.gravity)).sum())
+
+    def work(self, y: ArrayLike) -> Floats:
+        """(m,) what constant efforts have done since the first state [J].
+
+        Raises ModelError where an effort acts on a joint whose rates are no derivatives.
+        """
+        y = np.atleast_2d(y)
+        done = np.zeros(len(y))
+        if not self.tau.any():
+            return done
+        tree, layout = self._tree, self.kernel.places
+        for k in range(tree.n):
+            tau = self.tau[tree.offset[k] : tree.offset[k + 1]]
+            if not tau.any():
+                continue
+            if places.turns(k) or tree.joint[k] == "planar":
+                raise kkt.ModelError(
+                    f"body {tree.names[k]!r}: field 'tau' drives a {tree.joint[k]} joint, whose "
+                    "work is no function of its position; leave it 0 to have the energy checked"
+                )
+            x = y[:, places.of(k)]
+            done += (x - x[0]) @ tau
+        return done

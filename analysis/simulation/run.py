@@ -1,0 +1,171 @@
+"""Integrate a tree's motion by several orders and formats, from ensembles of starts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import kkt
+import orderings
+from kkt.arithmetic import get_format
+
+from .cash_karp import CashKarp
+from .midpoint import Midpoint
+from .motion import Motion
+from .record import Floats, Record
+from .scipy_methods import SCIPY, Scipy
+
+INTEGRATORS = ("cash_karp", "midpoint", *SCIPY)
+ENERGIES = 200  # states at which the energy is looked at
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """One order in one format: an ensemble of runs of the same motion."""
+
+    model: str
+    order: str
+    format: str
+    integrator: str
+    seconds: float  # [s] asked for
+    operations: int  # of one evaluation
+    records: tuple[Record, ...]
+    wall: float  # [s] that it took
+    drift: float | None  # largest change of the energy less the work, over its scale
+
+    @cached_property
+    def evaluations(self) -> Floats:
+        """(runs,) those of failed runs up to where they failed."""
+        return np.array([record.evaluations for record in self.records], dtype=float)
+
+    @property
+    def mean(self) -> float:
+        return float(self.evaluations.mean())
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation over the runs."""
+        return float(self.evaluations.std(ddof=1)) if len(self.records) > 1 else 0.0
+
+    @property
+    def failed(self) -> int:
+        return sum(record.failed is not None for record in self.records)
+
+    @property
+    def why(self) -> str | None:
+        """Why the first run that failed did."""
+        return next((record.failed for record in self.records if record.failed), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "order": self.order, "format": self.format, "integrator": self.integrator,
+            "evaluations": self.mean, "spread": self.spread, "runs": len(self.records),
+            "failed": self.failed, "operations": self.operations,
+            "accepted": float(np.mean([record.accepted for record in self.records])),
+            "rejected": float(np.mean([record.rejected for record in self.records])),
+            "energy_drift": self.drift, "seconds": self.wall,
+            "why": self.why,
+        }  # fmt: skip
+
+
+def simulate(
+    tree: Any,
+    order: Any = "abm",
+    format: str = "float64",
+    integrator: str = "cash_karp",
+    *,
+    seconds: float = 10.0,
+    eps: float = 1e-6,
+    step: float = 0.01,
+    most: int = 10_000,
+    runs: int = 1,
+    seed: int = 0,
+    state: str = "float64",
+    q: Any = None,
+    qd: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    tick: Callable[[float], None] = lambda t: None,
+) -> Simulation:
+    """Integrate ``seconds`` of motion, accelerations by an order in a number format.
+
+    ``eps`` is the accuracy asked of each step, ``step`` the first step (of ``midpoint``, every
+    one), ``most`` the steps after which a run is given up.  ``runs`` above 1 perturb the start
+    by about one unit of the format's roundoff, since counts are chaotic.  ``state`` is the number
+    type that the integrator itself works in, float64 or float32.
+    """
+    check(integrator, seconds, eps, step, runs, state)
+    named = orderings.get(order) if isinstance(order, str) else order
+    motion = Motion.of(tree, named, format, tau)
+    y = starts(motion.start(q, qd), runs, seed, format).astype(state)
+    method = method_of(integrator, motion, tree, eps, step, most)
+    begin = time.perf_counter()
+    records = method(motion.rates, y, seconds, motion.settle, tick)
+    wall = time.perf_counter() - begin
+    return Simulation(
+        tree.graph.get("name") or "tree", motion.kernel.order, format, integrator, seconds,
+        motion.operations, tuple(records), wall, drift(motion, records[0]),
+    )  # fmt: skip
+
+
+def method_of(
+    integrator: str, motion: Motion, tree: Any, eps: float, step: float, most: int
+) -> Any:
+    if integrator == "cash_karp":
+        return CashKarp(eps, step, most)
+    if integrator == "midpoint":
+        crbm = orderings.get("crbm")
+        return Midpoint(motion, kkt.compile(tree, crbm, "float64", outputs=("inertia",)), step)
+    return Scipy(integrator, eps)
+
+
+def starts(y: Floats, runs: int, seed: int, format: str) -> Floats:
+    """(runs, states): the start, and others about one roundoff of the format beside it."""
+    chosen = get_format(format)
+    unit = float(getattr(chosen, "unit", 2.0**-53)) or 2.0**-53
+    noise = np.random.default_rng(seed).normal(size=(runs, len(y)))
+    noise[0] = 0.0
+    return y + unit * noise * np.maximum(np.abs(y), 1.0)
+
+
+def drift(motion: Motion, record: Record) -> float | None:
+    """Largest change of energy less work, over the largest kinetic energy or energy at the start.
+
+    None where the efforts' work is not known.
+    """
+    chosen = np.unique(np.linspace(0, len(record.t) - 1, ENERGIES).round().astype(int))
+    y = record.y[chosen]
+    y = y[np.isfinite(y).all(1)]
+    try:
+        energy = motion.energy(y) - motion.work(y)
+    except kkt.ModelError:
+        return None
+    scale = max(float(np.abs(motion.kinetic(y)).max()), 1e-300)
+    return float(np.abs(energy - energy[0]).max() / scale)
+
+
+def check(integrator: str, seconds: float, eps: float, step: float, runs: int, state: str) -> None:
+    """One sentence for what cannot be."""
+    if integrator not in INTEGRATORS:
+        raise kkt.PivotreeError(
+            f"integrator {integrator!r}: is unknown; use {', '.join(INTEGRATORS)}"
+        )
+    for name, value in (("seconds", seconds), ("eps", eps), ("step", step)):
+        if not (np.isfinite(value) and value > 0.0):
+            raise kkt.PivotreeError(f"option --{name}: is {value}; give a number above 0")
+    if runs < 1:
+        raise kkt.PivotreeError(f"option --runs: is {runs}; give 1 or more")
+    if state not in ("float64", "float32"):
+        raise kkt.PivotreeError(f"option --state: is {state!r}; use float64 or float32")
+
+
+def several(
+    tree: Any, orders: Sequence[Any], formats: Sequence[str], **options: Any
+) -> list[Simulation]:
+    """Every order in every format."""
+    return [simulate(tree, o, f, **options) for f in formats for o in orders]

@@ -1,0 +1,90 @@
+"""``pivotree reproduce``: papers, items and settings by name, rows as documents, exit codes."""
+
+import json
+import tomllib
+
+import pytest
+from helpers import ROOT
+
+from analysis.cli import main
+from papers import PAPERS
+from papers.paper import items, printed
+from papers.row import Row
+
+ITEMS = [(paper, item) for paper in PAPERS for item in items(paper)]
+
+
+def reproduce(capsys, *arguments):
+    code = main(["reproduce", *arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_paper_has_items_numbers_and_a_page(paper):
+    assert items(paper)
+    assert printed(paper) == tomllib.loads((ROOT / f"papers/{paper}/printed.toml").read_text())
+    page = (ROOT / f"papers/{paper}/README.md").read_text(encoding="utf-8")
+    for item in items(paper):
+        assert item.name in page, f"README of {paper} leaves out {item.name}"
+
+
+@pytest.mark.parametrize("paper,item", ITEMS, ids=lambda x: getattr(x, "name", x))
+def test_an_item_says_what_it_is_and_has_the_two_functions(paper, item):
+    assert len(item.says) > 20
+    assert callable(item.module.measure) and callable(item.module.rows)
+    assert item.settings({}) == {}
+
+
+def test_a_document_of_one_item(capsys):
+    code, out, err = reproduce(capsys, "ascher1996", "--item", "structure", "--json")
+    document = json.loads(out)
+    assert code == 0 and err == "" and document["paper"] == "ascher1996"
+    assert {"item", "printed", "ours", "criterion", "met", "why"} == set(document["rows"][0])
+    assert all(row["met"] for row in document["rows"])
+
+
+def test_a_missed_criterion_is_exit_1(capsys, monkeypatch):
+    from papers.ascher1996 import structure
+
+    missed = [Row("a", 1, 2, "the same", False), Row("b", None, 2, "none", None)]
+    monkeypatch.setattr(structure, "rows", lambda found: missed)
+    code, out, _ = reproduce(capsys, "ascher1996", "--item", "structure")
+    assert code == 1 and "NO" in out and "1 not met" in out
+    monkeypatch.setattr(structure, "rows", lambda found: missed[1:])
+    assert reproduce(capsys, "ascher1996", "--item", "structure")[0] == 0
+
+
+def test_figures_are_written(capsys, tmp_path):
+    folder = tmp_path / "out"
+    code, _, _ = reproduce(capsys, "ascher1996", "--item", "structure", "-o", str(folder))
+    names = {path.name for path in (folder / "ascher1996").iterdir()}
+    assert code == 0 and names == {"structure.png", "structure.pdf", "structure_dark.png"}
+
+
+def test_settings_of_an_item(capsys):
+    code, out, _ = reproduce(
+        capsys, "ascher1996", "--item", "structure", "--set", "links=4", "--json"
+    )
+    rows = [row for row in json.loads(out)["rows"] if ": row " in row["item"]]
+    assert code == 0 and len(rows) == 12
+
+
+@pytest.mark.parametrize(
+    "arguments,message",
+    [
+        (["acher1996"], "paper 'acher1996': is unknown; use .*nearest: ascher1996"),
+        (["ascher1996", "--item", "table9"], "ascher1996 has no 'table9'; use "),
+        (["all", "--item", "table2"], "belongs to one paper"),
+        (["ascher1996", "--set", "links=4"], "belongs to one item"),
+        (["ascher1996", "--item", "structure", "--set", "links"], "'links' is no setting"),
+        (["ascher1996", "--item", "structure", "--set", "n=4"], "has no setting 'n'; it has links"),
+        (["ascher1996", "--item", "structure", "--set", "links=many"], "links is 'many'"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(capsys, arguments, message):
+    import re
+
+    code, out, err = reproduce(capsys, *arguments)
+    assert code == 2 and out == "" and err.count("\n") == 1
+    assert re.search(message, err), err
