@@ -1,0 +1,116 @@
+"""Efficiency by recursion: the derivative of a product of n matrices, and terms of Lagrange's form.
+
+B = A_1 A_2 ... A_n: by brute force n (n - 1) products, by recursion 3 n - 4.  Both are run on
+matrices that count, and give the same B'.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.counts.polynomials import Polynomial, fit
+
+from ..paper import Progress, printed
+from ..row import Row
+
+
+class Counting:
+    """A matrix that counts products and sums in a tally [products, sums]."""
+
+    def __init__(self, values: NDArray[np.float64], tally: list[int]) -> None:
+        self.values, self.tally = values, tally
+
+    def __matmul__(self, other: Counting) -> Counting:
+        self.tally[0] += 1
+        return Counting(self.values @ other.values, self.tally)
+
+    def __add__(self, other: Counting) -> Counting:
+        self.tally[1] += 1
+        return Counting(self.values + other.values, self.tally)
+
+
+def brute_force(A: Sequence[Counting], dA: Sequence[Counting]) -> Counting:
+    """The sum over i of A_1 ... A_i' ... A_n."""
+    total = None
+    for i in range(len(A)):
+        factors = [*A[:i], dA[i], *A[i + 1 :]]
+        product = factors[0]
+        for factor in factors[1:]:
+            product = product @ factor
+        total = product if total is None else total + product
+    assert total is not None
+    return total
+
+
+def recursion(A: Sequence[Counting], dA: Sequence[Counting]) -> Counting:
+    """B_i+1 = B_i A_i+1 and B'_i+1 = B'_i A_i+1 + B_i A'_i+1."""
+    B = list(itertools.accumulate(A[:-1], lambda b, a: b @ a))
+    derivative = dA[0]
+    for i in range(1, len(A)):
+        derivative = derivative @ A[i] + B[i - 1] @ dA[i]
+    return derivative
+
+
+def lagrangian_terms(n: int) -> int:
+    """Traces of the classic Lagrangian form: (i, j, k) of C_ijk for every link p >= i, j, k."""
+    return sum(1 for p in range(1, n + 1) for _ in itertools.product(range(p), repeat=3))
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    n: tuple[int, ...]
+    brute: tuple[tuple[int, int], ...]  # products and sums
+    recursive: tuple[tuple[int, int], ...]
+    off: float  # largest difference of the two derivatives, and from a difference quotient
+    quotient: float
+    terms: Polynomial | None  # of the Lagrangian form
+
+
+def measure(progress: Progress, *, most: int = 12, size: int = 4, seed: int = 0) -> Efficiency:
+    """Products of 2 to ``most`` random matrices; as homogeneous transforms are, of size 4."""
+    draw = np.random.default_rng(seed)
+    counts: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
+    off = quotient = 0.0
+    for n in range(2, most + 1):
+        values, rates = draw.normal(size=(2, n, size, size)) / np.sqrt(size)
+        found = []
+        for method, kept in zip((brute_force, recursion), counts, strict=True):
+            tally = [0, 0]
+            pair = [[Counting(x, tally) for x in group] for group in (values, rates)]
+            found.append(method(*pair).values)
+            kept.append((tally[0], tally[1]))
+        scale = float(np.abs(found[0]).max())
+        # the derivative of a product of analytic functions by a complex step
+        step = values + 1e-30j * rates
+        slope = np.linalg.multi_dot(list(step)).imag / 1e-30 if n > 1 else rates[0]
+        off = max(off, float(np.abs(found[1] - found[0]).max()) / scale)
+        quotient = max(quotient, float(np.abs(slope - found[0]).max()) / scale)
+    law = fit({n: lagrangian_terms(n) for n in range(1, 10)})
+    return Efficiency(tuple(range(2, most + 1)), tuple(counts[0]), tuple(counts[1]), off, quotient,
+                      None if law is None else law[0])  # fmt: skip
+
+
+def rows(found: Efficiency) -> list[Row]:
+    paper = printed("featherstone1983")["efficiency"]
+    brute = all(c == (n * n - n, n - 1) for n, c in zip(found.n, found.brute, strict=True))
+    linear = all(c == (3 * n - 4, n - 1) for n, c in zip(found.n, found.recursive, strict=True))
+    n, last = found.n[-1], (found.brute[-1], found.recursive[-1])
+    degree = None if found.terms is None else found.terms.degree
+    return [
+        Row("brute force", paper["brute_force"], f"{last[0]} for n = {n}",
+            f"counted, n = {found.n[0]} to {n}", brute),
+        Row("recursion", paper["recursion"], f"{last[1]} for n = {n}",
+            f"counted, n = {found.n[0]} to {n}", linear),
+        Row("both", "B'", [found.off, found.quotient],
+            "equal, and as a complex step gives B', to 1e-12",
+            max(found.off, found.quotient) <= 1e-12),
+        Row("Lagrangian formulation, classic", paper["lagrangian"],
+            None if found.terms is None else f"{found.terms.text()} traces", "degree 4",
+            degree == 4, "counted are the traces of C_ijk, one for each link beyond i, j and k; "
+            "the form itself is not run here"),
+    ]  # fmt: skip

@@ -1,0 +1,96 @@
+"""O(n): RNEA and ABA are linear, inertia by unit vectors and CRBA not; where ABA overtakes.
+
+Counts of our own are polynomials fitted exactly to counted programs, and proved where the program
+repeats; those of the literature are held beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.counts import COUNTS, Count, Crossover, Polynomial, crossings, polynomial
+from analysis.counts.families import family_of
+from analysis.counts.polynomials import fit
+
+from ..paper import Progress, printed
+from ..row import Row
+from ..yamane2001.unit_vectors import dense_solution, operations
+
+
+@dataclass(frozen=True)
+class Growth:
+    family: str
+    counts: Mapping[str, Count]  # inverse_dynamics, abm, crbm
+    columns: Polynomial | None  # multiplications of the bias and every column by inverse dynamics
+    ours: Mapping[str, Crossover]  # crbm over abm
+    theirs: Mapping[str, Crossover]  # of the printed counts
+
+
+def measure(progress: Progress, *, family: str = "dh") -> Growth:
+    """On a family of analysis.counts; the literature counts on Denavit-Hartenberg frames, as dh."""
+    counts = {}
+    for name in ("inverse_dynamics", "abm", "crbm"):
+        progress(f"{name} on {family}")
+        counts[name] = polynomial(name, family)
+    progress("unit vectors")
+    chosen = family_of(family)
+    columns = {}
+    for n in range(1, 8):
+        system = chosen.system(n)
+        N = len(system.entries.tau)
+        columns[n] = operations(system).whole[0] - dense_solution(N)[0]
+    law = fit(columns)
+    start = max(counts[name].holds_from or 1 for name in ("abm", "crbm"))
+    abm, crbm = COUNTS
+    return Growth(
+        family, counts, None if law is None else law[0],
+        crossings(counts["crbm"].polynomials, counts["abm"].polynomials, start),
+        crossings(crbm.polynomials, abm.polynomials),
+    )  # fmt: skip
+
+
+def rows(found: Growth) -> list[Row]:
+    paper = printed("featherstone1983")["growth"]
+    result = []
+    for item, order in (("RNEA", "inverse_dynamics"), ("ABA", "abm")):
+        count = found.counts[order]
+        mul, add = (count.polynomials[kind].text() for kind in ("mul", "add"))
+        result.append(Row(
+            item, paper["rnea"], f"{mul} mul, {add} add", "linear in n, proved",
+            count.degree == 1 and count.proved_from is not None, f"{order}: {count.status}",
+        ))  # fmt: skip
+    crbm, columns = found.counts["crbm"], found.columns
+    result += [
+        Row("inertia by unit vectors, every column by RNEA", None,
+            None if columns is None else f"{columns.text()} mul", "quadratic, exactly",
+            columns is not None and columns.degree == 2),
+        Row("CRBA", None, f"{crbm.polynomials['mul'].text()} mul", "cubic, from its factor",
+            crbm.degree == 3, f"crbm: {crbm.status}"),
+    ]  # fmt: skip
+    beyond = paper["faster_than_crba_beyond"]
+    for kind, what in (("mul", "multiplications"), ("add", "additions"), ("both", "both")):
+        theirs, ours = found.theirs[kind], found.ours[kind]
+        literal = kind == "mul"
+        result.append(Row(
+            f"ABA faster than CRBA, {what} of the literature", f"N > {beyond}",
+            f"crossing at {theirs.root:.2f}, from N = {theirs.first}",
+            f"N > {beyond}" if literal else "none: the slides' N is that of multiplications",
+            theirs.first == beyond + 1 if literal else None,
+            "printed counts: Cloutier 1995, section 3.4, from Featherstone 1987",
+        ))  # fmt: skip
+        result.append(Row(
+            f"ABA faster than CRBA, {what}, {found.family}, here", f"N > {beyond}",
+            "never" if ours.root is None else f"crossing at {ours.root:.2f}, from N = {ours.first}",
+            "none: counted otherwise", None,
+            "here a composite inertia is moved as any symmetric 6 x 6 block, and the bias is that "
+            "of (4): a program that moves ten numbers, and takes the bias from RNEA, crosses later",
+        ))  # fmt: skip
+    return result
+
+
+def figures(found: Growth, style: str) -> dict[str, Any]:
+    from .pictures import growth
+
+    return {"growth": growth(found, style)}

@@ -1,0 +1,90 @@
+"""Lines of ``pivotree list`` beside formulas of the slides, and their proofs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import kkt
+from analysis import listing
+from analysis.listing.text import full
+from analysis.proofs.prove import Proof, prove_one
+
+from ..paper import Progress, printed
+from ..row import Row
+from .formula import in_one_frame, key, put, read
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One formula, as the slides have it and as the order's listing does."""
+
+    slide: str
+    printed: str
+    line: str  # left side in the listing
+    ours: str  # right side as listed
+    same: bool
+    words: int  # of the formula multiplied out
+
+
+@dataclass(frozen=True)
+class Lines:
+    order: str
+    holds_on: str
+    beside: tuple[Beside, ...]
+    proofs: tuple[Proof, ...]
+
+
+def measure(progress: Progress, part: str, order: str, model: str) -> Lines:
+    """The formulas of a part of the slides on a model whose joints have one freedom."""
+    data = printed("featherstone1983")
+    progress(f"listing {order}")
+    told = listing.of(kkt.build(kkt.load(model)), order, "featherstone")
+    lines = listed(told)
+    beside = tuple(_beside(row, lines, data["rules"]) for row in data[part])
+    proofs = []
+    for name in data["proofs"][part]:
+        progress(f"proving {name}")
+        proofs.append(prove_one(name))
+    return Lines(order, told.holds_on, beside, tuple(proofs))
+
+
+def listed(told: Any) -> dict[str, str]:
+    """Left side -> right side, recursions in full where they are; a body that has a parent."""
+    texts = full(told) or [line.replace("←", "=") for line in told.pseudocode().splitlines()]
+    result: dict[str, str] = {}
+    for text in texts:
+        left, equals, right = text.strip().partition(" = ")
+        right, _, condition = right.partition("   if ")
+        if equals and "a root" not in condition:
+            result[left] = right.strip()
+    return result
+
+
+def _beside(row: dict[str, Any], lines: dict[str, str], rules: dict[str, str]) -> Beside:
+    formula = row["formula"]
+    for symbol, meaning in row.get("where", {}).items():
+        formula = formula.replace(symbol, f"({meaning})")
+    ours = lines.get(row["line"], "")
+    mine = in_one_frame(ours)
+    if row.get("leaf"):  # link 2 hangs on link 1 and carries nothing
+        mine = mine.replace("I^A_{i+1}", "I_2").replace("p^A_{i+1}", "v_2 × I_2 v_2")
+        mine = mine.replace("_{i+1}", "_2").replace("_i", "_1")
+    theirs = put(read(formula), rules)
+    same = bool(ours) and key(read(mine)) == key(theirs)
+    return Beside(row["slide"], row["formula"], row["line"], ours, same, len(theirs))
+
+
+def rows(found: Lines) -> list[Row]:
+    result = [
+        Row(one.slide, one.printed, f"{one.line} = {one.ours}",
+            "the same symbols, multiplied out, X = 1", one.same,
+            "" if one.same else "the words differ")
+        for one in found.beside
+    ]  # fmt: skip
+    result += [
+        Row(p.source, p.says, f"{p.status}: {p.claims} equalities, {p.killed} of {p.mutants} "
+            "mutants refused", "proved, mutants refused", p.holds, p.why)
+        for p in found.proofs
+    ]  # fmt: skip
+    return result
