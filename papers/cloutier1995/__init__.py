@@ -1,0 +1,3 @@
+"""Cloutier 1995: properties of robot forward dynamics algorithms, and planar arms in motion."""
+
+ITEMS = ("counts",)

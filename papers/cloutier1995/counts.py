@@ -1,0 +1,82 @@
+"""Table of section 3.4: operations of ABM and CRBM for n links, and where they cross.
+
+Printed are Featherstone's polynomials.  Ours are fitted to counted programs of the solution of
+equation (4) on Denavit-Hartenberg frames, and proved for all n; poses and bias are not in them
+(docs/counts.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.counts import COUNTS, Count, crossings, polynomial
+
+from ..paper import Progress, printed
+from ..row import Row, within
+
+NAMES = {"mul": "multiplications", "add": "additions"}
+LEADING = {"abm": 1, "crbm": 3}  # power of n that the counts grow with
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Polynomials of the two orders on one family of robots."""
+
+    family: str
+    counts: dict[str, Count]  # order -> counts
+
+    def roots(self) -> dict[str, float | None]:
+        """kind -> n from which ABM is the cheaper one."""
+        found = crossings(self.counts["crbm"].polynomials, self.counts["abm"].polynomials)
+        return {kind: crossing.root for kind, crossing in found.items()}
+
+
+def measure(progress: Progress, *, family: str = "dh") -> Counts:
+    """Both orders on a family of analysis.counts, such as planar."""
+    found = {}
+    for one in COUNTS:
+        progress(f"{one.order} on {family}")
+        found[one.order] = polynomial(one.order, family)
+    return Counts(family, found)
+
+
+def rows(found: Counts) -> list[Row]:
+    result = []
+    for one in COUNTS:
+        ours, power = found.counts[one.order], LEADING[one.order]
+        for kind, name in NAMES.items():
+            p, said = ours.polynomials[kind], one.polynomials[kind]
+            lead, asked = (float(x.coefficients[power]) for x in (p, said))
+            share = 0.10 if power == 1 else 0.0
+            criterion = "slope within 10 %" if power == 1 else "the same coefficient of n^3"
+            met = p.degree == power and within(asked, lead, share) if found.family == "dh" else None
+            result.append(
+                Row(f"{one.method}, {name}", said.text(), p.text(),
+                    f"{criterion}, {ours.status}", met)
+            )  # fmt: skip
+    return result + _crossings(found)
+
+
+def _crossings(found: Counts) -> list[Row]:
+    (abm, crbm), known = COUNTS, printed("cloutier1995")["counts"]
+    theirs, ours = crossings(crbm.polynomials, abm.polynomials), found.roots()
+    result = []
+    for kind, name in (*NAMES.items(), ("both", "both")):
+        root, own = (None if x is None else round(x, 2) for x in (theirs[kind].root, ours[kind]))
+        result += [
+            Row(f"printed formulas cross, {name}", known["overtakes"] if kind == "mul" else None,
+                root, f"{known['crossings'][kind]}, worked out apart",
+                root == known["crossings"][kind]),
+            Row(f"ours cross on {found.family}, {name}", None, own,
+                "none: bias and poses, which the methods share, are not counted", None),
+        ]  # fmt: skip
+    return result
+
+
+def figures(found: Counts, style: str) -> dict[str, Any]:
+    from analysis.counts.picture import picture
+
+    if found.family != "dh" or style == "gray":
+        return {}
+    return {"counts": picture(found.counts["crbm"], found.counts["abm"], dark=style == "dark")}

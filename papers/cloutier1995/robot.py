@@ -1,0 +1,90 @@
+"""The thesis's robots: planar, revolute, links that are rectangles of uniform mass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from kkt import ModelError
+from kkt.gallery import box
+from kkt.tree import add_body, new_tree
+
+GRAVITY = 9.8  # [m/s^2], of all figures
+
+
+def planar_robot(
+    lengths: Sequence[float],
+    masses: Sequence[float],
+    widths: Sequence[float] | float = 1.0,
+    gravity: float = GRAVITY,
+    *,
+    q: Sequence[float] | None = None,
+    qd: Sequence[float] | None = None,
+    tau: Sequence[float] | None = None,
+    name: str = "planar_robot",
+) -> nx.DiGraph:
+    """A chain in the x-y plane, links 1 (base) to n (tip), numbered as in the thesis.
+
+    ``lengths`` (n,) [m] from joint to joint, ``masses`` (n,) [kg], ``widths`` [m] of every link or
+    of all; ``gravity`` [m/s^2] along -y.  Joint angles are relative, and at 0 a link lies along x.
+    ``q``, ``qd``, ``tau`` (n,) are zero where None.  Raises ModelError for what is no robot.
+    """
+    n = len(lengths)
+    wide = [float(widths)] * n if isinstance(widths, int | float) else list(widths)
+    given: dict[str, Sequence[float]] = {"lengths": lengths, "masses": masses, "widths": wide}
+    for what, values in (*given.items(), ("q", q), ("qd", qd), ("tau", tau)):
+        if values is not None and (n == 0 or len(values) != n or not np.isfinite(values).all()):
+            raise ModelError(
+                f"planar_robot: {what} is {values}; give one finite number for each of n links"
+            )
+        if what in given and not np.all(np.asarray(values) > 0.0):
+            raise ModelError(f"planar_robot: {what} is {values}; give numbers above zero")
+    tree = new_tree(name, (0.0, -float(gravity), 0.0))
+    for k in range(n):
+        length, width = float(lengths[k]), float(wide[k])
+        add_body(
+            tree,
+            k + 1,
+            k or None,
+            mass=float(masses[k]),
+            com=(length / 2, 0.0, 0.0),
+            inertia=box(float(masses[k]), (length, width, width)),
+            axis=(0.0, 0.0, 1.0),
+            p=(float(lengths[k - 1]) if k else 0.0, 0.0, 0.0),
+        )
+    state = {"q": q, "qd": qd, "tau": tau}
+    tree.graph.update({s: np.zeros(n) if v is None else np.array(v) for s, v in state.items()})
+    return tree
+
+
+def two_links(second: float, width: float = 1.0) -> nx.DiGraph:
+    """Section 5.2.1: the first link of unit length and mass, the second l = m = ``second``."""
+    return planar_robot((1.0, second), (1.0, second), width, name=f"second_{second:g}")
+
+
+def shared(ratio: float, width: float = 0.1) -> nx.DiGraph:
+    """Section 5.2.2: two links of total length and mass 1, l_1 = m_1 = ``ratio``."""
+    return planar_robot((ratio, 1.0 - ratio), (ratio, 1.0 - ratio), width, name=f"shared_{ratio:g}")
+
+
+def regular(n: int, length: float = 10.0, mass: float = 10.0, width: float = 1.0) -> nx.DiGraph:
+    """Section 5.3.3: n equal links."""
+    return planar_robot([length] * n, [mass] * n, width, name=f"regular_{n}")
+
+
+def reach(tree: nx.DiGraph) -> float:
+    """Sum of the links' lengths [m]; a tip's length is twice the distance to its centre."""
+    return sum(2.0 * float(body["com"][0]) for _, body in tree.nodes(data=True))
+
+
+def height_energy(tree: nx.DiGraph) -> float:
+    """What the thesis's energies have above ``Motion.energy`` [J].
+
+    The lowest point that the tip can reach has height zero: a regular chain at rest along x then
+    has n^2 l m g, as Figure 5.9 prints.
+    """
+    mass: Any = sum(float(body["mass"]) for _, body in tree.nodes(data=True))
+    return -float(tree.graph["gravity"][1]) * mass * reach(tree)
