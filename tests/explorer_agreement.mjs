@@ -53,6 +53,7 @@ function run({ data, form, attempts, format, labels }) {
     }
   }
   const tree = [...engine.tree().parent];
+  const { height } = engine;
   const answer = model.answer();
   let undone = true;
   for (let at = states.length - 1; at >= 0; at--) {
@@ -63,6 +64,7 @@ function run({ data, form, attempts, format, labels }) {
   return {
     answers,
     tree,
+    height,
     undone,
     cells,
     digits: exact(answer?.digits),

@@ -177,7 +177,7 @@ def test_fill_and_admissibility_at_every_step_of_500_random_trees(random_cases):
                 int(blocks[t]): int(blocks[p]) if p >= 0 else -1
                 for t, p in enumerate(factor.parent.tolist())
             }
-            assert dict(found["tree"]) == parents
+            assert dict(found["tree"]) == parents and found["height"] == factor.height
         assert found["undone"]
     assert refused > 200 and singular > 20 and steps > 2000, (refused, singular, steps)
 

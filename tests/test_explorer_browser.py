@@ -496,6 +496,9 @@ def test_narrow_screens_do_not_scroll_sideways(opened):
     page.set_viewport_size({"width": 375, "height": 740})
     page.wait_for_timeout(100)
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    texts = page.locator(".views svg text")  # curves stand one below the other, to be read
+    sizes = [texts.nth(i).bounding_box()["height"] for i in range(texts.count())]
+    assert len(sizes) > 9 and min(sizes) >= 10.0, sizes
 
 
 def test_the_folder_works_without_inline_code(opened, tmp_path):
@@ -515,6 +518,8 @@ def test_300_blocks_are_stepped_through(opened):
     for _ in range(15):
         page.get_by_role("button", name="Next step of the order").click()
     assert "step 55 of 202" in counter(page)
+    first = page.locator(".legend rect").first  # as the blocks of a large matrix are drawn
+    assert first.get_attribute("fill") == "var(--pt-entryStrong)"
 
 
 _HUNDRED = {}
@@ -541,6 +546,8 @@ def test_a_large_tree_is_shown_by_densities_and_a_subtree(opened, tmp_path):
     assert re.search(r"each dot stands for \d+ by \d+ blocks", text)
     page.select_option("select >> nth=0", "abm")
     assert "abm fills 9,999 blocks" in page.locator("figcaption").first.inner_text()
+    _, fill, height = page.locator("tbody tr").first.locator("td").all_inner_texts()
+    assert int(fill) == 99 and 0 < int(height) <= 300
     assert "Below: the subtree of" in status(page)
     page.get_by_role("button", name="Next step of the order").click()
     assert "step 1 of" in counter(page)

@@ -2,10 +2,9 @@
 
 import { h } from "./dom.mjs";
 import { Labels } from "./labels.mjs";
-import { blockAt, matrixScene, overlayScene } from "./scene.mjs";
+import { MANY, blockAt, matrixScene, overlayScene } from "./scene.mjs";
 import { paint, svgText } from "./render.mjs";
 
-const DRAWN = 60; // blocks a side, beyond which a canvas is used
 let boards = 0;
 
 export class Board {
@@ -105,7 +104,7 @@ export class Board {
       heat: look.heat && model.high ? (i, j) => model.lost(i, j) : null,
       most: look.digits(),
     });
-    this.large = engine.graph.blocks.length > DRAWN;
+    this.large = engine.graph.blocks.length > MANY;
     this.grid.style.maxWidth = `${side}px`;
     this.grid.style.aspectRatio = "1";
     this.heading.textContent = session.title;

@@ -250,6 +250,26 @@ export class Engine {
       }
     return { parent, order };
   }
+
+  // Once all is eliminated: blocks on the longest path of pivots that must wait for each other.
+  get height() {
+    const level = new Map();
+    const at = (b) => level.get(b) ?? 1;
+    const raise = (b, other) => level.set(b, Math.max(at(b), at(other) + 1));
+    const place = new Map(this.tree().order.map((b, t) => [b, t]));
+    for (const record of this.steps) {
+      const column = new Map(record.columns);
+      for (const [x, z] of record.pivots) {
+        if (z !== undefined) raise(z, x);
+        const through = column.get(z ?? x);
+        for (const o of through) raise(o, z ?? x);
+        // neighbours of x are updated against those of z
+        const last = Math.max(-1, ...through.map((o) => place.get(o)));
+        for (const o of z === undefined ? [] : column.get(x)) if (o !== z && place.get(o) < last) raise(o, z);
+      }
+    }
+    return Math.max(0, ...this.graph.blocks.map(at));
+  }
 }
 
 // Blocks of all that is left, body by body: a bracket (pdd qdd f) each, which is never refused.

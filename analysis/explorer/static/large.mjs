@@ -21,7 +21,7 @@ export function mountLarge(element, data, { onOrder, mount }) {
     for (const group of order?.groups ?? []) if (engine.eliminate(group).refused) break;
     density(canvas, engine, root);
     const blocks = engine.graph.blocks.length;
-    const text = `${plural(blocks, "block")} a side: each dot stands for ${Math.ceil(blocks / BINS)} by ${Math.ceil(blocks / BINS)} blocks, darker where more are nonzero. ${order ? `${name} fills ${engine.fill.toLocaleString("en")} blocks.` : ""}`;
+    const text = `${plural(blocks, "block")} a side: each dot stands for ${Math.ceil(blocks / BINS)} by ${Math.ceil(blocks / BINS)} blocks, stronger where more are nonzero. ${order ? `${name} fills ${engine.fill.toLocaleString("en")} blocks.` : ""}`;
     canvas.setAttribute("aria-label", text);
     caption.textContent = text;
   };
@@ -125,7 +125,7 @@ function subtree(data, top) {
         .filter((group) => group.length);
       const engine = new Engine(structure, o.split);
       for (const group of groups) engine.eliminate(group);
-      return { ...o, groups, fill: engine.fill, height: "" };
+      return { ...o, groups, fill: engine.fill, height: engine.height };
     });
   return {
     ...data,

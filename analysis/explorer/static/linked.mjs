@@ -139,18 +139,20 @@ const short = (x) =>
         ? Math.round(x).toLocaleString("en")
         : `${Math.round(x * 10) / 10}`;
 
-// Panels side by side.  panels: [{ title, lines: [{ points: [[x, y]], c, dash }] }]; ``now``: the step
-export function curveScene(panels, steps, now, width, height) {
+// Panels, ``across`` of them side by side, all of them ``width`` wide and each ``height`` high.
+// panels: [{ title, lines: [{ points: [[x, y]], c, dash }] }]; ``now``: the step
+export function curveScene(panels, steps, now, [width, height, across]) {
   const items = [];
   const gap = 46;
-  const each = (width - gap * panels.length) / panels.length;
+  const each = (width - gap * across) / across;
   panels.forEach(({ title, lines }, at) => {
-    const left = gap * (at + 1) + each * at - 8;
-    const [top, bottom] = [22, height - 22];
-    const most = Math.max(1e-9, ...lines.flatMap((line) => line.points.map(([, y]) => y)));
+    const left = gap + (gap + each) * (at % across) - 8;
+    const start = height * Math.floor(at / across);
+    const [top, bottom] = [start + 22, start + height - 22];
+    const most = Math.max(0, ...lines.flatMap((line) => line.points.map(([, y]) => y))) || 1;
     const X = (x) => left + (x * each) / Math.max(1, steps);
     const Y = (y) => bottom - (y * (bottom - top)) / most;
-    items.push({ t: "text", x: left, y: 12, text: title, size: 12, c: "ink", bold: true });
+    items.push({ t: "text", x: left, y: top - 10, text: title, size: 12, c: "ink", bold: true });
     items.push({ t: "line", x1: left, y1: bottom, x2: left + each, y2: bottom, c: "ink", lw: 1 });
     items.push({ t: "line", x1: left, y1: top, x2: left, y2: bottom, c: "ink", lw: 1 });
     items.push({
@@ -166,7 +168,7 @@ export function curveScene(panels, steps, now, width, height) {
     items.push({
       t: "text",
       x: left + each,
-      y: height - 6,
+      y: bottom + 16,
       text: `step ${steps}`,
       size: 10.5,
       c: "soft",
@@ -184,5 +186,5 @@ export function curveScene(panels, steps, now, width, height) {
       else items.push({ t: "ellipse", ...place, rx: 4, ry: 4, fill: c, c: "page", lw: 1 });
     }
   });
-  return { width, height, items };
+  return { width, height: height * Math.ceil(panels.length / across), items };
 }

@@ -5,6 +5,7 @@ import { layout } from "./texlayout.mjs";
 
 export const LAYOUTS = { body: "body by body, as (6)", kind: "by kind, as (4)", pivots: "as eliminated" };
 const NAMED = 40; // blocks up to which cells are named
+export const MANY = 60; // blocks beyond which a canvas is used, and a stronger colour for those of the matrix
 const MARGIN = 34;
 
 // Blocks from the first row to the last.
@@ -109,7 +110,7 @@ export function cellsOf(engine) {
 function drawnCell(engine, { i, j, kind }, box, named, options) {
   const at = box(i, j);
   const lost = options.heat && !engine.gone[i] && !engine.gone[j] ? options.heat(i, j) : null;
-  const large = engine.graph.blocks.length > 60;
+  const large = engine.graph.blocks.length > MANY;
   const rect = { t: "rect", ...at, c: kind === "entry" && large ? "entryStrong" : kind };
   if (lost !== null) rect.c = `heat${heatLevel(lost, options.most)}`;
   if (kind === "fill" && at.w > 5 && lost === null) rect.hatch = "fillHatch";

@@ -3,7 +3,7 @@
 import { h, plural, replaced } from "./dom.mjs";
 import { Labels } from "./labels.mjs";
 import { curveOf } from "./session.mjs";
-import { lostText } from "./scene.mjs";
+import { MANY, lostText } from "./scene.mjs";
 import { bodyScene, curveScene, eliminationScene } from "./linked.mjs";
 import { svgText } from "./render.mjs";
 
@@ -18,8 +18,9 @@ export class Legend {
       return box;
     };
     const rect = (c, more = {}) => ({ t: "rect", x: 2, y: 2, w: 16, h: 16, c, ...more });
+    this.entry = (large) => swatch([rect(large ? "entryStrong" : "entry")]);
+    this.first = h("span", {}, this.entry(false), "block of the matrix");
     const entries = [
-      ["block of the matrix", [rect("entry")]],
       ["fill", [rect("fill", { hatch: "fillHatch" })]],
       ["fill of this step", [rect("new", { line: "ink", lw: 2 })]],
       ["pivot", [{ t: "ellipse", x: 10, y: 10, rx: 7, ry: 7, c: "ink", lw: 2 }]],
@@ -31,6 +32,7 @@ export class Legend {
     this.node = h(
       "div",
       { class: "legend" },
+      this.first,
       ...entries.map(([text, items]) => h("span", {}, swatch(items), text)),
       this.heat,
       this.key,
@@ -39,6 +41,7 @@ export class Legend {
 
   draw(session, look) {
     const { engine, model } = session;
+    this.first.replaceChild(this.entry(engine.graph.blocks.length > MANY), this.first.firstChild);
     const names = engine.graph.blocks.length <= 40 ? new Labels(engine, 0).key() : "";
     this.key.textContent = names && `Bodies: ${names}.`;
     const most = look.digits();
@@ -95,7 +98,7 @@ export class Views {
     drawn(
       this.curve,
       "Along the steps",
-      this._curves([session, ...mirrors]),
+      this._curves([session, ...mirrors], this.node.clientWidth < 460),
       `Fill ${engine.fill} and ${Math.round(engine.flops)} operations after step ${engine.step}${others}`,
     );
     this.mark(focused === null ? [] : [focused]);
@@ -139,7 +142,7 @@ export class Views {
     if (members.length) this.actions.eliminate(members);
   }
 
-  _curves(all) {
+  _curves(all, narrow) {
     const session = all[0];
     const look = (at) => ({ c: `s${at % 6}`, marker: at % 2 ? "square" : "circle", dash: at > 0 });
     const lines = (value) =>
@@ -163,7 +166,7 @@ export class Views {
       panels.push({ title: `digits lost, ${session.format}`, lines: lost });
     }
     const steps = Math.max(...all.map((s) => s.length), 1);
-    return curveScene(panels, steps, session.engine.step, 640, 150);
+    return curveScene(panels, steps, session.engine.step, narrow ? [320, 120, 1] : [640, 150, panels.length]);
   }
 
   _whole(session) {
