@@ -10,13 +10,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import kkt
+import orderings
 from analysis.counts import COUNTS, Count, Crossover, Polynomial, crossings, polynomial
 from analysis.counts.families import family_of
 from analysis.counts.polynomials import fit
+from kkt.default_state import default_state
 
 from ..paper import Progress, printed
-from ..row import Row
+from ..row import Row, within
 from ..yamane2001.unit_vectors import dense_solution, operations
+
+WHOLE: dict[str, dict[str, str]] = {
+    "abm": {},
+    "crbm": {"solver": "cholesky", "bias": "inverse_dynamics"},
+}
 
 
 @dataclass(frozen=True)
@@ -25,6 +33,8 @@ class Growth:
     counts: Mapping[str, Count]  # inverse_dynamics, abm, crbm
     columns: Polynomial | None  # multiplications of the bias and every column by inverse dynamics
     ours: Mapping[str, Crossover]  # crbm over abm
+    whole: Mapping[str, Polynomial]  # multiplications from joint positions on, bias included
+    from_q: Mapping[str, Crossover]  # crossing of these
     theirs: Mapping[str, Crossover]  # of the printed counts
 
 
@@ -42,13 +52,26 @@ def measure(progress: Progress, *, family: str = "dh") -> Growth:
         N = len(system.entries.tau)
         columns[n] = operations(system).whole[0] - dense_solution(N)[0]
     law = fit(columns)
+    whole = {}
+    for name, options in WHOLE.items():
+        progress(f"{name} from joint positions on")
+        told = {n: compiled(family, n, name, options) for n in range(2, 12)}
+        fits = {kind: fit({n: c[kind] for n, c in told.items()}) for kind in ("mul", "add")}
+        whole[name] = {kind: found[0] for kind, found in fits.items() if found is not None}
     start = max(counts[name].holds_from or 1 for name in ("abm", "crbm"))
     abm, crbm = COUNTS
     return Growth(
         family, counts, None if law is None else law[0],
         crossings(counts["crbm"].polynomials, counts["abm"].polynomials, start),
-        crossings(crbm.polynomials, abm.polynomials),
+        {name: laws["mul"] for name, laws in whole.items()},
+        crossings(whole["crbm"], whole["abm"], 2), crossings(crbm.polynomials, abm.polynomials),
     )  # fmt: skip
+
+
+def compiled(family: str, n: int, order: str, options: Mapping[str, str]) -> dict[str, int]:
+    """Operations of forward dynamics from q on, sines and cosines apart, constants folded."""
+    tree = default_state(family_of(family).build(n))
+    return kkt.compile(tree, orderings.get(order), **options).operations
 
 
 def rows(found: Growth) -> list[Row]:
@@ -68,6 +91,20 @@ def rows(found: Growth) -> list[Row]:
             columns is not None and columns.degree == 2),
         Row("CRBA", None, f"{crbm.polynomials['mul'].text()} mul", "cubic, from its factor",
             crbm.degree == 3, f"crbm: {crbm.status}"),
+    ]  # fmt: skip
+    slope = found.whole["abm"](3) - found.whole["abm"](2)
+    near = within(float(COUNTS[0].mul(3) - COUNTS[0].mul(2)), float(slope), 0.1)
+    cross = found.from_q["both"]
+    result += [
+        Row("ABA from joint positions on, bias included", COUNTS[0].mul.text(),
+            f"{found.whole['abm'].text()} mul", "slope within 10 %, on dh",
+            near if found.family == "dh" else None,
+            "operations of kkt.compile, constants of the model folded; printed: Cloutier 1995"),
+        Row("CRBA from joint positions on, bias by RNEA, Cholesky", COUNTS[1].mul.text(),
+            f"{found.whole['crbm'].text()} mul", "none: the lower terms differ", None),
+        Row("ABA faster than CRBA, both kinds, from joint positions on", "N > 9",
+            "never" if cross.root is None else f"crossing at {cross.root:.2f}, from N = "
+            f"{cross.first}", "none: counted otherwise", None),
     ]  # fmt: skip
     beyond = paper["faster_than_crba_beyond"]
     for kind, what in (("mul", "multiplications"), ("add", "additions"), ("both", "both")):

@@ -1,3 +1,3 @@
 """Yamane & Nakamura 2001: O(N) forward dynamics by the principle of virtual work."""
 
-ITEMS = ("equations", "readings", "agreement", "fig3", "fig6", "fig7", "section6")
+ITEMS = ("closed", "equations", "readings", "agreement", "fig3", "fig6", "fig7", "section6")

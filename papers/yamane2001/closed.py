@@ -1,0 +1,109 @@
+"""Equations (1) to (7): a closed chain cut at one joint, by (7), dense, and by the engine.
+
+A chain of revolute joints whose last link is tied to the ground by one more joint.  A and b come
+from the tree that is left, H from the velocity across the cut joint, and dH/dt q' from differences
+of H along the motion.  The engine has the multipliers of the cut joint at the end of (4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kkt
+import orderings
+
+from ..featherstone1983.slides import Links
+from ..paper import Progress
+from ..row import Row
+from .unit_vectors import inertia_and_bias
+
+Floats = NDArray[np.float64]
+MOST = 1e-6  # differences of H leave this much
+
+
+@dataclass(frozen=True)
+class Closed:
+    robot: str
+    rows: int  # N_C
+    qdd: float  # engine against (7), of the largest
+    forces: float  # tau_C
+    kept: float  # (5): |H q'' + dH/dt q'|, of the engine's q''
+
+
+def measure(
+    progress: Progress,
+    *,
+    links: tuple[int, ...] = (7, 12),
+    joint: str = "revolute",
+    order: str = "abm",
+) -> list[Closed]:
+    """Chains of revolute joints about z and y in turn, closed by a ``joint``."""
+    found = []
+    for n in links:
+        progress(f"{n} links and a {joint} joint")
+        found.append(close(kkt.chain(n), joint, order))
+    return found
+
+
+def close(graph: Any, joint: str, order: str) -> Closed:
+    system = kkt.build(graph)
+    tip = system.structure.tip_to_base[0]
+    R, p = pose(system, tip)
+    loop = kkt.cut_joint(None, tip, joint, R=R, p=p)
+    frame = force(R, p)
+
+    def H(q: Floats) -> Floats:
+        """(3), (4): C* times the velocity of the tip in the cut joint's frame."""
+        links = Links.of(system.refresh(q=q))
+        return np.asarray(loop.C.T @ frame.T @ np.hstack(links.s))
+
+    q, qd, h = system.graph.graph["q"], system.state.qd, 1e-5
+    here = H(q)
+    turning = (H(q + h * qd) - H(q - h * qd)) @ qd / (2 * h)
+    A, b = inertia_and_bias(system)
+    m = len(here)
+    matrix = np.block([[A, -here.T], [here, np.zeros((m, m))]])  # (7)
+    x = np.linalg.solve(matrix, np.r_[system.entries.tau - b, -turning])
+    N = len(qd)
+    engine = kkt.eliminate(
+        kkt.build(system.graph, loops=[loop]), orderings.get(order), records=False
+    )
+    return Closed(
+        f"{system.name}, {joint} joint to the ground, {order}", m,
+        _off(engine.qdd, x[:N]), _off(engine.lam, x[N:]),
+        float(np.abs(here @ engine.qdd + turning).max() / max(1.0, np.abs(turning).max())),
+    )  # fmt: skip
+
+
+def pose(system: kkt.System, body: object) -> tuple[Floats, Floats]:
+    """Orientation and place of a body's frame in the world."""
+    state, k = system.state, system.structure.index[body]
+    R, p = np.eye(3), np.zeros(3)
+    while k >= 0:
+        R, p = state.R[k] @ R, state.p[k] + state.R[k] @ p
+        k = int(state.parent[k])
+    return R, p
+
+
+def force(R: Floats, p: Floats) -> Floats:
+    """Phi of a pose; its transpose brings velocities of the world's frame into this one."""
+    x, y, z = p
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.block([[R, skew @ R], [np.zeros((3, 3)), R]])
+
+
+def _off(a: Floats, b: Floats) -> float:
+    return float(np.abs(a - b).max() / np.abs(b).max())
+
+
+def rows(found: list[Closed]) -> list[Row]:
+    return [
+        Row(f"{one.robot}, {one.rows} constraints", "q'', tau_C, (5)",
+            [one.qdd, one.forces, one.kept], f"as (7), dense, to {MOST:g}",
+            max(one.qdd, one.forces, one.kept) <= MOST)
+        for one in found
+    ]  # fmt: skip
