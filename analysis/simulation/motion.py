@@ -121,7 +121,7 @@ class Motion:
         done = np.zeros(len(y))
         if not self.tau.any():
             return done
-        tree, layout = self._tree, self.kernel.places
+        tree, places = self._tree, self.kernel.places
         for k in range(tree.n):
             tau = self.tau[tree.offset[k] : tree.offset[k + 1]]
             if not tau.any():

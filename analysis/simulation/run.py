@@ -87,6 +87,8 @@ def simulate(
     runs: int = 1,
     seed: int = 0,
     state: str = "float64",
+    solver: str | None = None,
+    bias: str = "propagated",
     q: Any = None,
     qd: ArrayLike | None = None,
     tau: ArrayLike | None = None,
@@ -97,11 +99,13 @@ def simulate(
     ``eps`` is the accuracy asked of each step, ``step`` the first step (of ``midpoint``, every
     one), ``most`` the steps after which a run is given up.  ``runs`` above 1 perturb the start
     by about one unit of the format's roundoff, since counts are chaotic.  ``state`` is the number
-    type that the integrator itself works in, float64 or float32.
+    type that the integrator itself works in, float64 or float32.  ``solver`` and ``bias`` are
+    those of :func:`kkt.compile`: the dense method that CRBM's joint-space system is solved by, and
+    where velocities and gravity enter.
     """
     check(integrator, seconds, eps, step, runs, state)
     named = orderings.get(order) if isinstance(order, str) else order
-    motion = Motion.of(tree, named, format, tau)
+    motion = Motion.of(tree, named, format, tau, solver=solver, bias=bias)
     y = starts(motion.start(q, qd), runs, seed, format).astype(state)
     method = method_of(integrator, motion, tree, eps, step, most)
     begin = time.perf_counter()

@@ -25,14 +25,18 @@ class Shape:
 
 
 def driver(shape: Shape, inputs: int, outputs: int, pieces: int) -> str:
-    """i64 run(arrays of inputs, outputs, constants, work, i64 m): 0, or 1 where one is not finite.
+    """i64 run(table): 0, or 1 where an input is not finite.
 
+    The table holds, each in 8 bytes, the addresses of the arrays of inputs, of the outputs, of the
+    constants and of the work array, and the number m of states.
     Arrays hold one state after another.  A block of states is copied into rows of the work array,
     inputs first, then outputs; the last block repeats the last state in lanes without a state.
     """
     T, t, lanes = shape.type, shape.number, shape.lanes
     mask = "i1" if lanes == 1 else f"<{lanes} x i1>"
-    pointers = "".join(f"ptr %x{j}, " for j in range(len(shape.given)))
+    names = [*(f"x{j}" for j in range(len(shape.given))), "y", "c", "w"]
+    table = "".join(_entry(i, name, "ptr") for i, name in enumerate(names))
+    table += _entry(len(names), "m", "i64")
     rows = [sum(shape.given[:j]) for j in range(len(shape.given))]
     gathers = "".join(
         _gather(shape, *place) for place in enumerate(zip(shape.given, rows, strict=True))
@@ -40,9 +44,9 @@ def driver(shape: Shape, inputs: int, outputs: int, pieces: int) -> str:
     calls = "".join(f"  call void @piece{piece}(ptr %c, ptr %w)\n" for piece in range(pieces))
     helpers = _COPY.format(t=t) + _INFINITE.format(T=T, mask=mask, inputs=inputs)
     return f"""{helpers}
-define i64 @run({pointers}ptr %y, ptr %c, ptr %w, i64 %m) {{
+define i64 @run(ptr %table) {{
 entry:
-  %last = sub i64 %m, 1
+{table}  %last = sub i64 %m, 1
   br label %block
 block:
   %k = phi i64 [0, %entry], [%knext, %work]
@@ -68,6 +72,14 @@ work:
 done:
   ret i64 0
 }}
+"""
+
+
+def _entry(i: int, name: str, type: str) -> str:
+    """Read one entry of the table."""
+    return f"""\
+  %at_{name} = getelementptr i64, ptr %table, i64 {i}
+  %{name} = load {type}, ptr %at_{name}
 """
 
 

@@ -18,7 +18,7 @@ from ..elimination.emit import SQRT
 from .driver import Shape, driver
 from .program import Program
 
-PIECE = 1500  # operations in one function
+PIECE = 4000  # operations in one function
 OPERATION = ("fadd", "fsub", "fmul", "fdiv")
 
 
@@ -31,7 +31,7 @@ class Source:
     pieces: int
 
 
-def source_of(program: Program, shape: Shape, piece: int = PIECE) -> Source:
+def source_of(program: Program, shape: Shape, piece: int) -> Source:
     """The module of a program; its function ``run`` is what :mod:`kkt.machine.native` calls."""
     parts = -(-len(program) // piece) or 1
     work, rows = _rows(program, parts, piece)

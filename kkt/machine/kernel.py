@@ -17,12 +17,15 @@ from ..arithmetic.mixed import Mixed
 from ..errors import FormatError, ModelError, nearest
 from .configuration import Configuration
 from .interpreter import Interpreter
-from .native import Native, compiled, width
+from .joint_space import SOLVERS
+from .native import Desk, Native, compiled, width
 from .program import Program
+from .states import Fields
 from .trace import OUTPUTS, program_of, recorder_for, system_to_trace, tape_of
 from .trigonometry import expanded
 
 INPUTS = ("wrench",)
+BIASES = ("propagated", "inverse_dynamics")
 PRECISION = {"float64": 53, "float32": 24}
 
 
@@ -33,13 +36,22 @@ def compile(
     *,
     outputs: Sequence[str] = ("qdd",),
     inputs: Sequence[str] = (),
+    solver: str | None = None,
+    bias: str = "propagated",
 ) -> Kernel:
     """A kernel: forward dynamics of a tree by an order, as one straight-line program.
 
     ``model`` is a tree, or a :class:`kkt.System`, whose tree, gravity and external wrenches become
     constants; ``order`` is whatever :func:`kkt.eliminate` takes.  ``outputs`` are any of ``qdd``,
     ``pdd``, ``f`` and, where the order leaves it, ``inertia``; ``inputs`` may name ``wrench``, so
-    that external wrenches are given with each state.  In float64 and float32 the program becomes
+    that external wrenches are given with each state.
+
+    With ``bias`` "inverse_dynamics" the efforts are first brought down to tau - c by recursive
+    Newton-Euler at qdd = 0, and the order solves for qdd without velocities and gravity.  A
+    ``solver``, cholesky, lu or gauss_jordan, does so too, and solves M qdd = tau - c with the
+    joint-space inertia that the order leaves (Walker & Orin 1982).
+
+    In float64 and float32 the program becomes
     machine code; every other floating-point format is interpreted, each operation rounded.
 
     Raises ModelError, OrderError, SingularError or FormatError, one sentence each.
@@ -50,6 +62,14 @@ def compile(
         for name in given:
             if name not in known:
                 raise ModelError(f"compile: {field_} holds {name!r}; {nearest(name, known)}")
+    if solver is not None and solver not in SOLVERS:
+        raise ModelError(f"compile: solver is {solver!r}; {nearest(solver, tuple(SOLVERS))}")
+    if bias not in BIASES:
+        raise ModelError(f"compile: bias is {bias!r}; {nearest(bias, BIASES)}")
+    if solver is not None and {"pdd", "f"} & set(outputs):
+        raise ModelError(
+            f"compile: solver {solver!r} finds qdd alone; ask for qdd, or leave the solver out"
+        )
     if not outputs:
         raise ModelError(f"compile: outputs is empty; ask for one of {', '.join(OUTPUTS)}")
     chosen = get_format(format)
@@ -62,14 +82,17 @@ def compile(
     configuration = Configuration(system.tree, system.graph)
     tape = tape_of(system, order)
     wrench = "wrench" in inputs
-    program = program_of(system, configuration, tape, chosen, tuple(outputs), wrench)
+    bias = bias if solver is None else "inverse_dynamics"
+    program = program_of(system, configuration, tape, chosen, tuple(outputs), wrench, solver, bias)
     straight = program
     if isinstance(chosen, Hardware):
         recorder = recorder_for(chosen, program.inputs)
         straight = expanded(program, recorder, PRECISION[chosen.name])
-    return Kernel(
-        tape.program.name, chosen, tuple(outputs), wrench, configuration, program, straight
-    )
+    tree = system.tree
+    N = int(tree.offset[-1])
+    fields = Fields(tree.n, N, configuration.size, wrench, tuple(outputs))
+    name = tape.program.name if solver is None else f"{tape.program.name} + {solver}"
+    return Kernel(name, chosen, fields, configuration, program, straight)
 
 
 @dataclass(frozen=True)
@@ -78,23 +101,27 @@ class Kernel:
 
     order: str
     number: Format
-    outputs: tuple[str, ...]
-    wrench: bool  # whether external wrenches are an input
+    fields: Fields  # what a state is, and what comes out
     places: Configuration  # of joint positions among x
     program: Program  # as it is counted
-    straight: Program  # as it is run: sines and cosines are arithmetic, where it is machine code
+    straight: Program  # as it is run: in machine code, sines and cosines are arithmetic
     _made: dict[int, Native] = field(default_factory=dict, repr=False)
+    _desks: list[Desk] = field(default_factory=list, repr=False)  # free ones, for single states
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     @property
     def N(self) -> int:
         """Degrees of freedom: numbers of qd, tau and qdd."""
-        return int(self.places.tree.offset[-1])
+        return self.fields.N
 
     @property
     def nx(self) -> int:
         """Numbers of a configuration."""
-        return self.places.size
+        return self.fields.nx
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return self.fields.outputs
 
     @property
     def format(self) -> str:
@@ -128,103 +155,48 @@ class Kernel:
     ) -> Any:
         """The outputs at one state, or at m states, in the type that carries the format.
 
-        ``x`` (nx,) configuration numbers, ``qd`` (N,) [rad/s, m/s], ``tau`` (N,) [N m, N], zero
-        where None, ``wrench`` (n, 6) [N m, N] where it is an input; each with m states in front,
-        or without for all of them.  An output is qdd (N,), pdd or f (n, 6), inertia (N, N), with m
-        in front; several are a tuple.  Raises ModelError for a wrong shape or a number that is
-        not finite.
+        ``x`` (nx,) configuration numbers, ``qd`` (N,) [rad/s, m/s], ``tau`` (N,) [N m, N] and,
+        where it is an input, ``wrench`` (n, 6) [N m, N], both zero where None; each with m states
+        in front, or without for all of them.  An output is qdd (N,), pdd or f (n, 6), inertia
+        (N, N), with m in front; several are a tuple.  A pivot that is zero gives what IEEE
+        arithmetic gives.  Raises ModelError for a wrong shape or a number that is not finite.
         """
-        given, m = self._states(x, qd, tau, wrench)
-        count = 1 if m is None else m
+        try:  # one state in arrays: the shortest way
+            desk = self._desks.pop()
+        except IndexError:
+            return self._states(x, qd, tau, wrench)
+        try:
+            if desk.takes(x, qd, tau, wrench):
+                return desk.out.copy()
+        finally:
+            self._desks.append(desk)
+        return self._states(x, qd, tau, wrench)
+
+    def _states(self, x: Any, qd: Any, tau: Any, wrench: Any) -> Any:
+        """One state or many, in whatever holds numbers."""
+        values = {"x": x, "qd": qd, "tau": tau, "wrench": wrench}
+        arrays, many = self.fields.arrays(self.number.dtype, values)
+        m = len(arrays[0])
         if isinstance(self.number, Hardware):
-            values = self._machine(given, count)
+            out: NDArray = np.empty((m, len(self.straight.outputs)), dtype=self.number.dtype)
+            native = self.native(1 if many is None else self.lanes)
+            if not native.run(arrays, out):
+                self.fields.require_finite(arrays)
+            short = many is None and not self.fields.wrench and self.outputs == ("qdd",)
+            if short and not self._desks:
+                self._desks.append(Desk(native))
         else:
-            values = Interpreter(self.straight, self.number).run(
-                np.concatenate([v.reshape(count, -1) for v in given], axis=1)
-            )
-        return self._shaped(values, m)
-
-    # -- states in, outputs out -------------------------------------------------------------------
-
-    def _fields(
-        self, x: Any, qd: Any, tau: Any, wrench: Any
-    ) -> list[tuple[str, Any, tuple[int, ...]]]:
-        N = self.N
-        fields: list[tuple[str, Any, tuple[int, ...]]] = [("x", x, (self.nx,)), ("qd", qd, (N,))]
-        fields.append(("tau", np.zeros(N) if tau is None else tau, (N,)))
-        if self.wrench:
-            fields.append(("wrench", wrench, (self.places.tree.n, 6)))
-        elif wrench is not None:
-            raise ModelError(
-                "state: 'wrench' is given, but is no input of this kernel; compile it with "
-                "inputs=('wrench',)"
-            )
-        return fields
-
-    def _states(self, x: Any, qd: Any, tau: Any, wrench: Any) -> tuple[list[NDArray], int | None]:
-        """Arrays (m, ...) in the carrying type, and m, or None for one state."""
-        arrays, many = [], None
-        for name, value, shape in self._fields(x, qd, tau, wrench):
-            try:
-                array = np.asarray(value, dtype=self.number.dtype)
-            except (TypeError, ValueError):
-                raise ModelError(f"state: field {name!r} holds no numbers") from None
-            if array.shape[-len(shape) :] != shape or array.ndim > len(shape) + 1:
-                raise ModelError(
-                    f"state: field {name!r} has shape {array.shape}; this kernel needs {shape}, "
-                    f"or (m, {str(shape)[1:].rstrip(',)')}) for m states"
-                )
-            if array.ndim > len(shape):
-                if many is not None and many != len(array):
-                    raise ModelError(
-                        f"state: field {name!r} has {len(array)} states and another has {many}; "
-                        "give as many of each, or one for all"
-                    )
-                many = len(array)
-            arrays.append((name, array, shape))
-        whole = [
-            np.ascontiguousarray(a if many is None else np.broadcast_to(a, (many, *shape)))
-            for _, a, shape in arrays
-        ]
-        return whole, many
-
-    def _shaped(self, values: NDArray, m: int | None) -> Any:
-        n, N = self.places.tree.n, self.N
-        shapes = {"qdd": (N,), "pdd": (n, 6), "f": (n, 6), "inertia": (N, N)}
-        first, parts = 0, []
-        for name in self.outputs:
-            size = int(np.prod(shapes[name]))
-            part = values[:, first : first + size].reshape(len(values), *shapes[name])
-            parts.append(part[0] if m is None else part)
-            first += size
-        return parts[0] if len(parts) == 1 else tuple(parts)
-
-    def _machine(self, given: list[NDArray], m: int) -> NDArray:
-        native = self.native(1 if m == 1 else self.lanes)
-        out = np.empty((m, len(self.straight.outputs)), dtype=self.number.dtype)
-        if m:
-            with self._lock:  # the work array is one
-                bad = native.call([v.ctypes.data for v in given], out.ctypes.data, m)
-            if bad:
-                self._refuse(given)
-        return out
-
-    def _refuse(self, given: list[NDArray]) -> None:
-        for name, array in zip(("x", "qd", "tau", "wrench"), given, strict=False):
-            wrong = np.argwhere(~np.isfinite(array))
-            if len(wrong):
-                at = tuple(wrong[0].tolist())
-                raise ModelError(
-                    f"state: field {name!r} holds {array[at]} at {at}; give finite numbers"
-                )
+            self.fields.require_finite(arrays)
+            flat = np.concatenate([a.reshape(m, -1) for a in arrays], axis=1)
+            out = Interpreter(self.straight, self.number).run(flat)
+        return self.fields.shaped(out, many is None)
 
     def native(self, lanes: int) -> Native:
         """Machine code for vectors of ``lanes`` states, made when it is first asked for."""
         with self._lock:
             if lanes not in self._made:
-                n, N = self.places.tree.n, self.N
-                given = (self.nx, N, N, 6 * n) if self.wrench else (self.nx, N, N)
-                self._made[lanes] = compiled(self.straight, self.number.dtype, lanes, given)
+                dtype, sizes = self.number.dtype, self.fields.sizes
+                self._made[lanes] = compiled(self.straight, dtype, lanes, sizes)
             return self._made[lanes]
 
     # -- joint positions --------------------------------------------------------------------------
@@ -239,5 +211,4 @@ class Kernel:
 
     def rate(self, x: ArrayLike, qd: ArrayLike) -> NDArray:
         """dx/dt (..., nx) [per s] at rates qd (..., N), in the type of x."""
-        numbers, rates = np.asarray(x), np.asarray(qd)
-        return self.places.rate(numbers, rates)
+        return self.places.rate(np.asarray(x), np.asarray(qd))

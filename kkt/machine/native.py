@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -12,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .driver import Shape
-from .emission import Source, source_of
+from .emission import PIECE, Source, source_of
 from .program import Program
 
 ALIGNMENT = 64  # bytes, of a row
-LEVEL = 2  # of LLVM's code generation; nothing else is optimised, and nothing is reordered
+LEVEL = 1  # of LLVM's code generation, which may not reorder arithmetic
 
 
 @cache
@@ -33,38 +32,72 @@ class Native:
     """Machine code of one program for one number of lanes."""
 
     lanes: int
-    pieces: int
-    address: int
-    outputs: int
-    dtype: Any
-    arrays: int  # of inputs
+    pieces: int  # functions that the program is cut into
+    rows: int  # of the work array
+    outputs: int  # numbers of a state
+    given: tuple[int, ...]  # numbers of a state in each array of inputs
     constants: NDArray
-    work: NDArray  # aligned
+    function: Any  # of the address of a table
     engine: Any  # owns the code
 
-    def call(self, inputs: Sequence[int], out: int, m: int) -> int:
-        """Run m states between addresses; 0, or 1 where an input is not finite."""
-        return self.function(*inputs, out, self.constants.ctypes.data, self.work.ctypes.data, m)
+    def run(self, inputs: list[NDArray], out: NDArray) -> bool:
+        """Fill out (m, outputs) from arrays (m, ...), contiguous and of the program's number type.
 
-    @property
-    def function(self) -> Any:
-        pointers = [ctypes.c_void_p] * (self.arrays + 3)
-        return ctypes.CFUNCTYPE(ctypes.c_int64, *pointers, ctypes.c_int64)(self.address)
+        False where an input is not finite.
+        """
+        work = _aligned(self.rows * self.lanes, self.constants.dtype)
+        arrays = [*inputs, out, self.constants, work]
+        table = np.array([*(a.ctypes.data for a in arrays), len(out)], dtype=np.int64)
+        return not self.function(table.ctypes.data)
 
 
-def compiled(program: Program, dtype: Any, lanes: int, given: tuple[int, ...]) -> Native:
+class Desk:
+    """Arrays of one state, their addresses looked up once: what a single call costs counts."""
+
+    def __init__(self, native: Native) -> None:
+        self.dtype = dtype = native.constants.dtype
+        self.x, self.qd, self.tau = (np.zeros(count, dtype=dtype) for count in native.given)
+        self.out: NDArray = np.zeros(native.outputs, dtype=dtype)
+        self.work = _aligned(native.rows * native.lanes, dtype)
+        arrays = [self.x, self.qd, self.tau, self.out, native.constants, self.work]
+        self.table = np.array([*(a.ctypes.data for a in arrays), 1], dtype=np.int64)
+        self.address = self.table.ctypes.data
+        self.shapes = self.x.shape, self.qd.shape, self.tau.shape
+        self.zero = np.zeros_like(self.tau)
+        self.function = native.function
+
+    def takes(self, x: Any, qd: Any, tau: Any, wrench: Any) -> bool:
+        """Whether this is one finite state, in arrays of the number type; ``out`` is filled then."""
+        if tau is None:
+            tau = self.zero
+        try:
+            if wrench is not None or (x.shape, qd.shape, tau.shape) != self.shapes:
+                return False
+            dtype = self.dtype
+            if x.dtype is not dtype or qd.dtype is not dtype or tau.dtype is not dtype:
+                return False
+            self.x[...] = x
+            self.qd[...] = qd
+            self.tau[...] = tau
+        except AttributeError:  # no arrays
+            return False
+        return not self.function(self.address)
+
+
+def compiled(
+    program: Program, dtype: Any, lanes: int, given: tuple[int, ...], piece: int = PIECE
+) -> Native:
     """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs."""
     shape = Shape("double" if dtype is np.float64 else "float", lanes, given)
-    source = source_of(program, shape)
+    source = source_of(program, shape, piece)
     engine, address = _load(source)
-    rows = _aligned(source.rows * lanes, dtype)
     constants = _aligned(1 + len(program.constants), dtype)
     constants[0] = 1
     constants[1:] = program.constants
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
     return Native(
-        lanes, source.pieces, address, len(program.outputs), dtype, len(given),
-        constants, rows, engine,
-    )  # fmt: skip
+        lanes, source.pieces, source.rows, len(program.outputs), given, constants, function, engine
+    )
 
 
 def _load(source: Source) -> tuple[Any, int]:

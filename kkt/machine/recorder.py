@@ -107,6 +107,12 @@ class Recorder:
     def cos(self, a: int, b: int = 0) -> int:
         return self._write(COS, abs(a), 0)
 
+    def value(self, ref: int) -> Scalar | float:
+        """What stands behind a reference: a number, or a variable of the program."""
+        if abs(ref) in self.values:
+            return math.copysign(self.values[abs(ref)], ref)
+        return Scalar(self, ref)
+
     def replay(
         self, operations: Iterable[tuple[int, int, int, int]], place: dict[int, int] | list[int]
     ) -> None:

@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format, Hardware
 from ..blocks import Block
-from ..elimination.tape import Tape
+from ..elimination.residual_program import residual_program
+from ..elimination.tape import Tape, lower
 from ..elimination.trace import tape_for
 from ..errors import FormatError, ModelError, OrderError, SizeError
 from ..joints import GENERAL
 from ..state import coordinates
-from ..system import System, build
+from ..system import Entries, System, build
 from .configuration import Configuration
+from .joint_space import SOLVERS
 from .kinematics import entries, variables
 from .program import Program, finished
 from .recorder import Recorder, operate, reference
@@ -35,7 +37,7 @@ def system_to_trace(model: Any) -> System:
     tree = system.tree
     if getattr(system.structure, "ties", ()):
         raise ModelError(
-            "compile: the model has loops or contacts as constraints; kernels are made of trees, so "
+            "compile: the model has loops or contacts as constraints; kernels are made of trees; "
             "give it without them"
         )
     for name, value in system.graph.nodes(data="bias"):
@@ -101,6 +103,8 @@ def program_of(
     chosen: Format,
     outputs: tuple[str, ...],
     wrench: bool,
+    solver: str | None = None,
+    bias: str = "propagated",
 ) -> Program:
     """From x (nx,), qd (N,), tau (N,) and, with ``wrench``, (n, 6) to outputs one after another."""
     tree = system.tree
@@ -113,6 +117,27 @@ def program_of(
         pushed = variables(recorder, 2 + nx + 2 * N, 6 * n).reshape(n, 6)
     with np.errstate(all="ignore"):
         traced = entries(configuration, x, qd, tau, pushed)
+    if bias == "inverse_dynamics":
+        left = efforts_left(recorder, system, traced)
+        none = np.zeros((n, 6), dtype=object)
+        traced = replace(traced, a=none, b=none, tau=left)
+    place = replayed(recorder, tape, traced)
+    wanted = []
+    for output in outputs:
+        if output == "qdd" and solver is not None:
+            M = taken(recorder, place, slots_of("inertia", tape, system))
+            solved = SOLVERS[solver](M, traced.tau)
+            wanted += [reference(recorder, value) for value in solved]
+        else:
+            wanted += references(place, slots_of(output, tape, system))
+    return finished(recorder, inputs, wanted)
+
+
+def replayed(recorder: Recorder, tape: Tape, traced: Entries) -> list[int]:
+    """Write a tape down on the traced entries; the references of its slots.
+
+    Unknowns that the tape takes as inputs are zero.
+    """
     place: list[int] = [0] * tape.slots
     place[1] = 1
     for letter in LETTERS:
@@ -127,9 +152,26 @@ def program_of(
             zip(*(part.tolist() for part in (chunk.op, chunk.dst, chunk.a, chunk.b)), strict=True),
             place,
         )
-    asked = np.concatenate([slots_of(output, tape, system).ravel() for output in outputs])
-    wanted = [place[s] if s >= 0 else -place[-s] for s in asked.tolist()]
-    return finished(recorder, inputs, wanted)
+    return place
+
+
+def efforts_left(recorder: Recorder, system: System, traced: Entries) -> NDArray[Any]:
+    """(N,) tau - c: what inverse dynamics at qdd = 0 leaves of the efforts."""
+    tape = lower(residual_program(system.structure, "dynamics"), system)
+    place = replayed(recorder, tape, traced)
+    return taken(recorder, place, slots_of("qdd", tape, system))
+
+
+def references(place: list[int], slots: NDArray[np.int64]) -> list[int]:
+    """The references of signed slots."""
+    return [place[s] if s >= 0 else -place[-s] for s in slots.ravel().tolist()]
+
+
+def taken(recorder: Recorder, place: list[int], slots: NDArray[np.int64]) -> NDArray[Any]:
+    """Signed slots as numbers that are traced, in their shape."""
+    out = np.empty(slots.size, dtype=object)
+    out[:] = [recorder.value(ref) for ref in references(place, slots)]
+    return out.reshape(slots.shape)
 
 
 def slots_of(output: str, tape: Tape, system: System) -> NDArray[np.int64]:

@@ -1,0 +1,83 @@
+"""M(q) qdd = tau - c, equation (3) of Ascher, Pai & Cloutier 1996, solved by a dense method.
+
+The joint-space inertia is what an order such as crbm leaves; tau - c is what inverse dynamics at
+qdd = 0 leaves of the efforts (Walker & Orin 1982).  The methods do not pivot: M is positive
+definite, and a straight line cannot choose.  Arrays hold numbers that are traced, so that a
+method is written down by running it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..spatial import Array
+
+
+def cholesky(A: Array, b: Array) -> Array:
+    """x with A x = b, by A = L L^T; A (N, N) symmetric, b (N,)."""
+    N = len(b)
+    L = np.zeros((N, N), dtype=object)
+    for j in range(N):
+        L[j, j] = np.sqrt(np.array([_less(A[j, j], L[j, :j], L[j, :j])], dtype=object))[0]
+        for i in range(j + 1, N):
+            L[i, j] = _less(A[i, j], L[i, :j], L[j, :j]) / L[j, j]
+    y = np.zeros(N, dtype=object)
+    for i in range(N):
+        y[i] = _less(b[i], L[i, :i], y[:i]) / L[i, i]
+    return _backward(L.T, y)
+
+
+def lu(A: Array, b: Array) -> Array:
+    """x with A x = b, by A = L U without pivoting."""
+    U, y = A.copy(), b.copy()
+    N = len(b)
+    for k in range(N):
+        for i in range(k + 1, N):
+            factor = U[i, k] / U[k, k]
+            for j in range(k + 1, N):
+                U[i, j] = U[i, j] - factor * U[k, j]
+            y[i] = y[i] - factor * y[k]
+    return _backward(U, y)
+
+
+def gauss_jordan(A: Array, b: Array) -> Array:
+    """x with A x = b, by elimination above and below the diagonal, without pivoting."""
+    W, y = A.copy(), b.copy()
+    N = len(b)
+    for k in range(N):
+        pivot = W[k, k]
+        for j in range(k + 1, N):
+            W[k, j] = W[k, j] / pivot
+        y[k] = y[k] / pivot
+        for i in range(N):
+            if i != k:
+                factor = W[i, k]
+                for j in range(k + 1, N):
+                    W[i, j] = W[i, j] - factor * W[k, j]
+                y[i] = y[i] - factor * y[k]
+    return y
+
+
+SOLVERS: dict[str, Callable[[Array, Array], Array]] = {
+    "cholesky": cholesky,
+    "lu": lu,
+    "gauss_jordan": gauss_jordan,
+}
+
+
+def _less(x: object, u: Array, v: Array) -> object:
+    """x - u_0 v_0 - u_1 v_1 - ..., in this order."""
+    for a, b in zip(u, v, strict=True):
+        x = x - a * b  # type: ignore[operator]
+    return x
+
+
+def _backward(U: Array, y: Array) -> Array:
+    """x with U x = y, U upper triangular."""
+    N = len(y)
+    x = np.zeros(N, dtype=object)
+    for i in reversed(range(N)):
+        x[i] = _less(y[i], U[i, i + 1 :], x[i + 1 :]) / U[i, i]
+    return x

@@ -1,0 +1,104 @@
+"""States into arrays that a program reads, checked once, and its outputs back into shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ModelError
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Names and shapes of what a kernel takes and gives, for one state."""
+
+    n: int  # bodies
+    N: int  # degrees of freedom
+    nx: int  # numbers of a configuration
+    wrench: bool  # whether external wrenches are an input
+    outputs: tuple[str, ...]
+
+    @property
+    def given(self) -> dict[str, tuple[int, ...]]:
+        """Inputs in the order of the program's."""
+        shapes: dict[str, tuple[int, ...]] = {"x": (self.nx,), "qd": (self.N,), "tau": (self.N,)}
+        return {**shapes, "wrench": (self.n, 6)} if self.wrench else shapes
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of one state in each input."""
+        return tuple(int(np.prod(shape)) for shape in self.given.values())
+
+    def arrays(self, dtype: Any, values: dict[str, Any]) -> tuple[list[NDArray], int | None]:
+        """Arrays (m, ...), contiguous, and m; arrays (1, ...) and None for one state.
+
+        tau and wrench are zero where None.  Raises ModelError for a wrong shape, for what is no
+        number and, where it is not finite, for a number.
+        """
+        if values["wrench"] is not None and not self.wrench:
+            raise ModelError(
+                "state: 'wrench' is given, but is no input of this kernel; compile it with "
+                "inputs=('wrench',)"
+            )
+        many: int | None = None
+        arrays = []
+        for name, shape in self.given.items():
+            value = values[name]
+            if value is None and name in ("tau", "wrench"):
+                value = np.zeros(shape)
+            array = _numbers(name, value, dtype)
+            stacked = array.ndim == len(shape) + 1
+            if array.shape[stacked:] != shape:
+                wanted = " x ".join(map(str, shape))
+                raise ModelError(
+                    f"state: field {name!r} has shape {array.shape}; give {wanted} numbers, or "
+                    f"m x {wanted} for m states"
+                )
+            if stacked and many not in (None, len(array)):
+                raise ModelError(
+                    f"state: field {name!r} has {len(array)} states, and another {many}; give as "
+                    "many of each, or one for all"
+                )
+            many = len(array) if stacked else many
+            arrays.append(array)
+        count = 1 if many is None else many
+        shapes = self.given.values()
+        whole = [np.broadcast_to(a, (count, *s)) for a, s in zip(arrays, shapes, strict=True)]
+        return [np.ascontiguousarray(a) for a in whole], many
+
+    def require_finite(self, arrays: list[NDArray]) -> None:
+        """Raise ModelError, naming the field, where a number is not finite in the format."""
+        for name, array in zip(self.given, arrays, strict=True):
+            wrong = np.argwhere(~np.isfinite(array))
+            if len(wrong):
+                state, *at = wrong[0].tolist()
+                raise ModelError(
+                    f"state: field {name!r} holds {array[state][tuple(at)]} at {at}, state "
+                    f"{state}; give finite numbers"
+                )
+
+    def shaped(self, values: NDArray, one: bool) -> Any:
+        """The outputs (m, all numbers) apart: an array for one output, a tuple for several."""
+        shapes = {
+            "qdd": (self.N,), "pdd": (self.n, 6), "f": (self.n, 6), "inertia": (self.N, self.N)
+        }  # fmt: skip
+        first, parts = 0, []
+        for name in self.outputs:
+            size = int(np.prod(shapes[name]))
+            part = values[:, first : first + size].reshape(len(values), *shapes[name])
+            parts.append(part[0] if one else part)
+            first += size
+        return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def _numbers(name: str, value: Any, dtype: Any) -> NDArray:
+    try:
+        if np.iscomplexobj(value):
+            raise TypeError
+        with np.errstate(over="ignore"):
+            return np.asarray(value, dtype=dtype)
+    except (TypeError, ValueError):
+        raise ModelError(f"state: field {name!r} holds no real numbers; give an array") from None
