@@ -30,10 +30,22 @@ class Motion:
     tau: Floats  # (N,) [N m, N]
 
     @staticmethod
-    def of(graph: Any, order: Any, format: str = "float64", tau: ArrayLike | None = None) -> Motion:
-        """Compile an order for a tree; tau is the tree's own where none is given."""
+    def of(
+        graph: Any,
+        order: Any,
+        format: str = "float64",
+        tau: ArrayLike | None = None,
+        *,
+        solver: str | None = None,
+        bias: str = "propagated",
+    ) -> Motion:
+        """Compile an order for a tree; tau is the tree's own where none is given.
+
+        ``solver`` and ``bias`` are those of :func:`kkt.compile`.
+        """
         system = kkt.build(graph, tau=tau)
-        return Motion(graph, kkt.compile(graph, order, format), system.state.tau)
+        kernel = kkt.compile(graph, order, format, solver=solver, bias=bias)
+        return Motion(graph, kernel, system.state.tau)
 
     @property
     def nx(self) -> int:
