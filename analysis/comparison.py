@@ -13,6 +13,7 @@ from kkt import (
     Certified,
     Elimination,
     FormatError,
+    LoopError,
     OrderError,
     PivotreeError,
     SingularError,
@@ -87,7 +88,7 @@ def compare(
     is 1: the same answer after K corrections (:mod:`kkt.elimination.refine`).
 
     Every format is held against the certified solution for the data rounded to it.  An order
-    that this robot's inertias or its size rule out gives a row with ``failed_at``.  Raises
+    that this robot's inertias, loops or size rule out gives a row with ``failed_at``.  Raises
     OrderError for an order that is unknown or infeasible, FormatError for a format that means
     nothing or is asked for twice, and CertificationError where the joint-space inertia is
     singular.
@@ -131,7 +132,7 @@ def compare(
         progress(name)
         try:
             tape = trace(system, function)
-        except (SingularError, SizeError) as error:
+        except (LoopError, SingularError, SizeError) as error:
             rows += [_refused(name, f.name, str(error)) for f in chosen]
             continue
         for f in chosen:

@@ -3,8 +3,9 @@
 M_k, H_k, Phi_pk, a_k, b_k, tau_k are the blocks of (4); M^_k a body's inertia with its children's
 added, Mbar_k what its joint leaves of it; R_k, R^_k and G_k the same as weighted rows, with
 residuals z_k and weights w_k; D_k the pivot of a joint, B_k and C_k bases of joint and constraint
-forces, pdd_k, qdd_k, f_k the solution.  What is deeper than a few operations gets a short name of
-its own: T1, T2 and so on, in the order in which they are met.
+forces, pdd_k, qdd_k, f_k the solution; G_loop,body, gamma and lam belong to closed loops.  What
+is deeper than a few operations gets a short name of its own: T1, T2 and so on, in the order in
+which they are met.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from itertools import islice
 
 import numpy as np
 
+from kkt.blocks import Tie
 from kkt.elimination.program import Instruction, Program, Ref
 
 DEEP = 3  # operations that are written out inside each other
@@ -78,7 +80,17 @@ class Formulas:
         if letter == "Phi":
             p = int(self.parent[k])
             return "Phi" + (self._subscript(p, k) if p >= 0 else self._subscript(k))
+        if letter == "G":
+            loop, body = [(tie.name, b) for tie in self._ties for b in tie.bodies][k]
+            return f"G_{loop},{self.body(body)}"
+        if letter in ("gamma", "compliance"):
+            return f"{letter}_{self._ties[k].name}"
         return letter + self._subscript(k)
+
+    @property
+    def _ties(self) -> tuple[Tie, ...]:
+        factor = self.program.symbolic
+        return () if factor is None else factor.plan.graph.structure.ties
 
     @cached_property
     def _named(self) -> dict[int, str]:

@@ -18,6 +18,7 @@ from .elimination.trace import trace
 from .errors import (
     CertificationError,
     FormatError,
+    LoopError,
     ModelError,
     OrderError,
     PivotreeError,
@@ -63,6 +64,7 @@ __all__ = [
     "InverseDynamics",
     "Kernel",
     "Loop",
+    "LoopError",
     "LoopWarning",
     "MimicWarning",
     "ModelError",

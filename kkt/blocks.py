@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import OrderError
+from .errors import LoopError, OrderError
 from .tree import levels, path
 
 KINDS = ("pdd", "qdd", "f", "fJ", "fC", "lam")
@@ -64,6 +64,14 @@ class Structure:
     def constraints(self) -> tuple[Hashable, ...]:
         """Names of the closed loops and contacts, whose multipliers are blocks ("lam", name)."""
         return tuple(tie.name for tie in self.ties)
+
+    def require_tree(self, what: str) -> None:
+        """Raise LoopError where there are closed loops or contacts, which ``what`` cannot take."""
+        if self.ties:
+            raise LoopError(
+                f"{what} takes trees without closed loops and contacts, and {self.ties[0].name!r} "
+                "is one; build the tree with loops=()"
+            )
 
     def tied(self, constraint: Hashable) -> list[Hashable]:
         """The one or two bodies that a constraint has rows on."""

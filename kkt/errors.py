@@ -23,6 +23,10 @@ class OrderError(PivotreeError, ValueError):
     """An order that is unknown, incomplete, or cannot be pivoted on in this structure."""
 
 
+class LoopError(OrderError):
+    """An order, or a reader of programs, that takes trees only met a closed loop or a contact."""
+
+
 class SingularError(PivotreeError, ArithmeticError):
     """A pivot became zero, indefinite or not a number while eliminating."""
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from .errors import ModelError
 from .joints import GENERAL, rotation_vector
+from .loops import LoopWarning, turned
 from .spatial import cross, matmul, matvec, skew, transpose
 from .system import System, build
 from .tree import Floats, InertiaWarning, levels, new_tree
@@ -112,9 +113,12 @@ def _in_frames(system: System, turns: Floats, *, tidy: bool) -> System:
         tree.add_node(name, mass=float(s.mass[k]), joint=joint, **here)
     tree.add_edges_from((s.names[s.parent[k]], s.names[k]) for k in range(n) if s.parent[k] >= 0)
     tree.graph.update(q=np.zeros(len(s.qd)), qd=s.qd, tau=s.tau)
+    side = {name: turns[k] for k, name in enumerate(s.names)}
+    loops = [turned(x, [side.get(b, np.eye(3)) for b in x.bodies]) for x in system.loops]
     with warnings.catch_warnings():  # told when the tree itself was built
         warnings.simplefilter("ignore", InertiaWarning)
-        return build(tree, layout=system.layout)
+        warnings.simplefilter("ignore", LoopWarning)
+        return build(tree, layout=system.layout, loops=loops)
 
 
 # -- axes -----------------------------------------------------------------------------------------

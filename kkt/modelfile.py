@@ -59,8 +59,14 @@ def write_model(
     """Write a state as a model file, parents before children, beside and then in place.
 
     Names of bodies become texts.  Raises ModelError where two bodies would share a name, where a
-    number is not finite, or where the file cannot be written.
+    number is not finite, or where the file cannot be written, and for closed loops and contacts,
+    which a file has no place for.
     """
+    if state.loops:
+        raise ModelError(
+            f"{os.fspath(path)}: {SCHEMA} holds trees, and loop {state.loops[0].loop.name!r} is "
+            "beside one; write the tree, built without loops, and give them to kkt.build"
+        )
     names = [str(body) for body in state.names]
     if len(set(names)) < len(names):
         twice = next(body for body in names if names.count(body) > 1)

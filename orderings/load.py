@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -97,16 +97,15 @@ def from_json(path: Path) -> Callable[..., Any]:
 
     @order(path.stem, source=path.name, links=links, **rules)
     def listed(structure: Structure) -> list:
-        # JSON knows texts and numbers only: bodies are found by their text
-        names: dict[str, Any] = {}
-        for name in structure.with_links(links).names:
-            text = " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
-            names |= {text: name, str(name): name}
+        # JSON knows texts and numbers only: bodies and loops are found by their text
+        bodies = _by_text(structure.with_links(links).names)
+        loops = _by_text(structure.constraints)
 
         def block(entry: Any) -> Any:
             if isinstance(entry, str):
                 entry = entry.split(":", 1)
             if isinstance(entry, list) and len(entry) == 2:
+                names = loops if entry[0] == "lam" else bodies
                 return (entry[0], names.get(str(entry[1]), entry[1]))
             return entry
 
@@ -118,3 +117,12 @@ def from_json(path: Path) -> Callable[..., Any]:
         ]
 
     return listed
+
+
+def _by_text(names: Iterable[Any]) -> dict[str, Any]:
+    """Names by their text, and pairs by their parts' too."""
+    result: dict[str, Any] = {}
+    for name in names:
+        text = " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+        result |= {text: name, str(name): name}
+    return result

@@ -44,7 +44,7 @@ def state(**changes):
         "joint_bias": np.array([[0.0] * 6, [0.1, 0, 0, 0, 0, 1 / 3], [0.0] * 6]),
         "wrench": np.array([[1 / 3] * 6, [0.0] * 6, [0.0] * 6]),
     }
-    return SimpleNamespace(**(values | changes))
+    return SimpleNamespace(**({"loops": ()} | values | changes))
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)

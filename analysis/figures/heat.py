@@ -56,7 +56,7 @@ def block_loss(tape: Tape, system: System, format: Format) -> BlockLoss:
     if factor is None:
         raise ValueError("tape: belongs to no elimination")
     count = len(factor.pivot)
-    where = np.full(5 * factor.plan.graph.structure.n + 1, count, dtype=np.int64)  # last: of -1
+    where = np.full(factor.plan.graph.count + 1, count, dtype=np.int64)  # last: of -1
     where[factor.plan.blocks] = np.arange(count)
     off, size = _furthest(seen, where, count)
     worst = {at: _lost(off[at], size[at], format) for at in off}

@@ -11,12 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
-from kkt.blocks import FC, FJ, PDD, QDD, F, Structure
+from kkt.blocks import FC, FJ, LAM, PDD, QDD, F, Structure
 
 from .state import ORIGINAL, ZERO, BlockState, updates
 
 _UNKNOWN = {PDD: r"\ddot{{p}}_{{{}}}", QDD: r"\ddot{{q}}_{{{}}}", F: "f_{{{}}}"}
-_UNKNOWN |= {FJ: "f_{{{}}}^{{J}}", FC: "f_{{{}}}^{{C}}"}
+_UNKNOWN |= {FJ: "f_{{{}}}^{{J}}", FC: "f_{{{}}}^{{C}}", LAM: r"\lambda_{{{}}}"}
 
 
 class Labels:
@@ -26,9 +26,8 @@ class Labels:
         self.state = state
         plan = state.symbolic.plan
         self.structure: Structure = plan.graph.structure
-        n = self.structure.n
-        self.kind = (plan.blocks // n).tolist()
-        self.body = (plan.blocks % n).tolist()
+        self.kind = plan.graph.kind[plan.blocks].tolist()
+        self.body = plan.graph.member[plan.blocks].tolist()  # of multipliers, their loop
         self.carrier = self.structure.carriers
         self.body_of = {c: k for k, c in self.carrier.items()}  # of each massless carrier
         self.own = [int(k) for k in self.structure.order if int(k) not in self.body_of]
@@ -48,6 +47,8 @@ class Labels:
 
     def unknown(self, position: int) -> str:
         k = self.body[position]
+        if self.kind[position] == LAM:
+            return _UNKNOWN[LAM].format(self._loop(k))
         text = _UNKNOWN[self.kind[position]].format(self.subscript[k])
         return text.replace("_", "'_", 1) if k in self.body_of else text
 
@@ -60,6 +61,8 @@ class Labels:
         kinds = {self.kind[i], self.kind[j]}
         if (low, high) in self._original:
             return "" if changes else self._entry(i, j)
+        if self._met_a_loop(low):
+            return ""
         if kinds == {QDD}:
             return self._inertia(i, j)
         if kinds == {PDD, QDD} and len(changes) == 1:
@@ -70,6 +73,10 @@ class Labels:
 
     def _entry(self, i: int, j: int) -> str:
         """M, H, Phi and 1 of (4); the split force's bases B and C of Yamane & Nakamura (11)."""
+        if self.kind[i] == LAM:
+            return self._tie(self.body[i], self.body[j])
+        if self.kind[j] == LAM:
+            return f"{self._tie(self.body[j], self.body[i])}^{{*}}"
         if self.kind[i] >= F:  # f's row holds the adjoint of f's column
             return _adjoint(self._entry(j, i))
         k, c = self.body[i], self.body[j]
@@ -79,6 +86,17 @@ class Labels:
         if k == c:
             return basis[self.kind[j]] or "I"
         return f"-{self._phi(k, c)}{basis[self.kind[j]]}"
+
+    def _tie(self, loop: int, body: int) -> str:
+        """G of a loop on one of its bodies, with its sign."""
+        tie = self.structure.ties[loop]
+        sign = "-" if tie.signs[tie.bodies.index(body)] < 0 else ""
+        return f"{sign}G_{{{self._loop(loop)},{self.subscript[body]}}}"
+
+    def _loop(self, loop: int) -> str:
+        """The subscript of a loop: its name where all are short, else its number."""
+        names = self.structure.constraints
+        return str(names[loop] if all(map(_short, names)) else loop + 1)
 
     def _phi(self, parent: int, child: int) -> str:
         p, c = self.subscript[parent], self.subscript[child]
@@ -90,6 +108,8 @@ class Labels:
         k, kind = self.body[i], self.kind[i]
         if self.state.diagonal[i] == ZERO:
             return "0"
+        if kind == LAM or (self._met_a_loop(i) and self.state.updated[i]):
+            return ""
         if kind == PDD:
             return self._articulated(i) if self.state.updated[i] else self._mass("M", k)
         if kind != QDD:
@@ -162,6 +182,10 @@ class Labels:
             return False
         below = all((PDD, c) in gone for c in (k, *self._below[k]))
         return below and not any((QDD, a) in gone for a in self._above[k])
+
+    def _met_a_loop(self, position: int) -> bool:
+        """Whether multipliers were pivots before a row was: the papers name nothing after that."""
+        return LAM in self.kind[: min(position, int(self.state.done.sum()))]
 
     def _gone_before(self, position: int) -> set[tuple[int, int]]:
         """(kind, body) of the pivots that acted before a row was a pivot, in this state."""

@@ -124,7 +124,7 @@ def block_state(
             f"order {plan.sequence.name!r}: has no step {step}; use 0 to {plan.groups}"
         )
     count = len(plan.blocks)
-    where = np.empty(5 * plan.graph.structure.n, dtype=np.int64)
+    where = np.empty(plan.graph.count, dtype=np.int64)
     where[plan.blocks] = np.arange(count)
     ends = np.sort(where[plan.graph.edges], axis=0)
     original = np.full(ends.shape[1], ORIGINAL)
@@ -132,7 +132,7 @@ def block_state(
     first = _first_update(symbolic)
     made = np.where(first >= since, NEW, FILL)
     diagonal = np.where(first < step, made, ZERO)
-    own = plan.graph.diagonal[plan.blocks]  # only M_k is there at the start
+    own = plan.graph.diagonal[plan.blocks]  # M_k, and compliances of loops
     return BlockState(
         symbolic=symbolic,
         step=step,

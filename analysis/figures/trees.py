@@ -67,9 +67,14 @@ def body_shades(parent: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def bodies_of(symbolic: SymbolicFactor) -> NDArray[np.int64]:
-    """(B,) the body that each block belongs to; a piece counts as the body it is of."""
-    structure = symbolic.plan.graph.structure
-    body = symbolic.plan.blocks % structure.n
+    """(B,) the body that each block belongs to; a piece counts as the body it is of.
+
+    Multipliers go with the body that closes their loop.
+    """
+    graph, structure = symbolic.plan.graph, symbolic.plan.graph.structure
+    closing = [structure.index[structure.closing(name)] for name in structure.constraints]
+    own = np.concatenate([graph.member[: graph.count - len(closing)], np.array(closing, dtype=int)])
+    body = own[symbolic.plan.blocks]
     return body if structure.copy_of is None else np.asarray(structure.copy_of)[body]
 
 

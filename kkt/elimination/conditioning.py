@@ -40,7 +40,8 @@ class Conditioning:
     moved: NDArray  # (N,) sum over the data e of |d qdd_i / d e| |e| [as qdd]
     qdd: NDArray  # (N,) in float64
     shares: dict[str, float]  # parts of kappa that M, H, Phi, a, b and tau bring; their sum is 1
-    inverse_inertia: NDArray  # (N, N) d qdd / d tau
+    inverse_inertia: NDArray  # (N, N) d qdd / d tau, of rank N - held
+    held: int = 0  # directions of the rates that closed loops and contacts take away
 
     @property
     def kappa(self) -> float:
@@ -54,8 +55,10 @@ class Conditioning:
 
     @property
     def kappa_inertia(self) -> float:
-        """2-norm condition number of the joint-space inertia."""
-        return float(np.linalg.cond(self.inverse_inertia)) if self.qdd.size else 1.0
+        """2-norm condition number of the joint-space inertia, along what the loops leave free."""
+        free = self.qdd.size - self.held
+        size = np.linalg.svd(self.inverse_inertia, compute_uv=False)
+        return _ratio(size[0], size[free - 1]) if free > 0 else 1.0
 
 
 def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
@@ -102,7 +105,8 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
         letter: float(part[worst] / moved[worst]) if N and moved[worst] else 0.0
         for letter, part in parts.items()
     }
-    return Conditioning(moved, signed(run.v, outputs), shares, inverse)
+    held = int((system.entries.compliance == 0.0).sum())
+    return Conditioning(moved, signed(run.v, outputs), shares, inverse, held)
 
 
 def _letters(system: System) -> tuple[str, ...]:

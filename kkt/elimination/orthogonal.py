@@ -86,11 +86,7 @@ def _bodies(symbolic: SymbolicFactor) -> list[int]:
     plan = symbolic.plan
     structure, name = plan.graph.structure, plan.sequence.name
     n = structure.n
-    if structure.ties:
-        raise OrderError(
-            f"order {name!r}: elimination by rotations has no rows for closed loops and contacts, "
-            f"and {structure.ties[0].name!r} is one; use elimination 'gauss', such as abm"
-        )
+    structure.require_tree(f"order {name!r}: elimination by rotations")
     kinds: list[dict[int, int]] = [{} for _ in range(plan.groups)]
     for block, group in zip(plan.blocks.tolist(), plan.group.tolist(), strict=True):
         kinds[group][block // n] = block % n

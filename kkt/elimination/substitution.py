@@ -43,11 +43,7 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
 
     Raises OrderError where a row holds another unknown that is not known yet.
     """
-    if structure.ties:
-        raise OrderError(
-            f"order {name!r}: the forces of loop {structure.ties[0].name!r} do not follow from "
-            "qdd; use an order that solves for qdd, such as abm"
-        )
+    structure.require_tree(f"order {name!r}: substitution, which finds no force of a loop,")
     w = Writer()
     known: dict[tuple[str, Hashable], Ref | None] = {}
 
