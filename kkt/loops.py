@@ -15,6 +15,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,6 +47,7 @@ class Loop:
     #              else it is fixed on the first body
     baumgarte: tuple[float, float]  # a [1/s] and b [1/s^2] of gap'' + a gap' + b gap = 0
     compliance: Floats  # (m,) c >= 0 in  G acceleration + c lambda = gamma
+    numbers: tuple[int, ...]  # (m,) of the rows that are kept; a contact's normal is 0
 
     @property
     def rows(self) -> int:
@@ -84,15 +86,8 @@ def cut_joint(
     name = _name(name, first, second)
     where = f"loop {name!r}"
     C, free = _beside(where, joint, axis, S)
-    if rows is not None:
-        kept = list(rows)
-        whole = all(isinstance(r, int | np.integer) and 0 <= r < C.shape[1] for r in kept)
-        if not kept or not whole or len(set(kept)) < len(kept):
-            raise ModelError(
-                f"{where}: field 'rows' is {rows!r}; give some of 0 to {C.shape[1] - 1}, "
-                f"each once: a {joint} joint has {C.shape[1]} rows"
-            )
-        C = C[:, kept]
+    numbers = _kept(where, rows, C.shape[1])
+    C = C[:, numbers]
     if free is None and baumgarte[1:] != (0.0,):
         raise ModelError(
             f"{where}: field 'baumgarte' corrects the position of a general joint, which is not "
@@ -102,7 +97,8 @@ def cut_joint(
     places = np.stack([checked(where, "p", p, (3,)), checked(where, "p_second", p_second, (3,))])
     return Loop(
         name, (first, second), turns, places, C, free, False,
-        _gains(where, baumgarte), _compliance(where, compliance, C.shape[1]),
+        _gains(where, "baumgarte", baumgarte), _compliance(where, compliance, len(numbers)),
+        numbers,
     )  # fmt: skip
 
 
@@ -129,10 +125,11 @@ def contact(
     name = _name(name, on, body)
     where = f"loop {name!r}"
     along = checked(where, "normal", normal, (3,))[None]
-    if np.size(tangents):
-        count = len(np.atleast_2d(np.asarray(tangents, dtype=object)))
-        beside = np.asarray(tangents, dtype=object).reshape(count, -1)
-        along = np.concatenate([along, checked(where, "tangents", beside, (count, 3))])
+    beside = tangents if isinstance(tangents, Sequence | np.ndarray) else (tangents,)
+    if len(beside) and isinstance(beside[0], int | float | np.number):
+        beside = (beside,)  # one tangent
+    if len(beside):
+        along = np.concatenate([along, checked(where, "tangents", beside, (len(beside), 3))])
     if len(along) > 3 or np.linalg.matrix_rank(along) < len(along):
         raise ModelError(
             f"{where}: its normal and {len(along) - 1} tangents have rank "
@@ -143,7 +140,8 @@ def contact(
     place = np.stack([np.zeros(3), checked(where, "point", point, (3,))])
     return Loop(
         name, (on, body), np.stack([np.eye(3)] * 2), place, C, None, True,
-        _gains(where, (damping, 0.0)), _compliance(where, compliance, len(along)),
+        _gains(where, "damping", (damping, 0.0)), _compliance(where, compliance, len(along)),
+        tuple(range(len(along))),
     )  # fmt: skip
 
 
@@ -158,7 +156,8 @@ def turned(loop: Loop, turns: Sequence[Floats]) -> Loop:
 def checked_loops(loops: Sequence[Loop], bodies: Sequence[Hashable]) -> tuple[Loop, ...]:
     """Loops between bodies of a tree; ModelError for an unknown body or a name used twice."""
     known, names = set(bodies), set()
-    if isinstance(loops, Loop) or not all(isinstance(loop, Loop) for loop in loops):
+    listed = isinstance(loops, Sequence) and all(isinstance(loop, Loop) for loop in loops)
+    if not listed:
         raise ModelError("loops: give a list of kkt.cut_joint(...) and kkt.contact(...)")
     for loop in loops:
         where = f"loop {loop.name!r}"
@@ -236,10 +235,23 @@ def _rotation(where: str, field: str, value: ArrayLike) -> Floats:
     return R
 
 
-def _gains(where: str, value: tuple[float, float]) -> tuple[float, float]:
-    a, b = checked(where, "baumgarte", value, (2,)).tolist()
+def _kept(where: str, rows: Any, count: int) -> tuple[int, ...]:
+    """Numbers of the rows that are kept; all where None."""
+    kept = tuple(range(count)) if rows is None else rows
+    whole = isinstance(kept, Sequence) and all(
+        isinstance(r, int | np.integer) and 0 <= r < count for r in kept
+    )
+    if not whole or not kept or len(set(kept)) < len(kept):
+        raise ModelError(
+            f"{where}: field 'rows' is {rows!r}; give some of 0 to {count - 1}, each once"
+        )
+    return tuple(int(r) for r in kept)
+
+
+def _gains(where: str, field: str, value: Any) -> tuple[float, float]:
+    a, b = checked(where, field, value, (2,)).tolist()
     if min(a, b) < 0.0:
-        raise ModelError(f"{where}: field 'baumgarte' is {value}; give zero or more")
+        raise ModelError(f"{where}: field {field!r} is {value}; give zero or more")
     return a, b
 
 

@@ -85,12 +85,14 @@ def _extends(basis: list[Floats], row: Floats, size: float) -> bool:
 
 
 def _told(closure: Closure, lost: list[int]) -> str:
-    kept = tuple(r for r in range(closure.rows) if r not in lost)
-    what = (
-        f"row {lost[0]} follows" if len(lost) == 1 else f"rows {', '.join(map(str, lost))} follow"
-    )
-    remedy = f"keep rows {kept}" if kept else "leave it out"
+    loop = closure.loop
+    kept = tuple(x for r, x in enumerate(loop.numbers) if r not in lost)
+    numbers = ", ".join(str(loop.numbers[r]) for r in lost)
+    what = f"row {numbers} follows" if len(lost) == 1 else f"rows {numbers} follow"
+    remedy = f"keep rows={kept}" if kept else "leave it out"
+    if loop.point and kept:
+        remedy = f"leave out the direction{'s' * (len(lost) > 1)}"
     return (
-        f"loop {closure.loop.name!r}: {what} from its other rows, the tree's joints and the loops "
-        f"before it, in this state; {remedy}, or give them a compliance"
+        f"loop {loop.name!r}: {what} from its other rows, the tree's joints and the loops before "
+        f"it, in this state; {remedy}, or give a compliance"
     )

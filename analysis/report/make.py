@@ -170,6 +170,7 @@ def prepare(
                 f"order {name!r}: solves for tau, not for qdd; use {', '.join(default_orders())}"
             )
     base = build(tree)
+    base.structure.require_tree("a report over random states, in which loops would be open,")
     if not int(base.tree.offset[-1]):
         raise ModelError(f"{model}: has no joint that moves; a report needs at least one")
     ranges = ranges_of(base)

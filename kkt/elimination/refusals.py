@@ -142,12 +142,9 @@ def _mend(tape: Tape, number: int) -> str:
         if structure.dof[k] and Block("qdd", structure.names[k]) not in gone
     ]
     if late:
-        more = f" and {len(late) - 1} more joints of its loop" if late[1:] else ""
+        more = f" and {len(late) - 1} more of its loop's joints" if late[1:] else ""
         return f"eliminate {late[0]}{more} first, or leave it out, and it comes last"
-    return (
-        f"the loop {loop!r} demands what the tree's joints and the loops before it do already; "
-        "keep fewer of its rows, or give them a compliance"
-    )
+    return "keep fewer of its rows, or give them a compliance"
 
 
 def _force_partner(block: Block) -> str:
