@@ -1,0 +1,11 @@
+"""Pasic, Williams & Hui 1999: a numerical algorithm for manipulator forward dynamics."""
+
+ITEMS = (
+    "equation20",
+    "figure4",
+    "contraction",
+    "figure5",
+    "figure6",
+    "equation17",
+    "shooting",
+)

@@ -1,0 +1,209 @@
+"""Equation (17): the matching matrix in several orders; its fill, pivots and condition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import kkt
+
+from ..paper import Progress
+from ..row import Row
+from .arm import PAPER, Arm, Floats, Pair
+from .matching import Blocks, Local, LocalFailure, Matching
+from .multiple_shooting import multiple_shooting, without_slopes
+from .references import conjugate_points, integrate
+from .tridiagonal import NAMES, Structure, eliminate, order_of, structure_of
+
+SIZES = (8, 16, 32, 64, 128, 256, 1024)  # subdomains at which fill and height are counted
+GRID = 0.2, 1.6, 141  # lengths of the domain, for the condition number
+
+
+@dataclass(frozen=True)
+class Eliminated:
+    """J by one order."""
+
+    name: str
+    order: list[int]
+    structure: Structure
+    fill: int  # blocks made, of one triangle
+    error: float  # of J^-1 r beside scipy's sparse LU, relative
+    single: float  # the same in float32
+    turned: list[int]  # interfaces whose pivot has a negative determinant
+
+
+@dataclass(frozen=True)
+class Found:
+    e: float
+    edges: Floats
+    condition: float
+    shooting: float  # condition number of the multiple-shooting matrix
+    size: tuple[int, int]  # rows of J, and of that
+    schur: float  # J beside what is left of that without its slopes, relative
+    orders: list[Eliminated]
+    sizes: dict[str, list[tuple[int, Structure]]]
+    conjugate: Floats
+    lengths: Floats
+    conditions: Floats
+
+
+def measure(
+    progress: Progress, *, end: float = 1.0, subdomains: int = 20, s: int = 3, seed: int = 17,
+    length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
+    mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
+    eliminations: tuple[str, ...] = (*NAMES, "random:0"),
+) -> Found:  # fmt: skip
+    """J at the initial value problem's solution on [0, end], and a random right side."""
+    import scipy.sparse.linalg as linalg
+
+    if subdomains < 3:
+        raise kkt.PivotreeError(f"equation17: {subdomains} subdomains; give at least 3")
+    arm = Arm(length, centre, moment, mass, torque)
+    ours = arm.accelerations(order)
+    closed = arm.closed_form
+    zero = np.zeros(2)
+    progress("scipy, equation (20)")
+    exact = integrate(closed, max(end, GRID[1]), zero, zero)
+    edges = np.linspace(0.0, end, subdomains + 1)
+    J, local = _jacobian(ours, exact, edges, s)
+    r = np.random.default_rng(seed).normal(size=(subdomains - 1, 2))
+    x = linalg.spsolve(J.sparse, r.ravel()).reshape(r.shape)
+    orders = []
+    for name in eliminations:
+        progress(name)
+        taken = order_of(name, subdomains - 1)
+        done, single = eliminate(J, r, taken), eliminate(J, r, taken, np.float32)
+        turned = sorted(i for i, pivot in done.pivots.items() if np.linalg.det(pivot) < 0.0)
+        orders.append(
+            Eliminated(name, taken, structure_of(taken), done.fill, _apart(done.x, x),
+                       _apart(single.x, x), turned)
+        )  # fmt: skip
+    progress("multiple shooting")
+    slopes = np.concatenate([local.left, local.right[-1:]])
+    long = multiple_shooting(ours, edges, exact.sol(edges)[:2].T, slopes, s)
+    dense = J.sparse.toarray()
+    # rows of multiple shooting are left minus right derivatives, phi is right minus left
+    schur = _apart(-without_slopes(long, 2), dense)
+    sizes = {name: [(n, structure_of(order_of(name, n - 1))) for n in SIZES] for name in NAMES}
+    progress("condition against the length of the domain")
+    lengths = np.linspace(*GRID)
+    conditions = np.array(
+        [_condition(ours, exact, np.linspace(0.0, e, subdomains + 1), s) for e in lengths]
+    )
+    points = conjugate_points(closed, max(end, GRID[1]), zero, zero)
+    condition, shooting = (float(np.linalg.cond(A)) for A in (dense, long))
+    return Found(
+        end, edges, condition, shooting, (len(dense), len(long)), schur, orders, sizes, points,
+        lengths, conditions,
+    )  # fmt: skip
+
+
+def _jacobian(ours: Any, exact: Any, edges: Floats, s: int) -> tuple[Blocks, Local]:
+    values = exact.sol(edges)[:2].T
+    problem = Matching(ours, edges, s)
+    try:
+        local = problem.solve(values)
+        return problem.jacobian(values, local), local
+    except LocalFailure:
+        raise kkt.PivotreeError(
+            f"equation17: the iteration diverges on subdomains of {edges[1]:g} s; give more of them"
+        ) from None
+
+
+def _condition(ours: Any, exact: Any, edges: Floats, s: int) -> float:
+    return float(np.linalg.cond(_jacobian(ours, exact, edges, s)[0].sparse.toarray()))
+
+
+def _apart(x: Floats, y: Floats) -> float:
+    return float(np.max(np.abs(x - y)) / np.max(np.abs(y)))
+
+
+def rows(found: Found) -> list[Row]:
+    n = len(found.edges) - 1
+    result = []
+    for one in found.orders:
+        name = f"{n} subdomains, {NAMES.get(one.name, one.name)}"
+        counted = one.structure
+        result.append(
+            Row(f"{name}: blocks of fill, height", None, [counted.fill, counted.height],
+                "as many blocks as elimination makes", counted.fill == one.fill)
+        )  # fmt: skip
+        result.append(
+            Row(f"{name}: J^-1 r beside scipy's LU", None,
+                f"{one.error:.1e}, float32 {one.single:.1e}", "within 1e-14 kappa",
+                one.error <= 1e-14 * found.condition)
+        )  # fmt: skip
+    result += _growth(found)
+    result.append(
+        Row("rows of J, and of multiple shooting", "m (n - 1), 2 m (n + 1)", list(found.size),
+            "so many", found.size == (2 * (n - 1), 4 * (n + 1)),
+            "the introduction prints m (n + 1) for J, equation (18) m (n - 1): the latter is right")
+    )  # fmt: skip
+    result.append(
+        Row("J beside multiple shooting with its slopes eliminated", "half the size",
+            f"{found.schur:.1e} apart", "within 1e-6", found.schur <= 1e-6,
+            "J is a Schur complement: the method is multiple shooting, eliminated once")
+    )  # fmt: skip
+    result.append(
+        Row("condition number of J, of multiple shooting", None,
+            [f"{found.condition:.3g}", f"{found.shooting:.3g}"], "none: not in the paper", None)
+    )  # fmt: skip
+    return [*result, *_pivots(found)]
+
+
+def _growth(found: Found) -> list[Row]:
+    result = []
+    for name, counted in found.sizes.items():
+        ours = ", ".join(f"{n}: {one.fill}, {one.height}" for n, one in counted)
+        bound = all(
+            one.fill == 0 and one.height == n - 1 if name == "virtual_work"
+            else one.fill < n and one.height <= np.ceil(np.log2(n)) for n, one in counted
+        )  # fmt: skip
+        criterion = "none, n - 1" if name == "virtual_work" else "less than n, at most log2 n"
+        result.append(
+            Row(f"{NAMES[name]}: fill and height, n subdomains", None, ours, criterion, bound)
+        )
+    return result
+
+
+def _pivots(found: Found) -> list[Row]:
+    """The natural order's pivot at x_i is the problem on [0, x_{i+1}], all before it eliminated."""
+    natural = next((one for one in found.orders if one.name == "virtual_work"), None)
+    if natural is None:
+        return []
+    at = [f"{found.edges[i + 1]:.4g}" for i in natural.turned]
+    inside = [c for c in found.conjugate if found.edges[1] < c < found.edges[-1]]
+    before = [f"{found.edges[np.searchsorted(found.edges, c) - 1]:.4g}" for c in inside]
+    return [
+        Row("interfaces whose natural pivot has det < 0 [s]", None, at,
+            "the last before each conjugate point", at == before,
+            f"conjugate points by scipy: {', '.join(f'{c:.4f}' for c in inside)}")
+    ]  # fmt: skip
+
+
+def figures(found: Found, style: str) -> dict[str, Any]:
+    from .more_pictures import conditioning, filled
+
+    shown = []
+    for one in found.orders:
+        if one.name in NAMES:
+            extra = fill_of(one.order)
+            shown.append(
+                (NAMES[one.name], one.order, extra, one.structure.fill, one.structure.height)
+            )
+    result = {"conditioning": conditioning(found.lengths, found.conditions, found.conjugate, style)}
+    return {"equation17": filled(shown, style), **result} if shown else result
+
+
+def fill_of(order: list[int]) -> set[tuple[int, int]]:
+    """Places (row, column), both triangles, that an order fills, counted as it takes them."""
+    near = {i: {j for j in (i - 1, i + 1) if 0 <= j < len(order)} for i in range(len(order))}
+    place = {interface: i for i, interface in enumerate(order)}
+    made = set()
+    for p in order:
+        for i in near[p]:
+            made |= {(place[i], place[j]) for j in near[p] - near[i] - {i}}
+            near[i] = (near[i] | near[p]) - {p, i}
+    return made

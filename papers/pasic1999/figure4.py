@@ -1,0 +1,138 @@
+"""Figure 4: the arm falls from rest, as an initial value problem by collocation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import kkt
+
+from ..paper import Progress, printed
+from ..row import Row, within
+from .arm import END, PAPER, Arm, Floats, Pair
+from .collocation import Path, ivp
+from .references import integrate
+
+STEPS = (0.5, 0.1, 0.05, 0.025, 0.0125)
+# more digits of Theta(0.3) and Theta(1) than the paper prints
+DIGITS = {0.3: (-1.152540688656, 0.591457743761), 1.0: (-2.233213842496, -0.883502199495)}
+ROUNDOFF = 1e-11  # errors [rad] below this tell no order
+FINE, FINE_POINTS = 0.025, 8  # step [s] and Gauss points of the solution to 12 digits
+
+
+@dataclass(frozen=True)
+class Found:
+    paper: bool  # the arm and the torques are the paper's
+    end: float
+    s: int
+    iterations: int
+    torque: Pair
+    values: list[tuple[float, Floats, Floats]]  # time, Theta by collocation, by scipy
+    errors: dict[float, float]  # step -> largest error of Theta at the edges; inf where it diverges
+    settled: dict[float, float]  # the same, iterated until y changes by 1e-14
+    slope: float  # order of the error, settled, from the finest step to its half
+    paths: dict[float, Path]
+    fine: Path
+
+
+def measure(
+    progress: Progress, *, s: int = 3, iterations: int = 5, steps: Pair = STEPS, end: float = END,
+    at: Pair = (0.3, 1.0),
+    length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
+    mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
+) -> Found:  # fmt: skip
+    """Step lengths with five iterations as printed, and a solution to 12 digits."""
+    arm = Arm(length, centre, moment, mass, torque)
+    ours = arm.accelerations(order)
+    progress("scipy, equation (20)")
+    zero = np.zeros(2)
+    exact = integrate(arm.closed_form, max(end, *at), zero, zero)
+    progress(f"{FINE_POINTS} Gauss points, step {FINE}")
+    fine = ivp(ours, edges(end, FINE), zero, zero, FINE_POINTS, 100, 1e-15)
+    values = []
+    for time in at:
+        path = ivp(ours, edges(time, FINE), zero, zero, FINE_POINTS, 100, 1e-15)
+        values.append((time, path.q[-1], exact.sol(time)[:2]))
+    errors, settled, paths = {}, {}, {}
+    for step in steps:
+        progress(f"step {step}")
+        paths[step] = ivp(ours, edges(end, step), zero, zero, s, iterations)
+        errors[step] = error(paths[step], exact)
+        settled[step] = error(ivp(ours, edges(end, step), zero, zero, s, 100, 1e-14), exact)
+    progress("order of the error")
+    half = error(ivp(ours, edges(end, min(steps) / 2), zero, zero, s, 100, 1e-14), exact)
+    slope = float(np.log2(settled[min(steps)] / half)) if half > ROUNDOFF else np.nan
+    own = arm.papers
+    return Found(own, end, s, iterations, torque, values, errors, settled, slope, paths, fine)
+
+
+def edges(end: float, step: float) -> Floats:
+    """0, step, ... end; steps are a little shorter where they do not divide the domain."""
+    if not 0.0 < step <= end:
+        raise kkt.PivotreeError(
+            f"figure4: step {step} of a domain of {end} s; give 0 < step <= end"
+        )
+    return np.linspace(0.0, end, int(np.ceil(end / step - 1e-9)) + 1)
+
+
+def error(path: Path, exact: Any) -> float:
+    apart = np.abs(path.q - exact.sol(path.t)[:2].T)
+    return float(np.max(apart)) if np.isfinite(apart).all() else np.inf
+
+
+def rows(found: Found) -> list[Row]:
+    said = printed("pasic1999")["figure4"]
+    digits = dict(zip(said["at"], said["Theta"], strict=True)) if found.paper else {}
+    result = []
+    for time, ours, scipy in found.values:
+        name = f"Theta({time:g})"
+        short = [f"{x:.4f}" for x in ours]
+        if time in digits:
+            result.append(
+                Row(name, digits[time], short, "the printed digits", short == digits[time])
+            )
+            more = DIGITS[time]
+            result.append(
+                Row(f"{name}, more digits", [f"{x:.12f}" for x in more],
+                    [f"{x:.12f}" for x in ours], "within 2e-12",
+                    bool(np.max(np.abs(ours - more)) <= 2e-12))
+            )  # fmt: skip
+        apart = float(np.max(np.abs(ours - scipy)))
+        result.append(
+            Row(f"{name} by scipy's DOP853 on (20)", None, f"{apart:.1e} from ours", "within 1e-11",
+                apart <= 1e-11)
+        )  # fmt: skip
+    for step, error in found.errors.items():
+        result.append(_step_row(found, step, error, said))
+    known = np.isfinite(found.slope)
+    result.append(
+        Row("order of the error, iterated until it settles", f"2 s = {2 * found.s}",
+            found.slope if known else None, "within 0.5",
+            abs(found.slope - 2 * found.s) <= 0.5 if known else None,
+            "" if known else "the finest step's error is roundoff")
+    )  # fmt: skip
+    return result
+
+
+def _step_row(found: Found, step: float, error: float, said: dict[str, Any]) -> Row:
+    name = f"step {step:g}, {found.iterations} iterations: error over [0, {found.end:g}]"
+    as_printed = found.paper and (found.s, found.iterations, found.end) == (3, 5, said["end"])
+    settled = f"iterated until it settles: {found.settled[step]:.1e}"
+    if as_printed and step == said["step"]:
+        return Row(name, "Fig. 4", f"{error:.1e}", "diverges: the paper's own step is not possible",
+                   bool(error > 1e3), "0.5 reads as 0.05, which gives Fig. 4 to 3e-3")  # fmt: skip
+    if as_printed and step == 0.025:
+        return Row(name, 1.8e-5, error, "1.8e-5, two digits", within(1.8e-5, error, 0.01), settled)
+    return Row(name, None, f"{error:.1e}", "none: not in the paper", None, f"{name}; {settled}")
+
+
+def figures(found: Found, style: str) -> dict[str, Any]:
+    from .pictures import angles, torques
+
+    marked = {"step 0.05, 5 iterations": found.paths[0.05]} if 0.05 in found.paths else {}
+    return {
+        "figure3": torques(found.torque, found.end, style),
+        "figure4": angles(found.fine, marked, style),
+    }

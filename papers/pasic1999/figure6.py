@@ -1,0 +1,209 @@
+"""Figure 6: boundary value problems on 20 subdomains, matched; another solution on [0, 1.5]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import kkt
+
+from ..paper import Progress, printed
+from ..row import Row
+from .arm import PAPER, Arm, Floats, Pair
+from .collocation import Path
+from .matching import Local, LocalFailure, Matched, Matching, newton, straight
+from .references import boundary_value, conjugate_points, integrate, reached
+from .tridiagonal import eliminate, order_of
+
+REFINED = 4  # times as many subdomains, from the solution found
+PIECES = 8  # subdomains of Figure 1
+LONGER = 2.0  # [s], beyond what the paper could solve
+
+
+@dataclass(frozen=True)
+class Case:
+    """[0, e] from one guess."""
+
+    e: float
+    guess: str
+    n: int
+    b: Floats
+    matched: Matched
+    path: Path | None  # None where Newton's method failed
+    refined: Matched | None
+    apart: float  # largest distance from the initial value problem's solution at the edges [rad]
+    finer: float  # the same, refined
+    missed: float  # |Theta(e) - b| of scipy's integration from the refined slope [rad]
+    scipy: float  # largest difference of solve_bvp's Theta'(0)
+
+
+@dataclass(frozen=True)
+class Found:
+    paper: bool
+    s: int
+    cases: list[Case]
+    conjugate: Floats  # conjugate points of the initial value problem's solution
+    exact: Any
+    pieces: tuple[Floats, Local, Floats] | None  # edges, subdomains from the straight line, values
+
+
+def measure(
+    progress: Progress, *, ends: Pair = (1.0, 1.5), subdomains: int = 20, s: int = 3,
+    plus: float = 0.01, target: Pair = (), elimination: str = "virtual_work",
+    length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
+    mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
+) -> Found:  # fmt: skip
+    """From the IVP's solution ``plus`` a share, and from the straight line.
+
+    Newton's J is eliminated by ``elimination``, an order as in :mod:`.tridiagonal`.
+    """
+    if subdomains < 3:
+        raise kkt.PivotreeError(f"figure6: {subdomains} subdomains; give at least 3")
+    arm = Arm(length, centre, moment, mass, torque)
+    ours = arm.accelerations(order)
+    closed = arm.closed_form
+    zero = np.zeros(2)
+    progress("scipy, equation (20)")
+    exact = integrate(closed, max(*ends, LONGER), zero, zero)
+    own = arm.papers and not target
+    paper = own and (subdomains, s, plus) == (20, 3, 0.01)
+    wanted = [(e, subdomains) for e in ends] + ([(LONGER, 2 * subdomains)] if paper else [])
+    cases, pieces = [], None
+    for e, n in wanted:
+        b = np.array(target) if target else reached(closed, e, zero, zero)
+        edges = np.linspace(0.0, e, n + 1)
+        near = exact.sol(edges)[:2].T * (1.0 + plus)
+        near[-1] = b
+        for name, guess in (
+            (f"IVP + {100 * plus:g} %", near),
+            ("straight line", straight(zero, b, n)),
+        ):
+            progress(f"[0, {e}], {name}")
+            cases.append(_case(ours, closed, e, name, guess, s, exact, elimination))
+    first = Matching(ours, np.linspace(0.0, ends[0], PIECES + 1), s)
+    try:
+        values = straight(zero, cases[0].b, PIECES)
+        pieces = (first.edges, first.solve(values), values)
+    except LocalFailure:
+        pieces = None
+    progress("conjugate points")
+    points = conjugate_points(closed, max(ends) + 0.1, zero, zero)
+    return Found(paper, s, cases, points, exact, pieces)
+
+
+def _case(
+    ours: Any, closed: Any, e: float, name: str, guess: Floats, s: int, exact: Any, elimination: str
+) -> Case:
+    n, b = len(guess) - 1, guess[-1]
+
+    def solved(edges: Floats, values: Floats) -> Matched:
+        order = order_of(elimination, len(edges) - 2)
+        return newton(Matching(ours, edges, s), values, lambda J, r: eliminate(J, r, order).x)
+
+    def distance(edges: Floats, found: Matched) -> float:
+        return float(np.max(np.abs(found.values - exact.sol(edges)[:2].T)))
+
+    edges = np.linspace(0.0, e, n + 1)
+    found = solved(edges, guess)
+    if not found.converged:
+        return Case(e, name, n, b, found, None, None, np.nan, np.nan, np.nan, np.nan)
+    path = found.path(edges)
+    t, y = path.fine(REFINED)
+    refined = solved(t, y)
+    missed = scipy = finer = np.nan
+    if refined.converged and refined.local is not None:
+        slope = refined.local.left[0]
+        finer = distance(t, refined)
+        missed = float(np.max(np.abs(reached(closed, e, np.zeros(2), slope) - b)))
+        better = refined.path(t)
+        other = boundary_value(closed, np.zeros(2), b, t, np.hstack([better.q, better.qd]))
+        scipy = float(np.max(np.abs(other.sol(0.0)[2:] - slope))) if other.success else np.nan
+    return Case(e, name, n, b, found, path, refined, distance(edges, found), finer, missed, scipy)
+
+
+def rows(found: Found) -> list[Row]:
+    said = printed("pasic1999")["figure6"]
+    result = []
+    for case in found.cases:
+        name = f"[0, {case.e:g}] from {case.guess}"
+        paper = found.paper and case.e in (said["end"], said["beyond"])
+        norms = [f"{x:.1e}" for x in case.matched.norms]
+        if case.guess == "straight line":
+            met = not case.matched.converged if paper and case.e == said["end"] else None
+            result.append(
+                Row(name, None, "converges" if case.matched.converged else "does not converge",
+                    "none: not in the paper" if met is None else "does not converge", met,
+                    f"{name}: |phi| {' '.join(norms[:6])}; {case.matched.why or 'converges'}")
+            )  # fmt: skip
+            continue
+        result.append(_iterations(case, name, norms, paper and case.e == said["end"]))
+        if case.path is not None:
+            result += _solution(case, name, found, said)
+    near = (
+        found.conjugate[np.argmin(np.abs(found.conjugate - said["beyond"]))]
+        if len(found.conjugate)
+        else None
+    )
+    result.append(
+        Row("conjugate points of the IVP's solution [s]", None,
+            [f"{x:.4f}" for x in found.conjugate], "none: not in the paper", None,
+            f"[0, 1.5] ends {abs(near - 1.5):.1e} s from a conjugate point: two solutions cross"
+            if found.paper and near is not None else "")
+    )  # fmt: skip
+    return result
+
+
+def _iterations(case: Case, name: str, norms: list[str], paper: bool) -> Row:
+    ours = f"{len(norms)}: {' '.join(norms)}" if case.matched.converged else case.matched.why
+    if paper:
+        met = case.matched.converged and len(norms) <= 4
+        return Row(
+            f"{name}: iterations, |phi|", "converges", ours, "4 solves of all subdomains", met
+        )
+    why = ""
+    if case.e == LONGER:
+        why = f"[0, {LONGER:g}]: the paper's guess, from which it fails, is not printed"
+    said, criterion = "fails" if why else None, "none: not in the paper"
+    return Row(f"{name}: iterations, |phi|", said, ours, criterion, None, why)
+
+
+def _solution(case: Case, name: str, found: Found, said: dict[str, Any]) -> list[Row]:
+    assert case.path is not None
+    slope = [f"{x:z.5f}" for x in case.path.qd[0]]
+    fine = (
+        [f"{x:z.7f}" for x in case.refined.local.left[0]]
+        if case.refined and case.refined.local
+        else None
+    )
+    distances = f"{case.apart:.1e}, refined {case.finer:.1e}"
+    printed_, criterion, met = None, "none: not in the paper", None
+    if found.paper and case.e == said["end"]:
+        printed_, criterion = "the same", "within 1e-3 on 20 subdomains, 1e-7 refined"
+        met = case.apart <= 1e-3 and case.finer <= 1e-7
+    elif found.paper and case.e == said["beyond"]:
+        printed_, criterion = "different", "another: 0.1 and more, refined too"
+        met = case.apart >= 0.1 and case.finer >= 0.1
+    return [
+        Row(f"{name}: distance from the IVP's solution [rad]", printed_, distances, criterion, met),
+        Row(f"{name}: Theta'(0), and refined", None, [*slope, *(fine or [])],
+            "none: not in the paper", None),
+        Row(f"{name}: miss of the IVP from the refined slope [rad]", "the same solution",
+            f"{case.missed:.1e}", "within 1e-5", bool(case.missed <= 1e-5)),
+        Row(f"{name}: scipy's solve_bvp beside it, Theta'(0)", None, f"{case.scipy:.1e} apart",
+            "within 1e-5", bool(case.scipy <= 1e-5)),
+    ]  # fmt: skip
+
+
+def figures(found: Found, style: str) -> dict[str, Any]:
+    from .pictures import partition, two_solutions
+
+    result: dict[str, Any] = {}
+    solved = next((case for case in found.cases if case.path is not None and case.e <= 1.0), None)
+    if found.pieces is not None and solved is not None and solved.path is not None:
+        result["figure1"] = partition(*found.pieces, found.s, solved.path, style)
+    other = [case for case in found.cases if case.path is not None and case.e != LONGER]
+    if other and other[-1].path is not None:
+        result["figure6"] = two_solutions(other[-1].path, found.exact, style)
+    return result

@@ -1,0 +1,157 @@
+"""Section 3.2: subdomains solved side by side, and their slopes matched by Newton's method.
+
+Unknown are the values s_1 .. s_{n-1} at the interfaces.  For given values the n boundary value
+problems (9) are independent: one batch.  phi (10) is the jump of the slope at each interface, its
+Jacobian (17) block tridiagonal, so that three colours of interfaces, N columns each, give all of it
+by differences (14) whatever n is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .collocation import Acceleration, Path, at_end, bvp_map, iterate, slope
+
+Floats = NDArray[np.float64]
+EPS_1, MOST_1 = 1e-13, 500  # of the iteration (8) in a subdomain
+EPS_2 = 1e-9  # norm of phi [rad/s], (19)
+DIFFERENCE = 1e-6  # of an interface value [rad]
+COLOURS = 3
+
+
+class LocalFailure(Exception):
+    """The fixed-point iteration of a subdomain did not converge."""
+
+
+@dataclass(frozen=True)
+class Local:
+    """All subdomains solved for given interface values."""
+
+    F: Floats  # (n, s, N)
+    left: Floats  # (n, N) slope at the left end of each
+    right: Floats  # (n, N) at its right end
+    iterations: int
+
+    @property
+    def phi(self) -> Floats:
+        """(n - 1, N) right derivative minus left derivative at each interface, (10)."""
+        return self.left[1:] - self.right[:-1]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The block tridiagonal Jacobian (17), n - 1 rows of N x N blocks."""
+
+    below: Floats  # (n - 2, N, N) block (j + 1, j)
+    diagonal: Floats  # (n - 1, N, N)
+    above: Floats  # (n - 2, N, N) block (j, j + 1)
+
+    @property
+    def sparse(self) -> sp.csc_array:
+        """(N (n - 1)) square."""
+        rows, columns, values = [], [], []
+        for (i, j), block in self.entries.items():
+            r, c = np.indices(block.shape)
+            rows.append((len(block) * i + r).ravel())
+            columns.append((len(block) * j + c).ravel())
+            values.append(block.ravel())
+        size = self.diagonal.shape[0] * self.diagonal.shape[1]
+        where = (np.concatenate(rows), np.concatenate(columns))
+        return sp.csc_array((np.concatenate(values), where), shape=(size, size))
+
+    @property
+    def entries(self) -> dict[tuple[int, int], Floats]:
+        """(row, column) -> block, interfaces counted from 0."""
+        result = {(k, k): block for k, block in enumerate(self.diagonal)}
+        result |= {(k, k + 1): block for k, block in enumerate(self.above)}
+        return result | {(k + 1, k): block for k, block in enumerate(self.below)}
+
+
+@dataclass(frozen=True)
+class Matching:
+    """A boundary value problem on subdomains: Theta(edges[0]), Theta(edges[-1]) given."""
+
+    acceleration: Acceleration
+    edges: Floats  # (n + 1,) equal steps
+    s: int  # Gauss points in each subdomain
+
+    def solve(self, values: Floats, F: Floats | None = None) -> Local:
+        """The n problems (9) for Theta (n + 1, N) at the edges.  Raises LocalFailure."""
+        e = float(self.edges[1] - self.edges[0])
+        a, b = values[:-1], values[1:]
+        G = bvp_map(self.acceleration, self.edges[:-1], e, a, b, self.s)
+        start = np.zeros((len(a), self.s, values.shape[1])) if F is None else F
+        found = iterate(G, e, start, EPS_1 * np.max(np.abs(values), initial=1.0), MOST_1)
+        if not found.converged:
+            raise LocalFailure
+        left = slope(e, a, b, found.F)
+        return Local(found.F, left, at_end(e, a, left, found.F)[1], len(found.changes))
+
+    def jacobian(self, values: Floats, at: Local) -> Blocks:
+        """d phi / d s by central differences, every third interface at once."""
+        n, N = len(values) - 1, values.shape[1]
+        diagonal = np.zeros((n - 1, N, N))
+        below, above = np.zeros((n - 2, N, N)), np.zeros((n - 2, N, N))
+        for colour in range(COLOURS):
+            moved = np.arange(1 + colour, n, COLOURS)  # interfaces
+            for k in range(N):
+                change = np.zeros_like(values)
+                change[moved, k] = DIFFERENCE
+                high, low = (self.solve(values + d, at.F).phi for d in (change, -change))
+                column = (high - low) / (2.0 * DIFFERENCE)  # (n - 1, N), interface i in row i - 1
+                diagonal[moved - 1, :, k] = column[moved - 1]
+                up, down = moved[moved > 1], moved[moved < n - 1]
+                above[up - 2, :, k] = column[up - 2]
+                below[down - 1, :, k] = column[down]
+        return Blocks(below, diagonal, above)
+
+
+@dataclass(frozen=True)
+class Matched:
+    """What Newton's method (12) did."""
+
+    values: Floats  # (n + 1, N) Theta at the edges
+    norms: list[float]  # of phi, before each correction and after the last
+    converged: bool
+    why: str  # of what did not converge
+    local: Local | None
+    history: list[Floats] = field(default_factory=list)  # values of every iteration
+
+    def path(self, edges: Floats) -> Path:
+        assert self.local is not None
+        slopes = np.concatenate([self.local.left, self.local.right[-1:]])
+        return Path(edges, self.values, slopes, self.local.F, [])
+
+
+def newton(
+    problem: Matching, guess: Floats, solve: Callable[[Blocks, Floats], Floats], most: int = 30
+) -> Matched:
+    """(12) from a guess (n + 1, N) with the boundary values in its first and last row.
+
+    ``solve(J, r)`` gives J^-1 r (n - 1, N): an elimination of the block tridiagonal matrix.
+    """
+    values, norms, history = guess.copy(), [], [guess.copy()]
+    local: Local | None = None
+    for _ in range(most):
+        try:
+            local = problem.solve(values, None)
+            norms.append(float(np.max(np.abs(local.phi))))
+            if norms[-1] <= EPS_2:
+                return Matched(values, norms, True, "", local, history)
+            J = problem.jacobian(values, local)
+        except LocalFailure:
+            return Matched(values, norms, False, "a subdomain's iteration diverges", local, history)
+        values = values.copy()
+        values[1:-1] -= solve(J, local.phi)
+        history.append(values)
+    return Matched(values, norms, False, f"{most} iterations", local, history)
+
+
+def straight(a: Floats, b: Floats, n: int) -> Floats:
+    """(n + 1, N) values on the line from a to b."""
+    return a + np.linspace(0.0, 1.0, n + 1)[:, None] * (b - a)
