@@ -18,7 +18,7 @@ from ..errors import FormatError, ModelError, nearest
 from .configuration import Configuration
 from .interpreter import Interpreter
 from .joint_space import SOLVERS
-from .native import Desk, Native, compiled, width
+from .native import LONGEST, Desk, Native, compiled, width
 from .program import Program
 from .states import Fields
 from .trace import OUTPUTS, program_of, recorder_for, system_to_trace, tape_of
@@ -133,16 +133,20 @@ class Kernel:
         return self.program.operations
 
     @property
+    def in_machine_code(self) -> bool:
+        return isinstance(self.number, Hardware) and len(self.straight) <= LONGEST
+
+    @property
     def how(self) -> str:
         """How the program is run."""
-        if not isinstance(self.number, Hardware):
-            return f"interpreted, each operation rounded to {self.format}"
-        return f"machine code, one state or {self.lanes} side by side"
+        if self.in_machine_code:
+            return f"machine code, one state or {self.lanes} side by side"
+        return f"interpreted, each operation rounded to {self.format}"
 
     @property
     def lanes(self) -> int:
         """States in one vector of this processor; 1 where the program is interpreted."""
-        if not isinstance(self.number, Hardware):
+        if not self.in_machine_code:
             return 1
         return width() // np.dtype(self.number.dtype).itemsize
 
@@ -177,7 +181,7 @@ class Kernel:
         values = {"x": x, "qd": qd, "tau": tau, "wrench": wrench}
         arrays, many = self.fields.arrays(self.number.dtype, values)
         m = len(arrays[0])
-        if isinstance(self.number, Hardware):
+        if self.in_machine_code:
             out: NDArray = np.empty((m, len(self.straight.outputs)), dtype=self.number.dtype)
             native = self.native(1 if many is None else self.lanes)
             if not native.run(arrays, out):
@@ -211,4 +215,14 @@ class Kernel:
 
     def rate(self, x: ArrayLike, qd: ArrayLike) -> NDArray:
         """dx/dt (..., nx) [per s] at rates qd (..., N), in the type of x."""
-        return self.places.rate(np.asarray(x), np.asarray(qd))
+        numbers, rates = np.asarray(x), np.asarray(qd)
+        for name, array, size in (("x", numbers, self.nx), ("qd", rates, self.N)):
+            if array.shape[-1:] != (size,):
+                raise ModelError(
+                    f"state: field {name!r} has shape {array.shape}; give {size} numbers, or m x "
+                    f"{size} for m states"
+                )
+        many = np.broadcast_shapes(numbers.shape[:-1], rates.shape[:-1])
+        return self.places.rate(
+            np.broadcast_to(numbers, (*many, self.nx)), np.broadcast_to(rates, (*many, self.N))
+        )

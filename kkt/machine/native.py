@@ -15,7 +15,8 @@ from .emission import PIECE, Source, source_of
 from .program import Program
 
 ALIGNMENT = 64  # bytes, of a row
-LEVEL = 1  # of LLVM's code generation, which may not reorder arithmetic
+LONG = 100_000  # operations, from where on code is made in little time rather than to be fast
+LONGEST = 1_000_000  # that become machine code
 
 
 @cache
@@ -67,7 +68,7 @@ class Desk:
         self.function = native.function
 
     def takes(self, x: Any, qd: Any, tau: Any, wrench: Any) -> bool:
-        """Whether this is one finite state, in arrays of the number type; ``out`` is filled then."""
+        """Fill ``out``, and True, for one finite state in arrays of the number type."""
         if tau is None:
             tau = self.zero
         try:
@@ -90,7 +91,7 @@ def compiled(
     """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs."""
     shape = Shape("double" if dtype is np.float64 else "float", lanes, given)
     source = source_of(program, shape, piece)
-    engine, address = _load(source)
+    engine, address = _load(source, level=0 if len(program) > LONG else 1)
     constants = _aligned(1 + len(program.constants), dtype)
     constants[0] = 1
     constants[1:] = program.constants
@@ -100,7 +101,8 @@ def compiled(
     )
 
 
-def _load(source: Source) -> tuple[Any, int]:
+def _load(source: Source, level: int) -> tuple[Any, int]:
+    """The engine and the address of ``run``; ``level`` is that of code generation alone."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -108,7 +110,7 @@ def _load(source: Source) -> tuple[Any, int]:
     target = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
-        opt=LEVEL,
+        opt=level,
         codemodel="jitdefault",
     )
     module = llvm.parse_assembly(source.text)

@@ -23,7 +23,7 @@ from .kinematics import entries, variables
 from .program import Program, finished
 from .recorder import Recorder, operate, reference
 
-LONGEST = 3_000_000  # operations of a tape that is compiled
+LONGEST = 5_000_000  # operations of a tape that is read
 OUTPUTS = ("qdd", "pdd", "f", "inertia")
 LETTERS = ("M", "Phi", "S", "a", "b", "tau")
 
