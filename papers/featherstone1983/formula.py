@@ -1,7 +1,8 @@
 """A formula as text, read symbol by symbol into a sum of words that do not commute.
 
 Two formulas are the same if their words are: products multiplied out, terms in any order, every
-symbol in its place.  A quotient by a number, 1 / (s* I s), is one symbol that may stand anywhere.
+symbol in its place.  A quotient by a number, 1 / (s* I s), may stand anywhere in its product; the
+inverse of a matrix may not.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Sum = dict[Word, int]
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<sum>Σ_\{[^}]*\})|(?P<name>[A-Za-z]+(?:''|'|\*)?(?:\^A)?(?:_(?:\{[^}]*\}|λ\([a-z]\)"
-    r"|[a-z0-9]))?ᵀ?)|(?P<mark>[-+/()×]))"
+    r"|[a-z0-9]))?ᵀ?)|(?P<mark>⁻¹|[-+/()×]))"
 )
 
 
@@ -64,11 +65,15 @@ def _product(tokens: list[str]) -> tuple[Sum, list[str]]:
 
 
 def _factor(tokens: list[str]) -> tuple[Sum, list[str]]:
+    if not tokens or tokens[0] == "⁻¹":
+        raise PivotreeError("formula: a symbol is missing")
     if tokens[0] != "(":
         return {((tokens[0],), ()): 1}, tokens[1:]
     inner, rest = _sum(tokens[1:])
     if not rest or rest[0] != ")":
         raise PivotreeError("formula: a bracket is not closed")
+    if rest[1:2] == ["⁻¹"]:  # of a matrix: a symbol that keeps its place
+        return {((f"({key(inner)})⁻¹",), ()): 1}, rest[2:]
     return inner, rest[1:]
 
 

@@ -66,8 +66,8 @@ def rows(found: Branched) -> list[Row]:
         Row("whole links, exponents: in this range, for 16 to 64 leaves, 256 to 1024", 2,
             [round(g.exponent("virtual_work"), 2), *(round(e, 2) for e in found.beyond)],
             "none: a finding", None,
-            "in the figure's range the lower terms make a cubic look quadratic; a prototype with "
-            "a smaller n^2 term had 1.87 and 2.75"),
+            "in the figure's range the lower terms make a cubic look quadratic; other rules of "
+            "counting, with a smaller n^2 term, have 1.87 and 2.75"),
         Row("whole links against unit vectors, whole runs", "almost the same",
             [round(min(ratios), 2), round(max(ratios), 2)], "ratio of operations within 1.5",
             max(ratios) < 1.5 and min(ratios) > 1 / 1.5,
@@ -80,7 +80,8 @@ def rows(found: Branched) -> list[Row]:
         Row("split links, fewer operations than whole links", later,
             f"from {found.split_from_all} leaves, multiplications from {found.split_from}",
             "overtakes", found.split_from_all is not None,
-            "a prototype with other rules of counting had 18 leaves"),
+            "other rules of counting have 18 leaves; divisions weigh here, as (c c*)/d divides "
+            "every entry"),
     ]  # fmt: skip
 
 

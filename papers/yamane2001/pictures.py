@@ -53,7 +53,8 @@ def depths(
                 ax.plot(sizes, y, color=look.series[i], linestyle=dashes[i], linewidth=1.4,
                         marker="os^vD"[i], markersize=4, label=order.replace("_", " "))  # fmt: skip
             ax.set_xscale("log")
-            if max(map(max, orders.values())) < 1000:
+            most, least = (pick(map(pick, orders.values())) for pick in (max, min))
+            if most > 20 * least:
                 ax.set_yscale("log")
             else:
                 ax.set_ylim(0, None)
@@ -75,10 +76,10 @@ def patterns(panels: Mapping[str, tuple[Any, Any]], style: str) -> Figure:
         for ax, (title, (S, fill)) in zip(axes, panels.items(), strict=True):
             ax.set_facecolor(look.page)
             n = len(S)
-            size = 150.0 / n
+            size = 165.0 / n  # points: three quarters of a cell
             for marks, marker, colour in ((S, "s", look.entry_strong), (fill, "P", look.fill)):
                 i, j = marks.nonzero()
-                ax.scatter(j, i, s=size**2 / 4, marker=marker, color=colour, linewidths=0)
+                ax.scatter(j, i, s=size**2, marker=marker, color=colour, linewidths=0)
             ax.set(xlim=(-0.6, n - 0.4), ylim=(n - 0.4, -0.6), aspect="equal")
             ax.set_xticks([])
             ax.set_yticks([])

@@ -1,0 +1,176 @@
+"""Johnson & Su's slides on Featherstone's algorithm: formulas, robots of peers, held-out cases."""
+
+import json
+
+import numpy as np
+import pytest
+from helpers import MODELS, Mechanics, by_body, every_joint, system_of
+
+import kkt
+import orderings
+from analysis.counts import COUNTS
+from papers.featherstone1983 import aba as aba_item
+from papers.featherstone1983 import efficiency, external, growth, lines, robots
+from papers.featherstone1983 import rnea as rnea_item
+from papers.featherstone1983.formula import in_one_frame, key, put, read
+from papers.featherstone1983.slides import aba, rnea
+from papers.paper import items, printed
+
+DATA = printed("featherstone1983")
+
+
+def quiet(text):
+    pass
+
+
+@pytest.fixture(scope="module")
+def listings():
+    return {"rnea": rnea_item.measure(quiet), "aba": aba_item.measure(quiet, model="star:3")}
+
+
+def test_every_item_says_what_it_reproduces():
+    assert all(len(item.says) > 20 for item in items("featherstone1983"))
+
+
+# -- formulas -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", ["rnea", "aba"])
+def test_listings_are_the_slides_formulas_and_proved(listings, part):
+    found = listings[part]
+    assert found.holds_on == "any tree"
+    assert [one.slide for one in found.beside] == [row["slide"] for row in DATA[part]]
+    assert all(row.met for row in lines.rows(found))
+
+
+SWAPS = (
+    ("s_iᵀ", "s_i"), ("I^A_{i+1} s_{i+1}", "s_{i+1} I^A_{i+1}"), ("I_2 s_2", "s_2"),
+    ("q''_i", "q'_i"), ("v_1 × v_2", "v_2 × v_1"), ("i+1", "i-1"),
+)  # fmt: skip
+
+
+def wrong(formula):
+    """The formula with one thing wrong, several ways."""
+    if " + " in formula:
+        yield formula.replace(" + ", " - ", 1)
+    if " - " in formula:
+        yield formula.replace(" - ", " + ", 1)
+    first, _, rest = formula.partition(" ")
+    if not first.startswith("("):
+        yield f"{first} {first} {rest}"
+    yield formula + " + s_i"
+    for old, new in SWAPS:
+        if old in formula:
+            yield formula.replace(old, new, 1)
+
+
+@pytest.mark.parametrize("part", ["rnea", "aba"])
+def test_a_formula_with_one_thing_wrong_is_another(listings, part):
+    told = {one.line: one.ours for one in listings[part].beside}
+    tried = 0
+    for row in DATA[part]:
+        for formula in wrong(row["formula"]):
+            assert not lines._beside({**row, "formula": formula}, told, DATA["rules"]).same, formula
+            tried += 1
+    assert tried >= 3 * len(DATA[part])
+
+
+def test_formulas_are_read_as_sums_of_words():
+    assert key(read("a_i (b_i + c_i)")) == key(read("a_i c_i + a_i b_i"))
+    assert key(read("a_i b_i")) != key(read("b_i a_i"))
+    assert key(read("a_i / (s_i + t_i) b_i")) == key(read("a_i b_i / (t_i + s_i)"))
+    assert read("a_i - a_i") == {}
+    assert key(put(read("I_i v_i × s_i q'_i"), DATA["rules"])) == key(read("I_i c_i"))
+    assert in_one_frame("c_k + X_k a_λ(k) + c_c") == "c_i +  a_{i-1} + c_{i+1}"
+    for text in ("a_i + ?", "(a_i", "a_i)", "a_i ("):
+        with pytest.raises(kkt.PivotreeError, match="formula"):
+            read(text)
+
+
+def test_joints_of_several_freedoms_are_listed_otherwise():
+    # D is a matrix there: the slides' quotient is not what is listed
+    found = lines.measure(quiet, "aba", "abm", "humanoid")
+    assert [one.line for one in found.beside if one.same] == ["a_k"]
+
+
+# -- recursions -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ["panda", "ur5", "anymal_c_ff", "baxter", "random_64"])
+def test_robots_with_40_digits_from_their_files(spec):
+    """An arm and robots with many limbs, whose accelerations come with the model."""
+    one = robots.on(kkt.read_model(MODELS[spec]))
+    assert one.given and max(*one.rnea, *one.aba) <= robots.MOST
+    exact = [float(x) for x in json.loads(MODELS[spec].read_text())["expected"]["qdd"]]
+    assert np.abs(aba(system_of(spec)) - exact).max() <= robots.MOST * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("spec", ["humanoid", "binary:4", "random_tree:n=25,seed=77"])
+def test_gallery_robots_held_out(spec):
+    rows = robots.rows(robots.measure(quiet, models=(spec,)))
+    assert all(row.met for row in rows if row.met is not None)
+
+
+def test_the_slides_recursions_on_every_joint_against_dense_equation_4():
+    tree = every_joint(general=True)
+    graph = tree.graph
+    system = kkt.build(tree)
+    draw = np.random.default_rng(4)
+    wrench = draw.normal(size=(system.tree.n, 6))
+    pushed = kkt.build(tree, f_ext=wrench)
+    rows = [list(system.tree.names).index(b) for b in tree.nodes]
+    matrix, rhs = Mechanics(tree, graph["q"], graph["qd"]).equation4(graph["tau"], wrench[rows])
+    n, N = len(tree), len(graph["q"])
+    qdd = np.linalg.solve(matrix, rhs)[6 * n : 6 * n + N]
+    found = aba(pushed)
+    assert np.abs(found - qdd).max() <= 1e-6 * np.abs(qdd).max()  # dS/dt is by differences there
+    order = orderings.get("inverse_dynamics")
+    efforts = kkt.inverse_dynamics(pushed, found, order).tau
+    assert np.abs(rnea(pushed, found) - efforts).max() <= 1e-10 * np.abs(efforts).max()
+    assert set(by_body(system, found)) == set(tree.nodes)
+
+
+def test_gravity_both_ways_and_external_forces_held_out():
+    models = ("comb:5", "random_tree:n=18,seed=3")
+    found = external.measure(quiet, models=models, seed=9)
+    assert all(row.met for row in external.rows(found))
+
+
+def test_the_pseudocode_is_right_without_external_forces():
+    system = kkt.build(kkt.chain(6))
+    qdd = np.linspace(-1.0, 1.0, 6)
+    assert np.allclose(rnea(system, qdd), rnea(system, qdd, pseudocode=True), rtol=1e-14)
+
+
+def test_gravity_costs_grow_by_33_operations_a_link_as_forces_only():
+    (base, force), (same, more) = external.cost(3), external.cost(4)
+    assert base == same == (9, 9)
+    assert [b - a for a, b in zip(force, more, strict=True)] == [18, 15]
+
+
+# -- growth ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size,seed", [(3, 5), (6, 6)])
+def test_products_by_recursion(size, seed):
+    found = efficiency.measure(quiet, most=9, size=size, seed=seed)
+    assert all(row.met for row in efficiency.rows(found))
+
+
+def test_growth_on_the_literatures_frames():
+    found = growth.measure(quiet)
+    rows = growth.rows(found)
+    assert all(row.met for row in rows if row.met is not None)
+    assert found.theirs["mul"].root == pytest.approx(9.40, abs=0.005)
+    assert found.theirs["add"].root == pytest.approx(13.84, abs=0.005)
+    assert found.theirs["both"].root == pytest.approx(11.31, abs=0.005)
+    assert 4 <= found.ours["mul"].first <= 5
+    # the factor's n^3 / 6 is the literature's, whatever else is counted
+    assert found.whole["crbm"].coefficients[3] == COUNTS[1].mul.coefficients[3]
+
+
+def test_growth_on_other_joints():
+    found = growth.measure(quiet, family="revolute")
+    rows = {row.item: row for row in growth.rows(found)}
+    assert rows["RNEA"].met and rows["ABA"].met
+    assert rows["inertia by unit vectors, every column by RNEA"].met
