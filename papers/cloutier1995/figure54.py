@@ -1,0 +1,102 @@
+"""Figure 5.4 and equation (5.1): error against condition number, as the second link grows.
+
+l_2 = m_2 from 1 to 1e6, unit widths, largest values over theta_2.  CRBM's error is proportional to
+the condition number, about kappa times the roundoff.  ABM's stays at the roundoff where the bias is
+propagated with the inertias, and grows with the root of kappa where it comes from inverse dynamics.
+Not in the thesis: lengths that are no powers of ten, on which fl(fl(c d) / d) need not be c, so that
+ABM's c_i c_j / d leaves a rounding error behind, where the gain form c_i (c_j / d) leaves none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..paper import Progress
+from ..row import Row
+from .sweep import Floats, Sweep, sweep
+
+UNIT = 2.0**-53
+METHODS = {
+    "ABM": ("ABM", "cholesky", "propagated"),
+    "ABM, bias apart": ("ABM", "cholesky", "inverse_dynamics"),
+    "CRBM": ("CRBM", "cholesky", "inverse_dynamics"),
+    "CRBM, LU": ("CRBM", "lu", "inverse_dynamics"),
+}
+DRAWN = {"ABM": METHODS["ABM"], "gain ABM": ("gain ABM", "cholesky", "propagated")}
+LOST = 20.0  # roundoffs, from which a length counts as lost
+SLOPES = {"ABM": (0.0, 0.1), "ABM, bias apart": (0.5, 0.05), "CRBM": (1.0, 0.05)}
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Sweeps over lengths, and over lengths that are drawn."""
+
+    grid: list[Sweep]
+    drawn: list[Sweep]
+
+    @property
+    def kappa(self) -> Floats:
+        return np.array([one.kappa.max() for one in self.grid])
+
+    def worst(self, method: str, drawn: bool = False) -> Floats:
+        """Largest relative error of joint 1 over the angles, sweep by sweep."""
+        return np.array([one.error(method).max() for one in (self.drawn if drawn else self.grid)])
+
+    def slope(self, method: str) -> float:
+        """Of log error against log kappa, least squares."""
+        return float(np.polyfit(np.log(self.kappa), np.log(self.worst(method)), 1)[0])
+
+
+def measure(
+    progress: Progress, *, most: float = 1e6, decades: int = 1, angles: int = 401,
+    width: float = 1.0, draws: int = 60, seed: int = 0,
+) -> Growth:  # fmt: skip
+    """``decades`` is lengths a decade from 1 to ``most``, ``draws`` lengths drawn log-uniformly."""
+    count = max(round(np.log10(most) * decades), 1) + 1
+    lengths = np.geomspace(1.0, most, count)
+    random = np.sort(most ** np.random.default_rng(seed).uniform(size=draws))
+    parts = []
+    for values, methods, turns in ((lengths, METHODS, angles), (random, DRAWN, angles // 6 + 1)):
+        parts.append([])
+        for second in values.tolist():
+            progress(f"l_2 = m_2 = {second:.3g}")
+            parts[-1].append(sweep(second, methods, turns, width))
+    return Growth(*parts)
+
+
+def rows(found: Growth) -> list[Row]:
+    result = []
+    for method, (asked, share) in SLOPES.items():
+        slope = found.slope(method)
+        result.append(Row(f"slope of error against kappa, {method}",
+                          1 if method == "CRBM" else None, round(slope, 3),
+                          f"{asked:g} ± {share:g}", bool(abs(slope - asked) <= share)))  # fmt: skip
+    kappa = found.kappa
+    share = np.array([one.difference().max() for one in found.grid]) / (kappa * UNIT)
+    ratio = found.worst("CRBM, LU") / found.worst("CRBM")
+    abm, gain = (found.worst(method, drawn=True) / UNIT for method in DRAWN)
+    return [
+        *result,
+        Row("largest difference over kappa times the roundoff, (5.1)", 1.0,
+            [float(share.min()), float(share.max())], "between 0.1 and 10",
+            bool((share >= 0.1).all() and (share <= 10.0).all())),
+        Row("LU over Cholesky, largest errors", "similar",
+            [float(ratio.min()), float(ratio.max())], "between 0.2 and 5",
+            bool((ratio >= 0.2).all() and (ratio <= 5.0).all())),
+        Row("lengths drawn at random: share on which ABM loses more than 20 roundoffs, and the worst",
+            None, [float(np.mean(abm > LOST)), float(abm.max(initial=0.0))],
+            "none: the thesis has powers of ten only", None,
+            "fl(fl(c d) / d) is c at powers of ten, and at most other lengths; where it is not, what "
+            "is left over grows with the root of kappa, or with kappa"),
+        Row("the same lengths, ABM in gain form, the worst", None, float(gain.max(initial=0.0)),
+            "at most 20", bool((gain <= LOST).all())),
+    ]  # fmt: skip
+
+
+def figures(found: Growth, style: str) -> dict[str, Any]:
+    from .pictures import lengths
+
+    return {"figure54": lengths(found, style)}

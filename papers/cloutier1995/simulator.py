@@ -1,0 +1,128 @@
+"""The thesis's off-line simulator (section 5.1.3): method, dense solver, integrator, statistics.
+
+A thin layer over :func:`analysis.simulation.simulate`.  Methods are pivot orders of equation (4);
+the bias comes from inverse dynamics in both, as in section 5.1.5.  RKA is ``cash_karp``; for
+STIFF and STIFBS, the Rosenbrock and Bulirsch-Stoer methods of Numerical Recipes, stand scipy's
+``Radau`` and ``BDF``.  Joints are free of friction, as in all of the thesis's runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+import kkt
+import orderings
+from analysis.simulation import Motion, Simulation, simulate
+from analysis.simulation.record import Floats, Record
+
+from .robot import height_energy
+
+METHODS = {"ABM": "abm", "CRBM": "crbm", "bad ABM": "bad_abm", "gain ABM": "gain_abm"}
+SOLVERS = ("cholesky", "lu", "gauss_jordan")  # of CRBM's joint-space system
+BIAS = "inverse_dynamics"
+
+
+def kernel(
+    tree: nx.DiGraph, method: str, solver: str = "cholesky", bias: str = BIAS,
+    format: str = "float64",
+) -> kkt.Kernel:  # fmt: skip
+    """qdd (m, n) from q, qd, tau by a method; ``solver`` is CRBM's."""
+    order = orderings.get(METHODS[method])
+    return kkt.compile(tree, order, format, solver=_solver(method, solver), bias=bias)
+
+
+def _solver(method: str, solver: str) -> str | None:
+    return solver if method == "CRBM" else None
+
+
+def condition(tree: nx.DiGraph, q: NDArray) -> Floats:
+    """(m,) 2-norm condition numbers of the joint-space inertia at q (m, n), by singular values."""
+    inertia = kkt.compile(tree, orderings.get("crbm"), outputs=("inertia",))
+    return np.linalg.cond(np.asarray(inertia(q, np.zeros_like(q), None)))
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the simulator tells of an ensemble of runs; evolutions are those of the first."""
+
+    tree: nx.DiGraph
+    method: str
+    solver: str
+    simulation: Simulation
+
+    @property
+    def first(self) -> Record:
+        return self.simulation.records[0]
+
+    @property
+    def mean(self) -> float:
+        """Mean number of evaluations of the forward dynamics."""
+        return self.simulation.mean
+
+    @property
+    def q(self) -> Floats:
+        """(k, n) joint positions at the times ``first.t``."""
+        return self.first.y[:, : self.first.y.shape[1] // 2]
+
+    @cached_property
+    def energy(self) -> Floats:
+        """(k,) total energy [J] above the lowest point that the tip can reach."""
+        motion = Motion.of(self.tree, orderings.get("abm"))
+        return motion.energy(self.first.y) + height_energy(self.tree)
+
+    @property
+    def deviation(self) -> float:
+        """Of the average energy over the steps from the first [%], as in Figure 5.9."""
+        return float(100.0 * (self.energy.mean() / self.energy[0] - 1.0))
+
+    @cached_property
+    def condition(self) -> Floats:
+        """(k,) of the joint-space inertia."""
+        return condition(self.tree, self.q)
+
+    @cached_property
+    def difference(self) -> Floats:
+        """(k, n) of the accelerations by ABM and CRBM at the states of this run, over ABM's."""
+        n = self.q.shape[1]
+        y = self.first.y[np.isfinite(self.first.y).all(1)]
+        q, qd = np.ascontiguousarray(y[:, :n]), np.ascontiguousarray(y[:, n:])
+        tau = np.asarray(self.tree.graph["tau"])
+        abm, crbm = (kernel(self.tree, m, self.solver)(q, qd, tau) for m in ("ABM", "CRBM"))
+        with np.errstate(all="ignore"):
+            return np.abs((abm - crbm) / abm)
+
+    def calls(self, every: float) -> tuple[Floats, Floats]:
+        """Times, and evaluations so far: each accepted step's share of all tries."""
+        edges = np.arange(0.0, self.first.reached + every / 2, every)
+        steps = np.searchsorted(self.first.step_t, edges, side="left")
+        return edges, steps * self.first.evaluations / max(len(self.first.step_t), 1)
+
+
+def run(
+    tree: nx.DiGraph, method: str = "ABM", solver: str = "cholesky",
+    integrator: str = "cash_karp", *, seconds: float = 10.0, eps: float = 1e-4,
+    runs: int = 1, seed: int = 0, bias: str = BIAS, **options: Any,
+) -> Run:  # fmt: skip
+    """Simulate; ``runs`` above 1 start an ulp apart.  Further options are those of simulate."""
+    found = simulate(
+        tree, METHODS[method], "float64", integrator, seconds=seconds, eps=eps, runs=runs,
+        seed=seed, solver=_solver(method, solver), bias=bias, **options,
+    )  # fmt: skip
+    return Run(tree, method, solver, found)
+
+
+def saved(t: Floats, interval: float) -> list[int]:
+    """Indices of the steps that odeint of Numerical Recipes saves: more than ``interval`` apart."""
+    chosen, last = [0], float(t[0])
+    for i, at in enumerate(np.asarray(t)[:-1].tolist()):
+        if at - last > interval:
+            chosen.append(i)
+            last = at
+    return [*chosen, len(t) - 1]
