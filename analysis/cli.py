@@ -167,7 +167,11 @@ def parser() -> argparse.ArgumentParser:
         "simulate", help="what an order's rounding costs an adaptive integrator"
     )
     _add_model(simulate, frames=False)
-    simulate.add_argument("--order", default="crbm,abm", help="comma-separated (crbm,abm)")
+    simulate.add_argument(
+        "--order", default="crbm+cholesky,abm",
+        help="comma-separated (crbm+cholesky,abm); a dense method for the joint-space system that "
+        "the order leaves may follow: +cholesky, +lu, +gauss_jordan",
+    )  # fmt: skip
     simulate.add_argument("--format", default="float32", help="comma-separated (float32)")
     simulate.add_argument(
         "--integrator", default="cash_karp", metavar="I",

@@ -14,6 +14,8 @@ from importlib.resources import files
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from kkt import PivotreeError
 
 from . import PAPERS
@@ -58,10 +60,10 @@ class Item:
         return self.module.measure(progress, **settings)
 
     def rows(self, found: Any) -> list[Row]:
-        """The rows, each named after its item."""
+        """The rows, each named after its item, of plain Python numbers."""
         return [
-            Row(f"{self.name}: {row.item}" if row.item else self.name,
-                row.printed, row.ours, row.criterion, row.met, row.why)
+            Row(f"{self.name}: {row.item}" if row.item else self.name, _plain(row.printed),
+                _plain(row.ours), row.criterion, _plain(row.met), row.why)
             for row in self.module.rows(found)
         ]  # fmt: skip
 
@@ -100,6 +102,13 @@ def items(paper: str, only: list[str] | None = None) -> list[Item]:
         if name not in known:
             raise PivotreeError(f"option --item: {paper} has no {name!r}; use {', '.join(known)}")
     return [Item(paper, name) for name in known if only is None or name in only]
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of numpy as Python's own."""
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _read(item: str, name: str, text: str, default: Any) -> Any:

@@ -7,7 +7,6 @@ import sys
 from typing import Any
 
 import kkt
-import orderings
 
 from .shared import items, numbers, path_of, print_json, progress_shown
 
@@ -16,13 +15,14 @@ def run(options: argparse.Namespace) -> int:
     from kkt.arithmetic import get_format
 
     from ..simulation import simulate
-    from ..simulation.run import check
+    from ..simulation.run import check, order_of
     from ..simulation.words import verdict
 
     check(options.integrator, options.seconds, options.eps, options.step, options.runs,
           options.state)  # fmt: skip
     names = items("--order", options.order)
-    chosen = {name: orderings.get(name) for name in names}
+    for name in names:
+        order_of(name)
     formats = items("--format", options.format)
     for name in formats:
         get_format(name)
@@ -40,11 +40,11 @@ def run(options: argparse.Namespace) -> int:
     found = []
     with progress_shown() as progress:
         for format in formats:
-            for name, order in chosen.items():
+            for name in names:
                 progress(f"{name} in {format}: compiling")
                 found.append(
                     simulate(
-                        tree, order, format, options.integrator, seconds=options.seconds,
+                        tree, name, format, options.integrator, seconds=options.seconds,
                         eps=options.eps, step=options.step, runs=options.runs, seed=options.seed,
                         state=options.state, most=options.steps, **state,
                         tick=lambda t, name=name, format=format: progress(

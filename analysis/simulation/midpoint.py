@@ -19,7 +19,8 @@ import kkt
 
 from .record import Floats, Record
 
-ITERATIONS = 50
+ITERATIONS = 100
+ENOUGH, CLOSE = 1e-15, 1e-11  # changes of a step, relative to it, at which it is solved
 
 
 @dataclass(frozen=True)
@@ -52,22 +53,24 @@ class Midpoint:
         q, qd = y[:N], y[N:]
         p = self.mass(q) @ qd
         kept, times, evaluations, failed = [y], [0.0], 0, None
+        moved, forced = h * qd, np.zeros(N)
         for step in range(count):
-            moved, forced = h * qd, np.zeros(N)
-            for _ in range(ITERATIONS):
-                before = moved, forced
-                middle, momentum = q + moved / 2, p + forced / 2
-                speed = np.linalg.solve(self.mass(middle), momentum)
-                moved, forced = h * speed, h * self.force(middle, speed)
+            last = np.inf
+            for _ in range(ITERATIONS):  # from the step before, until rounding stops it
+                middle = q + moved / 2
+                M = self.mass(middle)
+                speed = np.linalg.solve(M, p + forced / 2)
+                now = h * speed, h * self.force(middle, speed, M)
+                change = max(np.abs(now[0] - moved).max(), np.abs(now[1] - forced).max())
+                scale = max(np.abs(now[0]).max(), np.abs(now[1]).max(), 1e-300)
+                moved, forced = now
                 evaluations += 2 * N + 2
-                change = max(np.abs(moved - before[0]).max(), np.abs(forced - before[1]).max())
-                scale = max(np.abs(moved).max(), np.abs(forced).max(), 1e-300)
-                if not change > 4e-16 * scale:
+                if not change > ENOUGH * scale or (change >= last and change < CLOSE * scale):
                     break
+                last = change
             else:
-                if change > 1e-10 * scale:
-                    failed = f"the step does not converge at t = {step * h:.4g} s"
-                    break
+                failed = f"the step does not converge at t = {step * h:.4g} s"
+                break
             q, p = q + moved, p + forced
             qd = np.linalg.solve(self.mass(q), p)
             tick(h * (step + 1))
@@ -85,13 +88,12 @@ class Midpoint:
         """M(q), (N, N)"""
         return np.asarray(self.inertia(q, np.zeros_like(q), None), dtype=float)
 
-    def force(self, q: Floats, u: Floats) -> Floats:
-        """tau + dL/dq at rates u: efforts, gravity, and the gradient of the kinetic energy."""
+    def force(self, q: Floats, u: Floats, M: Floats) -> Floats:
+        """tau + dL/dq at rates u, M = M(q): efforts, gravity, and the gradient of the kinetic energy."""
         N = len(q)
         speeds = np.concatenate([np.zeros((1, N)), u[None], np.eye(N), u + np.eye(N)])
         x = np.broadcast_to(q, speeds.shape)
         found = np.asarray(self.motion.kernel(x, speeds, self.motion.tau), dtype=float)
-        M = self.mass(q)
         rest = M @ found[0]  # tau less gravity
         product = (found[0] - found[1:]) @ M  # c(v, v), v = u, e_i, u + e_i
         pairs = (product[1 + N :] - product[1 : 1 + N] - product[0]) / 2  # c(e_i, u)

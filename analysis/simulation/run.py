@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 import kkt
 import orderings
 from kkt.arithmetic import get_format
+from kkt.machine.joint_space import SOLVERS
 
 from .cash_karp import CashKarp
 from .midpoint import Midpoint
@@ -99,13 +100,15 @@ def simulate(
     ``eps`` is the accuracy asked of each step, ``step`` the first step (of ``midpoint``, every
     one), ``most`` the steps after which a run is given up.  ``runs`` above 1 perturb the start
     by about one unit of the format's roundoff, since counts are chaotic.  ``state`` is the number
-    type that the integrator itself works in, float64 or float32.  ``solver`` and ``bias`` are
+    type that the integrator itself works in, float64 or float32.  An order's name may carry a
+    dense method, ``crbm+cholesky``: ``solver`` and ``bias`` are
     those of :func:`kkt.compile`: the dense method that CRBM's joint-space system is solved by, and
     where velocities and gravity enter.
     """
     check(integrator, seconds, eps, step, runs, state)
-    named = orderings.get(order) if isinstance(order, str) else order
-    motion = Motion.of(tree, named, format, tau, solver=solver, bias=bias)
+    if isinstance(order, str):
+        order, solver = order_of(order, solver)
+    motion = Motion.of(tree, order, format, tau, solver=solver, bias=bias)
     y = starts(motion.start(q, qd), runs, seed, format).astype(state)
     method = method_of(integrator, motion, tree, eps, step, most)
     begin = time.perf_counter()
@@ -115,6 +118,16 @@ def simulate(
         tree.graph.get("name") or "tree", motion.kernel.order, format, integrator, seconds,
         motion.operations, tuple(records), wall, drift(motion, records[0]),
     )  # fmt: skip
+
+
+def order_of(text: str, solver: str | None = None) -> tuple[Any, str | None]:
+    """An order by name, and its dense method, as in ``crbm+cholesky``."""
+    name, plus, dense = text.partition("+")
+    if plus and dense.strip() not in SOLVERS:
+        raise kkt.OrderError(
+            f"order {text!r}: there is no dense method {dense.strip()!r}; use {', '.join(SOLVERS)}"
+        )
+    return orderings.get(name.strip()), dense.strip() if plus else solver
 
 
 def method_of(
