@@ -30,12 +30,17 @@ class Point:
     e: float
     slope: Floats  # (N,) Theta'(0)
     F: Floats  # (s, N) accelerations at the Gauss points
-    eigenvalue: complex  # of dG/dF, the largest in modulus
+    eigenvalues: NDArray[np.complex128]  # of dG/dF
 
     @property
     def attracts(self) -> bool:
         """Whether the fixed-point iteration converges to it from nearby."""
-        return abs(self.eigenvalue) < 1.0
+        return bool(np.max(np.abs(self.eigenvalues)) < 1.0)
+
+    def above(self, level: float) -> float:
+        """How far the eigenvalue nearest to a real level lies above it."""
+        near = self.eigenvalues[np.argmin(np.abs(self.eigenvalues - level))]
+        return float(near.real - level)
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ class Problem:
 
     def _point(self, e: float, F: Floats) -> Point:
         values = np.linalg.eigvals(jacobian(self.map(e, len(F)), F))
-        return Point(e, self.slope(e, F), F, complex(values[np.argmax(np.abs(values))]))
+        return Point(e, self.slope(e, F), F, values.astype(complex))
 
     def follow_length(self, first: Point, ends: Floats) -> list[Point]:
         """The branch through a point at these lengths, each guessed from the two before."""
@@ -116,10 +121,10 @@ class Problem:
 
 
 def crossing(branch: list[Point], level: float) -> float | None:
-    """Length at which the largest eigenvalue passes a level, on a line between two points."""
+    """Length at which an eigenvalue passes a level, on a line between two points."""
     for one, two in pairwise(branch):
-        x, y = one.eigenvalue.real - level, two.eigenvalue.real - level
-        if x * y < 0.0 and abs(x - y) < 1.0:
+        x, y = one.above(level), two.above(level)
+        if x * y < 0.0 and abs(x - y) < 0.5:
             return one.e + (two.e - one.e) * x / (x - y)
     return None
 

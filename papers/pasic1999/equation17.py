@@ -18,7 +18,8 @@ from .references import conjugate_points, integrate
 from .tridiagonal import NAMES, Structure, eliminate, order_of, structure_of
 
 SIZES = (8, 16, 32, 64, 128, 256, 1024)  # subdomains at which fill and height are counted
-GRID = 0.2, 1.6, 141  # lengths of the domain, for the condition number
+RESOLVED = 0.06  # [s] subdomains up to which J knows where conjugate points are
+GRID = 0.2, 1.6  # [s] lengths of the domain, for the condition number
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def measure(
     progress: Progress, *, end: float = 1.0, subdomains: int = 20, s: int = 3, seed: int = 17,
     length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
     mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
-    eliminations: tuple[str, ...] = (*NAMES, "random:0"),
+    eliminations: tuple[str, ...] = (*NAMES, "random:0"), lengths: int = 141,
 ) -> Found:  # fmt: skip
     """J at the initial value problem's solution on [0, end], and a random right side."""
     import scipy.sparse.linalg as linalg
@@ -88,15 +89,15 @@ def measure(
     schur = _apart(-without_slopes(long, 2), dense)
     sizes = {name: [(n, structure_of(order_of(name, n - 1))) for n in SIZES] for name in NAMES}
     progress("condition against the length of the domain")
-    lengths = np.linspace(*GRID)
+    grid = np.linspace(*GRID, lengths)
     conditions = np.array(
-        [_condition(ours, exact, np.linspace(0.0, e, subdomains + 1), s) for e in lengths]
+        [_condition(ours, exact, np.linspace(0.0, e, subdomains + 1), s) for e in grid]
     )
     points = conjugate_points(closed, max(end, GRID[1]), zero, zero)
     condition, shooting = (float(np.linalg.cond(A)) for A in (dense, long))
     return Found(
         end, edges, condition, shooting, (len(dense), len(long)), schur, orders, sizes, points,
-        lengths, conditions,
+        grid, conditions,
     )  # fmt: skip
 
 
@@ -113,7 +114,11 @@ def _jacobian(ours: Any, exact: Any, edges: Floats, s: int) -> tuple[Blocks, Loc
 
 
 def _condition(ours: Any, exact: Any, edges: Floats, s: int) -> float:
-    return float(np.linalg.cond(_jacobian(ours, exact, edges, s)[0].sparse.toarray()))
+    """Not a number where the subdomains are too long for the iteration."""
+    try:
+        return float(np.linalg.cond(_jacobian(ours, exact, edges, s)[0].sparse.toarray()))
+    except kkt.PivotreeError:
+        return np.nan
 
 
 def _apart(x: Floats, y: Floats) -> float:
@@ -176,9 +181,11 @@ def _pivots(found: Found) -> list[Row]:
     at = [f"{found.edges[i + 1]:.4g}" for i in natural.turned]
     inside = [c for c in found.conjugate if found.edges[1] < c < found.edges[-1]]
     before = [f"{found.edges[np.searchsorted(found.edges, c) - 1]:.4g}" for c in inside]
+    fine = found.edges[1] <= RESOLVED
     return [
         Row("interfaces whose natural pivot has det < 0 [s]", None, at,
-            "the last before each conjugate point", at == before,
+            "the last before each conjugate point" if fine else "none: subdomains are too long",
+            at == before if fine else None,
             f"conjugate points by scipy: {', '.join(f'{c:.4f}' for c in inside)}")
     ]  # fmt: skip
 

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 DASHED = (0, (5, 2))
 DOTTED = (0, (1.2, 1.4))
 ANGLES = (r"$\theta_1$", r"$\theta_2$")
-KNOWN = {"fontsize": 8.0, "frameon": False}
+KNOWN = {"fontsize": 8.0, "frameon": False, "handlelength": 2.6}
 
 
 def axes(style: str, width: str, height: float, across: int = 1) -> tuple[Figure, Any, Theme]:
@@ -37,7 +37,7 @@ def named(ax: Any, look: Theme, x: str, y: str, title: str = "") -> None:
 
 
 def legend(ax: Any, look: Theme, **options: Any) -> None:
-    ax.legend(labelcolor=look.ink, handlelength=2.6, **{**KNOWN, **options})
+    ax.legend(labelcolor=look.ink, **{**KNOWN, **options})
 
 
 def torques(slopes: tuple[float, ...], end: float, style: str) -> Figure:
@@ -76,7 +76,7 @@ def angles(fine: Path, marked: dict[str, Path], style: str) -> Figure:
 def two_solutions(path: Path, exact: Any, style: str) -> Figure:
     """Figures 5 and 6: the boundary value problem's solution beside the initial value problem's."""
     with settings():
-        figure, ax, look = axes(style, "double", 2.9)
+        figure, ax, look = axes(style, "double", 2.5)
         t, y = path.fine(max(4, 160 // len(path.F)))
         other = exact.sol(t)
         for k, name in enumerate(ANGLES):
@@ -122,20 +122,16 @@ def radii(t: Floats, steps: list[tuple[float, Floats]], style: str) -> Figure:
     """The contraction constant of one step, along the solution, for several steps."""
     lines = ("-", DASHED, DOTTED, (0, (5, 1.5, 1, 1.5)), (0, (8, 2)))
     with settings():
-        figure, ax, look = axes(style, "double", 2.9)
+        figure, ax, look = axes(style, "single", 2.6)
         for i, (step, rho) in enumerate(steps):
             ax.semilogy(t, rho, color=look.series[i % len(look.series)], linewidth=1.2,
-                        linestyle=lines[i % len(lines)], marker="osD^v"[i % 5], markersize=3.2,
-                        markevery=4, label=f"step {step:g}")  # fmt: skip
+                        linestyle=lines[i % len(lines)], marker="osD^v"[i % 5], markersize=3,
+                        markevery=8, label=f"step {step:g}")  # fmt: skip
         ax.axhline(1.0, color=look.ink, linewidth=0.9, label="diverges above")
         ax.set(xlim=(t[0], t[-1]))
         named(ax, look, "start of the step [s]", r"spectral radius $\rho$ of $dG/dF$")
-        legend(
-            ax,
-            look,
-            ncols=len(steps),
-            loc="lower center",
-            bbox_to_anchor=(0.5, 1.0),
-            columnspacing=1.2,
+        handles, labels = ax.get_legend_handles_labels()
+        figure.legend(
+            handles, labels, loc="outside upper center", ncols=2, labelcolor=look.ink, **KNOWN
         )
     return figure

@@ -1,0 +1,331 @@
+"""Pasic, Williams & Hui 1999: the criteria, held-out arms and domains, and what must be refused."""
+
+import numpy as np
+import pytest
+import scipy.sparse.linalg as linalg
+from scipy.integrate import solve_ivp
+
+import kkt
+import orderings
+from analysis.cli import main
+from papers.paper import items
+from papers.pasic1999 import contraction as contraction_item
+from papers.pasic1999 import equation17, equation20, figure4, figure5, figure6, shooting
+from papers.pasic1999.arm import PAPER, Accelerations, Arm
+from papers.pasic1999.branches import Problem, crossing
+from papers.pasic1999.collocation import (
+    bvp_map,
+    contraction,
+    gauss,
+    integrals,
+    iterate,
+    ivp,
+    slope,
+)
+from papers.pasic1999.matching import LocalFailure, Matching, newton, straight
+from papers.pasic1999.references import conjugate_points, integrate, reached
+from papers.pasic1999.tridiagonal import NAMES, eliminate, order_of, structure_of
+
+ZERO = np.zeros(2)
+OTHER = Arm(
+    length=(0.5, 0.3), centre=(0.2, 0.2), moment=(0.1, 0.05), mass=(5.0, 2.0), torque=(3.0, -1.0)
+)
+
+
+def quiet(text):
+    pass
+
+
+def met(rows):
+    missed = [row for row in rows if row.met is False]
+    assert not missed, missed
+    return sum(row.met is True for row in rows)
+
+
+def free(t, q, qd):
+    """No acceleration at all."""
+    return np.zeros_like(q)
+
+
+# -- collocation -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("s", [1, 2, 3, 8, 24])
+def test_gauss_points_integrate_polynomials_of_degree_2s_minus_1(s):
+    rule = gauss(s)
+    for degree in range(2 * s):
+        assert rule.end_once @ rule.c**degree == pytest.approx(1.0 / (degree + 1), rel=1e-12)
+    once, twice = integrals(s, np.array([0.3, 1.0]))
+    for degree in range(s):  # the interpolant is the polynomial itself
+        x = np.array([0.3, 1.0])
+        assert once @ rule.c**degree == pytest.approx(x ** (degree + 1) / (degree + 1))
+        assert twice @ rule.c**degree == pytest.approx(
+            x ** (degree + 2) / (degree + 1) / (degree + 2)
+        )
+
+
+@pytest.mark.parametrize("s", [0, 65])
+def test_numbers_of_gauss_points_out_of_range_are_refused(s):
+    with pytest.raises(kkt.PivotreeError, match="give 1 to 64"):
+        gauss(s)
+
+
+def test_the_oscillator_has_the_contraction_constant_of_its_green_function():
+    """y'' = -k y on [0, e]: the eigenvalues of dG/dF are k e^2 / (j pi)^2."""
+    k, e, s = 3.0, 1.4, 20
+    G = bvp_map(lambda t, q, qd: -k * q, np.zeros(()), e, np.zeros(1), np.ones(1), s)
+    assert contraction(G, np.zeros((s, 1))).real == pytest.approx(k * (e / np.pi) ** 2, rel=1e-6)
+    found = iterate(G, e, np.zeros((s, 1)), 1e-14, 500)
+    exact = np.sqrt(k) / np.sin(np.sqrt(k) * e)
+    assert slope(e, np.zeros(1), np.ones(1), found.F) == pytest.approx(exact, rel=1e-11)
+
+
+@pytest.mark.parametrize(("e", "converges"), [(1.7, True), (1.9, False)])
+def test_it_converges_up_to_pi_over_the_root_of_the_lipschitz_constant(e, converges):
+    G = bvp_map(lambda t, q, qd: -3.0 * q, np.zeros(()), e, np.zeros(1), np.ones(1), 16)
+    assert iterate(G, e, np.zeros((16, 1)), 1e-10, 3000).converged is converges
+
+
+# -- accelerations ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arm", [PAPER, OTHER])
+@pytest.mark.parametrize("order", ["abm", "crbm", "virtual_work"])
+def test_orders_of_elimination_give_equation_20(arm, order):
+    draw = np.random.default_rng(1)
+    q, qd, t = draw.normal(size=(5, 7, 2)), 4.0 * draw.normal(size=(5, 7, 2)), draw.random((5, 7))
+    assert arm.accelerations(order)(t, q, qd) == pytest.approx(arm.closed_form(t, q, qd), rel=1e-10)
+
+
+def test_states_far_away_have_no_acceleration():
+    q = np.array([[0.1, 0.2], [np.inf, 0.0], [np.nan, 0.0], [1e9, 0.0]])
+    found = PAPER.accelerations()(np.zeros(4), q, np.zeros((4, 2)))
+    assert np.isfinite(found).all(axis=1).tolist() == [True, False, False, False]
+
+
+def test_an_arm_of_three_links_falls_as_scipy_says():
+    """The method is not made for two links."""
+    tree = kkt.chain(3, axes="z", gravity=kkt.gallery.IN_PLANE)
+    ours = Accelerations(
+        kkt.compile(tree, orderings.get("abm")), lambda t: 0.01 * np.cos(t)[:, None] + np.zeros(3)
+    )
+    path = ivp(ours, np.linspace(0.0, 0.2, 41), np.zeros(3), np.ones(3), 4, 60, 1e-14)
+
+    system = kkt.build(tree)
+    tape = kkt.trace(system, orderings.get("crbm"))
+
+    def right(t, y):
+        now = system.refresh(q=y[:3], qd=y[3:], tau=np.full(3, 0.01 * np.cos(t)))
+        return np.concatenate([y[3:], kkt.eliminate(now, tape, records=False).qdd])
+
+    other = solve_ivp(right, (0.0, 0.2), [0.0] * 3 + [1.0] * 3, "DOP853", rtol=1e-9, atol=1e-10)
+    assert path.q[-1] == pytest.approx(other.y[:3, -1], abs=1e-7)
+
+
+# -- the paper's items -----------------------------------------------------------------------------
+
+
+def test_every_item_says_what_it_is():
+    assert [item.name for item in items("pasic1999")] == [
+        "equation20", "figure4", "contraction", "figure5", "figure6", "equation17", "shooting",
+    ]  # fmt: skip
+    assert all(item.says for item in items("pasic1999"))
+
+
+def test_equation_20_on_another_arm(monkeypatch):
+    monkeypatch.setattr("analysis.proofs.statements", dict)  # proofs have tests of their own
+    found = equation20.measure(
+        quiet, states=50, length=(1.0, 2.0), mass=(1.0, 30.0), orders=("abm",)
+    )
+    assert met(equation20.rows(found)) == 1
+
+
+def test_figure_4():
+    rows = figure4.rows(figure4.measure(quiet, steps=(0.5, 0.025, 0.0125)))
+    assert met(rows) == 9
+
+
+def test_figure_4_of_another_arm_claims_nothing_of_the_paper():
+    found = figure4.measure(quiet, steps=(0.02, 0.01), end=0.5, at=(0.5,), s=2, mass=(3.0, 6.0))
+    rows = figure4.rows(found)
+    assert met(rows) == 2 and not any(row.printed == ["-1.1525", "0.5915"] for row in rows)
+
+
+def test_a_wrong_torque_misses_the_printed_digits():
+    found = figure4.measure(quiet, steps=(0.025, 0.0125), end=0.3, at=(0.3,), torque=(0.41, 0.1))
+    _, ours, scipy = found.values[0]
+    assert np.max(np.abs(ours - scipy)) < 1e-11
+    assert [f"{x:.4f}" for x in ours] != ["-1.1525", "0.5915"]
+
+
+def test_the_step_that_is_printed_does_not_contract():
+    found = contraction_item.measure(quiet, steps=(0.5, 0.25), more=(), starts=11)
+    assert met(contraction_item.rows(found)) == 3
+    assert np.max(found.steps[0].rho) > 1.0 > np.max(found.steps[1].rho)
+
+
+def test_figure_5():
+    found = figure5.measure(quiet, scan=(0.33, 0.39, 0.4))
+    assert met(figure5.rows(found)) >= 9
+    assert {one.e: one.converged for one in found.solved} == {0.3: True, 0.35: True}
+
+
+def test_three_points_do_not_reach_the_digits_of_the_second_solution():
+    found = figure5.measure(quiet, ends=(0.35,), s=3, scan=(0.35,))
+    assert any(row.met is False for row in figure5.rows(found))
+
+
+def test_other_boundary_values():
+    found = figure5.measure(quiet, ends=(0.25,), target=(-0.2, 0.1), mass=(12.0, 3.0))
+    assert met(figure5.rows(found)) == 2 and found.solved[0].converged
+
+
+@pytest.fixture(scope="module")
+def sixth():
+    return figure6.measure(quiet)
+
+
+def test_figure_6(sixth):
+    rows = figure6.rows(sixth)
+    assert met(rows) == 10
+    four = next(row for row in rows if row.item == "[0, 1] from IVP + 1 %: iterations, |phi|")
+    assert four.met and four.ours.startswith("4:")
+
+
+@pytest.mark.parametrize("elimination", ["constraint_force", "divide_and_conquer", "random:3"])
+def test_other_subdomains_orders_and_arms(elimination):
+    found = figure6.measure(
+        quiet, ends=(0.8,), subdomains=24, s=4, torque=(1.0, 0.5), elimination=elimination
+    )
+    near = found.cases[0]
+    assert near.matched.converged and near.apart < 1e-5 and near.missed < 1e-7
+
+
+def test_shooting_finds_the_ivp_on_one_second():
+    found = shooting.measure(quiet, ends=(1.0,))
+    assert met(shooting.rows(found)) == 1
+
+
+def test_equation_17():
+    rows = equation17.rows(equation17.measure(quiet, lengths=2))
+    assert met(rows) == 14
+
+
+def test_the_pivots_of_another_arm_count_its_conjugate_points():
+    found = equation17.measure(
+        quiet, end=1.2, subdomains=31, s=4, mass=(8.0, 6.0), torque=(2.0, 0.0),
+        eliminations=("virtual_work",), lengths=2,
+    )  # fmt: skip
+    assert len(found.orders[0].turned) > 1
+    assert met(equation17.rows(found)) == 8
+
+
+# -- matching --------------------------------------------------------------------------------------
+
+
+def matched(n=12, e=0.6):
+    exact = integrate(PAPER.closed_form, e, ZERO, ZERO)
+    edges = np.linspace(0.0, e, n + 1)
+    problem = Matching(PAPER.accelerations(), edges, 4)
+    values = exact.sol(edges)[:2].T
+    return problem, values, problem.jacobian(values, problem.solve(values))
+
+
+def test_the_coloured_jacobian_is_the_dense_one():
+    problem, values, J = matched()
+
+    def phi(s):
+        moved = values.copy()
+        moved[1:-1] = s.reshape(-1, 2)
+        return problem.solve(moved).phi.ravel()
+
+    s = values[1:-1].ravel()
+    dense = np.array([(phi(s + d) - phi(s - d)) / 2e-6 for d in 1e-6 * np.eye(s.size)]).T
+    assert np.abs(dense - J.sparse.toarray()).max() < 1e-6 * np.abs(dense).max()
+
+
+@pytest.mark.parametrize("name", [*NAMES, "random:0", "random:8"])
+def test_orders_of_interfaces_agree_with_scipy(name):
+    _, _, J = matched()
+    r = np.random.default_rng(2).normal(size=(11, 2))
+    order = order_of(name, 11)
+    done = eliminate(J, r, order)
+    assert done.x.ravel() == pytest.approx(linalg.spsolve(J.sparse, r.ravel()), rel=1e-10)
+    assert done.fill == structure_of(order).fill
+
+
+@pytest.mark.parametrize("count", [2, 3, 7, 20, 63, 100])
+def test_fill_and_height_of_a_path(count):
+    assert structure_of(order_of("virtual_work", count)).fill == 0
+    for name in ("constraint_force", "divide_and_conquer"):
+        found = structure_of(order_of(name, count))
+        assert found.height == int(np.log2(count)) + 1 and found.fill < count
+
+
+def test_orders_without_constraint_forces_are_refused():
+    with pytest.raises(kkt.OrderError, match="names no constraint forces"):
+        order_of("abm", 5)
+
+
+def test_a_straight_line_is_matched_at_once_where_nothing_accelerates():
+    problem = Matching(free, np.linspace(0.0, 1.0, 6), 3)
+    found = newton(problem, straight(ZERO, np.ones(2), 5), lambda J, r: r)
+    assert found.converged and len(found.norms) == 1
+
+
+def test_a_subdomain_that_diverges_is_said():
+    problem = Matching(lambda t, q, qd: -1e3 * q, np.linspace(0.0, 4.0, 5), 3)
+    with pytest.raises(LocalFailure):
+        problem.solve(straight(ZERO, np.ones(2), 4))
+
+
+# -- several solutions -----------------------------------------------------------------------------
+
+
+def test_the_oscillator_is_conjugate_at_half_its_periods():
+    found = conjugate_points(lambda t, q, qd: -4.0 * q, 4.0, np.zeros(1), np.zeros(1))
+    assert found == pytest.approx([np.pi / 2, np.pi], rel=1e-6)
+
+
+def test_an_eigenvalue_passes_one_at_the_conjugate_point_of_another_arm():
+    exact = integrate(OTHER.closed_form, 1.5, ZERO, ZERO)
+    points = conjugate_points(OTHER.closed_form, 1.2, ZERO, ZERO)
+    problem = Problem(OTHER.accelerations(), ZERO, lambda e: exact.sol(e)[:2])
+    e, s = float(points[0]) * 0.9, 16
+    at = e * gauss(s).c
+    y = exact.sol(at).T
+    first = problem.at_length(e, OTHER.closed_form(at, y[:, :2], y[:, 2:]))
+    branch = problem.follow_length(first, np.linspace(e, 1.1 * points[0], 10)[1:])
+    assert crossing(branch, 1.0) == pytest.approx(points[0], rel=2e-3)
+
+
+def test_the_second_solution_ends_where_the_first_does():
+    b = reached(PAPER.closed_form, 0.35, ZERO, ZERO)
+    second = reached(PAPER.closed_form, 0.35, ZERO, np.array(figure5.SECOND_SLOPE))
+    assert second == pytest.approx(b, abs=1e-7)
+
+
+# -- bad input -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("item", "given", "said"),
+    [
+        ("figure4", "mass=1;2;3", "arm: setting 'mass'"),
+        ("figure4", "steps=9", "give 0 < step <= end"),
+        ("figure6", "subdomains=1", "give at least 3"),
+        ("equation17", "subdomains=2", "give at least 3"),
+        ("equation17", "eliminations=crbm", "names no constraint forces"),
+        ("figure5", "order=abn", "abn"),
+        ("figure5", "s=0", "Gauss points"),
+    ],
+)
+def test_bad_settings_are_one_sentence(item, given, said, capsys):
+    assert main(["reproduce", "pasic1999", "--item", item, "--set", given]) == 2
+    error = capsys.readouterr().err
+    assert said in error and "Traceback" not in error
+
+
+def test_figures_are_drawn_in_every_style(sixth):
+    for style in ("light", "dark", "gray"):
+        assert set(figure6.figures(sixth, style)) == {"figure1", "figure6"}
