@@ -1,0 +1,136 @@
+"""Section 2, closed loops: rows for cut joints added to (4), linear in n for a fixed number.
+
+A chain of n links whose tip carries fingers that end in ball joints in the world, cut there:
+three rows and three multipliers each (Lubich, Nowak, Pohle & Engstler 1992; docs/loops.md).
+The multipliers come last; what the elimination fills in and costs is counted exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse.linalg as spla
+
+import kkt
+import orderings
+
+from ..paper import Progress
+from ..row import Row
+
+CENTRE = (0.2, 0.05, 0.1)  # of a finger's mass
+AXES = ((1.0, 2.0, 3.0), (3.0, -1.0, 2.0), (-2.0, 3.0, 1.0))  # no two joints in one plane
+
+
+@dataclass(frozen=True)
+class Count:
+    links: int
+    loops: int
+    fill: int  # blocks
+    flops: int
+
+
+@dataclass(frozen=True)
+class Found:
+    order: str
+    by_links: dict[int, list[Count]]  # number of loops -> counts for growing n
+    by_loops: list[Count]  # n fixed, growing number of loops
+    still: float  # largest acceleration of a held point over that of its link, as built
+    apart: float  # of qdd, from scipy's sparse solve of the same matrix, relative
+
+
+def closed_chain(links: int, loops: int) -> kkt.System:
+    """A chain whose tip carries fingers, each on a ball joint, their ends held by ball joints."""
+    tree, tip = kkt.new_tree(f"{loops} loops"), None
+    for j in range(links):
+        kkt.add_body(
+            tree, j, tip, mass=1.0, com=(0.3, 0.1, 0.2), inertia=np.diag([0.1, 0.2, 0.25]),
+            axis=AXES[j % 3], p=(0.6, 0.2, 0.1) if j else (0.0, 0.0, 0.0),
+        )  # fmt: skip
+        tip = j
+    for i in range(loops):
+        kkt.add_body(
+            tree, ("finger", i), tip, mass=0.3, com=CENTRE, inertia=np.diag([0.01, 0.02, 0.025]),
+            joint="spherical", p=(0.6, 0.1 * i, 0.2),
+        )  # fmt: skip
+    tree.graph["q"] = 0.2 + 0.1 * np.arange(links + 3 * loops)
+    at_rest = kkt.build(tree)
+    where, point = places(at_rest), 2.0 * np.array(CENTRE)
+    cuts = []
+    for k in range(links, links + loops):
+        turn, origin = where[k]
+        cuts.append(
+            kkt.cut_joint(None, at_rest.tree.names[k], "spherical", p=origin + turn @ point,
+                          R=turn, p_second=point)
+        )  # fmt: skip
+    return kkt.build(tree, loops=cuts)
+
+
+def places(system: kkt.System) -> list[tuple[Any, Any]]:
+    """Orientation and origin of every body in the world."""
+    result: list[tuple[Any, Any]] = [(None, None)] * system.tree.n
+    for level in system.structure.levels:
+        for k in level.tolist():
+            R, p, up = system.state.R[k], system.state.p[k], int(system.tree.parent[k])
+            turn, origin = result[up] if up >= 0 else (np.eye(3), np.zeros(3))
+            result[k] = turn @ R, origin + turn @ p
+    return result
+
+
+def measure(
+    progress: Progress, *, order: str = "abm", most: int = 12, loops: int = 5, links: int = 7
+) -> Found:
+    """Chains of up to ``most`` links with 0 to 2 loops, and of ``links`` with up to ``loops``."""
+
+    def counted(n: int, count: int) -> Count:
+        progress(f"{n} links, {count} loops")
+        tape = kkt.trace(closed_chain(n, count), orderings.get(order))
+        factor = tape.program.symbolic
+        assert factor is not None
+        return Count(n, count, factor.fill_blocks, tape.flops)
+
+    by_links = {count: [counted(n, count) for n in range(3, most + 1)] for count in (0, 1, 2, 3)}
+    by_loops = [counted(links, count) for count in range(loops + 1)]
+    system = closed_chain(9, 2)
+    result = kkt.eliminate(system, orderings.get(order))
+    x = spla.spsolve(system.matrix, system.rhs)
+    dense = np.concatenate([x[system.blocks["qdd", name]] for name in system.tree.names])
+    apart = float(np.abs(result.qdd - dense).max() / np.abs(dense).max())
+    return Found(order, by_links, by_loops, _held(system, result), apart)
+
+
+def _held(system: kkt.System, result: Any) -> float:
+    """Largest residual of the loops' own rows, over the largest acceleration."""
+    x = np.zeros(system.size)
+    for i, name in enumerate(system.tree.names):
+        for kind in ("pdd", "qdd", "f"):
+            values = {"pdd": result.pdd, "f": result.f}.get(kind)
+            own = slice(system.tree.offset[i], system.tree.offset[i + 1])
+            x[system.blocks[kind, name]] = result.qdd[own] if values is None else values[i]
+    rows = [system.blocks[block] for block in system.blocks if block.kind == "lam"]
+    left = system.matrix @ x - system.rhs
+    return float(max(np.abs(left[r]).max() for r in rows) / np.abs(result.pdd).max())
+
+
+def rows(found: Found) -> list[Row]:
+    result = []
+    for count, counts in found.by_links.items():
+        for what in ("fill", "flops"):
+            steps = np.diff([getattr(c, what) for c in counts])
+            each = list(dict.fromkeys(steps.tolist()))
+            result.append(
+                Row(f"{count} loops, {what} for one link more", "O(N)" if count else None,
+                    each, "the same for every n", len(each) == 1)
+            )  # fmt: skip
+    flops = [c.flops for c in found.by_loops]
+    third = np.diff(flops[1:], n=3)
+    return [
+        *result,
+        Row(f"operations for 0 to {len(flops) - 1} loops", None, flops,
+            "a polynomial of the third degree from 1 on", len(set(third)) == 1),
+        Row("qdd beside scipy's sparse solve of (4) with its new rows", None, found.apart,
+            "within 1e-9, relative", found.apart <= 1e-9),
+        Row("the rows of the loops, residual", None, found.still, "at most 1e-12",
+            found.still <= 1e-12),
+    ]  # fmt: skip
