@@ -10,7 +10,17 @@ import orderings
 from analysis.counts import FAMILIES
 from analysis.counts.counting import count_robot
 from papers.paper import items, printed
-from papers.yamane2001 import agreement, closed, equations, fig3, fig6, fig7, readings, section6
+from papers.yamane2001 import (
+    agreement,
+    closed,
+    equations,
+    fig3,
+    fig6,
+    fig7,
+    readings,
+    section6,
+    snapshots,
+)
 from papers.yamane2001.growth import exponent
 from papers.yamane2001.recursion import joint_accelerations
 from papers.yamane2001.unit_vectors import (
@@ -190,6 +200,15 @@ def test_closed_chains_other_joints_and_orders():
     found += closed.measure(quiet, links=(8,), joint="prismatic", order="crbm")
     assert all(row.met for row in closed.rows(found))
     assert [one.rows for one in found] == [3, 5]
+
+
+def test_both_chains_keep_their_energy_and_swing():
+    found = snapshots.measure(quiet, seconds=0.2, order="abm", pictures=3, reach=0.7)
+    assert all(row.met for row in snapshots.rows(found))
+    for one in found.values():
+        assert one.dof == 30
+        first, last = (lines[-1][1] for lines in (one.lines[0], one.lines[-1]))
+        assert np.linalg.norm(last - first) > 0.05
 
 
 def test_equations_quick_ones_are_proved():

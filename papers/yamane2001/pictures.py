@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from analysis.figures.style import new_figure, settings, style_axes, theme
 
 from .growth import Growth
+
+if TYPE_CHECKING:
+    from .snapshots import Swing
 
 Line = tuple[str, Any, str]  # label, dashes, marker
 
@@ -87,4 +91,36 @@ def patterns(panels: Mapping[str, tuple[Any, Any]], style: str) -> Figure:
             for spine in ax.spines.values():
                 spine.set_color(look.ink)
                 spine.set_linewidth(0.6)
+    return figure
+
+
+def snapshots(found: Mapping[str, Swing], style: str) -> Figure:
+    """A row of pictures a robot, seen along y; a dot is a joint, the cross the ground."""
+    look = theme(style=style)
+    across = max(len(one.times) for one in found.values())
+    boxes = []
+    for one in found.values():
+        points = np.concatenate([ends for lines in one.lines for ends in lines])[:, ::2]
+        boxes.append((points.min(axis=0) - 0.05, points.max(axis=0) + 0.05))
+    heights = [1.1 * (high - low)[1] / (high - low)[0] for low, high in boxes]  # [in]
+    with settings():
+        tall = sum(heights) + 0.3 * len(found)
+        figure = new_figure("double", tall, look)
+        panels = figure.subplots(len(found), across, squeeze=False, height_ratios=heights)
+        figure.subplots_adjust(left=0.04, right=0.995, bottom=0.02, top=1 - 0.2 / tall,
+                               wspace=0.03, hspace=0.3)  # fmt: skip
+        for row, (name, one), (low, high) in zip(panels, found.items(), boxes, strict=True):
+            for ax, time, lines in zip(row, one.times, one.lines, strict=True):
+                for ends in lines:
+                    ax.plot(ends[:, 0], ends[:, 2], color=look.series[0], linewidth=1.6,
+                            solid_capstyle="round")  # fmt: skip
+                for ends in lines[1:]:
+                    ax.plot(ends[0, 0], ends[0, 2], "o", color=look.ink, markersize=2.0)
+                ax.plot(*lines[0][0, ::2], "x", color=look.ink, markersize=5)
+                ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+                ax.set_axis_off()
+                ax.set_title(f"{time:.2f} s", color=look.ink, fontsize=7.5, pad=3)
+            place = row[0].get_position()
+            figure.text(0.015, (place.y0 + place.y1) / 2, name, rotation=90, va="center",
+                        ha="center", color=look.ink, fontsize=8.5)  # fmt: skip
     return figure

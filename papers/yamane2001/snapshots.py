@@ -1,0 +1,123 @@
+"""Figures 4 and 5: a serial and a branched chain of 30 degrees of freedom swing under gravity.
+
+Links, masses and starts are not printed; here ten rods on ball joints, in a row, or one that
+carries three rows of three, fall from rest.  No torque acts, so that energy must stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+
+import kkt
+import orderings
+
+from ..featherstone1983.slides import Links
+from ..paper import Progress
+from ..row import Row
+
+Floats = NDArray[np.float64]
+MOST = 1e-6
+BRANCHED = (-1, 0, 1, 2, 0, 4, 5, 0, 7, 8)  # parents
+
+
+@dataclass(frozen=True)
+class Swing:
+    """One robot's motion."""
+
+    dof: int
+    evaluations: int
+    drift: float  # greatest change of energy, of the greatest kinetic energy
+    times: tuple[float, ...]
+    lines: tuple[tuple[Floats, ...], ...]  # at each time, of each link: its ends (2, 3) [m]
+
+
+def measure(
+    progress: Progress,
+    *,
+    seconds: float = 0.6,
+    order: str = "virtual_work",
+    pictures: int = 6,
+    reach: float = 1.2,
+) -> dict[str, Swing]:
+    """Both chains, from ``reach`` [rad] off the vertical, by an order in double precision."""
+    robots = {"serial": list(range(-1, 9)), "branched": list(BRANCHED)}
+    found = {}
+    for name, parents in robots.items():
+        progress(f"{name}: {order}")
+        found[name] = swing(rods(parents), seconds, order, pictures, reach)
+    return found
+
+
+def rods(parents: list[int]) -> Any:
+    """Rods of 0.1 m hanging down; the first rod of every further row starts 40 degrees aside."""
+    tree = kkt.new_tree("rods")
+    inertia = np.diag([1.0, 1.0, 0.04]) * 0.1**2 / 12
+    asides = {k: i for i, k in enumerate(k for k, up in enumerate(parents) if up == 0)}
+    for k, up in enumerate(parents):
+        angle = np.radians(40.0) * (asides.get(k, 0) - (len(asides) - 1) / 2) * (up == 0)
+        R = np.array([[np.cos(angle), 0.0, np.sin(angle)], [0.0, 1.0, 0.0],
+                      [-np.sin(angle), 0.0, np.cos(angle)]])  # fmt: skip
+        kkt.add_body(tree, k, None if up < 0 else up, mass=1.0, com=(0.0, 0.0, -0.05),
+                     inertia=inertia, joint="spherical", R=R if up >= 0 else np.eye(3),
+                     p=(0.0, 0.0, 0.0 if up < 0 else -0.1))  # fmt: skip
+    return tree
+
+
+def swing(tree: Any, seconds: float, order: str, pictures: int, reach: float) -> Swing:
+    N = 3 * len(tree)
+    kernel = kkt.compile(tree, orderings.get(order))
+    start = kernel.configuration(np.r_[0.3, -reach, np.zeros(N - 2)])
+    m = len(start)
+
+    def rate(_: float, y: Floats) -> Floats:
+        return np.r_[kernel.rate(y[:m], y[m:]), kernel(y[:m], y[m:])]
+
+    times = np.linspace(0.0, seconds, pictures)
+    found = solve_ivp(rate, (0.0, seconds), np.r_[start, np.zeros(N)], method="DOP853",
+                      t_eval=times, rtol=1e-9, atol=1e-10)  # fmt: skip
+    energies, lines = [], []
+    for y in found.y.T:
+        system = kkt.build(tree, q=kernel.coordinates(y[:m]), qd=y[m:])
+        kinetic, potential, ends = state(system)
+        energies.append((kinetic, potential))
+        lines.append(ends)
+    total = np.array([k + p for k, p in energies])
+    drift = float(np.abs(total - total[0]).max() / max(k for k, _ in energies))
+    return Swing(N, int(found.nfev), drift, tuple(times), tuple(lines))
+
+
+def state(system: kkt.System) -> tuple[float, float, tuple[Floats, ...]]:
+    """Kinetic and potential energy [J] and the ends of every rod, in the world's frame."""
+    links, own = Links.of(system), system.state
+    poses: dict[int, tuple[Floats, Floats]] = {}
+    kinetic = potential = 0.0
+    ends = []
+    for i, k in enumerate(links.body):
+        R0, p0 = poses.get(int(own.parent[k]), (np.eye(3), np.zeros(3)))
+        R, p = R0 @ own.R[k], p0 + R0 @ own.p[k]
+        poses[k] = R, p
+        kinetic += float(0.5 * links.v[i] @ links.I[i] @ links.v[i])
+        potential -= float(own.mass[k] * own.gravity @ (p + R @ own.com[k]))
+        ends.append(np.array([p, p + 2 * R @ own.com[k]]))
+    return kinetic, potential, tuple(ends)
+
+
+def rows(found: Mapping[str, Swing]) -> list[Row]:
+    return [
+        Row(f"{name} chain, {one.dof} dof, {one.evaluations} evaluations", "snapshots", one.drift,
+            f"energy kept to {MOST:g} of the kinetic energy", one.drift <= MOST,
+            "the paper's links and starts are not given")
+        for name, one in found.items()
+    ]  # fmt: skip
+
+
+def figures(found: Mapping[str, Swing], style: str) -> dict[str, Any]:
+    from .pictures import snapshots
+
+    return {"fig4_5": snapshots(found, style)}
