@@ -15,7 +15,7 @@ from kkt.arithmetic import get_format
 from kkt.machine.configuration import from_quaternion, to_quaternion
 from kkt.machine.interpreter import Interpreter
 from kkt.machine.native import compiled
-from kkt.machine.program import finished
+from kkt.machine.program import depth_first, finished
 from kkt.machine.recorder import Recorder
 from kkt.machine.trace import recorder_for
 from kkt.machine.trigonometry import LARGEST, sine_and_cosine
@@ -77,7 +77,8 @@ def test_machine_code_gives_the_bits_of_a_plain_interpreter(name, order, format)
     x, qd, tau = states(kernel, tree, 2 * kernel.lanes + 3)
     expected = plain(kernel, x, qd, tau)
     assert np.isfinite(expected).all() and expected.dtype == format
-    for m in (1, 2, kernel.lanes, kernel.lanes + 1, len(x)):
+    x, qd, tau = (v.astype(format) for v in (x, qd, tau))
+    for m in (1, 2, kernel.lanes, kernel.lanes + 1, len(x), len(x)):
         assert np.array_equal(kernel(x[:m], qd[:m], tau[:m]), expected[:m])
     for _ in range(3):  # by way of a desk from the second time on
         one = kernel(x[1], qd[1], tau[1])
@@ -94,15 +95,20 @@ def test_bits_do_not_depend_on_the_width_of_vectors(lanes):
     assert np.array_equal(out, plain(kernel, x, qd, tau))
 
 
-def test_a_program_cut_into_many_functions_gives_the_same_bits():
-    tree = kkt.random_tree(6, 1, joints=ALL_JOINTS)
+def test_a_program_cut_into_functions_or_in_another_order_gives_the_same_bits():
+    tree = kkt.random_tree(3, 0, joints=ALL_JOINTS)
     kernel = kkt.compile(tree, orderings.get("abm"), outputs=("f", "qdd"))
     x, qd, tau = states(kernel, tree, 10)
     expected = plain(kernel, x, qd, tau)
-    native = compiled(kernel.straight, np.float64, 4, kernel.fields.sizes, piece=150)
+    native = compiled(kernel.straight, np.float64, 4, kernel.fields.sizes, piece=60)
     assert native.pieces > 30
     out = np.empty_like(expected)
     assert native.run([x, qd, tau], out) and np.array_equal(out, expected)
+    other = depth_first(kernel.straight)
+    assert other.operations == kernel.straight.operations
+    assert not np.array_equal(other.op, kernel.straight.op)
+    again = Interpreter(other, kernel.number).run(np.concatenate([x, qd, tau], axis=1))
+    assert np.array_equal(again, expected)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -170,6 +176,7 @@ def test_wrenches_are_constants_or_an_input():
         constant(x, stored["qd"], stored["tau"]),
         moving(x, stored["qd"], stored["tau"], f_ext),
         moving([x] * 3, stored["qd"], stored["tau"], [f_ext] * 3)[2],
+        moving(x, stored["qd"], stored["tau"], f_ext),  # by way of a desk
     ):
         assert np.abs(value - expected).max() <= 1e-12 * np.abs(expected).max()
     without = moving(x, stored["qd"], stored["tau"])

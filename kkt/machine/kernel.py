@@ -16,16 +16,18 @@ from ..arithmetic.formats import Hardware
 from ..arithmetic.mixed import Mixed
 from ..errors import FormatError, ModelError, nearest
 from .configuration import Configuration
+from .emission import PIECE
 from .interpreter import Interpreter
 from .joint_space import SOLVERS
 from .native import LONGEST, Desk, Native, compiled, width
-from .program import Program
+from .program import Program, depth_first
 from .states import Fields
 from .trace import OUTPUTS, program_of, recorder_for, system_to_trace, tape_of
 from .trigonometry import expanded
 
 INPUTS = ("wrench",)
 BIASES = ("propagated", "inverse_dynamics")
+FEW, SHAPES = 512, 64  # states of a batch for which arrays are kept, and of how many sizes
 PRECISION = {"float64": 53, "float32": 24}
 
 
@@ -88,6 +90,8 @@ def compile(
     if isinstance(chosen, Hardware):
         recorder = recorder_for(chosen, program.inputs)
         straight = expanded(program, recorder, PRECISION[chosen.name])
+        if len(straight) > PIECE:  # a shorter one fits into the fastest memory in any order
+            straight = depth_first(straight)
     tree = system.tree
     N = int(tree.offset[-1])
     fields = Fields(tree.n, N, configuration.size, wrench, tuple(outputs))
@@ -106,7 +110,8 @@ class Kernel:
     program: Program  # as it is counted
     straight: Program  # as it is run: in machine code, sines and cosines are arithmetic
     _made: dict[int, Native] = field(default_factory=dict, repr=False)
-    _desks: list[Desk] = field(default_factory=list, repr=False)  # free ones, for single states
+    # free desks, by the shape of x
+    _desks: dict[tuple[int, ...], list[Desk]] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     @property
@@ -165,15 +170,16 @@ class Kernel:
         (N, N), with m in front; several are a tuple.  A pivot that is zero gives what IEEE
         arithmetic gives.  Raises ModelError for a wrong shape or a number that is not finite.
         """
-        try:  # one state in arrays: the shortest way
-            desk = self._desks.pop()
-        except IndexError:
+        try:  # arrays of a shape that came before: the shortest way
+            free = self._desks[x.shape]  # type: ignore[union-attr]
+            desk = free.pop()
+        except (AttributeError, KeyError, IndexError):
             return self._states(x, qd, tau, wrench)
         try:
             if desk.takes(x, qd, tau, wrench):
                 return desk.out.copy()
         finally:
-            self._desks.append(desk)
+            free.append(desk)
         return self._states(x, qd, tau, wrench)
 
     def _states(self, x: Any, qd: Any, tau: Any, wrench: Any) -> Any:
@@ -186,9 +192,11 @@ class Kernel:
             native = self.native(1 if many is None else self.lanes)
             if not native.run(arrays, out):
                 self.fields.require_finite(arrays)
-            short = many is None and not self.fields.wrench and self.outputs == ("qdd",)
-            if short and not self._desks:
-                self._desks.append(Desk(native))
+            if self.outputs == ("qdd",) and m <= FEW and len(self._desks) < SHAPES:
+                shapes = list(self.fields.given.values())
+                shape = arrays[0].shape[many is None :]
+                if shape not in self._desks:
+                    self._desks[shape] = [Desk(native, shapes, many)]
         else:
             self.fields.require_finite(arrays)
             flat = np.concatenate([a.reshape(m, -1) for a in arrays], axis=1)
@@ -222,7 +230,8 @@ class Kernel:
                     f"state: field {name!r} has shape {array.shape}; give {size} numbers, or m x "
                     f"{size} for m states"
                 )
-        many = np.broadcast_shapes(numbers.shape[:-1], rates.shape[:-1])
-        return self.places.rate(
-            np.broadcast_to(numbers, (*many, self.nx)), np.broadcast_to(rates, (*many, self.N))
-        )
+        if numbers.shape[:-1] != rates.shape[:-1]:
+            many = np.broadcast_shapes(numbers.shape[:-1], rates.shape[:-1])
+            numbers = np.broadcast_to(numbers, (*many, self.nx))
+            rates = np.broadcast_to(rates, (*many, self.N))
+        return self.places.rate(numbers, rates)

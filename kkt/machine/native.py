@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -53,30 +54,40 @@ class Native:
 
 
 class Desk:
-    """Arrays of one state, their addresses looked up once: what a single call costs counts."""
+    """Arrays of one state or of m, their addresses looked up once: what a call costs counts."""
 
-    def __init__(self, native: Native) -> None:
+    def __init__(self, native: Native, shapes: Sequence[tuple[int, ...]], many: int | None) -> None:
+        """``shapes`` of x, qd, tau and, where it is an input, wrench, for one state."""
         self.dtype = dtype = native.constants.dtype
-        self.x, self.qd, self.tau = (np.zeros(count, dtype=dtype) for count in native.given)
-        self.out: NDArray = np.zeros(native.outputs, dtype=dtype)
+        front = () if many is None else (many,)
+        self.x, self.qd, self.tau, *rest = (np.zeros((*front, *s), dtype=dtype) for s in shapes)
+        self.wrench = rest[0] if rest else None
+        self.out: NDArray = np.zeros((*front, native.outputs), dtype=dtype)
         self.work = _aligned(native.rows * native.lanes, dtype)
-        arrays = [self.x, self.qd, self.tau, self.out, native.constants, self.work]
-        self.table = np.array([*(a.ctypes.data for a in arrays), 1], dtype=np.int64)
+        arrays = [self.x, self.qd, self.tau, *rest, self.out, native.constants, self.work]
+        table = [*(a.ctypes.data for a in arrays), 1 if many is None else many]
+        self.table = np.array(table, dtype=np.int64)
         self.address = self.table.ctypes.data
         self.shapes = self.x.shape, self.qd.shape, self.tau.shape
         self.zero = np.zeros_like(self.tau)
         self.function = native.function
 
     def takes(self, x: Any, qd: Any, tau: Any, wrench: Any) -> bool:
-        """Fill ``out``, and True, for one finite state in arrays of the number type."""
+        """Fill ``out``, and True, for finite states in arrays of these shapes and number type."""
         if tau is None:
             tau = self.zero
         try:
-            if wrench is not None or (x.shape, qd.shape, tau.shape) != self.shapes:
+            if (x.shape, qd.shape, tau.shape) != self.shapes:
                 return False
             dtype = self.dtype
             if x.dtype is not dtype or qd.dtype is not dtype or tau.dtype is not dtype:
                 return False
+            if wrench is not None or self.wrench is not None:
+                if self.wrench is None or wrench.shape != self.wrench.shape:
+                    return False
+                if wrench.dtype is not dtype:
+                    return False
+                self.wrench[...] = wrench
             self.x[...] = x
             self.qd[...] = qd
             self.tau[...] = tau

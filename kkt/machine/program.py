@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import Chunk
-from .recorder import COS, NAMES, Recorder
+from .recorder import NAMES, Recorder
 
 Slots = NDArray[np.int32]
 
@@ -76,6 +76,30 @@ def finished(recorder: Recorder, inputs: int, outputs: list[int]) -> Program:
     )
 
 
-def has_trigonometry(program: Program) -> NDArray[np.bool_]:
-    """(T,) operations that are a sine or a cosine."""
-    return program.op > COS - 2
+def depth_first(program: Program) -> Program:
+    """The same operations, each as late as the outputs in turn allow.
+
+    What is computed is read soon afterwards, so that fewer values wait in memory at a time.
+    """
+    first, a, b = program.first, program.a.tolist(), program.b.tolist()
+    place = list(range(first)) + [-1] * len(program)
+    order: list[int] = []
+    waiting = [s for s in np.abs(program.outputs[::-1]).tolist() if s >= first]
+    while waiting:
+        slot = waiting[-1]
+        needed = [s for s in (b[slot - first], a[slot - first]) if place[s] < 0]
+        if place[slot] >= 0 or not needed:
+            waiting.pop()
+            if place[slot] < 0:
+                place[slot] = first + len(order)
+                order.append(slot - first)
+        waiting += needed
+    to = np.array(place, dtype=np.int32)
+    return Program(
+        program.inputs,
+        program.constants,
+        program.op[order],
+        to[program.a[order]],
+        to[program.b[order]],
+        (np.sign(program.outputs) * to[np.abs(program.outputs)]).astype(np.int32),
+    )
