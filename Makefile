@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-peers bench study counts-page gallery lessons pages clean
+.PHONY: demo test test-peers bench study counts-page gallery lessons pages papers clean
 
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
@@ -33,6 +33,11 @@ gallery: $(VENV)/.main
 
 lessons: $(VENV)/.main
 	$(VENV)/bin/python docs/lessons/make.py
+
+papers: $(VENV)/.main
+	$(VENV)/bin/pivotree reproduce all -o build/papers
+	for paper in build/papers/*; do mkdir -p papers/$${paper##*/}/figures; \
+	  cp $$paper/*.png papers/$${paper##*/}/figures/; done
 
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit('pivotree needs Python 3.11 or newer: make PYTHON=python3.12' if sys.version_info < (3, 11) else 0)"

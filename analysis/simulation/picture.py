@@ -17,6 +17,7 @@ BINS = 160
 def picture(found: Sequence[Simulation], *, style: str = "light", title: str = "") -> Figure:
     """Accepted step sizes over time, and evaluations so far; the first run of each simulation."""
     look = theme(style=style)
+    least = np.inf
     with settings():
         figure = new_figure("double", 4.2, look)
         figure.set_layout_engine("constrained")
@@ -28,6 +29,7 @@ def picture(found: Sequence[Simulation], *, style: str = "light", title: str = "
             colour = look.series[i % len(look.series)]
             name = f"{simulation.order}, {simulation.format}"
             t, low, middle, high = bands(record, simulation.seconds)
+            least = min(least, *low[1:]) if len(low) > 1 else least
             top.fill_between(t, low, high, color=colour, alpha=0.25, linewidth=0)
             top.plot(t, middle, color=colour, linewidth=1.0, marker=MARKERS[i % len(MARKERS)],
                      markevery=(5 * i, BINS // 8), markersize=4, label=name)  # fmt: skip
@@ -40,6 +42,8 @@ def picture(found: Sequence[Simulation], *, style: str = "light", title: str = "
                 bottom.plot(record.step_t[-1:], so_far[-1:], "x", color=colour, markersize=9,
                             markeredgewidth=2, clip_on=False)  # fmt: skip
         top.set_yscale("log")
+        if np.isfinite(least):  # the first steps from rest are as small as the roundoff
+            top.set_ylim(0.5 * least, None)
         top.set_ylabel("accepted step [s]", color=look.ink)
         bottom.set_ylabel("evaluations", color=look.ink)
         bottom.set_xlabel("time [s]", color=look.ink)
