@@ -1,0 +1,272 @@
+"""Closed loops and contacts are the right equation, held against what is not the project's.
+
+Mechanisms of one degree of freedom in closed form, and velocities and poses of
+:class:`helpers.Mechanics`, differentiated by central differences.
+"""
+
+import warnings
+
+import mpmath
+import numpy as np
+import pytest
+from helpers import Mechanics, every_joint
+from mechanisms import (
+    TILT,
+    arms,
+    crossed,
+    four_bar,
+    four_bar_angles,
+    slider_crank,
+    slider_crank_positions,
+    standing,
+    system_q,
+    tape_of,
+)
+from scipy.spatial.transform import Rotation
+
+import kkt
+import orderings
+
+
+def by_energy(positions, masses, moments, pulled, angle, rate, gravity=9.81):
+    """theta'' of one degree of freedom, from T = 1/2 I(theta) theta'^2 and V(theta).
+
+    ``positions(theta)`` gives (x, y, turn) of each body's centre; ``pulled(theta)`` is the
+    coordinate that each effort works on, with the effort.
+    """
+    x = mpmath.mpf(angle)
+
+    def inertia(t):
+        total = mpmath.mpf(0)
+        for i, (m, J) in enumerate(zip(masses, moments, strict=True)):
+            dx, dy, turn = (
+                mpmath.diff(lambda s, i=i, j=j: positions(s)[i][j], t) for j in range(3)
+            )
+            total += m * (dx**2 + dy**2) + J * turn**2
+        return total
+
+    def potential(t):
+        return sum(m * gravity * place[1] for m, place in zip(masses, positions(t), strict=True))
+
+    work = sum(
+        effort * mpmath.diff(lambda s, i=i: pulled(s)[i][0], x)
+        for i, (_, effort) in enumerate(pulled(x))
+    )
+    right = work - mpmath.diff(potential, x) - mpmath.diff(inertia, x) * mpmath.mpf(rate) ** 2 / 2
+    return right / inertia(x)
+
+
+@pytest.mark.parametrize("tilt", [None, TILT])
+@pytest.mark.parametrize("angle", [0.3, 1.0, 2.0, -2.5])
+def test_a_four_bar_linkage_in_closed_form(angle, tilt):
+    rate, tau = 2.0, (1.0, 2.0, 3.0)
+    tree, q, qd, loop = four_bar(angle, rate, tilt)
+    system = kkt.build(tree, q, qd, tau, loops=[loop])
+
+    def positions(t):
+        phi, psi = four_bar_angles(t)
+        c, s = mpmath.cos, mpmath.sin
+        return [
+            (c(t) / 2, s(t) / 2, t),
+            (c(t) + 1.5 * c(phi), s(t) + 1.5 * s(phi), phi),
+            (3 + 1.25 * c(psi), 1.25 * s(psi), psi),
+        ]
+
+    def joints(t):
+        phi, psi = four_bar_angles(t)
+        return [t, phi - t, psi]
+
+    with mpmath.workdps(30):
+        moments = [m * length**2 / 12 for m, length in ((1, 1), (3, 3), (2, 2.5))]
+        first = by_energy(
+            positions, (1, 3, 2), moments, lambda t: list(zip(joints(t), tau, strict=True)),
+            angle, rate,
+        )  # fmt: skip
+        right = [
+            float(mpmath.diff(lambda s, i=i: joints(s)[i], angle) * first
+                  + mpmath.diff(lambda s, i=i: joints(s)[i], angle, 2) * rate**2)
+            for i in range(3)
+        ]  # fmt: skip
+    ours = kkt.eliminate(system, orderings.get("abm")).qdd
+    assert np.allclose(ours, right, rtol=0, atol=1e-11 * np.abs(right).max())
+
+
+@pytest.mark.parametrize("angle", [0.3, 1.4, 3.0])
+def test_a_slider_crank_in_closed_form(angle):
+    rate, tau = 3.0, (1.0, 0.5, -2.0)
+    tree, q, qd, loop = slider_crank(angle, rate)
+
+    def positions(t):
+        phi, x = slider_crank_positions(t)
+        c, s = mpmath.cos, mpmath.sin
+        return [
+            (c(t) / 4, s(t) / 4, t), (c(t) / 2 + c(phi), s(t) / 2 + s(phi), phi), (x, 0, 0),
+        ]  # fmt: skip
+
+    def pulled(t):
+        phi, x = slider_crank_positions(t)
+        return list(zip((t, phi - t, x), tau, strict=True))
+
+    with mpmath.workdps(30):
+        right = by_energy(positions, (1, 2, 3), (0.25 / 12, 8 / 12, 0), pulled, angle, rate)
+    system = kkt.build(tree, q, qd, tau, loops=[loop])
+    ours = kkt.eliminate(system, orderings.get("lagrange")).qdd[0]
+    assert abs(ours - float(right)) <= 1e-11 * abs(float(right))
+
+
+def apart(mechanics, loop):
+    """C* (X_2 v_2 - X_1 v_1) in the constraint's frame, from the test's own poses and velocities.
+
+    The frame is fixed on the first body; a contact's goes with the point, in the first's axes.
+    """
+    first, second = loop.bodies
+
+    def world(body):
+        return (np.eye(3), np.zeros(3)) if body is None else mechanics.world(body)
+
+    (R1, p1), (R2, p2) = world(first), world(second)
+    if loop.point:
+        frame, origin = R1, p2 + R2 @ loop.p[1]
+    else:
+        frame, origin = R1 @ loop.R[0], p1 + R1 @ loop.p[0]
+    total = np.zeros(6)
+    for body, (R, p), sign in ((first, (R1, p1), -1), (second, (R2, p2), 1)):
+        if body is not None:
+            w, v = R @ mechanics.v[body][:3], R @ mechanics.v[body][3:]
+            total += sign * np.r_[frame.T @ w, frame.T @ (v + np.cross(w, origin - p))]
+    return loop.C.T @ total
+
+
+KINDS = ["fixed", "revolute", "prismatic", "cylindrical", "spherical", "planar"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", [*KINDS, "general", "contact", "on the world"])
+def test_accelerations_keep_the_loop_in_any_state(kind, seed):
+    """Open loops too: u' + a u = 0, u by the test's own kinematics, differentiated centrally."""
+    draw = np.random.default_rng(seed)
+    tree = every_joint()
+    first, second = [("tip", 3.5), ("arm", "tip"), (3.5, "post"), ("post", "screw")][seed]
+    if first == "arm":
+        first = ("arm", 1)
+    R = Rotation.random(random_state=seed).as_matrix()
+    a = 4.0
+    if kind == "contact":
+        loop = kkt.contact(first, draw.normal(size=3), R[0], R[1:], on=second, damping=a)
+    elif kind == "on the world":
+        free = "slide" if first == "post" else first  # joints enough for four rows
+        loop = kkt.cut_joint(None, free, "cylindrical", axis=R[0], R=R, baumgarte=(a, 0.0))
+    else:
+        loop = kkt.cut_joint(
+            first, second, kind, axis=R[0], S=draw.normal(size=(6, 3)), R=R,
+            p=draw.normal(size=3), baumgarte=(a, 0.0),
+        )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kkt.LoopWarning)
+        system = kkt.build(tree, loops=[loop])
+    here = Mechanics(tree, tree.graph["q"], tree.graph["qd"])
+    qdd = kkt.eliminate(system, orderings.get("abm")).qdd
+    h = 1e-5
+    later, earlier = (apart(here.moved(qdd, s * h), loop) for s in (1, -1))
+    rate, now = (later - earlier) / (2 * h), apart(here, loop)
+    assert np.abs(rate + a * now).max() <= 1e-6 * max(np.abs(qdd).max(), np.abs(now).max())
+    assert np.abs(now).max() > 1e-2  # it was not there that the loop moved with its joint
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_baumgarte_pulls_an_open_loop_together(kind):
+    """At rest, gap'' = -b gap, the gap by the test's own poses."""
+    tree, b, size = arms(), 1e4, 1e-4
+    q = system_q(kkt.build(tree), 5)
+    here = Mechanics(tree, q, np.zeros_like(q))
+    (R1, p1), (R2, p2) = here.world((0, 4)), here.world((1, 4))
+    turned, place = Rotation.random(random_state=2).as_matrix(), np.array([0.1, 0.2, 0.3])
+    bent = Rotation.from_rotvec(size * np.array([1.0, -2.0, 0.5])).as_matrix()
+    far = (R2.T @ R1 @ turned @ bent, R2.T @ (R1 @ place + p1 - p2) + size)
+
+    def gap(mechanics):
+        (R1, p1), (R2, p2) = mechanics.world((0, 4)), mechanics.world((1, 4))
+        frame = R1 @ turned
+        turn = frame.T @ R2 @ far[0]
+        shift = frame.T @ (p2 + R2 @ far[1] - p1 - R1 @ place)
+        z = np.cross([0, 0, 1], turn[:, 2])[:2]
+        whole = Rotation.from_matrix(turn).as_rotvec()
+        return {
+            "fixed": np.r_[whole, shift], "prismatic": np.r_[whole, shift[:2]],
+            "revolute": np.r_[z, shift], "cylindrical": np.r_[z, shift[:2]],
+            "planar": np.r_[z, shift[2:]], "spherical": shift,
+        }[kind]  # fmt: skip
+
+    loop = kkt.cut_joint(
+        (0, 4), (1, 4), kind, R=turned, p=place, R_second=far[0], p_second=far[1],
+        baumgarte=(0.0, b),
+    )  # fmt: skip
+    with pytest.warns(kkt.LoopWarning, match="is open by 0.000"):
+        system = kkt.build(tree, q, np.zeros_like(q), loops=[loop])
+    now = gap(here)
+    assert np.allclose(system.state.loops[0].gap, now, rtol=0, atol=1e-12)
+    free = kkt.eliminate(kkt.build(tree, q, loops=()), orderings.get("abm")).qdd
+    qdd = kkt.eliminate(system, orderings.get("abm")).qdd
+    h = 1e-4
+    after = gap(Mechanics(tree, q + h * h / 2 * qdd, np.zeros_like(q)))
+    loose = gap(Mechanics(tree, q + h * h / 2 * free, np.zeros_like(q)))
+    closing = now * b * h * h / 2  # 5e-9
+    assert np.abs(now - closing - after).max() <= 1e-3 * np.abs(closing).max()
+    assert np.abs(loose - now).max() > np.abs(closing).max()
+
+
+def test_energy_and_closure_while_a_linkage_turns():
+    """Runge-Kutta of order 4: energy to 1e-7, the pin to 1e-8 m, over 0.3 s of a turning crank."""
+    tree, q, qd, loop = four_bar(1.0, 4.0)
+    tape = tape_of(kkt.build(tree, q, qd, loops=[loop]), "abm")
+    system = kkt.build(tree, q, qd, loops=[loop])
+
+    def rates(y):
+        now = system.refresh(y[:3], y[3:])
+        return np.r_[y[3:], kkt.eliminate(now, tape, records=False).qdd]
+
+    y, h = np.r_[q, qd], 2e-3
+    start = Mechanics(tree, q, qd).energy()
+    for _ in range(150):
+        k1 = rates(y)
+        k2 = rates(y + h / 2 * k1)
+        k3 = rates(y + h / 2 * k2)
+        y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + rates(y + h * k3))
+    end = Mechanics(tree, y[:3], y[3:])
+    assert abs(y[0] - q[0]) > 0.5
+    assert abs(end.energy() - start) <= 1e-7 * abs(start)
+    assert np.abs(system.refresh(y[:3], y[3:]).state.loops[0].gap).max() <= 1e-8
+
+
+def test_a_compliance_is_a_soft_row():
+    """G acceleration + c lambda = gamma; as c goes to zero the rigid force is reached."""
+    tree, q, qd, loop = four_bar(1.0, 2.0)
+    rigid = kkt.eliminate(kkt.build(tree, q, qd, loops=[loop]), orderings.get("abm"))
+    for c in (1e-6, 1e-9):
+        soft = kkt.cut_joint(*loop.bodies, p=(3, 0, 0), p_second=(2.5, 0, 0), compliance=c)
+        system = kkt.build(tree, q, qd, loops=[soft])  # all five rows
+        result = kkt.eliminate(system, orderings.get("abm"))
+        x = dict(zip(system.tree.names, -result.pdd, strict=True))
+        G = system.entries.G.reshape(2, 5, 6)
+        left = G[1] @ x["rocker"] - G[0] @ x["coupler"] + c * result.lam
+        assert np.allclose(
+            left, system.entries.gamma, rtol=0, atol=1e-12 * np.abs(result.qdd).max()
+        )
+        assert np.allclose(
+            result.lam[2:4], rigid.lam, rtol=0, atol=1e3 * c * np.abs(rigid.lam).max()
+        )
+    assert np.allclose(result.qdd, rigid.qdd, atol=1e-6)
+
+
+def test_frames_turned_and_aligned():
+    system = crossed(2)
+    right = kkt.eliminate(system, orderings.get("abm"))
+    turned = kkt.tilted(system, kkt.random_turns(system.tree.n, 3))
+    for other in (turned, kkt.aligned(turned)):
+        result = kkt.eliminate(other, orderings.get("abm"))
+        assert np.allclose(result.qdd, right.qdd, rtol=0, atol=1e-11 * np.abs(right.qdd).max())
+        assert np.allclose(result.lam, right.lam, rtol=0, atol=1e-11 * np.abs(right.lam).max())
+    resting = standing()
+    turned = kkt.tilted(resting, kkt.random_turns(resting.tree.n, 3))
+    ours = [kkt.eliminate(x, orderings.get("abm")).lam for x in (resting, turned)]
+    assert np.allclose(*ours, rtol=0, atol=1e-10 * np.abs(ours[0]).max())

@@ -1,0 +1,103 @@
+"""Closed loops and contacts that are wrong or redundant are told in one sentence."""
+
+import numpy as np
+import pytest
+from mechanisms import TILT, built, four_bar, rod
+
+import kkt
+
+
+@pytest.mark.parametrize("tilt", [None, TILT])
+def test_rows_that_follow_from_others_are_refused_with_those_to_keep(tilt):
+    """In tilted frames no entry of such a row is zero, and only numbers show its rank."""
+    tree, q, qd, loop = four_bar(1.0, tilt=tilt, rows=None)
+    with pytest.raises(
+        kkt.ModelError, match=r"loop 'pin': rows 0, 1, 4 follow from .* keep rows=\(2, 3\), or give"
+    ):
+        kkt.build(tree, q, qd, loops=[loop])
+    kept = four_bar(1.0, tilt=tilt)[3]
+    other = kkt.cut_joint("coupler", None, "spherical", p=kept.p[0], name="second")
+    with pytest.raises(kkt.ModelError, match=r"loop 'second': row.* follow"):
+        built(tree, [kept, other])
+    _, _, _, three = four_bar(1.0, tilt=tilt, rows=(0, 2, 3))
+    with pytest.raises(kkt.ModelError, match=r"row 0 follows .* keep rows=\(2, 3\)"):
+        kkt.build(tree, q, qd, loops=[three])
+
+
+def test_a_state_in_which_rows_become_dependent_is_refused_on_refresh():
+    """Two links folded flat, their tip held at a point: the rows meet in one direction."""
+    tree = kkt.new_tree("flat")
+    kkt.add_body(tree, "a", **rod(1.0, 1.0))
+    kkt.add_body(tree, "b", "a", p=(1, 0, 0), **rod(1.0, 1.0))
+    loop = kkt.cut_joint("b", None, "revolute", p=(1, 0, 0), rows=(2, 3), name="tip")
+    with pytest.warns(kkt.LoopWarning):
+        system = kkt.build(tree, [0.3, 0.4], loops=[loop])
+    with pytest.raises(kkt.ModelError, match="loop 'tip': row 2 follows"):
+        system.refresh([0.3, 0.0])
+
+
+CUT = {"first": "coupler", "second": "rocker"}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"second": "rockr"}, "loop 'pin': body 'rockr' is unknown; did you mean rocker?"),
+        ({"second": "coupler"}, "loop 'pin': ties 'coupler' to itself"),
+        ({"joint": "universal"}, "field 'joint' is 'universal'; cut the loop at one of"),
+        ({"joint": "general"}, "field 'S' is missing"),
+        ({"joint": "general", "S": np.eye(6)}, "field 'S' has rank 6"),
+        ({"joint": "general", "S": np.ones((6, 2))}, "field 'S' has rank 1 and 2 columns"),
+        ({"joint": "general", "S": np.eye(6)[:, :2], "baumgarte": (1, 1)}, "give \\(a, 0.0\\)"),
+        ({"axis": (0, 0, 0)}, "field 'axis' is zero"),
+        ({"p": (1, 2)}, "field 'p' has shape \\(2,\\); give 3 numbers"),
+        ({"p": (np.nan, 0, 0)}, "field 'p' holds nan; give finite numbers"),
+        ({"R_second": np.ones((3, 3))}, "field 'R_second' is not a rotation"),
+        ({"rows": (5,)}, "field 'rows' is \\(5,\\); give some of 0 to 4, each once"),
+        ({"rows": (2, 2)}, "field 'rows' is"),
+        ({"rows": 2}, "field 'rows' is 2"),
+        ({"baumgarte": (-1, 0)}, "field 'baumgarte' is \\(-1, 0\\); give zero or more"),
+        ({"compliance": -1.0}, "field 'compliance' is -1.0; give zero or more"),
+        ({"compliance": (1, 2)}, "field 'compliance' has shape \\(2,\\); give 5 numbers"),
+    ],
+)
+def test_cut_joints_that_are_wrong_are_told_in_one_sentence(given, told):
+    tree = four_bar(1.0)[0]
+    with pytest.raises(kkt.ModelError, match=told):
+        kkt.build(tree, loops=[kkt.cut_joint(**(CUT | {"name": "pin"} | given))])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"body": "x"}, "body 'x' is unknown"),
+        ({"normal": (0, 0, 0)}, "its normal and 0 tangents have rank 0"),
+        ({"tangents": [(0, 0, 2)]}, "its normal and 1 tangents have rank 1"),
+        ({"tangents": [(1, 0)]}, "field 'tangents' has shape"),
+        ({"tangents": [(1, 0, 0), (1,)]}, "field 'tangents' is"),
+        ({"damping": -1.0}, "field 'damping' is"),
+        ({"point": "tip"}, "field 'point' is 'tip'"),
+    ],
+)
+def test_contacts_that_are_wrong_are_told_in_one_sentence(given, told):
+    with pytest.raises(kkt.ModelError, match=told):
+        right = {"body": "rocker", "point": (2.5, 0, 0)}
+        kkt.build(four_bar(1.0)[0], loops=[kkt.contact(**(right | given))])
+
+
+@pytest.mark.parametrize("loops", [[1], 7, "pin", kkt.contact("rocker", (0, 0, 0), (1, 0, 0))])
+def test_loops_that_are_no_list(loops):
+    with pytest.raises(kkt.ModelError, match="loops: give a list of"):
+        kkt.build(four_bar(1.0)[0], loops=loops)
+
+
+def test_a_name_that_is_used_twice():
+    tree, q, _, loop = four_bar(1.0)
+    with pytest.raises(kkt.ModelError, match="loop 'pin': name is used twice"):
+        kkt.build(tree, q, loops=[loop, loop])
+
+
+def test_an_open_loop_is_warned_of():
+    tree, q, _, loop = four_bar(1.0, p_second=(2.4, 0, 0))
+    with pytest.warns(kkt.LoopWarning, match=r"loop 'pin': is open by 0\.08"):
+        kkt.build(tree, q, loops=[loop])
