@@ -19,7 +19,7 @@ SCAN = (0.2, 0.25, 0.29, 0.3, 0.305, 0.31, 0.315, 0.32, 0.33, 0.34, 0.35, 0.36, 
 EPS, MOST = 1e-13, 3000  # of the iteration
 SECOND_SLOPE = (2.76838987, -15.60014714)  # Theta'(0) of the second solution on [0, 0.35]
 FOLD, CROSS, SWING = "turns", "cross", "swings"  # what happens at a length
-CHAIN = 0.25, 0.48, 24  # lengths over which branches are followed, and steps
+CHAIN = 0.2, 0.48, 56  # lengths over which branches are followed, and steps
 
 
 @dataclass(frozen=True)
@@ -160,14 +160,9 @@ def _solved(one: Solved, found: Found) -> list[Row]:
     elif found.paper and one.e == 0.35:
         said = [f"{x:.8f}" for x in SECOND_SLOPE]
         result.append(
-            Row(
-                f"{name}: Theta'(0) of the second solution",
-                said,
-                slopes,
-                "8 decimals",
-                said == slopes,
-            )
-        )
+            Row(f"{name}: Theta'(0) of the second solution", "another solution", slopes,
+                f"{', '.join(said)}, 8 decimals", said == slopes)
+        )  # fmt: skip
     shrinks = f"{one.iterations} iterations, each change {one.rate:.3f} of the one before"
     result.append(
         Row(
