@@ -18,6 +18,7 @@ Contacts, limits, friction and damping are left out of the model, and inertias s
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, tostring
 
@@ -110,6 +111,12 @@ class Peer:
 
     def qdd(self, state: RandomState) -> Floats:
         """qdd (N,) by MuJoCo's forward dynamics."""
+        self.put(state)
+        mujoco.mj_forward(self.model, self.data)
+        return self._from_world(state, self.data.qacc)
+
+    def put(self, state: RandomState) -> None:
+        """Positions, rates and efforts of a state."""
         model, data = self.model, self.data
         for k, number in self.joint.items():
             x = state.q[self.tree.names[k]]
@@ -119,8 +126,18 @@ class Peer:
             data.qpos[at : at + len(x)] = x
         data.qvel[:] = self._to_world(state, state.qd)
         data.qfrc_applied[:] = self._to_world(state, state.tau)
-        mujoco.mj_forward(model, data)
-        return self._from_world(state, data.qacc)
+
+    def positions(self) -> dict[Hashable, Floats]:
+        """q of every body that moves, as it stands; quaternions xyzw."""
+        result = {}
+        for k, number in self.joint.items():
+            turns = self.tree.joint[k] in ("floating", "spherical")
+            at = self.model.jnt_qposadr[number]
+            x = self.data.qpos[at : at + int(self.tree.dof[k]) + turns].copy()
+            if turns:
+                x = np.r_[x[:-4], x[-3:], x[-4]]  # wxyz -> xyzw
+            result[self.tree.names[k]] = x
+        return result
 
     def inertia(self, state: RandomState) -> Floats:
         """Joint-space inertia (N, N) at the state of the last :meth:`qdd`."""

@@ -1,0 +1,95 @@
+"""Motions integrated here, and by the peers: the same trajectories, the same energies."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+pytest.importorskip("pinocchio")
+pytest.importorskip("mujoco")
+pytestmark = pytest.mark.peers
+
+import mujoco  # noqa: E402
+import mujoco_peer  # noqa: E402
+import pinocchio as pin  # noqa: E402
+import pinocchio_peer  # noqa: E402
+from random_states import RandomState, robots  # noqa: E402
+
+import orderings  # noqa: E402
+from analysis.simulation import Motion, simulate  # noqa: E402
+
+FILES = robots()
+FIXED = [name for name in ("ur5", "panda", "talos_arm", "double_pendulum") if name in FILES]
+FLOATING = [name for name in ("a1", "solo12", "simple_humanoid") if name in FILES]
+ORDERS = ("abm", "crbm+cholesky", "square_root_abm")
+SECONDS = 0.5
+
+
+def start(system):
+    """Gentle positions and rates, the same for everyone; efforts zero."""
+    N = int(system.tree.offset[-1])
+    draw = np.random.default_rng(N)
+    return draw.uniform(-0.5, 0.5, N), draw.uniform(-0.5, 0.5, N)
+
+
+def by_body(system, q):
+    tree = system.tree
+    return {name: q[tree.offset[k] : tree.offset[k + 1]] for k, name in enumerate(tree.names)}
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_trajectories_are_those_of_pinocchio_and_scipy(name):
+    system, peer = pinocchio_peer.read_pair(FILES[name], False, True)
+    q, qd = start(system)
+    N, none = len(q), {}
+
+    def slope(t, y):
+        state = RandomState(by_body(system, y[:N]), y[N:], np.zeros(N), none)
+        return np.concatenate([y[N:], peer.aba(state)])
+
+    theirs = solve_ivp(slope, (0, SECONDS), np.r_[q, qd], "DOP853", rtol=1e-11, atol=1e-11).y[:, -1]
+    for order in ORDERS:
+        ours = simulate(system.graph, order, seconds=SECONDS, eps=1e-10, q=q, qd=qd, tau=0 * q)
+        assert ours.failed == 0 and ours.drift < 1e-7
+        assert np.abs(ours.records[0].y[-1] - theirs).max() < 1e-6 * (1 + np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_energies_are_those_of_pinocchio(name):
+    system, peer = pinocchio_peer.read_pair(FILES[name], False, True)
+    q, qd = start(system)
+    motion = Motion.of(system.graph, orderings.get("abm"))
+    states = np.stack([np.r_[q, qd], np.r_[2 * q, -qd]])
+    ours = motion.energy(states)
+    theirs = []
+    for y in states:
+        place, speed = peer.q(by_body(system, y[: len(q)])), peer.theirs(y[len(q) :])
+        kinetic = pin.computeKineticEnergy(peer.model, peer.data, place, speed)
+        theirs.append(kinetic + pin.computePotentialEnergy(peer.model, peer.data, place))
+    # what Pinocchio merges into the world has potential energy here: a constant
+    assert np.isclose(ours[0] - ours[1], theirs[0] - theirs[1], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", FLOATING)
+def test_a_floating_robot_falls_as_in_mujoco(name):
+    system, peer = mujoco_peer.read_pair(FILES[name], True, True)
+    q, qd = start(system)
+    ours = simulate(system.graph, "abm", seconds=SECONDS, eps=1e-10, q=q, qd=qd, tau=0 * q)
+    motion = Motion.of(system.graph, orderings.get("abm"))
+    x, model, data = motion.start(q, qd), peer.model, peer.data
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    model.opt.timestep = 2.5e-4
+    coordinates = {}
+    for k, body in enumerate(system.tree.names):
+        coordinates[body] = x[motion.kernel.places.of(k)]
+    peer.put(RandomState(coordinates, qd, 0 * qd, {}))
+    for _ in range(round(SECONDS / model.opt.timestep)):
+        mujoco.mj_step(model, data)
+    assert ours.drift < 1e-7
+    theirs = peer.positions()
+    for k, body in enumerate(system.tree.names):
+        end = ours.records[0].y[-1][motion.kernel.places.of(k)]
+        if end.size:
+            apart = np.abs(end - theirs[body]).max()
+            if end.size == 7:  # quaternions of either sign
+                apart = min(apart, np.abs(np.r_[end[:3], -end[3:]] - theirs[body]).max())
+            assert apart < 1e-5, body
