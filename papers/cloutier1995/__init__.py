@@ -1,3 +1,3 @@
 """Cloutier 1995: properties of robot forward dynamics algorithms, and planar arms in motion."""
 
-ITEMS = ("counts", "figure53", "figure54", "figure55", "figure57")
+ITEMS = ("counts", "figure53", "figure54", "figure55", "figure56", "figure57")

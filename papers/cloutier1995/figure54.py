@@ -3,8 +3,8 @@
 l_2 = m_2 from 1 to 1e6, unit widths, largest values over theta_2.  CRBM's error is proportional to
 the condition number, about kappa times the roundoff.  ABM's stays at the roundoff where the bias is
 propagated with the inertias, and grows with the root of kappa where it comes from inverse dynamics.
-Not in the thesis: lengths that are no powers of ten, on which fl(fl(c d) / d) need not be c, so that
-ABM's c_i c_j / d leaves a rounding error behind, where the gain form c_i (c_j / d) leaves none.
+Not in the thesis: lengths that are no powers of ten, on which fl(fl(c d) / d) need not be c, so
+that ABM's c_i c_j / d leaves a rounding error behind, the gain form c_i (c_j / d) none.
 """
 
 from __future__ import annotations
@@ -86,11 +86,11 @@ def rows(found: Growth) -> list[Row]:
         Row("LU over Cholesky, largest errors", "similar",
             [float(ratio.min()), float(ratio.max())], "between 0.2 and 5",
             bool((ratio >= 0.2).all() and (ratio <= 5.0).all())),
-        Row("lengths drawn at random: share on which ABM loses more than 20 roundoffs, and the worst",
-            None, [float(np.mean(abm > LOST)), float(abm.max(initial=0.0))],
+        Row("lengths drawn: share on which ABM loses more than 20 roundoffs, and the worst", None,
+            [float(np.mean(abm > LOST)), float(abm.max(initial=0.0))],
             "none: the thesis has powers of ten only", None,
-            "fl(fl(c d) / d) is c at powers of ten, and at most other lengths; where it is not, what "
-            "is left over grows with the root of kappa, or with kappa"),
+            "fl(fl(c d) / d) is c at powers of ten and at most other lengths; where it is not, "
+            "what is left over grows with the root of kappa, or with kappa"),
         Row("the same lengths, ABM in gain form, the worst", None, float(gain.max(initial=0.0)),
             "at most 20", bool((gain <= LOST).all())),
     ]  # fmt: skip

@@ -34,6 +34,7 @@ def configuration(found: Sweep, style: str) -> Figure:
         bottom.set(ylim=(0, None))
         bottom.set_ylabel(r"$\Delta_r\ddot\theta_1$", color=look.ink)
         bottom.set_xlabel(TURN, color=look.ink)
+        figure.align_ylabels([top, bottom])
     return figure
 
 
@@ -77,7 +78,7 @@ def accelerations(found: Sequence[Sweep], methods: tuple[str, str], style: str) 
     look = theme(style=style)
     rough, smooth = methods
     with settings():
-        figure = new_figure("double", 2.2 * len(found) + 0.8, look)
+        figure = new_figure("double", 1.8 * len(found) + 0.8, look)
         figure.set_layout_engine("constrained")
         panels = figure.subplots(len(found), 1, sharex=True, squeeze=False)[:, 0]
         for i, (ax, one) in enumerate(zip(panels, found, strict=True)):
@@ -93,6 +94,7 @@ def accelerations(found: Sequence[Sweep], methods: tuple[str, str], style: str) 
             ax.ticklabel_format(axis="y", useOffset=False)
             ax.set_xlim(0, 2 * np.pi)
         panels[-1].set_xlabel(TURN, color=look.ink)
+        figure.align_ylabels(panels)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center",
                       ncols=2, frameon=False, labelcolor=look.ink)  # fmt: skip
     return figure

@@ -8,7 +8,6 @@ STIFF and STIFBS, the Rosenbrock and Bulirsch-Stoer methods of Numerical Recipes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
