@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.counts.polynomials import Polynomial, fit
+from kkt import PivotreeError
 
 from ..paper import Progress, printed
 from ..row import Row
@@ -73,6 +74,10 @@ class Efficiency:
 
 def measure(progress: Progress, *, most: int = 12, size: int = 4, seed: int = 0) -> Efficiency:
     """Products of 2 to ``most`` random matrices; as homogeneous transforms are, of size 4."""
+    if most < 2 or size < 1:
+        raise PivotreeError(
+            f"efficiency: {most} matrices of size {size}; give 2 or more, of size 1 or more"
+        )
     draw = np.random.default_rng(seed)
     counts: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     off = quotient = 0.0

@@ -61,11 +61,16 @@ def close(graph: Any, joint: str, order: str) -> Closed:
         links = Links.of(system.refresh(q=q))
         return np.asarray(loop.C.T @ frame.T @ np.hstack(links.s))
 
+    m = loop.rows
+    if m >= len(system.state.qd):
+        raise kkt.PivotreeError(
+            f"closed: a {joint} joint has {m} rows, and the chain {len(system.state.qd)} freedoms; "
+            "give more links"
+        )
     q, qd, h = system.graph.graph["q"], system.state.qd, 1e-5
     here = H(q)
     turning = (H(q + h * qd) - H(q - h * qd)) @ qd / (2 * h)
     A, b = inertia_and_bias(system)
-    m = len(here)
     matrix = np.block([[A, -here.T], [here, np.zeros((m, m))]])  # (7)
     x = np.linalg.solve(matrix, np.r_[system.entries.tau - b, -turning])
     N = len(qd)

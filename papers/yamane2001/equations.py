@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import kkt
 import orderings
 from analysis.proofs.prove import Proof, prove_one
+from kkt.errors import nearest
 
 from ..paper import Progress, printed
 from ..row import Row
@@ -33,10 +34,15 @@ def measure(
     progress: Progress, *, only: tuple[str, ...] = (), n: int = 24, joint: str = "spherical"
 ) -> list[Proved]:
     """All equations, or those of the statements in ``only``; numbers on a chain of n ``joint``s."""
+    told = printed("yamane2001")["equations"]["rows"]
+    known = [row["statement"] for row in told if "statement" in row]
+    for name in only:
+        if name not in known:
+            raise kkt.PivotreeError(f"equations: {name!r} is no statement; {nearest(name, known)}")
     system = kkt.build(kkt.chain(n, joint=joint))
     engine = kkt.eliminate(system, orderings.get("virtual_work"), records=False)
     found = []
-    for row in printed("yamane2001")["equations"]["rows"]:
+    for row in told:
         statement = row.get("statement")
         if only and statement not in only:
             continue

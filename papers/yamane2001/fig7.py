@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import kkt
 from analysis.counts import Count, polynomial
 
 from ..paper import Progress, printed
@@ -33,6 +34,8 @@ def measure(
     progress: Progress, *, least: int = 2, most: int = 12, family: str = "star_spherical"
 ) -> Branched:
     """Stars of ``least`` to ``most`` leaves of a family of analysis.counts."""
+    if most < 5:
+        raise kkt.PivotreeError(f"fig7: at most {most} leaves; links split from 3 on, give 5")
     found = growth(progress, family, range(least, most + 1), ORDERS)
     progress("polynomials")
     laws = {name: polynomial(name, family) for name in ORDERS[:2]}

@@ -75,6 +75,10 @@ def growth(
     counts: dict[str, list[Three]] = {name: [] for name in (*orders, WHOLE, FOLDED)}
     dof = []
     sizes = tuple(sizes)
+    if len(sizes) < 3 or sizes[0] < 1:
+        raise ModelError(
+            f"{family}: {len(sizes)} sizes show no growth; let least be 1 or more, most least + 2"
+        )
     for n in sizes:
         progress(f"{family}, {n} {chosen.variable}")
         system = chosen.system(n)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import kkt
-from analysis.counts import FAMILIES
+from analysis.counts.families import family_of
 
 from ..paper import Progress
 from ..row import Row
@@ -41,7 +41,12 @@ def measure(
     progress: Progress, *, n: int = 8, family: str = "spherical", lines: tuple[str, ...] = PRINTED
 ) -> list[Reading]:
     """Errors relative to max |qdd| on a chain of n links of a family of analysis.counts."""
-    system = FAMILIES[family].system(n)
+    for line in lines:
+        if line not in PRINTED:
+            raise kkt.PivotreeError(f"readings: {line!r} is no line; use {', '.join(PRINTED)}")
+    if n < 3:
+        raise kkt.PivotreeError(f"readings: a chain of {n} links has too few joints; give 3")
+    system = family_of(family).system(n)
     exact = kkt.certify(system, 20)
     meant = _error(exact, joint_accelerations(system))
     found = []

@@ -42,6 +42,8 @@ def measure(
     progress: Progress, *, largest: int = 6, joint: str = "spherical", leaves: int = 12
 ) -> Comparison:
     """Chains of 2^h - 1 links, h = 2 to ``largest``, a star, a humanoid; fractions for M_k."""
+    if largest < 3:
+        raise kkt.PivotreeError(f"section6: largest is {largest}; give 3 or more, 2^h - 1 links")
     sizes = tuple(2**h - 1 for h in range(2, largest + 1))
     heights: dict[str, list[int]] = {name: [] for name in ORDERS}
     flops: dict[str, list[int]] = {name: [] for name in ORDERS}

@@ -46,6 +46,10 @@ def measure(
     reach: float = 1.2,
 ) -> dict[str, Swing]:
     """Both chains, from ``reach`` [rad] off the vertical, by an order in double precision."""
+    if pictures < 2 or seconds <= 0:
+        raise kkt.PivotreeError(
+            f"snapshots: {pictures} pictures in {seconds} s; give 2 or more, in more than 0 s"
+        )
     robots = {"serial": list(range(-1, 9)), "branched": list(BRANCHED)}
     found = {}
     for name, parents in robots.items():
