@@ -90,7 +90,7 @@ def _edges(state: BlockState, side: float, named: bool) -> NDArray[np.float64]:
 
 
 def _text_size(side: float) -> float:
-    return min(_MARGIN_TEXT, max(5.0, side / 40))
+    return min(_MARGIN_TEXT, max(6.5, side / 40))
 
 
 def _cells(

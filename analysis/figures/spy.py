@@ -178,7 +178,7 @@ def _panels(
                 color=look.ink,
                 fontsize=10,
             )
-        if key:
+        if key and any(ax.texts for ax in figure.axes):  # where blocks are named at all
             figure.text(0.5, 0.05 / height, key, ha="center", va="bottom", color=look.faint,
                         fontsize=7)  # fmt: skip
         figure.legend(

@@ -122,9 +122,10 @@ dark as the reader's are.
     pivotree figure --list
     pivotree figure spy chain:3 --orders crbm --step 4 --width single --gray -o spy.pdf
 
-Widths are those of journals: `single` 3.4 in, `double` 7 in, texts 7 to 10 pt. Styles are light
-(the colours of Okabe & Ito), `--dark` and `--gray`; in all of them what has a colour also has a
-glyph, a dash or a lightness of its own. The suffix says what is written: .png, .pdf or .svg; .tex
+Widths are those of journals: `single` 3.4 in, `double` 7 in. Texts have 6.5 to 10 pt; a formula
+inside a block is as large as fits, some 5 pt at least, and left out where it does not. Styles are
+light (the colours of Okabe & Ito), `--dark` and `--gray`; in all of them what has a colour also has
+a glyph, a dash or a lightness of its own. The suffix says what is written: .png, .pdf or .svg; .tex
 for some kinds, and .gif or .mp4 (with ffmpeg) for the film.
 """
 

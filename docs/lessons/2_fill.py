@@ -53,7 +53,7 @@ def _(mo):
 
     Three links again, their blocks sorted for the order `crbm`: first acceleration and force of
     each body from the tip, as a pair `(pdd f)`, then the joints. Move the slider through the
-    elimination. Rings are pivots, dark orange is fill of this step, small noughts are what has
+    elimination. Rings are pivots, dark orange is new fill, small noughts are what has
     been made zero.
     """)
     return
