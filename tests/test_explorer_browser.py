@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from helpers import system_of
 
+import analysis
 import kkt
 import orderings
 from analysis.cli import main
@@ -396,6 +397,54 @@ def test_sliders_change_the_example(opened):
     assert "the pivot qdd_2" in page.locator("aside").inner_text()  # D_2 is 0, as in Table 2
     page.get_by_role("slider", name="Tilt").fill("0")
     assert "7.2 digits" in page.locator("aside .answer").inner_text()
+
+
+@pytest.mark.parametrize("spec", ["example1", "example2:m1=1e6"])
+def test_the_other_examples_have_sliders_too(opened, spec):
+    page = opened(spec, "abm@2")
+    kept = set()
+    for ratio in ("0", "6"):
+        page.get_by_role("slider", name="Mass ratio").fill(ratio)
+        page.get_by_role("slider", name="Tilt").fill("2")
+        assert "tilt" in status(page)
+        kept.add(page.locator("aside .answer").inner_text())
+    assert len(kept) == 2 and all("against the certified answer" in text for text in kept)
+
+
+def test_blame_is_told_of_the_block_pointed_at(opened):
+    page = opened("chain:3", "abm@3")
+    found = analysis.blame(system_of("chain:3"), "abm", "float32", top=8)
+    told = page.locator("aside .panel").first
+    shares = {c.step: c.share for c in found.pivots}
+    for step, body in enumerate(("j3", "j2", "j1"), start=1):
+        page.mouse.move(*at_block(page, f"pdd_{body}", f"pdd_{body}"))
+        told.get_by_text(f"pdd_{body}, pdd_{body}").wait_for()
+        blamed = re.search(r"Blame: step (\d) causes (-?[1-9]\d*|0) % of the error", told.inner_text())
+        assert (blamed is not None) == (step in shares)
+        if blamed:
+            assert blamed[1] == str(step) and abs(float(blamed[2]) - 100 * shares[step]) <= 0.51
+    assert shares
+
+
+def test_challenges_say_how_far_they_are_and_give_hints(opened):
+    page = opened("chain:3")
+    page.locator("summary", has_text="Challenges").click()
+    items = page.locator(".challenges li")
+    page.select_option("select >> nth=0", "crbm")
+    page.get_by_role("button", name="To the end").click()
+    fill, operations = (items.nth(k).inner_text() for k in (0, 1))
+    assert "not this time: 6 filled" in fill and "not this time" in operations
+    page.select_option("select >> nth=3", "float16")
+    six = page.locator(".challenges li", has_text="Keep 6 digits in float16")
+    assert re.search(r"\d\.\d digits kept", six.inner_text())
+    for words in ("3.3 decimal digits", "no order reaches this"):
+        six.get_by_role("button", name="Hint").click()
+        assert words in six.inner_text() and words in status(page)
+    three = page.locator(".challenges li", has_text="Keep 3 digits in float16")
+    page.select_option("select >> nth=0", "abm")
+    page.get_by_role("button", name="To the end").click()
+    kept = float(re.search(r"([\d.]+) digits kept", three.inner_text())[1])
+    assert ("done" in (three.get_attribute("class") or "")) == (kept >= 3)
 
 
 # -- out of the page ------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from .palette import colour_rules, palette
 # Parts of the module in the order in which they are joined: each after those that it imports.
 PARTS = (
     "graph", "engine", "arithmetic", "numbers", "model", "opening", "session", "labels", "mathml",
-    "texlayout", "formula", "scene", "render", "pdf", "dom", "words", "exporting", "challenges", "linked",
-    "help", "panels", "board", "boards", "large", "controls", "views", "explorer",
+    "texlayout", "formula", "scene", "render", "pdf", "dom", "words", "exporting", "challenges",
+    "linked", "help", "panels", "board", "boards", "large", "controls", "views", "explorer",
 )  # fmt: skip
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)
 _EXPORT = re.compile(r"^export ((?:const|class|function\*?|async function) (\w+))", re.M)

@@ -73,7 +73,7 @@ function blameOf(session, step) {
   const blame = session.onPlan && !session.frame && session.order(session.name)?.blame;
   const found = step && blame ? blame.pivots.find(([s]) => s === step) : null;
   if (!found) return "";
-  return `Blame: step ${step} causes ${(100 * found[1]).toFixed(0)} % of the error of ${blame.output} in ${blame.format}.`;
+  return `Blame: step ${step} causes ${Math.round(100 * found[1]) || 0} % of the error of ${blame.output} in ${blame.format}.`;
 }
 
 // -- numbers --------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ function culprits(session) {
           h(
             "li",
             {},
-            `${(100 * c.share).toFixed(0)} % `,
+            `${Math.round(100 * c.share) || 0} % `,
             h("code", {}, c.formula),
             c.step ? `, step ${c.step}` : "",
           ),
