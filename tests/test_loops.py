@@ -11,6 +11,8 @@ from mechanisms import SYSTEMS, bar, closed_early, crossed, four_bar, off, syste
 import analysis
 import kkt
 import orderings
+from analysis.counts.counting import count_robot
+from analysis.explorer.data import explorer_data
 from analysis.listing import listing
 
 TREES_ONLY = ["square_root_abm"]
@@ -240,8 +242,10 @@ def test_pictures_name_the_multipliers():
         lambda s, _: listing.of(s, orderings.get("abm")),
         lambda s, _: kkt.eliminate(s, orderings.get("square_root_abm")),
         lambda s, path: kkt.write_model(path, s.state),
+        lambda s, _: explorer_data(s),
+        lambda s, _: count_robot(orderings.get("abm"), s),
     ],
-    ids=["inverse dynamics", "listing", "rotations", "model file"],
+    ids=["inverse dynamics", "listing", "rotations", "model file", "explorer", "counts"],
 )
 def test_what_takes_trees_only_says_so(reader, tmp_path):
     with pytest.raises(kkt.PivotreeError, match=r"'pin'") as told:

@@ -5,6 +5,7 @@ import pytest
 from mechanisms import TILT, built, four_bar, rod
 
 import kkt
+import orderings
 
 
 @pytest.mark.parametrize("tilt", [None, TILT])
@@ -95,6 +96,18 @@ def test_a_name_that_is_used_twice():
     tree, q, _, loop = four_bar(1.0)
     with pytest.raises(kkt.ModelError, match="loop 'pin': name is used twice"):
         kkt.build(tree, q, loops=[loop, loop])
+
+
+def test_a_truss_has_no_digit_to_certify():
+    tree = kkt.new_tree("truss")
+    kkt.add_body(tree, "a", **rod(1.0, 1.0))
+    kkt.add_body(tree, "b", "a", p=(1, 0, 0), **rod(1.0, 1.0))
+    loop = kkt.cut_joint("b", None, "spherical", p=(1, 0, 0), compliance=(0, 0, 1), name="tip")
+    with pytest.warns(kkt.LoopWarning):
+        system = kkt.build(tree, [0.3, 0.9], tau=[1.0, 2.0], loops=[loop])
+    assert np.abs(kkt.eliminate(system, orderings.get("abm")).qdd).max() <= 1e-14
+    with pytest.raises(kkt.CertificationError, match="its loops leave no joint free"):
+        kkt.certify(system, 20)
 
 
 def test_an_open_loop_is_warned_of():

@@ -192,10 +192,11 @@ def certify(
                 trouble = f"only {max(0, int(accuracy / BITS_PER_DIGIT))} digits are certified"
         bits *= 2
     data = "" if rounded_to is None else f" for the data rounded to {get_format(rounded_to).name}"
-    raise CertificationError(
-        f"{system.name}: {trouble} at {bits // 2} bits{data}; the joint-space inertia is singular "
-        "or nearly so (look for massless links that carry a joint)"
-    )
+    why = "the joint-space inertia is singular or nearly so"
+    why += " (look for massless links that carry a joint)"
+    if system.structure.ties and (system.entries.compliance == 0.0).sum() >= len(system.state.qd):
+        why = "its loops leave no joint free, so that every qdd is zero"
+    raise CertificationError(f"{system.name}: {trouble} at {bits // 2} bits{data}; {why}")
 
 
 def _solve(
