@@ -22,7 +22,7 @@ from papers.pasic1999.collocation import (
     ivp,
     slope,
 )
-from papers.pasic1999.matching import LocalFailure, Matching, newton, straight
+from papers.pasic1999.matching import Blocks, LocalFailure, Matching, newton, straight
 from papers.pasic1999.references import conjugate_points, integrate, reached
 from papers.pasic1999.tridiagonal import NAMES, eliminate, order_of, structure_of
 
@@ -279,6 +279,12 @@ def test_a_subdomain_that_diverges_is_said():
         problem.solve(straight(ZERO, np.ones(2), 4))
 
 
+def test_a_singular_pivot_is_said():
+    block = np.zeros((1, 1, 1))
+    with pytest.raises(kkt.SingularError, match="pivot of interface 1 is singular"):
+        eliminate(Blocks(block[:0], block, block[:0]), np.ones((1, 1)), [0])
+
+
 # -- several solutions -----------------------------------------------------------------------------
 
 
@@ -318,6 +324,10 @@ def test_the_second_solution_ends_where_the_first_does():
         ("equation17", "eliminations=crbm", "names no constraint forces"),
         ("figure5", "order=abn", "abn"),
         ("figure5", "s=0", "Gauss points"),
+        ("figure5", "ends=-0.3", "setting 'ends'"),
+        ("figure6", "target=1", "give two angles"),
+        ("contraction", "end=nan", "setting 'end'"),
+        ("figure4", "iterations=0", "give at least 1"),
     ],
 )
 def test_bad_settings_are_one_sentence(item, given, said, capsys):

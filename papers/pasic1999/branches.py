@@ -62,9 +62,9 @@ class Problem:
         G = self.map(e, len(F))
         for _ in range(MOST):
             J, rest = jacobian(G, F), (F - G(F)).ravel()
-            if not (np.isfinite(J).all() and np.isfinite(rest).all()):
+            step = _step(np.eye(F.size) - J, rest)
+            if step is None:
                 return None
-            step = np.linalg.solve(np.eye(F.size) - J, rest)
             F = F - step.reshape(F.shape)
             if _small(step, F):
                 return self._point(e, F)
@@ -85,9 +85,9 @@ class Problem:
                               for x in np.eye(size)]  # fmt: skip
             A[size, size] = (self.slope(e + tiny, F) - self.slope(e - tiny, F))[-1] / (2 * tiny)
             rest = np.append((F - G(F)).ravel(), self.slope(e, F)[-1] - sigma)
-            if not (np.isfinite(A).all() and np.isfinite(rest).all()):
+            step = _step(A, rest)
+            if step is None:
                 return None
-            step = np.linalg.solve(A, rest)
             F, e = F - step[:size].reshape(F.shape), e - float(step[size])
             if _small(step[:size], F):
                 return self._point(e, F)
@@ -127,6 +127,16 @@ def crossing(branch: list[Point], level: float) -> float | None:
         if x * y < 0.0 and abs(x - y) < 0.5:
             return one.e + (two.e - one.e) * x / (x - y)
     return None
+
+
+def _step(A: NDArray, rest: NDArray) -> NDArray | None:
+    """A^-1 rest, or None where there is none."""
+    if not (np.isfinite(A).all() and np.isfinite(rest).all()):
+        return None
+    try:
+        return np.linalg.solve(A, rest)
+    except np.linalg.LinAlgError:
+        return None
 
 
 def _small(step: NDArray, F: NDArray) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..paper import Progress, printed
 from ..row import Row
-from .arm import END, PAPER, Arm, Floats, Pair
+from .arm import END, PAPER, Arm, Floats, Pair, positive
 from .collocation import contraction, gauss, iterate, ivp_map
 from .references import integrate
 
@@ -40,7 +40,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Found:
-    paper: bool
+    paper: bool  # the paper's arm, and enough starts to tell
     t: Floats  # (k,) where the steps start
     steps: list[Steps]
     more: list[Steps]  # the longest step with more Gauss points
@@ -53,6 +53,7 @@ def measure(
     mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
 ) -> Found:  # fmt: skip
     """Steps of every length from ``starts`` points of the exact solution, F = 0 to begin with."""
+    positive("contraction", steps=steps, end=end)
     arm = Arm(length, centre, moment, mass, torque)
     ours = arm.accelerations(order)
     progress("scipy, equation (20)")
@@ -66,7 +67,7 @@ def measure(
         return Steps(step, s, *np.array([_one(ours, exact, start, step, s) for start in t]).T)
 
     every, longer = [of(step, s) for step in steps], [of(longest, k) for k in more]
-    return Found(arm.papers, t, every, longer)
+    return Found(arm.papers and starts > 10, t, every, longer)
 
 
 def _one(ours: Any, exact: Any, start: float, step: float, s: int) -> tuple[float, float, float]:

@@ -11,7 +11,7 @@ import kkt
 
 from ..paper import Progress
 from ..row import Row
-from .arm import PAPER, Arm, Floats, Pair
+from .arm import PAPER, Arm, Floats, Pair, positive
 from .matching import Blocks, Local, LocalFailure, Matching
 from .multiple_shooting import multiple_shooting, without_slopes
 from .references import conjugate_points, integrate
@@ -61,6 +61,7 @@ def measure(
 
     if subdomains < 3:
         raise kkt.PivotreeError(f"equation17: {subdomains} subdomains; give at least 3")
+    positive("equation17", end=end)
     arm = Arm(length, centre, moment, mass, torque)
     ours = arm.accelerations(order)
     closed = arm.closed_form

@@ -11,13 +11,14 @@ import kkt
 
 from ..paper import Progress, printed
 from ..row import Row, within
-from .arm import END, PAPER, Arm, Floats, Pair
+from .arm import END, PAPER, Arm, Floats, Pair, positive
 from .collocation import Path, ivp
 from .references import integrate
 
 STEPS = (0.5, 0.1, 0.05, 0.025, 0.0125)
 # more digits of Theta(0.3) and Theta(1) than the paper prints
 DIGITS = {0.3: (-1.152540688656, 0.591457743761), 1.0: (-2.233213842496, -0.883502199495)}
+ASYMPTOTIC = 0.0125  # [s], the longest step from which halving tells the order
 ROUNDOFF = 1e-11  # errors [rad] below this tell no order
 FINE, FINE_POINTS = 0.025, 8  # step [s] and Gauss points of the solution to 12 digits
 
@@ -44,6 +45,9 @@ def measure(
     mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
 ) -> Found:  # fmt: skip
     """Step lengths with five iterations as printed, and a solution to 12 digits."""
+    positive("figure4", steps=steps, end=end, at=at)
+    if iterations < 1:
+        raise kkt.PivotreeError(f"figure4: {iterations} iterations; give at least 1")
     arm = Arm(length, centre, moment, mass, torque)
     ours = arm.accelerations(order)
     progress("scipy, equation (20)")
@@ -106,12 +110,12 @@ def rows(found: Found) -> list[Row]:
         )  # fmt: skip
     for step, error in found.errors.items():
         result.append(_step_row(found, step, error, said))
-    known = np.isfinite(found.slope)
+    known = np.isfinite(found.slope) and min(found.errors) <= ASYMPTOTIC
     result.append(
         Row("order of the error, iterated until it settles", f"2 s = {2 * found.s}",
             found.slope if known else None, "within 0.5",
             abs(found.slope - 2 * found.s) <= 0.5 if known else None,
-            "" if known else "the finest step's error is roundoff")
+            "" if known else "the finest step is too long to tell, or its error is roundoff")
     )  # fmt: skip
     return result
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..paper import Progress, printed
 from ..row import Row
-from .arm import PAPER, Arm, Floats, Pair
+from .arm import PAPER, Arm, Floats, Pair, boundary, positive
 from .branches import Point, Problem, crossing
 from .collocation import Path, along, bvp_map, iterate, slope
 from .references import boundary_value, conjugate_points, integrate, reached
@@ -57,6 +57,8 @@ def measure(
     mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
 ) -> Found:  # fmt: skip
     """Theta(0) = 0 and Theta(e) from the IVP, or ``target``, for every e; then all lengths."""
+    positive("figure5", ends=ends, scan=scan)
+    boundary("figure5", target)
     arm = Arm(length, centre, moment, mass, torque)
     ours = arm.accelerations(order)
     closed = arm.closed_form

@@ -11,13 +11,14 @@ import kkt
 
 from ..paper import Progress, printed
 from ..row import Row
-from .arm import PAPER, Arm, Floats, Pair
+from .arm import PAPER, Arm, Floats, Pair, boundary, positive
 from .collocation import Path
 from .matching import Local, LocalFailure, Matched, Matching, newton, straight
 from .references import boundary_value, conjugate_points, integrate, reached
 from .tridiagonal import eliminate, order_of
 
 REFINED = 4  # times as many subdomains, from the solution found
+CLOSE = 1e-3  # [s], of a conjugate point
 PIECES = 8  # subdomains of Figure 1
 LONGER = 2.0  # [s], beyond what the paper could solve
 
@@ -61,6 +62,8 @@ def measure(
     """
     if subdomains < 3:
         raise kkt.PivotreeError(f"figure6: {subdomains} subdomains; give at least 3")
+    positive("figure6", ends=ends)
+    boundary("figure6", target)
     arm = Arm(length, centre, moment, mass, torque)
     ours = arm.accelerations(order)
     closed = arm.closed_form
@@ -68,7 +71,7 @@ def measure(
     progress("scipy, equation (20)")
     exact = integrate(closed, max(*ends, LONGER), zero, zero)
     own = arm.papers and not target
-    paper = own and (subdomains, s, plus) == (20, 3, 0.01)
+    paper = own and (subdomains, s, plus, ends) == (20, 3, 0.01, (1.0, 1.5))
     wanted = [(e, subdomains) for e in ends] + ([(LONGER, 2 * subdomains)] if paper else [])
     cases, pieces = [], None
     for e, n in wanted:
@@ -141,16 +144,13 @@ def rows(found: Found) -> list[Row]:
         result.append(_iterations(case, name, norms, paper and case.e == said["end"]))
         if case.path is not None:
             result += _solution(case, name, found, said)
-    near = (
-        found.conjugate[np.argmin(np.abs(found.conjugate - said["beyond"]))]
-        if len(found.conjugate)
-        else None
-    )
+    ends = sorted({case.e for case in found.cases})
+    close = [(e, abs(e - c)) for e in ends for c in found.conjugate if abs(e - c) < CLOSE]
+    why = [f"[0, {e:g}] ends {gap:.1e} s from a conjugate point" for e, gap in close]
     result.append(
         Row("conjugate points of the IVP's solution [s]", None,
             [f"{x:.4f}" for x in found.conjugate], "none: not in the paper", None,
-            f"[0, 1.5] ends {abs(near - 1.5):.1e} s from a conjugate point: two solutions cross"
-            if found.paper and near is not None else "")
+            "; ".join([*why, "there two solutions cross"]) if why else "")
     )  # fmt: skip
     return result
 

@@ -15,6 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+import kkt
+
 from .collocation import Acceleration, Path, at_end, bvp_map, iterate, slope
 
 Floats = NDArray[np.float64]
@@ -144,10 +146,13 @@ def newton(
             if norms[-1] <= EPS_2:
                 return Matched(values, norms, True, "", local, history)
             J = problem.jacobian(values, local)
+            step = solve(J, local.phi)
         except LocalFailure:
             return Matched(values, norms, False, "a subdomain's iteration diverges", local, history)
+        except kkt.SingularError as error:
+            return Matched(values, norms, False, str(error), local, history)
         values = values.copy()
-        values[1:-1] -= solve(J, local.phi)
+        values[1:-1] -= step
         history.append(values)
     return Matched(values, norms, False, f"{most} iterations", local, history)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..paper import Progress, printed
 from ..row import Row
-from .arm import PAPER, Arm, Floats, Pair
+from .arm import PAPER, Arm, Floats, Pair, boundary, positive
 from .collocation import bvp_map, iterate
 from .matching import Matching, newton, straight
 from .references import integrate, reached
@@ -52,6 +52,8 @@ def measure(
     mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
 ) -> Found:  # fmt: skip
     """From the straight line's slope, and from the IVP's (zero) plus ``near`` [rad/s]."""
+    positive("shooting", ends=ends)
+    boundary("shooting", target)
     arm = Arm(length, centre, moment, mass, torque)
     ours = arm.accelerations(order)
     closed = arm.closed_form

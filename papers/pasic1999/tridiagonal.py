@@ -78,7 +78,10 @@ class Solved:
 
 
 def eliminate(J: Blocks, r: NDArray, order: list[int], dtype: DTypeLike = np.float64) -> Solved:
-    """Block Gauss elimination, pivots the diagonal blocks in this order; r (count, N)."""
+    """Block Gauss elimination, pivots the diagonal blocks in this order; r (count, N).
+
+    Raises SingularError where a pivot is singular.
+    """
     left = {place: block.astype(dtype) for place, block in J.entries.items()}
     near = {i: {j for a, j in left if a == i and j != i} for i in range(len(J.diagonal))}
     rest = r.astype(dtype)
@@ -88,7 +91,7 @@ def eliminate(J: Blocks, r: NDArray, order: list[int], dtype: DTypeLike = np.flo
     for p in order:
         pivots[p], later[p] = left[p, p], sorted(near[p])
         for i in later[p]:
-            gain = np.linalg.solve(pivots[p].T, left[i, p].T).T
+            gain = _solve(pivots[p].T, left[i, p].T, p).T
             rest[i] -= gain @ rest[p]
             for j in later[p]:
                 fill += i < j and (i, j) not in left
@@ -97,5 +100,15 @@ def eliminate(J: Blocks, r: NDArray, order: list[int], dtype: DTypeLike = np.flo
     x = np.zeros_like(rest)
     for p in reversed(order):
         known = sum((left[p, j] @ x[j] for j in later[p]), np.zeros_like(rest[p]))
-        x[p] = np.linalg.solve(pivots[p], rest[p] - known)
+        x[p] = _solve(pivots[p], rest[p] - known, p)
     return Solved(x, pivots, fill)
+
+
+def _solve(pivot: NDArray, right: NDArray, interface: int) -> NDArray:
+    try:
+        return np.linalg.solve(pivot, right)
+    except np.linalg.LinAlgError:
+        raise kkt.SingularError(
+            f"matching matrix: pivot of interface {interface + 1} is singular; use another order, "
+            "or another number of subdomains"
+        ) from None
