@@ -78,8 +78,9 @@ def rows(found: list[Line]) -> list[Row]:
         shown = "fail" if line.failed() else round(ours, 3)
         other = "fail" if line.failed("CRBM, LU") else round(line.over_abm("CRBM, LU"), 3)
         if line.ratio not in said["ratio"]:
-            result.append(Row(f"{name}: ABM, CRBM / ABM, LU / ABM", None,
-                              [round(abm), shown, other], "none: not in the thesis", None))  # fmt: skip
+            ours_here = [round(abm), shown, other]
+            result.append(Row(f"{name}: ABM, CRBM / ABM, LU / ABM", None, ours_here,
+                              "none: not in the thesis", None))  # fmt: skip
             continue
         at = said["ratio"].index(line.ratio)
         theirs, both = said["abm"][at], said["crbm"][at]

@@ -35,10 +35,65 @@ def stiffness(found: Sequence[Any], style: str) -> Figure:
                      if not isinstance(y, str)]  # fmt: skip
             if pairs:
                 ax.plot(*zip(*pairs, strict=True), marker, markerfacecolor="none",
-                        markeredgecolor=colour, markersize=8, label=f"{method}, printed")  # fmt: skip
+                        markeredgecolor=colour, markersize=8,
+                        label=f"{method}, printed")  # fmt: skip
         ax.set(xscale="log", yscale="log")
         ax.invert_xaxis()
         ax.set_xlabel(r"ratio of the links, $l_1 / (l_1 + l_2)$", color=look.ink)
         ax.set_ylabel("evaluations for 10 s", color=look.ink)
         ax.legend(frameon=False, labelcolor=look.ink, fontsize=7)
+    return figure
+
+
+def energies(found: Mapping[str, Any], style: str) -> Figure:
+    """Total energy over time, one panel a method, on the printed axis where it fits."""
+    look = theme(style=style)
+    low, high = printed("cloutier1995")["figure58"]["energy"]
+    with settings():
+        figure = new_figure("double", 3.9, look)
+        figure.set_layout_engine("constrained")
+        panels = figure.subplots(len(found), 1, sharex=True, sharey=True)
+        for i, (ax, (method, one)) in enumerate(zip(panels, found.items(), strict=True)):
+            style_axes(ax, look, grid="y")
+            ax.plot(one.first.t, one.energy, color=look.series[i], linewidth=1.2)
+            ax.axhline(one.energy[0], color=look.ink, linewidth=0.7, linestyle=(0, (4, 3)))
+            ax.set_title(f"{'ab'[i]}) {method}", color=look.ink)
+            ax.set_ylabel("total energy [J]", color=look.ink)
+            ax.ticklabel_format(axis="y", useOffset=False)
+            ax.set_xlim(0, one.first.reached)
+        if all(low <= one.energy.min() and one.energy.max() <= high for one in found.values()):
+            panels[0].set_ylim(low, high)
+        panels[-1].set_xlabel("t [s]", color=look.ink)
+    return figure
+
+
+def chains(found: Any, style: str) -> Figure:
+    """Evaluations, and operations of the whole motion, over the number of links."""
+    look = theme(style=style)
+    said = printed("cloutier1995")["figure59"]
+    with settings():
+        figure = new_figure("double", 3.2, look)
+        figure.set_layout_engine("constrained")
+        left, right = figure.subplots(1, 2)
+        for ax in (left, right):
+            style_axes(ax, look, grid="both")
+        for i, method in enumerate(("ABM", "CRBM")):
+            colour, marker, dash = look.series[i], "os"[i], ("-", "--")[i]
+            runs = [chain.runs[method].simulation for chain in found.short]
+            spread = [run.spread for run in runs]
+            left.errorbar(found.n, found.evaluations(method), spread, color=colour, marker=marker,
+                          markersize=4, linestyle=dash, capsize=2,
+                          label=f"{method}, ours")  # fmt: skip
+            left.plot(said["n"], said[method.lower()]["evaluations"], marker, markersize=8,
+                      markerfacecolor="none", markeredgecolor=colour,
+                      label=f"{method}, printed")  # fmt: skip
+            right.plot(found.n, found.work(method), color=colour, marker=marker, markersize=4,
+                       linestyle=dash, label=method)  # fmt: skip
+        left.set(ylim=(0, None))
+        right.set(ylim=(0, None))
+        left.set_ylabel("evaluations for 60 s", color=look.ink)
+        right.set_ylabel("operations for 60 s", color=look.ink)
+        for ax in (left, right):
+            ax.set_xlabel("links n", color=look.ink)
+            ax.legend(frameon=False, labelcolor=look.ink, fontsize=7)
     return figure

@@ -1,0 +1,143 @@
+"""Figure 5.10: how evaluations and work grow with the links of a regular chain.
+
+The chains of Figure 5.9, and longer ones by ABM.  The thesis sees evaluations grow "in a
+logarithmic fashion" and time grow slower for ABM than for CRBM, even for small n.  Time is shown
+as operations of all evaluations, which no machine changes.  Not in the thesis: at 28 links its
+own ABM, whose bias comes from inverse dynamics, is stiff where the propagated bias is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..paper import Progress, printed
+from ..row import Row
+from .figure59 import Chain
+from .figure59 import measure as chains
+from .robot import regular
+from .simulator import Run, run
+from .sweep import Floats
+
+BIASES = ("propagated", "inverse_dynamics")
+
+
+@dataclass(frozen=True)
+class Growth:
+    short: list[Chain]  # both methods
+    long: dict[int, dict[str, Run]]  # ABM on longer ones, by bias
+
+    @property
+    def n(self) -> Floats:
+        return np.array([chain.n for chain in self.short], dtype=float)
+
+    def evaluations(self, method: str) -> Floats:
+        return np.array([chain.runs[method].mean for chain in self.short])
+
+    def operations(self, method: str) -> Floats:
+        """Of one evaluation."""
+        return np.array([chain.runs[method].simulation.operations for chain in self.short])
+
+    def work(self, method: str) -> Floats:
+        """Operations of the whole motion."""
+        return self.evaluations(method) * self.operations(method)
+
+
+def measure(
+    progress: Progress, *, n: tuple[int, ...] = (2, 4, 6, 8, 10, 12, 14),
+    longer: tuple[int, ...] = (20, 28), runs: int = 8, seed: int = 1, seconds: float = 60.0,
+    eps: float = 1e-4,
+) -> Growth:  # fmt: skip
+    """Ensembles for n links by both methods, and for longer chains by ABM."""
+    short = chains(progress, n=n, runs=runs, seed=seed, seconds=seconds, eps=eps)
+    long: dict[int, dict[str, Run]] = {}
+    for links in longer:
+        long[links] = {}
+        for bias in BIASES:
+            progress(f"n = {links}, ABM, bias {bias}")
+            long[links][bias] = run(
+                regular(links), "ABM", seconds=seconds, eps=eps, runs=runs, seed=seed, bias=bias
+            )
+    return Growth(short, long)
+
+
+def laws(n: Floats, count: Floats) -> dict[str, tuple[float, float, float]]:
+    """a + b log n and a n^b by least squares: a, b, and the rms relative residual."""
+    b, a = np.polyfit(np.log(n), count, 1)
+    power, scale = np.polyfit(np.log(n), np.log(count), 1)
+    away = {
+        "a + b log n": (a, b, (a + b * np.log(n)) / count - 1.0),
+        "a n^b": (np.exp(scale), power, np.exp(scale) * n**power / count - 1.0),
+    }
+    return {k: (float(a), float(b), float(np.sqrt(np.mean(r**2)))) for k, (a, b, r) in away.items()}
+
+
+def rows(found: Growth) -> list[Row]:
+    said = printed("cloutier1995")["figure59"]
+    theirs = laws(np.array(said["n"], dtype=float), np.array(said["abm"]["evaluations"]))
+    ours = laws(found.n, found.evaluations("ABM"))
+    result = [
+        Row(f"evaluations of ABM, rms residual of {law} [%]",
+            round(100 * theirs[law][2], 1), round(100 * ours[law][2], 1),
+            "none: the thesis says that it appears to be logarithmic", None,
+            _LAW if ours["a n^b"][2] < ours["a + b log n"][2] else "")
+        for law in theirs
+    ]  # fmt: skip
+    result.append(Row("exponent of n", round(theirs["a n^b"][1], 2), round(ours["a n^b"][1], 2),
+                      "below 1: slower than n", ours["a n^b"][1] < 1.0))  # fmt: skip
+    for links, runs in found.long.items():
+        guesses = [ours["a + b log n"][0] + ours["a + b log n"][1] * np.log(links),
+                   ours["a n^b"][0] * links ** ours["a n^b"][1]]  # fmt: skip
+        shown = {bias: "fail" if one.simulation.failed else round(one.mean)
+                 for bias, one in runs.items()}  # fmt: skip
+        result += [
+            Row(f"n = {links}: evaluations of ABM; guesses by log n and by n^b", None,
+                [shown["propagated"], *(round(guess) for guess in guesses)],
+                "none: not in the thesis", None),
+            Row(f"n = {links}: the same, bias from inverse dynamics", None,
+                shown["inverse_dynamics"], "none: not in the thesis", None,
+                _STIFF if shown["inverse_dynamics"] == "fail" else ""),
+        ]  # fmt: skip
+    result += _work(found)
+    return result
+
+
+_LAW = (
+    "between 2 and 14 links, and in the thesis's own numbers, a power of n fits better than a "
+    "logarithm"
+)
+
+
+_STIFF = (
+    "a straight chain that falls bends exponentially little far from its base; tau - c cancels to "
+    "noise there, which asks for steps too small, and ABM has formulation stiffness of its own"
+)
+
+
+def _work(found: Growth) -> list[Row]:
+    said = printed("cloutier1995")["figure59"]
+    cheaper = [n for n, a, c in zip(found.n, found.work("ABM"), found.work("CRBM"), strict=True)
+               if a < c]  # fmt: skip
+    theirs = [n for n, a, c in zip(said["n"], said["abm"]["seconds"], said["crbm"]["seconds"],
+                                   strict=True) if a < c]  # fmt: skip
+    ratio = found.work("CRBM")[-1] / found.work("ABM")[-1]
+    printed_ratio = said["crbm"]["seconds"][-1] / said["abm"]["seconds"][-1]
+    each = found.operations("CRBM") / found.operations("ABM")
+    ns, late = found.n.astype(int).tolist(), found.n >= 6
+    return [
+        Row("ABM does the motion with less work for n =", theirs, [int(n) for n in cheaper],
+            "none: time of two programs there, operations of one here", None),
+        Row(f"work of CRBM over ABM at n = {found.n[-1]:g}", round(printed_ratio, 2),
+            round(float(ratio), 2), "above 1", bool(ratio > 1.0) if found.n[-1] >= 14 else None),
+        Row(f"operations of one evaluation, CRBM over ABM, n = {', '.join(map(str, ns))}", None,
+            [round(float(x), 2) for x in each], "above 1 from n = 6 on, growing",
+            bool((each[late] > 1.0).all() and (np.diff(each[late]) > 0).all())),
+    ]  # fmt: skip
+
+
+def figures(found: Growth, style: str) -> dict[str, Any]:
+    from .motion_pictures import chains as picture
+
+    return {"figure510": picture(found, style)}
