@@ -14,6 +14,8 @@ import orderings
 from analysis.counts.counting import count_robot
 from analysis.explorer.data import explorer_data
 from analysis.listing import listing
+from kkt.arithmetic import get_format
+from kkt.elimination import refine
 
 TREES_ONLY = ["square_root_abm"]
 ORDERS = [name for name in orderings.names() if name not in TREES_ONLY]
@@ -75,7 +77,8 @@ def test_fractions_solve_the_equations_exactly():
     from kkt.elimination.run import run_objects
     from kkt.system import assemble
 
-    system = bar()
+    tree, q, qd, loop = four_bar(1.0, 2.0, rows=None, compliance=0.01)
+    system = kkt.build(tree, q, qd, loops=[loop])
     entries = assemble(system.state, Fraction)
     solution, _, _ = run_objects(tape_of(system, "abm"), entries, Fraction)
     rows = residual(system, entries, solution)
@@ -104,6 +107,24 @@ def test_refinement_sees_the_rows_of_loops(order, residual):
     long = kkt.eliminate(system, tape, "float64", refine=1, residual=residual)
     assert long.refinement.corrections[0] < 1e-12
     assert np.allclose(long.lam, better.lam, rtol=1e-4, atol=1e-4 * np.abs(long.lam).max())
+
+
+@pytest.mark.parametrize("residual", ["dynamics", "equations"])
+def test_the_first_correction_of_nothing_is_the_solution(residual):
+    tree, q, qd, _ = four_bar(1.0, 2.0)
+    for given in ({}, {"rows": None, "compliance": 0.01}):
+        system = kkt.build(tree, q, qd, [1.0, 2.0, 3.0], loops=[four_bar(1.0, **given)[3]])
+        tape = tape_of(system, "crbm")
+        right = kkt.eliminate(system, tape)
+        loop = refine._Loop(system, tape, get_format("float64"), residual)
+        shapes = (right.pdd.shape, right.qdd.shape, right.f.shape, right.lam.shape)
+        nothing = refine.Answer(*map(np.zeros, shapes))
+        found, _ = loop.correction(loop.defect(nothing))
+        assert np.allclose(found.qdd, right.qdd, rtol=0, atol=1e-12 * np.abs(right.qdd).max())
+        assert np.allclose(found.lam, right.lam, rtol=0, atol=1e-12 * np.abs(right.lam).max())
+        left = loop.defect(refine.Answer(right.pdd, right.qdd, right.f, right.lam))
+        assert np.abs(left.qdd).max() <= 1e-12 * np.abs(right.f).max()
+        assert np.abs(left.lam).max() <= 1e-12 * np.abs(right.qdd).max()
 
 
 def test_records_name_the_multipliers():

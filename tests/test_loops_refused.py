@@ -98,6 +98,18 @@ def test_a_name_that_is_used_twice():
         kkt.build(tree, q, loops=[loop, loop])
 
 
+def test_a_ring_of_loops_closes_itself():
+    """b - a, c - b and a - c add up to nothing, each pair of them being sound."""
+    tree = kkt.new_tree("sliders")
+    for body in "abc":
+        kkt.add_body(tree, body, mass=1.0, joint="prismatic", axis=(1, 0, 0))
+    ring = [kkt.contact(two, (0, 0, 0), (1, 0, 0), on=one) for one, two in ("ab", "bc", "ca")]
+    for left_out in range(3):
+        kkt.build(tree, loops=[loop for i, loop in enumerate(ring) if i != left_out])
+    with pytest.raises(kkt.ModelError, match=r"loop 'c-a': row 0 follows from .*; leave it out"):
+        kkt.build(tree, loops=ring)
+
+
 def test_a_truss_has_no_digit_to_certify():
     tree = kkt.new_tree("truss")
     kkt.add_body(tree, "a", **rod(1.0, 1.0))
