@@ -164,8 +164,10 @@ def parser() -> argparse.ArgumentParser:
     explore.add_argument("--no-browser", action="store_true", help="print the address only")
 
     simulate = commands.add_parser(
-        "simulate", help="what an order's rounding costs an adaptive integrator"
-    )
+        "simulate", help="what an order's rounding costs an adaptive integrator",
+        description="Integrate a robot's motion, from rest and without efforts where none are "
+        "given, and count what each order takes.",
+    )  # fmt: skip
     _add_model(simulate, frames=False)
     simulate.add_argument(
         "--order", default="crbm+cholesky,abm",
@@ -182,6 +184,7 @@ def parser() -> argparse.ArgumentParser:
         ("seconds", float, 10.0, "of motion (10)"),
         ("eps", float, 1e-4, "accuracy of each step (1e-4)"),
         ("step", float, 0.01, "first step, of midpoint every one [s] (0.01)"),
+        ("floor", float, 0.1, "size below which errors count as absolute (0.1)"),
         ("steps", int, 10_000, "after which a run is given up (10000)"),
         ("runs", int, 1, "from starts one roundoff apart (1)"),
         ("seed", int, 0, "of the starts (0)"),

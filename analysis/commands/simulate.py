@@ -36,6 +36,9 @@ def run(options: argparse.Namespace) -> int:
     )
     tree.graph["name"] = tree.graph.get("name") or options.model
     state = {name: numbers(f"--{name}", getattr(options, name)) for name in ("q", "qd", "tau")}
+    if not options.model.endswith(".json"):  # from rest, and passive, but where the file says
+        for name in ("qd", "tau"):
+            tree.graph.pop(name, None)
     kkt.build(tree, **state)  # what is wrong with the state is told before the long work
     found = []
     with progress_shown() as progress:
@@ -46,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
                     simulate(
                         tree, name, format, options.integrator, seconds=options.seconds,
                         eps=options.eps, step=options.step, runs=options.runs, seed=options.seed,
-                        state=options.state, most=options.steps, **state,
+                        state=options.state, most=options.steps, floor=options.floor, **state,
                         tick=lambda t, name=name, format=format: progress(
                             f"{name} in {format}: {t:.2f} of {options.seconds:g} s"
                         ),

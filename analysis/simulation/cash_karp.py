@@ -42,6 +42,7 @@ class CashKarp:
     eps: float = 1e-6
     first: float = 0.01  # [s]
     most: int = 10_000  # steps
+    floor: float = TINY  # size below which errors are relative to it, not to the component
     keep: int = 1  # every so many accepted steps, a state is kept; 0: the last only
 
     name = "cash_karp"
@@ -90,7 +91,7 @@ class _Run:
         y, t, fresh = self.y[who], self.t[who], self.fresh[who]
         h = np.where(fresh, np.minimum(self.h[who], self.seconds - t), self.h[who])
         with np.errstate(all="ignore"):  # what overflows ends its start, and is told
-            after, error = stages(rates, y, h.astype(self.type)[:, None])
+            after, error = stages(rates, y, h.astype(self.type)[:, None], method.floor)
         self.evaluations[who] += EVALUATIONS - 1 + fresh
         worst = error / method.eps
         good = worst <= 1.0
@@ -143,7 +144,7 @@ class _Run:
         ]  # fmt: skip
 
 
-def stages(rates: Rates, y: NDArray, h: NDArray) -> tuple[NDArray, Floats]:
+def stages(rates: Rates, y: NDArray, h: NDArray, floor: float = TINY) -> tuple[NDArray, Floats]:
     """The state after steps h (m, 1), and the largest scaled error of each (m,)."""
     one = y.dtype.type
     slopes = [rates(y)]
@@ -154,5 +155,5 @@ def stages(rates: Rates, y: NDArray, h: NDArray) -> tuple[NDArray, Floats]:
         slopes.append(rates(at))
     after = y + h * sum(one(b) * k for b, k in zip(B, slopes, strict=True) if b)
     error = h * sum(one(e) * k for e, k in zip(E, slopes, strict=True) if e)
-    scale = np.abs(y) + np.abs(h * slopes[0]) + one(TINY)
+    scale = np.abs(y) + np.abs(h * slopes[0]) + one(floor)
     return after, np.abs(error / scale).max(1).astype(np.float64)

@@ -89,7 +89,7 @@ class Midpoint:
         return np.asarray(self.inertia(q, np.zeros_like(q), None), dtype=float)
 
     def force(self, q: Floats, u: Floats, M: Floats) -> Floats:
-        """tau + dL/dq at rates u, M = M(q): efforts, gravity, and the gradient of the kinetic energy."""
+        """tau + dL/dq at rates u, M = M(q): efforts, gravity, gradient of the kinetic energy."""
         N = len(q)
         speeds = np.concatenate([np.zeros((1, N)), u[None], np.eye(N), u + np.eye(N)])
         x = np.broadcast_to(q, speeds.shape)

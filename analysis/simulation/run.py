@@ -16,7 +16,7 @@ import orderings
 from kkt.arithmetic import get_format
 from kkt.machine.joint_space import SOLVERS
 
-from .cash_karp import CashKarp
+from .cash_karp import TINY, CashKarp
 from .midpoint import Midpoint
 from .motion import Motion
 from .record import Floats, Record
@@ -85,6 +85,7 @@ def simulate(
     eps: float = 1e-6,
     step: float = 0.01,
     most: int = 10_000,
+    floor: float = TINY,
     runs: int = 1,
     seed: int = 0,
     state: str = "float64",
@@ -98,19 +99,21 @@ def simulate(
     """Integrate ``seconds`` of motion, accelerations by an order in a number format.
 
     ``eps`` is the accuracy asked of each step, ``step`` the first step (of ``midpoint``, every
-    one), ``most`` the steps after which a run is given up.  ``runs`` above 1 perturb the start
-    by about one unit of the format's roundoff, since counts are chaotic.  ``state`` is the number
-    type that the integrator itself works in, float64 or float32.  An order's name may carry a
-    dense method, ``crbm+cholesky``: ``solver`` and ``bias`` are
-    those of :func:`kkt.compile`: the dense method that CRBM's joint-space system is solved by, and
-    where velocities and gravity enter.
+    one), ``most`` the steps after which a run is given up.  Cash-Karp's errors are relative to
+    each component, or to ``floor`` where it is smaller: Numerical Recipes have 1e-30, with which
+    a component that is zero but for rounding stops the integration.  ``runs`` above 1 perturb
+    the start by about one unit of the format's roundoff, since counts are chaotic.  ``state`` is
+    the number type that the integrator itself works in, float64 or float32.  An order's name may
+    carry a dense method, ``crbm+cholesky``: ``solver`` and ``bias`` are those of
+    :func:`kkt.compile`, what CRBM's joint-space system is solved by, and where velocities and
+    gravity enter.
     """
     check(integrator, seconds, eps, step, runs, state)
     if isinstance(order, str):
         order, solver = order_of(order, solver)
     motion = Motion.of(tree, order, format, tau, solver=solver, bias=bias)
     y = starts(motion.start(q, qd), runs, seed, format).astype(state)
-    method = method_of(integrator, motion, tree, eps, step, most)
+    method = method_of(integrator, motion, tree, eps, step, most, floor)
     begin = time.perf_counter()
     records = method(motion.rates, y, seconds, motion.settle, tick)
     wall = time.perf_counter() - begin
@@ -131,10 +134,10 @@ def order_of(text: str, solver: str | None = None) -> tuple[Any, str | None]:
 
 
 def method_of(
-    integrator: str, motion: Motion, tree: Any, eps: float, step: float, most: int
+    integrator: str, motion: Motion, tree: Any, eps: float, step: float, most: int, floor: float
 ) -> Any:
     if integrator == "cash_karp":
-        return CashKarp(eps, step, most)
+        return CashKarp(eps, step, most, floor)
     if integrator == "midpoint":
         crbm = orderings.get("crbm")
         return Midpoint(motion, kkt.compile(tree, crbm, "float64", outputs=("inertia",)), step)

@@ -8,7 +8,9 @@ method is written down by running it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +22,7 @@ def cholesky(A: Array, b: Array) -> Array:
     N = len(b)
     L = np.zeros((N, N), dtype=object)
     for j in range(N):
-        L[j, j] = np.sqrt(np.array([_less(A[j, j], L[j, :j], L[j, :j])], dtype=object))[0]
+        L[j, j] = _root(_less(A[j, j], L[j, :j], L[j, :j]))
         for i in range(j + 1, N):
             L[i, j] = _less(A[i, j], L[i, :j], L[j, :j]) / L[j, j]
     y = np.zeros(N, dtype=object)
@@ -67,10 +69,15 @@ SOLVERS: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-def _less(x: object, u: Array, v: Array) -> object:
+def _root(x: Any) -> Any:
+    """The square root of a number that is traced, or of a zero or one that is not."""
+    return math.sqrt(x) if isinstance(x, float) else x.sqrt()
+
+
+def _less(x: Any, u: Array, v: Array) -> Any:
     """x - u_0 v_0 - u_1 v_1 - ..., in this order."""
     for a, b in zip(u, v, strict=True):
-        x = x - a * b  # type: ignore[operator]
+        x = x - a * b
     return x
 
 

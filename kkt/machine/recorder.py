@@ -108,10 +108,8 @@ class Recorder:
         return self._write(COS, abs(a), 0)
 
     def value(self, ref: int) -> Scalar | float:
-        """What stands behind a reference: a number, or a variable of the program."""
-        if abs(ref) in self.values:
-            return math.copysign(self.values[abs(ref)], ref)
-        return Scalar(self, ref)
+        """What stands behind a reference; constants stay with the recorder, which rounds them."""
+        return float(ref) if -1 <= ref <= 1 else Scalar(self, ref)
 
     def replay(
         self, operations: Iterable[tuple[int, int, int, int]], place: dict[int, int] | list[int]
