@@ -2,6 +2,8 @@
 
 ITEMS = (
     "counts",
+    "figure52",
+    "integrators",
     "figure53",
     "figure54",
     "figure55",

@@ -12,6 +12,8 @@ from analysis.figures.style import new_figure, settings, style_axes, theme
 
 from ..paper import printed
 
+NAMES = {"cash_karp": "Cash-Karp", "rosenbrock": "Rosenbrock"}
+
 
 def stiffness(found: Sequence[Any], style: str) -> Figure:
     """Evaluations over the ratio of the links; hollow marks are printed."""
@@ -22,13 +24,16 @@ def stiffness(found: Sequence[Any], style: str) -> Figure:
         figure.set_layout_engine("constrained")
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
-        ratios = np.array([line.ratio for line in found])
         marks = zip(("ABM", "CRBM", "CRBM, LU"), "os^", ("-", "--", ":"), strict=True)
         for i, (method, marker, dash) in enumerate(marks):
-            colour, mean = look.series[i], np.array([line.runs[method].mean for line in found])
+            lines = [line for line in found if method in line.runs]
+            if not lines:
+                continue
+            ratios = np.array([line.ratio for line in lines])
+            colour, mean = look.series[i], np.array([line.runs[method].mean for line in lines])
             ax.plot(ratios, mean, marker, linestyle=dash, color=colour, markersize=4,
                     linewidth=1.2, label=f"{method}, ours")  # fmt: skip
-            lost = np.array([line.failed(method) for line in found])
+            lost = np.array([line.failed(method) for line in lines])
             ax.plot(ratios[lost], mean[lost], "x", color=colour, markersize=11, markeredgewidth=2)
             theirs = said.get(method.lower(), [])
             pairs = [(x, y) for x, y in zip(said["ratio"], theirs, strict=False)
@@ -96,4 +101,54 @@ def chains(found: Any, style: str) -> Figure:
         for ax in (left, right):
             ax.set_xlabel("links n", color=look.ink)
             ax.legend(frameon=False, labelcolor=look.ink, fontsize=7)
+    return figure
+
+
+def evolution(found: Any, style: str) -> Figure:
+    """The simulator's statistics over time: energy, calls, condition number, difference."""
+    look = theme(style=style)
+    first = found.first
+    with settings():
+        figure = new_figure("double", 4.2, look)
+        figure.set_layout_engine("constrained")
+        panels = figure.subplots(2, 2, sharex=True).ravel()
+        for ax in panels:
+            style_axes(ax, look, grid="y")
+        panels[0].plot(first.t, found.energy, color=look.series[0])
+        panels[0].set_ylabel("total energy [J]", color=look.ink)
+        panels[0].ticklabel_format(axis="y", useOffset=False)
+        panels[1].step(*found.calls(0.1), color=look.series[1], where="post")
+        panels[1].set_ylabel("evaluations so far", color=look.ink)
+        panels[2].plot(first.t, found.condition, color=look.series[2])
+        panels[2].set(yscale="log")
+        panels[2].set_ylabel(r"$\kappa(H)$", color=look.ink)
+        names = [rf"$\Delta_r\ddot\theta_{k + 1}$" for k in range(found.difference.shape[1])]
+        for k, name in enumerate(names):
+            panels[3].plot(first.t, found.difference[:, k], "os^vDPX*"[k % 8], markersize=2.5,
+                           color=look.series[k % len(look.series)], label=name)  # fmt: skip
+        panels[3].set(yscale="log")
+        panels[3].set_ylabel("ABM and CRBM apart", color=look.ink)
+        panels[3].legend(frameon=False, labelcolor=look.ink, fontsize=7, ncols=3)
+        for ax in panels[2:]:
+            ax.set_xlabel("t [s]", color=look.ink)
+            ax.set_xlim(0, first.reached)
+    return figure
+
+
+def precision(curves: Mapping[str, Sequence[tuple[int, float]]], style: str) -> Figure:
+    """Error of the final angles over evaluations, one line an integrator."""
+    look = theme(style=style)
+    with settings():
+        figure = new_figure("single", 2.9, look)
+        figure.set_layout_engine("constrained")
+        ax: Any = figure.add_subplot()
+        style_axes(ax, look, grid="both")
+        for i, (name, points) in enumerate(curves.items()):
+            ax.plot(*zip(*points, strict=True), marker="osD^vP"[i % 6], markersize=4,
+                    linestyle=("-", "--", "--", "--", ":", ":")[i % 6], linewidth=1.2,
+                    color=look.series[i], label=NAMES.get(name, name))  # fmt: skip
+        ax.set(xscale="log", yscale="log")
+        ax.set_xlabel("evaluations", color=look.ink)
+        ax.set_ylabel("error of the final angles [rad]", color=look.ink)
+        ax.legend(frameon=False, labelcolor=look.ink, fontsize=7)
     return figure

@@ -1,9 +1,9 @@
 """The thesis's off-line simulator (section 5.1.3): method, dense solver, integrator, statistics.
 
 A thin layer over :func:`analysis.simulation.simulate`.  Methods are pivot orders of equation (4);
-the bias comes from inverse dynamics in both, as in section 5.1.5.  RKA is ``cash_karp``; for
-STIFF and STIFBS, the Rosenbrock and Bulirsch-Stoer methods of Numerical Recipes, stand scipy's
-``Radau`` and ``BDF``.  Joints are free of friction, as in all of the thesis's runs.
+the bias comes from inverse dynamics in both, as in section 5.1.5.  RKA is ``cash_karp``; STIFF is
+in rosenbrock.py, beside scipy's methods for stiff equations.  Joints are free of friction, as in
+all of the thesis's runs.
 """
 
 from __future__ import annotations

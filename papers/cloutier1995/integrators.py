@@ -1,0 +1,100 @@
+"""Section 5.1.5: integrators for stiff equations, found "much less efficient" than Runge-Kutta.
+
+STIFF is the Rosenbrock method of Numerical Recipes (rosenbrock.py).  For STIFBS, semi-implicit
+Bulirsch-Stoer, nothing stands here; scipy's Radau, BDF, RK45 and DOP853 are beside.  Compared are
+evaluations of the forward dynamics, those of difference quotients counted, at the error of the
+final angles that they buy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import orderings
+from analysis.simulation import Motion
+
+from ..paper import Progress
+from ..row import Row
+from .robot import planar_robot
+from .rosenbrock import Rosenbrock
+from .simulator import METHODS, run
+
+INTEGRATORS = ("cash_karp", "rosenbrock", "Radau", "BDF", "RK45", "DOP853")
+REFERENCE = ("DOP853", 1e-13)
+
+
+@dataclass(frozen=True)
+class Found:
+    """integrator -> (evaluations, largest error of the final angles [rad]) for each accuracy."""
+
+    curves: dict[str, list[tuple[int, float]]]
+
+    def cost(self, integrator: str, error: float) -> float:
+        """Evaluations for an error, interpolated in the logarithms of both."""
+        points = np.log(np.array(sorted(self.curves[integrator], key=lambda p: p[1])))
+        return float(np.exp(np.interp(np.log(error), points[:, 1], points[:, 0])))
+
+
+def measure(
+    progress: Progress, *, lengths: tuple[float, ...] = (1.0, 1.0),
+    accuracies: tuple[float, ...] = (1e-3, 1e-5, 1e-7, 1e-9), seconds: float = 3.0,
+    method: str = "ABM",
+) -> Found:  # fmt: skip
+    """A chain with l = m = ``lengths`` that falls from rest along x, width 0.1."""
+    tree = planar_robot(lengths, lengths, 0.1)
+    exact = run(tree, method, integrator=REFERENCE[0], eps=REFERENCE[1], seconds=seconds).q[-1]
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for integrator in INTEGRATORS:
+        curves[integrator] = []
+        for eps in accuracies:
+            progress(f"{integrator}, accuracy {eps:g}")
+            count, q = _counted(tree, method, integrator, eps, seconds)
+            curves[integrator].append((count, max(float(np.abs(q - exact).max()), 1e-16)))
+    return Found(curves)
+
+
+def _counted(tree: Any, method: str, integrator: str, eps: float, seconds: float) -> Any:
+    """Evaluations, all of them, and the final angles."""
+    if integrator == "cash_karp":
+        one = run(tree, method, integrator=integrator, eps=eps, seconds=seconds)
+        return one.first.evaluations, one.q[-1]
+    motion = Motion.of(tree, orderings.get(METHODS[method]))
+    if integrator == "rosenbrock":
+        record = Rosenbrock(eps)(motion.rates, motion.start(), seconds)
+        return record.evaluations, record.y[-1, : record.y.shape[1] // 2]
+    from scipy.integrate import solve_ivp
+
+    count = 0
+
+    def slope(t: float, y: Any) -> Any:
+        nonlocal count
+        count += 1
+        return motion.rates(y[None])[0]
+
+    found = solve_ivp(slope, (0.0, seconds), motion.start(), integrator, rtol=eps, atol=eps)
+    return count, found.y[: len(found.y) // 2, -1]
+
+
+def rows(found: Found) -> list[Row]:
+    errors = [error for curve in found.curves.values() for _, error in curve]
+    middle = float(np.exp(np.median(np.log(errors))))
+    base = found.cost("cash_karp", middle)
+    result = []
+    for integrator in INTEGRATORS[1:]:
+        ratio, theirs = found.cost(integrator, middle) / base, integrator == "rosenbrock"
+        result.append(
+            Row(f"{integrator}: evaluations over Cash-Karp's at an error of {middle:.0e}",
+                "much less efficient" if theirs else None, round(ratio, 2),
+                "above 1: less efficient" if theirs else "none: not in the thesis",
+                ratio > 1.0 if theirs else None)
+        )  # fmt: skip
+    return result
+
+
+def figures(found: Found, style: str) -> dict[str, Any]:
+    from .motion_pictures import precision
+
+    return {"integrators": precision(found.curves, style)}
