@@ -1,0 +1,149 @@
+"""Sections 6.4 and 6.5: a chain falls on a floor and comes to rest; rigid contact against springs.
+
+A free planar chain is dropped from rest, in a random shape.  Rigid contact: Newton's law without
+friction at all touching points, and (6.10)-(6.12) between blows.  Springs: the two of section
+6.4.1, relaxing with the share r = e^2, which gives Newton's e at one point (energy is k d^2 / 2, so
+that e itself as the share would give e^(1/2)).  To come to rest, springs need dampers: the force of
+the switching ones jumps where they rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analysis.simulation import Record
+
+from ..paper import Progress
+from ..row import Row
+from .falling import Falling, Floats, falling
+from .penalty import Penalty
+from .rigid import Run, heights, run
+
+TOUCHES = 1  # blows that the compared motions go through
+
+
+@dataclass(frozen=True)
+class Drop:
+    """A chain's fall, by rigid contact and by springs."""
+
+    chain: Falling
+    e: float
+    rigid: Run
+    until: float  # [s] to which springs are compared
+    stiffness: tuple[float, ...]  # [N/m]
+    springs: tuple[Record, ...]  # one for each, two-phase springs
+    apart: Floats  # (m,) largest difference of q from rigid contact's [m, rad] at ``until``
+    depth: Floats  # (m,) deepest point [m]
+    gain: Floats  # (m,) largest energy, springs' included, that a step has made [J]
+    returned: Floats  # (m,) -v_N+ / v_N- of a single rod that falls level on its springs
+    damped: Record  # springs with dampers, softest, for the whole time
+    damped_energy: Floats  # (k,) [J]
+
+
+def measure(
+    progress: Progress, *, links: int = 4, restitution: float = 0.5, seconds: float = 2.5,
+    height: float = 0.3, step: float = 1e-3, seed: int = 2,
+    stiffness: tuple[float, ...] = (1e5, 1e6, 1e7, 1e8), order: str = "abm",
+) -> Drop:  # fmt: skip
+    """``height`` [m] of the lowest point, ``step`` [s] of rigid contact, ``order`` of pivots."""
+    chain = falling(links, order=order)
+    q = np.concatenate([[0.0, 0.0], np.random.default_rng(seed).uniform(-1.0, 1.0, links)])
+    q[1] += height - float(heights(chain, q).min())
+    v = np.zeros(chain.N)
+    progress(f"{links} links fall, rigid contact")
+    rigid = run(chain, q, v, seconds=seconds, restitution=restitution, step=step)
+    times = [impact.t for impact in rigid.impacts]
+    after = times[TOUCHES - 1 : TOUCHES + 1]
+    until = float(np.mean(after)) if len(after) == 2 else seconds
+    short = run(chain, q, v, seconds=until, restitution=restitution, step=step)
+    springs = Penalty(chain, relax=restitution**2)
+    records, apart, depth, gain, returned = [], [], [], [], []
+    for k in stiffness:
+        progress(f"springs of {k:g} N/m to {until:.3f} s")
+        record = springs.run(springs.start(q, v, (k,)), until)[0]
+        records.append(record)
+        apart.append(np.abs(record.y[-1, : chain.N] - short.q[-1]).max())
+        depth.append(-chain.places(record.y[:, : chain.N])[..., 1].min())
+        gain.append(np.diff(springs.energy(record.y)).max())
+        returned.append(level(k, restitution**2, height))
+    progress("springs with dampers, to rest")
+    soft = Penalty(chain, damping=0.5)
+    damped = soft.run(soft.start(q, v, (min(stiffness),)), seconds, eps=1e-6)[0]
+    return Drop(chain, restitution, rigid, until, stiffness, tuple(records), np.array(apart),
+                np.array(depth), np.array(gain), np.array(returned), damped,
+                soft.energy(damped.y))  # fmt: skip
+
+
+def level(k: float, relax: float, height: float) -> float:
+    """-v_N+ / v_N- of one level rod on two springs: nothing but its weight besides."""
+    rod = falling(1)
+    springs = Penalty(rod, relax=relax)
+    down = float(np.sqrt(2.0 * rod.gravity * height))
+    y = springs.start(np.zeros(3), np.array([0.0, -down, 0.0]), (k,))
+    lasting = 2.0 * np.pi * np.sqrt(rod.masses[0] / (2.0 * k)) / min(np.sqrt(relax) or 1.0, 1.0)
+    record = springs.run(y, lasting)[0]
+    rising = record.y[:, 1] >= 0.0
+    rising[0] = False
+    first = int(np.argmax(rising)) if rising.any() else -1
+    return float(record.y[first, 4] / down)
+
+
+def rows(found: Drop) -> list[Row]:
+    rigid, chain = found.rigid, found.chain
+    energy, scale = rigid.energy, float(found.rigid.energy[0])
+    blow = max((impact.gain for impact in rigid.impacts), default=0.0)
+    order = slope(found.stiffness[-2:], found.apart[-2:])
+    steps = [under(chain, record) for record in found.springs]
+    deep, returned = ([float(x) for x in values] for values in (found.depth, found.returned))
+    work = slope(found.stiffness[-2:], steps[-2:])
+    e = float(abs(found.returned[-1] - found.e))
+    rest = float(np.abs(rigid.v[-1]).max())
+    slow = float(np.abs(found.damped.y[-1, chain.N : 2 * chain.N]).max())
+    spring_gain = float(np.max(found.gain, initial=0.0)) / scale
+    return [
+        Row(f"{len(chain.lengths)} links, energy at the start and at the end [J]", None,
+            [scale, float(energy[-1])], "the end at most 1e-6 of the start",
+            abs(float(energy[-1])) <= 1e-6 * scale),
+        Row("rates at the end [m/s, rad/s]", None, rest, "at most 1e-4", rest <= 1e-4),
+        Row(f"largest gain of energy in {len(rigid.impacts)} blows, over the start's", None,
+            blow / scale, "none", blow <= 1e-14 * scale),
+        Row(f"largest gain of energy in {len(rigid.t) - 1} smooth steps, over the start's", None,
+            rigid.smooth_gain / scale, "at most 1e-6", rigid.smooth_gain <= 1e-6 * scale),
+        Row("deepest point, rigid contact [m]", None, rigid.depth, "at most 1e-5",
+            rigid.depth <= 1e-5),
+        Row("springs to rigid contact, q between the first and the second blow", None,
+            [float(x) for x in found.apart],
+            "as 1 / k^(1/2): exponent -0.5 +- 0.1 in the last step", abs(order + 0.5) <= 0.1, f"exponent {order:.3f}"),
+        Row("springs, deepest point [m]", "must permit interpenetration",
+            deep, "falls with k", bool((np.diff(deep) < 0).all())),
+        Row("springs, median step below the floor [s]", "larger k, smaller steps", steps,
+            "as 1 / k^(1/2): exponent -0.5 +- 0.15 in the last step", abs(work + 0.5) <= 0.15,
+            f"exponent {work:.3f}"),
+        Row("two springs, restitution of a level rod", "k_relax = e k_compress, e the restitution",
+            returned, "e of Newton from the share e^2, to 1e-2", e <= 1e-2,
+            "the share of the spring is that of the energy: as printed it would give e^(1/2)"),
+        Row("springs, largest gain of energy in a step, over the start's",
+            "cannot guarantee conservation", spring_gain, "at most 1e-6", spring_gain <= 1e-6),
+        Row("damped springs, rates at the end", None, slow, "at most 1e-3",
+            slow <= 1e-3 and found.damped.failed is None, found.damped.failed or ""),
+    ]  # fmt: skip
+
+
+def under(chain: Falling, record: Record) -> float:
+    """Median length of the steps that start with a point below the floor [s]."""
+    below = chain.places(record.y[:-1, : chain.N])[..., 1].min(1) < 0.0
+    return float(np.median(record.step[below]))
+
+
+def slope(x: Any, y: Any) -> float:
+    """Exponent of a power law through points."""
+    return float(np.polyfit(np.log(np.asarray(x)), np.log(np.asarray(y)), 1)[0])
+
+
+def figures(found: Drop, style: str) -> dict[str, Any]:
+    from .contact_pictures import energies, fall
+
+    return {"drop": fall(found, style), "drop_energy": energies(found, style)}
