@@ -419,7 +419,9 @@ def test_blame_is_told_of_the_block_pointed_at(opened):
     for step, body in enumerate(("j3", "j2", "j1"), start=1):
         page.mouse.move(*at_block(page, f"pdd_{body}", f"pdd_{body}"))
         told.get_by_text(f"pdd_{body}, pdd_{body}").wait_for()
-        blamed = re.search(r"Blame: step (\d) causes (-?[1-9]\d*|0) % of the error", told.inner_text())
+        blamed = re.search(
+            r"Blame: step (\d) causes (-?[1-9]\d*|0) % of the error", told.inner_text()
+        )
         assert (blamed is not None) == (step in shares)
         if blamed:
             assert blamed[1] == str(step) and abs(float(blamed[2]) - 100 * shares[step]) <= 0.51

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import kkt
@@ -35,24 +36,26 @@ def run(options: argparse.Namespace) -> int:
         options.model, floating=True if options.floating else None, merge_fixed=options.merge_fixed
     )
     tree.graph["name"] = tree.graph.get("name") or options.model
-    state = {name: numbers(f"--{name}", getattr(options, name)) for name in ("q", "qd", "tau")}
+    q, qd, tau = (numbers(f"--{name}", getattr(options, name)) for name in ("q", "qd", "tau"))
     if not options.model.endswith(".json"):  # from rest, and passive, but where the file says
         for name in ("qd", "tau"):
             tree.graph.pop(name, None)
-    kkt.build(tree, **state)  # what is wrong with the state is told before the long work
+    kkt.build(
+        tree, q=q, qd=qd, tau=tau
+    )  # what is wrong with the state is told before the long work
     found = []
     with progress_shown() as progress:
         for format in formats:
             for name in names:
-                progress(f"{name} in {format}: compiling")
+                what = f"{name} in {format}"
+                progress(f"{what}: compiling")
                 found.append(
                     simulate(
                         tree, name, format, options.integrator, seconds=options.seconds,
-                        eps=options.eps, step=options.step, runs=options.runs, seed=options.seed,
-                        state=options.state, most=options.steps, floor=options.floor, **state,
-                        tick=lambda t, name=name, format=format: progress(
-                            f"{name} in {format}: {t:.2f} of {options.seconds:g} s"
-                        ),
+                        eps=options.eps, step=options.step, most=options.steps,
+                        floor=options.floor, runs=options.runs, seed=options.seed,
+                        state=options.state, q=q, qd=qd, tau=tau,
+                        tick=clock(progress, what, options.seconds),
                     )
                 )  # fmt: skip
     said = verdict(found)
@@ -64,6 +67,11 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(found, said)
     return 1 if all(simulation.failed for simulation in found) else 0
+
+
+def clock(progress: Callable[[str], None], what: str, seconds: float) -> Callable[[float], None]:
+    """Tells the time that a motion has reached."""
+    return lambda t: progress(f"{what}: {t:.2f} of {seconds:g} s")
 
 
 def _draw(found: list[Any], folder: Any) -> None:

@@ -50,6 +50,8 @@ class Midpoint:
         N = len(y) // 2
         count = max(1, round(seconds / self.first))
         h = seconds / count
+        q: Any
+        p: Any
         q, qd = y[:N], y[N:]
         p = self.mass(q) @ qd
         kept, times, evaluations, failed = [y], [0.0], 0, None
@@ -80,9 +82,10 @@ class Midpoint:
             if (step + 1) % max(self.keep, 1) == 0 or step == count - 1:
                 kept.append(np.concatenate([q, qd]))
                 times.append(h * (step + 1))
-        starts = h * np.arange(count)
-        return Record(evaluations, step + 1, 0, np.array(times), np.array(kept), starts,
-                      np.full(count, h), failed)  # fmt: skip
+        made = step if failed else count
+        starts = np.linspace(0.0, seconds, count, endpoint=False)[:made]
+        return Record(evaluations, made, 0, np.array(times), np.array(kept), starts,
+                      np.full(made, h), failed)  # fmt: skip
 
     def mass(self, q: Floats) -> Floats:
         """M(q), (N, N)"""

@@ -33,8 +33,8 @@ def picture(found: Sequence[Simulation], *, style: str = "light", title: str = "
             top.fill_between(t, low, high, color=colour, alpha=0.25, linewidth=0)
             top.plot(t, middle, color=colour, linewidth=1.0, marker=MARKERS[i % len(MARKERS)],
                      markevery=(5 * i, BINS // 8), markersize=4, label=name)  # fmt: skip
-            so_far = np.arange(1, len(record.step) + 1) * record.evaluations
-            so_far = so_far / max(len(record.step), 1)
+            each = record.evaluations / max(len(record.step), 1)
+            so_far = np.arange(1, len(record.step) + 1) * each
             bottom.plot(record.step_t, so_far, color=colour, linewidth=1.2,
                         marker=MARKERS[i % len(MARKERS)], markersize=4,
                         markevery=max(1, len(record.step) // 8))  # fmt: skip

@@ -95,7 +95,7 @@ def measure(
     system = closed_chain(9, 2)
     result = kkt.eliminate(system, orderings.get(order))
     x = spla.spsolve(system.matrix, system.rhs)
-    dense = np.concatenate([x[system.blocks["qdd", name]] for name in system.tree.names])
+    dense = np.concatenate([x[system.blocks[kkt.Block("qdd", name)]] for name in system.tree.names])
     apart = float(np.abs(result.qdd - dense).max() / np.abs(dense).max())
     return Found(order, by_links, by_loops, _held(system, result), apart)
 
@@ -107,7 +107,9 @@ def _held(system: kkt.System, result: Any) -> float:
         for kind in ("pdd", "qdd", "f"):
             values = {"pdd": result.pdd, "f": result.f}.get(kind)
             own = slice(system.tree.offset[i], system.tree.offset[i + 1])
-            x[system.blocks[kind, name]] = result.qdd[own] if values is None else values[i]
+            x[system.blocks[kkt.Block(kind, name)]] = (
+                result.qdd[own] if values is None else values[i]
+            )
     rows = [system.blocks[block] for block in system.blocks if block.kind == "lam"]
     left = system.matrix @ x - system.rhs
     return float(max(np.abs(left[r]).max() for r in rows) / np.abs(result.pdd).max())

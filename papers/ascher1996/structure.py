@@ -50,7 +50,7 @@ def measure(progress: Progress, *, links: int = 3) -> Found:
         [list(p)] for k in range(1, links + 1) for p in ((3 * k, 3 * k - 2), (3 * k - 1,) * 2)
     ]
     result = kkt.eliminate(system, lambda structure: [p for [p] in pivots], "float64")
-    error = kkt.certify(system, 30).error(result.qdd)
+    error = kkt.certify(system, 30).error(result.qdd) or 0.0
     return Found(links, [structure[c] for c in columns], circled,
                  [_row(before, c, columns) for c in columns], error)  # fmt: skip
 
@@ -107,7 +107,6 @@ def _text(pivots: list[tuple[int, int]]) -> str:
 def figures(found: Found, style: str) -> dict[str, Any]:
     from .pictures import structure
 
-    marks = [
-        np.array([[c == "x" for c in row] for row in rows]) for rows in (found.nonzero, found.rows)
-    ]
-    return {"structure": structure(*marks, found.circled, style)}
+    before, after = (np.array([[c == "x" for c in row] for row in rows])
+                     for rows in (found.nonzero, found.rows))  # fmt: skip
+    return {"structure": structure(before, after, found.circled, style)}

@@ -56,7 +56,7 @@ def measure(
         exact = kkt.certify(system, 20, rounded_to="float32")
         for order in AXES:
             result = kkt.eliminate(system, orderings.get(order), "float32", records=False)
-            error = math.inf if result.failed_at else exact.error(result.qdd)
+            error = math.inf if result.failed_at else exact.error(result.qdd) or 0.0
             digits[order].append(max(0.0, -math.log10(max(error, 1e-16))))
     return Found(tilt, level, tilted, leaning, axes, digits)
 
