@@ -58,7 +58,7 @@ def measure(
     count = max(round(np.log10(most) * decades), 1) + 1
     lengths = np.geomspace(1.0, most, count)
     random = np.sort(most ** np.random.default_rng(seed).uniform(size=draws))
-    parts = []
+    parts: list[list[Sweep]] = []
     for values, methods, turns in ((lengths, METHODS, angles), (random, DRAWN, angles // 6 + 1)):
         parts.append([])
         for second in values.tolist():
@@ -69,11 +69,11 @@ def measure(
 
 def rows(found: Growth) -> list[Row]:
     result = []
-    for method, (asked, share) in SLOPES.items():
+    for method, (asked, most) in SLOPES.items():
         slope = found.slope(method)
         result.append(Row(f"slope of error against kappa, {method}",
                           1 if method == "CRBM" else None, round(slope, 3),
-                          f"{asked:g} ± {share:g}", bool(abs(slope - asked) <= share)))  # fmt: skip
+                          f"{asked:g} ± {most:g}", bool(abs(slope - asked) <= most)))  # fmt: skip
     kappa = found.kappa
     share = np.array([one.difference().max() for one in found.grid]) / (kappa * UNIT)
     ratio = found.worst("CRBM, LU") / found.worst("CRBM")

@@ -1,0 +1,282 @@
+"""Cloutier 1995, chapters 2 to 5: robots, the test program, the simulator, at reduced size."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import kkt
+from analysis.cli import main
+from papers.cloutier1995 import (
+    counts,
+    figure52,
+    figure53,
+    figure54,
+    figure55,
+    figure56,
+    figure57,
+    figure58,
+    figure59,
+    figure510,
+    integrators,
+)
+from papers.cloutier1995.closed_form import at_rest
+from papers.cloutier1995.robot import height_energy, planar_robot, reach, regular, shared, two_links
+from papers.cloutier1995.rosenbrock import Rosenbrock, jacobian, step
+from papers.cloutier1995.simulator import condition, kernel, run, saved
+from papers.cloutier1995.sweep import pair, sweep
+from papers.paper import items, printed
+
+SAID = printed("cloutier1995")
+
+
+def quiet(text):
+    pass
+
+
+def not_met(rows):
+    return [row for row in rows if row.met is False]
+
+
+# robots -----------------------------------------------------------------------------------------
+
+
+def test_links_are_numbered_from_the_base_and_are_rectangles():
+    tree = planar_robot((1.0, 2.0, 4.0), (3.0, 5.0, 7.0), (0.1, 0.2, 0.3))
+    assert list(nx.topological_sort(tree)) == [1, 2, 3]
+    for k, (length, mass, width) in enumerate(((1, 3, 0.1), (2, 5, 0.2), (4, 7, 0.3)), start=1):
+        body = tree.nodes[k]
+        assert body["inertia"][2, 2] == pytest.approx(mass * (length**2 + width**2) / 12, rel=1e-15)
+        assert body["com"][0] == length / 2 and body["mass"] == mass
+    assert reach(tree) == 7.0 and height_energy(tree) == pytest.approx(9.8 * 15 * 7)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"lengths": (1.0, -1.0), "masses": (1.0, 1.0)},
+        {"lengths": (1.0,), "masses": (1.0, 1.0)},
+        {"lengths": (), "masses": ()},
+        {"lengths": (1.0, 1.0), "masses": (1.0, float("nan"))},
+        {"lengths": (1.0, 1.0), "masses": (1.0, 1.0), "q": (0.0,)},
+    ],
+)
+def test_what_is_no_robot_is_one_sentence(given):
+    with pytest.raises(kkt.ModelError, match="planar_robot"):
+        planar_robot(**given)
+
+
+@pytest.mark.parametrize("second", [1.0, 7.0])
+def test_the_closed_form_is_the_engine_on_well_conditioned_arms(second):
+    turns = np.array([0.0, 0.4, 2.5, -1.0])
+    found = at_rest((1.0, second), (1.0, second), 1.0, turns)
+    for angle, row in zip(turns, found, strict=True):
+        system = kkt.build(two_links(second), q={1: 0.0, 2: float(angle)})
+        exact = np.array([float(x) for x in kkt.certify(system, 20).decimals(17)])
+        assert np.abs(row / exact - 1.0).max() < 1e-12
+
+
+# the forward-dynamics test program --------------------------------------------------------------
+
+
+def test_condition_numbers_are_numpys_of_the_closed_form():
+    q = np.array([[0.0, 0.0], [0.3, 1.0]])
+    c, w = np.cos(q[:, 1]), 1.0
+    H22 = (1 + w) / 12 + 0.25
+    H12, H11 = H22 + c / 2, (1 + w) / 12 + 0.25 + 1 + H22 + c
+    H = np.stack([np.stack([H11, H12], 1), np.stack([H12, np.full(2, H22)], 1)], 1)
+    assert condition(two_links(1.0), q) == pytest.approx(np.linalg.cond(H), rel=1e-12)
+
+
+def test_figures_5_3_5_5_and_5_7():
+    for module, settings in ((figure53, {}), (figure55, {"second": (4e4, 1e5)}), (figure57, {})):
+        rows = module.rows(module.measure(quiet, angles=401, **settings))
+        assert rows and not not_met(rows)
+        assert any(row.met for row in rows)
+
+
+def test_figure_5_3_would_miss_with_the_bases_link_as_the_long_one():
+    wrong = sweep(1e-2, pair(), 101)
+    assert wrong.kappa.max() < 1e3 or wrong.kappa.max() > 1e6
+
+
+@pytest.mark.parametrize("second", [3e3, 2e4])
+def test_other_lengths_keep_the_law_of_5_1(second):
+    one = sweep(second, pair(), 201)
+    assert 0.05 < one.difference().max() / (one.kappa.max() * 2.0**-53) < 20
+
+
+def test_figure_5_4_slopes_and_the_lengths_that_abm_loses():
+    found = figure54.measure(quiet, angles=101, draws=8)
+    assert not not_met(figure54.rows(found))
+    assert found.slope("CRBM") > 0.9 > 0.6 > found.slope("ABM, bias apart")
+    lost = sweep(2686.0, figure54.DRAWN, 5)
+    assert lost.error("gain ABM").max() < 1e-14
+    names = [row.item for row in figure54.rows(found)]
+    assert len(names) == len(set(names))
+
+
+# the simulator ----------------------------------------------------------------------------------
+
+
+def test_figure_5_6_holds_where_both_methods_are_smooth():
+    rows = figure56.rows(figure56.measure(quiet, ratios=(0.1,), runs=2))
+    assert [row.met for row in rows] == [True] * 4
+
+
+def test_figure_5_6_cholesky_is_stiff_before_lu_and_both_before_abm():
+    near, far = figure56.measure(quiet, ratios=(1e-9, 1e-10), runs=2, seconds=1.0, most=1500)
+    assert 1.5 < near.over_abm() < 3.5 and far.failed() and not near.failed()
+    assert near.over_abm("CRBM, LU") < 1.2 < near.over_abm()
+    assert far.runs["ABM"].simulation.failed == 0
+
+
+def test_figure_5_6_of_another_ratio_has_no_criterion():
+    rows = figure56.rows(figure56.measure(quiet, ratios=(0.3,), runs=1, seconds=1.0))
+    assert [row.met for row in rows] == [None]
+
+
+def test_a_row_that_misses_says_so():
+    found = figure56.measure(quiet, ratios=(0.1,), runs=1, seconds=2.0)
+    assert not_met(figure56.rows(found))
+
+
+def test_figure_5_8_conserves_energy_on_the_printed_axis():
+    found = figure58.measure(quiet)
+    assert not not_met(figure58.rows(found))
+    other = figure58.measure(quiet, lengths=(2.0, 2.0, 2.0, 2.0), q1=0.0, seconds=5.0)
+    drift = [row for row in figure58.rows(other) if "relative" in row.item]
+    assert all(row.met for row in drift) and len(drift) == 2
+
+
+def test_figure_5_9_and_its_energies():
+    found = figure59.measure(quiet, n=(2, 4), runs=12)
+    assert not not_met(figure59.rows(found))
+    assert [chain.energy for chain in found] == pytest.approx([3920.0, 15680.0], rel=1e-14)
+    odd = figure59.measure(quiet, n=(3,), runs=1, seconds=1.0, length=2.0, mass=5.0)
+    assert odd[0].energy == pytest.approx(9 * 2 * 5 * 9.8, rel=1e-14)
+
+
+def test_laws_find_the_law_that_made_the_numbers():
+    n = np.array([2.0, 4, 6, 8, 10])
+    power = figure510.laws(n, 100.0 * n**0.7)
+    assert power["a n^b"][1] == pytest.approx(0.7) and power["a n^b"][2] < 1e-12
+    log = figure510.laws(n, 50.0 + 30.0 * np.log(n))
+    assert log["a + b log n"][2] < 1e-12 < log["a n^b"][2]
+
+
+def test_figure_5_10_runs_at_reduced_size():
+    found = figure510.measure(quiet, n=(2, 6, 8), longer=(), runs=1, seconds=5.0)
+    assert {row.met for row in figure510.rows(found)} <= {True, None}
+
+
+def test_figure_5_2_fits_and_is_not_called_reproduced():
+    found = figure52.measure(quiet, runs=20)
+    rows = {row.item: row for row in figure52.rows(found)}
+    assert not not_met(rows.values())
+    average = rows["average energy [J]"]
+    assert average.met is None and average.ours == pytest.approx(average.printed, rel=5e-4)
+    low, high = found.counts()["saved"]
+    assert low <= SAID["figure52"]["saved"] <= high + 1
+
+
+def test_statistics_of_a_run():
+    one = run(regular(3), "CRBM", "lu", seconds=2.0, eps=1e-8)
+    assert len(one.energy) == len(one.condition) == len(one.first.t) == len(one.difference)
+    assert np.abs(one.energy / one.energy[0] - 1.0).max() < 1e-6
+    times, calls = one.calls(0.5)
+    assert calls[0] == 0 and np.all(np.diff(calls) >= 0) and times[-1] <= 2.0
+    assert calls[-1] == pytest.approx(one.first.evaluations, rel=0.1)
+    assert one.difference.max() < 1e-8
+
+
+def test_saved_steps_are_more_than_the_interval_apart():
+    t = np.array([0.0, 0.004, 0.009, 0.015, 0.03, 0.031, 0.05])
+    assert saved(t, 0.01) == [0, 3, 4, 6]
+
+
+def test_methods_and_solvers_agree():
+    rng = np.random.default_rng(3)
+    q, qd = rng.normal(size=(2, 5, 4))
+    tree = planar_robot((1, 2, 1, 3), (2, 1, 1, 1), 0.2)
+    found = [
+        kernel(tree, method, solver)(q, qd, rng.normal(size=4) * 0)
+        for method, solver in (("ABM", "cholesky"), ("CRBM", "cholesky"), ("CRBM", "lu"))
+    ]
+    for other in found[1:]:
+        assert other == pytest.approx(found[0], rel=1e-9)
+
+
+# integrators ------------------------------------------------------------------------------------
+
+
+def pendulum(y):
+    return np.stack([y[:, 1], -np.sin(y[:, 0])], axis=1)
+
+
+def test_rosenbrock_is_of_order_four():
+    errors = []
+    for count in (40, 80):
+        y = np.array([1.0, 0.0])
+        for _ in range(count):
+            y, _error = step(pendulum, y, *jacobian(pendulum, y), 2.0 / count)
+        errors.append(
+            np.abs(
+                y - Rosenbrock(1e-12, most=100_000)(pendulum, np.array([1.0, 0.0]), 2.0).y[-1]
+            ).max()
+        )
+    assert 12.0 < errors[0] / errors[1] < 20.0
+
+
+def test_rosenbrock_does_not_mind_stiffness():
+    """y' = -1e6 (y - cos t), t' = 1: an explicit method would need some 1e6 evaluations."""
+    found = Rosenbrock(1e-5)(
+        lambda y: np.stack([-1e6 * (y[:, 0] - np.cos(y[:, 1])), np.ones(len(y))], axis=1),
+        np.array([0.0, 0.0]), 1.0,
+    )  # fmt: skip
+    assert found.failed is None and found.evaluations < 2000
+    assert found.y[-1, 0] == pytest.approx(np.cos(1.0), abs=5e-3)
+
+
+def test_rosenbrock_gives_up_in_words():
+    found = Rosenbrock(1e-10, most=5)(pendulum, np.array([1.0, 0.0]), 10.0)
+    assert "more than 5 steps" in found.failed
+
+
+def test_stiff_integrators_are_less_efficient_on_arms():
+    found = integrators.measure(quiet, accuracies=(1e-4, 1e-7), seconds=2.0)
+    assert not not_met(integrators.rows(found))
+    assert found.cost("rosenbrock", 1e-5) > 1.5 * found.cost("cash_karp", 1e-5)
+
+
+# counts, command line ---------------------------------------------------------------------------
+
+
+def test_counts_beside_the_printed_ones():
+    rows = counts.rows(counts.measure(quiet))
+    assert not not_met(rows) and sum(row.met is True for row in rows) == 7
+    planar = counts.rows(counts.measure(quiet, family="planar"))
+    assert not not_met(planar) and "planar" in planar[-1].item
+
+
+def test_held_out_settings_from_the_command_line(capsys):
+    arguments = ["--item", "figure53", "--set", "second=1e3", "--set", "angles=101", "--json"]
+    assert main(["reproduce", "cloutier1995", *arguments]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    largest = next(row for row in rows if "largest condition" in row["item"])
+    assert largest["met"] is None and largest["ours"] == pytest.approx(5.34e6, rel=0.01)
+
+
+@pytest.mark.parametrize("style", ["light", "dark", "gray"])
+def test_figures_are_drawn(style):
+    found = figure53.measure(quiet, angles=21)
+    assert set(figure53.figures(found, style)) == {"figure53"}
+    line = figure56.measure(quiet, ratios=(0.5,), runs=1, seconds=0.2)
+    assert set(figure56.figures(line, style)) == {"figure56"}
+
+
+def test_items_stand_in_the_thesis_order():
+    names = [item.name for item in items("cloutier1995") if item.name.startswith("figure5")]
+    numbers = [int(name.removeprefix("figure5")) for name in names]
+    assert numbers == sorted(numbers) and shared(0.5) is not None
