@@ -222,7 +222,10 @@ def test_the_document_of_a_simulation(capsys, tmp_path):
         "steps.png",
         "steps.pdf",
         "steps_dark.png",
+        "steps.csv",
     }
+    steps = np.loadtxt(tmp_path / "new" / "steps.csv", delimiter=",", skiprows=1, usecols=(3, 4))
+    assert len(steps) == sum(2 * row["accepted"] for row in document["rows"])
 
 
 def test_a_simulation_that_no_order_finishes_is_exit_1(capsys):

@@ -75,9 +75,19 @@ def clock(progress: Callable[[str], None], what: str, seconds: float) -> Callabl
 
 
 def _draw(found: list[Any], folder: Any) -> None:
+    """The accepted steps, as a picture and as numbers."""
+    from kkt.files import write_whole
+
     from ..figures import save
     from ..simulation.picture import picture
 
+    lines = ["order,format,run,t,step"]
+    for simulation in found:
+        for run, record in enumerate(simulation.records):
+            start = f"{simulation.order},{simulation.format},{run}"
+            pairs = zip(record.step_t.tolist(), record.step.tolist(), strict=True)
+            lines += [f"{start},{t!r},{h!r}" for t, h in pairs]
+    write_whole(folder / "steps.csv", "\n".join(lines) + "\n")
     for style, ending in (("light", ""), ("dark", "_dark")):
         figure = picture(found, style=style)
         for suffix in (".png",) if ending else (".png", ".pdf"):
