@@ -19,8 +19,10 @@ def run(options: argparse.Namespace) -> int:
     from ..simulation.run import check, order_of
     from ..simulation.words import verdict
 
-    check(options.integrator, options.seconds, options.eps, options.step, options.runs,
-          options.state)  # fmt: skip
+    check(
+        options.integrator, options.seconds, options.eps, options.step, options.runs,
+        options.state, options.steps, options.floor,
+    )  # fmt: skip
     names = items("--order", options.order)
     for name in names:
         order_of(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -108,7 +108,7 @@ def simulate(
     :func:`kkt.compile`, what CRBM's joint-space system is solved by, and where velocities and
     gravity enter.
     """
-    check(integrator, seconds, eps, step, runs, state)
+    check(integrator, seconds, eps, step, runs, state, most, floor)
     if isinstance(order, str):
         order, solver = order_of(order, solver)
     motion = Motion.of(tree, order, format, tau, solver=solver, bias=bias)
@@ -169,23 +169,20 @@ def drift(motion: Motion, record: Record) -> float | None:
     return float(np.abs(energy - energy[0]).max() / scale)
 
 
-def check(integrator: str, seconds: float, eps: float, step: float, runs: int, state: str) -> None:
+def check(
+    integrator: str, seconds: float, eps: float, step: float, runs: int, state: str,
+    most: int = 1, floor: float = 1.0,
+) -> None:  # fmt: skip
     """One sentence for what cannot be."""
     if integrator not in INTEGRATORS:
         raise kkt.PivotreeError(
             f"integrator {integrator!r}: is unknown; use {', '.join(INTEGRATORS)}"
         )
-    for name, value in (("seconds", seconds), ("eps", eps), ("step", step)):
+    for name, value in (("seconds", seconds), ("eps", eps), ("step", step), ("floor", floor)):
         if not (np.isfinite(value) and value > 0.0):
             raise kkt.PivotreeError(f"option --{name}: is {value}; give a number above 0")
-    if runs < 1:
-        raise kkt.PivotreeError(f"option --runs: is {runs}; give 1 or more")
+    for name, count in (("runs", runs), ("steps", most)):
+        if count < 1:
+            raise kkt.PivotreeError(f"option --{name}: is {count}; give 1 or more")
     if state not in ("float64", "float32"):
         raise kkt.PivotreeError(f"option --state: is {state!r}; use float64 or float32")
-
-
-def several(
-    tree: Any, orders: Sequence[Any], formats: Sequence[str], **options: Any
-) -> list[Simulation]:
-    """Every order in every format."""
-    return [simulate(tree, o, f, **options) for f in formats for o in orders]

@@ -33,7 +33,10 @@ def _of_format(format: str, here: list[Simulation]) -> str:
     best = min(sound, key=lambda s: s.mean * s.operations)
     cheap = min(here, key=lambda s: s.operations)
     text = f"In {format} {best.order} does it with the fewest operations"
-    if cheap is not best and not cheap.failed:
+    if cheap is not best and not cheap.failed and _work(cheap) < ALIKE * _work(best):
+        names = f"{cheap.order} and {best.order}"
+        text = f"In {format} {names} cost the same, {_work(best):.2g} operations"
+    elif cheap is not best and not cheap.failed:
         ratio, work = cheap.mean / best.mean, _work(cheap) / _work(best)
         text = (
             f"In {format} {cheap.order} is cheaper by the evaluation ({cheap.operations:,} "
