@@ -1,6 +1,8 @@
 """Cloutier 1995: properties of robot forward dynamics algorithms, and planar arms in motion."""
 
 ITEMS = (
+    "methods",
+    "gradients",
     "counts",
     "figure52",
     "integrators",

@@ -1,0 +1,238 @@
+"""Chapter 3: all its methods side by side: agreement, digits on two ill-conditioned links, counts.
+
+Inertia matrix inversion (CRBM with Cholesky, LU, Gauss-Jordan, SVD, section 5.1.5), the orthogonal
+complement in two forms (section 3.1.2), conjugate gradients (3.2), ABM (3.3).  Errors are against
+certified solutions; those of complements and gradients for the blocks of (4) rounded to the format,
+those of kernels for the model, from joint positions on.  SVD is LAPACK's, in float64 only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import kkt
+import orderings
+
+from ..paper import Progress
+from ..row import Row
+from .complement import Complement
+from .conjugate import descend, equation
+from .falling import Floats
+from .robot import planar_robot, two_links
+from .tally import tally
+
+KERNELS = {  # name -> order, solver
+    "ABM": ("abm", None),
+    "ABM by rotations": ("square_root_abm", None),
+    "CRBM, Cholesky": ("crbm", "cholesky"),
+    "CRBM, LU": ("crbm", "lu"),
+    "CRBM, Gauss-Jordan": ("crbm", "gauss_jordan"),
+}
+MATRICES = ("complement 1", "complement 2", "conjugate gradients")
+SVD = "CRBM, SVD"
+FORMATS: dict[str, Any] = {"float64": np.float64, "float32": np.float32}
+LIMIT = 6  # iterations of conjugate gradients over n
+
+
+@dataclass(frozen=True)
+class Methods:
+    """Errors by format, then method."""
+
+    seconds: tuple[float, ...]  # l_2 = m_2 of the two-link robot
+    kappa: Floats  # largest over the angles
+    worst: dict[str, dict[str, Floats]]  # largest relative error over the angles; nan: broke down
+    apart: dict[str, float]  # method -> largest relative error on well-conditioned chains, float64
+    pivots: float  # squares of U's diagonal beside ABM's D_k, largest relative difference
+    links: tuple[int, ...]
+    operations: dict[str, list[int]]  # method -> for each number of links
+
+
+def measure(
+    progress: Progress, *, seconds: tuple[float, ...] = (1e1, 1e2, 1e3, 1e4, 1e5),
+    angles: int = 24, chains: tuple[int, ...] = (2, 3, 5, 8),
+    links: tuple[int, ...] = (2, 4, 8, 16), seed: int = 1995,
+) -> Methods:  # fmt: skip
+    """Two links of section 5.2.1 over ``angles`` of joint 2; random states of equal ``chains``."""
+    turns = np.float32(np.linspace(0.0, 2.0 * np.pi, angles, endpoint=False)).astype(float)
+    kappa = np.empty(len(seconds))
+    worst: dict[str, dict[str, Floats]] = {format: {} for format in FORMATS}
+    for i, second in enumerate(seconds):
+        progress(f"two links, l_2 = m_2 = {second:g}")
+        states = [(np.array([0.0, turn]), np.zeros(2), np.zeros(2)) for turn in turns]
+        kappa[i], found = _errors(two_links(second), states)
+        for format, errors in found.items():
+            for method, value in errors.items():
+                worst[format].setdefault(method, np.empty(len(seconds)))[i] = value
+    generator = np.random.default_rng(seed)
+    apart: dict[str, float] = {}
+    pivots = 0.0
+    for n in chains:
+        progress(f"{n} equal links")
+        state = generator.uniform(-1, 1, n), generator.normal(size=n), generator.normal(size=n)
+        tree = planar_robot([1.0] * n, [1.0] * n, 0.1)
+        _, found = _errors(tree, [state], ("float64",))
+        for method, value in found["float64"].items():
+            apart[method] = max(apart.get(method, 0.0), value)
+        pivots = max(pivots, _pivots(kkt.build(tree, *state)))
+    operations: dict[str, list[int]] = {}
+    for n in links:
+        progress(f"operations for {n} links")
+        for method, count in _operations(n).items():
+            operations.setdefault(method, []).append(count)
+    return Methods(seconds, kappa, worst, apart, pivots, links, operations)
+
+
+def _errors(
+    tree: nx.DiGraph, states: list[tuple[Floats, Floats, Floats]],
+    formats: tuple[str, ...] = tuple(FORMATS),
+) -> tuple[float, dict[str, dict[str, float]]]:  # fmt: skip
+    """Largest condition number, and by format and method the largest relative error of qdd."""
+    systems = [kkt.build(tree, *state) for state in states]
+    exact = [kkt.certify(system, 16) for system in systems]
+    inertia = kkt.compile(tree, orderings.get("crbm"), outputs=("inertia",))
+    kappa = max(float(np.linalg.cond(inertia(q, qd, tau))) for q, qd, tau in states)
+    found: dict[str, dict[str, float]] = {}
+    for format in formats:
+        errors: dict[str, list[float]] = {}
+        for method, (order, solver) in KERNELS.items():
+            kernel = kkt.compile(tree, orderings.get(order), format, solver=solver)
+            answers = [kernel(*state) for state in states]
+            errors[method] = [_error(c, x) for c, x in zip(exact, answers, strict=True)]
+        for system, certified, state in zip(systems, exact, states, strict=True):
+            blocks = (
+                kkt.certify(system, 16, rounded_to=format) if format != "float64" else certified
+            )
+            for method, solve in _on_blocks(system, format).items():
+                errors.setdefault(method, []).append(_error(blocks, solve()))
+            if format == "float64":
+                x = _by_svd(system, inertia(*state))
+                errors.setdefault(SVD, []).append(_error(certified, x))
+        found[format] = {method: float(np.max(values)) for method, values in errors.items()}
+    return kappa, found
+
+
+def _error(certified: Any, x: Any) -> float:
+    error = certified.error(np.asarray(x, dtype=float))
+    return float("nan") if error is None else float(error)
+
+
+def _on_blocks(system: kkt.System, format: str) -> dict[str, Callable[[], Any]]:
+    complement = Complement.of(system, lambda x: x.astype(FORMATS[format]))
+    times, efforts, _ = equation(system, format)
+    n = len(efforts)
+
+    def gradients() -> Any:
+        return descend(times, efforts, most=LIMIT * n, until=np.finfo(FORMATS[format]).eps / 4).x
+
+    return dict(zip(MATRICES, (complement.first, complement.second, gradients), strict=True))
+
+
+def _by_svd(system: kkt.System, M: Floats) -> Floats:
+    """M's singular values and vectors, efforts from inverse dynamics; float64."""
+    zero = np.zeros(len(M))
+    bias = kkt.inverse_dynamics(system, zero, orderings.get("inverse_dynamics")).tau
+    U, sigma, V = np.linalg.svd(M)
+    return np.asarray(V.T @ ((U.T @ (system.state.tau - bias)) / sigma))
+
+
+def _pivots(system: kkt.System) -> float:
+    """Second complement's U beside ABM: largest relative difference of the pivots."""
+    steps = kkt.eliminate(system, orderings.get("abm")).steps
+    body = {step.blocks[0].body: float(step.pivots[0]) for step in steps}
+    D = np.array([body[name] for name in system.tree.names])
+    return float(np.abs(Complement.of(system).pivots() / D - 1.0).max())
+
+
+def _operations(n: int) -> dict[str, int]:
+    """Scalar operations for n equal links, from joint positions on; sines and cosines as one."""
+    tree = planar_robot([1.0] * n, [1.0] * n, 0.1)
+    generator = np.random.default_rng(n)
+    system = kkt.build(tree, generator.uniform(0.3, 1.0, n), generator.normal(size=n), np.ones(n))
+    found = {}
+    for method, (order, solver) in KERNELS.items():
+        kernel = kkt.compile(tree, orderings.get(order), solver=solver)
+        found[method] = sum(kernel.operations.values())
+    found["complement 1"] = tally(system, Complement.first)
+    found["complement 2"] = tally(system, Complement.second)
+    _, _, product = equation(system, "float64")
+    found["conjugate gradients"] = n * (product + 10 * n)  # n iterations; four sums, two products
+    return found
+
+
+def rows(found: Methods) -> list[Row]:
+    wide, narrow = found.worst["float64"], found.worst["float32"]
+    result = [
+        Row(f"{method}: equal links, float64, relative error", None, error, "at most 1e-10",
+            error <= 1e-10)
+        for method, error in found.apart.items()
+    ]  # fmt: skip
+    result.append(
+        Row("complement 2: squares of U's diagonal beside ABM's pivots D_k", None, found.pivots,
+            "the same to 1e-10: its reflections are ABM's pivots", found.pivots <= 1e-10)
+    )  # fmt: skip
+    bound = 10.0 * found.kappa * 2.0**-53
+    for method in ("CRBM, Cholesky", "CRBM, LU", "CRBM, Gauss-Jordan", SVD):
+        below = bool((wide[method] <= bound).all())
+        result.append(
+            Row(f"{method}: l_2 = m_2 = {_list(found.seconds)}, float64", "kappa u",
+                _numbers(wide[method]), "at most 10 kappa u, (4.4)", below)
+        )  # fmt: skip
+    last = {method: float(errors[-1]) for method, errors in wide.items()}
+    result.append(
+        Row("ABM, the same", "deals better with ill-conditioning", _numbers(wide["ABM"]),
+            "at most 1e-3 of Cholesky's at the last", last["ABM"] <= 1e-3 * last["CRBM, Cholesky"])
+    )  # fmt: skip
+    better = [
+        bool(np.nanmax(errors["complement 2"] / errors["complement 1"]) < 1.0)
+        for errors in (wide, narrow)
+    ]
+    for format, errors in found.worst.items():
+        result.append(
+            Row(f"complements 1 and 2, {format}", "the second has better numerical properties",
+                [_numbers(errors["complement 1"]), _numbers(errors["complement 2"])],
+                "the second's error is the smaller one throughout",
+                better[format == "float32"], "nan: H has lost its definiteness")
+        )  # fmt: skip
+    for method, asked in (("complement 1", 1.0), ("complement 2", 0.5)):
+        power = float(np.polyfit(np.log(found.kappa), np.log(wide[method]), 1)[0])
+        result.append(
+            Row(f"{method}, float64: error as a power of kappa", None, round(power, 3),
+                f"{asked:g} +- 0.1", abs(power - asked) <= 0.1)
+        )  # fmt: skip
+    for format, errors in found.worst.items():
+        result.append(
+            Row(f"conjugate gradients, {format}, at most {LIMIT} n iterations", None,
+                _numbers(errors["conjugate gradients"]), "none: errors shown", None)
+        )  # fmt: skip
+    for method, counts in found.operations.items():
+        result.append(
+            Row(f"operations, {method}, n = {_list(found.links)}", None, counts,
+                "none: counts shown", None)
+        )  # fmt: skip
+    more = [
+        b - a for a, b in zip(*(found.operations[f"complement {i}"] for i in (1, 2)), strict=True)
+    ]
+    result.append(
+        Row("complement 2, operations more than complement 1", "less efficient than their first",
+            more, "more for every n", min(more) > 0)
+    )  # fmt: skip
+    return result
+
+
+def _list(values: tuple[Any, ...]) -> str:
+    return ", ".join(f"{x:g}" for x in values)
+
+
+def _numbers(values: Floats) -> list[float]:
+    return [float(f"{x:.2g}") for x in values]
+
+
+def figures(found: Methods, style: str) -> dict[str, Any]:
+    from .methods_pictures import digits
+
+    return {"methods": digits(found, style)}
