@@ -128,7 +128,11 @@ def evolution(found: Any, style: str) -> Figure:
                            color=look.series[k % len(look.series)], label=name)  # fmt: skip
         panels[3].set(yscale="log")
         panels[3].set_ylabel("ABM and CRBM apart", color=look.ink)
-        panels[3].legend(frameon=False, labelcolor=look.ink, fontsize=7, ncols=3)
+        low, high = panels[3].get_ylim()
+        panels[3].set_ylim(low, 20.0 * high)  # room for the legend
+        panels[3].legend(
+            frameon=False, labelcolor=look.ink, fontsize=7, ncols=3, loc="upper center"
+        )
         for ax in panels[2:]:
             ax.set_xlabel("t [s]", color=look.ink)
             ax.set_xlim(0, first.reached)
