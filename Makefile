@@ -35,9 +35,7 @@ lessons: $(VENV)/.main
 	$(VENV)/bin/python docs/lessons/make.py
 
 papers: $(VENV)/.main
-	$(VENV)/bin/pivotree reproduce all -o build/papers
-	for paper in build/papers/*; do mkdir -p papers/$${paper##*/}/figures; \
-	  cp $$paper/*.png papers/$${paper##*/}/figures/; done
+	$(VENV)/bin/python papers/make.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit('pivotree needs Python 3.11 or newer: make PYTHON=python3.12' if sys.version_info < (3, 11) else 0)"
