@@ -276,6 +276,24 @@ def test_figures_are_drawn(style):
     assert set(figure56.figures(line, style)) == {"figure56"}
 
 
+@pytest.mark.parametrize(
+    "item,setting,word",
+    [
+        ("figure53", "solver=luu", "solver"),
+        ("figure53", "angles=1", "angles"),
+        ("figure54", "most=0.5", "most"),
+        ("figure56", "ratios=2", "lengths"),
+        ("figure59", "n=0", "lengths"),
+        ("figure510", "n=3", "n"),
+        ("integrators", "method=CG", "method"),
+    ],
+)
+def test_settings_that_cannot_be_are_one_sentence(capsys, item, setting, word):
+    assert main(["reproduce", "cloutier1995", "--item", item, "--set", setting]) == 2
+    said = capsys.readouterr().err
+    assert word in said and said.count("\n") == 1 and "Traceback" not in said
+
+
 def test_items_stand_in_the_thesis_order():
     names = [item.name for item in items("cloutier1995") if item.name.startswith("figure5")]
     numbers = [int(name.removeprefix("figure5")) for name in names]

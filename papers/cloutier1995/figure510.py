@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from kkt import PivotreeError
+
 from ..paper import Progress, printed
 from ..row import Row
 from .figure59 import Chain
@@ -51,6 +53,8 @@ def measure(
     eps: float = 1e-4,
 ) -> Growth:  # fmt: skip
     """Ensembles for n links by both methods, and for longer chains by ABM."""
+    if len(set(n)) < 2:
+        raise PivotreeError(f"setting n: is {n}; give two numbers of links or more")
     short = chains(progress, n=n, runs=runs, seed=seed, seconds=seconds, eps=eps)
     long: dict[int, dict[str, Run]] = {}
     for links in longer:

@@ -20,7 +20,7 @@ from ..paper import Progress
 from ..row import Row
 from .robot import planar_robot
 from .rosenbrock import Rosenbrock
-from .simulator import METHODS, run
+from .simulator import order_of, run
 
 INTEGRATORS = ("cash_karp", "rosenbrock", "Radau", "BDF", "RK45", "DOP853")
 REFERENCE = ("DOP853", 1e-13)
@@ -61,7 +61,7 @@ def _counted(tree: Any, method: str, integrator: str, eps: float, seconds: float
     if integrator == "cash_karp":
         one = run(tree, method, integrator=integrator, eps=eps, seconds=seconds)
         return one.first.evaluations, one.q[-1]
-    motion = Motion.of(tree, orderings.get(METHODS[method]))
+    motion = Motion.of(tree, orderings.get(order_of(method)))
     if integrator == "rosenbrock":
         record = Rosenbrock(eps)(motion.rates, motion.start(), seconds)
         return record.evaluations, record.y[-1, : record.y.shape[1] // 2]

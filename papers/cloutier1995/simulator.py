@@ -33,8 +33,16 @@ def kernel(
     format: str = "float64",
 ) -> kkt.Kernel:  # fmt: skip
     """qdd (m, n) from q, qd, tau by a method; ``solver`` is CRBM's."""
-    order = orderings.get(METHODS[method])
-    return kkt.compile(tree, order, format, solver=_solver(method, solver), bias=bias)
+    return kkt.compile(
+        tree, orderings.get(order_of(method)), format, solver=_solver(method, solver), bias=bias
+    )
+
+
+def order_of(method: str) -> str:
+    """The pivot order of a method; OrderError for an unknown one."""
+    if method not in METHODS:
+        raise kkt.OrderError(f"method {method!r}: is unknown; use {', '.join(METHODS)}")
+    return METHODS[method]
 
 
 def _solver(method: str, solver: str) -> str | None:
@@ -111,7 +119,7 @@ def run(
 ) -> Run:  # fmt: skip
     """Simulate; ``runs`` above 1 start an ulp apart.  Further options are those of simulate."""
     found = simulate(
-        tree, METHODS[method], "float64", integrator, seconds=seconds, eps=eps, runs=runs,
+        tree, order_of(method), "float64", integrator, seconds=seconds, eps=eps, runs=runs,
         seed=seed, solver=_solver(method, solver), bias=bias, **options,
     )  # fmt: skip
     return Run(tree, method, solver, found)
