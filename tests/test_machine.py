@@ -1,6 +1,7 @@
 """kkt.compile: the same bits however it is run, and the values that elimination gives."""
 
 import threading
+from functools import cache
 
 import mpmath
 import networkx as nx
@@ -55,7 +56,13 @@ TREES = {
 }
 
 
-def states(kernel, tree, m, seed=0):
+@cache
+def kernel_of(name, order, format, outputs=("qdd",)):
+    """Compiled once for all tests of this file."""
+    return kkt.compile(TREES[name](order), orderings.get(order), format, outputs=outputs)
+
+
+def states(kernel, m, seed=0):
     draw = np.random.default_rng(seed)
     x = kernel.configuration() + 0.2 * draw.normal(size=(m, kernel.nx))
     return x, draw.normal(size=(m, kernel.N)), draw.normal(size=(m, kernel.N))
@@ -71,26 +78,32 @@ def plain(kernel, x, qd, tau):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("name", TREES)
 def test_machine_code_gives_the_bits_of_a_plain_interpreter(name, order, format):
-    tree = TREES[name](order)
-    kernel = kkt.compile(tree, orderings.get(order), format)
+    """Of qdd alone in float32, and of all unknowns in float64."""
+    outputs = {"float64": ("qdd", "pdd", "f"), "float32": ("qdd",)}[format]
+    kernel = kernel_of(name, order, format, outputs)
     assert kernel.format == format and kernel.order == order and "machine code" in kernel.how
-    x, qd, tau = states(kernel, tree, 2 * kernel.lanes + 3)
+    x, qd, tau = states(kernel, 2 * kernel.lanes + 3)
     expected = plain(kernel, x, qd, tau)
     assert np.isfinite(expected).all() and expected.dtype == format
     x, qd, tau = (v.astype(format) for v in (x, qd, tau))
     for m in (1, 2, kernel.lanes, kernel.lanes + 1, len(x), len(x)):
-        assert np.array_equal(kernel(x[:m], qd[:m], tau[:m]), expected[:m])
-    for _ in range(3):  # by way of a desk from the second time on
+        assert np.array_equal(whole(kernel(x[:m], qd[:m], tau[:m]), m), expected[:m])
+    for _ in range(3):  # of qdd alone by way of a desk from the second time on
         one = kernel(x[1], qd[1], tau[1])
-        assert one.shape == (kernel.N,) and np.array_equal(one, expected[1])
+        assert np.array_equal(whole(one, 1)[0], expected[1])
+
+
+def whole(values, m):
+    """Outputs, one or several, as rows of numbers."""
+    values = values if isinstance(values, tuple) else (values,)
+    return np.concatenate([v.reshape(m, -1) for v in values], axis=1)
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8])
 def test_bits_do_not_depend_on_the_width_of_vectors(lanes):
-    tree = kkt.random_tree(6, 1, joints=ALL_JOINTS)
-    kernel = kkt.compile(tree, orderings.get("abm"))
-    x, qd, tau = states(kernel, tree, 13)
-    out = np.empty((13, kernel.N))
+    kernel = kernel_of("random", "abm", "float64", ("qdd", "pdd", "f"))
+    x, qd, tau = states(kernel, 13)
+    out = np.empty((13, len(kernel.straight.outputs)))
     assert kernel.native(lanes).run([x, qd, tau], out)
     assert np.array_equal(out, plain(kernel, x, qd, tau))
 
@@ -98,7 +111,7 @@ def test_bits_do_not_depend_on_the_width_of_vectors(lanes):
 def test_a_program_cut_into_functions_or_in_another_order_gives_the_same_bits():
     tree = kkt.random_tree(3, 0, joints=ALL_JOINTS)
     kernel = kkt.compile(tree, orderings.get("abm"), outputs=("f", "qdd"))
-    x, qd, tau = states(kernel, tree, 10)
+    x, qd, tau = states(kernel, 10)
     expected = plain(kernel, x, qd, tau)
     native = compiled(kernel.straight, np.float64, 4, kernel.fields.sizes, piece=60)
     assert native.pieces > 30
@@ -115,7 +128,7 @@ def test_a_program_cut_into_functions_or_in_another_order_gives_the_same_bits():
 @pytest.mark.parametrize("name", TREES)
 def test_values_are_those_of_elimination(name, order):
     tree = TREES[name](order)
-    kernel = kkt.compile(tree, orderings.get(order), outputs=("qdd", "pdd", "f"))
+    kernel = kernel_of(name, order, "float64", ("qdd", "pdd", "f"))
     draw = np.random.default_rng(3)
     for _ in range(3):
         q, qd, tau = draw.normal(size=(3, kernel.N))
@@ -200,7 +213,7 @@ def test_an_interpreted_float32_is_the_machine_s():
     """24 bits on a float64 carrier, program and all, but for the sines' own rounding."""
     tree, order = kkt.random_tree(5, 3, joints="prismatic+spherical+floating"), orderings.get("abm")
     machine, carried = (kkt.compile(tree, order, f) for f in ("float32", "p24"))
-    x, qd, tau = states(machine, tree, 4)
+    x, qd, tau = states(machine, 4)
     assert carried.operations["sin"] == 0
     assert np.array_equal(machine(x, qd, tau).astype(float), carried(x, qd, tau))
 
@@ -348,7 +361,7 @@ def test_what_is_wrong_is_one_sentence():
 def test_kernels_are_shared_between_threads():
     tree = kkt.random_tree(6, 9, joints=ALL_JOINTS)
     kernel = kkt.compile(tree, orderings.get("abm"))
-    x, qd, tau = states(kernel, tree, 40)
+    x, qd, tau = states(kernel, 40)
     expected, wrong = kernel(x, qd, tau), []
 
     def work(i):

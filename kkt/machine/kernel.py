@@ -16,19 +16,17 @@ from ..arithmetic.formats import Hardware
 from ..arithmetic.mixed import Mixed
 from ..errors import FormatError, ModelError, nearest
 from .configuration import Configuration
-from .emission import PIECE
 from .interpreter import Interpreter
 from .joint_space import SOLVERS
-from .native import LONGEST, Desk, Native, compiled, width
-from .program import Program, depth_first
+from .native import LONGEST, Desk, Native, compiled, processors, width
+from .program import Program
 from .states import Fields
-from .trace import OUTPUTS, program_of, recorder_for, system_to_trace, tape_of
-from .trigonometry import expanded
+from .trace import OUTPUTS, system_to_trace
+from .traced import Request, traced
 
 INPUTS = ("wrench",)
 BIASES = ("propagated", "inverse_dynamics")
 FEW, SHAPES = 512, 64  # states of a batch for which arrays are kept, and of how many sizes
-PRECISION = {"float64": 53, "float32": 24}
 
 
 def compile(
@@ -82,21 +80,14 @@ def compile(
         )
     system = system_to_trace(model)
     configuration = Configuration(system.tree, system.graph)
-    tape = tape_of(system, order)
-    wrench = "wrench" in inputs
     bias = bias if solver is None else "inverse_dynamics"
-    program = program_of(system, configuration, tape, chosen, tuple(outputs), wrench, solver, bias)
-    straight = program
-    if isinstance(chosen, Hardware):
-        recorder = recorder_for(chosen, program.inputs)
-        straight = expanded(program, recorder, PRECISION[chosen.name])
-        if len(straight) > PIECE:  # a shorter one fits into the fastest memory in any order
-            straight = depth_first(straight)
+    request = Request(tuple(outputs), "wrench" in inputs, solver, bias)
+    found = traced(system, configuration, order, chosen, request)
     tree = system.tree
     N = int(tree.offset[-1])
-    fields = Fields(tree.n, N, configuration.size, wrench, tuple(outputs))
-    name = tape.program.name if solver is None else f"{tape.program.name} + {solver}"
-    return Kernel(name, chosen, fields, configuration, program, straight)
+    fields = Fields(tree.n, N, configuration.size, request.wrench, request.outputs)
+    name = found.order if solver is None else f"{found.order} + {solver}"
+    return Kernel(name, chosen, fields, configuration, found.program, found.straight)
 
 
 @dataclass(frozen=True)
@@ -161,6 +152,8 @@ class Kernel:
         qd: ArrayLike,
         tau: ArrayLike | None = None,
         wrench: ArrayLike | None = None,
+        *,
+        threads: int | None = 1,
     ) -> Any:
         """The outputs at one state, or at m states, in the type that carries the format.
 
@@ -168,29 +161,33 @@ class Kernel:
         where it is an input, ``wrench`` (n, 6) [N m, N], both zero where None; each with m states
         in front, or without for all of them.  An output is qdd (N,), pdd or f (n, 6), inertia
         (N, N), with m in front; several are a tuple.  A pivot that is zero gives what IEEE
-        arithmetic gives.  Raises ModelError for a wrong shape or a number that is not finite.
+        arithmetic gives.  ``threads`` share a large batch, None: as many as there are processors;
+        the bits do not depend on it.  Raises ModelError for a wrong shape or a number that is not
+        finite.
         """
         try:  # arrays of a shape that came before: the shortest way
             free = self._desks[x.shape]  # type: ignore[union-attr]
             desk = free.pop()
         except (AttributeError, KeyError, IndexError):
-            return self._states(x, qd, tau, wrench)
+            return self._states(x, qd, tau, wrench, threads)
         try:
             if desk.takes(x, qd, tau, wrench):
                 return desk.out.copy()
         finally:
             free.append(desk)
-        return self._states(x, qd, tau, wrench)
+        return self._states(x, qd, tau, wrench, threads)
 
-    def _states(self, x: Any, qd: Any, tau: Any, wrench: Any) -> Any:
+    def _states(self, x: Any, qd: Any, tau: Any, wrench: Any, threads: int | None) -> Any:
         """One state or many, in whatever holds numbers."""
+        if threads is not None and (not isinstance(threads, int) or threads < 1):
+            raise ModelError(f"threads is {threads!r}; give 1 or more, or None for all processors")
         values = {"x": x, "qd": qd, "tau": tau, "wrench": wrench}
         arrays, many = self.fields.arrays(self.number.dtype, values)
         m = len(arrays[0])
         if self.in_machine_code:
             out: NDArray = np.empty((m, len(self.straight.outputs)), dtype=self.number.dtype)
             native = self.native(1 if many is None else self.lanes)
-            if not native.run(arrays, out):
+            if not native.run(arrays, out, threads or processors()):
                 self.fields.require_finite(arrays)
             if self.outputs == ("qdd",) and m <= FEW and len(self._desks) < SHAPES:
                 shapes = list(self.fields.given.values())

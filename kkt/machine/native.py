@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import astuple, dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import store
 from .driver import Shape
-from .emission import PIECE, Source, source_of
+from .emission import PIECE, source_of
 from .program import Program
 
 ALIGNMENT = 64  # bytes, of a row
 LONG = 100_000  # operations, from where on code is made in little time rather than to be fast
 LONGEST = 1_000_000  # that become machine code
+SHARE = 20_000_000  # operations, about a millisecond, for which a thread is worth its start
 
 
 @cache
@@ -29,11 +33,19 @@ def width() -> int:
     return 64 if has.get("avx512f") else 32 if has.get("avx") else 16
 
 
+def processors() -> int:
+    """How many this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 @dataclass(frozen=True)
 class Native:
     """Machine code of one program for one number of lanes."""
 
     lanes: int
+    length: int  # operations of a state
     pieces: int  # functions that the program is cut into
     rows: int  # of the work array
     outputs: int  # numbers of a state
@@ -42,11 +54,23 @@ class Native:
     function: Any  # of the address of a table
     engine: Any  # owns the code
 
-    def run(self, inputs: list[NDArray], out: NDArray) -> bool:
+    def run(self, inputs: list[NDArray], out: NDArray, threads: int = 1) -> bool:
         """Fill out (m, outputs) from arrays (m, ...), contiguous and of the program's number type.
 
-        False where an input is not finite.
+        A batch is shared among at most ``threads`` threads, each with its own work array, in runs
+        of whole vectors.  False where an input is not finite.
         """
+        m = len(out)
+        share = max(-(-m // threads), SHARE // self.length)
+        share += -share % self.lanes
+        if m <= share:
+            return self._run(inputs, out)
+        parts = [slice(i, i + share) for i in range(0, m, share)]
+        with ThreadPoolExecutor(len(parts)) as pool:
+            done = pool.map(lambda part: self._run([a[part] for a in inputs], out[part]), parts)
+            return all(list(done))
+
+    def _run(self, inputs: list[NDArray], out: NDArray) -> bool:
         work = _aligned(self.rows * self.lanes, self.constants.dtype)
         arrays = [*inputs, out, self.constants, work]
         table = np.array([*(a.ctypes.data for a in arrays), len(out)], dtype=np.int64)
@@ -99,33 +123,63 @@ class Desk:
 def compiled(
     program: Program, dtype: Any, lanes: int, given: tuple[int, ...], piece: int = PIECE
 ) -> Native:
-    """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs."""
+    """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs.
+
+    Code that was made before on a processor of this kind is read from the disk.
+    """
     shape = Shape("double" if dtype is np.float64 else "float", lanes, given)
-    source = source_of(program, shape, piece)
-    engine, address = _load(source, level=0 if len(program) > LONG else 1)
+    target, about = _target(level=0 if len(program) > LONG else 1)
+    name = store.key(
+        "code", about, astuple(shape), piece, program.inputs, program.op, program.a, program.b,
+        program.outputs, len(program.constants),
+    )  # fmt: skip
+    kept = store.read(name)
+    if kept is None:
+        source = source_of(program, shape, piece)
+        code = np.frombuffer(_object(source.text, target), dtype=np.uint8)
+        kept = {"code": code, "rows": np.array(source.rows), "pieces": np.array(source.pieces)}
+        store.write(name, kept)
+    engine, address = _load(kept["code"].tobytes(), target)
     constants = _aligned(1 + len(program.constants), dtype)
     constants[0] = 1
     constants[1:] = program.constants
     function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
+    pieces, rows = int(kept["pieces"]), int(kept["rows"])
     return Native(
-        lanes, source.pieces, source.rows, len(program.outputs), given, constants, function, engine
-    )
+        lanes, max(len(program), 1), pieces, rows, len(program.outputs), given, constants, function,
+        engine,
+    )  # fmt: skip
 
 
-def _load(source: Source, level: int) -> tuple[Any, int]:
-    """The engine and the address of ``run``; ``level`` is that of code generation alone."""
+def _target(level: int) -> tuple[Any, tuple[str, ...]]:
+    """LLVM for this processor, and in words; ``level`` is that of code generation alone."""
+    import llvmlite
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=level,
-        codemodel="jitdefault",
+    cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    triple = llvm.get_process_triple()
+    target = llvm.Target.from_triple(triple).create_target_machine(
+        cpu=cpu, features=features, opt=level, codemodel="jitdefault", jit=True
     )
-    module = llvm.parse_assembly(source.text)
-    engine = llvm.create_mcjit_compiler(module, target)
+    versions = llvmlite.__version__, ".".join(map(str, llvm.llvm_version_info))
+    return target, (*versions, triple, cpu, features, str(level))
+
+
+def _object(text: str, target: Any) -> bytes:
+    """A module's text as object code."""
+    import llvmlite.binding as llvm
+
+    return target.emit_object(llvm.parse_assembly(text))
+
+
+def _load(code: bytes, target: Any) -> tuple[Any, int]:
+    """The engine that holds object code, and the address of its function ``run``."""
+    import llvmlite.binding as llvm
+
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return engine, engine.get_function_address("run")
 

@@ -1,0 +1,100 @@
+"""The program of a tree and an order: traced once, and then kept by content."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arithmetic.formats import Format, Hardware
+from ..elimination.pivots import PivotSequence, as_sequence, plan
+from ..elimination.tape import Tape
+from ..system import System
+from . import store
+from .configuration import Configuration
+from .emission import PIECE
+from .program import Program, depth_first
+from .trace import program_of, recorder_for, tape_of
+from .trigonometry import expanded
+
+PRECISION = {"float64": 53, "float32": 24}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a program is asked to do, beside the tree and the order."""
+
+    outputs: tuple[str, ...]
+    wrench: bool
+    solver: str | None
+    bias: str
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A program as it is counted and as it is run, and the name of its order."""
+
+    order: str
+    program: Program
+    straight: Program
+
+
+def traced(
+    system: System, configuration: Configuration, order: Any, chosen: Format, request: Request
+) -> Traced:
+    """From the disk where the same was traced before; what is refused is never kept."""
+    if isinstance(order, str | Tape) or order is None or not isinstance(chosen, Hardware):
+        return _trace(system, configuration, order, chosen, request)
+    sequence = as_sequence(order, system.structure)  # once: a function need not repeat itself
+    name = _content(system, sequence, chosen, request)
+    kept = store.read(name)
+    if kept is not None:
+        return Traced(sequence.name, _program(kept, "program"), _program(kept, "straight"))
+    made = _trace(system, configuration, sequence, chosen, request)
+    store.write(name, {**_arrays(made.program, "program"), **_arrays(made.straight, "straight")})
+    return made
+
+
+def _trace(
+    system: System, configuration: Configuration, order: Any, chosen: Format, request: Request
+) -> Traced:
+    tape = tape_of(system, order)
+    program = program_of(
+        system, configuration, tape, chosen, request.outputs, request.wrench, request.solver,
+        request.bias,
+    )  # fmt: skip
+    straight = program
+    if isinstance(chosen, Hardware):
+        recorder = recorder_for(chosen, program.inputs)
+        straight = expanded(program, recorder, PRECISION[chosen.name])
+        if len(straight) > PIECE:  # a shorter one fits into the fastest memory in any order
+            straight = depth_first(straight)
+    return Traced(tape.program.name, program, straight)
+
+
+def _content(system: System, sequence: PivotSequence, chosen: Format, request: Request) -> str:
+    """A name that follows from all that a program follows from."""
+    tree, pattern = system.tree, system.pattern
+    met = plan(sequence, system.structure)
+    zeros = [getattr(pattern, letter) for letter in ("M", "Phi", "S", "Phi_one", "S_one", "a")]
+    return store.key(
+        "program", chosen.name, astuple(request), tree.parent, tree.joint, tree.axis, tree.R,
+        tree.p, tree.mass, tree.com, tree.inertia, tree.gravity, *system.state.S,
+        system.state.wrench,
+        *zeros, sequence.rules, sequence.links, met.graph.split, met.blocks, met.group, met.paired,
+    )  # fmt: skip
+
+
+def _arrays(program: Program, name: str) -> store.Arrays:
+    return {
+        f"{name}_{part}": np.asarray(getattr(program, part))
+        for part in ("inputs", "constants", "op", "a", "b", "outputs")
+    }
+
+
+def _program(kept: store.Arrays, name: str) -> Program:
+    inputs, *arrays = (
+        kept[f"{name}_{part}"] for part in ("inputs", "constants", "op", "a", "b", "outputs")
+    )
+    return Program(int(inputs), *arrays)

@@ -1,0 +1,156 @@
+"""Programs and machine code on disk, and batches shared among threads: the same bits always."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from helpers import ROOT
+
+import kkt
+import orderings
+from kkt.machine import native, store
+
+ABM = orderings.get("abm")
+TREE = kkt.random_tree(4, 3)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+def result(tree=TREE, order=ABM, **options):
+    kernel = kkt.compile(tree, order, **options)
+    m = np.arange(1.0, 20.0)[:, None] / 7
+    return kernel(m * np.ones(kernel.nx), m * m * np.ones(kernel.N), np.ones(kernel.N))
+
+
+def refuse(*_):
+    raise AssertionError("made again")
+
+
+def test_what_was_compiled_is_read_again(folder, monkeypatch):
+    first = result()
+    entries = set(folder.iterdir())
+    assert len(entries) == 2  # a program, and code for vectors
+    monkeypatch.setattr(native, "source_of", refuse)
+    monkeypatch.setattr("kkt.machine.traced.tape_of", refuse)
+    assert np.array_equal(result(), first) and set(folder.iterdir()) == entries
+
+
+def test_all_that_a_program_follows_from_is_in_its_name(folder):
+    heavier, turned = TREE.copy(), TREE.copy()
+    heavier.nodes[next(iter(heavier))]["mass"] *= 1.0 + 2.0**-52
+    turned.graph["gravity"] = (0.0, 0.1, -9.81)
+    f_ext = np.ones((4, 6))
+
+    def backward(structure):
+        return ABM(structure)
+
+    cases = [
+        lambda: result(),
+        lambda: result(heavier),
+        lambda: result(turned),
+        lambda: result(kkt.build(TREE, f_ext=f_ext)),
+        lambda: result(order=orderings.get("crbm")),
+        lambda: result(format="float32"),
+        lambda: result(bias="inverse_dynamics"),
+        lambda: result(order=orderings.get("crbm"), solver="cholesky"),
+        lambda: result(outputs=("f",)),
+    ]
+    made = [case() for case in cases]
+    entries = len(list(folder.iterdir()))
+    assert entries == 2 * len(cases)
+    assert all(np.array_equal(case(), value) for case, value in zip(cases, made, strict=True))
+    assert len(list(folder.iterdir())) == entries
+    result(order=backward)  # the same pivots by another function
+    assert len(list(folder.iterdir())) == entries
+
+
+@pytest.mark.parametrize("harm", ["cut", "empty", "changed", "other"])
+def test_an_entry_that_was_harmed_is_made_again(folder, harm):
+    first = result()
+    for path in folder.iterdir():
+        data = bytearray(path.read_bytes())
+        if harm == "cut":
+            data = data[: len(data) // 2]
+        elif harm == "empty":
+            data = bytearray()
+        elif harm == "changed":
+            data[len(data) // 2] ^= 1
+        else:
+            data = bytearray(b"text")
+        path.write_bytes(data)
+    assert np.array_equal(result(), first)
+    assert all(store.read(path.stem) for path in folder.iterdir())
+
+
+def test_a_folder_that_cannot_be_used_is_none(tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    file.write_text("")
+    open_to_all = tmp_path / "open"
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    for place in ("off", file, file / "below", open_to_all):
+        monkeypatch.setenv("PIVOTREE_CACHE", str(place))
+        assert store.folder() is None and store.read("name") is None
+        store.write("name", {"x": np.zeros(3)})
+    assert not list(open_to_all.iterdir())
+    monkeypatch.delenv("PIVOTREE_CACHE")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "x"))
+    assert store.folder() == tmp_path / "x" / "pivotree"
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "w"))
+    assert store.folder() == tmp_path / "w" / "pivotree"
+
+
+def test_what_was_longest_unread_makes_room(folder, monkeypatch):
+    monkeypatch.setattr(store, "ROOM", 5000)
+    for i in range(5):
+        store.write(f"entry{i}", {"x": np.zeros(200)})
+        for j in range(i + 1):
+            path = folder / f"entry{j}.npz"
+            if path.exists():
+                os.utime(path, (100 + j, 100 + j))
+    left = {path.stem for path in folder.iterdir()}
+    assert "entry4" in left and "entry0" not in left
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 5000
+
+
+SCRIPT = """
+import sys, kkt, orderings
+kernel = kkt.compile(kkt.chain(3), orderings.get("abm"))
+sys.stdout.write(kernel([0.1, 0.2, 0.3], [1, 2, 3], [3, 2, 1]).tobytes().hex())
+"""
+
+
+def test_two_processes_share_a_folder(folder):
+    command = [sys.executable, "-c", SCRIPT]
+    running = [
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    told = [process.communicate(timeout=100)[0] for process in running]
+    here = kkt.compile(kkt.chain(3), ABM)([0.1, 0.2, 0.3], [1, 2, 3], [3, 2, 1])
+    assert told == [here.tobytes().hex()] * 2
+    assert len(list(folder.iterdir())) == 2
+
+
+@pytest.mark.parametrize("format", ["float64", "float32"])
+def test_threads_do_not_change_bits(format, monkeypatch):
+    monkeypatch.setattr(native, "SHARE", 1)  # every run of whole vectors is worth a thread
+    kernel = kkt.compile(TREE, ABM, format)
+    draw = np.random.default_rng(0)
+    x, qd, tau = draw.normal(size=(3, 101, kernel.N))
+    expected = kernel(x, qd, tau)
+    for threads in (1, 2, 3, 7, 1000, None):
+        assert np.array_equal(kernel(x, qd, tau, threads=threads), expected)
+    qd[77, 1] = np.inf
+    with pytest.raises(kkt.ModelError, match=r"holds inf at \[1\], state 77"):
+        kernel(x, qd, tau, threads=4)
+    for wrong in (0, -1, 1.5, "2"):
+        with pytest.raises(kkt.ModelError, match="give 1 or more"):
+            kernel(x, qd, threads=wrong)
