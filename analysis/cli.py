@@ -1,4 +1,4 @@
-"""The command line: ``pivotree compare``, ``solve``, ``spy``, ``figure``, ``blame``,
+"""The command line: ``pivotree compare``, ``solve``, ``spy``, ``figure``, ``blame``, ``export``,
 ``report``, ``list``, ``counts``, ``prove``, ``explore``, ``simulate``, ``reproduce``,
 ``orders``.
 
@@ -193,6 +193,17 @@ def parser() -> argparse.ArgumentParser:
     simulate.add_argument("--state", default="float64", help="number type of the integrator")
     simulate.add_argument("--json", action="store_true", help="print one JSON document")
     simulate.add_argument("-o", "--output", metavar="DIR", help="write the picture of the steps")
+
+    export = commands.add_parser("export", help="forward dynamics by an order, as portable C")
+    _add_model(export, state=False)
+    export.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
+    export.add_argument("--format", default="float64", help="float64 or float32")
+    languages = export.add_mutually_exclusive_group(required=True)
+    languages.add_argument("--c", action="store_true", help="one file of C99 and its header")
+    export.add_argument("--outputs", default="qdd", metavar="A,B", help="of qdd, pdd, f, inertia")
+    export.add_argument("--wrench", action="store_true", help="wrenches on bodies are an input")
+    export.add_argument("--name", help="of the function; from the model and the order if not given")
+    export.add_argument("-o", "--output", required=True, metavar="FILE.c", help="and FILE.h beside")
 
     reproduce = commands.add_parser("reproduce", help="what the papers print, beside ours")
     reproduce.add_argument(

@@ -34,7 +34,7 @@ class Source:
 def source_of(program: Program, shape: Shape, piece: int) -> Source:
     """The module of a program; its function ``run`` is what :mod:`kkt.machine.native` calls."""
     parts = -(-len(program) // piece) or 1
-    work, rows = _rows(program, parts, piece)
+    work, rows = rows_of(program, parts, piece)
     text = [f"declare {shape.type} @llvm.sqrt.{shape.suffix}({shape.type})"]
     for part in range(parts):
         text += _piece(program, shape, part, piece, work)
@@ -42,7 +42,7 @@ def source_of(program: Program, shape: Shape, piece: int) -> Source:
     return Source("\n".join(text), rows, parts)
 
 
-def _rows(program: Program, parts: int, piece: int) -> tuple[list[int], int]:
+def rows_of(program: Program, parts: int, piece: int) -> tuple[list[int], int]:
     """The row of each operation's result that a later piece reads, -1 for others; and how many."""
     T, first = len(program), program.first
     made = np.arange(T) // piece

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -15,10 +17,12 @@ from ..arithmetic.binary import Binary
 from ..arithmetic.formats import Hardware
 from ..arithmetic.mixed import Mixed
 from ..errors import FormatError, ModelError, nearest
+from ..files import write_whole
 from .configuration import Configuration
 from .interpreter import Interpreter
 from .joint_space import SOLVERS
 from .native import LONGEST, Desk, Native, compiled, processors, width
+from .portable import Portable, identifier
 from .program import Program
 from .states import Fields
 from .trace import OUTPUTS, system_to_trace
@@ -207,6 +211,32 @@ class Kernel:
                 dtype, sizes = self.number.dtype, self.fields.sizes
                 self._made[lanes] = compiled(self.straight, dtype, lanes, sizes)
             return self._made[lanes]
+
+    def export_c(self, path: str | Path, name: str | None = None) -> tuple[Path, Path]:
+        """Write the program as portable C99: a file FILE.c and its header FILE.h, both returned.
+
+        ``name`` is that of the function, from the model and the order where None.  Results have
+        the bits of this kernel's wherever C keeps to IEEE arithmetic, which the file checks.
+        Raises FormatError for a format that C does not have, ModelError for a name that it cannot
+        have, and OSError.
+        """
+        if not isinstance(self.number, Hardware):
+            raise FormatError(f"export: C has no {self.format}; compile in float64 or float32")
+        tree, place = self.places.tree, Path(path)
+        if place.suffix != ".c" or not re.fullmatch(r"[\w.+ -]+", place.name):
+            raise ModelError(
+                f"export: {place.name!r} cannot be included by a program in C; give FILE.c, of "
+                "letters, digits and . _ + -"
+            )
+        header = place.with_suffix(".h")
+        chosen = identifier(tree.name, self.order) if name is None else name
+        written = Portable(
+            chosen, tree.name, self.order, self.format, self.fields, tuple(map(str, tree.names)),
+            self.straight,
+        )  # fmt: skip
+        write_whole(header, written.header())
+        write_whole(place, written.source(header.name))
+        return place, header
 
     # -- joint positions --------------------------------------------------------------------------
 

@@ -32,6 +32,16 @@ class Fields:
         """Numbers of one state in each input."""
         return tuple(int(np.prod(shape)) for shape in self.given.values())
 
+    @property
+    def made(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of all outputs that there are."""
+        n, N = self.n, self.N
+        return {"qdd": (N,), "pdd": (n, 6), "f": (n, 6), "inertia": (N, N)}
+
+    def size_of(self, output: str) -> int:
+        """Numbers of one state in an output."""
+        return int(np.prod(self.made[output]))
+
     def arrays(self, dtype: Any, values: dict[str, Any]) -> tuple[list[NDArray], int | None]:
         """Arrays (m, ...), contiguous, and m; arrays (1, ...) and None for one state.
 
@@ -82,13 +92,10 @@ class Fields:
 
     def shaped(self, values: NDArray, one: bool) -> Any:
         """The outputs (m, all numbers) apart: an array for one output, a tuple for several."""
-        shapes = {
-            "qdd": (self.N,), "pdd": (self.n, 6), "f": (self.n, 6), "inertia": (self.N, self.N)
-        }  # fmt: skip
         first, parts = 0, []
         for name in self.outputs:
-            size = int(np.prod(shapes[name]))
-            part = values[:, first : first + size].reshape(len(values), *shapes[name])
+            size = self.size_of(name)
+            part = values[:, first : first + size].reshape(len(values), *self.made[name])
             parts.append(part[0] if one else part)
             first += size
         return parts[0] if len(parts) == 1 else tuple(parts)
