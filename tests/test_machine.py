@@ -328,9 +328,15 @@ def test_what_is_wrong_is_one_sentence():
     kernel = kkt.compile(tree, order)
     x, qd = kernel.configuration(), np.zeros(kernel.N)
     kernel(x, qd)
+    for other in (x.tolist(), x.astype(">f8"), np.stack([x, 0 * x], 1)[:, 0], x[::-1].copy()[::-1]):
+        assert np.array_equal(kernel(other, qd), kernel(x, list(qd)))
+    single = x.astype(np.float32)
+    assert np.array_equal(kernel(single, qd), kernel(single.astype(float), qd))
     for arguments, told in (
         ((x[1:], qd), "field 'x' has shape"),
         ((x[None, None], qd), "field 'x' has shape"),
+        ((x, qd[:1]), "field 'qd' has shape"),
+        ((x, qd, 1.0), "field 'tau' has shape"),
         ((x, qd * np.nan), "field 'qd' holds nan at"),
         ((np.stack([x, x * np.inf]), qd), "state 1; give finite"),
         ((np.stack([x] * 3), np.stack([qd] * 2)), "has 2 states, and another 3"),

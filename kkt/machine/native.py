@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass
 from functools import cache
@@ -118,6 +118,33 @@ class Desk:
         except AttributeError:  # no arrays
             return False
         return not self.function(self.address)
+
+
+def single(
+    native: Native, shapes: Sequence[tuple[int, ...]]
+) -> Callable[[Any, Any, Any], NDArray | None]:
+    """A function of x, qd and tau of one state, to the outputs; wrenches are zero.
+
+    It raises TypeError or ValueError unless they are arrays of the right shapes and number type,
+    which assignment to a memoryview checks, and is None where one is not finite.  It is for one
+    thread at a time.
+    """
+    desk = Desk(native, shapes, None)
+    held: list[Any] = [memoryview(array) for array in (desk.x, desk.qd, desk.tau, desk.zero)]
+    x_here, qd_here, tau_here, none = held
+    whole, address, copied = slice(None), desk.address, desk.out.copy
+    # a short program is over before another thread could be given the interpreter's lock
+    kind = ctypes.PYFUNCTYPE if native.length <= LONG else ctypes.CFUNCTYPE
+    bare: Any = ctypes.cast(native.function, ctypes.c_void_p).value
+    function = kind(ctypes.c_int64, ctypes.c_void_p)(bare)
+
+    def outputs(x: Any, qd: Any, tau: Any, owner: Desk = desk) -> NDArray | None:
+        x_here[whole] = x
+        qd_here[whole] = qd
+        tau_here[whole] = none if tau is None else tau
+        return None if function(address) else copied()
+
+    return outputs
 
 
 def compiled(
