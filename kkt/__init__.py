@@ -5,11 +5,14 @@
 >>> kkt.eliminate(system, orderings.get("abm"), "float32").qdd
 """
 
+from .arrays import tree_from_arrays
 from .blocks import Block, BlockIndex, Structure
 from .default_state import default_state
+from .elimination.array_plans import leaf_to_root, plan_from_arrays
 from .elimination.certify import Certified, certify
 from .elimination.conditioning import Conditioning, conditioning
 from .elimination.eliminate import eliminate, joint_space_inertia
+from .elimination.large import LargeSolution, solve_large
 from .elimination.pivots import PivotSequence, Rules, plan
 from .elimination.record import Elimination, Refinement, StepRecord
 from .elimination.substitution import InverseDynamics, inverse_dynamics
@@ -63,6 +66,7 @@ __all__ = [
     "InertiaWarning",
     "InverseDynamics",
     "Kernel",
+    "LargeSolution",
     "Loop",
     "LoopError",
     "LoopWarning",
@@ -103,19 +107,23 @@ __all__ = [
     "humanoid",
     "inverse_dynamics",
     "joint_space_inertia",
+    "leaf_to_root",
     "load",
     "new_tree",
     "plan",
+    "plan_from_arrays",
     "quadruped",
     "random_tree",
     "random_turns",
     "read_model",
     "read_urdf",
     "rr_arm",
+    "solve_large",
     "star",
     "symbolic",
     "tilted",
     "trace",
+    "tree_from_arrays",
     "two_link",
     "write_model",
 ]

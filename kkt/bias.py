@@ -6,6 +6,10 @@ import numpy as np
 
 from .spatial import Array, cross_force, cross_motion, matvec, transpose
 from .tree import levels
+from .tree_kernels import breadth_first
+from .tree_kernels import velocities as compiled_velocities
+
+MANY = 1000  # bodies from which on a compiled loop is worth its loading
 
 
 def joint_rates(S: Array, owner: Array, column: Array, qd: Array, n: int) -> Array:
@@ -19,6 +23,8 @@ def joint_rates(S: Array, owner: Array, column: Array, qd: Array, n: int) -> Arr
 
 def velocities(parent: Array, Phi: Array, rates: Array) -> Array:
     """Spatial velocities v_k = Phi* v_parent + S_k qd_k (n, 6)."""
+    if len(parent) >= MANY and rates.dtype == Phi.dtype == np.float64:
+        return compiled_velocities(breadth_first(parent)[0], parent, Phi, rates)
     v = rates + 0
     for level in levels(parent)[1:]:
         up = parent[level]

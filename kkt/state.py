@@ -32,7 +32,7 @@ class State:
     parent: NDArray[np.int64]  # (n,) index of the parent, -1 for a root
     R: Floats  # (n, 3, 3) orientation of the joint frame in the parent's
     p: Floats  # (n, 3) its origin in the parent's frame [m]
-    S: tuple[Floats, ...]  # (n,) of (6, N_k) motion subspaces
+    S: Subspaces  # (n,) of (6, N_k) motion subspaces
     mass: Floats  # (n,) [kg]
     com: Floats  # (n, 3) [m]
     inertia: Floats  # (n, 3, 3) about the centre of mass [kg m^2]
@@ -73,20 +73,35 @@ def state_of(
     )  # fmt: skip
 
 
-def kinematics(
-    tree: BodyTree, q: Floats, qd: Floats
-) -> tuple[Floats, Floats, tuple[Floats, ...], Floats]:
+class Subspaces(Sequence[Floats]):
+    """The (6, N_k) motion subspaces of all bodies, as views of their columns side by side."""
+
+    def __init__(self, columns: Floats, offset: NDArray[np.int64]) -> None:
+        self.columns = columns  # (N, 6)
+        self.offset = offset  # (n + 1,)
+
+    def __len__(self) -> int:
+        return len(self.offset) - 1
+
+    def __getitem__(self, k: Any) -> Any:
+        k = range(len(self))[k]
+        if isinstance(k, range):
+            return tuple(self[i] for i in k)
+        return self.columns[self.offset[k] : self.offset[k + 1]].T
+
+
+def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, Subspaces, Floats]:
     """Poses R (n,3,3), p (n,3), motion subspaces S and S° qd (n,6) at q, qd (N,)."""
     R, p = tree.R.copy(), tree.p.copy()
     bias = np.zeros((tree.n, 6))
-    subspaces: list[Floats] = [np.zeros((6, 0))] * tree.n
+    columns = np.zeros((int(tree.offset[-1]), 6))
     kinds = np.array(tree.joint)
     for kind in sorted(set(tree.joint)):
         bodies = np.flatnonzero(kinds == kind)
         if kind == GENERAL:
             for k in bodies.tolist():
-                subspaces[k] = tree.S[k]
                 qk = q[tree.offset[k] : tree.offset[k + 1]]
+                columns[tree.offset[k] : tree.offset[k + 1]] = tree.S[k].T
                 if qk.any():
                     turn, shift = exponential(matvec(tree.S[k], qk))
                     p[k] = tree.p[k] + matvec(tree.R[k], shift)
@@ -98,11 +113,10 @@ def kinematics(
         turn, shift = joint.pose(axis, q[take])
         R[bodies] = matmul(tree.R[bodies], turn)
         p[bodies] = tree.p[bodies] + matvec(tree.R[bodies], shift)
-        for k, S in zip(bodies.tolist(), joint.subspace(axis, q[take]), strict=True):
-            subspaces[k] = S
+        columns[take] = np.swapaxes(joint.subspace(axis, q[take]), 1, 2)
         if kind == "universal":
             bias[bodies] = universal_bias(axis, q[take], qd[take])
-    return R, p, tuple(subspaces), bias
+    return R, p, Subspaces(columns, tree.offset), bias
 
 
 def _vector(field: str, value: Any, length: int) -> Floats:

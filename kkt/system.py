@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .bias import bias, joint_rates, velocities
+from .bias import MANY, bias, joint_rates, velocities
 from .blocks import BlockIndex, Structure, Tie
 from .closures import closures, constraint_rows
 from .errors import ModelError
@@ -25,6 +25,7 @@ from .redundancy import require_independent
 from .spatial import Array, force_transform, skew, spatial_inertia
 from .state import State, coordinates, kinematics, state_of
 from .tree import BodyTree, compile_tree
+from .tree_kernels import matrix as compiled_matrix
 
 LAYOUTS = ("kind", "body")
 
@@ -63,10 +64,10 @@ def assemble(state: State, number: Callable[[Any], Any] | None = None) -> Entrie
         return np.array([*flat, None], dtype=object)[:-1].reshape(x.shape)
 
     n = len(state.names)
-    dof = np.array([S.shape[1] for S in state.S])
+    dof = np.diff(state.S.offset)
     owner = np.repeat(np.arange(n), dof)
-    column = np.concatenate([np.arange(d) for d in dof]).astype(np.int64)
-    S = cast(np.concatenate([S.T for S in state.S]) if n else np.zeros((0, 6)))
+    column = _ragged(np.zeros(n, dtype=np.int64), dof)
+    S = cast(state.S.columns)
     M = spatial_inertia(cast(state.mass), cast(state.com), cast(state.inertia))
     Phi = force_transform(cast(state.R), cast(state.p))
     rates = joint_rates(S, owner, column, cast(state.qd), n)
@@ -128,7 +129,7 @@ def pattern_of(
         R, p, S, _ = kinematics(tree, q, np.zeros(N))
         Phis.append(_transform_pattern(R != 0.0, p != 0.0))
         ones_in_Phi.append(force_transform(R, np.zeros_like(p)) == 1.0)
-        Ss.append(np.concatenate([*(x.T for x in S), np.zeros((0, 6))]))
+        Ss.append(S.columns)
         G, one = _constraint_pattern(tree, R, p, loops)
         Gs.append(G)
         ones_in_G.append(one)
@@ -187,7 +188,7 @@ def _inertia_pattern(tree: BodyTree) -> NDArray[np.bool_]:
 class System:
     """Equation (4), or (6), of one tree in one state."""
 
-    graph: nx.DiGraph
+    graph: nx.DiGraph  # without bodies where the tree was built from arrays
     tree: BodyTree
     state: State
     structure: Structure
@@ -217,6 +218,13 @@ class System:
     @cached_property
     def matrix(self) -> sp.csc_array:
         """(size) square, symmetric, indefinite; both triangles stored."""
+        if self.tree.n >= MANY and self.layout == "kind" and not self.loops:
+            pointer, row, value = compiled_matrix(
+                self.tree.parent, self.tree.offset,
+                self.pattern.M, self.pattern.Phi, self.pattern.S,
+                self.entries.M, self.entries.Phi, self.entries.S,
+            )  # fmt: skip
+            return sp.csc_array((value, row, pointer), shape=(self.size,) * 2)
         indptr, indices, source = self._places
         return sp.csc_array((self._values()[source], indices, indptr), shape=(self.size,) * 2)
 
@@ -322,7 +330,7 @@ class System:
 
 
 def build(
-    tree: nx.DiGraph,
+    tree: nx.DiGraph | BodyTree,
     q: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
     qd: ArrayLike | None = None,
     tau: ArrayLike | None = None,
@@ -333,6 +341,7 @@ def build(
 ) -> System:
     """Equation (4) of a tree (``layout="body"``: equation (6)) at one state.
 
+    ``tree`` is a graph, or from :func:`kkt.tree_from_arrays` where it is large.
     ``q``, ``qd``, ``tau`` have length N [rad or m; per s; N m or N]; ``f_ext`` is (n, 6), moment
     first, on each body at its joint origin.  ``loops`` are cut joints and contacts
     (:mod:`kkt.loops`).  What is None comes from ``tree.graph``, else zero.
@@ -341,7 +350,11 @@ def build(
     """
     if layout not in LAYOUTS:
         raise ModelError(f"layout {layout!r} is unknown; use 'kind' for (4) or 'body' for (6)")
-    compiled = compile_tree(tree)
+    if isinstance(tree, BodyTree):
+        compiled, tree = tree, nx.DiGraph(name=tree.name, gravity=tuple(tree.gravity.tolist()))
+        tree.graph.update(q=q, qd=qd, tau=tau)  # what a refresh starts from
+    else:
+        compiled = compile_tree(tree)
     position = coordinates(compiled, tree, q)
     closed = checked_loops(tree.graph.get("loops", ()) if loops is None else loops, compiled.names)
     state = state_of(compiled, tree, position, qd, tau, f_ext, closed)

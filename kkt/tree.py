@@ -225,7 +225,7 @@ def compile_tree(tree: nx.DiGraph) -> BodyTree:
         inertia=_stack(names, data, "inertia", (3, 3), np.zeros((3, 3))),
         gravity=checked("tree", "gravity", tree.graph.get("gravity", STANDARD_GRAVITY), (3,)),
     )
-    _check_values(compiled)
+    check_values(compiled)
     return compiled
 
 
@@ -279,21 +279,25 @@ def _axes(
         shape = (3,) if wanted == 1 else (2, 3)
         value = checked(f"body {names[k]!r}", "axis", data[k].get("axis"), shape)
         axis[k, :wanted] = value
+    return unit_axes(axis, names, joint)
+
+
+def unit_axes(axis: Floats, names: tuple[Hashable, ...], joint: tuple[str, ...]) -> Floats:
+    """Axes (n, 2, 3) at unit length, those that the joints have; raises ModelError."""
     length = np.sqrt((axis * axis).sum(-1))
-    for k, kind in enumerate(joint):
-        wanted = 0 if kind == GENERAL else TYPES[kind].axes
-        if (length[k, :wanted] == 0.0).any():
-            raise ModelError(
-                f"body {names[k]!r}: field 'axis' is zero; give a direction, such as 0 0 1"
-            )
-    if length.size:
-        two = [k for k, kind in enumerate(joint) if kind == "universal"]
-        for k in two:
-            if np.abs(np.cross(*axis[k])).max() <= 1e-12 * length[k].prod():
-                raise ModelError(
-                    f"body {names[k]!r}: field 'axis' holds two parallel axes; "
-                    "a universal joint needs two directions"
-                )
+    count = {kind: 0 if kind == GENERAL else TYPES[kind].axes for kind in set(joint)}
+    wanted = np.array([count[kind] for kind in joint], dtype=np.int64)
+    for k in np.flatnonzero(((length == 0.0) & (np.arange(2) < wanted[:, None])).any(axis=1)):
+        raise ModelError(
+            f"body {names[k]!r}: field 'axis' is zero; give a direction, such as 0 0 1"
+        )
+    two = np.flatnonzero(wanted == 2)
+    between = np.abs(np.cross(axis[two, 0], axis[two, 1])).max(axis=1, initial=0.0)
+    for k in two[between <= 1e-12 * length[two].prod(axis=1)]:
+        raise ModelError(
+            f"body {names[k]!r}: field 'axis' holds two parallel axes; "
+            "a universal joint needs two directions"
+        )
     # an axis that is unit to rounding stays as it is given
     scale = np.where((length == 0.0) | (np.abs(length - 1.0) <= 4e-16), 1.0, length)
     return axis / scale[..., None]
@@ -313,7 +317,9 @@ def _subspace(name: Hashable, data: dict[str, Any]) -> Floats:
     return S
 
 
-def _check_values(tree: BodyTree) -> None:
+def check_values(tree: BodyTree) -> None:
+    """Masses, inertias and placements; raises ModelError, warns InertiaWarning."""
+
     def body(k: np.integer) -> str:
         return f"body {tree.names[k]!r}"
 

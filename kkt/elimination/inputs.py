@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,7 +27,7 @@ class InputSlots:
     names: tuple[Hashable, ...]  # (n,) bodies of the tree
     parent: NDArray[np.int64]  # (n,)
     dof: NDArray[np.int64]
-    subspaces: tuple[NDArray, ...]  # S_k of the state that the tape is made from
+    subspaces: Sequence[NDArray]  # S_k of the state that the tape is made from
     integers: tuple[int, ...] = ()
     unknowns: tuple[str, ...] = ()  # those that are inputs
     near: NDArray[np.bool_] | None = None  # (n,) joints that all but share their parent's centre
@@ -169,7 +169,7 @@ class InputSlots:
         rows = self.pattern.Phi[k, :3, 3:].any(axis=1)
         return set(np.flatnonzero(~rows).tolist()) if rows.any() else set()
 
-    def moved_joint(self, subspaces: tuple[NDArray, ...]) -> Hashable | None:
+    def moved_joint(self, subspaces: Sequence[NDArray]) -> Hashable | None:
         """A body whose S has turned, so that other rows than the tape's should be solved for."""
         for k, name in enumerate(self.names):
             now = subspaces[k]

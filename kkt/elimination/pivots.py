@@ -22,7 +22,7 @@ from ..blocks import FC, FJ, KINDS, LAM, OF_BODIES, PDD, QDD, Block, F, Structur
 from ..errors import OrderError, PivotreeError
 
 # Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
-_PRIORITY = {PDD: 0, F: 1, FJ: 1, FC: 2, QDD: 3, LAM: 4}
+PRIORITY = (0, 3, 1, 1, 2, 4)  # of pdd, qdd, f, fJ, fC, lam
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Struct
     numbers += _left_to_the_end(numbers, structure)
     graph = BlockGraph(structure, split)
     blocks, group, paired = _inside_brackets(numbers, graph, sequence.name)
-    _check_complete(blocks, group, graph, sequence.name)
+    check_complete(blocks, group, graph, sequence.name)
     return Plan(sequence, graph, blocks, group, paired)
 
 
@@ -360,7 +360,7 @@ def _inside_brackets(
                     pairs.append((b, mate) if kinds[b] == PDD else (mate, b))
             else:
                 single.append(b)
-        single.sort(key=lambda b: _PRIORITY[kinds[b]])
+        single.sort(key=lambda b: PRIORITY[kinds[b]])
         for x, z in pairs:
             blocks += (x, z)
             paired += (True, False)
@@ -379,9 +379,10 @@ def _named_twice(block: Block, step: int, name: str) -> str:
     return f"order {name!r}: eliminates {block} twice, again at step {step}; name every block once"
 
 
-def _check_complete(
+def check_complete(
     blocks: NDArray[np.int64], group: NDArray[np.int64], graph: BlockGraph, name: str
 ) -> None:
+    """Raise OrderError where a block is named twice, is none of this form, or is left out."""
     times = np.bincount(blocks, minlength=graph.count)
     if (times > 1).any():
         twice = int(np.flatnonzero(times > 1)[0])

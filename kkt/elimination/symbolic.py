@@ -123,18 +123,15 @@ def symbolic(plan: Plan) -> SymbolicFactor:
     count = len(plan.blocks)
     where = np.full(graph.count, -1, dtype=np.int64)
     where[plan.blocks] = np.arange(count)
-    ends = np.sort(where[graph.edges], axis=0)
-    order = np.argsort(ends[0], kind="stable")
-    pointer = np.searchsorted(ends[0][order], np.arange(count + 1))
+    pointer, later = kernels.adjacency(where, graph.edges[0], graph.edges[1], count)
     diagonal = graph.diagonal[plan.blocks]
     pivot, parent, column_pointer, column_index, zero = kernels.eliminate(
-        pointer, ends[1][order], diagonal, plan.paired
+        pointer, later, diagonal, plan.paired
     )
     if zero >= 0:
         raise OrderError(_refusal(plan, int(zero)))
-    column = np.repeat(np.arange(count), np.diff(column_pointer))
-    column_index = column_index[np.lexsort((column_index, column))]
-    return SymbolicFactor(plan, pivot, parent, column_pointer, column_index, ends.shape[1])
+    kernels.sort_columns(column_pointer, column_index)
+    return SymbolicFactor(plan, pivot, parent, column_pointer, column_index, len(later))
 
 
 def _refusal(plan: Plan, position: int) -> str:

@@ -33,6 +33,40 @@ def _gather(t, pointer, later, head, link, value, mark, out, filled):  # pragma:
 
 
 @njit(cache=True)
+def adjacency(where, first, second, count):  # pragma: no cover
+    """Edges between blocks as later neighbours of each position: pointers and indices."""
+    pointer = np.zeros(count + 1, dtype=np.int64)
+    for e in range(len(first)):
+        pointer[min(where[first[e]], where[second[e]]) + 1] += 1
+    for t in range(count):
+        pointer[t + 1] += pointer[t]
+    cursor = pointer[:-1].copy()
+    later = np.empty(len(first), dtype=np.int64)
+    for e in range(len(first)):
+        a, b = where[first[e]], where[second[e]]
+        low = min(a, b)
+        later[cursor[low]] = max(a, b)
+        cursor[low] += 1
+    return pointer, later
+
+
+@njit(cache=True)
+def sort_columns(pointer, index):  # pragma: no cover
+    """Ascending indices in every column, in place."""
+    for t in range(len(pointer) - 1):
+        start, end = pointer[t], pointer[t + 1]
+        if end - start > 32:
+            index[start:end] = np.sort(index[start:end])
+            continue
+        for i in range(start + 1, end):
+            value, j = index[i], i
+            while j > start and index[j - 1] > value:
+                index[j] = index[j - 1]
+                j -= 1
+            index[j] = value
+
+
+@njit(cache=True)
 def eliminate(pointer, later, diagonal, paired):  # pragma: no cover
     """Eliminate on structure; extra edges wait in linked lists at their earlier end."""
     count = len(pointer) - 1

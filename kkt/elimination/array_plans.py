@@ -1,0 +1,79 @@
+"""Orders as arrays: plans of a million bodies without a Python object for each block."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..blocks import FC, FJ, PDD, QDD, F, Structure
+from ..errors import OrderError
+from ..tree_kernels import breadth_first, children_first
+from .pivots import PRIORITY, BlockGraph, PivotSequence, Plan, Rules, check_complete
+
+
+def plan_from_arrays(
+    structure: Structure,
+    kind: ArrayLike,
+    body: ArrayLike,
+    group: ArrayLike,
+    *,
+    name: str = "order",
+    rules: Rules | None = None,
+) -> Plan:
+    """The plan that :func:`kkt.plan` makes of a list of groups of blocks, from arrays of integers.
+
+    Block t, of the body with index ``body[t]`` and the kind that stands at ``kind[t]`` in
+    ("pdd", "qdd", "f", "fJ", "fC"), is in group ``group[t]``; groups ascend.  Joints of no
+    freedom may be named or left out.  Raises LoopError for closed loops, and OrderError where
+    arrays disagree, a block is unknown, eliminated twice, or left out.
+    """
+    structure.require_tree("plan_from_arrays")
+    kinds, bodies, groups = (np.asarray(x) for x in (kind, body, group))
+    shapes = {x.shape for x in (kinds, bodies, groups)}
+    if len(shapes) > 1 or kinds.ndim != 1 or any(x.dtype.kind not in "iu" for x in (kinds, bodies)):
+        raise OrderError(f"order {name!r}: kind, body and group must be integers, equally many")
+    outside = (kinds < PDD) | (kinds > FC) | (bodies < 0) | (bodies >= structure.n)
+    if outside.any():
+        t = int(np.flatnonzero(outside)[0])
+        raise OrderError(
+            f"order {name!r}: block {t} is kind {kinds[t]} of body {bodies[t]}; kinds run from 0 "
+            f"to {FC}, bodies from 0 to {structure.n - 1}"
+        )
+    if (np.diff(groups) < 0).any():
+        raise OrderError(f"order {name!r}: groups must ascend")
+    graph = BlockGraph(structure, bool((kinds >= FJ).any()))
+    blocks = kinds.astype(np.int64) * structure.n + bodies
+    blocks, groups = _inside_groups(blocks, groups, graph)
+    paired = np.zeros(len(blocks), dtype=np.bool_)
+    paired[:-1] = (graph.partner[blocks[:-1]] == blocks[1:]) & (groups[:-1] == groups[1:])
+    check_complete(blocks, groups, graph, name)
+    return Plan(PivotSequence((), name, rules=rules or Rules()), graph, blocks, groups, paired)
+
+
+def _inside_groups(
+    blocks: NDArray[np.int64], groups: NDArray, graph: BlockGraph
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Blocks in the order of elimination, pairs first in every group; groups from 0."""
+    present = (graph.size[blocks] > 0) | (graph.kind[blocks] == F)  # an absent f is an error, kept
+    blocks, groups = blocks[present], groups[present]
+    _, groups = np.unique(groups, return_inverse=True)
+    at = np.full(graph.count, -1, dtype=np.int64)
+    at[blocks] = groups
+    partner = graph.partner[blocks]
+    mate = (partner >= 0) & (at[partner] == groups)
+    lead = np.where(mate, np.minimum(blocks, partner), 0)  # names the pair
+    where = np.zeros(graph.count, dtype=np.int64)
+    where[blocks] = np.arange(len(blocks))
+    kind = graph.kind[blocks]
+    second = np.where(mate, (kind == F) | (kind == QDD), 0)
+    rank = np.where(mate, -1, np.array(PRIORITY)[kind])
+    order = np.lexsort((second, np.where(mate, where[lead], 0), rank, groups))
+    return blocks[order], groups[order]
+
+
+def leaf_to_root(structure: Structure) -> Plan:
+    """One bracket a body, children first: the articulated body method's plan, from arrays."""
+    order = children_first(*breadth_first(structure.parent))
+    kinds = np.tile([PDD, F, QDD], structure.n)
+    group = np.repeat(np.arange(structure.n), 3)
+    return plan_from_arrays(structure, kinds, np.repeat(order, 3), group, name="abm")
