@@ -1,6 +1,6 @@
 """The command line: ``pivotree compare``, ``solve``, ``spy``, ``figure``, ``blame``, ``export``,
-``report``, ``list``, ``counts``, ``prove``, ``explore``, ``simulate``, ``reproduce``,
-``orders``.
+``report``, ``list``, ``counts``, ``prove``, ``explore``, ``simulate``, ``sweep``,
+``reproduce``, ``orders``.
 
 Exit 0 done; 1 a comparison in which no order gave an answer, a proof that failed, or a criterion
 of a paper that is missed; 2 bad input, with one line on standard error; 130 interrupted by Ctrl-C.
@@ -193,6 +193,16 @@ def parser() -> argparse.ArgumentParser:
     simulate.add_argument("--state", default="float64", help="number type of the integrator")
     simulate.add_argument("--json", action="store_true", help="print one JSON document")
     simulate.add_argument("-o", "--output", metavar="DIR", help="write the picture of the steps")
+
+    sweep = commands.add_parser(
+        "sweep", help="trees x orders x formats x states into one table; resumes where it ended"
+    )
+    sweep.add_argument("config", metavar="CONFIG", help="a .toml file: docs/sweep.md")
+    sweep.add_argument(
+        "-j", "--jobs", type=int, metavar="N", help="processes; one for each core if not given"
+    )
+    sweep.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster that does it")
+    sweep.add_argument("--json", action="store_true", help="print one JSON document")
 
     export = commands.add_parser("export", help="forward dynamics by an order, as portable C")
     _add_model(export, state=False)

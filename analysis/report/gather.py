@@ -93,7 +93,7 @@ def _together(
         pending[pool.submit(_work, part)] = part
 
     try:
-        with _deaf():  # Ctrl-C reaches the whole group; the children leave it to this process
+        with deaf():  # Ctrl-C reaches the whole group; the children leave it to this process
             for _ in range(others):
                 submit()
         while (numbers or pending) and not stop.is_set():
@@ -124,7 +124,7 @@ def _harvest(pending: dict[Future[list[Measured]], list[int]], keep: Keep) -> No
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
+def deaf() -> Iterator[None]:
     """Processes that start here ignore SIGINT from their first instruction."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,0 +1,65 @@
+"""Cases of a sweep and their keys, and the pieces of work that they are cut into."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+
+from .config import Config, Settings
+from .models import Model
+
+ROWS = 240  # of a piece of work: long enough that handing it over costs nothing
+
+
+@dataclass(frozen=True)
+class Task:
+    """One model in some of its states, in all orders and formats but the cases that are done."""
+
+    settings: Settings
+    model: Model
+    first: int  # state
+    keys: tuple[str | None, ...]  # states x orders x formats; None where the case is done
+
+    @property
+    def rows(self) -> int:
+        return sum(key is not None for key in self.keys)
+
+
+def keys_of(config: Config, model: Model, first: int, states: int) -> list[str]:
+    """Keys of a model's cases, states x orders x formats: hashes of what a case is.
+
+    A key says nothing of the place of the case in its sweep, nor of what is measured.
+    """
+    settings = config.settings
+    state = f"random {settings.seed}" if settings.random else "given"
+    base = sha256(f"{settings.reference}\n{state}\n{model.digest}\n".encode())
+    keys = []
+    for number in range(first, first + states):
+        for order in config.order_digests:
+            for format in settings.formats:
+                case = base.copy()
+                case.update(f"{number}\n{order}\n{format}".encode())
+                keys.append(case.hexdigest()[:32])
+    return keys
+
+
+def positions(config: Config) -> dict[str, int]:
+    """Where the row of each key stands in the finished table."""
+    at: dict[str, int] = {}
+    for model in config.models:
+        for key in keys_of(config, model, 0, config.states):
+            at[key] = len(at)
+    return at
+
+
+def tasks(config: Config, done: Container[str]) -> Iterator[Task]:
+    """What is left to do, in the sequence of the cases."""
+    settings = config.settings
+    block = max(1, ROWS // (len(settings.orders) * len(settings.formats)))
+    for model in config.models:
+        for first in range(0, config.states, block):
+            keys = keys_of(config, model, first, min(block, config.states - first))
+            left = tuple(None if key in done else key for key in keys)
+            if any(left):
+                yield Task(settings, model, first, left)

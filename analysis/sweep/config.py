@@ -1,0 +1,140 @@
+"""What a sweep is: a TOML file, read and checked before any work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import orderings
+from kkt import PivotreeError
+from kkt.arithmetic import get_format
+
+from .fields import Fields, document
+from .models import Family, Model, families
+
+MEASURES: dict[str, type] = {
+    "error": float,  # max |qdd - exact| / max |exact|, exact for the data rounded to the format
+    "digits": float,  # that it leaves: -log10, between 0 and what the format holds
+    "kappa": float,  # condition number of qdd
+    "kappa_inertia": float,  # of the joint-space inertia
+    "fill": int,  # blocks
+    "fill_entries": int,
+    "flops": int,  # operations that qdd takes
+    "height": int,  # of the elimination tree
+    "bodies": int,
+    "dof": int,
+    "failed_at": str,  # why there is no answer
+}
+USUAL = ["error", "digits", "fill", "flops", "failed_at"]
+REFERENCES = ("double_double", "certified")
+DISTRIBUTIONS = ("random", "given")
+SUFFIXES = (".csv", ".parquet")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What every row of a sweep shares; goes with each piece of work."""
+
+    orders: tuple[str, ...]
+    formats: tuple[str, ...]
+    measures: tuple[str, ...]
+    reference: str
+    random: bool  # states drawn at random, or each model's own
+    seed: int
+    ranges: tuple[str, ...]  # names, one column each
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("key", "model", *self.ranges, "order", "format", "state", "seed", *self.measures)
+
+
+@dataclass(frozen=True)
+class Config:
+    """A sweep: its cases are models x states x orders x formats, in this sequence."""
+
+    path: Path
+    settings: Settings
+    families: tuple[Family, ...]
+    states: int
+    output: Path
+    kinds: dict[str, type]  # of every column
+    order_digests: tuple[str, ...]
+
+    @property
+    def models(self) -> Iterator[Model]:
+        for family in self.families:
+            yield from family
+
+    @property
+    def rows(self) -> int:
+        each = self.states * len(self.settings.orders) * len(self.settings.formats)
+        return each * sum(map(len, self.families))
+
+
+def read_config(path: Path) -> Config:
+    """A sweep from its TOML file; relative paths in it start where the command is run.
+
+    Raises PivotreeError, one sentence, for a file or a field that is wrong.
+    """
+    fields = Fields(path, document(path))
+    output = Path(fields.text("output"))
+    if output.suffix not in SUFFIXES:
+        raise fields.wrong("output", str(output), f"a name that ends in {' or '.join(SUFFIXES)}")
+    found = families(fields)
+    orders = tuple(fields.names("orders"))
+    formats = tuple(fields.names("formats", ["float32", "float64"]))
+    measures = tuple(fields.names("measure", USUAL))
+    reference = fields.one_of("reference", REFERENCES[0], REFERENCES)
+    states = Fields(path, fields.take("states", {"distribution": "given"}), "states")
+    random = states.one_of("distribution", "random", DISTRIBUTIONS) == "random"
+    number, seed = states.whole("number", 1, 1), states.whole("seed", 0, 0)
+    states.done()
+    fields.done()
+    if not random and number > 1:
+        raise states.wrong("number", number, "1, a model's own state, or distribution = 'random'")
+    for i, name in enumerate(measures):
+        if name not in MEASURES:
+            raise fields.wrong(f"measure[{i}]", name, f"one of {', '.join(MEASURES)}")
+    digests = tuple(_digest(fields, i, name) for i, name in enumerate(orders))
+    for i, name in enumerate(formats):
+        try:
+            chosen = get_format(name)
+        except PivotreeError as error:
+            raise PivotreeError(f"{path}: formats[{i}]: {error}") from None
+        if chosen.kind != "float" or chosen.name != name:
+            right = "a floating-point format of fixed precision, by its own name"
+            raise fields.wrong(f"formats[{i}]", name, right)
+    ranges = {name: values for family in found for name, values in family.holes}
+    settings = Settings(orders, formats, measures, reference, random, seed, tuple(ranges))
+    for name in ranges:
+        if settings.columns.count(name) > 1:
+            raise PivotreeError(
+                f"{path}: range {name!r} has the name of a column; give it another name"
+            )
+    kinds: dict[str, type] = dict.fromkeys(settings.columns, str)
+    kinds |= {"state": int, "seed": int}
+    kinds |= {name: _kind(values) for name, values in ranges.items()}
+    kinds |= {name: MEASURES[name] for name in measures}
+    return Config(path, settings, found, number, output, kinds, digests)
+
+
+def _kind(values: tuple[int | float | str, ...]) -> type:
+    if any(isinstance(value, str) for value in values):
+        return str
+    return float if any(isinstance(value, float) for value in values) else int
+
+
+def _digest(fields: Fields, i: int, name: str) -> str:
+    """What an order is: its name, and the content of its file where it has one."""
+    try:
+        function = orderings.get(name)
+    except PivotreeError as error:
+        raise PivotreeError(f"{fields.path}: orders[{i}]: {error}") from None
+    if getattr(function, "problem", "qdd") != "qdd":
+        raise fields.wrong(f"orders[{i}]", name, "an order that solves for qdd")
+    file = Path(name.rpartition(":")[0] if ".py:" in name else name)
+    if file.suffix not in (".py", ".json"):
+        return name
+    return f"{name} {sha256(file.read_bytes()).hexdigest()}"

@@ -1,0 +1,94 @@
+"""Fields of a TOML document, taken one by one; what is wrong is told in one sentence."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from kkt import PivotreeError
+from kkt.errors import nearest
+
+
+def document(path: Path) -> dict[str, Any]:
+    """A TOML file.  Raises PivotreeError where it cannot be read, or is no TOML."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PivotreeError(
+            f"{path}: cannot be read ({error.strerror}); give a TOML file"
+        ) from None
+    except UnicodeDecodeError:
+        raise PivotreeError(f"{path}: is not UTF-8 text; give a TOML file") from None
+    except tomllib.TOMLDecodeError as error:
+        raise PivotreeError(f"{path}: is no TOML ({error}); see docs/sweep.md") from None
+
+
+class Fields:
+    """A table of a document: every field is taken once, and none may be left."""
+
+    def __init__(self, path: Path, table: Any, name: str = "") -> None:
+        self.path, self.name = path, name
+        if not isinstance(table, dict):
+            raise self.wrong("", table, "a table")
+        self.table = dict(table)
+        self.known: list[str] = []
+
+    def wrong(self, field: str, value: Any, right: str) -> PivotreeError:
+        """The sentence: file, field, what is wrong, what would be right."""
+        place = ".".join(part for part in (self.name, field) if part)
+        return PivotreeError(f"{self.path}: field {place!r} is {value!r}; give {right}")
+
+    def take(self, field: str, default: Any = None) -> Any:
+        self.known.append(field)
+        return self.table.pop(field, default)
+
+    def whole(self, field: str, default: int, least: int) -> int:
+        """A whole number of ``least`` or more."""
+        value = self.take(field, default)
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise self.wrong(field, value, f"a whole number, {least} or more")
+        return value
+
+    def text(self, field: str, default: str | None = None) -> str:
+        value = self.take(field, default)
+        if value is None:
+            raise PivotreeError(f"{self.path}: has no field {field!r}; give a text")
+        if not isinstance(value, str) or not value.strip():
+            raise self.wrong(field, value, "a text")
+        return value.strip()
+
+    def yes(self, field: str) -> bool:
+        value = self.take(field, False)
+        if not isinstance(value, bool):
+            raise self.wrong(field, value, "true or false")
+        return value
+
+    def one_of(self, field: str, default: str, known: Iterable[str]) -> str:
+        value = self.text(field, default)
+        if value not in tuple(known):
+            raise self.wrong(field, value, " or ".join(map(repr, known)))
+        return value
+
+    def names(self, field: str, default: list[str] | None = None) -> list[str]:
+        """A list of texts, none twice, at least one."""
+        value = self.take(field, default)
+        if value is None:
+            raise PivotreeError(f"{self.path}: has no field {field!r}; give a list of names")
+        if not isinstance(value, list) or not value:
+            raise self.wrong(field, value, "a list of names")
+        for i, item in enumerate(value):
+            if not isinstance(item, str):
+                raise self.wrong(f"{field}[{i}]", item, "a text")
+            if item in value[:i]:
+                raise self.wrong(f"{field}[{i}]", item, "each name once")
+        return value
+
+    def done(self) -> None:
+        """Raise PivotreeError for a field that means nothing."""
+        for field in self.table:
+            place = f"table {self.name!r} of it" if self.name else "the file"
+            raise PivotreeError(
+                f"{self.path}: field {field!r} is unknown in {place}; {nearest(field, self.known)}"
+            )

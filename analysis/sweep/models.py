@@ -1,0 +1,176 @@
+"""Models of a sweep: specs, files, robots, and families with ranges of parameters."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import kkt
+from kkt import PivotreeError
+from kkt.errors import nearest
+
+from .fields import Fields
+
+Value = int | float | str
+HOLE = re.compile(r"\{(\w*)\}")
+RANGE = "a list of values, or {from, to, step} or {from, to, count}, also with scale = 'log'"
+MOST = 10_000_000  # values of a range
+
+
+@dataclass(frozen=True)
+class Model:
+    """One tree of a sweep, small enough to be sent to a process: a file's tree comes with it."""
+
+    text: str  # as the user calls it
+    values: tuple[tuple[str, Value], ...]  # of the ranges that it takes
+    digest: str  # of the content: the spec, or the file and how it is read
+    pickled: bytes | None = None  # the tree of a file or a robot; None where the text says it all
+
+    def tree(self) -> nx.DiGraph:
+        """Raises ModelError for parameters that make no tree."""
+        tree = kkt.load(self.text) if self.pickled is None else pickle.loads(self.pickled)
+        tree.graph["name"] = tree.graph.get("name") or self.text
+        return tree
+
+
+@dataclass(frozen=True)
+class Family:
+    """Models of one entry of the list, made as they are asked for."""
+
+    template: str
+    holes: tuple[tuple[str, tuple[Value, ...]], ...]  # names in it, and their values
+    file: Model | None = None  # where the entry is a file or a robot
+
+    def __len__(self) -> int:
+        return math.prod(len(values) for _, values in self.holes)
+
+    def __iter__(self) -> Iterator[Model]:
+        if self.file is not None:
+            yield self.file
+            return
+        names = [name for name, _ in self.holes]
+        for values in product(*(values for _, values in self.holes)):
+            given = tuple(zip(names, values, strict=True))
+            yield self._member(given)
+
+    def _member(self, given: tuple[tuple[str, Value], ...]) -> Model:
+        written = {name: value if isinstance(value, str) else repr(value) for name, value in given}
+        text = HOLE.sub(lambda hole: written[hole[1]], self.template)
+        return Model(text, given, sha256(f"spec {text}".encode()).hexdigest())
+
+    def ends(self) -> Iterable[Model]:
+        """The first member and the last."""
+        for at in (0, -1) if len(self) > 1 else (0,):
+            yield self.file or self._member(tuple((n, values[at]) for n, values in self.holes))
+
+
+def families(fields: Fields) -> tuple[Family, ...]:
+    """The entries of ``models``, with the ranges that they take.  Raises PivotreeError."""
+    entries = fields.take("models")
+    if not isinstance(entries, list) or not entries:
+        right = 'a list of models, as in models = ["chain:10", "two_link:r={r}"]'
+        raise fields.wrong("models", entries, right)
+    table = Fields(fields.path, fields.take("ranges", {}), "ranges")
+    ranges = {name: _values(table, name) for name in list(table.table)}
+    found = tuple(_family(fields, f"models[{i}]", entry, ranges) for i, entry in enumerate(entries))
+    used = {name for family in found for name, _ in family.holes}
+    for name in ranges:
+        if name not in used:
+            raise PivotreeError(
+                f"{fields.path}: range {name!r} is taken by no model; write {{{name}}} into one"
+            )
+    seen: dict[str, str] = {}
+    for i, family in enumerate(found):
+        for model in family:
+            if model.digest in seen:
+                raise fields.wrong(f"models[{i}]", model.text, "each model once")
+            seen[model.digest] = model.text
+    return found
+
+
+def _family(
+    fields: Fields, place: str, entry: Any, ranges: Mapping[str, tuple[Value, ...]]
+) -> Family:
+    options = Fields(fields.path, entry if isinstance(entry, dict) else {"model": entry}, place)
+    text = options.text("model")
+    floating, merge = options.yes("floating"), options.yes("merge_fixed")
+    options.done()
+    names = list(dict.fromkeys(HOLE.findall(text)))
+    for name in names:
+        if name not in ranges:
+            known = nearest(name, ranges) if ranges else "write a table [ranges]"
+            raise PivotreeError(f"{fields.path}: {place} takes range {name!r}, not given; {known}")
+    if not names and (text.startswith("robot:") or Path(text).suffix.lower() in (".urdf", ".json")):
+        return Family(text, (), _of_file(fields, place, text, floating, merge))
+    if floating or merge:
+        raise fields.wrong(place, text, "a .urdf file or robot:NAME, or leave out its options")
+    family = Family(text, tuple((name, ranges[name]) for name in names))
+    for model in family.ends():  # what a member between them lacks is told in its rows
+        try:
+            model.tree()
+        except PivotreeError as error:
+            raise PivotreeError(f"{fields.path}: {place}: {error}") from None
+    return family
+
+
+def _of_file(fields: Fields, place: str, text: str, floating: bool, merge: bool) -> Model:
+    """A tree that no text makes again on another machine."""
+    try:
+        tree = kkt.load(text, True if floating else None, merge_fixed=merge)
+        path = Path(text)
+        if text.startswith("robot:"):
+            path = Path(kkt.find_robot(text.removeprefix("robot:").strip())[0])
+        content = path.read_bytes()
+    except PivotreeError as error:
+        raise PivotreeError(f"{fields.path}: {place}: {error}") from None
+    how = f"file {text.startswith('robot:')} {floating} {merge} ".encode()
+    return Model(text, (), sha256(how + content).hexdigest(), pickle.dumps(tree))
+
+
+def _values(fields: Fields, name: str) -> tuple[Value, ...]:
+    given = fields.take(name)
+    if isinstance(given, list) and given:
+        for value in given:
+            if isinstance(value, bool) or not isinstance(value, int | float | str):
+                raise fields.wrong(name, given, RANGE)
+        if len({isinstance(value, str) for value in given}) > 1:
+            raise fields.wrong(name, given, "texts alone, or numbers alone")
+        return tuple(given)
+    if not isinstance(given, dict):
+        raise fields.wrong(name, given, RANGE)
+    table = Fields(fields.path, given, f"ranges.{name}")
+    low, high = _number(table, "from"), _number(table, "to")
+    if table.table.keys() >= {"step", "count"} or not table.table.keys() & {"step", "count"}:
+        raise fields.wrong(name, given, "either step or count")
+    if "step" in table.table:
+        step = _number(table, "step")
+        table.done()
+        if step <= 0 or high < low or (high - low) / step >= MOST:
+            raise fields.wrong(name, given, "a step above 0, and 'to' not below 'from'")
+        kind = int if all(isinstance(x, int) for x in (low, high, step)) else float
+        start, stop, by = (Decimal(repr(x)) for x in (low, high, step))  # 0.3, not 3 * 0.1
+        return tuple(kind(start + i * by) for i in range(int((stop - start) / by) + 1))
+    count = table.whole("count", 1, 1)
+    log = table.one_of("scale", "linear", ("linear", "log")) == "log"
+    table.done()
+    if count > MOST or (log and (low <= 0 or high <= 0)):
+        raise fields.wrong(name, given, f"a count to {MOST:,}; for scale 'log', ends above 0")
+    return tuple((np.geomspace if log else np.linspace)(low, high, count).tolist())
+
+
+def _number(table: Fields, field: str) -> int | float:
+    value = table.take(field)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise table.wrong(field, value, "a number")
+    return value

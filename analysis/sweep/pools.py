@@ -1,0 +1,141 @@
+"""Where pieces of work are done: in this process, in others of this machine, on a Dask cluster.
+
+Each gives results as they come, in any sequence, and holds few of them at a time.  A worker that
+is killed takes nothing with it: its pieces are done again.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import chain, islice
+from typing import Any, TypeVar
+
+from kkt import PivotreeError
+
+T = TypeVar("T")
+R = TypeVar("R")
+Work = Callable[[T], R]
+
+SHORT = 3.0  # [s] of work that other processes would not finish sooner
+DEATHS = 3  # of workers, one after another, without any result between them
+AHEAD = 4  # pieces handed to a Dask worker's thread in advance
+WATCH = 0.5  # [s] between looks whether the parent lives
+PATIENCE = 15.0  # [s] until a scheduler answers
+
+
+def here(work: Work[T, R], tasks: Iterator[T], seconds: float = float("inf")) -> Iterator[R]:
+    """In this process, for so long; what is left stays in ``tasks``."""
+    began = time.perf_counter()
+    for task in tasks:
+        yield work(task)
+        if time.perf_counter() - began > seconds:
+            return
+
+
+def processes(work: Work[T, R], tasks: Iterator[T], jobs: int) -> Iterator[R]:
+    """In ``jobs`` other processes of this machine.  Raises PivotreeError where they keep dying."""
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    pending: dict[int, T] = {}
+    deaths = 0
+    for task in tasks:  # no process starts where nothing is left to do
+        tasks = chain([task], tasks)
+        break
+    else:
+        return
+    while True:
+        try:
+            for number, result in _together(work, tasks, pending, jobs):
+                del pending[number]
+                deaths = 0
+                yield result
+            return
+        except TerminatedWorkerError:
+            deaths += 1
+            if deaths == DEATHS:
+                raise PivotreeError(
+                    f"worker processes were killed {DEATHS} times before they had a result, "
+                    "perhaps for want of memory; give fewer with --jobs and run the same command "
+                    "again: what was measured is kept"
+                ) from None
+            tasks = chain(list(pending.values()), tasks)
+            pending.clear()
+
+
+def _together(
+    work: Work[T, R], tasks: Iterator[T], pending: dict[int, T], jobs: int
+) -> Iterator[tuple[int, R]]:
+    """Results with the numbers of their tasks, which stand in ``pending`` from hand-over on."""
+    from joblib import Parallel, delayed
+
+    from ..report.gather import deaf
+
+    parent = os.getpid()
+
+    def calls() -> Iterator[Any]:
+        for number, task in enumerate(tasks):
+            pending[number] = task
+            yield delayed(_numbered)(work, number, task, parent)
+
+    parallel = Parallel(n_jobs=jobs, backend="loky", batch_size=1, return_as="generator_unordered")
+    with deaf():  # Ctrl-C reaches the whole group; the children leave it to this process
+        results = parallel(calls())
+    yield from results
+
+
+def _numbered(work: Work[T, R], number: int, task: T, parent: int) -> tuple[int, R]:
+    _end_with(parent)
+    return number, work(task)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """This process ends soon after its parent, however that ends: joblib's would wait minutes."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def cluster(work: Work[T, R], tasks: Iterator[T], address: str) -> Iterator[R]:
+    """On the Dask cluster of a scheduler.  Raises PivotreeError where it cannot be reached."""
+    try:
+        from distributed import CancelledError, Client, as_completed
+        from distributed.client import FutureCancelledError
+        from distributed.scheduler import KilledWorker
+    except ImportError:
+        raise PivotreeError(
+            "option --scheduler: needs dask.distributed; pip install 'pivotree[cluster]'"
+        ) from None
+    try:
+        client = Client(address, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        raise PivotreeError(
+            f"option --scheduler: no Dask scheduler answers at {address!r} ({error}); give an "
+            "address such as tcp://host:8786"
+        ) from None
+    with client:
+        try:
+            running = as_completed(with_results=True)
+
+            def hand_over(count: int) -> None:
+                for task in islice(tasks, count):
+                    running.add(client.submit(work, task, pure=False))
+
+            hand_over(AHEAD)
+            for _, result in running:
+                yield result
+                threads = sum(client.nthreads().values())
+                hand_over(max(1, AHEAD * threads - running.count()))
+        except (KilledWorker, CancelledError, FutureCancelledError) as error:
+            raise PivotreeError(
+                f"scheduler {address}: gave the work up ({type(error).__name__}); run the same "
+                "command again: what was measured is kept"
+            ) from None

@@ -1,0 +1,80 @@
+"""A sweep from its configuration: what is missing is measured, kept, and put together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import chain
+from typing import Any
+
+from . import pools
+from .cases import Task, positions, tasks
+from .config import Config
+from .measure import Row, measure
+from .store import Store
+from .tables import table_of
+
+Progress = Callable[[int, int, int], None]  # rows measured now, to be measured, there before
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run of a sweep did."""
+
+    output: str
+    rows: int  # of the sweep
+    kept: int  # that were there before
+    measured: int  # in this run
+    failed: int  # of these, cases without an answer
+    seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def sweep(
+    config: Config,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    progress: Progress = lambda done, missing, kept: None,
+) -> Summary:
+    """Measure the cases that the output does not hold yet, and write the table.
+
+    ``jobs`` processes work, one for each core where it is None (and this one alone where the work
+    is short), or the Dask cluster of ``scheduler``.  A run that is killed is taken up by the next
+    one.  Raises PivotreeError, one sentence, for a file that cannot be written.
+    """
+    began = time.perf_counter()
+    table = table_of(config.output.suffix, config.kinds)
+    failed_at = None
+    if "failed_at" in config.settings.measures:
+        failed_at = config.settings.columns.index("failed_at")
+    measured = failed = 0
+    with Store(config.output, table) as store:
+        at = positions(config)
+        missing = sum(key not in store.done for key in at)
+        kept = len(at) - missing
+        del at  # a large sweep does not need it while it runs
+        progress(0, missing, kept)
+        for rows in _results(tasks(config, store.done), jobs, scheduler):
+            store.add(rows)
+            measured += len(rows)
+            if failed_at is not None:
+                failed += sum(row[failed_at] is not None for row in rows)
+            progress(measured, missing, kept)
+        store.finish(positions(config))
+    seconds = time.perf_counter() - began
+    return Summary(str(config.output), missing + kept, kept, measured, failed, seconds)
+
+
+def _results(work: Iterator[Task], jobs: int | None, scheduler: str | None) -> Iterator[list[Row]]:
+    if scheduler is not None:
+        return pools.cluster(measure, work, scheduler)
+    if jobs is not None:
+        return pools.here(measure, work) if jobs == 1 else pools.processes(measure, work, jobs)
+    from ..report.gather import cores
+
+    if cores() == 1:
+        return pools.here(measure, work)
+    return chain(pools.here(measure, work, pools.SHORT), pools.processes(measure, work, cores()))

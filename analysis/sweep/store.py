@@ -1,0 +1,144 @@
+"""What a sweep has measured, on disk: parts as they come, one table when all is there.
+
+Parts lie in ``OUTPUT.parts/``, each written beside and then renamed, so that a process that is
+killed at any moment leaves whole parts only.  The table is written from the parts, and from the
+table that was there, before the parts are removed; rows are told apart by their keys, so none can
+be there twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from kkt import PivotreeError
+
+from ..folders import made
+from .tables import Table
+
+FIRST, SHARE, LONGEST = 1.0, 0.02, 60.0  # [s] between parts: a share of the time since the start
+
+
+class Store:
+    """The rows of one output, kept by one process at a time."""
+
+    def __init__(self, output: Path, table: Table) -> None:
+        self.output, self.table = output, table
+        self.folder = output.with_name(f"{output.name}.parts")
+        if output.exists() and not output.is_file():
+            raise PivotreeError(f"{output}: is no file; give another output")
+        self.done: set[str] = set()  # keys that were there at the start
+        self.rows: list[Sequence[Any]] = []
+        self.began = self.told = time.monotonic()
+        self._lock: BinaryIO | None = None
+
+    def __enter__(self) -> Store:
+        """Raises PivotreeError where another sweep writes here, or nobody can."""
+        made(self.folder)
+        self._lock = self._locked()
+        for left in self.folder.glob(".*.part*"):  # by a process that was killed
+            left.unlink()
+        for path in self.files():
+            self.done.update(self._keys(path))
+        return self
+
+    def __exit__(self, kind: Any, *rest: Any) -> None:
+        """What has come is kept, whatever ended the work."""
+        try:
+            if kind is None or not issubclass(kind, PivotreeError):
+                self.flush()
+            else:
+                with suppress(PivotreeError):  # the first reason is told
+                    self.flush()
+        finally:
+            if self._lock is not None:
+                self._lock.close()
+
+    def add(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Keep rows; they are on disk at the latest after a fiftieth of the time so far."""
+        self.rows += rows
+        now = time.monotonic()
+        if now - self.told >= min(FIRST + SHARE * (now - self.began), LONGEST):
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is in memory as a part.  Raises PivotreeError where it cannot be."""
+        if not self.rows:
+            return
+        path = self.folder / f"{self._next():08d}{self.table.suffix}"
+        try:
+            self.table.write(path, self.rows)
+        except OSError as error:
+            raise self._full(path, error) from None
+        self.rows = []
+        self.told = time.monotonic()
+
+    def finish(self, positions: Mapping[str, int]) -> None:
+        """One table of all rows, in the sequence of the cases, then of those no longer asked for.
+
+        Raises PivotreeError where it cannot be written; the parts are kept then.
+        """
+        self.flush()
+        parts = self.parts()
+        if parts:
+
+            def choose(keys: list[str]) -> list[int]:
+                at = {key: i for i, key in enumerate(keys)}
+                return sorted(at.values(), key=lambda i: (positions.get(keys[i], len(at)), i))
+
+            try:
+                self.table.join(self.files(), choose, self.output)
+            except OSError as error:
+                raise self._full(self.output, error) from None
+        for path in [*parts, self.folder / "lock"]:
+            path.unlink(missing_ok=True)
+        with suppress(OSError):  # something else lies there
+            self.folder.rmdir()
+
+    def parts(self) -> list[Path]:
+        return sorted(self.folder.glob(f"{'[0-9]' * 8}{self.table.suffix}"))
+
+    def files(self) -> list[Path]:
+        """The table, where there is one, and the parts."""
+        return [self.output, *self.parts()] if self.output.exists() else self.parts()
+
+    def _next(self) -> int:
+        return (
+            max((int(path.stem) for path in self.parts() if path.stem.isdecimal()), default=0) + 1
+        )
+
+    def _keys(self, path: Path) -> list[str]:
+        try:
+            return self.table.keys(path)
+        except PivotreeError:
+            raise
+        except (OSError, ValueError) as error:  # pyarrow's errors are these
+            raise PivotreeError(
+                f"{path}: cannot be read as a sweep's {self.table.suffix} ({error}); move it away"
+            ) from None
+
+    def _locked(self) -> BinaryIO | None:
+        """A file that is locked as long as this process lives."""
+        try:
+            import fcntl
+        except ImportError:  # not on this system: nobody looks after two sweeps at a time
+            return None
+        file = (self.folder / "lock").open("wb")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            raise PivotreeError(
+                f"{self.output}: another sweep is writing it; wait for its end, or give another "
+                "output"
+            ) from None
+        return file
+
+    def _full(self, path: Path, error: OSError) -> PivotreeError:
+        return PivotreeError(
+            f"{path}: cannot be written ({error.strerror}); make room and run the same command "
+            f"again: what is in {self.folder} is kept"
+        )

@@ -1,0 +1,123 @@
+"""The orders of a model, traced once; models of one pattern share their tapes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import orderings
+from kkt import LoopError, OrderError, SingularError, SizeError, System, trace
+from kkt.arithmetic import Format
+from kkt.elimination import refusals
+from kkt.elimination.inputs import near_centres
+from kkt.elimination.run import first_bad, signed
+from kkt.elimination.tape import Tape
+from kkt.system import LETTERS
+
+from ..report.measure import pivot_slots, qdd_slots
+
+KEPT = 2_000_000  # slots and operations of the tapes that are kept for the next models
+REFUSED = (LoopError, OrderError, SingularError, SizeError)
+
+
+class Order:
+    """A traced order, with the slots that every run writes and reads, found once."""
+
+    def __init__(self, tape: Tape, system: System) -> None:
+        self.tape = tape
+        self.qdd = qdd_slots(tape, system)
+        self.pivots = pivot_slots(tape)
+        slots = [np.asarray(getattr(tape.inputs, letter)) for letter in LETTERS]
+        slots[0] = np.triu(slots[0])  # M is symmetric
+        self.takes = [array > 1 for array in slots]
+        self.places = np.concatenate(
+            [array[take] for array, take in zip(slots, self.takes, strict=True)]
+        )
+
+    def values(self, system: System) -> NDArray:
+        """The entries of (4) as the tape reads them, in float64."""
+        entries = (getattr(system.entries, letter) for letter in LETTERS)
+        return np.concatenate([x[take] for x, take in zip(entries, self.takes, strict=True)])
+
+    def run(self, chosen: Format, values: NDArray) -> NDArray:
+        """All slots after a run on values that are rounded already."""
+        v = np.zeros(self.tape.slots, dtype=chosen.dtype)
+        v[1] = 1
+        v[self.places] = values
+        for number, slot in self.tape.inputs.whole.items():
+            v[slot] = number
+        runner = chosen.runner(self.tape)
+        with np.errstate(all="ignore"):
+            for chunk in self.tape.chunks():
+                runner.run(chunk, v)
+        return v
+
+    def answer(self, chosen: Format, values: NDArray) -> tuple[NDArray, str | None]:
+        """qdd (N,) of values that are rounded already, and why it is none."""
+        v = self.run(chosen, values)
+        qdd, pivots = signed(v, self.qdd), signed(v, self.pivots)
+        if np.isfinite(qdd).all() and np.isfinite(pivots).all() and (pivots != 0).all():
+            return qdd, None
+        blocks = {i: signed(v, slots) for i, slots in self.tape.pivots.items()}
+        return qdd, first_bad(self.tape, blocks) or "qdd: overflow or not a number"
+
+
+class Tracer:
+    """Traces orders and keeps them, as long as they need little memory."""
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, str], Order] = {}
+
+    def orders(self, system: System, names: tuple[str, ...]) -> dict[str, Order | str]:
+        """An order by its name, or the sentence that refuses it on this model."""
+        pattern = fingerprint(system)
+        return {name: self._order(system, name, pattern) for name in names}
+
+    def fitting(self, order: Order, name: str, system: System) -> Order:
+        """The order, or where a joint has turned too far for its tape, one that is traced here."""
+        try:
+            order.tape.require(system)
+        except OrderError:
+            return Order(trace(system, orderings.get(name)), system)
+        return order
+
+    def _order(self, system: System, name: str, pattern: str) -> Order | str:
+        known = self.kept.get((name, pattern))
+        try:
+            if known is None:
+                known = Order(trace(system, orderings.get(name)), system)
+                self._keep((name, pattern), known)
+            else:  # what a trace refuses for the sake of the model's numbers
+                refusals.unphysical(known.tape.program, system)
+                refusals.structurally_singular(known.tape, system)
+        except REFUSED as error:
+            return " ".join(str(error).split())
+        return known
+
+    def _keep(self, key: tuple[str, str], order: Order) -> None:
+        size = sum(o.tape.length + o.tape.slots for o in [order, *self.kept.values()])
+        if size > KEPT:
+            self.kept.clear()
+        self.kept[key] = order
+
+
+@lru_cache(maxsize=1)
+def tracer() -> Tracer:
+    """The tracer of this process."""
+    return Tracer()
+
+
+def fingerprint(system: System) -> str:
+    """Everything that a tape is made from: equal for systems whose tapes are equal."""
+    tree, pattern = system.tree, system.pattern
+    parts: list[Any] = [tree.parent, tree.dof, near_centres(tree, pattern), *system.state.S]
+    parts += list(vars(pattern).values())
+    found = sha256(repr((tree.names, system.structure.ties)).encode())
+    for array in map(np.ascontiguousarray, parts):
+        found.update(f"{array.shape} {array.dtype}".encode())
+        found.update(array.tobytes())
+    return found.hexdigest()
