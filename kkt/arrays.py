@@ -80,7 +80,7 @@ def _parents(parent: ArrayLike) -> NDArray[np.int64]:
 
 def _rows(field: str, value: ArrayLike, n: int, shape: tuple[int, ...]) -> Floats:
     """(n, *shape), from as much or from one for all bodies."""
-    if np.shape(value) == shape and shape != (n,):
+    if np.shape(value) == shape:
         return np.broadcast_to(checked("tree", field, value, shape), (n, *shape)).copy()
     return checked("tree", field, value, (n, *shape))
 

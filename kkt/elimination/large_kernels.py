@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _times_inertia(M, H, U):  # pragma: no cover
     """U = M H*, rows of U for the columns of H*."""
     for j in range(len(H)):
@@ -21,7 +21,7 @@ def _times_inertia(M, H, U):  # pragma: no cover
                 U[j, i] += M[k, i] * H[j, k]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _factor(D, n):  # pragma: no cover
     """L D L* in place, updates (c c*)/d: d on the diagonal, unscaled columns below it."""
     for k in range(n - 1):
@@ -30,7 +30,7 @@ def _factor(D, n):  # pragma: no cover
                 D[i, j] -= (D[i, k] * D[j, k]) / D[k, k]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _solve(D, n, x):  # pragma: no cover
     """x becomes D^-1 x."""
     for j in range(n - 1):
@@ -43,7 +43,7 @@ def _solve(D, n, x):  # pragma: no cover
         x[j] /= D[j, j]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _minus_projected(N, U, D, Y):  # pragma: no cover
     """N becomes N - M^H* D^-1 HM^, upper triangle: one rank-1 term (y y*)/d after another."""
     n = len(U)
@@ -62,7 +62,7 @@ def _minus_projected(N, U, D, Y):  # pragma: no cover
             N[i, j] -= total
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _congruent(Phi, N, X, P):  # pragma: no cover
     """P += Phi N Phi*, upper triangle, the product formed whole and then added; N symmetric."""
     for i in range(6):
@@ -83,7 +83,7 @@ def _congruent(Phi, N, X, P):  # pragma: no cover
             P[i, j] += total
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def forward(order, parent, offset, M, Phi, S, a, b, tau, Mhat, bhat, U, D, x):  # pragma: no cover
     """Brackets, children before parents.
 
@@ -151,7 +151,7 @@ def forward(order, parent, offset, M, Phi, S, a, b, tau, Mhat, bhat, U, D, x):  
     return failed
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def backward(order, parent, offset, Phi, S, a, tau, Mhat, bhat, U, D, pdd, x, f):
     """Unknowns, parents before children; ``x`` holds the roots' qdd and takes the others'."""
     alpha = np.empty(6)
