@@ -215,6 +215,19 @@ def test_sigkill_of_a_worker_then_of_the_driver_loses_and_repeats_nothing(long):
     wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left))  # no orphans
 
 
+def test_killed_between_the_table_and_the_removal_of_its_parts(tmp_path, small):
+    path, output = config(tmp_path, SMALL), tmp_path / "s.csv"
+    parts = tmp_path / "s.csv.parts"
+    parts.mkdir()
+    for place in (output, parts / "00000001.csv", parts / "00000007.csv"):
+        place.write_bytes(small.read_bytes())
+    for torn in (parts / ".00000008.123.part.csv", tmp_path / ".s.123.part.csv"):
+        torn.write_bytes(small.read_bytes()[:1000])
+    assert sweep(read_config(path), jobs=1).measured == 0
+    assert output.read_bytes() == small.read_bytes()
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["s.csv", "s.toml"]
+
+
 def wait_for(what, seconds=60.0):
     end = time.monotonic() + seconds
     while not what():
@@ -297,6 +310,19 @@ def test_a_disk_that_is_full_after_some_writes(tmp_path, monkeypatch, capsys, sm
     assert output.read_bytes() == small.read_bytes()
 
 
+def test_a_disk_that_is_full_when_the_table_is_written(tmp_path, monkeypatch, capsys, small):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path, output = config(tmp_path, SMALL), tmp_path / "s.csv"
+    with monkeypatch.context() as patch:
+        patch.setattr("analysis.sweep.tables.Csv.join", full)
+        assert main(["sweep", str(path), "-j", "1"]) == 2
+    assert f"{output}: cannot be written (No space left" in capsys.readouterr().err
+    assert sweep(read_config(path), jobs=1).measured == 0
+    assert output.read_bytes() == small.read_bytes()
+
+
 def test_a_file_system_that_fills_up(tmp_path):
     """A real one of 64 KiB, in a mount namespace of its own."""
     small = tmp_path / "disk"
@@ -315,7 +341,8 @@ def test_a_file_system_that_fills_up(tmp_path):
     if done.returncode == 77 or "unshare" in done.stderr:
         pytest.skip("a file system cannot be mounted here")
     assert done.returncode == 2, done.stderr
-    assert done.stderr.count("\n") == 1 and "No space left on device" in done.stderr
+    *progress, told = done.stderr.splitlines()
+    assert "No space left on device" in told and all(" rows, " in line for line in progress)
     shutil.copytree(tmp_path / "kept", small, dirs_exist_ok=True)
     keys = kept(small / "s.csv")
     result = sweep(read_config(path), jobs=1)
@@ -431,6 +458,9 @@ def test_files_that_are_not_this_sweep_s(tmp_path, capsys, monkeypatch):
     assert main(["sweep", "c.toml", "-j", "1"]) == 2
     assert "s.csv: holds other columns than this sweep (lacks key" in capsys.readouterr().err
     assert Path("s.csv").read_text() == "a,b\n1,2\n"
+    Path("c.toml").write_text(MINIMAL.replace("s.csv", "c.toml/s.csv"))
+    assert main(["sweep", "c.toml", "-j", "1"]) == 2
+    assert "c.toml/s.csv: cannot be written (Not a directory)" in capsys.readouterr().err
     if importlib.util.find_spec("pyarrow"):
         Path("c.toml").write_text(MINIMAL.replace("s.csv", "s.parquet"))
         Path("s.parquet").write_text("no parquet")

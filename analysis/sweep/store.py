@@ -16,7 +16,6 @@ from typing import Any, BinaryIO
 
 from kkt import PivotreeError
 
-from ..folders import made
 from .tables import Table
 
 FIRST, SHARE, LONGEST = 1.0, 0.02, 60.0  # [s] between parts: a share of the time since the start
@@ -37,10 +36,17 @@ class Store:
 
     def __enter__(self) -> Store:
         """Raises PivotreeError where another sweep writes here, or nobody can."""
-        made(self.folder)
-        self._lock = self._locked()
-        for left in self.folder.glob(".*.part*"):  # by a process that was killed
-            left.unlink()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = self._locked()
+            name = f".{self.output.stem}.*.part{self.output.suffix}"
+            for left in (*self.folder.glob(".*.part*"), *self.output.parent.glob(name)):
+                left.unlink()  # half written by a process that was killed
+        except OSError as error:
+            raise PivotreeError(
+                f"{self.output}: cannot be written ({error.strerror}); make room, or give another "
+                "output"
+            ) from None
         for path in self.files():
             self.done.update(self._keys(path))
         return self
