@@ -14,7 +14,8 @@ test: $(VENV)/.test
 test-peers: $(VENV)/.peers
 	$(VENV)/bin/python -m pytest -m peers
 
-bench: $(VENV)/.test
+bench: $(VENV)/.peers
+	$(VENV)/bin/python benchmarks/peers.py
 	$(VENV)/bin/python benchmarks/tracing.py
 	$(VENV)/bin/python benchmarks/raster.py
 	$(VENV)/bin/python benchmarks/explorer.py

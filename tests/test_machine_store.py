@@ -60,6 +60,7 @@ def test_all_that_a_program_follows_from_is_in_its_name(folder):
         lambda: result(bias="inverse_dynamics"),
         lambda: result(order=orderings.get("crbm"), solver="cholesky"),
         lambda: result(outputs=("f",)),
+        lambda: result(outputs=("pdd",)),
     ]
     made = [case() for case in cases]
     entries = len(list(folder.iterdir()))
@@ -154,3 +155,26 @@ def test_threads_do_not_change_bits(format, monkeypatch):
     for wrong in (0, -1, 1.5, "2"):
         with pytest.raises(kkt.ModelError, match="give 1 or more"):
             kernel(x, qd, threads=wrong)
+
+
+@pytest.mark.parametrize("format", ["float64", "float32"])
+def test_relaxed_code_is_asked_for_and_named(format, folder, monkeypatch):
+    texts = []
+    source_of = native.source_of
+
+    def seen(*given):
+        texts.append(source_of(*given).text)
+        return source_of(*given)
+
+    monkeypatch.setattr(native, "source_of", seen)
+    unit = np.finfo(format).eps
+    relaxed, strict = (result(format=format, relaxed=choice) for choice in (True, False))
+    assert [" contract arcp " in text for text in texts] == [True, False]
+    assert np.abs(relaxed - strict).max() <= 1e3 * unit * np.abs(strict).max()
+    kernel = kkt.compile(TREE, ABM, format, relaxed=True)
+    assert "relaxed" in kernel.how and "relaxed" not in kkt.compile(TREE, ABM, format).how
+    assert np.array_equal(result(format=format), strict)  # one is not kept for the other
+    with pytest.raises(kkt.ModelError, match="compile without relaxed"):
+        kernel.export_c(folder / "a.c")
+    with pytest.raises(kkt.FormatError, match="relaxed is for machine code"):
+        kkt.compile(TREE, ABM, "bfloat16", relaxed=True)

@@ -12,6 +12,7 @@ class Shape:
     number: str  # "double" or "float"
     lanes: int  # states in one vector; 1: scalars
     given: tuple[int, ...]  # numbers of a state in each array of inputs
+    relaxed: bool = False  # a product may be fused with a sum, a quotient be by a reciprocal
 
     @property
     def type(self) -> str:

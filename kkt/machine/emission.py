@@ -1,4 +1,4 @@
-"""A program as LLVM's intermediate language: strict IEEE arithmetic on vectors of states.
+"""A program as LLVM's intermediate language: IEEE arithmetic, strict if not asked, on vectors.
 
 The program is cut into pieces of bounded length, each a function, since a compiler's time grows
 faster than the length of a function.  Within a piece values live in registers as the compiler
@@ -20,6 +20,7 @@ from .program import Program
 
 PIECE = 4000  # operations in one function
 OPERATION = ("fadd", "fsub", "fmul", "fdiv")
+RELAXED = " contract arcp"
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _piece(
 ) -> Iterator[str]:
     """One function: arguments are the constants and the work array."""
     first, inputs = program.first, program.inputs
-    T, t = shape.type, shape.number
+    T, t, flags = shape.type, shape.number, RELAXED if shape.relaxed else ""
     begin, end = part * piece, min((part + 1) * piece, len(program))
     loaded: set[int] = set()
 
@@ -134,7 +135,7 @@ def _piece(
             yield f"%v{slot} = call {T} @llvm.sqrt.{shape.suffix}({T} %v{a})"
         else:
             yield from load(b)
-            yield f"%v{slot} = {OPERATION[op]} {T} %v{a}, %v{b}"
+            yield f"%v{slot} = {OPERATION[op]}{flags} {T} %v{a}, %v{b}"
         if work[i] >= 0:
             yield from store(f"%v{slot}", work[i], str(slot))
         yield from outputs(slot)

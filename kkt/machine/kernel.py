@@ -42,6 +42,7 @@ def compile(
     inputs: Sequence[str] = (),
     solver: str | None = None,
     bias: str = "propagated",
+    relaxed: bool = False,
 ) -> Kernel:
     """A kernel: forward dynamics of a tree by an order, as one straight-line program.
 
@@ -55,8 +56,10 @@ def compile(
     ``solver``, cholesky, lu or gauss_jordan, does so too, and solves M qdd = tau - c with the
     joint-space inertia that the order leaves (Walker & Orin 1982).
 
-    In float64 and float32 the program becomes
-    machine code; every other floating-point format is interpreted, each operation rounded.
+    In float64 and float32 the program becomes machine code; every other floating-point format is
+    interpreted, each operation rounded.  ``relaxed`` machine code may round a product and a sum
+    once and divide by way of a reciprocal: faster, but its bits depend on the machine, on the
+    compiler and on whether a state comes alone or in a batch.
 
     Raises ModelError, OrderError, SingularError or FormatError, one sentence each.
     """
@@ -82,6 +85,11 @@ def compile(
             f"format {chosen.name!r}: no kernel runs in it; use float64, float32 or a format of at "
             "most 25 bits, such as bfloat16 or float32:zero, mixed by operation if you like"
         )
+    if relaxed and not isinstance(chosen, Hardware):
+        raise FormatError(
+            f"compile: relaxed is for machine code, and {chosen.name} is interpreted; use float64 "
+            "or float32, or leave it out"
+        )
     system = system_to_trace(model)
     configuration = Configuration(system.tree, system.graph)
     bias = bias if solver is None else "inverse_dynamics"
@@ -91,7 +99,7 @@ def compile(
     N = int(tree.offset[-1])
     fields = Fields(tree.n, N, configuration.size, request.wrench, request.outputs)
     name = found.order if solver is None else f"{found.order} + {solver}"
-    return Kernel(name, chosen, fields, configuration, found.program, found.straight)
+    return Kernel(name, chosen, fields, configuration, found.program, found.straight, relaxed)
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,7 @@ class Kernel:
     places: Configuration  # of joint positions among x
     program: Program  # as it is counted
     straight: Program  # as it is run: in machine code, sines and cosines are arithmetic
+    relaxed: bool = False  # products fused with sums, reciprocals
     _made: dict[int, Native] = field(default_factory=dict, repr=False)
     # free desks, by the shape of x
     _desks: dict[tuple[int, ...], list[Desk]] = field(default_factory=dict, repr=False)
@@ -141,7 +150,8 @@ class Kernel:
     def how(self) -> str:
         """How the program is run."""
         if self.in_machine_code:
-            return f"machine code, one state or {self.lanes} side by side"
+            how = f"machine code, one state or {self.lanes} side by side"
+            return f"{how}, relaxed: fused multiply-add, reciprocals" if self.relaxed else how
         return f"interpreted, each operation rounded to {self.format}"
 
     @property
@@ -223,7 +233,9 @@ class Kernel:
         with self._lock:
             if lanes not in self._made:
                 dtype, sizes = self.number.dtype, self.fields.sizes
-                self._made[lanes] = compiled(self.straight, dtype, lanes, sizes)
+                self._made[lanes] = compiled(
+                    self.straight, dtype, lanes, sizes, relaxed=self.relaxed
+                )
             return self._made[lanes]
 
     def export_c(self, path: str | Path, name: str | None = None) -> tuple[Path, Path]:
@@ -236,6 +248,8 @@ class Kernel:
         """
         if not isinstance(self.number, Hardware):
             raise FormatError(f"export: C has no {self.format}; compile in float64 or float32")
+        if self.relaxed:
+            raise ModelError("export: C is written with strict arithmetic; compile without relaxed")
         tree, place = self.places.tree, Path(path)
         if place.suffix != ".c" or not re.fullmatch(r"[\w.+ -]+", place.name):
             raise ModelError(

@@ -130,8 +130,8 @@ def single(
     thread at a time.
     """
     desk = Desk(native, shapes, None)
-    held: list[Any] = [memoryview(array) for array in (desk.x, desk.qd, desk.tau, desk.zero)]
-    x_here, qd_here, tau_here, none = held
+    views: Any = map(memoryview, (desk.x, desk.qd, desk.tau, desk.zero))  # type: ignore[arg-type]
+    x_here, qd_here, tau_here, none = views
     whole, address, copied = slice(None), desk.address, desk.out.copy
     # a short program is over before another thread could be given the interpreter's lock
     kind = ctypes.PYFUNCTYPE if native.length <= LONG else ctypes.CFUNCTYPE
@@ -148,13 +148,14 @@ def single(
 
 
 def compiled(
-    program: Program, dtype: Any, lanes: int, given: tuple[int, ...], piece: int = PIECE
-) -> Native:
+    program: Program, dtype: Any, lanes: int, given: tuple[int, ...], piece: int = PIECE,
+    relaxed: bool = False,
+) -> Native:  # fmt: skip
     """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs.
 
     Code that was made before on a processor of this kind is read from the disk.
     """
-    shape = Shape("double" if dtype is np.float64 else "float", lanes, given)
+    shape = Shape("double" if dtype is np.float64 else "float", lanes, given, relaxed)
     target, about = _target(level=0 if len(program) > LONG else 1)
     name = store.key(
         "code", about, astuple(shape), piece, program.inputs, program.op, program.a, program.b,

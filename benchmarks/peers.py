@@ -1,0 +1,339 @@
+"""Machine code of kkt.compile beside Pinocchio and MuJoCo: times, ratios and accuracy.
+
+    python benchmarks/peers.py [--repeat N] [--states M] [--page]
+
+Tasks of a row run in turn, N rounds of them; times are medians of processor time on one thread, a
+ratio is the median over rounds of ours over the peer's.  Errors are the largest of qdd, relative
+to the largest entry, against the same equations in 40 digits.  What is found is kept in
+benchmarks/results/, a file a day; --page also writes the table into docs/machine.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+import kkt
+import orderings
+from kkt.files import write_whole
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "machine.md"
+ARMS, WHOLE = ("ur5", "chain:7", "panda"), "humanoid"
+CHECKED = 5  # states whose error is found
+LEAST = 2e-3  # seconds of one measurement
+sys.path.insert(0, str(HERE.parent / "tests" / "peers"))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One piece of work, done by us and by a peer."""
+
+    work: str
+    robot: str
+    dof: int
+    ours: float  # [s] for all states
+    error: float
+    peer: str
+    theirs: float  # [s]
+    their_error: float
+    ratio: float
+    spread: tuple[float, float]  # quartiles of the ratio
+    target: float | None  # of the ratio
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A model as both sides read it, and random states of it."""
+
+    name: str
+    system: kkt.System
+    pinocchio: Any
+    mujoco: Any  # None where its model cannot be made from the tree
+    states: list[Any]
+    exact: list[Any]  # qdd of the first states
+
+
+def robot_of(name: str, count: int) -> Robot:
+    import pinocchio_peer
+    from random_states import random_state, robots
+
+    mujoco_peer: Any = None
+    if _version("mujoco"):
+        import mujoco_peer
+    files, mujoco = robots(), None
+    if name in files:
+        system, peer = pinocchio_peer.read_pair(files[name], False, True)
+        if mujoco_peer:
+            mujoco = mujoco_peer.read_pair(files[name], False, True)[1]
+    else:
+        tree = kkt.load(name)
+        system = kkt.build(tree)
+        peer = pinocchio_peer.Peer(system, pinocchio_peer.model_of(tree))
+        if mujoco_peer and "floating" not in system.tree.joint:
+            mujoco = mujoco_peer.Peer(system, mujoco_peer.model_of(tree))
+    states = [random_state(system, seed, forces=False) for seed in range(count)]
+    exact = [
+        kkt.eliminate(
+            kkt.build(system.graph, s.q, s.qd, s.tau), orderings.get("abm"), "mp:40", records=False
+        ).qdd
+        for s in states
+    ]
+    return Robot(name, system, peer, mujoco, states, exact)
+
+
+def error(robot: Robot, qdd: Callable[[Any], Any]) -> float:
+    """The largest over states that are checked."""
+    found = 0.0
+    for state, exact in zip(robot.states, robot.exact, strict=True):
+        scale = max(abs(e) for e in exact)
+        pairs = zip(qdd(state), exact, strict=True)
+        found = max(found, *(float(abs(float(a) - e) / scale) for a, e in pairs))
+    return found
+
+
+def in_turn(tasks: list[Callable[[], object]], repeat: int) -> np.ndarray:
+    """(repeat, tasks) seconds of processor time of one call."""
+    counts = []
+    for task in tasks:
+        task()
+        start = time.thread_time()
+        task()
+        counts.append(max(1, int(LEAST / max(time.thread_time() - start, 1e-7))))
+    times = np.empty((repeat, len(tasks)))
+    for row in times:
+        for i, task in enumerate(tasks):
+            start = time.thread_time()
+            for _ in range(counts[i]):
+                task()
+            row[i] = (time.thread_time() - start) / counts[i]
+    return times
+
+
+def rows_of(
+    work: str, robot: Robot, tasks: dict[str, tuple[Callable[[], object], float]],
+    target: float | None, repeat: int,
+) -> list[Row]:  # fmt: skip
+    """A row for each peer; the first task is ours.  Tasks come with their errors."""
+    names, (calls, errors) = list(tasks), zip(*tasks.values(), strict=True)
+    times = in_turn(list(calls), repeat)
+    rows = []
+    for i in range(1, len(names)):
+        ratios = times[:, 0] / times[:, i]
+        low, middle, high = np.quantile(ratios, [0.25, 0.5, 0.75]).tolist()
+        ours, theirs = np.median(times[:, [0, i]], axis=0).tolist()
+        rows.append(
+            Row(work, robot.name, int(robot.system.tree.offset[-1]), ours, errors[0], names[i],
+                theirs, errors[i], middle, (low, high), target)
+        )  # fmt: skip
+    return rows
+
+
+def one_state(robot: Robot, repeat: int) -> list[Row]:
+    """qdd of one state, arrays in and an array out, called from Python."""
+    import pinocchio as pin
+
+    kernel = kkt.compile(robot.system.graph, orderings.get("abm"))
+    state, peer = robot.states[0], robot.pinocchio
+    x, qd, tau = kernel.configuration(state.q), state.qd, state.tau
+    q, v, u = peer.q(state.q), peer.theirs(qd), peer.theirs(tau)
+    model, data = peer.model, peer.data
+    tasks = {
+        "ours": (lambda: kernel(x, qd, tau), error(robot, _by(kernel))),
+        "Pinocchio": (lambda: pin.aba(model, data, q, v, u), error(robot, peer.aba)),
+    }
+    if robot.mujoco is not None:
+        import mujoco
+
+        other = robot.mujoco
+        accuracy = error(robot, other.qdd)
+        other.put(state)
+        its, held = other.model, other.data
+        at, rate, push = held.qpos.copy(), held.qvel.copy(), held.qfrc_applied.copy()
+
+        def forward() -> np.ndarray:
+            held.qpos[:], held.qvel[:], held.qfrc_applied[:] = at, rate, push
+            mujoco.mj_forward(its, held)
+            return held.qacc.copy()
+
+        tasks["MuJoCo"] = forward, accuracy
+    return rows_of("one state", robot, tasks, 0.5, repeat)
+
+
+def batch(robot: Robot, count: int, target: float, repeat: int) -> list[Row]:
+    """qdd of many states on one thread, and float32 beside float64."""
+    import pinocchio as pin
+
+    peer, abm = robot.pinocchio, orderings.get("abm")
+    double, single = (kkt.compile(robot.system.graph, abm, f) for f in ("float64", "float32"))
+    fused = kkt.compile(robot.system.graph, abm, relaxed=True)
+
+    def many(values: list[Any]) -> np.ndarray:
+        return np.array(values)[np.arange(count) % len(values)]
+
+    x = many([double.configuration(s.q) for s in robot.states])
+    qd, tau = (many([getattr(s, name) for s in robot.states]) for name in ("qd", "tau"))
+    short = [a.astype(np.float32) for a in (x, qd, tau)]
+    q = np.asfortranarray(many([peer.q(s.q) for s in robot.states]).T)
+    v, u = (np.asfortranarray([peer.theirs(a) for a in values]).T for values in (qd, tau))
+    v, u = np.asfortranarray(v), np.asfortranarray(u)
+    pool = pin.ModelPool(peer.model, 1)
+    ours = (lambda: double(x, qd, tau)), error(robot, _by(double))
+    theirs = (lambda: pin.abaInParallel(1, pool, q, v, u)), error(robot, peer.aba)
+    shorter = (lambda: single(*short)), error(robot, _by(single))
+    looser = (lambda: fused(x, qd, tau)), error(robot, _by(fused))
+    work = f"{count:,} states"
+    return [
+        *rows_of(work, robot, {"ours": ours, "Pinocchio": theirs}, target, repeat),
+        *rows_of(f"{work}, float32", robot, {"ours": shorter, "our float64": ours}, 0.6, repeat),
+        *rows_of(f"{work}, relaxed", robot, {"ours": looser, "our strict": ours}, None, repeat),
+    ]  # fmt: skip
+
+
+def _by(kernel: kkt.Kernel) -> Callable[[Any], Any]:
+    return lambda s: kernel(kernel.configuration(s.q), s.qd, s.tau)
+
+
+def compiling(robot: Robot) -> dict[str, Any]:
+    """Seconds to a kernel for one state and for vectors of states: anew, and from the disk."""
+    found: dict[str, Any] = {"robot": robot.name}
+    before = os.environ.get("PIVOTREE_CACHE")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["PIVOTREE_CACHE"] = folder
+        try:
+            for what in ("anew", "kept"):
+                start = time.perf_counter()
+                kernel = kkt.compile(robot.system.graph, orderings.get("abm"))
+                kernel.native(1)
+                one = time.perf_counter() - start
+                kernel.native(kernel.lanes)
+                found[what] = {"one state": one, "vectors too": time.perf_counter() - start}
+        finally:
+            if before is None:
+                del os.environ["PIVOTREE_CACHE"]
+            else:
+                os.environ["PIVOTREE_CACHE"] = before
+    return {**found, "operations": kernel.operations}
+
+
+def machine() -> dict[str, Any]:
+    names = ("numpy", "llvmlite", "pin", "mujoco")
+    return {
+        "processor": _processor(), "cores": os.cpu_count(), "system": platform.system(),
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "python": platform.python_version(), **{name: _version(name) for name in names},
+    }  # fmt: skip
+
+
+def _processor() -> str:
+    import llvmlite.binding as llvm
+
+    told = re.search(r"model name\s*: (.*)", _read("/proc/cpuinfo"))
+    return f"{told[1] if told else platform.processor()} ({llvm.get_host_cpu_name()})"
+
+
+def _read(path: str) -> str:
+    return Path(path).read_text() if Path(path).exists() else ""
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def page(document: dict[str, Any]) -> str:
+    """The table as Markdown."""
+    about = document["machine"]
+    lines = [
+        f"{document['date']}, {about['processor']}, {about['cores']} cores, load "
+        f"{about['load']:.1f}; Python {about['python']}, llvmlite {about['llvmlite']}, Pinocchio "
+        f"{about['pin']}, MuJoCo {about['mujoco']}. Order abm, one thread.",
+        "",
+        "| work | robot | dof | ours | error | peer | time | its error | ratio | spread | target |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]  # fmt: skip
+    for row in document["rows"]:
+        low, high = row["spread"]
+        lines.append(
+            f"| {row['work']} | {row['robot']} | {row['dof']} | {shown(row['ours'])} | "
+            f"{row['error']:.1e} | {row['peer']} | {shown(row['theirs'])} | "
+            f"{row['their_error']:.1e} | {row['ratio']:.3f} | {low:.3f} to {high:.3f} | "
+            f"{row['target'] or '–'} |"
+        )
+    lines += ["", "| compile, seconds | anew | and vectors | kept | and vectors |",
+              "|---|---|---|---|---|"]  # fmt: skip
+    for found in document["compile"]:
+        cells = [f"{found[a][b]:.3f}" for a in ("anew", "kept") for b in found[a]]
+        lines.append(f"| {found['robot']} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def shown(seconds: float) -> str:
+    return f"{seconds * 1e3:.1f} ms" if seconds > 1e-3 else f"{seconds * 1e6:.2f} us"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--repeat", type=int, default=11)
+    options.add_argument("--states", type=int, default=100_000)
+    options.add_argument("--page", action="store_true", help="write the table into docs/machine.md")
+    chosen = options.parse_args()
+    if not _version("pin"):
+        raise SystemExit("peers: Pinocchio is not installed; pip install pivotree[peers]")
+    rows, compiled = [], []
+    kkt.compile(kkt.chain(2), orderings.get("abm")).native(1)  # imports are no part of it
+    for name in track((*ARMS, WHOLE), "measuring", console=Console(stderr=True), transient=True):
+        robot = robot_of(name, CHECKED)
+        compiled.append(compiling(robot))
+        rows += one_state(robot, chosen.repeat)
+        rows += batch(robot, chosen.states, 0.2 if name == WHOLE else 0.08, chosen.repeat)
+    document = {
+        "date": datetime.now(UTC).date().isoformat(), "machine": machine(),
+        "rows": [asdict(row) for row in rows], "compile": compiled,
+    }  # fmt: skip
+    place = HERE / "results" / f"peers-{document['date']}.json"
+    place.parent.mkdir(exist_ok=True)
+    write_whole(place, json.dumps(document, indent=1) + "\n")
+    if chosen.page:
+        start, end = "<!-- peers -->\n", "<!-- end of peers -->\n"
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(start)
+        write_whole(PAGE, before + start + page(document) + end + rest.partition(end)[2])
+    _print(document)
+
+
+def _print(document: dict[str, Any]) -> None:
+    body = [line.split("|")[1:-1] for line in page(document).splitlines() if line.startswith("| ")]
+    table = Table()
+    for row in body:
+        cells = [cell.strip() for cell in row]
+        if cells[0] in ("work", "compile, seconds"):
+            if table.columns:
+                Console().print(table)
+            table = Table(*cells)
+        else:
+            over = len(cells) > 5 and cells[10] != "–" and float(cells[8]) > float(cells[10])
+            table.add_row(*cells, style="bold" if over else "")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
