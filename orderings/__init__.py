@@ -30,6 +30,7 @@ from .natural import natural
 from .projected_abm import projected_abm
 from .random_order import random_order
 from .registry import order
+from .search import SearchResult, search
 from .square_root_abm import square_root_abm
 from .virtual_work import virtual_work, virtual_work_split
 
@@ -75,4 +76,4 @@ def names(problem: str = "qdd") -> list[str]:
     ]
 
 
-__all__ = ["ORDERS", "get", "names", "order"]
+__all__ = ["ORDERS", "SearchResult", "get", "names", "order", "search"]

@@ -21,6 +21,7 @@ from ..blocks import Block
 from ..errors import CertificationError, SingularError
 from ..system import LETTERS, Entries, System, assemble
 from .balls import DecimalBall, ball_of, decimal, decimal_ball, distance, magnitude
+from .composites import require_general
 from .residual import residual
 from .rounding import RangeError, rounded_entries
 from .run import run_objects
@@ -169,6 +170,7 @@ def certify(
             f"{digits!r} certified digits: is no number of digits; ask for 1 to {MOST_DIGITS}"
         )
     tape = tape_for(system, tape)
+    require_general(tape.program, "balls")
     wanted = digits * BITS_PER_DIGIT + SPARE_BITS
     bits = max(128, int(wanted * 1.2) + 64)
     blocks = tuple(

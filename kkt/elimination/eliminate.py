@@ -11,6 +11,7 @@ from ..arithmetic import Format, get_format
 from ..errors import FormatError, OrderError
 from ..system import System, assemble
 from .certify import certify
+from .composites import require_general
 from .observe import observe, traceable
 from .pivots import OrderFunction, PivotSequence
 from .record import Elimination
@@ -49,6 +50,7 @@ def eliminate(
     if chosen.on_arrays:
         first = _eliminate_floats(system, tape, chosen, records, reference)
         return refined(system, tape, chosen, first, refine, residual) if refine else first
+    require_general(tape.program, chosen.name)
     if chosen.kind == "ball":
         exact = certify(system, chosen.digits, tape=tape)
         return elimination_of(system, tape, chosen, exact.solution, (), None)

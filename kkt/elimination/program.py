@@ -54,6 +54,8 @@ class Instruction(NamedTuple):
     along       S -> B, a basis of joint forces with H B = 1
     across      S -> C, a basis of constraint forces with H C = 0
     divide      A / info, info a whole number
+    shift       Phi M Phi^T of a rigid inertia, by ten numbers
+    join        the sum of two rigid inertias, by ten numbers
     basis       S -> [S E], E the identity beside the rows that ``along`` uses
     weigh       K, u -> rows [D R, R^-T u, D] of K = R^T D R; info = (N, body)
     unweighed   what is left of u in rows without weight
@@ -107,6 +109,7 @@ class Program:
     inertia: Ref | None  # joint-space inertia, where the last pivots are all the qdd, then lam
     inertia_bodies: tuple[Hashable, ...]  # bodies of its rows
     places: tuple[Place, ...] = ()  # of each instruction, for who reads the program as formulas
+    composites: str = "general"  # or "rigid": ten numbers, see :mod:`.composites`
 
     def live(self, kinds: tuple[str, ...]) -> NDArray[np.bool_]:
         """(instructions,) those that the solution's blocks of these kinds need."""

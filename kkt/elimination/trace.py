@@ -7,6 +7,7 @@ from typing import Any
 from ..errors import OrderError, SizeError
 from ..system import System
 from . import refusals
+from .composites import with_rigid_composites
 from .pivots import OrderFunction, PivotSequence, plan
 from .symbolic import symbolic
 from .tape import Tape, lower
@@ -15,14 +16,24 @@ from .tracer import program_of
 MAX_UPDATES = 3_000_000  # of pairs of blocks, in one trace
 
 
-def trace(system: System, order: PivotSequence | OrderFunction | Any) -> Tape:
+COMPOSITES = ("general", "rigid")
+
+
+def trace(
+    system: System, order: PivotSequence | OrderFunction | Any, composites: str = "general"
+) -> Tape:
     """Eliminate once on structure and write the tape that every number format reads.
+
+    With ``composites`` "rigid", inertias behind which no joint has been eliminated are ten numbers
+    (:mod:`kkt.elimination.composites`): fewer operations, for floating point alone.
 
     Raises OrderError for a sequence that is incomplete, structurally zero or structurally
     singular at a pivot, and SingularError where a pivot needs an inertia that the model lacks.
     """
     if isinstance(order, str):
         raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
+    if composites not in COMPOSITES:
+        raise OrderError(f"composites {composites!r}: use {' or '.join(COMPOSITES)}")
     factor = symbolic(plan(order, system.structure))
     if factor.updates > MAX_UPDATES:
         raise SizeError(
@@ -30,6 +41,8 @@ def trace(system: System, order: PivotSequence | OrderFunction | Any) -> Tape:
             f"this tree, more than {MAX_UPDATES:.0e}; use an order with less fill, such as abm"
         )
     program = program_of(factor)
+    if composites == "rigid":
+        program = with_rigid_composites(program)
     refusals.unphysical(program, system)
     tape = lower(program, system)
     refusals.structurally_singular(tape, system)

@@ -1,0 +1,309 @@
+"""The cheapest order for a robot, by operations, depth, digits or time.
+
+Searched are the orders of :mod:`orderings.places`, with rank updates (c c^T)/d and (c/d) c^T, and
+all registered orders, so that the result is never worse than the best of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kkt
+from kkt import OrderError, PivotreeError, PivotSequence, Rules, System, plan, symbolic
+from kkt.elimination.pivots import as_sequence
+from kkt.errors import nearest
+
+from .bound import lower_bound
+from .dynamic import Dynamic
+from .operations import Meter
+from .places import count, every, uniform
+
+COSTS = ("flops", "depth", "digits", "time")
+FEW = 400  # orders of the family that are all counted, for each of the two rank updates
+SUBSETS = 6  # joints: any of those that wait may be eliminated, in the dynamic program
+WIDTH = 6  # joints that may wait in a larger tree
+UPDATES = ("gain", "outer")
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One order and what it costs."""
+
+    name: str
+    sequence: PivotSequence
+    cost: float  # in the unit of the search
+    flops: int  # operations
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The cheapest order that was found, and how far it may be from the cheapest that there is."""
+
+    cost_is: str  # flops, depth, digits or time
+    composites: str  # general, or rigid: composite inertias as ten numbers
+    best: Ranked
+    bound: float | None  # proved: no order of the family costs less; None where none is known
+    exact: bool  # all orders of the family were counted
+    searched: str  # what was searched, in words
+    counted: int  # orders whose cost was counted
+    ranking: tuple[Ranked, ...]  # cheapest first: the winner, the registered orders, the runners-up
+
+    @property
+    def sequence(self) -> PivotSequence:
+        """The winner, usable wherever an order is."""
+        return self.best.sequence
+
+    @property
+    def cost(self) -> float:
+        return self.best.cost
+
+    @property
+    def gap(self) -> float | None:
+        """(cost - bound) / cost: the winner is that near to the cheapest of the family."""
+        if self.bound is None or not self.cost:
+            return None
+        return max(0.0, (self.cost - self.bound) / self.cost)
+
+    def as_json(self) -> dict[str, Any]:
+        """The winner as an order file, which ``--order FILE.json`` and :func:`get` take."""
+        return exported(self.sequence) | {
+            "cost": self.cost_is, "value": self.cost, "bound": self.bound, "gap": self.gap,
+            "composites": self.composites,
+        }  # fmt: skip
+
+
+def exported(sequence: PivotSequence) -> dict[str, Any]:
+    """A sequence as the JSON object that :func:`orderings.get` reads."""
+    groups = [
+        [[block[0], _text(block[1])] if isinstance(block, tuple) else block for block in group]
+        for group in sequence.groups
+    ]
+    rules = {k: v for k, v in vars(sequence.rules).items() if v != getattr(Rules(), k)}
+    return {"name": sequence.name, "links": sequence.links, "rules": rules, "groups": groups}
+
+
+def _text(body: Any) -> Any:
+    """A body's name as JSON has it; numbers stay numbers, pairs are their text."""
+    return body if isinstance(body, str | int) else str(body)
+
+
+def search(
+    model: Any,
+    cost: str = "flops",
+    *,
+    composites: str = "general",
+    format: str = "float32",
+    states: int = 5,
+    most: int = 60,
+    tick: Callable[[str], None] = lambda text: None,
+) -> SearchResult:
+    """The cheapest order for a tree (or a :class:`kkt.System`).
+
+    ``cost`` is "flops", operations from the entries of (4) to qdd with this robot's zeros and ones
+    folded away; "depth", the height of the elimination tree in blocks, then operations; "digits",
+    the largest error of qdd in ``format`` over ``states`` random states, against the certified
+    solution; or "time" [s], one state of a batch in a kernel compiled for ``format``.  Digits and
+    time are measured on the cheapest by operations and on the registered orders.
+
+    With ``composites`` "rigid" inertias behind which no joint is eliminated are ten numbers: the
+    costs are those of ``kkt.trace(system, order, "rigid")``.  At most ``most`` orders are counted
+    for each form of the rank updates where there are too many to count all.  Raises OrderError for
+    an unknown cost, and LoopError for closed loops.
+    """
+    if cost not in COSTS:
+        raise OrderError(f"search: cost is {cost!r}; {nearest(str(cost), COSTS)}")
+    for name, number in (("states", states), ("most", most)):
+        if not (isinstance(number, int) and number >= 1):
+            raise OrderError(f"search: {name} is {number!r}; give a whole number, at least 1")
+    if composites not in ("general", "rigid"):
+        raise OrderError(f"search: composites is {composites!r}; use general or rigid")
+    system = model if isinstance(model, System) else kkt.build(model)
+    system.structure.require_tree("search")
+    meter = Meter(system, composites)
+    family = _family(system, meter, most, tick)
+    registered = _registered(system, meter, tick)
+    tried = [*family.tried, *registered]
+    ranked = _ranked(tried, cost, system, composites, format, states, tick)
+    ranked = _from_the_first_that_runs(ranked, system)
+    bound: float | None = None
+    if cost == "flops":
+        bound = float(family.bound)
+    elif cost == "depth":
+        bound = float(_least_depth(system))
+    return SearchResult(
+        cost, composites, ranked[0], bound,
+        family.exact and cost == "flops", family.words, len(tried), tuple(ranked),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Family:
+    tried: list[Ranked]
+    bound: int
+    exact: bool
+    words: str
+
+
+def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]) -> _Family:
+    """Orders of the family with their operations: all of them, or those that look cheapest."""
+    structure, tried = system.structure, []
+    joints = int((structure.dof > 0).sum())
+    exact = count(structure) << joints <= FEW
+    crbm: NDArray[np.int64] | None = None
+    for update in UPDATES:
+        rules = Rules(rank_update=update)
+        if exact:
+            counted = []
+            for places in every(structure):
+                sequence, _ = places.sequence(structure, rules)
+                counted.append((int(meter.groups(sequence).sum()), sequence))
+        else:
+            small = joints <= SUBSETS
+            dynamic = Dynamic(structure, meter, rules, joints if small else WIDTH, small)
+            dynamic.run(most, tick)
+            counted = dynamic.tried
+        tried += [Ranked("search", s, flops, flops) for flops, s in counted]
+        sequence, owner = uniform(structure, structure.n + 1, True).sequence(structure, rules)
+        steps = np.zeros(structure.n, dtype=np.int64)
+        np.add.at(steps, owner, meter.groups(sequence))
+        crbm = steps if crbm is None or steps.sum() < crbm.sum() else crbm
+    assert crbm is not None
+    what = "each joint at its body or any ancestor, in or after that body's bracket, tip to base"
+    if exact:
+        return _Family(tried, min(r.flops for r in tried), True, f"all of {what}")
+    bound = lower_bound(structure, meter.inputs, meter.composites, crbm)
+    return _Family(tried, bound, False, f"a part of {what}, by dynamic programming")
+
+
+def _registered(system: System, meter: Meter, tick: Callable[[str], None]) -> list[Ranked]:
+    """Every registered order that this robot and the counter take."""
+    from . import ORDERS, names
+
+    result = []
+    for name in names():
+        tick(f"counting {name}")
+        try:
+            sequence = as_sequence(ORDERS[name], system.structure)
+            rotated = sequence.rules.elimination == "orthogonal"
+            if rotated or sequence.links != "whole":
+                flops = kkt.trace(system, sequence, meter.composites).flops
+            else:
+                flops = int(meter.groups(sequence).sum())
+        except PivotreeError:  # an order that this robot does not allow is no rival
+            continue
+        result.append(Ranked(name, sequence, flops, flops))
+    return result
+
+
+def _ranked(
+    tried: list[Ranked], cost: str, system: System, composites: str, format: str, states: int,
+    tick: Callable[[str], None],
+) -> list[Ranked]:  # fmt: skip
+    """Cheapest first, without repeats; digits and time are measured on those that may win."""
+    seen: dict[tuple, Ranked] = {}
+    for ranked in sorted(tried, key=lambda r: (r.flops, r.name == "search")):
+        blocks = tuple(tuple(map(tuple, group)) for group in ranked.sequence.groups)
+        seen.setdefault((blocks, ranked.sequence.rules, ranked.sequence.links), ranked)
+    found = list(seen.values())
+    if cost == "flops":
+        return found
+    if cost == "depth":
+        for i, r in enumerate(found):
+            height = symbolic(plan(r.sequence, system.structure)).height
+            found[i] = Ranked(r.name, r.sequence, height, r.flops)
+        return sorted(found, key=lambda r: (r.cost, r.flops))
+    several = [r for r in found if r.name == "search"][:6]
+    several += [r for r in found if r.name != "search"][: None if cost == "digits" else 3]
+    tapes = []
+    for r in tuple(several):
+        try:
+            tapes.append(kkt.trace(system, r.sequence, composites))
+        except PivotreeError:
+            several.remove(r)
+    if cost == "digits":
+        costs = errors(system, tapes, format, states, tick)
+    else:
+        costs = times(system, tapes, format, tick)
+    measured = [
+        Ranked(r.name, r.sequence, c, r.flops)
+        for r, c in zip(several, costs, strict=True)
+        if np.isfinite(c)
+    ]
+    if not measured:
+        raise OrderError(f"search: no order solves this robot in {format}; use a longer format")
+    return sorted(measured, key=lambda r: (r.cost, r.flops))
+
+
+def _from_the_first_that_runs(ranked: list[Ranked], system: System) -> list[Ranked]:
+    """Without orders, from the front, whose pivots this robot's inertias refuse."""
+    refused: PivotreeError | None = None
+    for i, first in enumerate(ranked):
+        try:
+            kkt.trace(system, first.sequence)
+        except PivotreeError as error:
+            refused = refused or error
+        else:
+            return ranked[i:]
+    raise refused or OrderError("search: there is no order")
+
+
+def _least_depth(system: System) -> int:
+    """Every order takes a joint's pair and the joint one after another."""
+    return int(2 + (system.structure.dof > 0).any())
+
+
+def random_states(system: System, states: int) -> list[System]:
+    """The same tree in random states: q in [-pi, pi], qd and tau standard normal, seed 0."""
+    random = np.random.default_rng(0)
+    N = int(system.tree.offset[-1])
+    return [
+        kkt.build(
+            system.graph, q=random.uniform(-np.pi, np.pi, N),
+            qd=random.standard_normal(N), tau=random.standard_normal(N),
+        )
+        for _ in range(states)
+    ]  # fmt: skip
+
+
+def errors(
+    system: System, tapes: list[Any], format: str, states: int,
+    tick: Callable[[str], None] = lambda text: None,
+) -> list[float]:  # fmt: skip
+    """Largest error of qdd of each tape over random states; infinite where one fails."""
+    worst = [0.0] * len(tapes)
+    for i, state in enumerate(random_states(system, states)):
+        tick(f"digits: state {i + 1} of {states}")
+        exact = kkt.certify(state, rounded_to=format)
+        for j, tape in enumerate(tapes):
+            error = exact.error(kkt.eliminate(state, tape, format, records=False).qdd)
+            worst[j] = max(worst[j], np.inf if error is None else error)
+    return worst
+
+
+def times(
+    system: System, tapes: list[Any], format: str,
+    tick: Callable[[str], None] = lambda text: None, states: int = 2000, runs: int = 9,
+) -> list[float]:  # fmt: skip
+    """Median seconds for one state of a batch in compiled kernels, run in turns."""
+    kernels = []
+    for i, tape in enumerate(tapes):
+        tick(f"compiling {i + 1} of {len(tapes)}")
+        kernels.append(kkt.compile(system, tape, format))
+    random = np.random.default_rng(0)
+    N = kernels[0].N
+    x = np.tile(kernels[0].configuration(), (states, 1)) + random.uniform(-1, 1, (states, 1))
+    qd, tau = random.standard_normal((2, states, N))
+    taken: list[list[float]] = [[] for _ in kernels]
+    for turn in range(runs + 1):
+        for own, kernel in zip(taken, kernels, strict=True):
+            start = time.perf_counter()
+            kernel(x, qd, tau)
+            if turn:  # the first call compiles
+                own.append((time.perf_counter() - start) / states)
+    return [float(np.median(own)) for own in taken]
