@@ -12,6 +12,8 @@ from scipy.spatial.transform import Rotation
 
 import kkt
 import orderings
+from analysis.counts.families import family_of
+from analysis.counts.published import ABM
 from kkt.arithmetic import get_format
 from kkt.machine.configuration import from_quaternion, to_quaternion
 from kkt.machine.interpreter import Interpreter
@@ -388,3 +390,10 @@ def test_operations_are_counted():
     assert kernel.operations["sin"] == kernel.operations["cos"] == 2
     assert kernel.operations["sqrt"] == 0 < kernel.operations["div"]
     assert sum(kernel.operations.values()) == len(kernel.program)
+
+
+@pytest.mark.parametrize("n", [4, 7])
+def test_abm_takes_no_more_than_the_published_operations(n):
+    """On an arm of Denavit-Hartenberg frames, from joint positions on, bias and all."""
+    kernel = kkt.compile(family_of("dh").system(n).graph, orderings.get("abm"))
+    assert kernel.operations["mul"] <= ABM.mul(n) and kernel.operations["add"] <= ABM.add(n)
