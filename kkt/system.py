@@ -219,11 +219,10 @@ class System:
     def matrix(self) -> sp.csc_array:
         """(size) square, symmetric, indefinite; both triangles stored."""
         if self.tree.n >= MANY and self.layout == "kind" and not self.loops:
+            p, e = self.pattern, self.entries
             pointer, row, value = compiled_matrix(
-                self.tree.parent, self.tree.offset,
-                self.pattern.M, self.pattern.Phi, self.pattern.S,
-                self.entries.M, self.entries.Phi, self.entries.S,
-            )  # fmt: skip
+                self.tree.parent, self.tree.offset, (p.M, p.Phi, p.S), (e.M, e.Phi, e.S)
+            )
             return sp.csc_array((value, row, pointer), shape=(self.size,) * 2)
         indptr, indices, source = self._places
         return sp.csc_array((self._values()[source], indices, indptr), shape=(self.size,) * 2)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
 
 
 @njit(cache=True)
@@ -70,12 +75,8 @@ def velocities(order, parent, Phi, rates):  # pragma: no cover
 
 
 @njit(cache=True)
-def matrix(parent, offset, in_M, in_Phi, in_S, M, Phi, S):  # pragma: no cover
-    """Equation (4) by columns: pdd, qdd, f of the bodies in their order; rows ascending.
-
-    Column pointers, row indices and values of what the masks ``in_*`` let through.  An entry
-    that is not let through is written and then written over: no branch is mispredicted.
-    """
+def matrix_pointers(parent, offset, in_M, in_Phi, in_S):  # pragma: no cover
+    """Column pointers of equation (4), where the masks ``in_*`` let entries through."""
     n, N = len(parent), offset[-1]
     size = 12 * n + N
     pointer = np.zeros(size + 1, dtype=np.int32)
@@ -103,9 +104,16 @@ def matrix(parent, offset, in_M, in_Phi, in_S, M, Phi, S):  # pragma: no cover
                 to_f[6 * k + i] += in_S[c, i]
     for c in range(size):
         pointer[c + 1] += pointer[c]
-    entries = pointer[size]
-    row = np.empty(entries + 1, dtype=np.int32)
-    value = np.empty(entries + 1)
+    return pointer
+
+
+@njit(cache=True)
+def matrix_entries(pointer, parent, offset, in_M, in_Phi, in_S, M, Phi, S, row, value):
+    """Row indices and values into arrays that are one longer than the entries; rows ascend.
+
+    An entry that is not let through is written and then written over: no branch is mispredicted.
+    """
+    n, N = len(parent), offset[-1]
     cursor = np.empty(6 * n, dtype=np.int32)
     for k in range(n):
         for j in range(6):
@@ -131,8 +139,8 @@ def matrix(parent, offset, in_M, in_Phi, in_S, M, Phi, S):  # pragma: no cover
             if up > k:
                 row[at], value[at] = 6 * k + j, 1.0
                 at += 1
-            if up >= 0:
-                for i in range(6):
+            if up >= 0:  # the lower left of Phi is zero
+                for i in range(3 if j < 3 else 6):
                     row[at], value[at] = 6 * up + i, -Phi[k, i, j]
                     at += in_Phi[k, i, j]
             if up < k:
@@ -144,9 +152,27 @@ def matrix(parent, offset, in_M, in_Phi, in_S, M, Phi, S):  # pragma: no cover
         if up >= 0:
             for i in range(6):
                 at = cursor[6 * up + i]
-                for j in range(6):
+                for j in range(0 if i < 3 else 3, 6):
                     if in_Phi[k, i, j]:
                         row[at], value[at] = f + j, -Phi[k, i, j]
                         at += 1
                 cursor[6 * up + i] = at
+
+
+def matrix(
+    parent: Integers, offset: Integers, masks: Sequence[NDArray], blocks: Sequence[NDArray]
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Equation (4) by columns: pdd, qdd, f of the bodies in their order.
+
+    Column pointers, row indices and values of the entries of M, Phi, S that their masks let
+    through.
+    """
+    in_M, in_Phi, in_S = masks
+    M, Phi, S = blocks
+    pointer = matrix_pointers(parent, offset, in_M, in_Phi, in_S)
+    entries = int(pointer[-1])
+    # numpy's arrays: on Linux it asks for large pages, and touching small ones costs more than
+    # writing them
+    row, value = np.empty(entries + 1, dtype=np.int32), np.empty(entries + 1)
+    matrix_entries(pointer, parent, offset, in_M, in_Phi, in_S, M, Phi, S, row, value)
     return pointer, row[:entries], value[:entries]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..blocks import FC, FJ, PDD, QDD, F, Structure
+from ..blocks import FC, FJ, OF_BODIES, PDD, QDD, F, Structure
 from ..errors import OrderError
 from ..tree_kernels import breadth_first, children_first
 from .pivots import PRIORITY, BlockGraph, PivotSequence, Plan, Rules, check_complete
+from .symbolic_kernels import arrange
 
 
 def plan_from_arrays(
@@ -56,19 +57,16 @@ def _inside_groups(
     """Blocks in the order of elimination, pairs first in every group; groups from 0."""
     present = (graph.size[blocks] > 0) | (graph.kind[blocks] == F)  # an absent f is an error, kept
     blocks, groups = blocks[present], groups[present]
-    _, groups = np.unique(groups, return_inverse=True)
-    at = np.full(graph.count, -1, dtype=np.int64)
-    at[blocks] = groups
-    partner = graph.partner[blocks]
-    mate = (partner >= 0) & (at[partner] == groups)
-    lead = np.where(mate, np.minimum(blocks, partner), 0)  # names the pair
-    where = np.zeros(graph.count, dtype=np.int64)
-    where[blocks] = np.arange(len(blocks))
-    kind = graph.kind[blocks]
-    second = np.where(mate, (kind == F) | (kind == QDD), 0)
-    rank = np.where(mate, -1, np.array(PRIORITY)[kind])
-    order = np.lexsort((second, np.where(mate, where[lead], 0), rank, groups))
-    return blocks[order], groups[order]
+    groups = np.cumsum(np.diff(groups, prepend=groups[:1]) != 0)
+    first = np.repeat(np.array([True, False, False, True, False, False]), structure_sizes(graph))
+    rank = np.repeat(np.array(PRIORITY), structure_sizes(graph))
+    arrange(blocks, groups, graph.partner, rank, first)
+    return blocks, groups
+
+
+def structure_sizes(graph: BlockGraph) -> list[int]:
+    """Blocks of each kind in the numbering of a graph."""
+    return [graph.structure.n] * OF_BODIES + [len(graph.structure.ties)]
 
 
 def leaf_to_root(structure: Structure) -> Plan:

@@ -109,7 +109,7 @@ class SymbolicFactor:
     @property
     def height(self) -> int:
         """Blocks on the longest such path: steps that cannot be taken side by side."""
-        return max(self.levels.tolist(), default=0)
+        return int(np.max(self.levels, initial=0))
 
     @cached_property
     def post(self) -> NDArray[np.int64]:
