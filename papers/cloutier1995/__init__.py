@@ -14,6 +14,7 @@ ITEMS = (
     "figure58",
     "figure59",
     "figure510",
+    "animation",
     "impact",
     "drop",
     "contact_rows",

@@ -19,8 +19,10 @@ from ..paper import Progress
 from ..row import Row
 from .falling import Floats
 from .robot import planar_robot
+from .settings import between, each
 
 ORDERS = ("abm", "crbm")
+HELD_LINKS = 8  # of the robot whose forces are checked
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,9 @@ def measure(
     contacts: tuple[int, ...] = (0, 1, 2, 4), held: int = 4, seed: int = 1995,
 ) -> Contacts:  # fmt: skip
     """``contacts`` points, tips of the last links; ``held`` of 8 in the check of the forces."""
+    each("links", links, 1, 2)
+    each("contacts", contacts, 0)
+    between("held", held, 1, HELD_LINKS)
     operations: dict[str, list[list[int]]] = {order: [] for order in ORDERS}
     fill: dict[str, list[list[int]]] = {order: [] for order in ORDERS}
     for order in ORDERS:
@@ -73,7 +78,7 @@ def _fill(tape: Any) -> int:
 
 def _forces(held: int, seed: int) -> tuple[float, float]:
     """Multipliers of all orders beside lambda = -(J M^-1 J^T)^-1 (J qdd + drift)."""
-    n = 8
+    n = HELD_LINKS
     system, (q, qd) = system_of(n, held, seed), state_of(n, seed)
     free = kkt.build(system.graph, q=q, qd=qd)
     base = kkt.eliminate(free, orderings.get("abm"), records=False)

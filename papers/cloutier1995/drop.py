@@ -21,6 +21,7 @@ from ..row import Row
 from .falling import Falling, Floats, falling
 from .penalty import Penalty
 from .rigid import Run, heights, run
+from .settings import between, each
 
 TOUCHES = 1  # blows that the compared motions go through
 
@@ -49,6 +50,11 @@ def measure(
     stiffness: tuple[float, ...] = (1e5, 1e6, 1e7, 1e8), order: str = "abm",
 ) -> Drop:  # fmt: skip
     """``height`` [m] of the lowest point, ``step`` [s] of rigid contact, ``order`` of pivots."""
+    between("restitution", restitution, 0.01, 1.0)
+    between("step", step, 1e-6, 0.01)
+    between("seconds", seconds, 10.0 * step)
+    between("height", height, 1e-3)
+    each("stiffness", stiffness, 1.0, 2)
     chain = falling(links, order=order)
     q = np.concatenate([[0.0, 0.0], np.random.default_rng(seed).uniform(-1.0, 1.0, links)])
     q[1] += height - float(heights(chain, q).min())
@@ -116,7 +122,8 @@ def rows(found: Drop) -> list[Row]:
             rigid.depth <= 1e-5),
         Row("springs to rigid contact, q between the first and the second blow", None,
             [float(x) for x in found.apart],
-            "as 1 / k^(1/2): exponent -0.5 +- 0.1 in the last step", abs(order + 0.5) <= 0.1, f"exponent {order:.3f}"),
+            "as 1 / k^(1/2): exponent -0.5 +- 0.1 in the last step", abs(order + 0.5) <= 0.1,
+            f"exponent {order:.3f}"),
         Row("springs, deepest point [m]", "must permit interpenetration",
             deep, "falls with k", bool((np.diff(deep) < 0).all())),
         Row("springs, median step below the floor [s]", "larger k, smaller steps", steps,

@@ -17,6 +17,7 @@ from ..paper import Progress
 from ..row import Row
 from .conjugate import descend, equation
 from .robot import planar_robot
+from .settings import each
 
 UNTIL = {"float64": 1e-14, "float32": 1e-6}  # of the first residual
 MOST = 40  # iterations over n
@@ -41,6 +42,8 @@ def measure(
     links: tuple[int, ...] = (2, 4, 8, 16, 32, 64), seed: int = 1995,
 ) -> Iterations:  # fmt: skip
     """Fractions on ``exact`` links, floats on ``links``."""
+    each("exact", exact, 1)
+    each("links", links, 1)
     generator = np.random.default_rng(seed)
     taken, zero = [], True
     for n in exact:

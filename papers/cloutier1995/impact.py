@@ -15,6 +15,7 @@ from ..paper import Progress
 from ..row import Row
 from .blows import gain, newton, poisson
 from .falling import Falling, Floats, falling
+from .settings import between
 
 LAWS = {"Newton": newton, "Poisson": poisson}
 
@@ -35,6 +36,9 @@ def measure(
     most_friction: float = 1.0, seed: int = 1995,
 ) -> Blows:  # fmt: skip
     """Random states of the chain in which its tip comes down, friction up to ``most_friction``."""
+    between("restitution", restitution, 0.0, 1.0)
+    between("most_friction", most_friction, 0.0)
+    between("samples", samples, 1)
     progress(f"{samples} blows of the tip of {links} links")
     chain = falling(links, free=False)
     generator = np.random.default_rng(seed)

@@ -24,6 +24,7 @@ from .complement import Complement
 from .conjugate import descend, equation
 from .falling import Floats
 from .robot import planar_robot, two_links
+from .settings import between, each
 from .tally import tally
 
 KERNELS = {  # name -> order, solver
@@ -58,6 +59,10 @@ def measure(
     links: tuple[int, ...] = (2, 4, 8, 16), seed: int = 1995,
 ) -> Methods:  # fmt: skip
     """Two links of section 5.2.1 over ``angles`` of joint 2; random states of equal ``chains``."""
+    between("angles", angles, 2)
+    each("seconds", seconds, 1e-6, 2)
+    each("chains", chains, 1)
+    each("links", links, 1)
     turns = np.float32(np.linspace(0.0, 2.0 * np.pi, angles, endpoint=False)).astype(float)
     kappa = np.empty(len(seconds))
     worst: dict[str, dict[str, Floats]] = {format: {} for format in FORMATS}

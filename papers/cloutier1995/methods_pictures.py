@@ -43,8 +43,8 @@ def digits(found: Any, style: str) -> Figure:
                         label=method if first else None)  # fmt: skip
                 if np.isnan(values).any():  # where it first breaks down
                     at = found.kappa[np.isnan(values)][:1] * 1.5 ** (i - 4)
-                    ax.plot(at, [8.0], marker, markersize=6, markeredgewidth=1.2,
-                            markerfacecolor="none", markeredgecolor=look.series[colour])  # fmt: skip
+                    ax.plot(at, [8.0], marker, markersize=6, markerfacecolor="none",
+                            markeredgecolor=look.series[colour])  # fmt: skip
             ax.plot(found.kappa, found.kappa * UNIT[format], color=look.faint, linewidth=1,
                     linestyle=(0, (2, 2)), label=r"$\kappa u$" if first else None)  # fmt: skip
             ax.set(xscale="log", yscale="log", ylim=(UNIT[format] / 4, 50))

@@ -72,4 +72,5 @@ class Penalty:
         self, y: Floats, seconds: float, eps: float = 1e-8, most: int = 200_000
     ) -> list[Record]:
         """Each row of y by Dormand & Prince's adaptive steps; eps is relative and absolute."""
-        return Scipy("RK45", eps)(self.rates, y, seconds)
+        with np.errstate(all="ignore"):  # a try that overflows is rejected
+            return Scipy("RK45", eps)(self.rates, y, seconds)

@@ -23,10 +23,10 @@ from kkt import PivotreeError
 from .falling import Falling, Floats
 
 TOUCH = 1e-7  # [m] a point so near to the floor touches it
-SINK = 1e-9  # [m] by which a touching point may come lower in a step
-STILL = 1e-7  # [m/s] a touching point so slow does not leave it
+SINK = 1e-9  # [m] by which a point that leaves may come lower in a step; TOUCH for one that stays
+STILL = 1e-4  # [m/s] a touching point that rises so slowly does not leave it
 BOUNCE = 1e-2  # [m/s] slower impacts are plastic, which ends an infinity of ever smaller ones
-MOST = 100_000  # impacts
+MOST = 20  # steps taken over steps asked for
 
 
 def complementary(A: Floats, b: Floats) -> Floats:
@@ -72,7 +72,12 @@ def run(chain: Falling, q: Floats, v: Floats, *, seconds: float, restitution: fl
     t, kept = 0.0, [(0.0, q, v)]
     impacts: list[Impact] = []
     energy, smooth, deep = [float(chain.energy(q, v))], -np.inf, 0.0
-    while t < seconds - 1e-12 and len(impacts) < MOST:
+    while t < seconds - 1e-12:
+        if len(kept) > MOST * seconds / step:
+            raise PivotreeError(
+                f"contact: {len(impacts)} blows up to t = {t:.4g} s, one after another without "
+                "end; take a shorter step, or a lower restitution"
+            )
         h, q, v = _until_touch(chain, q, v, min(step, seconds - t))
         t += h
         before = float(chain.energy(q, v))
@@ -93,15 +98,18 @@ def _until_touch(chain: Falling, q: Floats, v: Floats, h: float) -> tuple[float,
     from scipy.optimize import brentq
 
     level = heights(chain, q)
-    level = np.where(level > TOUCH, 0.0, np.minimum(level, 0.0) - SINK)
+    rising = chain.speeds(chain.directions(q), v)[chain.touching, 1] > STILL
+    held = np.flatnonzero((level <= TOUCH) & ~rising) + chain.touching.start
+    lower = np.minimum(level, 0.0) - np.where(rising, SINK, TOUCH)
+    level = np.where(level > TOUCH, 0.0, lower)
 
     def gap(s: float) -> float:
-        return float((heights(chain, _step(chain, q, v, s)[0]) - level).min())
+        return float((heights(chain, _step(chain, q, v, s, held)[0]) - level).min())
 
-    after = _step(chain, q, v, h)
+    after = _step(chain, q, v, h, held)
     if (heights(chain, after[0]) < level).any():
         h = float(brentq(gap, 0.0, h, xtol=1e-14, rtol=1e-13))
-        after = _step(chain, q, v, h)
+        after = _step(chain, q, v, h, held)
     return h, *after
 
 
@@ -128,18 +136,19 @@ def impact(chain: Falling, q: Floats, v: Floats, restitution: float) -> tuple[Fl
     return v + blow @ moved, int(((blow > 0.0) & (speed < -BOUNCE)).sum())
 
 
-def accelerations(chain: Falling, q: Floats, v: Floats) -> Floats:
-    """(N,) qdd under weights and the normal forces of points that touch the floor and stay."""
+def accelerations(chain: Falling, q: Floats, v: Floats, held: NDArray[np.int64]) -> Floats:
+    """(N,) qdd under weights and the normal forces of held points, which may leave but not sink.
+
+    Held are those that touch and do not rise as a step starts: its inner stages are off the floor
+    by what a step of lower order misses, and a point that lands in it is not held before its blow.
+    """
     u = chain.directions(q)
     r = chain.places(q, u)
-    touching = _touching(chain, r)
-    J = chain.rows(r, touching, 1)
-    stay = J @ v <= STILL
-    touching, J = touching[stay], J[stay]
-    qdd, moved = chain.free_and_responses(q, v, _units(len(r), touching), u)
-    if not touching.size:
+    qdd, moved = chain.free_and_responses(q, v, _units(len(r), held), u)
+    if not held.size:
         return qdd
-    force = complementary(J @ moved.T, J @ qdd + chain.drift(u, v)[touching, 1])
+    J = chain.rows(r, held, 1)
+    force = complementary(J @ moved.T, J @ qdd + chain.drift(u, v)[held, 1])
     return qdd + force @ moved
 
 
@@ -155,10 +164,16 @@ def _units(p: int, points: NDArray[np.int64]) -> Floats:
     return units
 
 
-def _step(chain: Falling, q: Floats, v: Floats, h: float) -> tuple[Floats, Floats]:
+def _step(
+    chain: Falling, q: Floats, v: Floats, h: float, held: NDArray[np.int64]
+) -> tuple[Floats, Floats]:
     """Classical Runge-Kutta."""
-    a1 = accelerations(chain, q, v)
-    a2 = accelerations(chain, q + h / 2 * v, v + h / 2 * a1)
-    a3 = accelerations(chain, q + h / 2 * (v + h / 2 * a1), v + h / 2 * a2)
-    a4 = accelerations(chain, q + h * (v + h / 2 * a2), v + h * a3)
+
+    def rates(q: Floats, v: Floats) -> Floats:
+        return accelerations(chain, q, v, held)
+
+    a1 = rates(q, v)
+    a2 = rates(q + h / 2 * v, v + h / 2 * a1)
+    a3 = rates(q + h / 2 * (v + h / 2 * a1), v + h / 2 * a2)
+    a4 = rates(q + h * (v + h / 2 * a2), v + h * a3)
     return q + h * v + h * h / 6 * (a1 + a2 + a3), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)

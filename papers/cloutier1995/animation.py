@@ -1,0 +1,121 @@
+"""Section 5.1.4: the animation program: a film of a run, and a page of ABM beside CRBM in float32.
+
+The film draws links as rectangles, the tip's trail and the energies.  The page plays one motion by
+two methods in single precision, at the same time or at the same work, so that one sees the steps
+collapse which section 5.2.2 tells of.  It needs no network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import orderings
+from analysis.simulation import Motion, Record, Simulation, simulate
+
+from ..paper import Progress
+from ..row import Row
+from .falling import Floats
+from .robot import height_energy, planar_robot, shared
+from .settings import between
+
+METHODS = {"abm": "ABM", "crbm": "CRBM"}
+
+
+@dataclass(frozen=True)
+class Film:
+    """A run to be drawn, and two to be compared."""
+
+    tree: nx.DiGraph
+    record: Record
+    energies: Floats  # (k, 2) kinetic and potential [J], above the tip's lowest point
+    seconds: float
+    frames: int  # per second
+    pair: nx.DiGraph
+    runs: dict[str, Simulation]  # order -> run in single precision
+
+    def at(self, t: Floats) -> Floats:
+        """(m, n) joint angles at times t [s]."""
+        return positions(self.record, t)
+
+
+def measure(
+    progress: Progress, *, links: int = 3, start: float = 1.5, seconds: float = 8.0,
+    frames: int = 15, ratio: float = 0.0015, eps: float = 1e-4, format: str = "float32",
+) -> Film:  # fmt: skip
+    """``links`` unit links from the base angle ``start``; two links of ``ratio`` for the page."""
+    between("links", links, 1)
+    between("frames", frames, 1, 60)
+    between("seconds", seconds, 1.0 / frames)
+    between("ratio", ratio, 1e-9, 1.0 - 1e-9)
+    progress(f"a run of {links} links")
+    q = np.zeros(links)
+    q[0] = start
+    tree = planar_robot([1.0] * links, [1.0] * links, 0.15, q=list(q))
+    record = simulate(tree, "abm", seconds=seconds, eps=1e-7).records[0]
+    motion = Motion.of(tree, orderings.get("abm"))
+    kinetic = motion.kinetic(record.y)
+    potential = motion.energy(record.y) - kinetic + height_energy(tree)
+    pair, runs = shared(ratio), {}
+    for order, name in METHODS.items():
+        progress(f"{name} in {format}, l_1 = {ratio:g}")
+        runs[order] = simulate(pair, order, format, seconds=seconds, eps=eps)
+    return Film(tree, record, np.stack([kinetic, potential], 1), seconds, frames, pair, runs)
+
+
+def positions(record: Record, t: Floats) -> Floats:
+    """(m, n) joint angles at times t, by cubics through the states of a run."""
+    from scipy.interpolate import CubicHermiteSpline
+
+    N = record.y.shape[1] // 2
+    last = np.minimum(t, record.reached)
+    return np.asarray(CubicHermiteSpline(record.t, record.y[:, :N], record.y[:, N:])(last))
+
+
+def rows(found: Film) -> list[Row]:
+    total = found.energies.sum(1)
+    drift = float(np.abs(total - total[0]).max() / np.abs(found.energies[:, 0]).max())
+    abm, crbm = (found.runs[order] for order in METHODS)
+    ratio = crbm.mean / abm.mean
+    steps = [float(np.median(run.records[0].step)) for run in (abm, crbm)]
+    return [
+        Row("film: change of the energy over the largest kinetic one", "conserved", drift,
+            "at most 1e-4", drift <= 1e-4),
+        Row(f"page: evaluations of ABM and CRBM in {abm.format}", "stiff at much lower kappa",
+            [round(abm.mean), round(crbm.mean)], "CRBM's at least 1.5 times ABM's",
+            ratio >= 1.5 or crbm.failed > 0, crbm.why or ""),
+        Row("page: median steps of ABM and CRBM [s]", None, steps, "CRBM's the smaller",
+            steps[1] < steps[0]),
+    ]  # fmt: skip
+
+
+def figures(found: Film, style: str) -> dict[str, Any]:
+    from analysis.simulation.picture import picture
+
+    from .drawing import strip
+
+    return {"animation": strip(found, style),
+            "animation_steps": picture(list(found.runs.values()), style=style)}  # fmt: skip
+
+
+def films(found: Film) -> dict[str, Callable[[Path], Any]]:
+    """A .gif in light and dark, an .mp4 where this machine has ffmpeg, and the page."""
+    from matplotlib.animation import FFMpegWriter
+
+    from .drawing import film
+    from .page import write
+
+    made: dict[str, Callable[[Path], Any]] = {
+        "animation.gif": partial(film, found, style="light"),
+        "animation_dark.gif": partial(film, found, style="dark"),
+        "animation.html": partial(write, found),
+    }
+    if FFMpegWriter.isAvailable():
+        made["animation.mp4"] = partial(film, found, style="light")
+    return made
