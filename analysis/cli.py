@@ -1,5 +1,5 @@
 """The command line: ``pivotree compare``, ``solve``, ``spy``, ``figure``, ``blame``, ``export``,
-``report``, ``list``, ``counts``, ``prove``, ``explore``, ``simulate``, ``sweep``,
+``report``, ``list``, ``counts``, ``prove``, ``explore``, ``simulate``, ``sweep``, ``tune``,
 ``reproduce``, ``orders``.
 
 Exit 0 done; 1 a comparison in which no order gave an answer, a proof that failed, or a criterion
@@ -214,6 +214,24 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("--wrench", action="store_true", help="wrenches on bodies are an input")
     export.add_argument("--name", help="of the function; from the model and the order if not given")
     export.add_argument("-o", "--output", required=True, metavar="FILE.c", help="and FILE.h beside")
+
+    tune = commands.add_parser(
+        "tune", help="the cheapest order for a robot, beside crbm and abm: operations, time, digits"
+    )
+    _add_model(tune, state=False)
+    tune.add_argument(
+        "--cost", default="flops", metavar="WHAT", help="flops (if not given), depth, digits, time"
+    )
+    tune.add_argument(
+        "--composites", default="rigid", metavar="HOW",
+        help="rigid (if not given): composite inertias as ten numbers; or general",
+    )  # fmt: skip
+    tune.add_argument(
+        "--format", default="float32", help="for digits and time: float32 (if not given), float64"
+    )
+    tune.add_argument("--most", type=int, default=60, metavar="N", help="orders to count (60)")
+    tune.add_argument("--json", action="store_true", help="print one JSON document")
+    tune.add_argument("-o", "--output", metavar="FILE.json", help="write the order, for --order")
 
     reproduce = commands.add_parser("reproduce", help="what the papers print, beside ours")
     reproduce.add_argument(

@@ -49,7 +49,7 @@ def lower_bound(
 
     def pay(j: int, k: int) -> int:
         if parent[k] < 0:
-            return 2 * dof[j]  # a difference and a quotient
+            return dof[j]  # a quotient
         if (j, k) not in pays:
             wait = parts[k].column[j] + pay(j, parent[k])
             pays[j, k] = min(parts[k].update[j], wait)
@@ -101,6 +101,7 @@ def _parts(structure: Structure, inputs: InputSlots, ten: bool) -> list[_Parts]:
     found: list[_Parts | None] = [None] * n
     join = rigid.join if ten else emit.add_symmetric
     accelerations: dict[int, Slots] = {}
+    rates: list[Slots] = []  # accelerations without the body's own joint's
     for k in structure.order[::-1].tolist():
         rate = inputs.block("a", k)
         if parent[k] >= 0:
@@ -108,7 +109,9 @@ def _parts(structure: Structure, inputs: InputSlots, ten: bool) -> list[_Parts]:
             rate = emit.add(e, carried, rate)
         moves = structure.dof[k] > 0
         along = np.abs(inputs.block("H", k)).max(axis=0)[:, None] if moves else 0 * rate
+        rates.append(rate)
         accelerations[k] = np.where(rate == 0, along, rate)
+    rate_of = dict(zip(structure.order[::-1].tolist(), rates, strict=True))
     for k in structure.order.tolist():
         H = inputs.block("H", k) if structure.dof[k] else np.zeros((0, 6), dtype=np.int64)
         joint = e.count
@@ -140,8 +143,9 @@ def _parts(structure: Structure, inputs: InputSlots, ten: bool) -> list[_Parts]:
         column, update = {}, {}
         for j, w in columns[k].items():
             columns[up][j], column[j] = counted(emit.mul, Phi, w)
-            here = _update(np.where(unit, 0, w) if j == k else w, M[k])
-            update[j] = min(here, _update(columns[up][j], moved))
+            kept = np.where(unit, 0, w) if j == k else w
+            here = _update(kept, M[k], p[k], rate_of[k])
+            update[j] = min(here, _update(columns[up][j], moved, force, accelerations[up]))
         least = min(general)
         cost += met + more
         found[k] = _Parts(least, min(first, *own), joint, cost, back, column, update)
@@ -150,11 +154,12 @@ def _parts(structure: Structure, inputs: InputSlots, ten: bool) -> list[_Parts]:
     return [part for part in found if part is not None]
 
 
-def _update(w: Slots, M: Slots) -> int:
+def _update(w: Slots, M: Slots, p: Slots, pdd: Slots) -> int:
     """What each column c of w (6, N) costs: M - (c/d) c^T, p - (c/d) u, and (u - c^T pdd)/d."""
     total = 0
-    for c in w.T:
+    for c in w.T[:, :, None]:
         size = int(np.count_nonzero(c))
-        both = (c[:, None] != 0) & (c[None, :] != 0) & (M != 0)
-        total += size + size * (size + 1) // 2 + int(np.triu(both).sum()) + 4 * size
+        total += 2 * size + size * (size + 1) // 2  # c/d, (c/d) u, (c/d) c^T
+        total += int(np.count_nonzero(np.triu((c != 0) & (c.T != 0) & (M != 0))))
+        total += int(np.count_nonzero(c * p) + 2 * np.count_nonzero(c * pdd))
     return total

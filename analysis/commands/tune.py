@@ -1,0 +1,162 @@
+"""``pivotree tune``: the cheapest order for a robot, in words, beside CRBM and ABM."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import kkt
+import orderings
+
+from .shared import path_of, print_json, progress_shown
+
+BESIDE = ("crbm", "abm")
+FORMATS = ("float32", "float64")
+STATES = 3  # random states that accuracy is measured in
+HEADS = (
+    "operations", "in the kernel", "kernel, float32", "float64", "error, float32", "float64",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One order, measured."""
+
+    order: str
+    flops: int  # operations from the entries of (4)
+    kernel: int  # operations of the compiled kernel, kinematics and bias included
+    seconds: dict[str, float]  # of one state of a batch, by format
+    error: dict[str, float]  # largest, of qdd, by format
+
+
+def run(options: argparse.Namespace) -> int:
+    from orderings.search import COSTS, errors, times
+
+    if options.cost not in COSTS:
+        raise kkt.OrderError(f"option --cost: {options.cost!r}; use {', '.join(COSTS)}")
+    if options.composites not in ("rigid", "general"):
+        raise kkt.OrderError(f"option --composites: {options.composites!r}; use rigid or general")
+    if options.format not in FORMATS:
+        raise kkt.FormatError(f"option --format: {options.format!r}; use float32 or float64")
+    if options.most < 1:
+        raise kkt.OrderError(f"option --most: {options.most} orders; give 1 or more")
+    file = None if options.output is None else path_of(options.output)
+    if file is not None and file.suffix != ".json":
+        raise kkt.FormatError(f"option -o: {file} has no name of an order file; end it in .json")
+    with progress_shown() as progress:
+        tree = kkt.load(
+            options.model, floating=True if options.floating else None,
+            merge_fixed=options.merge_fixed,
+        )  # fmt: skip
+        system = kkt.build(tree)
+        found = orderings.search(
+            system, options.cost, composites=options.composites, format=options.format,
+            most=options.most, tick=progress,
+        )  # fmt: skip
+        wanted = {"tuned": found.sequence} | {name: orderings.get(name) for name in BESIDE}
+        tapes = {
+            name: kkt.trace(system, order, options.composites) for name, order in wanted.items()
+        }
+        seconds, off = {}, {}
+        for format in FORMATS:
+            progress(f"measuring in {format}")
+            seconds[format] = times(system, list(tapes.values()), format, progress)
+            off[format] = errors(system, list(tapes.values()), format, STATES, progress)
+        rows = [
+            Measured(
+                name, tape.flops, sum(kkt.compile(system, tape).operations.values()),
+                {f: seconds[f][i] for f in FORMATS}, {f: off[f][i] for f in FORMATS},
+            )
+            for i, (name, tape) in enumerate(tapes.items())
+        ]  # fmt: skip
+    if file is not None:
+        from kkt.files import write_whole
+
+        write_whole(file, json.dumps(found.as_json(), indent=1) + "\n")
+    said = words(found, system.structure)
+    if found.composites == "rigid":
+        plain = kkt.trace(system, found.sequence).flops
+        said += f" With 21 numbers for every inertia, as --order runs it, it takes {plain:,}."
+    if options.json:
+        print_json(
+            {
+                "model": options.model, "cost": found.cost_is, "value": found.cost,
+                "bound": found.bound, "gap": found.gap, "exact": found.exact,
+                "composites": found.composites, "searched": found.searched,
+                "counted": found.counted, "winner": found.best.name, "words": said,
+                "rows": [vars(row) for row in rows], "order": found.as_json(),
+                "ranking": [
+                    {"order": r.name, "cost": r.cost, "flops": r.flops}
+                    for r in found.ranking[:20]
+                ],
+            }
+        )  # fmt: skip
+    else:
+        _print(options.model, rows, said)
+    return 0
+
+
+def words(found: orderings.SearchResult, structure: kkt.Structure) -> str:
+    """The winner in plain words: which joints go where, and what is known of the rest."""
+    if found.best.name != "search":
+        text = f"The registered order {found.best.name} is the cheapest that was found."
+    else:
+        text = "Tip to base; " + _joints(found.sequence, structure)
+        how = found.sequence.rules.rank_update
+        text += " Rank updates are " + ("(c/d) c*." if how == "gain" else "(c c*)/d.")
+    if found.composites == "rigid":
+        text += " Inertias behind which no joint is eliminated are ten numbers."
+    amount = f"{found.cost:,.0f}" if found.cost_is in ("flops", "depth") else f"{found.cost:.2g}"
+    unit = {"flops": " operations", "depth": " blocks deep", "digits": " at worst", "time": " s"}
+    text += f" It takes {amount}{unit[found.cost_is]}; {found.counted} orders were counted, "
+    text += found.searched
+    if found.bound is not None and not found.exact:
+        text += f"; none of these takes less than {found.bound:,.0f} (gap {found.gap:.0%})"
+    return text + "."
+
+
+def _joints(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
+    """Which joints are eliminated where."""
+    own, together = 0, []
+    body: Any = None
+    for group in sequence.groups:
+        pairs = [b for kind, b in group if kind == "pdd"]
+        body = pairs[-1] if pairs else body
+        joints = [b for kind, b in group if kind == "qdd"]
+        if joints == [body]:
+            own += 1
+        elif joints:
+            place = "at the end" if structure.parent_of(body) is None else f"at {body}"
+            listed = ", ".join(map(str, joints[:6]))
+            more = f" and {len(joints) - 6} more" if len(joints) > 6 else ""
+            inside = "" if pairs else " after its bracket"
+            together.append(f"the joints of {listed}{more} {place}{inside}")
+    parts = ["; ".join(together)] if together else []
+    if own:
+        parts.append(f"{own} joint{'s' * (own > 1)} with their own bodies, as in abm")
+    return "; ".join(parts) + "."
+
+
+def _print(model: str, rows: list[Measured], said: str) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
+    from rich.table import Table
+
+    from ..table import console
+
+    out = console(sys.stdout, wide=True)
+    shown = Table(box=SIMPLE_HEAD, pad_edge=False, title=escape(model), title_justify="left")
+    shown.add_column("order")
+    for head in HEADS:
+        shown.add_column(head, justify="right")
+    for row in rows:
+        shown.add_row(
+            row.order, f"{row.flops:,}", f"{row.kernel:,}",
+            *(f"{1e6 * row.seconds[f]:.3f} us" for f in FORMATS),
+            *(f"{row.error[f]:.1e}" for f in FORMATS),
+        )  # fmt: skip
+    out.print(shown)
+    out.print(escape(said), soft_wrap=True)

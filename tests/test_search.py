@@ -1,0 +1,168 @@
+"""The cheapest order: held against all orders of a class, spelt out here, and against (4)."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+
+import kkt
+import orderings
+from analysis.cli import main
+from orderings.bound import lower_bound
+from orderings.operations import Meter
+
+
+def all_orders(structure):
+    """Every tip-to-base order: each joint at its body or above, in the bracket or after it."""
+    line = {k: [k] for k in structure.names}
+    for k in structure.base_to_tip:
+        if structure.parent_of(k) is not None:
+            line[k] = [k, *line[structure.parent_of(k)]]
+    joints = [k for k in structure.tip_to_base if structure.dof[structure.index[k]]]
+    for places in product(*(line[k] for k in joints)):
+        for inside in product((True, False), repeat=len(set(places))):
+            kept = dict(zip(sorted(set(places), key=str), inside, strict=True))
+            groups = []
+            for k in structure.tip_to_base:
+                pair = [("pdd", k), ("f", k)]
+                here = [("qdd", j) for j, place in zip(joints, places, strict=True) if place == k]
+                if here and not kept[k]:
+                    groups += [pair, here]
+                else:
+                    groups.append(pair + here)
+            yield groups
+
+
+SMALL = [("chain:2", "rigid"), ("chain:3", "general"), ("chain:3", "rigid"),
+         ("random_tree:n=3,seed=2", "general")]  # fmt: skip
+
+
+@pytest.mark.parametrize("spec, composites", SMALL)
+def test_small_trees_are_searched_exactly(spec, composites):
+    system = kkt.build(kkt.load(spec))
+    found = orderings.search(system, composites=composites)
+    costs = [
+        kkt.trace(system, kkt.PivotSequence(g, rules=kkt.Rules(rank_update=u)), composites).flops
+        for g in all_orders(system.structure)
+        for u in ("outer", "gain")
+    ]
+    family = [r.flops for r in found.ranking if r.name == "search"]
+    assert found.exact and found.bound == min(costs)
+    assert found.cost == min([*costs, *(r.flops for r in found.ranking)])
+    assert set(family) <= set(costs)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_never_worse_than_a_registered_order_and_never_below_the_bound(seed):
+    system = kkt.build(kkt.random_tree(5, seed=seed))
+    found = orderings.search(system, most=20)
+    assert found.cost == kkt.trace(system, found.sequence).flops
+    for name in ("crbm", "abm", "gain_abm", "square_root_abm", "virtual_work", "natural"):
+        assert found.cost <= kkt.trace(system, orderings.get(name)).flops
+    family = min(r.flops for r in found.ranking if r.name == "search")
+    assert 0 < found.bound <= family and 0 <= found.gap < 1
+
+
+@pytest.mark.parametrize("composites", ["general", "rigid"])
+@pytest.mark.parametrize("spec", ["chain:3", "binary:1", "random_tree:n=3,seed=2"])
+def test_the_bound_is_below_every_order(spec, composites):
+    system = kkt.build(kkt.load(spec))
+    tree, n = system.tree, system.tree.n
+    meter = Meter(system, composites)
+    crbm = [[("pdd", k), ("f", k)] for k in system.structure.tip_to_base]
+    crbm.append([("qdd", k) for k in system.structure.tip_to_base])
+    counts = meter.groups(kkt.PivotSequence(crbm, rules=kkt.Rules(rank_update="gain")))
+    steps = np.zeros(n, dtype=int)
+    steps[[tree.names.index(k) for k in system.structure.tip_to_base]] = counts[:n]
+    steps[next(k for k in range(n) if tree.parent[k] < 0)] += counts[n:].sum()
+    bound = lower_bound(system.structure, meter.inputs, composites, steps)
+    least = min(
+        meter.groups(kkt.PivotSequence(g, rules=kkt.Rules(rank_update=u))).sum()
+        for g in all_orders(system.structure)
+        for u in ("outer", "gain")
+    )
+    assert 0.5 * least < bound <= least
+
+
+def test_the_winner_solves_equation_4():
+    tree = kkt.quadruped()
+    q, qd, tau = np.random.default_rng(1).uniform(-1, 1, (3, 18))
+    system = kkt.build(tree, q=q, qd=qd, tau=tau)
+    found = orderings.search(system, composites="rigid", most=5)
+    tape = kkt.trace(system, found.sequence, "rigid")
+    assert tape.flops == found.cost
+    exact = kkt.certify(system)
+    assert exact.error(kkt.eliminate(system, tape, records=False).qdd) < 1e-13
+    kernel = kkt.compile(system, tape)
+    assert exact.error(kernel(kernel.configuration(q), qd, tau)) < 1e-12
+
+
+def test_rigid_composites_are_the_same_numbers_and_fewer_operations():
+    system = kkt.build(kkt.random_tree(8, seed=3))
+    order = orderings.get("crbm")
+    plain, ten = (kkt.trace(system, order, c) for c in ("general", "rigid"))
+    assert ten.flops < 0.9 * plain.flops
+    A, B = (kkt.joint_space_inertia(system, tape) for tape in (plain, ten))
+    np.testing.assert_allclose(A, B, rtol=0, atol=1e-13 * abs(A).max())
+    assert abs(A - B).max() > 0  # not the same operations
+    with pytest.raises(kkt.FormatError, match="composites 'rigid'"):
+        kkt.eliminate(system, ten, "exact")
+
+
+def test_an_order_goes_through_json(tmp_path):
+    system = kkt.build(kkt.binary(2))
+    found = orderings.search(system, most=5)
+    file = tmp_path / "order.json"
+    file.write_text(json.dumps(found.as_json()))
+    assert kkt.trace(system, orderings.get(str(file))).flops == found.cost
+
+
+@pytest.mark.parametrize("cost", ["depth", "digits", "time"])
+def test_other_costs(cost):
+    system = kkt.build(kkt.chain(3))
+    found = orderings.search(system, cost, states=2)
+    costs = [r.cost for r in found.ranking]
+    assert costs == sorted(costs) and found.cost > 0 and len(costs) > 3
+    if cost == "depth":
+        assert found.cost <= kkt.symbolic(kkt.plan(orderings.get("abm"), system.structure)).height
+    if cost == "digits":
+        assert found.cost < 1e-5
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (("cheap",), "cost is 'cheap'"),
+        (("flops", 0), "most is 0"),
+        (("flops", 5, "ten"), "composites is 'ten'"),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments, said):
+    names = ("cost", "most", "composites")
+    with pytest.raises(kkt.OrderError, match=said):
+        orderings.search(kkt.chain(2), **dict(zip(names, arguments, strict=False)))
+
+
+def test_tune_prints_the_winner_and_measures_it(capsys, tmp_path):
+    file = tmp_path / "order.json"
+    assert main(["tune", "chain:3", "--json", "-o", str(file)]) == 0
+    said = json.loads(capsys.readouterr().out)
+    rows = {row["order"]: row for row in said["rows"]}
+    assert set(rows) == {"tuned", "crbm", "abm"}
+    assert said["value"] == rows["tuned"]["flops"] <= min(rows[k]["flops"] for k in ("crbm", "abm"))
+    assert all(0 < row["seconds"]["float32"] < 1 and row["error"]["float64"] < 1e-12
+               for row in rows.values())  # fmt: skip
+    assert main(["solve", "chain:3", "--order", str(file)]) == 0
+    capsys.readouterr()
+    assert main(["tune", "chain:3", "--most", "2"]) == 0
+    assert "Tip to base" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "options", [["--cost", "money"], ["--most", "0"], ["-o", "x.txt"], ["--format", "bfloat16"],
+                ["--composites", "heavy"]]
+)  # fmt: skip
+def test_tune_refuses_in_one_line(options, capsys):
+    assert main(["tune", "chain:2", *options]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
