@@ -68,7 +68,7 @@ def measure(progress: Progress, *, family: str = "dh") -> Growth:
     )  # fmt: skip
 
 
-def compiled(family: str, n: int, order: str, options: Mapping[str, str]) -> dict[str, int]:
+def compiled(family: str, n: int, order: str, options: Mapping[str, Any]) -> dict[str, int]:
     """Operations of forward dynamics from q on, sines and cosines apart, constants folded."""
     tree = default_state(family_of(family).build(n))
     return kkt.compile(tree, orderings.get(order), **options).operations
