@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import chain, islice
@@ -84,7 +85,13 @@ def _together(
     parallel = Parallel(n_jobs=jobs, backend="loky", batch_size=1, return_as="generator_unordered")
     with deaf():  # Ctrl-C reaches the whole group; the children leave it to this process
         results = parallel(calls())
-    yield from results
+    try:
+        for result in results:  # noqa: UP028 -- yield from would close them by itself
+            yield result
+    finally:
+        with warnings.catch_warnings():  # joblib tells of pieces that are given up: as intended
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
 
 
 def _numbered(work: Work[T, R], number: int, task: T, parent: int) -> tuple[int, R]:
