@@ -92,10 +92,10 @@ def blows(found: Any, style: str) -> Figure:
             more = gains > 1e-12
             ax.plot(mu[~more], gains[~more], ".", color=look.series[0], markersize=2)
             ax.plot(mu[more], np.minimum(gains[more], 1.0), "^", color=look.series[1],
-                    markersize=3, clip_on=False)  # fmt: skip
+                    markersize=3)  # fmt: skip
             ax.set_yticks([-1.0, -0.5, 0.0, 0.5, 1.0], ["-1", "-0.5", "0", "0.5", "≥ 1"])
             ax.axhline(0.0, color=look.ink, linewidth=0.7)
-            ax.set(ylim=(-1.02, 1.02), xlim=(0, found.mu.max()))
+            ax.set(ylim=(-1.05, 1.05), xlim=(0, found.mu.max()))
             ax.set_title(f"{law}: {share:.1%} create energy", color=look.ink)
             ax.set_xlabel(r"coefficient of friction $\mu$", color=look.ink)
         panels[0].set_ylabel("energy added / kinetic energy", color=look.ink)
