@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     said = words(found, system.structure)
     if found.composites == "rigid":
         plain = kkt.trace(system, found.sequence).flops
-        said += f" With 21 numbers for every inertia, as --order runs it, it takes {plain:,}."
+        said += f" As --order runs it, inertias of 21 numbers, it takes {plain:,} operations."
     if options.json:
         print_json(
             {
@@ -109,12 +109,16 @@ def words(found: orderings.SearchResult, structure: kkt.Structure) -> str:
         text += " Rank updates are " + ("(c/d) c*." if how == "gain" else "(c c*)/d.")
     if found.composites == "rigid":
         text += " Inertias behind which no joint is eliminated are ten numbers."
-    amount = f"{found.cost:,.0f}" if found.cost_is in ("flops", "depth") else f"{found.cost:.2g}"
-    unit = {"flops": " operations", "depth": " blocks deep", "digits": " at worst", "time": " s"}
-    text += f" It takes {amount}{unit[found.cost_is]}; {found.counted} orders were counted, "
+    what = {
+        "flops": f"It takes {found.cost:,.0f} operations",
+        "depth": f"It is {found.cost:,.0f} blocks deep",
+        "digits": f"Its largest error is {found.cost:.1e}",
+        "time": f"A state takes {1e6 * found.cost:.2g} us",
+    }[found.cost_is]
+    text += f" {what}; {found.counted} orders were counted, "
     text += found.searched
     if found.bound is not None and not found.exact:
-        text += f"; none of these takes less than {found.bound:,.0f} (gap {found.gap:.0%})"
+        text += f"; none of these is below {found.bound:,.0f} (gap {found.gap:.0%})"
     return text + "."
 
 
@@ -136,7 +140,8 @@ def _joints(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
             together.append(f"the joints of {listed}{more} {place}{inside}")
     parts = ["; ".join(together)] if together else []
     if own:
-        parts.append(f"{own} joint{'s' * (own > 1)} with their own bodies, as in abm")
+        each = f"{own} joints with their own bodies" if own > 1 else "one joint with its own body"
+        parts.append(f"{each}, as in abm")
     return "; ".join(parts) + "."
 
 
