@@ -15,6 +15,7 @@ from . import load as _load
 from .abm import abm
 from .bad_abm import bad_abm
 from .base_to_tip import base_to_tip
+from .cheapest.search import SearchResult, search
 from .constraint_force import constraint_force
 from .crbm import crbm
 from .crbm_block_row import crbm_block_row
@@ -30,7 +31,6 @@ from .natural import natural
 from .projected_abm import projected_abm
 from .random_order import random_order
 from .registry import order
-from .search import SearchResult, search
 from .square_root_abm import square_root_abm
 from .virtual_work import virtual_work, virtual_work_split
 

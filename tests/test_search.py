@@ -9,8 +9,8 @@ import pytest
 import kkt
 import orderings
 from analysis.cli import main
-from orderings.bound import lower_bound
-from orderings.operations import Meter
+from orderings.cheapest.bound import lower_bound
+from orderings.cheapest.operations import Meter
 
 
 def all_orders(structure):

@@ -33,7 +33,7 @@ class Measured:
 
 
 def run(options: argparse.Namespace) -> int:
-    from orderings.search import COSTS, errors, times
+    from orderings.cheapest.search import COSTS, errors, times
 
     if options.cost not in COSTS:
         raise kkt.OrderError(f"option --cost: {options.cost!r}; use {', '.join(COSTS)}")

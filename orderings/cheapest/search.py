@@ -1,7 +1,7 @@
 """The cheapest order for a robot, by operations, depth, digits or time.
 
-Searched are the orders of :mod:`orderings.places`, with rank updates (c c^T)/d and (c/d) c^T, and
-all registered orders, so that the result is never worse than the best of them.
+Searched are the orders of :mod:`orderings.cheapest.places`, with rank updates (c c^T)/d and
+(c/d) c^T, and all registered orders, so that the result is never worse than the best of them.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]
 
 def _registered(system: System, meter: Meter, tick: Callable[[str], None]) -> list[Ranked]:
     """Every registered order that this robot and the counter take."""
-    from . import ORDERS, names
+    from .. import ORDERS, names
 
     result = []
     for name in names():

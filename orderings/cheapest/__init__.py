@@ -1,0 +1,1 @@
+"""The cheapest order for a robot: a search over where each joint is eliminated."""
