@@ -5,46 +5,44 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from analysis.figures import save
+from analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
 
 ROOT = Path(__file__).parent.parent
-THEMES = {"": ("#fcfcfb", "#1f1f1e", "#d9d8d4"), "_dark": ("#1a1a19", "#ecebe6", "#3c3b39")}
-COLOURS = {"": ("#2a78d6", "#1baf7a"), "_dark": ("#3987e5", "#199e70")}
+ENDINGS = {"light": "", "dark": "_dark"}
 
 
-def draw(rows: list[dict], theme: str) -> None:
+def draw(rows: list[dict], style: str) -> Figure:
     """Time of factor and solve, and memory, against the number of bodies."""
-    paper, ink, grid = THEMES[theme]
-    figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.6), facecolor=paper, layout="constrained")
+    look = theme(style=style)
+    figure = new_figure("double", 3.0, look)
+    figure.set_layout_engine("constrained")
+    axes = figure.subplots(1, 2)
     panels = (
         ("times", "time_exponent", 1.0, "Factor and solve, seconds of one core"),
         ("memory", "memory_exponent", 2.0**-30, "Build, factor and solve: peak memory, GiB"),
     )
     for axis, (key, exponent, unit, title) in zip(axes, panels, strict=True):
-        axis.set_facecolor(paper)
+        style_axes(axis, look, grid="both")
         growths = [row for row in rows if row["what"].startswith("growth")]
-        for row, colour in zip(growths, COLOURS[theme], strict=True):
+        for row, colour, marker in zip(growths, look.series, MARKERS, strict=False):
             points = [(n, unit * y) for n, y in zip(row["n"], row[key], strict=True) if y > 0]
-            name = row["what"].removeprefix("growth, ")
-            label = f"{name}: n^{row[exponent]:.2f}"
-            axis.loglog(*zip(*points, strict=True), "o-", color=colour, label=label, linewidth=2)
-        axis.set_title(title, color=ink, fontsize=10, loc="left")
-        axis.set_xlabel("bodies n", color=ink)
-        axis.grid(color=grid, linewidth=0.6)
-        axis.tick_params(colors=ink, which="both")
-        axis.legend(frameon=False, labelcolor=ink)
-        for side, spine in axis.spines.items():
-            spine.set_visible(side in ("left", "bottom"))
-            spine.set_color(grid)
-    figure.savefig(ROOT / "docs" / f"scale{theme}.png", dpi=144, facecolor=paper)
-    plt.close(figure)
+            label = f"{row['what'].removeprefix('growth, ')}: n^{row[exponent]:.2f}"
+            axis.loglog(*zip(*points, strict=True), marker=marker, color=colour, label=label)
+        axis.set_title(title, color=look.ink, loc="left")
+        axis.set_xlabel("bodies n", color=look.ink)
+        axis.legend(frameon=False, labelcolor=look.ink)
+    return figure
 
 
 def main() -> None:
     newest = max((ROOT / "benchmarks" / "results").glob("scale-*.json"))
     rows = json.loads(newest.read_text())["rows"]
-    for theme in THEMES:
-        draw(rows, theme)
+    for style, ending in ENDINGS.items():
+        with settings():
+            save(draw(rows, style), ROOT / "docs" / f"scale{ending}.png")
 
 
 if __name__ == "__main__":

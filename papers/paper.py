@@ -120,10 +120,13 @@ def _read(item: str, name: str, text: str, default: Any) -> Any:
             return tuple(kind(part) for part in text.split(";"))
         return kind(text)
     except ValueError:
+        like = _shown(default) if default != () else "numbers with semicolons between, as 0.5;2"
         raise PivotreeError(
-            f"option --set: {item}'s {name} is {text!r}; give it as {_shown(default)}"
+            f"option --set: {item}'s {name} is {text!r}; give it as {like}"
         ) from None
 
 
 def _shown(value: Any) -> str:
+    if value == ():
+        return "the paper's"
     return ";".join(map(str, value)) if isinstance(value, tuple) else str(value)

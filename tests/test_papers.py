@@ -80,6 +80,7 @@ def test_settings_of_an_item(capsys):
         (["ascher1996", "--item", "structure", "--set", "links"], "'links' is no setting"),
         (["ascher1996", "--item", "structure", "--set", "n=4"], "has no setting 'n'; it has links"),
         (["ascher1996", "--item", "structure", "--set", "links=many"], "links is 'many'"),
+        (["ascher1996", "--item", "table1", "--set", "ratios=x"], "give it as numbers with semi"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(capsys, arguments, message):

@@ -12,6 +12,8 @@ from analysis.cli import main
 from analysis.simulation import CashKarp, Midpoint, Motion, simulate
 from analysis.simulation.run import SCIPY, starts
 
+NOISE = np.random.default_rng(0)
+
 
 def pendulum(y):
     return np.stack([y[:, 1], -np.sin(y[:, 0])], axis=1)
@@ -63,7 +65,7 @@ def test_the_first_step_and_the_growth_are_those_of_numerical_recipes():
     "rates,why",
     [
         (lambda y: np.full_like(y, np.nan), "an acceleration is not a number at t = 0 s"),
-        (lambda y: 1e9 * np.random.default_rng().normal(size=y.shape), "step"),
+        (lambda y: 1e9 * NOISE.normal(size=y.shape), "step"),
     ],
 )
 def test_a_run_that_cannot_go_on_says_why(rates, why):

@@ -43,7 +43,6 @@ class CashKarp:
     first: float = 0.01  # [s]
     most: int = 10_000  # steps
     floor: float = TINY  # size below which errors are relative to it, not to the component
-    keep: int = 1  # every so many accepted steps, a state is kept; 0: the last only
 
     name = "cash_karp"
 
@@ -111,10 +110,7 @@ class _Run:
 
     def keep(self, lane: int, start: float, h: float) -> None:
         self.steps[lane].append((start, h))
-        every = self.method.keep
-        over = self.t[lane] >= self.seconds
-        if over or (every and self.accepted[lane] % every == 0):
-            self.kept[lane].append((float(self.t[lane]), self.y[lane].copy()))
+        self.kept[lane].append((float(self.t[lane]), self.y[lane].copy()))
 
     def end(self, who: NDArray[np.int64], worst: Floats, good: NDArray[np.bool_]) -> None:
         over = self.t[who] >= self.seconds

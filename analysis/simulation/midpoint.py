@@ -30,7 +30,6 @@ class Midpoint:
     motion: Any
     inertia: Any  # gives M(q): kkt.compile(..., outputs=("inertia",))
     first: float = 0.01  # [s]
-    keep: int = 1
 
     name = "midpoint"
 
@@ -50,12 +49,12 @@ class Midpoint:
         N = len(y) // 2
         count = max(1, round(seconds / self.first))
         h = seconds / count
-        q: Any
-        p: Any
-        q, qd = y[:N], y[N:]
-        p = self.mass(q) @ qd
+        q: NDArray = y[:N]
+        qd: NDArray = y[N:]
+        p: NDArray = self.mass(q) @ qd
         kept, times, evaluations, failed = [y], [0.0], 0, None
-        moved, forced = h * qd, np.zeros(N)
+        moved: NDArray = h * qd
+        forced: NDArray = np.zeros(N)
         for step in range(count):
             last = np.inf
             for _ in range(ITERATIONS):  # from the step before, until rounding stops it
@@ -79,19 +78,18 @@ class Midpoint:
             if not np.isfinite(qd).all():
                 failed = f"an acceleration is not a number at t = {step * h:.4g} s"
                 break
-            if (step + 1) % max(self.keep, 1) == 0 or step == count - 1:
-                kept.append(np.concatenate([q, qd]))
-                times.append(h * (step + 1))
+            kept.append(np.concatenate([q, qd]))
+            times.append(h * (step + 1))
         made = step if failed else count
         starts = np.linspace(0.0, seconds, count, endpoint=False)[:made]
         return Record(evaluations, made, 0, np.array(times), np.array(kept), starts,
                       np.full(made, h), failed)  # fmt: skip
 
-    def mass(self, q: Floats) -> Floats:
+    def mass(self, q: NDArray) -> Floats:
         """M(q), (N, N)"""
         return np.asarray(self.inertia(q, np.zeros_like(q), None), dtype=float)
 
-    def force(self, q: Floats, u: Floats, M: Floats) -> Floats:
+    def force(self, q: NDArray, u: NDArray, M: Floats) -> Floats:
         """tau + dL/dq at rates u, M = M(q): efforts, gravity, gradient of the kinetic energy."""
         N = len(q)
         speeds = np.concatenate([np.zeros((1, N)), u[None], np.eye(N), u + np.eye(N)])

@@ -95,20 +95,23 @@ class Motion:
     def _tree(self) -> kkt.BodyTree:
         return kkt.compile_tree(self.graph)
 
-    def energy(self, y: ArrayLike) -> Floats:
-        """(m,) kinetic and potential energy [J] in float64; zero height is the world's origin."""
-        return np.array([sum(self._energies(row)) for row in np.atleast_2d(y)])
+    def energies(self, y: ArrayLike) -> Floats:
+        """(m, 2) kinetic and potential energy [J] in float64; height 0 is the world's origin."""
+        return np.array([self._energies(row) for row in np.atleast_2d(y)])
 
-    def kinetic(self, y: ArrayLike) -> Floats:
-        """(m,) [J]"""
-        return np.array([self._energies(row)[0] for row in np.atleast_2d(y)])
+    def energy(self, y: ArrayLike) -> Floats:
+        """(m,) both of them."""
+        return self.energies(y).sum(1)
+
+    @cached_property
+    def _inertias(self) -> Floats:
+        return spatial_inertia(self._tree.mass, self._tree.com, self._tree.inertia)
 
     def _energies(self, y: Floats) -> tuple[float, float]:
         tree = self._tree
         q, qd = self.kernel.coordinates(y[: self.nx]), y[self.nx :]
         R, p, S, _ = kinematics(tree, q, qd)
         Phi = force_transform(R, p)
-        M = spatial_inertia(tree.mass, tree.com, tree.inertia)
         v = np.zeros((tree.n, 6))
         turn, origin = R.copy(), p.copy()
         for level in levels(tree.parent):
@@ -120,7 +123,7 @@ class Motion:
                     v[k] += matvec(transpose(Phi[k]), v[up])
                     turn[k] = turn[up] @ R[k]
                     origin[k] = origin[up] + turn[up] @ p[k]
-        kinetic = 0.5 * float((v * matvec(M, v)).sum())
+        kinetic = 0.5 * float((v * matvec(self._inertias, v)).sum())
         centre = origin + matvec(turn, tree.com)
         return kinetic, -float((tree.mass * (centre @ tree.gravity)).sum())
 

@@ -162,10 +162,12 @@ def drift(motion: Motion, record: Record) -> float | None:
     y = record.y[chosen]
     y = y[np.isfinite(y).all(1)]
     try:
-        energy = motion.energy(y) - motion.work(y)
+        work = motion.work(y)
     except kkt.ModelError:
         return None
-    scale = max(float(np.abs(motion.kinetic(y)).max()), 1e-300)
+    energies = motion.energies(y)
+    energy = energies.sum(1) - work
+    scale = max(float(energies[:, 0].max()), 1e-300)
     return float(np.abs(energy - energy[0]).max() / scale)
 
 

@@ -35,11 +35,7 @@ def system_to_trace(model: Any) -> System:
     """
     system = model if isinstance(model, System) else build(model)
     tree = system.tree
-    if getattr(system.structure, "ties", ()):
-        raise ModelError(
-            "compile: the model has loops or contacts as constraints; kernels are made of trees; "
-            "give it without them"
-        )
+    system.structure.require_tree("compile")
     for name, value in system.graph.nodes(data="bias"):
         if value is not None:
             raise ModelError(

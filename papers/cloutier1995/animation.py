@@ -60,13 +60,12 @@ def measure(
     tree = planar_robot([1.0] * links, [1.0] * links, 0.15, q=list(q))
     record = simulate(tree, "abm", seconds=seconds, eps=1e-7).records[0]
     motion = Motion.of(tree, orderings.get("abm"))
-    kinetic = motion.kinetic(record.y)
-    potential = motion.energy(record.y) - kinetic + height_energy(tree)
+    energies = motion.energies(record.y) + np.array([0.0, height_energy(tree)])
     pair, runs = shared(ratio), {}
     for order, name in METHODS.items():
         progress(f"{name} in {format}, l_1 = {ratio:g}")
         runs[order] = simulate(pair, order, format, seconds=seconds, eps=eps)
-    return Film(tree, record, np.stack([kinetic, potential], 1), seconds, frames, pair, runs)
+    return Film(tree, record, energies, seconds, frames, pair, runs)
 
 
 def positions(record: Record, t: Floats) -> Floats:
