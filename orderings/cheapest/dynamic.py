@@ -53,8 +53,12 @@ class Dynamic:
     least: dict[int, int] = field(default_factory=dict)  # known of each body
     tried: list[tuple[int, PivotSequence]] = field(default_factory=list)
 
-    def run(self, most: int, tick: Callable[[str], None]) -> None:
-        """Count at most so many orders, those that look cheapest first."""
+    def run(self, most: int, tick: Callable[[str], None]) -> bool:
+        """Count at most so many orders, those that look cheapest first.
+
+        True where it came to its end: also with unknown steps for nothing, no order looks cheaper
+        than those that were counted.
+        """
         heights = [1, 2, 3, 4, self.structure.n + 1]
         for height in heights:
             for after, rest in ((True, False), (False, False), (True, True)):
@@ -71,7 +75,8 @@ class Dynamic:
                     self.measure(places)
                     tick(f"{len(self.tried)} orders counted")
             if not fresh:
-                return
+                return True
+        return False
 
     def measure(self, places: Places) -> int:
         """Count an order of the family, and keep what its steps cost."""

@@ -153,7 +153,7 @@ class _Family:
 def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]) -> _Family:
     """Orders of the family with their operations: all of them, or those that look cheapest."""
     structure, tried = system.structure, []
-    joints = int((structure.dof > 0).sum())
+    joints, closed = int((structure.dof > 0).sum()), True
     exact = count(structure) << joints <= FEW
     crbm: NDArray[np.int64] | None = None
     for update in UPDATES:
@@ -166,7 +166,7 @@ def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]
         else:
             small = joints <= SUBSETS
             dynamic = Dynamic(structure, meter, rules, joints if small else WIDTH, small)
-            dynamic.run(most, tick)
+            closed &= dynamic.run(most, tick) and small
             counted = dynamic.tried
         tried += [Ranked("search", s, flops, flops) for flops, s in counted]
         sequence, owner = uniform(structure, structure.n + 1, True).sequence(structure, rules)
@@ -178,7 +178,10 @@ def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]
     if exact:
         return _Family(tried, min(r.flops for r in tried), True, f"all of {what}")
     bound = lower_bound(structure, meter.inputs, meter.composites, crbm)
-    return _Family(tried, bound, False, f"a part of {what}, by dynamic programming")
+    words = f"a part of {what}, by dynamic programming"
+    if closed:
+        words += " to its end: none of the others is cheaper if a step costs what its joints say"
+    return _Family(tried, bound, False, words)
 
 
 def _registered(system: System, meter: Meter, tick: Callable[[str], None]) -> list[Ranked]:
@@ -299,9 +302,9 @@ def times(
         tick(f"compiling {i + 1} of {len(tapes)}")
         kernels.append(kkt.compile(system, tape, format))
     random = np.random.default_rng(0)
-    N = kernels[0].N
+    N, carrier = kernels[0].N, kernels[0].number.dtype
     x = np.tile(kernels[0].configuration(), (states, 1)) + random.uniform(-1, 1, (states, 1))
-    qd, tau = random.standard_normal((2, states, N))
+    x, qd, tau = (v.astype(carrier) for v in (x, *random.standard_normal((2, states, N))))
     taken: list[list[float]] = [[] for _ in kernels]
     for turn in range(runs + 1):
         for own, kernel in zip(taken, kernels, strict=True):
