@@ -12,6 +12,7 @@ from typing import Any
 
 from kkt import OrderError, Rules, Structure
 from kkt.blocks import LINKS
+from kkt.elimination.pivots import COMPOSITES
 
 from .registry import order
 
@@ -68,7 +69,8 @@ def from_python(path: Path, function: str) -> Callable[..., Any]:
 def from_json(path: Path) -> Callable[..., Any]:
     """A JSON list of groups; a block is ["pdd", body], "pdd:body", or a paper's pivot [i, j].
 
-    In an object the list is ``groups``; ``links`` and ``rules`` may say what :func:`order` says.
+    In an object the list is ``groups``; ``links``, ``rules`` and ``composites`` may say what
+    :func:`order` says.
     """
     try:
         groups = json.loads(path.read_text(encoding="utf-8"))
@@ -78,13 +80,14 @@ def from_json(path: Path) -> Callable[..., Any]:
         raise OrderError(f"order {path}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
         raise OrderError(f"order {path}: is not JSON ({error})") from None
-    links, rules = "whole", {}
+    links, rules, composites = "whole", {}, "general"
     if isinstance(groups, dict):
-        keys = ("groups", "links", "rules")
+        keys = ("groups", "links", "rules", "composites")
         for key in groups.keys() - set(keys):  # others, such as a name, are a reader's own
             if near := difflib.get_close_matches(key, keys, n=1, cutoff=0.7):
                 raise OrderError(f"order {path}: holds {key!r}; write {near[0]!r}")
         links, rules = groups.get("links", "whole"), groups.get("rules", {})
+        composites = groups.get("composites", "general")
         groups = groups.get("groups")
     if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
         raise OrderError(f"order {path}: holds no list of groups; give [[['pdd', 'link1'], ...]]")
@@ -94,8 +97,11 @@ def from_json(path: Path) -> Callable[..., Any]:
         raise OrderError(f"order {path}: rules are {rules!r}; give some of {', '.join(known)}")
     if not isinstance(links, str) or links not in LINKS:
         raise OrderError(f"order {path}: links are {links!r}; use {', '.join(LINKS)}")
+    if not isinstance(composites, str) or composites not in COMPOSITES:
+        right = " or ".join(COMPOSITES)
+        raise OrderError(f"order {path}: composites is {composites!r}; use {right}")
 
-    @order(path.stem, source=path.name, links=links, **rules)
+    @order(path.stem, source=path.name, links=links, composites=composites, **rules)
     def listed(structure: Structure) -> list:
         # JSON knows texts and numbers only: bodies and loops are found by their text
         bodies = _by_text(structure.with_links(links).names)

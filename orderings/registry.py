@@ -9,12 +9,19 @@ from kkt import Rules
 
 
 def order(
-    name: str, *, source: str, links: str = "whole", problem: str = "qdd", **rules: str
+    name: str,
+    *,
+    source: str,
+    links: str = "whole",
+    problem: str = "qdd",
+    composites: str = "general",
+    **rules: str,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Mark a function from the structure to a list of groups of blocks as an order.
 
     ``rules`` are the switches of :class:`kkt.Rules`; ``links`` says that the blocks are those of
-    ``structure.with_links(links)``; ``problem`` is "tau" for inverse dynamics.
+    ``structure.with_links(links)``; ``composites`` "rigid" that rigid inertias are ten numbers;
+    ``problem`` is "tau" for inverse dynamics.
     """
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -22,6 +29,7 @@ def order(
         function.source = source  # type: ignore[attr-defined]
         function.rules = Rules(**rules)  # type: ignore[attr-defined]
         function.links = links  # type: ignore[attr-defined]
+        function.composites = composites  # type: ignore[attr-defined]
         function.problem = problem  # type: ignore[attr-defined]
         return function
 

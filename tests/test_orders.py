@@ -275,6 +275,7 @@ def test_json_finds_bodies_whose_names_are_numbers(tmp_path):
         ("a.json", '{"groups": [], "rules": {"couple": "x"}}', "switch 'couple'"),
         ("a.json", '{"groups": [], "rules": 3}', "rules are 3"),
         ("a.json", '{"groups": [], "links": [3]}', r"links are \[3\]"),
+        ("a.json", '{"groups": [], "composites": "ten"}', "composites is 'ten'; use general or"),
         ("a.json", '[1, "pdd:j1"]', "holds no list of groups"),
         ("missing.json", None, "there is no such file"),
         ("a.py:f", None, "there is no file"),
@@ -444,7 +445,8 @@ def test_dense_blocks_of_every_size(links, rank_update):
 
 
 @pytest.mark.parametrize(
-    ("key", "meant"), [("rule", "rules"), ("link", "links"), ("group", "groups")]
+    ("key", "meant"),
+    [("rule", "rules"), ("link", "links"), ("group", "groups"), ("composite", "composites")],
 )
 def test_a_misspelt_key_of_an_order_is_not_left_out(tmp_path, key, meant):
     path = tmp_path / "mine.json"

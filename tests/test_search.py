@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+import analysis
 import kkt
 import orderings
 from analysis.cli import main
@@ -110,12 +111,52 @@ def test_rigid_composites_are_the_same_numbers_and_fewer_operations():
         kkt.eliminate(system, ten, "exact")
 
 
-def test_an_order_goes_through_json(tmp_path):
-    system = kkt.build(kkt.binary(2))
-    found = orderings.search(system, most=5)
+@pytest.mark.parametrize("composites", ["general", "rigid"])
+def test_an_order_goes_through_json(tmp_path, composites):
+    """What was counted is what the file runs, in every command that takes orders."""
+    tree = kkt.binary(2)
+    system = kkt.build(tree)
+    found = orderings.search(system, most=5, composites=composites)
+    assert found.sequence.composites == composites
     file = tmp_path / "order.json"
     file.write_text(json.dumps(found.as_json()))
-    assert kkt.trace(system, orderings.get(str(file))).flops == found.cost
+    order = orderings.get(str(file))
+    tape = kkt.trace(system, order)
+    assert tape.flops == found.cost
+    (row,) = analysis.compare(system, [order], ["float32"]).rows
+    assert row.flops == found.cost and row.digits > 5
+    assert kkt.compile(tree, order).operations == kkt.compile(tree, tape).operations
+    other = "rigid" if composites == "general" else "general"
+    assert kkt.trace(system, order, other).flops == kkt.trace(system, found.sequence, other).flops
+    assert kkt.trace(system, order, other).flops != found.cost
+
+
+def test_an_order_with_ten_numbers_is_refused_where_it_is_not_exact(tmp_path, capsys):
+    file = tmp_path / "ten.json"
+    file.write_text(json.dumps(orderings.search(kkt.chain(3), composites="rigid").as_json()))
+    row = analysis.compare(kkt.build(kkt.chain(3)), [orderings.get(str(file))], ["exact"]).rows[0]
+    assert "composites 'rigid'" in row.failed_at and row.error is None
+    for command in (
+        ["solve", "chain:3", "--order", str(file), "--certify", "20"],
+        ["solve", "chain:3", "--order", str(file), "--format", "exact"],
+        ["explore", "chain:3", "--orders", str(file), "-o", str(tmp_path / "page.html")],
+    ):
+        assert main(command) == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1 and "composites" in said
+
+
+def test_a_function_may_have_composites_of_ten_numbers():
+    @orderings.order("ten", source="test", composites="rigid")
+    def ten(structure):
+        return [[("pdd", k), ("f", k)] for k in structure.tip_to_base] + [
+            [("qdd", k)] for k in structure.tip_to_base
+        ]
+
+    system = kkt.build(kkt.random_tree(6, seed=1))
+    assert kkt.trace(system, ten).flops == kkt.trace(system, orderings.get("crbm"), "rigid").flops
+    with pytest.raises(kkt.OrderError, match="composites is 'nine'"):
+        kkt.trace(system, ten, "nine")
 
 
 @pytest.mark.parametrize("cost", ["depth", "digits", "time"])

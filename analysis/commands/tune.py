@@ -77,9 +77,6 @@ def run(options: argparse.Namespace) -> int:
 
         write_whole(file, json.dumps(found.as_json(), indent=1) + "\n")
     said = words(found, system.structure)
-    if found.composites == "rigid":
-        plain = kkt.trace(system, found.sequence).flops
-        said += f" As --order runs it, inertias of 21 numbers, it takes {plain:,} operations."
     if options.json:
         print_json(
             {

@@ -138,6 +138,11 @@ def _order(
         return None
     made = plan(function, system.structure)
     sequence = made.sequence
+    if sequence.composites != "general":
+        raise OrderError(
+            f"order {sequence.name!r}: has composites of ten numbers, and the page eliminates "
+            "whole blocks; give it composites 'general' to explore it"
+        )
     if sequence.links not in structures:
         structures[sequence.links] = structure_of(made.graph.structure)
     try:

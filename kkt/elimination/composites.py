@@ -52,7 +52,7 @@ def require_general(program: Program, what: str) -> None:
     if program.composites == "rigid":
         raise FormatError(
             f"order {program.name!r}: traced with composites 'rigid', which takes R R^T = 1, and "
-            f"rounded rotations are not so in {what}; trace it with composites 'general'"
+            f"rounded rotations are not so in {what}; give it composites 'general'"
         )
 
 

@@ -70,15 +70,30 @@ _CHOICES = {  # the default first
 }
 
 
+COMPOSITES = ("general", "rigid")
+
+
 @dataclass(frozen=True)
 class PivotSequence:
-    """Groups of blocks in elimination order, with the switches that decide rounding."""
+    """Groups of blocks in elimination order, with the switches that decide rounding.
+
+    With ``composites`` "rigid", inertias behind which no joint has been eliminated are ten numbers
+    (:mod:`kkt.elimination.composites`).
+    """
 
     groups: Sequence[Sequence[Block | tuple[str, Hashable]]]
     name: str = "order"
     source: str = ""
     rules: Rules = field(default_factory=Rules)
     links: str = "whole"  # blocks are those of Structure.with_links(links)
+    composites: str = "general"
+
+    def __post_init__(self) -> None:
+        if self.composites not in COMPOSITES:
+            raise OrderError(
+                f"order {self.name!r}: composites is {self.composites!r}; "
+                f"use {' or '.join(COMPOSITES)}"
+            )
 
 
 OrderFunction = Callable[[Structure], "PivotSequence | Iterable[Any]"]
@@ -230,13 +245,13 @@ def _left_to_the_end(
 def as_sequence(order: Any, structure: Structure) -> PivotSequence:
     """Call an order function where needed, and wrap a bare list of groups.
 
-    A function may carry ``order_name``, ``source``, ``rules`` and ``links`` as attributes
-    (the decorator of :mod:`orderings` puts them there); a bare function works as well.
+    A function may carry ``order_name``, ``source``, ``rules``, ``links`` and ``composites`` as
+    attributes (the decorator of :mod:`orderings` puts them there); a bare function works as well.
     """
     name = getattr(order, "order_name", getattr(order, "__name__", "order"))
     tags = {
         key: getattr(order, key)
-        for key in ("source", "rules", "links")
+        for key in ("source", "rules", "links", "composites")
         if callable(order) and hasattr(order, key)
     }
     if getattr(order, "problem", "qdd") != "qdd":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..errors import OrderError, SizeError
 from ..system import System
 from . import refusals
-from .composites import with_rigid_composites
-from .pivots import OrderFunction, PivotSequence, plan
+from .pivots import OrderFunction, PivotSequence, as_sequence, plan
 from .symbolic import symbolic
 from .tape import Tape, lower
 from .tracer import program_of
@@ -16,33 +16,30 @@ from .tracer import program_of
 MAX_UPDATES = 3_000_000  # of pairs of blocks, in one trace
 
 
-COMPOSITES = ("general", "rigid")
-
-
 def trace(
-    system: System, order: PivotSequence | OrderFunction | Any, composites: str = "general"
+    system: System, order: PivotSequence | OrderFunction | Any, composites: str | None = None
 ) -> Tape:
     """Eliminate once on structure and write the tape that every number format reads.
 
     With ``composites`` "rigid", inertias behind which no joint has been eliminated are ten numbers
-    (:mod:`kkt.elimination.composites`): fewer operations, for floating point alone.
+    (:mod:`kkt.elimination.composites`): fewer operations, for floating point alone.  Where it is
+    None the order says it, by itself or in its file.
 
     Raises OrderError for a sequence that is incomplete, structurally zero or structurally
     singular at a pivot, and SingularError where a pivot needs an inertia that the model lacks.
     """
     if isinstance(order, str):
         raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
-    if composites not in COMPOSITES:
-        raise OrderError(f"composites {composites!r}: use {' or '.join(COMPOSITES)}")
-    factor = symbolic(plan(order, system.structure))
+    sequence = as_sequence(order, system.structure)
+    if composites is not None:
+        sequence = replace(sequence, composites=composites)
+    factor = symbolic(plan(sequence, system.structure))
     if factor.updates > MAX_UPDATES:
         raise SizeError(
             f"order {factor.plan.sequence.name!r}: updates {factor.updates:.1e} pairs of blocks on "
             f"this tree, more than {MAX_UPDATES:.0e}; use an order with less fill, such as abm"
         )
     program = program_of(factor)
-    if composites == "rigid":
-        program = with_rigid_composites(program)
     refusals.unphysical(program, system)
     tape = lower(program, system)
     refusals.structurally_singular(tape, system)

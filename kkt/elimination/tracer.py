@@ -12,6 +12,7 @@ from functools import partial
 
 from ..blocks import FC, FJ, LAM, PDD, QDD, Block, F
 from .bracket import Bracket
+from .composites import with_rigid_composites
 from .fronts import RHS, Fronts
 from .orthogonal import orthogonal_program
 from .pivot import BasePivot, DensePivot, PairPivot, Rows, present
@@ -24,11 +25,16 @@ def program_of(symbolic: SymbolicFactor, apart: bool = False) -> Program:
     """The block program of a sequence; raises OrderError for a pivot that cannot be used.
 
     ``apart``, for who reads the program as formulas: the same arithmetic, every joint that ends
-    the sequence a pivot of its own, and every assembled entry and unknown a value of its own.
+    the sequence a pivot of its own, and every assembled entry and unknown a value of its own;
+    formulas tell of blocks, and not of how many numbers they hold.
     """
-    if symbolic.plan.sequence.rules.elimination == "orthogonal":
-        return orthogonal_program(symbolic, apart)
-    return Tracer(symbolic, apart).program()
+    sequence = symbolic.plan.sequence
+    if sequence.rules.elimination == "orthogonal":
+        program = orthogonal_program(symbolic, apart)
+    else:
+        program = Tracer(symbolic, apart).program()
+    rigid = sequence.composites == "rigid" and not apart
+    return with_rigid_composites(program) if rigid else program
 
 
 class Tracer:

@@ -82,7 +82,8 @@ def _content(system: System, sequence: PivotSequence, chosen: Format, request: R
         "program", chosen.name, astuple(request), tree.parent, tree.joint, tree.axis, tree.R,
         tree.p, tree.mass, tree.com, tree.inertia, tree.gravity, *system.state.S,
         system.state.wrench,
-        *zeros, sequence.rules, sequence.links, met.graph.split, met.blocks, met.group, met.paired,
+        *zeros, sequence.rules, sequence.links, sequence.composites,
+        met.graph.split, met.blocks, met.group, met.paired,
     )  # fmt: skip
 
 

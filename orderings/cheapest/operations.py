@@ -7,13 +7,13 @@ without writing the tape, and by group, so that what is known of one order serve
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kkt import PivotSequence, System, plan, symbolic
-from kkt.elimination.composites import with_rigid_composites
 from kkt.elimination.inputs import InputSlots
 from kkt.elimination.lowering import Lowering
 from kkt.elimination.program import Program
@@ -36,9 +36,8 @@ class Meter:
     def groups(self, sequence: PivotSequence) -> NDArray[np.int64]:
         """(groups,) operations of each group, forward and backward."""
         self.traces += 1
+        sequence = replace(sequence, composites=self.composites)
         program = program_of(symbolic(plan(sequence, self.system.structure)))
-        if self.composites == "rigid":
-            program = with_rigid_composites(program)
         counting = _Counting(program, self.inputs)
         known = ("templates", "codes", "known", "variants")
         if program.gain in self._shared:

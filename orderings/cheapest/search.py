@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -130,6 +130,7 @@ def search(
     registered = _registered(system, meter, tick)
     tried = [*family.tried, *registered]
     ranked = _ranked(tried, cost, system, composites, format, states, tick)
+    ranked = [replace(r, sequence=replace(r.sequence, composites=composites)) for r in ranked]
     ranked = _from_the_first_that_runs(ranked, system)
     bound: float | None = None
     if cost == "flops":

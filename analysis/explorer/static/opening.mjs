@@ -22,10 +22,14 @@ export function orderIn(text) {
   for (const key of bare ? [] : Object.keys(document ?? {})) {
     // other keys, such as a name, are a reader's own, but not these with letters astray
     const letters = (word) => [...word.toLowerCase().replace(/s$/, "")].sort().join("");
-    const meant = ["groups", "links", "rules"].find((known) => letters(known) === letters(key));
+    const meant = ["groups", "links", "rules", "composites"].find((known) => letters(known) === letters(key));
     if (meant && key !== meant) throw new Error(`holds "${key}"; write "${meant}"`);
   }
   const { groups, links = "whole", rules = {} } = bare ? { groups: document } : (document ?? {});
+  if (!["general", undefined].includes(document?.composites))
+    throw new Error(
+      `has composites ${JSON.stringify(document.composites)}, and the page eliminates whole blocks; write "general"`,
+    );
   if (!Array.isArray(groups) || !groups.every(Array.isArray))
     throw new Error('holds no list of groups; give [[["pdd", "link1"], ...]]');
   return { groups: groups.map((group, at) => group.map((entry) => block(entry, at + 1))), links, rules };
