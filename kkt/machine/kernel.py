@@ -18,10 +18,11 @@ from ..arithmetic.formats import Hardware
 from ..arithmetic.mixed import Mixed
 from ..errors import FormatError, ModelError, nearest
 from ..files import write_whole
+from .builtin import Builtin
 from .configuration import Configuration
 from .interpreter import Interpreter
 from .joint_space import SOLVERS
-from .native import LONGEST, Desk, Native, compiled, processors, single, width
+from .native import LONGEST, Native, compiled, processors, width
 from .portable import Portable, identifier
 from .program import Program
 from .states import Fields
@@ -30,7 +31,6 @@ from .traced import Request, traced
 
 INPUTS = ("wrench",)
 BIASES = ("propagated", "inverse_dynamics")
-FEW, SHAPES = 512, 64  # states of a batch for which arrays are kept, and of how many sizes
 
 
 def compile(
@@ -114,9 +114,7 @@ class Kernel:
     straight: Program  # as it is run: in machine code, sines and cosines are arithmetic
     relaxed: bool = False  # products fused with sums, reciprocals
     _made: dict[int, Native] = field(default_factory=dict, repr=False)
-    # free desks, by the shape of x
-    _desks: dict[tuple[int, ...], list[Desk]] = field(default_factory=dict, repr=False)
-    _single: list[Callable[..., NDArray | None]] = field(default_factory=list, repr=False)
+    _calls: list[Builtin] = field(default_factory=list, repr=False)  # as they are made
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     @property
@@ -180,27 +178,11 @@ class Kernel:
         the bits do not depend on it.  Raises ModelError for a wrong shape or a number that is not
         finite.
         """
-        if self._single and wrench is None:  # one state in arrays: the shortest way
-            try:
-                take = self._single.pop()
-                try:
-                    found = take(x, qd, tau)
-                finally:
-                    self._single.append(take)
+        if threads == 1:
+            for call in self._calls:
+                found = call(x, qd, tau, wrench)
                 if found is not None:
                     return found
-            except (IndexError, TypeError, ValueError):  # IndexError: another thread has it
-                pass
-        try:  # arrays of a shape that came before
-            free = self._desks[x.shape]  # type: ignore[union-attr]
-            desk = free.pop()
-        except (AttributeError, KeyError, IndexError):
-            return self._states(x, qd, tau, wrench, threads)
-        try:
-            if desk.takes(x, qd, tau, wrench):
-                return desk.out.copy()
-        finally:
-            free.append(desk)
         return self._states(x, qd, tau, wrench, threads)
 
     def _states(self, x: Any, qd: Any, tau: Any, wrench: Any, threads: int | None) -> Any:
@@ -215,13 +197,6 @@ class Kernel:
             native = self.native(1 if many is None else self.lanes)
             if not native.run(arrays, out, threads or processors()):
                 self.fields.require_finite(arrays)
-            if self.outputs == ("qdd",) and m <= FEW and len(self._desks) < SHAPES:
-                shapes = list(self.fields.given.values())
-                shape = arrays[0].shape[many is None :]
-                if shape not in self._desks:
-                    self._desks[shape] = [Desk(native, shapes, many)]
-                    if many is None:
-                        self._single.append(single(native, shapes))
         else:
             self.fields.require_finite(arrays)
             flat = np.concatenate([a.reshape(m, -1) for a in arrays], axis=1)
@@ -233,10 +208,24 @@ class Kernel:
         with self._lock:
             if lanes not in self._made:
                 dtype, sizes = self.number.dtype, self.fields.sizes
-                self._made[lanes] = compiled(
-                    self.straight, dtype, lanes, sizes, relaxed=self.relaxed
-                )
+                made = compiled(self.straight, dtype, lanes, sizes, relaxed=self.relaxed)
+                call = made.builtin(list(self.fields.given.values()))
+                if call is not None:
+                    self._calls.append(call if self.outputs == ("qdd",) else self._apart(call))
+                self._made[lanes] = made
             return self._made[lanes]
+
+    def _apart(self, call: Builtin) -> Callable[..., Any]:
+        """The same function, to what ``outputs`` names."""
+
+        def outputs(*given: Any) -> Any:
+            found = call(*given)
+            if found is None:
+                return None
+            one = found.ndim == 1
+            return self.fields.shaped(found[None] if one else found, one)
+
+        return outputs
 
     def export_c(self, path: str | Path, name: str | None = None) -> tuple[Path, Path]:
         """Write the program as portable C99: a file FILE.c and its header FILE.h, both returned.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass
 from functools import cache
@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import store
+from .builtin import HELD, Builtin, builtin, known, symbols
+from .caller import text
 from .driver import Shape
 from .emission import PIECE, source_of
 from .program import Program
@@ -70,81 +72,28 @@ class Native:
             done = pool.map(lambda part: self._run([a[part] for a in inputs], out[part]), parts)
             return all(list(done))
 
+    def builtin(self, shapes: Sequence[tuple[int, ...]]) -> Builtin | None:
+        """A function of Python for one state, or for vectors of them; shapes are one state's.
+
+        None for a program so long that its call costs nothing, and where Python's objects are not
+        known.
+        """
+        most = HELD * self.lanes // self.length
+        if not most or not known():
+            return None
+        engine, address = _caller()
+        run = ctypes.cast(self.function, ctypes.c_void_p).value or 0
+        return builtin(
+            address, run, shapes, many=self.lanes > 1, most=most, outputs=self.outputs,
+            work=self.rows * self.lanes * self.constants.itemsize, constants=self.constants,
+            owners=(engine, self.engine),
+        )  # fmt: skip
+
     def _run(self, inputs: list[NDArray], out: NDArray) -> bool:
         work = _aligned(self.rows * self.lanes, self.constants.dtype)
         arrays = [*inputs, out, self.constants, work]
         table = np.array([*(a.ctypes.data for a in arrays), len(out)], dtype=np.int64)
         return not self.function(table.ctypes.data)
-
-
-class Desk:
-    """Arrays of one state or of m, their addresses looked up once: what a call costs counts."""
-
-    def __init__(self, native: Native, shapes: Sequence[tuple[int, ...]], many: int | None) -> None:
-        """``shapes`` of x, qd, tau and, where it is an input, wrench, for one state."""
-        self.dtype = dtype = native.constants.dtype
-        front = () if many is None else (many,)
-        self.x, self.qd, self.tau, *rest = (np.zeros((*front, *s), dtype=dtype) for s in shapes)
-        self.wrench = rest[0] if rest else None
-        self.out: NDArray = np.zeros((*front, native.outputs), dtype=dtype)
-        self.work = _aligned(native.rows * native.lanes, dtype)
-        arrays = [self.x, self.qd, self.tau, *rest, self.out, native.constants, self.work]
-        table = [*(a.ctypes.data for a in arrays), 1 if many is None else many]
-        self.table = np.array(table, dtype=np.int64)
-        self.address = self.table.ctypes.data
-        self.shapes = self.x.shape, self.qd.shape, self.tau.shape
-        self.zero = np.zeros_like(self.tau)
-        self.function = native.function
-
-    def takes(self, x: Any, qd: Any, tau: Any, wrench: Any) -> bool:
-        """Fill ``out``, and True, for finite states in arrays of these shapes and number type."""
-        if tau is None:
-            tau = self.zero
-        try:
-            if (x.shape, qd.shape, tau.shape) != self.shapes:
-                return False
-            dtype = self.dtype
-            if x.dtype is not dtype or qd.dtype is not dtype or tau.dtype is not dtype:
-                return False
-            if wrench is not None or self.wrench is not None:
-                if self.wrench is None or wrench.shape != self.wrench.shape:
-                    return False
-                if wrench.dtype is not dtype:
-                    return False
-                self.wrench[...] = wrench
-            self.x[...] = x
-            self.qd[...] = qd
-            self.tau[...] = tau
-        except AttributeError:  # no arrays
-            return False
-        return not self.function(self.address)
-
-
-def single(
-    native: Native, shapes: Sequence[tuple[int, ...]]
-) -> Callable[[Any, Any, Any], NDArray | None]:
-    """A function of x, qd and tau of one state, to the outputs; wrenches are zero.
-
-    It raises TypeError or ValueError unless they are arrays of the right shapes and number type,
-    which assignment to a memoryview checks, and is None where one is not finite.  It is for one
-    thread at a time.
-    """
-    desk = Desk(native, shapes, None)
-    views: Any = map(memoryview, (desk.x, desk.qd, desk.tau, desk.zero))  # type: ignore[arg-type]
-    x_here, qd_here, tau_here, none = views
-    whole, address, copied = slice(None), desk.address, desk.out.copy
-    # a short program is over before another thread could be given the interpreter's lock
-    kind = ctypes.PYFUNCTYPE if native.length <= LONG else ctypes.CFUNCTYPE
-    bare: Any = ctypes.cast(native.function, ctypes.c_void_p).value
-    function = kind(ctypes.c_int64, ctypes.c_void_p)(bare)
-
-    def outputs(x: Any, qd: Any, tau: Any, owner: Desk = desk) -> NDArray | None:
-        x_here[whole] = x
-        qd_here[whole] = qd
-        tau_here[whole] = none if tau is None else tau
-        return None if function(address) else copied()
-
-    return outputs
 
 
 def compiled(
@@ -202,14 +151,25 @@ def _object(text: str, target: Any) -> bytes:
     return target.emit_object(llvm.parse_assembly(text))
 
 
-def _load(code: bytes, target: Any) -> tuple[Any, int]:
-    """The engine that holds object code, and the address of its function ``run``."""
+def _load(code: bytes, target: Any, name: str = "run") -> tuple[Any, int]:
+    """The engine that holds object code, and the address of one of its functions."""
     import llvmlite.binding as llvm
 
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return engine, engine.get_function_address("run")
+    return engine, engine.get_function_address(name)
+
+
+@cache
+def _caller() -> tuple[Any, int]:
+    """The function that all builtins share."""
+    import llvmlite.binding as llvm
+
+    target, _ = _target(level=1)
+    for name, address in symbols().items():
+        llvm.add_symbol(name, address)
+    return _load(_object(text(object.__basicsize__), target), target, "call")
 
 
 def _aligned(count: int, dtype: Any) -> NDArray:

@@ -1,0 +1,223 @@
+"""A compiled kernel called from Python: the same bits, nothing leaked, nothing misread."""
+
+import gc
+import pickle
+import subprocess
+import sys
+import threading
+import tracemalloc
+import types
+import weakref
+
+import numpy as np
+import pytest
+from helpers import ALL_JOINTS, ROOT
+
+import kkt
+import orderings
+from kkt.machine import native
+from kkt.machine.builtin import known
+
+ABM = orderings.get("abm")
+TREE = kkt.random_tree(4, 3, joints=ALL_JOINTS)
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    """Both of its functions made: for one state, and for vectors of states."""
+    kernel = kkt.compile(TREE, ABM)
+    kernel.native(1), kernel.native(kernel.lanes)
+    return kernel
+
+
+def states(kernel, m, seed=0):
+    draw = np.random.default_rng(seed)
+    x = kernel.configuration() + 0.2 * draw.normal(size=(m, kernel.nx))
+    return x, draw.normal(size=(m, kernel.N)), draw.normal(size=(m, kernel.N))
+
+
+def test_functions_are_built_in(kernel):
+    one, many = kernel._calls
+    assert known() and {type(one), type(many)} == {types.BuiltinFunctionType}
+    x, qd, tau = states(kernel, 21)
+    expected = kernel._states(x, qd, tau, None, 1)
+    for m in (1, kernel.lanes, 21):
+        assert np.array_equal(many(x[:m], qd[:m], tau[:m], None), expected[:m])
+    for i in range(21):
+        found = one(x[i], qd[i], tau[i], None)
+        assert np.array_equal(found, expected[i]) and type(found) is np.ndarray
+        assert found.flags.owndata and found.flags.writeable and found.dtype == np.float64
+    still = one(x[0], qd[0], None, None)
+    assert np.array_equal(still, one(x[0], qd[0], np.zeros(kernel.N), None))
+
+
+@pytest.mark.parametrize("format", ["float64", "float32"])
+def test_wrenches_and_several_outputs(format):
+    outputs = ("f", "qdd")
+    kernel = kkt.compile(TREE, ABM, format, outputs=outputs, inputs=("wrench",))
+    x, qd, tau = (a.astype(format) for a in states(kernel, 5))
+    wrench = np.random.default_rng(1).normal(size=(5, 4, 6)).astype(format)
+    expected = kernel._states(x, qd, tau, wrench, 1)
+    for _ in range(2):
+        found = kernel(x, qd, tau, wrench)
+        for i in range(5):
+            one = kernel(x[i], qd[i], tau[i], wrench[i])
+            assert all(np.array_equal(a, b[i]) for a, b in zip(one, expected, strict=True))
+        assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+    assert [a.shape for a in one] == [(4, 6), (kernel.N,)]
+    without, zero = kernel(x[0], qd[0], tau[0]), kernel(x[0], qd[0], tau[0], 0 * wrench[0])
+    assert all(np.array_equal(a, b) for a, b in zip(without, zero, strict=True))
+
+
+def unaligned(array):
+    room = np.zeros(array.nbytes + 1, dtype=np.uint8)
+    moved = room[1:].view(array.dtype).reshape(array.shape)
+    moved[...] = array
+    return moved
+
+
+class Other(np.ndarray):
+    """Not numpy's own type."""
+
+
+def test_what_lies_otherwise_is_left_to_the_kernel(kernel):
+    """Lists, other number types, strides, subclasses: None, and the same bits from the kernel."""
+    x, qd, tau = (a[0] for a in states(kernel, 1))
+    expected = kernel(x, qd, tau)
+    other = (
+        list, tuple, unaligned, lambda a: a.astype(">f8"), lambda a: np.stack([a, a], 1)[:, 0],
+        lambda a: a[::-1].copy()[::-1], lambda a: a.view(Other), lambda a: a.astype(np.longdouble),
+        lambda a: a.astype(object),
+    )  # fmt: skip
+    for k, change in enumerate(other):
+        for given in ((change(x), qd, tau), (x, change(qd), tau), (x, qd, change(tau))):
+            assert [call(*given, None) for call in kernel._calls] == [None, None], k
+            assert np.array_equal(kernel(*given), expected)
+    stored = pickle.loads(pickle.dumps((x, qd, tau)))  # number types are objects of their own
+    assert stored[0].dtype is not x.dtype
+    assert np.array_equal(kernel._calls[0](*stored, None), expected)
+    fixed = x.copy()
+    fixed.flags.writeable = False
+    assert np.array_equal(kernel._calls[0](fixed, qd, tau, None), expected)
+
+
+def test_what_is_wrong_is_refused_by_the_function(kernel):
+    one, many = kernel._calls
+    X, QD, TAU = states(kernel, 3)
+    x, qd, tau = X[0], QD[0], TAU[0]
+    for given in (
+        (), (x,), (x, qd, tau), (x, qd, tau, None, None), (None, qd, tau, None),
+        (x, None, tau, None), (x, qd, tau, tau), (x, qd, tau, np.float64(1.0)),
+        (x[1:], qd, tau, None),
+        (x, qd[1:], tau, None), (x, qd, TAU, None), (x, qd, np.zeros(()), None), (x, qd, 1.0, None),
+        (x, qd, "tau", None), (x * np.nan, qd, tau, None), (x, qd, tau * np.inf, None),
+        (np.zeros(0), qd, tau, None), (x, float, one, None), (X, QD, None, None), (X, QD, TAU, x),
+        (X[:0], QD[:0], TAU[:0], None), (X, QD[:2], TAU, None), (X, QD, tau, None),
+        (X[None], QD[None], TAU[None], None), (X, QD, TAU * np.inf, None),
+        (X, QD, np.zeros(()), None), (x.astype(np.float32), qd, tau, None),
+    ):  # fmt: skip
+        assert one(*given) is None and many(*given) is None
+    with pytest.raises(TypeError, match="keyword"):
+        one(x, qd, tau=tau)
+    with pytest.raises(kkt.ModelError, match="threads is 0"):
+        kernel(x, qd, tau, threads=0)
+
+
+def test_large_batches_do_not_hold_the_lock():
+    kernel = kkt.compile(kkt.chain(1), ABM)
+    most = native.HELD * kernel.lanes // len(kernel.straight)
+    call = kernel.native(kernel.lanes).builtin([(1,)] * 3)
+    x = np.ones((most + 1, 1))
+    assert call(x, x, x, None) is None and call(x[1:], x[1:], x[1:], None).shape == (most, 1)
+
+
+def test_nothing_is_leaked(kernel):
+    """References and memory, of what is taken and of what is not."""
+    X, QD, TAU = states(kernel, 9)
+    x, qd, tau = X[0].copy(), QD[0].copy(), TAU[0].copy()
+    bad = np.full(kernel.N, np.nan)
+    held = (x, qd, tau, bad, X, QD, TAU, None, np.ndarray, x.dtype, *kernel._calls)
+
+    def calls(count):
+        for _ in range(count):
+            kernel(x, qd, tau), kernel(X, QD, TAU), kernel(x, qd)
+            for call in kernel._calls:
+                call(x, qd, bad, None), call(X, qd, tau, None), call(x)
+
+    calls(10)
+    before = [sys.getrefcount(h) for h in held]
+    calls(1000)
+    assert max(abs(sys.getrefcount(h) - b) for h, b in zip(held, before, strict=True)) < 50
+    tracemalloc.start()
+    calls(10)
+    start = tracemalloc.get_traced_memory()[0]
+    calls(1000)
+    end = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert end - start < 4000
+
+
+def test_a_function_keeps_its_code_and_lets_it_go():
+    made = kkt.compile(kkt.two_link(), ABM)
+    x, qd, tau = states(made, 1)
+    expected, engine = made(x[0], qd[0], tau[0]), weakref.ref(made.native(1).engine)
+    call = made._calls[0]
+    del made
+    gc.collect()
+    assert engine() is not None and np.array_equal(call(x[0], qd[0], tau[0], None), expected)
+    del call
+    gc.collect()
+    assert engine() is None
+
+
+def test_threads_share_a_function(kernel):
+    x, qd, tau = states(kernel, 40)
+    expected, wrong = kernel(x, qd, tau), []
+    one, many = kernel._calls
+
+    def work(i):
+        for _ in range(300):
+            right = np.array_equal(one(x[i], qd[i], tau[i], None), expected[i])
+            if not (right and np.array_equal(many(x[: i + 1], qd[: i + 1], tau[: i + 1], None),
+                                             expected[: i + 1])):  # fmt: skip
+                wrong.append(i)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong
+
+
+def test_without_functions_the_bits_are_the_same(kernel, monkeypatch):
+    monkeypatch.setattr(native, "known", lambda: False)
+    plain = kkt.compile(TREE, ABM)
+    x, qd, tau = states(kernel, 6)
+    for _ in range(2):
+        assert np.array_equal(plain(x, qd, tau), kernel(x, qd, tau))
+        assert np.array_equal(plain(x[1], qd[1], tau[1]), kernel(x[1], qd[1], tau[1]))
+    assert not plain._calls
+
+
+SCRIPT = """
+import numpy as np, kkt, orderings
+kernel = kkt.compile(kkt.chain(3), orderings.get("abm"))
+x = np.ones(3)
+for _ in range(100):
+    kernel(x, x, x), kernel(x, x), kernel(x, x, np.ones(3))
+assert len(kernel._calls) == 1
+kept = kernel._calls[0]
+"""
+
+
+def test_a_process_that_holds_functions_ends_well():
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-c", SCRIPT], cwd=ROOT, capture_output=True, timeout=100
+    )
+    assert done.returncode == 0, done.stderr.decode()
