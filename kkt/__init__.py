@@ -10,6 +10,7 @@ from .blocks import Block, BlockIndex, Structure
 from .default_state import default_state
 from .elimination.array_plans import leaf_to_root, plan_from_arrays
 from .elimination.certify import Certified, certify
+from .elimination.column_counts import ColumnCounts, column_counts
 from .elimination.conditioning import Conditioning, conditioning
 from .elimination.eliminate import eliminate, joint_space_inertia
 from .elimination.large import LargeSolution, solve_large
@@ -60,6 +61,7 @@ __all__ = [
     "BodyTree",
     "CertificationError",
     "Certified",
+    "ColumnCounts",
     "Conditioning",
     "Elimination",
     "FormatError",
@@ -90,6 +92,7 @@ __all__ = [
     "build",
     "certify",
     "chain",
+    "column_counts",
     "comb",
     "compile",
     "compile_tree",

@@ -84,8 +84,7 @@ class SymbolicFactor:
     @cached_property
     def flops(self) -> int:
         """Multiplications and additions with dense blocks; the tape counts without zeros."""
-        s, w = self.size.astype(float), self._widths.astype(float)
-        return int((s**3 / 3 + s * s * w * 2 + s * w * (w + 1)).sum())
+        return dense_flops(self.size, self._widths)
 
     @cached_property
     def updates(self) -> int:
@@ -128,10 +127,21 @@ def symbolic(plan: Plan) -> SymbolicFactor:
     pivot, parent, column_pointer, column_index, zero = kernels.eliminate(
         pointer, later, diagonal, plan.paired
     )
-    if zero >= 0:
-        raise OrderError(_refusal(plan, int(zero)))
+    refuse(plan, zero)
     kernels.sort_columns(column_pointer, column_index)
     return SymbolicFactor(plan, pivot, parent, column_pointer, column_index, len(later))
+
+
+def dense_flops(size: NDArray[np.int64], width: NDArray[np.int64]) -> int:
+    """Operations of pivots (B,) rows in size with (B,) rows of later neighbours."""
+    s, w = size.astype(float), width.astype(float)
+    return int((s**3 / 3 + s * s * w * 2 + s * w * (w + 1)).sum())
+
+
+def refuse(plan: Plan, position: int) -> None:
+    """Raise OrderError for the pivot at a position that is structurally zero; none is at -1."""
+    if position >= 0:
+        raise OrderError(_refusal(plan, int(position)))
 
 
 def _refusal(plan: Plan, position: int) -> str:
