@@ -20,7 +20,7 @@ class Program:
     """Slots: zero, one, the inputs, the constants, then a result for each operation in turn."""
 
     inputs: int  # numbers that a state gives
-    constants: NDArray[np.float64]  # (c,) positive, in the format already
+    constants: NDArray[np.float64]  # (c,) in the format already
     op: NDArray[np.int8]  # (T,)
     a: Slots  # (T,) operands; b is 0 for sqrt, sin and cos
     b: Slots

@@ -49,11 +49,12 @@ class Recorder:
         value = self.cast(x)
         size = abs(value)
         if size not in self._constants:
+            # with the sign that it is met with first: bodies that differ by signs do the same
             self._constants[size] = self.top
-            self.values[self.top] = size
+            self.values[self.top] = value
             self.top += 1
         slot = self._constants[size]
-        self._met[x] = -slot if value < 0.0 else slot
+        self._met[x] = slot if self.values[slot] == value else -slot
         return self._met[x]
 
     def _write(self, op: int, a: int, b: int) -> int:
