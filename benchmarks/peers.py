@@ -3,9 +3,10 @@
     python benchmarks/peers.py [--repeat N] [--states M] [--page]
 
 Tasks of a row run in turn, N rounds of them; times are medians of processor time on one thread, a
-ratio is the median over rounds of ours over the peer's.  Errors are the largest of qdd, relative
-to the largest entry, against the same equations in 40 digits.  What is found is kept in
-benchmarks/results/, a file a day; --page also writes the table into docs/machine.md.
+ratio is the median over rounds of ours over the peer's.  An error is the largest difference of qdd
+from what benchmarks/exact.py finds, over its largest entry; told are the median and the largest
+over 200 random states.  What is found is kept in benchmarks/results/, a file a day; --page also
+writes the table into docs/machine.md.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from exact import Exact, error, of_mujoco, of_pinocchio
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -33,11 +35,12 @@ from rich.table import Table
 import kkt
 import orderings
 from kkt.files import write_whole
+from kkt.machine.configuration import Configuration
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "machine.md"
 ARMS, WHOLE = ("ur5", "chain:7", "panda"), "humanoid"
-CHECKED = 5  # states whose error is found
+CHECKED = 200  # states whose error is found
 LEAST = 2e-3  # seconds of one measurement
 sys.path.insert(0, str(HERE.parent / "tests" / "peers"))
 
@@ -50,25 +53,35 @@ class Row:
     robot: str
     dof: int
     ours: float  # [s] for all states
-    error: float
+    error: float  # the largest over states
+    median_error: float
     peer: str
     theirs: float  # [s]
     their_error: float
+    their_median_error: float
     ratio: float
     spread: tuple[float, float]  # quartiles of the ratio
     target: float | None  # of the ratio
 
 
 @dataclass(frozen=True)
+class Errors:
+    """Of one side, over states."""
+
+    largest: float
+    median: float
+
+
+@dataclass(frozen=True)
 class Robot:
-    """A model as both sides read it, and random states of it."""
+    """A model as all sides read it, and random states of it."""
 
     name: str
     system: kkt.System
     pinocchio: Any
     mujoco: Any  # None where its model cannot be made from the tree
     states: list[Any]
-    exact: list[Any]  # qdd of the first states
+    exact: dict[str, list[Any]]  # qdd of each state, of the model as each side stores it
 
 
 def robot_of(name: str, count: int) -> Robot:
@@ -90,23 +103,19 @@ def robot_of(name: str, count: int) -> Robot:
         if mujoco_peer and "floating" not in system.tree.joint:
             mujoco = mujoco_peer.Peer(system, mujoco_peer.model_of(tree))
     states = [random_state(system, seed, forces=False) for seed in range(count)]
-    exact = [
-        kkt.eliminate(
-            kkt.build(system.graph, s.q, s.qd, s.tau), orderings.get("abm"), "mp:40", records=False
-        ).qdd
-        for s in states
-    ]
+    models = {"ours": Exact(system), "Pinocchio": Exact(system, of_pinocchio(peer))}
+    if mujoco is not None:
+        models["MuJoCo"] = Exact(system, of_mujoco(mujoco))
+    places = Configuration(system.tree, system.graph)
+    inputs = [(places.from_coordinates(s.q), s.qd, s.tau) for s in states]
+    exact = {side: [model.qdd(*given) for given in inputs] for side, model in models.items()}
     return Robot(name, system, peer, mujoco, states, exact)
 
 
-def error(robot: Robot, qdd: Callable[[Any], Any]) -> float:
-    """The largest over states that are checked."""
-    found = 0.0
-    for state, exact in zip(robot.states, robot.exact, strict=True):
-        scale = max(abs(e) for e in exact)
-        pairs = zip(qdd(state), exact, strict=True)
-        found = max(found, *(float(abs(float(a) - e) / scale) for a, e in pairs))
-    return found
+def errors(robot: Robot, qdd: Callable[[Any], Any], side: str = "ours") -> Errors:
+    pairs = zip(robot.states, robot.exact[side], strict=True)
+    found = [error(qdd(state), exact) for state, exact in pairs]
+    return Errors(max(found), float(np.median(found)))
 
 
 def in_turn(tasks: list[Callable[[], object]], repeat: int) -> np.ndarray:
@@ -128,11 +137,11 @@ def in_turn(tasks: list[Callable[[], object]], repeat: int) -> np.ndarray:
 
 
 def rows_of(
-    work: str, robot: Robot, tasks: dict[str, tuple[Callable[[], object], float]],
+    work: str, robot: Robot, tasks: dict[str, tuple[Callable[[], object], Errors]],
     target: float | None, repeat: int,
 ) -> list[Row]:  # fmt: skip
     """A row for each peer; the first task is ours.  Tasks come with their errors."""
-    names, (calls, errors) = list(tasks), zip(*tasks.values(), strict=True)
+    names, (calls, wrong) = list(tasks), zip(*tasks.values(), strict=True)
     times = in_turn(list(calls), repeat)
     rows = []
     for i in range(1, len(names)):
@@ -140,8 +149,9 @@ def rows_of(
         low, middle, high = np.quantile(ratios, [0.25, 0.5, 0.75]).tolist()
         ours, theirs = np.median(times[:, [0, i]], axis=0).tolist()
         rows.append(
-            Row(work, robot.name, int(robot.system.tree.offset[-1]), ours, errors[0], names[i],
-                theirs, errors[i], middle, (low, high), target)
+            Row(work, robot.name, int(robot.system.tree.offset[-1]), ours, wrong[0].largest,
+                wrong[0].median, names[i], theirs, wrong[i].largest, wrong[i].median, middle,
+                (low, high), target)
         )  # fmt: skip
     return rows
 
@@ -156,14 +166,14 @@ def one_state(robot: Robot, repeat: int) -> list[Row]:
     q, v, u = peer.q(state.q), peer.theirs(qd), peer.theirs(tau)
     model, data = peer.model, peer.data
     tasks = {
-        "ours": (lambda: kernel(x, qd, tau), error(robot, _by(kernel))),
-        "Pinocchio": (lambda: pin.aba(model, data, q, v, u), error(robot, peer.aba)),
+        "ours": (lambda: kernel(x, qd, tau), errors(robot, _by(kernel))),
+        "Pinocchio": (lambda: pin.aba(model, data, q, v, u), errors(robot, peer.aba, "Pinocchio")),
     }
     if robot.mujoco is not None:
         import mujoco
 
         other = robot.mujoco
-        accuracy = error(robot, other.qdd)
+        accuracy = errors(robot, other.qdd, "MuJoCo")
         other.put(state)
         its, held = other.model, other.data
         at, rate, push = held.qpos.copy(), held.qvel.copy(), held.qfrc_applied.copy()
@@ -195,10 +205,10 @@ def batch(robot: Robot, count: int, target: float, repeat: int) -> list[Row]:
     v, u = (np.asfortranarray([peer.theirs(a) for a in values]).T for values in (qd, tau))
     v, u = np.asfortranarray(v), np.asfortranarray(u)
     pool = pin.ModelPool(peer.model, 1)
-    ours = (lambda: double(x, qd, tau)), error(robot, _by(double))
-    theirs = (lambda: pin.abaInParallel(1, pool, q, v, u)), error(robot, peer.aba)
-    shorter = (lambda: single(*short)), error(robot, _by(single))
-    looser = (lambda: fused(x, qd, tau)), error(robot, _by(fused))
+    ours = (lambda: double(x, qd, tau)), errors(robot, _by(double))
+    theirs = (lambda: pin.abaInParallel(1, pool, q, v, u)), errors(robot, peer.aba, "Pinocchio")
+    shorter = (lambda: single(*short)), errors(robot, _by(single))
+    looser = (lambda: fused(x, qd, tau)), errors(robot, _by(fused))
     work = f"{count:,} states"
     return [
         *rows_of(work, robot, {"ours": ours, "Pinocchio": theirs}, target, repeat),
@@ -268,15 +278,16 @@ def page(document: dict[str, Any]) -> str:
         f"{about['load']:.1f}; Python {about['python']}, llvmlite {about['llvmlite']}, Pinocchio "
         f"{about['pin']}, MuJoCo {about['mujoco']}. Order abm, one thread.",
         "",
-        "| work | robot | dof | ours | error | peer | time | its error | ratio | spread | target |",
+        "| work | robot | dof | ours | errors | peer | time | its | ratio | spread | target |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]  # fmt: skip
     for row in document["rows"]:
         low, high = row["spread"]
         lines.append(
             f"| {row['work']} | {row['robot']} | {row['dof']} | {shown(row['ours'])} | "
-            f"{row['error']:.1e} | {row['peer']} | {shown(row['theirs'])} | "
-            f"{row['their_error']:.1e} | {row['ratio']:.3f} | {low:.3f} to {high:.3f} | "
+            f"{row['median_error']:.1e}, {row['error']:.1e} | {row['peer']} | "
+            f"{shown(row['theirs'])} | {row['their_median_error']:.1e}, {row['their_error']:.1e} | "
+            f"{row['ratio']:.3f} | {low:.3f} to {high:.3f} | "
             f"{row['target'] or '–'} |"
         )
     lines += ["", "| compile, seconds | anew | and vectors | kept | and vectors |",
