@@ -196,6 +196,8 @@ class System:
     entries: Entries  # blocks in float64
     layout: str  # "kind": equation (4); "body": equation (6)
     loops: tuple[Loop, ...] = ()  # constraints, whose multipliers come last in both
+    # by name, what others made of structure and pattern once for all states
+    plans: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -322,7 +324,7 @@ class System:
         fresh = replace(self, state=state, entries=assemble(state))
         if not self.pattern.holds(fresh.entries):
             pattern = pattern_of(self.tree, position, fresh.entries.a, self.loops)
-            return replace(fresh, pattern=pattern)
+            return replace(fresh, pattern=pattern, plans={})
         if "_places" in self.__dict__:  # computed once for all states
             fresh.__dict__["_places"] = self._places
         return fresh

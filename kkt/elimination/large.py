@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import SingularError
+from ..errors import OrderError
 from ..system import System
-from ..tree_kernels import breadth_first, children_first
-from . import large_kernels as kernels
 
 Floats = NDArray[np.float64]
 
@@ -79,31 +78,24 @@ def residual_of(system: System, unknowns: Floats) -> Residual:
     return Residual(left, size, float(scale))
 
 
-def solve_large(system: System) -> LargeSolution:
+def solve_large(
+    system: System, order: Any = None, *, threads: int = 1, relaxed: bool = False
+) -> LargeSolution:
     """Factor and solve (4) in float64 by ABM, body by body, without tracing a tape.
 
     The operations are those of ``kkt.eliminate(system, orderings.get("abm"))``, and so are the
-    results, but no step is recorded: one compiled bracket serves every body, in time
-    proportional to their number and about 1 kB of memory for each beside the entries of (4).
+    results to the last bit, but no step is recorded: bodies whose entries have their zeros and
+    ones in the same places share one compiled bracket, in time proportional to their number and
+    less than 1 kB of memory for each beside the entries of (4).  ``threads`` share subtrees; the
+    bits stay the same.  With ``relaxed`` the machine may round a product and a sum once: other
+    bits, and a smaller error as a rule.
     Raises LoopError for closed loops and contacts, and SingularError where a pivot is zero or
     not a number.
     """
+    if order not in (None, "abm"):
+        raise OrderError(f"solve_large takes the order 'abm', not {order!r}")
     system.structure.require_tree("solve_large")
-    tree, e = system.tree, system.entries
-    n, N = tree.n, int(tree.offset[-1])
-    order = children_first(*breadth_first(tree.parent))
-    Mhat, bhat = np.zeros((n, 6, 6)), np.zeros((n, 6))
-    U, D, qdd = np.empty((N, 6)), np.empty((N, 6)), np.empty(N)
-    failed = kernels.forward(
-        order, tree.parent, tree.offset, e.M, e.Phi, e.S, e.a, e.b, e.tau, Mhat, bhat, U, D, qdd
-    )
-    if failed >= 0:
-        raise SingularError(
-            f"order 'abm': pivot qdd_{tree.names[failed]} is zero or not a number for these "
-            "numbers; give the massless links an inertia"
-        )
-    pdd, f = np.empty((n, 6)), np.empty((n, 6))
-    kernels.backward(
-        order, tree.parent, tree.offset, e.Phi, e.S, e.a, e.tau, Mhat, bhat, U, D, pdd, qdd, f
-    )
+    from ..large.solve import solve
+
+    qdd, pdd, f = solve(system, threads, relaxed)
     return LargeSolution(system, qdd, pdd, f)

@@ -1,0 +1,67 @@
+"""Passes as machine code, kept in memory and on disk by what they are made for."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..machine import native, store
+from .classes import Kind
+from .emission import DECLARED
+from .passes import END, Pass, entries
+from .plan import Part
+
+LEVEL = 2  # of LLVM's code generation
+Addresses = dict[str, int]
+Make = Callable[[Sequence[Kind]], tuple[Pass, ...]]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Machine code of the passes for some kinds of bodies."""
+
+    entries: tuple[str, ...]  # of the table
+    streams: dict[str, tuple[int, ...]]  # numbers of a body of each kind
+    functions: dict[str, Any]  # of the address of a table, by the name of the pass
+    engine: Any  # owns the code
+
+    def table(self, part: Part, numbers: Addresses) -> NDArray[np.int64]:
+        """The table of passes over a part of the walk, of contiguous arrays."""
+        known = {**part.addresses, **numbers}
+        for name, sizes in self.streams.items():
+            known[name + END] = known[name] + 8 * part.total(sizes)
+        return np.array([known[name] for name in self.entries], dtype=np.int64)
+
+
+def address(array: NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+@lru_cache(maxsize=32)
+def compiled(make: Make, kinds: tuple[Kind, ...], relaxed: bool) -> Code:
+    """Machine code of the passes that ``make`` makes for the kinds of a tree's bodies."""
+    import llvmlite.binding as llvm
+
+    passes = make(kinds)
+    table = entries(passes)
+    target, about = native._target(LEVEL)
+    name = store.key("passes", about, make.__module__, kinds, relaxed)
+    kept = store.read(name)
+    if kept is None:
+        lines = (line for it in passes for line in it.text(table, relaxed))
+        code = native._object("\n".join([DECLARED, *lines]), target)
+        kept = {"code": np.frombuffer(code, dtype=np.uint8)}
+        store.write(name, kept)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(kept["code"].tobytes()))
+    engine.finalize_object()
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_int64)
+    functions = {it.name: kind(engine.get_function_address(it.name)) for it in passes}
+    streams = {name: sizes for it in passes for name, sizes in it.sizes.items()}
+    return Code(table, streams, functions, engine)

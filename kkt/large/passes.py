@@ -1,0 +1,225 @@
+"""Passes over the bodies of a walk as LLVM's intermediate language: loops around the steps.
+
+A pass is ``void NAME(table)``.  The table, one for all passes, holds what :func:`entries` lists,
+each in 8 bytes: addresses of arrays, and the number of bodies.  Streams are read and written one
+body after another, in the order of the walk; all other numbers of a body are found by its index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from .emission import function
+from .steps import UPDATE, Step
+
+AHEAD = 6  # bodies of the walk whose numbers are fetched before they are needed
+PADDING = 2 * AHEAD  # bodies before and after those of a walk, which are looked at and not stepped
+LINE = 8  # numbers in a line of a processor's memory
+WALK = ("body", "code", "count", "offset", "parent", "stack", "held")
+END = "_end"  # of a stream
+_OF = {"body": "k", "joint": "j", "parent": "up"}
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """An array that steps read or write, and where a body's part of it stands."""
+
+    name: str
+    by: Literal["body", "joint", "parent", "stream"]
+    size: int = 0  # of one body or freedom; streams have sizes by kind
+    fetched: bool = False  # before it is needed
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A loop over the bodies; a code is twice the kind, and one more for a first child.
+
+    Tip to base, updates wait on a stack: a body takes those of its children, which is one sum,
+    from its top, and adds its own there or begins another.  The kind after the last takes a sum
+    that was made before: ``held`` are such, and the body's index is the place among them.
+    """
+
+    name: str
+    tip_to_base: bool
+    arrays: tuple[Numbers, ...]
+    steps: tuple[Step, ...]  # of each kind
+    sizes: dict[str, tuple[int, ...]]  # of each stream, by kind
+    leaf: tuple[bool, ...]  # kinds without children
+    root: tuple[bool, ...]  # kinds without a parent
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The entries of the table that this pass reads."""
+        end = "" if self.tip_to_base else END
+        numbers = (a.name + end * (a.by == "stream") for a in self.arrays)
+        return (*(WALK if self.tip_to_base else WALK[:-2]), *numbers)
+
+    def text(self, table: Sequence[str], relaxed: bool) -> Iterator[str]:
+        """The steps, and the loop around them."""
+        names = [a.name for a in self.arrays] + ["children", "update"] * self.tip_to_base
+        for i, step in enumerate(self.steps):
+            yield from function(f"{self.name}{i}", step, names, relaxed)
+        yield f"define void @{self.name}(ptr %table) {{"
+        yield "entry:"
+        for name in self.own:
+            yield f"%table_{name} = getelementptr i64, ptr %table, i64 {table.index(name)}"
+            yield f"%all_{name} = load {'i64' if name == 'count' else 'ptr'}, ptr %table_{name}"
+        yield "br label %loop"
+        yield "loop:"
+        yield from _upwards(self) if self.tip_to_base else _outwards(self)
+
+
+def entries(passes: Sequence[Pass]) -> tuple[str, ...]:
+    """What the table of some passes holds, in this order."""
+    numbers = (a for it in passes for a in it.arrays)
+    names = (x for a in numbers for x in ([a.name, a.name + END] if a.by == "stream" else [a.name]))
+    return tuple(dict.fromkeys([*WALK, *names]))
+
+
+def _load(value: str, kind: str, array: str, at: str) -> Iterator[str]:
+    yield f"%at_{value} = getelementptr {kind}, ptr %all_{array}, i64 {at}"
+    yield f"%{value} = load {kind}, ptr %at_{value}"
+
+
+def _body(it: Pass) -> Iterator[str]:
+    """Body and code at %t of the walk, and where the body's numbers are."""
+    yield from _load("k32", "i32", "body", "%t")
+    yield "%k = sext i32 %k32 to i64"
+    yield from _load("code", "i8", "code", "%t")
+    yield "%kind = lshr i8 %code, 1"
+    yield from _load("j", "i64", "offset", "%k")
+    if any(a.by == "parent" for a in it.arrays):
+        yield from _load("up", "i64", "parent", "%k")
+    for a in it.arrays:
+        if a.by != "stream":
+            yield f"%first_{a.name} = mul i64 %{_OF[a.by]}, {a.size}"
+            yield f"%{a.name} = getelementptr double, ptr %all_{a.name}, i64 %first_{a.name}"
+    yield from _fetch(it)
+
+
+def _fetch(it: Pass) -> Iterator[str]:
+    """Ask for the numbers of a body that comes later."""
+    step = AHEAD if it.tip_to_base else -AHEAD
+    fetch = "call void @llvm.prefetch.p0(ptr %{}, i32 0, i32 3, i32 1)"
+    for when, steps in (("soon", step), ("later", 2 * step)):
+        yield f"%t_{when} = add i64 %t, {steps}"
+        yield from _load(f"k32_{when}", "i32", "body", f"%t_{when}")
+        yield f"%k_{when} = sext i32 %k32_{when} to i64"
+    yield "%j_later = getelementptr i64, ptr %all_offset, i64 %k_later"
+    yield fetch.format("j_later")
+    yield from _load("j_soon", "i64", "offset", "%k_soon")
+    for a in it.arrays:
+        if not a.fetched:
+            continue
+        yield f"%soon_{a.name} = mul i64 %{_OF[a.by]}_soon, {a.size}"
+        for i in sorted({*range(0, a.size, LINE), a.size - 1}):
+            line = f"{a.name}{i}"
+            yield f"%soon_{line} = add i64 %soon_{a.name}, {i}"
+            yield f"%line_{line} = getelementptr double, ptr %all_{a.name}, i64 %soon_{line}"
+            yield fetch.format(f"line_{line}")
+
+
+def _phi(value: str, pairs: Sequence[tuple[str, str]]) -> str:
+    return f"%{value} = phi ptr " + ", ".join(f"[%{x}, %{block}]" for x, block in pairs)
+
+
+def _switch(it: Pass, other: str) -> Iterator[str]:
+    yield f"switch i8 %kind, label %{other} ["
+    yield from (f"i8 {i}, label %kind{i}" for i in range(len(it.steps)))
+    yield "]"
+
+
+def _outwards(it: Pass) -> Iterator[str]:
+    """Parents before children: the walk, and its streams, from their ends."""
+    streams = [a.name for a in it.arrays if a.by == "stream"]
+    yield "%left = phi i64 [%all_count, %entry], [%t, %next]"
+    for x in streams:
+        yield _phi(f"end_{x}", [(f"all_{x}{END}", "entry"), (f"next_{x}", "next")])
+    yield "%t = sub i64 %left, 1"
+    yield from _body(it)
+    yield from _switch(it, "next")
+    for i in range(len(it.steps)):
+        yield f"kind{i}:"
+        for x in streams:
+            yield f"%{x}{i} = getelementptr double, ptr %end_{x}, i64 -{it.sizes[x][i]}"
+        arguments = (f"ptr %{a.name}{i if a.by == 'stream' else ''}" for a in it.arrays)
+        yield f"call void @{it.name}{i}({', '.join(arguments)})"
+        yield "br label %next"
+    yield "next:"
+    for x in streams:
+        kinds = [(f"{x}{i}", f"kind{i}") for i in range(len(it.steps))]
+        yield _phi(f"next_{x}", [(f"end_{x}", "loop"), *kinds])
+    yield "%more = icmp ugt i64 %t, 0"
+    yield "br i1 %more, label %loop, label %done"
+    yield "done:\nret void\n}"
+
+
+def _upwards(it: Pass) -> Iterator[str]:
+    """Children before parents."""
+    streams = [a.name for a in it.arrays if a.by == "stream"]
+    kinds = range(len(it.steps))
+    roots, others = [i for i in kinds if it.root[i]], [i for i in kinds if not it.root[i]]
+    yield "%t = phi i64 [0, %entry], [%t_next, %next]"
+    yield _phi("top", [("all_stack", "entry"), ("next_top", "next")])
+    for x in streams:
+        yield _phi(x, [(f"all_{x}", "entry"), (f"next_{x}", "next")])
+    yield from _body(it)
+    yield f"%children = getelementptr double, ptr %top, i64 -{UPDATE}"
+    yield from _switch(it, "sum")
+    yield "sum:"
+    yield f"%first_held = mul i64 %k, {UPDATE}"
+    yield "%here = getelementptr double, ptr %all_held, i64 %first_held"
+    yield f"call void @llvm.memcpy.p0.p0.i64(ptr %top, ptr %here, i64 {8 * UPDATE}, i1 0)"
+    yield "br label %inner"
+    update = ["top" if leaf else "children" for leaf in it.leaf]
+    for i in kinds:
+        yield f"kind{i}:"
+        arguments = [*(a.name for a in it.arrays), "children", update[i]]
+        yield f"call void @{it.name}{i}({', '.join(f'ptr %{x}' for x in arguments)})"
+        for x in streams:
+            yield f"%{x}{i} = getelementptr double, ptr %{x}, i64 {it.sizes[x][i]}"
+        yield f"br label %{'base' if it.root[i] else 'inner'}"
+    yield "inner:"
+    yield _phi("update", [("top", "sum"), *((update[i], f"kind{i}") for i in others)])
+    for x in streams:
+        yield _phi(f"inner_{x}", [(x, "sum"), *((f"{x}{i}", f"kind{i}") for i in others)])
+    yield "%bit = trunc i8 %code to i1"
+    yield "br i1 %bit, label %first, label %merge"
+    yield "first:"
+    yield f"%above = getelementptr double, ptr %update, i64 {UPDATE}"
+    yield "br label %next"
+    yield "merge:"
+    yield "call void @merge(ptr %update)"
+    yield "br label %next"
+    ways = [("above", "inner", "first"), ("update", "inner", "merge")]
+    if roots:
+        yield "base:"
+        yield _phi("base_top", [(update[i], f"kind{i}") for i in roots])
+        for x in streams:
+            yield _phi(f"base_{x}", [(f"{x}{i}", f"kind{i}") for i in roots])
+        yield "br label %next"
+        ways.append(("base_top", "base", "base"))
+    yield "next:"
+    yield _phi("next_top", [(top, block) for top, _, block in ways])
+    for x in streams:
+        yield _phi(f"next_{x}", [(f"{way}_{x}", block) for _, way, block in ways])
+    yield "%t_next = add i64 %t, 1"
+    yield "%more = icmp ult i64 %t_next, %all_count"
+    yield "br i1 %more, label %loop, label %done"
+    yield "done:\nret void\n}"
+    yield from _merge()
+
+
+def _merge() -> Iterator[str]:
+    """Add an update to the one below it on the stack."""
+    yield "define internal void @merge(ptr %u) noinline {"
+    for i in range(UPDATE):
+        yield f"%p{i} = getelementptr double, ptr %u, i64 {i}"
+        yield f"%q{i} = getelementptr double, ptr %u, i64 {i - UPDATE}"
+        yield f"%x{i} = load double, ptr %p{i}"
+        yield f"%y{i} = load double, ptr %q{i}"
+        yield f"%z{i} = fadd double %y{i}, %x{i}"
+    yield from (f"store double %z{i}, ptr %q{i}" for i in range(UPDATE))
+    yield "ret void\n}"

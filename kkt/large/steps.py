@@ -1,0 +1,92 @@
+"""The bracket of one kind of body as two straight-line programs on numbers in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..machine.program import Program, finished
+from ..machine.recorder import Recorder, Scalar, operate, reference
+from .bracket import Array
+from .classes import ANY, ONE
+
+Place = tuple[str, int]  # an array, and where in it
+UPDATE = 27  # numbers that a body adds to its parent: M^ from its diagonal on, and b^
+
+
+@dataclass(frozen=True)
+class Step:
+    """A straight-line program, and where its numbers stand."""
+
+    program: Program
+    inputs: tuple[Place, ...]
+    outputs: tuple[Place, ...]
+
+
+class Tracer:
+    """A recorder whose inputs have places in memory."""
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self.places = tuple((name, i) for name, size in sizes.items() for i in range(size))
+        self.slot = {place: 2 + i for i, place in enumerate(self.places)}
+        self.recorder = Recorder(len(self.places), float, operate)
+
+    def variable(self, name: str, i: int) -> Scalar:
+        return Scalar(self.recorder, self.slot[name, i])
+
+    def array(self, name: str, known: tuple[int, ...]) -> Array:
+        """Numbers of an array, each ZERO, ONE or ANY."""
+        out = np.empty(len(known), dtype=object)
+        out[:] = [
+            self.variable(name, i) if what == ANY else float(what == ONE)
+            for i, what in enumerate(known)
+        ]
+        return out
+
+    def step(self, outputs: Mapping[Place, Any]) -> Step:
+        refs = [reference(self.recorder, value) for value in outputs.values()]
+        return Step(finished(self.recorder, len(self.places), refs), self.places, tuple(outputs))
+
+
+class Record:
+    """Numbers that one tracer hands to another through memory."""
+
+    def __init__(self, there: Tracer, back: Tracer, passing: str) -> None:
+        """What stands in the array ``passing`` is gone on the way back; other inputs are not."""
+        self.there, self.back, self.passing = there, back, passing
+        self.slots: list[int] = []  # of ``there``, in the order of the record
+
+    def hand(self, value: Any) -> Any:
+        if not isinstance(value, Scalar):
+            return value
+        slot, inputs = abs(value.ref), self.there.places
+        constant = self.there.recorder.values.get(slot)
+        if constant is not None:
+            return constant if value.ref > 0 else -constant
+        if slot - 2 < len(inputs) and inputs[slot - 2][0] != self.passing:
+            there = self.back.variable(*inputs[slot - 2])
+        else:
+            if slot not in self.slots:
+                self.slots.append(slot)
+            there = self.back.variable("record", self.slots.index(slot))
+        return there if value.ref > 0 else -there
+
+    def array(self, values: Array) -> Array:
+        out = np.empty(values.shape, dtype=object)
+        for at, value in np.ndenumerate(values):
+            out[at] = self.hand(value)
+        return out
+
+    def tightened(self, step: Step) -> tuple[Step, list[int]]:
+        """A step that reads the record without its gaps, and the slots that it reads."""
+        p = step.program
+        read = set(np.abs(np.concatenate([p.a, p.b, p.outputs])).tolist())
+        kept = [i for i in range(len(self.slots)) if self.back.slot["record", i] in read]
+        place = {i: at for at, i in enumerate(kept)}
+        inputs = tuple(
+            (name, place.get(i, 0)) if name == "record" else (name, i) for name, i in step.inputs
+        )
+        return Step(p, inputs, step.outputs), [self.slots[i] for i in kept]

@@ -1,0 +1,81 @@
+"""In which order a large tree is walked: depth first, children before parents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Bodies in depth-first postorder, the children of a body by ascending index.
+
+    The update of a body waits on a stack until its parent comes; children of one parent add to
+    one place, so that a chain needs one place and a tree as many as bodies that wait at a time.
+    """
+
+    up: Integers  # (n,) parents
+    order: NDArray[np.int32]  # (n,) bodies
+    first: NDArray[np.bool_]  # (n,) by body: the first child that its parent meets, or a root
+    leaf: NDArray[np.bool_]  # (n,) by body
+    size: NDArray[np.int32]  # (n,) by body: of its subtree
+    places: int  # of the stack
+
+
+def walk_of(parent: Integers) -> Walk:
+    """The walk of a tree given by its parents, -1 for a root."""
+    return Walk(parent, *_postorder(parent))
+
+
+@njit(cache=True)
+def _postorder(parent):  # pragma: no cover
+    n = len(parent)
+    child = np.full(n + 1, -1, dtype=np.int32)  # the world's is the last
+    following = np.full(n, -1, dtype=np.int32)
+    for k in range(n - 1, -1, -1):
+        up = parent[k] if parent[k] >= 0 else n
+        following[k], child[up] = child[up], k
+    order = np.empty(n, dtype=np.int32)
+    first = np.zeros(n, dtype=np.bool_)
+    leaf = np.empty(n, dtype=np.bool_)
+    size = np.ones(n, dtype=np.int32)
+    k, filled, waiting, most = child[n], 0, 0, 0
+    while k >= 0:
+        while child[k] >= 0:
+            k = child[k]
+        while True:
+            up = parent[k]
+            order[filled] = k
+            filled += 1
+            leaf[k] = child[k] < 0
+            waiting -= not leaf[k]
+            first[k] = up < 0 or child[up] == k
+            if up >= 0:
+                size[up] += size[k]
+                most = max(most, waiting + 1)
+                waiting += first[k]
+            if following[k] >= 0:
+                k = following[k]
+                break
+            k = up
+            if k < 0:
+                break
+    return order, first, leaf, size, most
+
+
+@njit(cache=True)
+def cuts(order, up, size, piece):  # pragma: no cover
+    """Where the largest subtrees of at most ``piece`` bodies end in the walk."""
+    found = np.empty(len(order), dtype=np.int64)
+    count = 0
+    for t in range(len(order)):
+        k = order[t]
+        if size[k] <= piece and (up[k] < 0 or size[up[k]] > piece):
+            found[count] = t
+            count += 1
+    return found[:count]
