@@ -30,43 +30,41 @@ def driver(shape: Shape, inputs: int, outputs: int, pieces: int) -> str:
 
     The table holds, each in 8 bytes, the addresses of the arrays of inputs, of the outputs, of the
     constants and of the work array, and the number m of states.
-    Arrays hold one state after another.  A block of states is copied into rows of the work array,
-    inputs first, then outputs; the last block repeats the last state in lanes without a state.
+    Arrays hold one state after another.  A block of states is gathered into rows of the work
+    array, inputs first, then outputs; lanes without a state repeat the last one.
     """
-    T, t, lanes = shape.type, shape.number, shape.lanes
+    T, lanes = shape.type, shape.lanes
     mask = "i1" if lanes == 1 else f"<{lanes} x i1>"
     names = [*(f"x{j}" for j in range(len(shape.given))), "y", "c", "w"]
     table = "".join(_entry(i, name, "ptr") for i, name in enumerate(names))
     table += _entry(len(names), "m", "i64")
-    rows = [sum(shape.given[:j]) for j in range(len(shape.given))]
-    gathers = "".join(
-        _gather(shape, *place) for place in enumerate(zip(shape.given, rows, strict=True))
-    )
+    states = "".join(_STATE.format(l=lane) for lane in range(lanes))
+    gathers, row, before, bad = "", 0, "block", "zeroinitializer"
+    for j, count in enumerate(shape.given):
+        if count:
+            gathers += _gather(shape, mask, j, row, before, bad)
+            row, before, bad = row + count, f"from{j}", f"%worse{j}"
     calls = "".join(f"  call void @piece{piece}(ptr %c, ptr %w)\n" for piece in range(pieces))
-    helpers = _COPY.format(t=t) + _INFINITE.format(T=T, mask=mask, inputs=inputs)
-    return f"""{helpers}
+    return f"""
 define i64 @run(ptr %table) {{
 entry:
 {table}  %last = sub i64 %m, 1
-  br label %block
+  %none = icmp eq i64 %m, 0
+  br i1 %none, label %done, label %block
 block:
-  %k = phi i64 [0, %entry], [%knext, %work]
-  %left = sub i64 %m, %k
-  %part = icmp ult i64 %left, {lanes}
-  %here = select i1 %part, i64 %left, i64 {lanes}
-  %spare = sub i64 {lanes}, %here
-{gathers}  %bad = call {mask} @infinite(ptr %w)
+  %k = phi i64 [0, %entry], [%knext, %after]
+{states}{gathers}  br label %check
+check:
+  %bad = or {mask} {bad}, zeroinitializer
   %word = bitcast {mask} %bad to i{lanes}
   %any = icmp ne i{lanes} %word, 0
   br i1 %any, label %refuse, label %work
 refuse:
   ret i64 1
 work:
-{calls}  %ystart = mul i64 %k, {outputs}
-  %yk = getelementptr {t}, ptr %y, i64 %ystart
-  %yrow = getelementptr {T}, ptr %w, i64 {inputs}
-  call void @copy(ptr %yrow, i64 {lanes}, i64 1, ptr %yk, i64 1, i64 {outputs},
-                  i64 {outputs}, i64 %here)
+{calls}  %yrow = getelementptr {T}, ptr %w, i64 {inputs}
+{_scatter(shape, outputs) if outputs else "  br label %after"}
+after:
   %knext = add i64 %k, {lanes}
   %again = icmp ult i64 %knext, %m
   br i1 %again, label %block, label %done
@@ -84,79 +82,77 @@ def _entry(i: int, name: str, type: str) -> str:
 """
 
 
-def _gather(shape: Shape, j: int, place: tuple[int, int]) -> str:
-    """Copy array j of inputs, ``count`` numbers a state, into rows."""
-    (count, row), T, t, lanes = place, shape.type, shape.number, shape.lanes
+# the state of lane l
+_STATE = """\
+  %next{l} = add i64 %k, {l}
+  %short{l} = icmp ult i64 %next{l}, %last
+  %state{l} = select i1 %short{l}, i64 %next{l}, i64 %last
+"""
+
+
+def _gather(shape: Shape, mask: str, j: int, row: int, before: str, bad: str) -> str:
+    """Array j of inputs into rows; x - x is not a number where x is infinite or none."""
+    T, t, count = shape.type, shape.number, shape.given[j]
+    starts = reads = ""
+    for lane in range(shape.lanes):
+        name = f"{j}_{lane}"
+        value = f"%v{j}" if lane + 1 == shape.lanes else f"%row{name}"
+        starts += f"""\
+  %from{name} = mul i64 %state{lane}, {count}
+  %start{name} = getelementptr {t}, ptr %x{j}, i64 %from{name}
+"""
+        reads += f"""\
+  %place{name} = getelementptr {t}, ptr %start{name}, i64 %i{j}
+"""
+        if shape.lanes == 1:
+            reads += f"  {value} = load {t}, ptr %place{name}\n"
+        else:
+            into = f"%row{j}_{lane - 1}" if lane else "poison"
+            reads += f"""\
+  %number{name} = load {t}, ptr %place{name}
+  {value} = insertelement {T} {into}, {t} %number{name}, i32 {lane}
+"""
     return f"""\
-  %start{j} = mul i64 %k, {count}
-  %from{j} = getelementptr {t}, ptr %x{j}, i64 %start{j}
-  %row{j} = getelementptr {T}, ptr %w, i64 {row}
-  call void @copy(ptr %from{j}, i64 1, i64 {count}, ptr %row{j}, i64 {lanes}, i64 1,
-                  i64 {count}, i64 %here)
-  %end{j} = mul i64 %last, {count}
-  %again{j} = getelementptr {t}, ptr %x{j}, i64 %end{j}
-  %rest{j} = getelementptr {t}, ptr %row{j}, i64 %here
-  call void @copy(ptr %again{j}, i64 1, i64 0, ptr %rest{j}, i64 {lanes}, i64 1,
-                  i64 {count}, i64 %spare)
+{starts}  %rows{j} = getelementptr {T}, ptr %w, i64 {row}
+  br label %gather{j}
+gather{j}:
+  %i{j} = phi i64 [0, %{before}], [%inext{j}, %gather{j}]
+  %bad{j} = phi {mask} [{bad}, %{before}], [%worse{j}, %gather{j}]
+{reads}  %to{j} = getelementptr {T}, ptr %rows{j}, i64 %i{j}
+  store {T} %v{j}, ptr %to{j}
+  %zero{j} = fsub {T} %v{j}, %v{j}
+  %wrong{j} = fcmp uno {T} %zero{j}, %zero{j}
+  %worse{j} = or {mask} %bad{j}, %wrong{j}
+  %inext{j} = add i64 %i{j}, 1
+  %more{j} = icmp ult i64 %inext{j}, {count}
+  br i1 %more{j}, label %gather{j}, label %from{j}
+from{j}:
 """
 
 
-# to[i ti + l tl] = from[i fi + l fl] for i < count, l < lanes
-_COPY = """
-define internal void @copy(ptr %from, i64 %fi, i64 %fl, ptr %to, i64 %ti, i64 %tl,
-                           i64 %count, i64 %lanes) noinline {{
-entry:
-  br label %lane
-lane:
-  %l = phi i64 [0, %entry], [%lnext, %leave]
-  %lmore = icmp ult i64 %l, %lanes
-  br i1 %lmore, label %enter, label %done
-enter:
-  %f0 = mul i64 %l, %fl
-  %t0 = mul i64 %l, %tl
-  br label %number
-number:
-  %i = phi i64 [0, %enter], [%inext, %move]
-  %imore = icmp ult i64 %i, %count
-  br i1 %imore, label %move, label %leave
-move:
-  %f1 = mul i64 %i, %fi
-  %t1 = mul i64 %i, %ti
-  %f2 = add i64 %f0, %f1
-  %t2 = add i64 %t0, %t1
-  %source = getelementptr {t}, ptr %from, i64 %f2
-  %target = getelementptr {t}, ptr %to, i64 %t2
-  %value = load {t}, ptr %source
-  store {t} %value, ptr %target
-  %inext = add i64 %i, 1
-  br label %number
-leave:
-  %lnext = add i64 %l, 1
-  br label %lane
-done:
-  ret void
-}}
+def _scatter(shape: Shape, count: int) -> str:
+    """Rows of outputs into their array; lanes that repeat the last state write it again."""
+    T, t = shape.type, shape.number
+    starts = writes = ""
+    for lane in range(shape.lanes):
+        value = "%v" if shape.lanes == 1 else f"%ynumber{lane}"
+        starts += f"""\
+  %yfrom{lane} = mul i64 %state{lane}, {count}
+  %ystart{lane} = getelementptr {t}, ptr %y, i64 %yfrom{lane}
 """
-
-# x - x is 0, or not a number where x is infinite or not a number
-_INFINITE = """
-define internal {mask} @infinite(ptr %w) noinline {{
-entry:
-  br label %row
-row:
-  %r = phi i64 [0, %entry], [%rnext, %add]
-  %sum = phi {T} [zeroinitializer, %entry], [%more, %add]
-  %in = icmp ult i64 %r, {inputs}
-  br i1 %in, label %add, label %done
-add:
-  %p = getelementptr {T}, ptr %w, i64 %r
-  %v = load {T}, ptr %p
-  %zero = fsub {T} %v, %v
-  %more = fadd {T} %sum, %zero
-  %rnext = add i64 %r, 1
-  br label %row
-done:
-  %bad = fcmp uno {T} %sum, %sum
-  ret {mask} %bad
-}}
+        if shape.lanes > 1:
+            writes += f"  {value} = extractelement {T} %v, i32 {lane}\n"
+        writes += f"""\
+  %yplace{lane} = getelementptr {t}, ptr %ystart{lane}, i64 %i
+  store {t} {value}, ptr %yplace{lane}
+"""
+    return f"""\
+{starts}  br label %scatter
+scatter:
+  %i = phi i64 [0, %work], [%inext, %scatter]
+  %row = getelementptr {T}, ptr %yrow, i64 %i
+  %v = load {T}, ptr %row
+{writes}  %inext = add i64 %i, 1
+  %more = icmp ult i64 %inext, {count}
+  br i1 %more, label %scatter, label %after
 """
