@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-peers bench study counts-page gallery lessons pages papers clean
+.PHONY: demo test test-peers bench bench-page study counts-page gallery lessons pages papers clean
 
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
@@ -14,11 +14,14 @@ test: $(VENV)/.test
 test-peers: $(VENV)/.peers
 	$(VENV)/bin/python -m pytest -m peers
 
-bench: $(VENV)/.peers
-	$(VENV)/bin/python benchmarks/peers.py
+bench: $(VENV)/.bench
+	$(VENV)/bin/python benchmarks/table.py
 	$(VENV)/bin/python benchmarks/tracing.py
 	$(VENV)/bin/python benchmarks/raster.py
 	$(VENV)/bin/python benchmarks/explorer.py
+
+bench-page: $(VENV)/.bench
+	$(VENV)/bin/python benchmarks/table.py --page
 
 study: $(VENV)/.peers
 	cd docs/study && for part in measure facts pictures; do ../../$(VENV)/bin/python $$part.py || exit; done
@@ -53,6 +56,10 @@ $(VENV)/.test: $(VENV)/bin/python pyproject.toml
 $(VENV)/.peers: $(VENV)/bin/python pyproject.toml
 	$(PIP) install --quiet --editable ".[test,peers]"
 	touch $@ $(VENV)/.test $(VENV)/.main
+
+$(VENV)/.bench: $(VENV)/bin/python pyproject.toml
+	$(PIP) install --quiet --editable ".[test,peers,bench]"
+	touch $@ $(VENV)/.peers $(VENV)/.test $(VENV)/.main
 
 clean:
 	rm -rf $(VENV) demo build dist *.egg-info

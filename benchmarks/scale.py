@@ -1,278 +1,167 @@
-"""Trees of up to a million bodies: time, memory and accuracy, beside sparse solvers and simulators.
-
-    python benchmarks/scale.py [--largest 1e6] [--repeat 5] [--peak N]
-
-Processor seconds, medians of runs taken in turn; ratios are ours / the peer's in the same run.
-Peers that are not installed are left out (cvxopt brings CHOLMOD; pypardiso; mujoco).  Results go
-to benchmarks/results/scale-DATE.json, and scale_plot.py draws them.
-"""
+"""Long chains and large trees: assembly, counts, factor and solve, beside sparse solvers."""
 
 from __future__ import annotations
 
-import argparse
-import datetime
-import importlib.metadata
-import json
-import platform
-import subprocess
-import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
-import scipy.sparse as sp
-import scipy.sparse.linalg as spla
+from accuracy import backward_error, distance, joints, refined
 from large_trees import chain, random_tree
+from numpy.typing import NDArray
+from rows import Peer, Row, alone, compared
+from solvers import SOLVERS, Problem, prepared
 
 import kkt
-from kkt.elimination.large import residual_of
-
-RESULTS = Path(__file__).parent / "results"
-Times = dict[str, float]
-VERSIONS = ("numpy", "scipy", "numba", "cvxopt", "pypardiso", "mujoco")
+import orderings
 
 
-def medians(tasks: dict[str, Callable[[], object]], repeat: int, of: Any = np.median) -> Times:
-    """Processor seconds of each task, all of them in turn; ``of`` the runs, the median."""
-    times: dict[str, list[float]] = {name: [] for name in tasks}
-    for _ in range(repeat):
-        for name, task in tasks.items():
-            start = time.process_time()
-            task()
-            times[name].append(time.process_time() - start)
-    return {name: float(of(t)) for name, t in times.items()}
+def assembly(sizes: tuple[int, ...], rounds: int) -> Iterator[Row]:
+    """Equation (4) from its entries to compressed columns, into fresh arrays as the copy's are."""
+    for n in sizes:
+        system = chain(n)
+        matrix = system.matrix
+        peer = Peer(matrix.copy, target=3.0, note="data, indices and pointers into new arrays")
+        work = f"assemble (4), chain {n:,}"
+        yield from compared(work, lambda s=system: _assembled(s), {"copy": peer}, rounds)
 
 
-def told(what: str, **numbers: Any) -> dict[str, Any]:
-    text = ", ".join(
-        f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in numbers.items()
-    )
-    print(f"{what}: {text}", flush=True)
-    return {"what": what, **numbers}
-
-
-def fresh_matrix(system: kkt.System) -> sp.csc_array:
-    """Equation (4) assembled anew: structure and values."""
+def _assembled(system: kkt.System) -> object:
     system.__dict__.pop("matrix", None)
     return system.matrix
 
 
-def assembly(n: int, repeat: int) -> dict[str, Any]:
-    system = chain(n)
-    matrix = fresh_matrix(system)
-    tasks = {"ours": lambda: fresh_matrix(system), "copy": lambda: matrix.copy()}
-    times = medians(tasks, repeat, of=np.min)  # of a copy the best: pages may have to be made
-    ratio = times["ours"] / times["copy"]
-    return told(f"assemble chain {n}", **times, entries=int(matrix.nnz), ratio=ratio)
-
-
-def order_of(system: kkt.System) -> np.ndarray:
-    """Unknowns in the order of the articulated body method: pdd, f, qdd, children first."""
-    tree, n = system.tree, system.tree.n
-    plan = kkt.leaf_to_root(system.structure)
+def order_of(system: kkt.System, plan: object = None) -> NDArray[np.int64]:
+    """Unknowns in a plan's order of blocks; the articulated body method's where none is given."""
+    n, N = system.tree.n, int(system.tree.offset[-1])
+    plan = plan or kkt.leaf_to_root(system.structure)
     start = np.zeros(plan.graph.count, dtype=np.int64)
-    N = int(tree.offset[-1])
-    start[:n], start[n : 2 * n] = 6 * np.arange(n), 6 * n + tree.offset[:-1]
+    start[:n], start[n : 2 * n] = 6 * np.arange(n), 6 * n + system.tree.offset[:-1]
     start[2 * n : 3 * n] = 6 * n + N + 6 * np.arange(n)
     size = plan.graph.size[plan.blocks]
     within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
     return np.repeat(start[plan.blocks], size) + within
 
 
-def symbolic_counts(n: int, repeat: int) -> dict[str, Any]:
+def symbolic(n: int, rounds: int) -> Iterator[Row]:
     """Plan, elimination tree, column counts, fill and height of the articulated body method."""
     system = random_tree(n)
+    tree = system.tree
 
-    def ours() -> kkt.SymbolicFactor:
-        structure = kkt.Structure(system.tree.names, system.tree.parent, system.tree.dof)
+    def ours() -> tuple[int, ...]:
+        structure = kkt.Structure(tree.names, tree.parent, tree.dof)
         factor = kkt.symbolic(kkt.leaf_to_root(structure))
-        _ = factor.fill_blocks, factor.fill_entries, factor.flops, factor.height
-        return factor
+        return factor.fill_blocks, factor.fill_entries, factor.flops, factor.height
 
-    factor = ours()
-    counts = {"fill_blocks": factor.fill_blocks, "height": factor.height, "flops": factor.flops}
-    times = medians({"ours": ours}, repeat)
+    peer = Peer(None, target=0.25, note="not installed")
     try:
         from cholmod import Cholmod
+
+        factor = Cholmod(system.matrix, order_of(system))
+        note = "elimination tree, postorder and counts of the scalar matrix; ours are of its blocks"
+        peer = Peer(factor.analyze, target=0.25, note=note)
     except ImportError:
-        return told(f"symbolic counts random tree {n}", **times, **counts)
-    cholmod = Cholmod(system.matrix, order_of(system))
-    cholmod.analyze()
-    times |= medians({"cholmod": cholmod.analyze}, repeat)
-    ratio = times["ours"] / times["cholmod"]
-    return told(f"symbolic counts random tree {n}", **times, **counts, ratio=ratio)
+        pass
+    work = f"symbolic counts, random tree {n:,}, ABM order"
+    yield from compared(work, ours, {"CHOLMOD analyze, the same order": peer}, rounds)
 
 
-def solved(system: kkt.System, x: np.ndarray) -> dict[str, float]:
-    """Backward error of a solution, and qdd's distance from ours."""
-    left = residual_of(system, x)
-    n, N = system.tree.n, len(system.entries.tau)
-    qdd, ours = x[6 * n : 6 * n + N], kkt.solve_large(system).qdd
-    off = np.abs(qdd - ours).max() / np.abs(ours).max()
-    return {"backward": left.normwise, "componentwise": left.componentwise, "from_ours": float(off)}
+TARGETS = {"CHOLMOD L D L^T, ABM order": 0.2, "SuperLU, default": 0.02}
 
 
-def factor_and_solve(n: int, repeat: int) -> list[dict[str, Any]]:
+def solve(n: int, rounds: int) -> Iterator[Row]:
+    """Numeric factor and solution of (4) from its entries."""
     system = chain(n)
-    K, r = system.matrix, system.rhs
-    tasks: dict[str, Callable[[], Any]] = {"ours": lambda: kkt.solve_large(system).unknowns}
-    tasks["SuperLU, default"] = lambda: spla.splu(K).solve(r)
-    order = order_of(system)
-    if n <= 100_000:
-        P = K[order][:, order].tocsc()
-
-        def given() -> np.ndarray:
-            factor = spla.splu(P, permc_spec="NATURAL", diag_pivot_thresh=0.0,
-                               options={"SymmetricMode": True})  # fmt: skip
-            x = np.empty_like(r)
-            x[order] = factor.solve(r[order])
-            return x
-
-        tasks["SuperLU, ABM order"] = given
-    try:
-        from cholmod import Cholmod
-
-        simplicial = Cholmod(K, order)
-        simplicial.analyze()
-        tasks["CHOLMOD LDL^T, ABM order"] = lambda: simplicial.solve(r)
-    except ImportError:
-        pass
-    try:
-        import pypardiso
-
-        upper = sp.triu(K, format="csr")
-
-        def pardiso() -> np.ndarray:
-            solver = pypardiso.PyPardisoSolver(mtype=-2)
-            x = solver.solve(upper, r)  # analysis, factor and solve
-            solver.free_memory(everything=True)
-            return x
-
-        tasks["PARDISO LDL^T"] = pardiso
-    except ImportError:
-        pass
-    accuracy = {name: solved(system, task()) for name, task in tasks.items()}
-    times = medians(tasks, repeat)
-    return [
-        told(
-            f"factor + solve chain {n}", by=name, time=t, ratio=times["ours"] / t, **accuracy[name]
-        )
-        for name, t in times.items()
-    ]
+    work = f"factor + solve, chain {n:,}"
+    problem = Problem(system.matrix, system.rhs, order_of(system))
+    error = backward_error(system, kkt.solve_large(system).unknowns)
+    yield alone(f"{work}: backward error", error, target=1e-15, unit="")
+    peers = {}
+    for name in SOLVERS:
+        call, x, note = prepared(name, problem)
+        its = None if x is None else backward_error(system, x)
+        peers[name] = Peer(call, its, TARGETS.get(name), note)
+    yield from compared(
+        work, lambda: kkt.solve_large(system).unknowns, peers, rounds, error=error
+    )  # fmt: skip
 
 
-def one_state(n: int, repeat: int) -> list[dict[str, Any]]:
-    """qdd of one state from q, qd, tau: kinematics, bias, entries of (4), factor and solve."""
+def one_state(n: int, rounds: int) -> Iterator[Row]:
+    """qdd of a chain: from q, qd and tau beside MuJoCo, from the entries of (4) beside SuperLU."""
     graph = kkt.chain(n)
     system = kkt.build(graph)
-    q, qd, tau = (graph.graph[key] for key in ("q", "qd", "tau"))
-    tasks: dict[str, Callable[[], Any]] = {
-        "ours": lambda: kkt.solve_large(system.refresh(q, qd, tau)).qdd,
-        "ours, from the entries": lambda: kkt.solve_large(system).qdd,
+    exact = refined(system)[joints(system)]
+    call, x, note = prepared("SuperLU, default", Problem(system.matrix, system.rhs, np.arange(0)))
+    its = None if x is None else distance(x[joints(system)], exact)
+    peers = {"SuperLU on (4)": Peer(call, its, 0.05, note)}
+    error = distance(kkt.solve_large(system).qdd, exact)
+    work = f"eliminate (4), chain {n:,}, one state"
+    yield from compared(work, lambda: kkt.solve_large(system).qdd, peers, rounds, error=error)
+    forward, note = mujoco_forward(graph)
+    its = None if forward is None else distance(forward(), exact)
+    peers = {"MuJoCo mj_forward": Peer(forward, its, 0.02, note)}
+    for way, call in ways(system).items():
+        work = f"qdd from q, qd, tau, chain {n:,}, {way}"
+        yield from compared(work, call, peers, rounds, error=distance(call(), exact))
+
+
+def ways(system: kkt.System) -> dict[str, Callable[[], NDArray]]:
+    """Our calls from q, qd and tau to qdd."""
+    q, qd, tau = (system.graph.graph[key] for key in ("q", "qd", "tau"))
+    kernel = kkt.compile(system.graph, orderings.get("abm"))
+    x = kernel.configuration(q)
+    return {
+        "solve_large": lambda: kkt.solve_large(system.refresh(q, qd, tau)).qdd,
+        "compile": lambda: kernel(x, qd, tau),
     }
-    K, r, N = system.matrix, system.rhs, len(tau)
-    tasks["SuperLU on (4)"] = lambda: spla.splu(K).solve(r)[6 * n : 6 * n + N]
+
+
+def mujoco_forward(graph: object) -> tuple[Callable[[], NDArray] | None, str]:
+    """A call, and what it includes or why there is none."""
+    if len(graph) > 1000:
+        return None, "its depth limit is near 1024"
     try:
         from simulators import mujoco_forward
-
-        if n <= 1000:
-            tasks["MuJoCo mj_forward"] = mujoco_forward(graph)
     except ImportError:
-        pass
-    exact = tasks["ours"]()
-    off = {k: float(np.abs(t() - exact).max() / np.abs(exact).max()) for k, t in tasks.items()}
-    times = medians(tasks, repeat)
-    return [
-        told(
-            f"one state, chain {n}",
-            by=name,
-            time=t,
-            ratio=times["ours"] / t,
-            ratio_of_elimination=times["ours, from the entries"] / t,
-            qdd_from_ours=off[name],
-        )
-        for name, t in times.items()
-    ]
+        return None, "not installed"
+    return mujoco_forward(graph), "kinematics, composite inertia, its factor; no constraints"
 
 
-def growth(make: Callable[[int], kkt.System], name: str, largest: int) -> dict[str, Any]:
-    """Time of factor and solve, and its arrays' bytes, over n; slopes of log against log."""
-    sizes = [n for n in (10**k for k in range(2, 7)) if n <= largest]
-    times, memory, error = [], [], []
-    for n in sizes:
-        system = make(n)
-        kkt.solve_large(system)
-        times.append(medians({"x": lambda s=system: kkt.solve_large(s)}, 5 + 10**5 // n)["x"])
-        memory.append(_peak(name, n))
-        error.append(kkt.solve_large(system).residual.normwise)
-    last = slice(max(len(sizes) - 3, 0), None)  # below, memory is that of the libraries
-    slope = {
-        "time_exponent": float(np.polyfit(np.log(sizes[1:]), np.log(times[1:]), 1)[0]),
-        "memory_exponent": float(np.polyfit(np.log(sizes[last]), np.log(memory[last]), 1)[0]),
+def traced(n: int, rounds: int) -> Iterator[Row]:
+    """float32 with the cancelled and absorbed bits of every pivot, beside an untraced factor."""
+    import scipy.sparse.linalg as spla
+
+    from kkt.arithmetic import get_format
+    from kkt.elimination.observe import observe
+
+    system, format = kkt.build(kkt.chain(n)), get_format("float32")
+    exact = refined(system)[joints(system)]
+    tape = kkt.trace(system, orderings.get("abm"))
+    K, r = system.matrix.astype(np.float32), system.rhs.astype(np.float32)
+    notes = {
+        "SuperLU, factor alone": (lambda: spla.splu(K), 1.0, "factor of (4) in float32"),
+        "SuperLU, factor and solve": (lambda: spla.splu(K).solve(r), None, "the same, and qdd"),
     }
-    return told(f"growth, {name}", n=sizes, times=times, memory=memory, backward=error, **slope)
+    its = distance(spla.splu(K).solve(r)[joints(system)], exact)
+    peers = {name: Peer(task, its, target, note) for name, (task, target, note) in notes.items()}
+    qdd = kkt.eliminate(system, tape, "float32", records=False).qdd
+    yield from compared(
+        f"traced float32 elimination, chain {n}, one state", lambda: observe(
+            tape, system.entries, format, blocks=False
+        ), peers, rounds, error=distance(qdd, exact),
+    )  # fmt: skip
 
 
-def _peak(name: str, n: int) -> float:
-    """Bytes that building, factoring and solving take at most, above an idle process."""
-    command = [sys.executable, __file__, "--peak", str(n), "--tree", name]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-
-
-def peak(name: str, n: int) -> None:
-    kkt.solve_large(TREES[name](10))
-    kkt.solve_large(TREES[name](2000))
-    before = _status("VmRSS")
-    kkt.solve_large(TREES[name](n))
-    print(max(_status("VmHWM") - before, 0))
-
-
-def _status(field: str) -> int:
-    """Bytes; unlike getrusage's, the high-water mark is of this process alone (Linux)."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return 1024 * int(next(line for line in lines if line.startswith(field)).split()[1])
-
-
-TREES = {"chain": chain, "random tree": random_tree}
-
-
-def versions() -> dict[str, str]:
-    found = {}
-    for package in VERSIONS:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--largest", type=float, default=1e6)
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--peak", type=int)
-    parser.add_argument("--tree", default="chain", choices=TREES)
-    chosen = parser.parse_args()
-    if chosen.peak:
-        peak(chosen.tree, chosen.peak)
-        return
-    largest, repeat = int(chosen.largest), chosen.repeat
-    rows: list[dict[str, Any]] = []
-    rows += [assembly(n, repeat) for n in (100_000, 1_000_000) if n <= largest]
-    rows += [row for n in (1000, 10_000) for row in one_state(n, repeat)]
-    rows += factor_and_solve(min(largest, 100_000), repeat)
-    rows.append(symbolic_counts(largest, repeat))
-    rows += [growth(make, name, largest) for name, make in TREES.items()]
-    date = datetime.date.today().isoformat()
-    machine = {"processor": platform.processor() or platform.machine(), "versions": versions(),
-               "python": platform.python_version()}  # fmt: skip
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"scale-{date}.json"
-    path.write_text(json.dumps({"date": date, "machine": machine, "rows": rows}, indent=1) + "\n")
-    print(path)
-
-
-if __name__ == "__main__":
-    main()
+def threads(count: int, rounds: int, names: tuple[str, ...]) -> Iterator[Row]:
+    """A batch shared by two threads beside one: time on the clock."""
+    for name in names:
+        kernel = kkt.compile(kkt.load(name), orderings.get("abm"))
+        draw = np.random.default_rng(0)
+        x = np.tile(kernel.configuration(), (count, 1))
+        qd, tau = (draw.normal(size=(count, kernel.N)) for _ in range(2))
+        one, two = (partial(kernel, x, qd, tau, threads=k) for k in (1, 2))
+        same = "the same bits" if np.array_equal(one(), two()) else "bits differ"
+        peers = {"1 thread": Peer(one, note=f"on the clock; {same}")}
+        work = f"{count:,} states, {name}, 2 threads"
+        yield from compared(work, two, peers, rounds, clock=time.perf_counter)

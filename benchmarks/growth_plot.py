@@ -1,0 +1,69 @@
+"""Pictures of cost against the number of bodies, light and dark, from the data of table.py.
+
+    python benchmarks/growth_plot.py
+
+draws docs/benchmarks.png and docs/benchmarks_dark.png from the newest results.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from analysis.figures import save
+from analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
+
+ROOT = Path(__file__).parent.parent
+ENDINGS = {"light": "", "dark": "_dark"}
+PANELS = {
+    "time": (1e3, "time of one solution [ms]"),
+    "memory": (2.0**-20, "memory of arrays [MiB]"),
+    "fill": (1.0, "fill [blocks]"),
+}
+DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+
+
+def draw(curves: list[dict[str, Any]], style: str) -> Figure:
+    """Time, memory and fill over n, every curve with its fitted exponent."""
+    look = theme(style=style)
+    figure = new_figure("double", 3.6, look)
+    figure.set_layout_engine("constrained")
+    axes = figure.subplots(1, len(PANELS), width_ratios=(1.5, 1, 1))
+    for axis, (of, (unit, label)) in zip(axes, PANELS.items(), strict=True):
+        style_axes(axis, look, grid="both")
+        panel = [curve for curve in curves if curve["of"] == of]
+        marks = zip(panel, look.series, MARKERS, DASHES, strict=False)
+        for curve, colour, marker, dash in marks:
+            name = curve["name"].removesuffix(", chain") if of == "time" else curve["name"]
+            axis.loglog(
+                curve["n"], [unit * cost for cost in curve["cost"]], color=colour, marker=marker,
+                markersize=3.5, linewidth=1.2, linestyle=dash,
+                label=f"{name}: $n^{{{curve['exponent']:.2f}}}$",
+            )  # fmt: skip
+        axis.set_title(label, color=look.ink, loc="left", fontsize=8)
+        axis.set_xlabel("bodies n", color=look.ink)
+        axis.set_xlim(60, None)
+        axis.legend(
+            frameon=False, labelcolor=look.ink, fontsize=6.5, loc="upper left",
+            bbox_to_anchor=(-0.02, -0.2), borderaxespad=0.0, handlelength=3.0,
+        )  # fmt: skip
+    return figure
+
+
+def draw_all(curves: list[dict[str, Any]], folder: Path) -> None:
+    """Write benchmarks.png and benchmarks_dark.png."""
+    for style, ending in ENDINGS.items():
+        with settings():
+            save(draw(curves, style), folder / f"benchmarks{ending}.png")
+
+
+def main() -> None:
+    newest = max((ROOT / "benchmarks" / "results").glob("table-2*.json"))
+    draw_all(json.loads(newest.read_text())["curves"], ROOT / "docs")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""The table in the terminal, and docs/benchmarks.md: table, pictures and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from kkt.files import write_whole
+
+TITLES = {
+    "arms": "Arms: joint accelerations",
+    "humanoid": "A humanoid of 50 degrees of freedom with floating base",
+    "compile": "Compiling",
+    "threads": "Two threads",
+    "assembly": "Assembly of (4)",
+    "symbolic": "Symbolic counts",
+    "solve": "Factor and solve",
+    "chains": "One state of a long chain",
+    "traced": "Traced elimination",
+    "orders": "Orders by METIS",
+    "growth": "Growth",
+    "fill": "Fill",
+}
+HEADS = ("work", "ours", "peer", "theirs", "ratio", "spread", "target", "met",
+         "error: ours", "the peer's")  # fmt: skip
+WIDE = 200  # letters of a line that goes to a file
+WORSE = 2.0  # times the peer's error
+NAMES = {"pin": "Pinocchio", "mujoco": "MuJoCo", "mkl": "MKL", "pivotree": "Pivotree",
+         "python-mumps": "python-mumps", "qdldl": "QDLDL"}  # fmt: skip
+START, END = "<!-- measured -->\n", "<!-- end of measured -->\n"
+
+
+def amount(value: float | None, unit: str) -> str:
+    """A number with its unit; seconds in what shows three digits."""
+    if value is None:
+        return ""
+    if unit == "s":
+        for scale, word in ((1.0, "s"), (1e3, "ms"), (1e6, "µs")):
+            if value * scale >= 1.0 or word == "µs":
+                return f"{value * scale:.3g} {word}"
+    if unit in ("blocks", "steps"):
+        return f"{value:,.0f}"
+    return f"{value:.3g} {unit}".strip()
+
+
+def target(row: dict[str, Any]) -> str:
+    if row["about"]:
+        return f"{row['about'][0]:.2f} ± {row['about'][1]:.2f}"
+    if row["target"] is None:
+        return ""
+    alone = not row["peer"]
+    return f"≤ {amount(row['target'], row['unit']) if alone else format(row['target'], 'g')}"
+
+
+def spread(row: dict[str, Any]) -> str:
+    if not row["spread"]:
+        return ""
+    low, high = row["spread"]
+    if row["ratio"] is None:
+        return f"{amount(low, row['unit'])} to {amount(high, row['unit'])}"
+    return f"{low:.3g} to {high:.3g}"
+
+
+def cells(row: dict[str, Any]) -> tuple[str, ...]:
+    """A row as the columns of ``HEADS``."""
+    met = {True: "yes", False: "no", None: ""}[row["met"]]
+    errors = ("" if e is None else f"{e:.1e}" for e in (row["error"], row["their_error"]))
+    theirs = amount(row["theirs"], row["unit"])
+    if row["peer"] and row["theirs"] is None:
+        theirs = row["note"]
+    ratio = "" if row["ratio"] is None else f"{row['ratio']:.3g}"
+    ours = amount(row["ours"], row["unit"])
+    return row["work"], ours, row["peer"], theirs, ratio, spread(row), target(row), met, *errors
+
+
+def printed(document: dict[str, Any]) -> None:
+    """One table on standard output, a rule between its sections."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDE)
+    table = Table(*HEADS, title=f"{document['date']}, {about(document)}")
+    table.columns[0].min_width = 32
+    section = None
+    for row in document["rows"]:
+        if section not in (None, row["section"]):
+            table.add_section()
+        section = row["section"]
+        table.add_row(*cells(row), style="bold" if row["met"] is False else "")
+    console.print(table)
+    console.print(reading(document), highlight=False)
+
+
+def about(document: dict[str, Any]) -> str:
+    """The machine in words."""
+    m = document["machine"]
+    memory = f", {m['memory']:g} GB" if m["memory"] else ""
+    return f"{m['processor']}, {m['cores']} cores{memory}"
+
+
+def reading(document: dict[str, Any]) -> str:
+    """What the table says, as one paragraph: targets met and missed, where accuracy is worse."""
+    rows = document["rows"]
+    judged = [row for row in rows if row["met"] is not None]
+    missed = [row for row in judged if not row["met"]]
+    text = [f"{len(judged) - len(missed)} of {len(judged)} targets are met."]
+    if document["quick"]:
+        text = ["Small sizes: targets are not judged."]
+    if missed:
+        text.append(f"Missed: {'; '.join(map(_missed, missed))}.")
+    worse = [
+        row for row in rows
+        if None not in (row["error"], row["their_error"])
+        and row["error"] > WORSE * row["their_error"]
+    ]  # fmt: skip
+    if worse:
+        listed = (
+            f"{row['work']} ({row['error']:.1e}, {row['peer']} {row['their_error']:.1e})"
+            for row in worse
+        )
+        text.append(f"Ours has more than {WORSE:g} times the peer's error in: {'; '.join(listed)}.")
+    absent = {row["peer"] or row["work"] for row in rows if "not installed" in row["note"]}
+    if absent:
+        text.append(f"Not installed: {', '.join(sorted(absent))}.")
+    return " ".join(text)
+
+
+def _missed(row: dict[str, Any]) -> str:
+    found = amount(row["ours"], row["unit"]) if row["ratio"] is None else f"{row['ratio']:.3g}"
+    beside = f" beside {row['peer']}" if row["peer"] else ""
+    return f"{row['work']}{beside} ({found}, {target(row)})"
+
+
+def _markdown(document: dict[str, Any]) -> Iterator[str]:
+    versions = document["machine"]["versions"]
+    named = (f"{NAMES.get(name, name)} {version}" for name, version in versions.items())
+    loads = " and ".join(f"{load:g}" for load in document["load"] if load is not None)
+    yield (
+        f"{document['date']}: {about(document)}, {document['machine']['system']}, load {loads} "
+        f"before and after; Python {document['machine']['python']}, {', '.join(named)}. "
+        f"{document['rounds']} rounds, fewer where a call takes seconds."
+    )
+    yield from ("", reading(document))
+    for name, title in TITLES.items():
+        rows = [row for row in document["rows"] if row["section"] == name]
+        if not rows:
+            continue
+        yield from ("", f"### {title}", "", f"| {' | '.join(HEADS)} |", "|---" * len(HEADS) + "|")
+        for row in rows:
+            yield f"| {' | '.join(cells(row))} |"
+        notes = {row["peer"]: row["note"] for row in rows if row["note"] and row["theirs"]}
+        if notes:
+            told = "; ".join(f"{peer}: {note}" for peer, note in notes.items())
+            yield from ("", f"What a peer's time covers: {told}.")
+
+
+def write_page(document: dict[str, Any], path: Path) -> None:
+    """Write the measured part of a page, between its two marks."""
+    text = path.read_text(encoding="utf-8")
+    before, mark, rest = text.partition(START)
+    if not mark or END not in rest:
+        raise SystemExit(f"{path}: has no lines {START.strip()} and {END.strip()}")
+    measured = "\n".join(_markdown(document)) + "\n"
+    write_whole(path, before + START + measured + END + rest.partition(END)[2])

@@ -1,0 +1,162 @@
+"""The table of speed: every row's function at a tiny size, with and without peers."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kkt
+import orderings
+
+ROOT = Path(__file__).parents[1]
+BENCHMARKS = ROOT / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def _modules(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+
+
+def test_a_ratio_is_paired_and_a_target_is_met_or_missed():
+    from rows import Peer, Row, compared
+
+    clock = iter(np.cumsum(np.full(1000, 1.0)))
+    peers = {"half": Peer(lambda: None, target=0.5), "none": Peer(None, note="not installed")}
+    half, none = compared("work", lambda: None, peers, 3, clock=lambda: next(clock))
+    assert half.ratio == 1.0 and half.met is False and half.spread == (1.0, 1.0)
+    assert none.ratio is None and none.met is None and none.note == "not installed"
+    assert Row("x", 0.97, about=(1.0, 0.05)).met and not Row("x", 0.9, about=(1.0, 0.05)).met
+    assert Row("x", float("nan"), about=(1.0, 0.05)).met is False
+
+
+def test_backward_error_is_that_of_a_perturbed_solution():
+    from accuracy import backward_error, distance, joints, refined
+
+    system = kkt.build(kkt.chain(6))
+    x = refined(system)
+    assert backward_error(system, x) < 1e-19 or np.finfo(np.longdouble).eps > 1e-17
+    K = system.matrix.toarray()
+    dense = np.linalg.solve(K, system.rhs)
+    assert distance(dense, x) < 1e-12
+    assert distance(x[joints(system)], kkt.eliminate(system, orderings.get("abm")).qdd) < 1e-12
+    wrong = x.copy()
+    wrong[3] += 1e-6
+    scale = np.abs(K).sum(1).max() * float(np.abs(wrong).max()) + np.abs(system.rhs).max()
+    assert backward_error(system, wrong) == pytest.approx(1e-6 * np.abs(K[:, 3]).max() / scale)
+
+
+def test_orders_of_unknowns_follow_the_plan():
+    from scale import order_of
+
+    system = kkt.build(kkt.random_tree(5, seed=1))
+    order = order_of(system)
+    assert sorted(order) == list(range(len(system.rhs)))
+    first = kkt.leaf_to_root(system.structure).blocks[0]
+    assert order[0] == 6 * first and len(order) == system.matrix.shape[0]
+
+
+def test_rows_of_scale_run_at_small_sizes():
+    import scale
+
+    parts = (
+        scale.assembly((20,), 1), scale.symbolic(20, 1), scale.solve(20, 1), scale.traced(5, 1),
+        scale.threads(10, 1, ("chain:3",)),
+    )  # fmt: skip
+    rows = [row for part in parts for row in part]
+    assert {row.work.partition(",")[0] for row in rows} >= {"assemble (4)", "factor + solve"}
+    for row in rows:
+        assert row.ours is not None and (row.theirs is not None or row.note or not row.peer)
+    solved = [row for row in rows if row.work == "factor + solve, chain 20"]
+    assert all(row.error < 1e-15 for row in solved)
+    assert all(row.their_error < 1e-12 for row in solved if row.their_error is not None)
+
+
+def test_solvers_that_are_missing_say_so(monkeypatch):
+    from scale import order_of
+    from solvers import SOLVERS, Problem, prepared
+
+    for name in ("cvxopt", "cvxopt.cholmod", "cvxopt.umfpack", "cholmod", "pypardiso", "mumps",
+                 "qdldl"):  # fmt: skip
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
+    system = kkt.build(kkt.chain(3))
+    problem = Problem(system.matrix, system.rhs, order_of(system))
+    notes = {name: prepared(name, problem)[2] for name in SOLVERS}
+    found = {name for name, note in notes.items() if note != "not installed"}
+    assert found == {"SuperLU, default", "SuperLU, ABM order"}
+
+
+def test_metis_orders_are_pivoted_and_lower_than_leaf_to_root():
+    pytest.importorskip("pymetis")
+    import dissection
+
+    rows = list(dissection.orders(60, 1))
+    height = [r for r in rows if r.work.startswith("height, chain") and r.peer == "METIS on bodies"]
+    assert height[0].ours == 180 and height[0].theirs < 60
+    assert any("structurally zero" in row.note for row in rows)
+    structure = kkt.build(kkt.random_tree(20, seed=2)).structure
+    for plan in (dissection.of_bodies(structure), dissection.of_blocks(structure, True)):
+        assert sorted(plan.blocks) == sorted(kkt.leaf_to_root(structure).blocks)
+        kkt.symbolic(plan)
+
+
+def test_fill_of_the_composite_method_from_arrays_is_that_of_its_order():
+    import growth
+
+    structure = growth._chain(7)
+    named = kkt.symbolic(kkt.plan(orderings.get("crbm"), structure)).fill_blocks
+    assert kkt.column_counts(growth.composite(structure)).fill_blocks == named == 42
+    found = list(growth.fill(300))
+    curves = {c.name: c for c in found if isinstance(c, growth.Curve)}
+    assert curves["CRBM, chain"].cost == [9900, 89700]
+    assert all(row.met for row in found if not isinstance(row, growth.Curve))
+
+
+def test_memory_grows_with_the_arrays():
+    import growth
+
+    small, large = (growth._allocated(growth.chain, n) for n in (200, 400))
+    assert 1.8 < large / small < 2.1
+    assert 0 < growth.peak("chain", 50).ours < 8
+
+
+def test_one_command_measures_prints_and_keeps(tmp_path):
+    command = [sys.executable, str(BENCHMARKS / "table.py"), "--quick", "--only", "traced", "fill",
+               "--results", str(tmp_path)]  # fmt: skip
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    (path,) = tmp_path.glob("quick-traced-fill-*.json")
+    document = json.loads(path.read_text())
+    assert str(path) in run.stdout and "SuperLU, factor alone" in run.stdout
+    assert {row["section"] for row in document["rows"]} == {"traced", "fill"}
+    assert document["machine"]["versions"]["numpy"] == np.__version__ and document["curves"]
+    refused = subprocess.run([*command[:3], "--page"], capture_output=True, text=True)
+    assert refused.returncode == 2 and "takes a whole run" in refused.stderr
+
+
+def test_the_page_is_written_between_its_marks(tmp_path):
+    import page
+
+    row = {
+        "section": "solve", "work": "solve", "ours": 1e-3, "error": 1e-15, "peer": "one",
+        "theirs": 2e-3, "their_error": 1e-16, "ratio": 0.5, "spread": [0.4, 0.6], "target": 0.2,
+        "about": None, "unit": "s", "note": "all of it", "met": False,
+    }  # fmt: skip
+    document = {
+        "date": "2026-01-01", "rounds": 3, "quick": False, "load": [0.5, 0.7], "rows": [row],
+        "machine": {"processor": "a", "cores": 2, "memory": 8, "system": "b", "python": "3",
+                    "versions": {"numpy": "2"}},
+    }  # fmt: skip
+    place = tmp_path / "page.md"
+    place.write_text("before\n" + page.START + "old\n" + page.END + "after\n")
+    page.write_page(document, place)
+    text = place.read_text()
+    assert text.startswith("before\n") and text.endswith("after\n") and "old" not in text
+    assert (
+        "| solve | 1 ms | one | 2 ms | 0.5 | 0.4 to 0.6 | ≤ 0.2 | no | 1.0e-15 | 1.0e-16 |" in text
+    )
+    assert "0 of 1 targets are met. Missed: solve beside one (0.5, ≤ 0.2)." in text
+    assert "more than 2 times the peer's error" in text
+    assert (ROOT / "docs" / "benchmarks.md").read_text().count(page.START) == 1
