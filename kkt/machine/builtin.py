@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .caller import ARRAYS, Places
+from .caller import ARRAYS, AT
 
 Builtin = Callable[[Any, Any, Any, Any], NDArray | None]
 
@@ -84,21 +84,20 @@ def builtin(
 @cache
 def known() -> bool:
     """Whether this Python and this numpy hold their objects as the function reads them."""
-    if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8:
-        return False
-    at = Places(object.__basicsize__)
+    if sys.implementation.name != "cpython" or object.__basicsize__ != 16:
+        return False  # also where an object's head holds more, without the interpreter's lock
     array = np.zeros((2, 3), dtype=np.float32)
     here, descr = id(array), array.dtype
-    if np.ndarray.__basicsize__ < at.flags + 4 or type(descr).__basicsize__ < at.number + 8:
+    if min(np.ndarray.__basicsize__ - AT["flags"], type(descr).__basicsize__ - AT["number"]) < 8:
         return False
-    told = (_word(here + at.type), _word(here + at.data), _word(here + at.descr))
+    told = tuple(_word(here + AT[name]) for name in ("type", "data", "descr"))
     if told != (id(np.ndarray), array.ctypes.data, id(descr)):
         return False
-    dims = _word(here + at.dims)
+    dims = _word(here + AT["dims"])
     kind, letter, order, _, *rest = _number(array).to_bytes(8, sys.byteorder)
     return (
-        _short(here + at.rank) == array.ndim
-        and _short(here + at.flags) == array.flags.num
+        _short(here + AT["rank"]) == array.ndim
+        and _short(here + AT["flags"]) == array.flags.num
         and (_word(dims), _word(dims + 8)) == array.shape
         and bytes((kind, letter, order)).decode() == descr.kind + descr.char + descr.byteorder
         and int.from_bytes(rest, sys.byteorder) == descr.num
@@ -118,8 +117,7 @@ def _address(function: Any) -> int:
 
 def _number(array: NDArray) -> int:
     """Of an array's number type: kind, letter, order of bytes and number, as one word."""
-    at = Places(object.__basicsize__)
-    return _word(_word(id(array) + at.descr) + at.number)
+    return _word(_word(id(array) + AT["descr"]) + AT["number"])
 
 
 def _word(address: int) -> int:

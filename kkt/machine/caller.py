@@ -1,8 +1,7 @@
 """The function of :mod:`kkt.machine.builtin`, as LLVM's intermediate language.
 
-It reads arrays as any extension module does: an object begins with ``head`` bytes, the last 8 of
-which are the address of its type; an array's data, rank, sizes, number type and flags follow at
-places that never change (PyArrayObject_fields).  All else comes from the table, its ``self``.
+It reads arrays as any extension module does, at places that never change (PyObject,
+PyArrayObject_fields, PyArray_Descr).  All else comes from the table, its ``self``.
 """
 
 from __future__ import annotations
@@ -27,23 +26,15 @@ ENTRIES = {
 }
 
 
-class Places:
-    """Bytes from the start of an object, whose head takes ``head``."""
-
-    def __init__(self, head: int) -> None:
-        self.type = head - 8
-        self.data, self.rank, self.dims, self.descr, self.flags = (
-            head + k for k in (0, 8, 16, 40, 48)
-        )
-        self.number = head + 8  # of a number type
+# bytes from the start of an object, of an array, and of a number type
+AT = {"type": 8, "data": 16, "rank": 24, "dims": 32, "descr": 56, "flags": 64, "number": 24}
 
 
-def text(head: int) -> str:
+def text() -> str:
     """The function ``call`` of self, the arguments, and how many there are."""
-    at = Places(head)
     first, *rest = (_ask(j) for j in range(ARRAYS))
     return _TEXT.format(
-        at=at, side=CONTIGUOUS | ALIGNED, given=ARRAYS, entries=_read(*ENTRIES),
+        **AT, side=CONTIGUOUS | ALIGNED, given=ARRAYS, entries=_read(*ENTRIES),
         some=_read("type", "none", "number", "many"), first=first, rest="".join(rest),
     )  # fmt: skip
 
@@ -91,21 +82,21 @@ default:
   %instead = load ptr, ptr %want
   ret ptr %instead
 object:
-  %p_type = getelementptr i8, ptr %a, i64 {at.type}
+  %p_type = getelementptr i8, ptr %a, i64 {type}
   %its_type = load ptr, ptr %p_type
   %an_array = icmp eq ptr %its_type, %type
   br i1 %an_array, label %array, label %no
 array:
-  %p_flags = getelementptr i8, ptr %a, i64 {at.flags}
+  %p_flags = getelementptr i8, ptr %a, i64 {flags}
   %flags = load i32, ptr %p_flags
   %set = and i32 %flags, {side}
   %lies = icmp eq i32 %set, {side}
-  %p_descr = getelementptr i8, ptr %a, i64 {at.descr}
+  %p_descr = getelementptr i8, ptr %a, i64 {descr}
   %descr = load ptr, ptr %p_descr
-  %p_number = getelementptr i8, ptr %descr, i64 {at.number}
+  %p_number = getelementptr i8, ptr %descr, i64 {number}
   %its_number = load i64, ptr %p_number
   %same = icmp eq i64 %its_number, %number
-  %p_rank = getelementptr i8, ptr %a, i64 {at.rank}
+  %p_rank = getelementptr i8, ptr %a, i64 {rank}
   %rank32 = load i32, ptr %p_rank
   %rank = zext i32 %rank32 to i64
   %want_rank = getelementptr i64, ptr %want, i64 1
@@ -116,7 +107,7 @@ array:
   %fit = and i1 %fit0, %level
   br i1 %fit, label %shape, label %no
 shape:
-  %p_dims = getelementptr i8, ptr %a, i64 {at.dims}
+  %p_dims = getelementptr i8, ptr %a, i64 {dims}
   %dims = load ptr, ptr %p_dims
   %any = icmp slt i64 %m, 0
   %one = icmp eq i64 %many, 0
@@ -143,7 +134,7 @@ compare:
   %equal = icmp eq i64 %here, %there
   br i1 %equal, label %size, label %no
 yes:
-  %p_data = getelementptr i8, ptr %a, i64 {at.data}
+  %p_data = getelementptr i8, ptr %a, i64 {data}
   %data = load ptr, ptr %p_data
   ret ptr %data
 no:
@@ -161,7 +152,7 @@ ask:
 {first}  %one = icmp eq i64 %many, 0
   br i1 %one, label %between, label %length
 length:
-  %p_dims = getelementptr i8, ptr %a0, i64 {at.dims}
+  %p_dims = getelementptr i8, ptr %a0, i64 {dims}
   %dims = load ptr, ptr %p_dims
   %its_m = load i64, ptr %dims
   br label %between
@@ -183,7 +174,7 @@ others:
   %failed = icmp eq ptr %out, null
   br i1 %failed, label %raise, label %room
 room:
-  %p_y = getelementptr i8, ptr %out, i64 {at.data}
+  %p_y = getelementptr i8, ptr %out, i64 {data}
   %y = load ptr, ptr %p_y
   %bytes = add i64 %work, 63
   %raw = call ptr @PyMem_RawMalloc(i64 %bytes)

@@ -169,7 +169,7 @@ def _caller() -> tuple[Any, int]:
     target, _ = _target(level=1)
     for name, address in symbols().items():
         llvm.add_symbol(name, address)
-    return _load(_object(text(object.__basicsize__), target), target, "call")
+    return _load(_object(text(), target), target, "call")
 
 
 def _aligned(count: int, dtype: Any) -> NDArray:
