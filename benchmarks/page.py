@@ -68,7 +68,9 @@ def spread(row: dict[str, Any]) -> str:
 def cells(row: dict[str, Any]) -> tuple[str, ...]:
     """A row as the columns of ``HEADS``."""
     met = {True: "yes", False: "no", None: ""}[row["met"]]
-    errors = ("" if e is None else f"{e:.1e}" for e in (row["error"], row["their_error"]))
+    errors = ["" if e is None else f"{e:.1e}" for e in (row["error"], row["their_error"])]
+    if row.get("worst"):
+        errors = [f"{e}, {worst:.1e}" for e, worst in zip(errors, row["worst"], strict=True)]
     theirs = amount(row["theirs"], row["unit"])
     if row["peer"] and row["theirs"] is None:
         theirs = row["note"]

@@ -37,8 +37,9 @@ def rows(kind: tuple[tuple[str, ...], float], count: int, rounds: int) -> Iterat
 def _row(found: Any) -> Row:
     note = CALLS.get((found.peer, "states" in found.work), "")
     return Row(
-        f"{found.robot}, {found.dof} dof: {found.work}", found.ours, found.error, found.peer,
-        found.theirs, found.their_error, found.ratio, tuple(found.spread), found.target, note=note,
+        f"{found.robot}, {found.dof} dof: {found.work}", found.ours, found.median_error,
+        found.peer, found.theirs, found.their_median_error, found.ratio, tuple(found.spread),
+        found.target, note=note, worst=(found.error, found.their_error),
     )  # fmt: skip
 
 

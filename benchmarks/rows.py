@@ -31,6 +31,7 @@ class Row:
     about: tuple[float, float] | None = None  # value and tolerance, where neither is a bound
     unit: str = "s"
     note: str = ""  # what the peer's call includes, or why there is none
+    worst: tuple[float, float] | None = None  # largest errors over states; ``error`` is a median
 
     @property
     def met(self) -> bool | None:
