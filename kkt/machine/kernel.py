@@ -25,6 +25,7 @@ from .joint_space import SOLVERS
 from .native import LONGEST, Native, compiled, processors, width
 from .portable import Portable, identifier
 from .program import Program
+from .rolled import Rolled
 from .states import Fields
 from .trace import OUTPUTS, system_to_trace
 from .traced import Request, traced
@@ -99,7 +100,9 @@ def compile(
     N = int(tree.offset[-1])
     fields = Fields(tree.n, N, configuration.size, request.wrench, request.outputs)
     name = found.order if solver is None else f"{found.order} + {solver}"
-    return Kernel(name, chosen, fields, configuration, found.program, found.straight, relaxed)
+    return Kernel(
+        name, chosen, fields, configuration, found.program, found.straight, found.rolled, relaxed
+    )
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,7 @@ class Kernel:
     places: Configuration  # of joint positions among x
     program: Program  # as it is counted
     straight: Program  # as it is run: in machine code, sines and cosines are arithmetic
+    rolled: Rolled | None = None  # the same, repeated parts once; None where it is short
     relaxed: bool = False  # products fused with sums, reciprocals
     _made: dict[int, Native] = field(default_factory=dict, repr=False)
     _calls: list[Builtin] = field(default_factory=list, repr=False)  # as they are made
@@ -142,13 +146,19 @@ class Kernel:
 
     @property
     def in_machine_code(self) -> bool:
-        return isinstance(self.number, Hardware) and len(self.straight) <= LONGEST
+        length = len(self.straight) if self.rolled is None else self.rolled.code
+        return isinstance(self.number, Hardware) and length <= LONGEST
 
     @property
     def how(self) -> str:
         """How the program is run."""
         if self.in_machine_code:
             how = f"machine code, one state or {self.lanes} side by side"
+            if self.rolled is not None:
+                how = (
+                    f"{how}, {len(self.rolled.functions)} functions of {self.rolled.code:,} "
+                    f"operations called {self.rolled.calls:,} times"
+                )
             return f"{how}, relaxed: fused multiply-add, reciprocals" if self.relaxed else how
         return f"interpreted, each operation rounded to {self.format}"
 
@@ -208,7 +218,9 @@ class Kernel:
         with self._lock:
             if lanes not in self._made:
                 dtype, sizes = self.number.dtype, self.fields.sizes
-                made = compiled(self.straight, dtype, lanes, sizes, relaxed=self.relaxed)
+                made = compiled(
+                    self.rolled or self.straight, dtype, lanes, sizes, relaxed=self.relaxed
+                )
                 call = made.builtin(list(self.fields.given.values()))
                 if call is not None:
                     self._calls.append(call if self.outputs == ("qdd",) else self._apart(call))
@@ -249,7 +261,7 @@ class Kernel:
         chosen = identifier(tree.name, self.order) if name is None else name
         written = Portable(
             chosen, tree.name, self.order, self.format, self.fields, tuple(map(str, tree.names)),
-            self.straight,
+            self.straight, self.rolled,
         )  # fmt: skip
         write_whole(header, written.header())
         write_whole(place, written.source(header.name))

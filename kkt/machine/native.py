@@ -19,6 +19,8 @@ from .caller import text
 from .driver import Shape
 from .emission import PIECE, source_of
 from .program import Program
+from .rolled import Rolled
+from .rolled_emission import data, rolled_source
 
 ALIGNMENT = 64  # bytes, of a row
 LONG = 100_000  # operations, from where on code is made in little time rather than to be fast
@@ -48,7 +50,7 @@ class Native:
 
     lanes: int
     length: int  # operations of a state
-    pieces: int  # functions that the program is cut into
+    pieces: int  # functions that the program is cut into, or rolled up to
     rows: int  # of the work array
     outputs: int  # numbers of a state
     given: tuple[int, ...]  # numbers of a state in each array of inputs
@@ -97,7 +99,7 @@ class Native:
 
 
 def compiled(
-    program: Program, dtype: Any, lanes: int, given: tuple[int, ...], piece: int = PIECE,
+    program: Program | Rolled, dtype: Any, lanes: int, given: tuple[int, ...], piece: int = PIECE,
     relaxed: bool = False,
 ) -> Native:  # fmt: skip
     """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs.
@@ -105,27 +107,34 @@ def compiled(
     Code that was made before on a processor of this kind is read from the disk.
     """
     shape = Shape("double" if dtype is np.float64 else "float", lanes, given, relaxed)
-    target, about = _target(level=0 if len(program) > LONG else 1)
-    name = store.key(
-        "code", about, astuple(shape), piece, program.inputs, program.op, program.a, program.b,
-        program.outputs, len(program.constants),
-    )  # fmt: skip
+    content: list[Any]
+    if isinstance(program, Rolled):
+        length, outputs, content = program.code, program.outputs, [*program.arrays().values()]
+        numbers = data(program, dtype)[0]
+    else:
+        length, outputs = len(program), len(program.outputs)
+        content = [piece, program.inputs, program.op, program.a, program.b, program.outputs,
+                   len(program.constants)]  # fmt: skip
+        numbers = np.concatenate([np.ones(1), program.constants])
+    target, about = _target(level=0 if length > LONG else 1)
+    name = store.key("code", about, astuple(shape), *content)
     kept = store.read(name)
     if kept is None:
-        source = source_of(program, shape, piece)
+        if isinstance(program, Rolled):
+            source = rolled_source(program, shape)
+        else:
+            source = source_of(program, shape, piece)
         code = np.frombuffer(_object(source.text, target), dtype=np.uint8)
         kept = {"code": code, "rows": np.array(source.rows), "pieces": np.array(source.pieces)}
         store.write(name, kept)
     engine, address = _load(kept["code"].tobytes(), target)
-    constants = _aligned(1 + len(program.constants), dtype)
-    constants[0] = 1
-    constants[1:] = program.constants
+    constants = _aligned(len(numbers), dtype)
+    constants.view(np.uint8)[:] = numbers.astype(dtype).view(np.uint8)
     function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
     pieces, rows = int(kept["pieces"]), int(kept["rows"])
     return Native(
-        lanes, max(len(program), 1), pieces, rows, len(program.outputs), given, constants, function,
-        engine,
-    )  # fmt: skip
+        lanes, max(len(program), 1), pieces, rows, outputs, given, constants, function, engine
+    )
 
 
 def _target(level: int) -> tuple[Any, tuple[str, ...]]:

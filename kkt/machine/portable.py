@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from ..elimination.emit import SQRT
 from ..errors import ModelError
 from .emission import rows_of
+from .portable_calls import calls, definitions
 from .program import Program
+from .rolled import Rolled
 from .states import Fields
 
 LENGTH = 1000  # operations in one function: an optimising compiler's time grows faster
@@ -49,6 +51,7 @@ class Portable:
     fields: Fields
     bodies: tuple[str, ...]
     program: Program
+    rolled: Rolled | None = None  # written instead where there is one
 
     def __post_init__(self) -> None:
         if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", self.name) or self.name in KEYWORDS.split():
@@ -107,10 +110,7 @@ extern "C" {{
         """The text of the C file, which includes ``header``."""
         T, program, fields = self.number, self.program, self.fields
         told = ", ".join(f"{n} {kind}" for kind, n in program.operations.items() if n)
-        parts = range(-(-len(program) // LENGTH) or 1)
-        work, rows = rows_of(program, len(parts), LENGTH)
-        pieces = "\n".join(line for part in parts for line in self._piece(part, work))
-        calls = "\n".join(f"    piece{part}(w);" for part in parts)
+        declared, called, pieces, rows = self._pieces()
         sizes = [*fields.sizes, *(fields.size_of(output) for output in fields.outputs)]
         copies, row = [], 0
         for name, size in zip((*fields.given, *fields.outputs), sizes, strict=True):
@@ -153,15 +153,26 @@ extern "C" {{
 {{
     {T} w[{max(rows, 1)}];
     int i;
-{gather}
+{declared}{gather}
     for (i = 0; i < {program.inputs}; i++) {{
         if (!(w[i] - w[i] == 0)) return 1;
     }}
-{calls}
+{called}
 {scatter}
     return 0;
 }}
 """
+
+    def _pieces(self) -> tuple[str, str, str, int]:
+        """Declarations, calls and definitions of functions, and rows of the work array."""
+        if self.rolled is not None:
+            declared, called = calls(self.rolled, self.number)
+            return declared + "\n", called, definitions(self.rolled, self.number), self.rolled.rows
+        parts = range(-(-len(self.program) // LENGTH) or 1)
+        work, rows = rows_of(self.program, len(parts), LENGTH)
+        pieces = "\n".join(line for part in parts for line in self._piece(part, work))
+        called = "\n".join(f"    piece{part}(w);" for part in parts)
+        return "", called, pieces, rows
 
     def _piece(self, part: int, work: Sequence[int]) -> Iterator[str]:
         """One function of the work array: inputs, then outputs, then what functions pass on."""

@@ -15,10 +15,14 @@ from . import store
 from .configuration import Configuration
 from .emission import PIECE
 from .program import Program, depth_first
+from .rolled import Rolled
+from .rolling import rolled
 from .trace import program_of, recorder_for, tape_of
 from .trigonometry import expanded
 
 PRECISION = {"float64": 53, "float32": 24}
+LONG = 30_000  # operations from which on a program is rolled up
+LESS = 0.5  # of its operations at most must be left in functions
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Traced:
     order: str
     program: Program
     straight: Program
+    rolled: Rolled | None = None
 
 
 def traced(
@@ -50,9 +55,13 @@ def traced(
     name = _content(system, sequence, chosen, request)
     kept = store.read(name)
     if kept is not None:
-        return Traced(sequence.name, _program(kept, "program"), _program(kept, "straight"))
+        parts = _program(kept, "program"), _program(kept, "straight")
+        return Traced(sequence.name, *parts, _rolled(kept))
     made = _trace(system, configuration, sequence, chosen, request)
-    store.write(name, {**_arrays(made.program, "program"), **_arrays(made.straight, "straight")})
+    arrays = {**_arrays(made.program, "program"), **_arrays(made.straight, "straight")}
+    if made.rolled is not None:
+        arrays |= {f"rolled_{part}": array for part, array in made.rolled.arrays().items()}
+    store.write(name, arrays)
     return made
 
 
@@ -70,7 +79,12 @@ def _trace(
         straight = expanded(program, recorder, PRECISION[chosen.name])
         if len(straight) > PIECE:  # a shorter one fits into the fastest memory in any order
             straight = depth_first(straight)
-    return Traced(tape.program.name, program, straight)
+    found = None
+    if isinstance(chosen, Hardware) and len(straight) >= LONG:
+        found = rolled(straight)
+        if found.code > LESS * len(straight):
+            found = None
+    return Traced(tape.program.name, program, straight, found)
 
 
 def _content(system: System, sequence: PivotSequence, chosen: Format, request: Request) -> str:
@@ -79,7 +93,7 @@ def _content(system: System, sequence: PivotSequence, chosen: Format, request: R
     met = plan(sequence, system.structure)
     zeros = [getattr(pattern, letter) for letter in ("M", "Phi", "S", "Phi_one", "S_one", "a")]
     return store.key(
-        "program", chosen.name, astuple(request), tree.parent, tree.joint, tree.axis, tree.R,
+        "program", chosen.name, astuple(request), LONG, tree.parent, tree.joint, tree.axis, tree.R,
         tree.p, tree.mass, tree.com, tree.inertia, tree.gravity, *system.state.S,
         system.state.wrench,
         *zeros, sequence.rules, sequence.links, sequence.composites,
@@ -99,3 +113,9 @@ def _program(kept: store.Arrays, name: str) -> Program:
         kept[f"{name}_{part}"] for part in ("inputs", "constants", "op", "a", "b", "outputs")
     )
     return Program(int(inputs), *arrays)
+
+
+def _rolled(kept: store.Arrays) -> Rolled | None:
+    head = "rolled_"
+    parts = {name[len(head) :]: kept[name] for name in kept if name.startswith(head)}
+    return Rolled.from_arrays(parts) if parts else None

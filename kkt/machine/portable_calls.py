@@ -1,0 +1,112 @@
+"""A rolled program in C: one function for what is repeated, and a loop over its calls."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..elimination.emit import SQRT
+from .rolled import Function, Place, Rolled
+
+SIGN = "+-*/"
+
+
+def definitions(program: Rolled, number: str) -> str:
+    """Constants, tables and functions; ``number`` is double or float."""
+    suffix = "f" if number == "float" else ""
+    constants = (f"{float(x).hex()}{suffix}" for x in program.constants.tolist())
+    functions = "\n".join(
+        line for i, f in enumerate(program.functions) for line in _function(f, i, number, program)
+    )
+    places = [place for f in program.functions for place in f.reads]
+    parts = []
+    if len(program.constant_outputs) or any(p.constant and p.column >= 0 for p in places):
+        parts.append(_array(f"const {number} c[]", constants))
+    parts.append("/* runs of calls: function, how often, entries of the table for each call */")
+    parts.append(_array("const int runs[][3]", _rows(program.runs)))
+    parts.append("/* where a call reads and writes, counted in numbers of c or the work array */")
+    parts.append(_array("const int table[]", program.table.tolist() or [0]))
+    parts.append("/* outputs: number, where it stands, and whether its sign changes */")
+    for name, table in (("rows", program.row_outputs), ("fixed", program.constant_outputs)):
+        if len(table):
+            parts.append(_array(f"const int {name}[][3]", _rows(table)))
+    pieces = _array("const piece pieces[]", [f"piece{i}" for i in range(len(program.functions))])
+    parts += [functions, f"typedef void (*piece)(const int *, {number} *);", pieces]
+    return "\n".join(parts)
+
+
+def calls(program: Rolled, number: str) -> tuple[str, str]:
+    """Declarations and statements of the function that calls the others."""
+    declared = f"    const int *t = table;\n    int k, n;\n    {number} v;"
+    outputs = "\n".join(
+        f"""\
+    for (i = 0; i < {count}; i++) {{
+        v = {source};
+        w[{program.inputs} + {name}[i][0]] = {name}[i][2] ? -v : v;
+    }}"""
+        for name, count, source in (
+            ("rows", len(program.row_outputs), "w[rows[i][1]]"),
+            ("fixed", len(program.constant_outputs), "c[fixed[i][1]]"),
+        )
+        if count
+    )
+    return (
+        declared,
+        f"""\
+    for (i = 0; i < {len(program.runs)}; i++) {{
+        n = runs[i][1];
+        for (k = 0; k < n; k++, t += runs[i][2]) pieces[runs[i][0]](t, w);
+    }}
+{outputs}""",
+    )
+
+
+def _rows(table: Any) -> list[str]:
+    return ["{" + ", ".join(map(str, row)) + "}" for row in table.tolist()]
+
+
+def _array(name: str, values: Iterable[Any]) -> str:
+    body = "\n".join(textwrap.wrap(", ".join(map(str, values)), 96, break_on_hyphens=False))
+    return f"static {name} = {{\n{body}\n}};\n"
+
+
+def _function(function: Function, index: int, T: str, program: Rolled) -> Iterator[str]:
+    suffix, root = ("f", "sqrtf") if T == "float" else ("", "sqrt")
+    met: set[int] = set()
+
+    def at(place: Place) -> str:
+        if place.column < 0:
+            return str(place.offset)
+        return f"t[{place.column}] + {place.offset}"
+
+    def read(code: int) -> Iterator[str]:
+        if code >= 0 or code in met:
+            return
+        met.add(code)
+        place = function.reads[-1 - code]
+        if place.constant and place.column < 0:
+            value = f"{float(program.constants[place.offset]).hex()}{suffix}"
+        else:
+            value = f"{'c' if place.constant else 'w'}[{at(place)}]"
+        yield f"    const {T} x{-1 - code} = {value};"
+
+    def named(code: int) -> str:
+        return f"v{code}" if code >= 0 else f"x{-1 - code}"
+
+    yield f"static void piece{index}(const int *t, {T} *w)"
+    yield "{"
+    operations = zip(function.op.tolist(), function.a.tolist(), function.b.tolist(), strict=True)
+    for i, (op, a, b) in enumerate(operations):
+        yield from read(a)
+        if op == SQRT:
+            yield f"    const {T} v{i} = {root}({named(a)});"
+        else:
+            yield from read(b)
+            yield f"    const {T} v{i} = {named(a)} {SIGN[op]} {named(b)};"
+        if i in function.writes:
+            yield f"    w[{at(function.writes[i])}] = v{i};"
+    yield "    (void)t;"
+    yield "    (void)w;"
+    yield "}"
+    yield ""

@@ -1,0 +1,183 @@
+"""Programs rolled up: the bits of the straight line, and code that does not grow with the tree."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from helpers import ALL_JOINTS
+from test_export_c import COMPILERS, called, needs_compiler
+from test_export_c import compiled as built
+
+import kkt
+import orderings
+from kkt.arithmetic import get_format
+from kkt.machine import native, segments, traced
+from kkt.machine.interpreter import Interpreter
+from kkt.machine.native import compiled
+from kkt.machine.rolling import rolled
+
+ABM = orderings.get("abm")
+TREES = {
+    "chain": lambda: kkt.chain(12),
+    "comb": lambda: kkt.comb(7),
+    "random": lambda: kkt.random_tree(8, 1, joints=ALL_JOINTS),
+    "revolute": lambda: kkt.random_tree(8, 2, joints="revolute"),
+}
+CASES = [
+    ("chain", "crbm", "float32"),
+    ("chain", "square_root_abm", "float64"),
+    ("chain", "divide_and_conquer", "float64"),
+    ("comb", "bad_abm", "float32"),
+    ("random", "abm", "float32"),
+    ("random", "crbm", "float64"),
+    ("revolute", "virtual_work", "float64"),
+    ("revolute", "abm", "float64"),
+]
+
+
+def states(kernel, m, seed=0):
+    draw = np.random.default_rng(seed)
+    x = kernel.configuration() + 0.2 * draw.normal(size=(m, kernel.nx))
+    arrays = x, draw.normal(size=(m, kernel.N)), draw.normal(size=(m, kernel.N))
+    return [a.astype(kernel.format) for a in arrays]
+
+
+def expected_of(kernel, arrays):
+    """The same operations, one after another."""
+    run = Interpreter(kernel.straight, get_format(kernel.format))
+    return run.run(np.concatenate(arrays, axis=1))
+
+
+@pytest.mark.parametrize(("tree", "order", "format"), CASES)
+def test_rolled_code_has_the_bits_of_the_straight_line(tree, order, format):
+    kernel = kkt.compile(TREES[tree](), orderings.get(order), format, outputs=("qdd", "f"))
+    program = rolled(kernel.straight, longest=300)
+    assert program.length == len(kernel.straight) and program.outputs == len(
+        kernel.straight.outputs
+    )
+    arrays = states(kernel, 2 * kernel.lanes + 3)
+    expected = expected_of(kernel, arrays)
+    assert np.isfinite(expected).all()
+    again = type(program).from_arrays(program.arrays())
+    for lanes, code in ((1, program), (kernel.lanes, again)):
+        out = np.empty_like(expected)
+        machine = compiled(code, kernel.number.dtype, lanes, kernel.fields.sizes)
+        assert machine.run(arrays, out) and np.array_equal(out, expected)
+    arrays[1][3, 0] = np.nan
+    assert not machine.run(arrays, out)
+
+
+@pytest.fixture(scope="module")
+def chains():
+    return [kkt.compile(kkt.chain(n), ABM) for n in (100, 160)]
+
+
+def test_code_does_not_grow_with_a_chain(chains):
+    small, large = (kernel.rolled for kernel in chains)
+    assert len(small.functions) == len(large.functions) <= 20
+    assert small.code == large.code <= 5000 < 40_000 < small.length
+    assert len(small.runs) == len(large.runs) < 20  # bodies are passed in loops
+    bodies = large.calls - small.calls
+    assert bodies % 30 == 0 and large.rows - small.rows <= 40 * 60
+    assert f"{small.code:,} operations called {small.calls} times" in chains[0].how
+
+
+def test_a_long_chain_is_what_elimination_makes_of_it(chains):
+    kernel = chains[0]
+    tree = kkt.chain(100)
+    system = kkt.build(tree)
+    truth = kkt.eliminate(system, ABM, records=False).qdd
+    got = kernel(kernel.configuration(), system.state.qd, system.state.tau)
+    assert np.abs(got - truth).max() <= 1e-10 * np.abs(truth).max()
+
+
+def test_batches_and_threads_keep_the_bits(chains, monkeypatch):
+    kernel = chains[0]
+    monkeypatch.setattr(native, "SHARE", 1)
+    arrays = states(kernel, 41)
+    many = kernel(*arrays)
+    assert np.array_equal(kernel(*arrays, threads=3), many)
+    assert np.array_equal(kernel(*(a[5] for a in arrays)), many[5])
+    assert np.array_equal(many[:2], expected_of(kernel, [a[:2] for a in arrays]))
+    arrays[0][7, 3] = np.inf
+    with pytest.raises(kkt.ModelError, match="state 7"):
+        kernel(*arrays)
+
+
+def test_bodies_that_differ_by_numbers_share_their_code():
+    """Masses, poses and axes of all signs: what is drawn for a body is data."""
+    kernel = kkt.compile(kkt.random_tree(60, 0, joints="revolute"), ABM)
+    assert kernel.rolled is not None and kernel.rolled.code < 0.35 * kernel.rolled.length
+    arrays = states(kernel, 2)
+    assert np.array_equal(kernel(*arrays), expected_of(kernel, arrays))
+
+
+def test_what_was_rolled_is_read_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path))
+    monkeypatch.setattr(traced, "LONG", 1000)
+    kernel = kkt.compile(kkt.chain(30), ABM, "float32")
+    assert kernel.rolled is not None
+    x, qd, tau = states(kernel, 5)
+    first = kernel(x, qd, tau)
+    entries = set(tmp_path.iterdir())
+
+    def refuse(*_):
+        raise AssertionError("made again")
+
+    for place in (traced, "rolled"), (traced, "tape_of"), (native, "rolled_source"):
+        monkeypatch.setattr(*place, refuse)
+    again = kkt.compile(kkt.chain(30), ABM, "float32")
+    assert np.array_equal(again(x, qd, tau), first) and set(tmp_path.iterdir()) == entries
+
+
+def test_what_does_not_repeat_stays_a_straight_line(monkeypatch):
+    monkeypatch.setattr(traced, "LONG", 1)
+    kernel = kkt.compile(kkt.random_tree(3, 5, joints="revolute+prismatic+spherical"), ABM)
+    assert kernel.rolled is None and "functions" not in kernel.how
+    arrays = states(kernel, 1)
+    assert np.array_equal(kernel(*arrays), expected_of(kernel, arrays))
+
+
+def test_segments_are_cut_where_the_operations_say_so():
+    kernel = kkt.compile(kkt.chain(30), ABM)
+    found = segments.segments_of(kernel.straight, 700)
+    length = np.diff(found.start)
+    assert found.start[0] == 0 and found.start[-1] == len(kernel.straight)
+    assert (length > 0).all() and (length <= 700).all()
+    for kind in np.unique(found.kind):  # of one kind: the same operations
+        at = found.start[:-1][found.kind == kind]
+        size = length[found.kind == kind]
+        assert len(set(size.tolist())) == 1
+        rows = kernel.straight.op[at[:, None] + np.arange(size[0])]
+        assert (rows == rows[0]).all()
+    none = dataclasses.replace(
+        kernel.straight, op=kernel.straight.op[:0], a=kernel.straight.a[:0],
+        b=kernel.straight.b[:0], outputs=np.array([0, -2, 1], dtype=np.int32),
+    )  # fmt: skip
+    program = rolled(none)
+    out = np.empty((1, 3))
+    zeros = [np.ones((1, size)) for size in kernel.fields.sizes]
+    assert compiled(program, np.float64, 1, kernel.fields.sizes).run(zeros, out)
+    assert out.tolist() == [[0.0, -1.0, 1.0]]
+
+
+@needs_compiler
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("format", ["float64", "float32"])
+def test_c_is_a_loop_too(compiler, format, tmp_path, monkeypatch):
+    monkeypatch.setattr(traced, "LONG", 1000)
+    monkeypatch.setenv("PIVOTREE_CACHE", "off")
+    length = {}
+    for n in (20, 60):
+        kernel = kkt.compile(kkt.chain(n), ABM, format, outputs=("qdd", "f"))
+        source, _ = kernel.export_c(tmp_path / f"chain{n}.c", "chain")
+        length[n] = source.read_text().count("static void piece"), source.stat().st_size
+        library, told = built(compiler, source)
+        assert told.returncode == 0 and not told.stderr
+        arrays = states(kernel, 1)
+        sizes = [kernel.fields.size_of(output) for output in kernel.outputs]
+        code, got = called(library, "chain", arrays, sizes, format)
+        assert code == 0 and np.array_equal(got, expected_of(kernel, arrays)[0])
+        arrays[1][0, 0] = np.inf
+        assert called(library, "chain", arrays, sizes, format)[0] == 1
+    assert length[20][0] == length[60][0] and length[60][1] < 1.5 * length[20][1]
