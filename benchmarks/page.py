@@ -22,6 +22,7 @@ TITLES = {
     "chains": "One state of a long chain",
     "traced": "Traced elimination",
     "orders": "Orders by METIS",
+    "searched": "Orders that a search finds",
     "growth": "Growth",
     "fill": "Fill",
 }
@@ -42,7 +43,7 @@ def amount(value: float | None, unit: str) -> str:
         for scale, word in ((1.0, "s"), (1e3, "ms"), (1e6, "µs")):
             if value * scale >= 1.0 or word == "µs":
                 return f"{value * scale:.3g} {word}"
-    if unit in ("blocks", "steps"):
+    if unit in ("blocks", "steps", "operations"):
         return f"{value:,.0f}"
     return f"{value:.3g} {unit}".strip()
 

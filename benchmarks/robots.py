@@ -17,7 +17,7 @@ CALLS = {
     ("MuJoCo", False): "arrays in, mj_forward, qacc out; no constraints",
 }
 LIMITS = {True: (8.0, 0.05), False: (1.0, 0.05)}  # [s] anew, kept; of the humanoid, of an arm
-ARMS = ("ur5", "chain:7", "panda"), 0.08
+ARMS = ("ur5", "panda", "chain:7"), 0.08
 WHOLE = ("humanoid",), 0.2
 
 

@@ -42,7 +42,7 @@ class Extent:
         return max(100, n // 1000) if self.quick else n
 
     def names(self, all_: tuple[str, ...]) -> tuple[str, ...]:
-        return all_[1:2] or all_ if self.quick else all_
+        return all_[-1:] if self.quick else all_
 
 
 def sections(extent: Extent) -> dict[str, Callable[[], Iterator[Any]]]:
@@ -51,6 +51,7 @@ def sections(extent: Extent) -> dict[str, Callable[[], Iterator[Any]]]:
     import growth
     import robots
     import scale
+    import searched
 
     size, rounds, few = extent.size, extent.rounds, extent.few
     arms, whole = ((extent.names(names), target) for names, target in (robots.ARMS, robots.WHOLE))
@@ -59,7 +60,14 @@ def sections(extent: Extent) -> dict[str, Callable[[], Iterator[Any]]]:
         "arms": lambda: robots.rows(arms, size(100_000), rounds),
         "humanoid": lambda: robots.rows(whole, size(100_000), rounds),
         "compile": lambda: robots.compiling(compiled, 1 if extent.quick else 3),
-        "threads": lambda: scale.threads(size(100_000), rounds, ("chain:7", "humanoid")),
+        "threads": lambda: (
+            row
+            for part in (
+                scale.threads(size(100_000), rounds, ("chain:7", "humanoid")),
+                scale.large_threads(size(1_000_000), few),
+            )
+            for row in part
+        ),
         "assembly": lambda: scale.assembly((size(100_000), size(1_000_000)), rounds),
         "symbolic": lambda: scale.symbolic(size(1_000_000), few),
         "solve": lambda: scale.solve(size(100_000), few),
@@ -69,13 +77,14 @@ def sections(extent: Extent) -> dict[str, Callable[[], Iterator[Any]]]:
         "traced": lambda: scale.traced(100, 3 * rounds),
         "orders": lambda: dissection.orders(size(100_000), few),
         "growth": lambda: growth.curves(300 if extent.quick else 1_000_000, few),
+        "searched": lambda: searched.rows(extent.names(tuple(searched.FIRST)[::-1]), rounds),
         "fill": lambda: growth.fill(size(1_000_000)),
     }  # fmt: skip
 
 
 NAMES = (
     "arms", "humanoid", "compile", "threads", "assembly", "symbolic", "solve", "chains", "traced",
-    "orders", "growth", "fill",
+    "orders", "searched", "growth", "fill",
 )  # fmt: skip
 
 

@@ -63,7 +63,7 @@ def test_rows_of_scale_run_at_small_sizes():
 
     parts = (
         scale.assembly((20,), 1), scale.symbolic(20, 1), scale.solve(20, 1), scale.traced(5, 1),
-        scale.threads(10, 1, ("chain:3",)),
+        scale.threads(10, 1, ("chain:3",)), scale.large_threads(20, 1),
     )  # fmt: skip
     rows = [row for part in parts for row in part]
     assert {row.work.partition(",")[0] for row in rows} >= {"assemble (4)", "factor + solve"}
@@ -113,6 +113,19 @@ def test_fill_of_the_composite_method_from_arrays_is_that_of_its_order():
     curves = {c.name: c for c in found if isinstance(c, growth.Curve)}
     assert curves["CRBM, chain"].cost == [9900, 89700]
     assert all(row.met for row in found if not isinstance(row, growth.Curve))
+
+
+def test_a_searched_order_beside_the_classics(monkeypatch):
+    import searched
+
+    monkeypatch.setattr(searched, "robots_folder", lambda: ROOT)
+    monkeypatch.setattr(searched.kkt, "load", lambda spec: kkt.chain(3))
+    monkeypatch.setitem(searched.FIRST, "short", (1, 2, 2))
+    rows = list(searched.rows(("short",), 1))
+    counted, timed = rows[:4], rows[4:]
+    assert {row.peer.partition(",")[0] for row in rows} == {"CRBM", "ABM"} and len(timed) == 2
+    assert all(row.ratio <= 1.0 for row in counted) and all(row.error < 1e-12 for row in timed)
+    assert counted[0].theirs == kkt.trace(kkt.build(kkt.chain(3)), orderings.get("crbm")).flops
 
 
 def test_memory_grows_with_the_arrays():
