@@ -66,7 +66,7 @@ def state_of(
     efforts = _vector("tau", stored.get("tau") if tau is None else tau, N)
     wrench = _wrenches(tree, graph, f_ext)
     R, p, S, bias = kinematics(tree, position, rates)
-    bias = bias + _node_field(tree, graph, "bias")
+    bias = bias + node_field(tree, graph, "bias")
     return State(
         tree.names, tree.parent, R, p, S, tree.mass, tree.com, tree.inertia,
         rates, efforts, tree.gravity, bias, wrench, closures(tree, R, p, loops),
@@ -188,7 +188,7 @@ def _joint_coordinates(tree: BodyTree, k: int, x: Any) -> Floats:
 
 def _wrenches(tree: BodyTree, graph: nx.DiGraph, f_ext: Any) -> Floats:
     if f_ext is None:
-        return _node_field(tree, graph, "wrench")
+        return node_field(tree, graph, "wrench")
     if isinstance(f_ext, Mapping):
         unknown = [name for name in f_ext if name not in tree.names]
         if unknown:
@@ -206,7 +206,7 @@ def _wrenches(tree: BodyTree, graph: nx.DiGraph, f_ext: Any) -> Floats:
     return array
 
 
-def _node_field(tree: BodyTree, graph: nx.DiGraph, field: str) -> Floats:
+def node_field(tree: BodyTree, graph: nx.DiGraph, field: str) -> Floats:
     """A (6,) attribute that few bodies have."""
     result = np.zeros((tree.n, 6))
     for k, (_, value) in enumerate(graph.nodes(data=field)):

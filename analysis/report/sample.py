@@ -6,6 +6,7 @@ computed, in whatever order, on however many processors.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 
 from kkt import System
 from kkt.joints import quaternion_to_vector
+from kkt.many import apart, forest_of
 from kkt.system import Entries
+from kkt.tree import BodyTree
 
 Floats = NDArray[np.float64]
 
@@ -99,16 +102,25 @@ def system_at(system: System, ranges: Ranges, seed: int, number: int) -> System:
     """The robot in one random state, its efforts chosen for the accelerations that were drawn."""
     q, qd, qdd = draw(ranges, seed, number)
     free = system.refresh(q, qd, np.zeros_like(q))
-    tau = efforts(free, free.entries, qdd)
+    tau = efforts(free.tree, free.entries, qdd)
     return replace(free, state=replace(free.state, tau=tau), entries=replace(free.entries, tau=tau))
 
 
-def efforts(system: System, entries: Entries, qdd: Floats) -> Floats:
+def entries_at(system: System, ranges: Ranges, seed: int, numbers: Sequence[int]) -> Entries:
+    """The entries of (4) that :func:`system_at` gives in m random states, m in front of each."""
+    q, qd, qdd = map(
+        np.array, zip(*(draw(ranges, seed, number) for number in numbers), strict=True)
+    )
+    forest, entries = forest_of(system, q, qd)
+    tau = efforts(forest, entries, qdd.ravel())
+    return apart(replace(entries, tau=tau), len(numbers))
+
+
+def efforts(tree: BodyTree, entries: Entries, qdd: Floats) -> Floats:
     """tau (N,) that gives qdd: the rows of (4) solved for it, root to leaf and back (RNEA).
 
     In plain float64: tau is data of the state that is made, so its own rounding is no error.
     """
-    tree = system.tree
     owner = np.repeat(np.arange(tree.n), tree.dof)
     pdd = -entries.a.copy()
     np.subtract.at(pdd, owner, entries.S * qdd[:, None])

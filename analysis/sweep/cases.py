@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from .config import Config, Settings
+from .edition import EDITION
 from .models import Model
 
-ROWS = 240  # of a piece of work: long enough that handing it over costs nothing
+ROWS, STATES = 240, 64  # of a piece of work: handing it over costs nothing, and vectors are full
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Task:
 def keys_of(config: Config, model: Model, first: int, states: int) -> list[str]:
     """Keys of a model's cases, states x orders x formats: hashes of what a case is.
 
-    A key says nothing of the place of the case in its sweep, nor of what is measured.
+    A key says nothing of the place of the case in its sweep, nor of what is measured; before its
+    dot stands the edition of Pivotree's arithmetic.
     """
     settings = config.settings
     state = f"random {settings.seed}" if settings.random else "given"
@@ -40,7 +42,7 @@ def keys_of(config: Config, model: Model, first: int, states: int) -> list[str]:
             for format in settings.formats:
                 case = base.copy()
                 case.update(f"{number}\n{order}\n{format}".encode())
-                keys.append(case.hexdigest()[:32])
+                keys.append(f"{EDITION}.{case.hexdigest()[:32]}")
     return keys
 
 
@@ -57,6 +59,8 @@ def tasks(config: Config, done: Container[str]) -> Iterator[Task]:
     """What is left to do, in the sequence of the cases."""
     settings = config.settings
     block = max(1, ROWS // (len(settings.orders) * len(settings.formats)))
+    if settings.together:
+        block = max(block, STATES)
     for model in config.models:
         for first in range(0, config.states, block):
             keys = keys_of(config, model, first, min(block, config.states - first))

@@ -46,6 +46,17 @@ class Settings:
     ranges: tuple[str, ...]  # names, one column each
 
     @property
+    def runs(self) -> bool:
+        """Something is measured that takes an elimination."""
+        return bool({"error", "digits", "failed_at"} & set(self.measures))
+
+    @property
+    def together(self) -> bool:
+        """Many states can be measured at a time: none needs balls or condition numbers."""
+        alone = {"kappa", "kappa_inertia"} & set(self.measures)
+        return self.random and self.reference == REFERENCES[0] and not alone
+
+    @property
     def columns(self) -> tuple[str, ...]:
         return ("key", "model", *self.ranges, "order", "format", "state", "seed", *self.measures)
 

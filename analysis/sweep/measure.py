@@ -28,6 +28,7 @@ from .cases import Task
 from .config import Settings
 from .models import Model
 from .tapes import Order, Tracer, tracer
+from .together import together
 
 Row = tuple[Any, ...]
 
@@ -56,16 +57,22 @@ def measure(task: Task) -> list[Row]:
     except PivotreeError as error:  # of a model that cannot be: every case says so
         bench = " ".join(str(error).split())
     each = len(settings.orders) * len(settings.formats)
+    states = {
+        task.first + i: keys
+        for i in range(len(task.keys) // each)
+        if any(keys := task.keys[i * each : (i + 1) * each])
+    }
+    known: dict[int, list[dict[str, Any]]] = {}
+    if not isinstance(bench, str) and settings.together:
+        missing = np.array([[key is not None for key in keys] for keys in states.values()])
+        shape = (-1, len(settings.orders), len(settings.formats))
+        known = together(settings, bench, list(states), missing.reshape(shape))
     rows: list[Row] = []
-    for i in range(len(task.keys) // each):
-        keys = task.keys[i * each : (i + 1) * each]
-        if not any(keys):
-            continue
-        number = task.first + i
+    for number, keys in states.items():
         if isinstance(bench, str):
             found = [{"failed_at": bench}] * each
         else:
-            found = _state(settings, bench, number, keys)
+            found = known.get(number) or one(settings, bench, number, keys)
         rows += _rows(task, number, keys, found)
     return rows
 
@@ -102,7 +109,7 @@ def bench_of(settings: Settings, model: Model) -> Bench:
     return Bench(system, ranges, proof, orders, tracer())
 
 
-def _state(
+def one(
     settings: Settings, bench: Bench, number: int, keys: tuple[str | None, ...]
 ) -> list[dict[str, Any]]:
     """What is measured of each case of one state, orders x formats; nothing where it is done."""
@@ -113,13 +120,12 @@ def _state(
     shared = _of_state(settings, system, proof)
     exact: dict[str, Exact | str] = {}
     found: list[dict[str, Any]] = [{} for _ in keys]
-    wanted = {"error", "digits", "failed_at"} & set(settings.measures)
     place = -1
     for name in settings.orders:
         order = bench.orders[name]
         if not isinstance(order, str):
             order = bench.tracer.fitting(order, name, system)
-            values, costs = order.values(system), _costs(order)
+            values, costs = order.values(system), order.costs
         for format in settings.formats:
             place += 1
             if keys[place] is None:
@@ -129,7 +135,7 @@ def _state(
                 here["failed_at"] = order
                 continue
             here |= costs
-            if not wanted:
+            if not settings.runs:
                 continue
             chosen = get_format(format)
             if format not in exact:
@@ -159,18 +165,6 @@ def reference(kind: str, system: System, proof: Order, chosen: Format) -> Exact 
     v = proof.run(get_format("dd"), values)
     found = Pair(signed(v.real, proof.qdd), signed(v.imag, proof.qdd))
     return found if np.isfinite(found.high).all() else WHY[SINGULAR]
-
-
-def _costs(order: Order) -> dict[str, int | None]:
-    """What an order costs on this pattern, whatever the numbers."""
-    factor = order.tape.program.symbolic
-    assert factor is not None
-    return {
-        "flops": order.tape.flops,
-        "fill": factor.fill_blocks,
-        "fill_entries": factor.fill_entries,
-        "height": factor.height,
-    }
 
 
 def _of_state(settings: Settings, system: System, proof: Order) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 from kkt import PivotreeError
 
+from .edition import EDITION
 from .tables import Table
 
 FIRST, SHARE, LONGEST = 1.0, 0.02, 60.0  # [s] between parts: a share of the time since the start
@@ -118,7 +119,13 @@ class Store:
 
     def _keys(self, path: Path) -> list[str]:
         try:
-            return self.table.keys(path)
+            keys = self.table.keys(path)
+            if not all(key.startswith(f"{EDITION}.") for key in keys):
+                raise PivotreeError(
+                    f"{path}: was measured by a Pivotree whose numbers were others; give another "
+                    "output, or move the file away"
+                )
+            return keys
         except PivotreeError:
             raise
         except (OSError, ValueError) as error:  # pyarrow's errors are these

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -13,14 +13,17 @@ import orderings
 from kkt import LoopError, OrderError, SingularError, SizeError, System, trace
 from kkt.arithmetic import Format
 from kkt.elimination import refusals
+from kkt.elimination.batch import answers
 from kkt.elimination.inputs import near_centres
 from kkt.elimination.run import first_bad, signed
 from kkt.elimination.tape import Tape
-from kkt.system import LETTERS
+from kkt.state import Subspaces
+from kkt.system import LETTERS, Entries
 
 from ..report.measure import pivot_slots, qdd_slots
 
 KEPT = 2_000_000  # slots and operations of the tapes that are kept for the next models
+NO_NUMBER = "qdd: overflow or not a number"
 REFUSED = (LoopError, OrderError, SingularError, SizeError)
 
 
@@ -38,10 +41,38 @@ class Order:
             [array[take] for array, take in zip(slots, self.takes, strict=True)]
         )
 
+    @cached_property
+    def costs(self) -> dict[str, int]:
+        """What it costs on this pattern, whatever the numbers."""
+        factor = self.tape.program.symbolic
+        assert factor is not None
+        return {
+            "flops": self.tape.flops,
+            "fill": factor.fill_blocks,
+            "fill_entries": factor.fill_entries,
+            "height": factor.height,
+        }
+
     def values(self, system: System) -> NDArray:
         """The entries of (4) as the tape reads them, in float64."""
         entries = (getattr(system.entries, letter) for letter in LETTERS)
         return np.concatenate([x[take] for x, take in zip(entries, self.takes, strict=True)])
+
+    def values_of(self, entries: Entries) -> NDArray:
+        """The same of m states, m in front."""
+        arrays = (getattr(entries, letter) for letter in LETTERS)
+        return np.concatenate([x[:, t] for x, t in zip(arrays, self.takes, strict=True)], axis=1)
+
+    def fits(self, entries: Entries) -> NDArray[np.bool_]:
+        """(m,) states in which no joint has turned too far for the tape; the pattern holds."""
+        factor, inputs = self.tape.program.symbolic, self.tape.inputs
+        if factor is None or not factor.plan.along_the_joint:
+            return np.ones(len(entries.S), dtype=bool)
+        traced = np.concatenate([np.zeros((0, 6)), *(s.T for s in inputs.subspaces)])
+        still = (traced == entries.S).all(axis=(1, 2))
+        for i in np.flatnonzero(~still):
+            still[i] = inputs.moved_joint(Subspaces(entries.S[i], inputs.offset)) is None
+        return np.asarray(still)
 
     def run(self, chosen: Format, values: NDArray) -> NDArray:
         """All slots after a run on values that are rounded already."""
@@ -56,6 +87,20 @@ class Order:
                 runner.run(chunk, v)
         return v
 
+    def answers(self, chosen: Format, values: NDArray) -> tuple[NDArray, list[str | None]]:
+        """qdd (m, N) of m states' values, and why one has none: as :meth:`answer`, m at a time."""
+        found = answers(
+            self.tape, chosen, self.places, values, np.concatenate([self.qdd, self.pivots])
+        )
+        qdd, pivots = np.split(found, [len(self.qdd)], axis=1)
+        sound = np.isfinite(found).all(axis=1) & (pivots != 0).all(axis=1)
+        why: list[str | None] = [None] * len(values)
+        for i in np.flatnonzero(~sound):
+            ends = np.cumsum([slots.size for slots in self.tape.pivots.values()])[:-1]
+            blocks = dict(zip(self.tape.pivots, np.split(pivots[i], ends), strict=True))
+            why[i] = first_bad(self.tape, blocks) or NO_NUMBER
+        return qdd, why
+
     def answer(self, chosen: Format, values: NDArray) -> tuple[NDArray, str | None]:
         """qdd (N,) of values that are rounded already, and why it is none."""
         v = self.run(chosen, values)
@@ -63,7 +108,7 @@ class Order:
         if np.isfinite(qdd).all() and np.isfinite(pivots).all() and (pivots != 0).all():
             return qdd, None
         blocks = {i: signed(v, slots) for i, slots in self.tape.pivots.items()}
-        return qdd, first_bad(self.tape, blocks) or "qdd: overflow or not a number"
+        return qdd, first_bad(self.tape, blocks) or NO_NUMBER
 
 
 class Tracer:

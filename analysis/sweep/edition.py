@@ -1,0 +1,8 @@
+"""The edition of Pivotree's arithmetic: rows of two editions never stand in one table.
+
+It is raised by one when a change gives any case other bits, operations or fill: another rounding,
+another program of an order, another reference, other random states; not when a release leaves the
+numbers alone.  A test holds the numbers of an edition against those that were printed with it.
+"""
+
+EDITION = 1

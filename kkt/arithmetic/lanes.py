@@ -1,0 +1,75 @@
+"""Compiled loops over many states at a time: v (slots, m), one column a state.
+
+Operation after operation, each on all columns, so that a vector of states costs little more than
+one.  Every column has the bits that the loop over one state gives it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from .carrier import _nearest, _plain
+from .floats import _dd_add, _dd_div, _dd_mul, _dd_sqrt
+
+
+@njit(cache=True, error_model="numpy")
+def native(op, dst, a, b, v):  # pragma: no cover
+    """Apply operations in place, in float64 or float32."""
+    m = v.shape[1]
+    for i in range(len(op)):
+        x, y, r = v[a[i]], v[b[i]], v[dst[i]]
+        if op[i] == 2:
+            for j in range(m):
+                r[j] = x[j] * y[j]
+        elif op[i] == 0:
+            for j in range(m):
+                r[j] = x[j] + y[j]
+        elif op[i] == 1:
+            for j in range(m):
+                r[j] = x[j] - y[j]
+        elif op[i] == 3:
+            for j in range(m):
+                r[j] = x[j] / y[j]
+        else:
+            for j in range(m):
+                r[j] = np.sqrt(x[j])
+
+
+@njit(cache=True, error_model="numpy")
+def nearest(op, dst, a, b, v, grids):  # pragma: no cover
+    """Apply operations in place, each rounded to nearest on the first grid."""
+    g = grids[0]
+    shift, least, most, top, over = g.shift, g.least, g.most, g.top, g.over
+    m = v.shape[1]
+    for i in range(len(op)):
+        o, x, y, r = op[i], v[a[i]], v[b[i]], v[dst[i]]
+        for j in range(m):
+            r[j] = _nearest(_plain(o, x[j], y[j]), shift, least, most, top, over)
+
+
+@njit(cache=True, error_model="numpy")
+def pairs(op, dst, a, b, high, low):  # pragma: no cover
+    """Apply operations in place, in double-double: high and low (slots, m) float64."""
+    m = high.shape[1]
+    for i in range(len(op)):
+        o = op[i]
+        xh, xl, yh, yl = high[a[i]], low[a[i]], high[b[i]], low[b[i]]
+        rh, rl = high[dst[i]], low[dst[i]]
+        for j in range(m):
+            if o == 2:
+                h, t = _dd_mul(xh[j], xl[j], yh[j], yl[j])
+            elif o == 0:
+                h, t = _dd_add(xh[j], xl[j], yh[j], yl[j])
+            elif o == 1:
+                h, t = _dd_add(xh[j], xl[j], -yh[j], -yl[j])
+            elif o == 3:
+                h, t = _dd_div(xh[j], xl[j], yh[j], yl[j])
+            elif xh[j] == 0.0:
+                h, t = xh[j], 0.0
+            else:
+                h, t = _dd_sqrt(xh[j], xl[j])
+            rh[j] = h
+            rl[j] = t if math.isfinite(h) else 0.0

@@ -1,0 +1,82 @@
+"""A tape on many states at a time: what one run after another gives, bit for bit.
+
+float64, float32, formats of at most 25 bits rounded to nearest, and double-double go through the
+operations with a block of states side by side; other formats go state after state.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic.binary import Binary
+from ..arithmetic.formats import Format, Hardware
+from .tape import Tape
+
+LANES, ROOM = 64, 1 << 19  # states of a block, and numbers that it may hold
+
+
+def answers(
+    tape: Tape,
+    chosen: Format,
+    places: NDArray[np.int64],
+    values: NDArray,
+    wanted: NDArray[np.int64],
+) -> NDArray:
+    """(m, w) what stands in the signed slots ``wanted`` (w,) after a run on each state.
+
+    ``values`` (m, p) are the entries of (4) in the slots ``places`` (p,), rounded already.
+    """
+    m = len(values)
+    lanes = max(1, min(LANES, ROOM // tape.slots))
+    out = np.empty((m, len(wanted)), dtype=chosen.dtype)
+    sign, slots = np.sign(wanted)[:, None], np.abs(wanted)
+    desk = _desk(tape, min(lanes, m), np.float64 if chosen.kind == "dd" else chosen.dtype)
+    low = np.zeros_like(desk) if chosen.kind == "dd" else None
+    with np.errstate(all="ignore"):
+        for at in range(0, m, lanes):
+            block = values[at : at + lanes]
+            here, k = slice(at, at + lanes), len(block)
+            desk[places, :k] = block.T  # columns beyond the last state repeat earlier ones
+            if low is None:
+                _run(tape, chosen, desk, k)
+                out[here] = (sign * desk[slots, :k]).T
+            else:
+                low[places] = 0.0
+                _pairs(tape, desk, low)
+                out.real[here] = (sign * desk[slots, :k]).T
+                out.imag[here] = (sign * low[slots, :k]).T
+    return out
+
+
+def _desk(tape: Tape, lanes: int, dtype: type | None) -> NDArray:
+    """(slots, lanes) zero, one, and whole numbers in their slots; a run writes all the others."""
+    v = np.zeros((tape.slots, lanes), dtype=dtype)
+    v[1] = 1
+    for number, slot in tape.inputs.whole.items():
+        v[slot] = number
+    return v
+
+
+def _run(tape: Tape, chosen: Format, v: NDArray, states: int) -> None:
+    from ..arithmetic import lanes
+
+    if isinstance(chosen, Hardware):
+        for chunk in tape.chunks():
+            lanes.native(chunk.op, chunk.dst, chunk.a, chunk.b, v)
+    elif isinstance(chosen, Binary) and chosen.rounding == "nearest":
+        for chunk in tape.chunks():
+            lanes.nearest(chunk.op, chunk.dst, chunk.a, chunk.b, v, chosen.grid)
+    else:
+        for column in v.T[:states]:
+            alone, runner = column.copy(), chosen.runner(tape)
+            for chunk in tape.chunks():
+                runner.run(chunk, alone)
+            column[:] = alone
+
+
+def _pairs(tape: Tape, high: NDArray, low: NDArray) -> None:
+    from ..arithmetic import lanes
+
+    for chunk in tape.chunks():
+        lanes.pairs(chunk.op, chunk.dst, chunk.a, chunk.b, high, low)

@@ -1,0 +1,148 @@
+"""Sweeps: states side by side have the bits of one after another, and an edition its numbers."""
+
+import csv
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from helpers import ROOT, every_joint
+
+import kkt
+import orderings
+from analysis.cli import main
+from analysis.report.sample import entries_at, ranges_of, system_at
+from analysis.sweep import edition, measure, read_config, sweep
+from analysis.sweep.cases import tasks
+from kkt.arithmetic import get_format
+from kkt.elimination.batch import answers
+from kkt.elimination.run import signed
+from kkt.many import held
+
+CONFIG = """
+output = "{output}"
+models = {models}
+orders = ["crbm", "abm", "square_root_abm", "virtual_work", "virtual_work_split"]
+formats = ["float64", "float32", "bfloat16", "float16:zero", "e4m3", "bfloat16:stochastic:3",
+           "float32+mul=bfloat16"]
+measure = ["error", "digits", "fill", "flops", "failed_at"]
+[states]
+number = 7
+seed = 4
+"""
+MIXED = ["quadruped", "rr_arm", "chain:3,joint=universal", "comb:3,joint=planar"]
+
+
+def config(folder, models, text=CONFIG):
+    path = folder / "c.toml"
+    path.write_text(text.format(output=folder / "s.csv", models=models))
+    return read_config(path)
+
+
+@pytest.mark.parametrize("spec", [*MIXED, "chain:1", "star:4", "every joint"])
+@pytest.mark.parametrize("m", [1, 5])
+def test_a_forest_of_states_has_the_bits_of_each_state(spec, m):
+    system = kkt.build(every_joint() if spec == "every joint" else kkt.load(spec))
+    ranges = ranges_of(system)
+    entries = entries_at(system, ranges, 3, range(2, 2 + m))
+    for i in range(m):
+        alone = system_at(system, ranges, 3, 2 + i).entries
+        for entry in fields(alone):
+            ours, theirs = getattr(entries, entry.name)[i], getattr(alone, entry.name)
+            assert ours.tobytes() == theirs.tobytes(), entry.name
+
+
+def test_states_whose_zeros_are_others_are_found():
+    system = kkt.build(kkt.chain(3))
+    entries = entries_at(system, ranges_of(system), 0, range(4))
+    assert held(system.pattern, entries).all()
+    entries.Phi[2][~system.pattern.Phi] = 1e-9
+    entries.a[3][~system.pattern.a] = 1.0
+    assert held(system.pattern, entries).tolist() == [True, True, False, system.pattern.a.all()]
+
+
+@pytest.mark.parametrize("format", ["float64", "float32", "bfloat16", "dd", "p11:up", "e4m3"])
+@pytest.mark.parametrize("m", [1, 3, 70])
+def test_a_tape_on_many_states(format, m):
+    """Blocks of 64 states, one that is not full, and one state alone."""
+    system = kkt.build(kkt.chain(3))
+    tape, chosen = kkt.trace(system, orderings.get("square_root_abm")), get_format(format)
+    places, values = tape.inputs.values(system.entries)
+    random = np.random.default_rng(1)
+    values = np.asarray(chosen.cast(values * random.uniform(0.5, 2.0, (m, len(values))))).real
+    wanted = np.array([0, 1, -2, *range(tape.slots - 30, tape.slots), -(tape.slots - 1)])
+    found = answers(tape, chosen, places, values, wanted)
+    assert found.dtype == chosen.dtype
+    for i in range(m):
+        v = np.zeros(tape.slots, dtype=chosen.dtype)
+        v[1], v[places] = 1, values[i]
+        runner = chosen.runner(tape)
+        with np.errstate(all="ignore"):
+            for chunk in tape.chunks():
+                runner.run(chunk, v)
+        assert np.array_equal(found[i], signed(v, wanted), equal_nan=True)
+
+
+def test_rows_of_states_together_are_those_of_states_alone(tmp_path, monkeypatch):
+    chosen = config(tmp_path, MIXED)
+    (work, *more) = [t for t in tasks(chosen, set()) if t.model.text == "rr_arm"]
+    assert not more
+    several = replace(work, keys=tuple(k if i % 3 else None for i, k in enumerate(work.keys)))
+    for task in [t for t in tasks(chosen, set()) if t is not work] + [work, several]:
+        rows = measure.measure(task)
+        with monkeypatch.context() as alone:
+            alone.setattr(measure, "together", lambda *task: {})
+            assert measure.measure(task) == rows
+        assert len(rows) == task.rows
+        assert {row[-1] for row in rows} - {None}  # some fail, and say why
+
+
+def test_joints_that_turn_against_the_split_are_left_to_one_at_a_time(tmp_path):
+    chosen = config(tmp_path, ["chain:3,joint=universal"])
+    (work,) = tasks(chosen, set())
+    bench = measure.bench_of(chosen.settings, work.model)
+    wanted = np.ones((7, 5, 7), dtype=bool)
+    found = measure.together(chosen.settings, bench, range(7), wanted)
+    assert 0 < len(found) < 7
+
+
+# -- editions -------------------------------------------------------------------------------------
+
+# Models whose poses are given: no sine, and the numbers are those of IEEE arithmetic anywhere.
+MODELS = [str(ROOT / "tests" / "models" / f"{name}.json") for name in ("ur5", "anymal_c_ff")]
+NUMBERS = """
+2.302817862710083e-16,30,1738 1.6709359457865083e-07,30,1738 0.0064154649308818205,30,1738
+4.471171256232254e-17,5,1731 8.011412901676378e-08,5,1731 0.0016402423808812862,5,1731
+4.8502347640851634e-17,5,2064 1.3458577229511648e-08,5,2064 0.004783420326541523,5,2064
+1.423544908938177e-15,26,2906 2.060250969432285e-07,26,2906 0.011582437761236433,26,2906
+3.076945326908182e-16,48,7944 9.112632555345855e-08,48,7944 0.011925674308860984,48,7944
+1.0185147552055093e-16,12,7082 8.958686521287909e-08,12,7082 0.004658193286612274,12,7082
+1.0185147552055093e-16,12,8141 5.3458277104847777e-08,12,8141 0.0029123810703222475,12,8141
+6.620186014637414e-16,76,30102 2.7653856063594787e-07,76,30102 0.07160999614786219,76,30102
+"""
+PRINTED = """
+output = "{output}"
+models = {models}
+orders = ["crbm", "abm", "square_root_abm", "virtual_work"]
+formats = ["float64", "float32", "bfloat16"]
+measure = ["error", "fill", "flops"]
+"""
+
+
+def test_numbers_of_an_edition_stay(tmp_path):
+    """Where this fails for a good reason, raise EDITION, and write down the new numbers."""
+    sweep(config(tmp_path, MODELS, PRINTED), jobs=1)
+    with (tmp_path / "s.csv").open(newline="") as file:
+        rows = [",".join(list(row.values())[-3:]) for row in csv.DictReader(file)]
+    assert edition.EDITION == 1 and rows == NUMBERS.split()
+
+
+def test_rows_of_another_edition_are_refused_and_kept(tmp_path, monkeypatch, capsys):
+    chosen = config(tmp_path, ["chain:2"], PRINTED)
+    sweep(chosen, jobs=1)
+    before = (tmp_path / "s.csv").read_text()
+    (tmp_path / "s.csv").write_text(before.replace("\n1.", "\n0."))
+    old = (tmp_path / "s.csv").read_bytes()
+    assert main(["sweep", str(tmp_path / "c.toml"), "-j", "1"]) == 2
+    told = capsys.readouterr().err
+    assert "whose numbers were others; give another output" in told and told.count("\n") == 1
+    assert (tmp_path / "s.csv").read_bytes() == old
