@@ -49,6 +49,7 @@ def test_functions_are_built_in(kernel):
         assert found.flags.owndata and found.flags.writeable and found.dtype == np.float64
     still = one(x[0], qd[0], None, None)
     assert np.array_equal(still, one(x[0], qd[0], np.zeros(kernel.N), None))
+    assert np.array_equal(many(x, qd, None, None), many(x, qd, 0 * tau, None))
 
 
 @pytest.mark.parametrize("format", ["float64", "float32"])
@@ -111,7 +112,7 @@ def test_what_is_wrong_is_refused_by_the_function(kernel):
         (x[1:], qd, tau, None),
         (x, qd[1:], tau, None), (x, qd, TAU, None), (x, qd, np.zeros(()), None), (x, qd, 1.0, None),
         (x, qd, "tau", None), (x * np.nan, qd, tau, None), (x, qd, tau * np.inf, None),
-        (np.zeros(0), qd, tau, None), (x, float, one, None), (X, QD, None, None), (X, QD, TAU, x),
+        (np.zeros(0), qd, tau, None), (x, float, one, None), (X, QD, TAU, x),
         (X[:0], QD[:0], TAU[:0], None), (X, QD[:2], TAU, None), (X, QD, tau, None),
         (X[None], QD[None], TAU[None], None), (X, QD, TAU * np.inf, None),
         (X, QD, np.zeros(()), None), (x.astype(np.float32), qd, tau, None),
@@ -125,7 +126,7 @@ def test_what_is_wrong_is_refused_by_the_function(kernel):
 
 def test_large_batches_do_not_hold_the_lock():
     kernel = kkt.compile(kkt.chain(1), ABM)
-    most = native.HELD * kernel.lanes // len(kernel.straight)
+    most = native.FEW
     call = kernel.native(kernel.lanes).builtin([(1,)] * 3)
     x = np.ones((most + 1, 1))
     assert call(x, x, x, None) is None and call(x[1:], x[1:], x[1:], None).shape == (most, 1)

@@ -23,6 +23,7 @@ from .caller import ARRAYS, AT
 Builtin = Callable[[Any, Any, Any, Any], NDArray | None]
 
 HELD = 1_000_000  # operations, some tenths of a millisecond, for which the lock may be held
+FEW = 4096  # states, and no more at a time
 NEVER = -100  # a rank that no array has
 FASTCALL = 0x80  # METH_FASTCALL: self, the arguments as an array, how many
 TYPE, NEW = 2, 93  # PyArray_Type and PyArray_New in numpy's table, whose order never changes
@@ -55,19 +56,20 @@ def builtin(
     ``address`` is that of :mod:`kkt.machine.caller`'s function, ``run`` that of a program's, as
     :func:`kkt.machine.driver.driver` has it, and ``owners`` keep both; ``shapes`` are those of the
     arrays of one state, a wrench among them where it is an input; ``most`` states come at a time;
-    ``work`` is the size of the work array in bytes.  tau and wrench of one state are zero where
-    None.  The function returns None for what it does not take, a number that is not finite
-    included.  There is one only where :func:`known`.
+    ``work`` is the size of the work array in bytes.  tau and wrench are zero where None.  The
+    function returns None for what it does not take, a number that is not finite included.  There
+    is one only where :func:`known`.
     """
     dtype = constants.dtype
-    zeros = np.zeros(max(int(np.prod(shape)) for shape in shapes), dtype=dtype)
+    states = most if many else 1
+    zeros = np.zeros(states * max(int(np.prod(shape)) for shape in shapes), dtype=dtype)
     words = [
         run, id(np.ndarray), id(None), _number(zeros), dtype.num, many, most, outputs, work,
         constants.ctypes.data, len(shapes),
     ]  # fmt: skip
     for j in range(ARRAYS):
         if j < len(shapes):
-            instead = zeros.ctypes.data if j > 1 and not many else 0
+            instead = zeros.ctypes.data if j > 1 else 0
             words += [instead, len(shapes[j]), *shapes[j], *[0] * (2 - len(shapes[j]))]
         else:
             words += [1, NEVER, 0, 0]  # None, and nothing else

@@ -211,7 +211,7 @@ class Kernel:
             self.fields.require_finite(arrays)
             flat = np.concatenate([a.reshape(m, -1) for a in arrays], axis=1)
             out = Interpreter(self.straight, self.number).run(flat)
-        return self.fields.shaped(out, many is None)
+        return self.fields.shaped(out[0] if many is None else out)
 
     def native(self, lanes: int) -> Native:
         """Machine code for vectors of ``lanes`` states, made when it is first asked for."""
@@ -232,10 +232,7 @@ class Kernel:
 
         def outputs(*given: Any) -> Any:
             found = call(*given)
-            if found is None:
-                return None
-            one = found.ndim == 1
-            return self.fields.shaped(found[None] if one else found, one)
+            return None if found is None else self.fields.shaped(found)
 
         return outputs
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import store
-from .builtin import HELD, Builtin, builtin, known, symbols
+from .builtin import FEW, HELD, Builtin, builtin, known, symbols
 from .caller import text
 from .driver import Shape
 from .emission import PIECE, source_of
@@ -80,7 +80,7 @@ class Native:
         None for a program so long that its call costs nothing, and where Python's objects are not
         known.
         """
-        most = HELD * self.lanes // self.length
+        most = min(HELD * self.lanes // self.length, FEW)
         if not most or not known():
             return None
         engine, address = _caller()

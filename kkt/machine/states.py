@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -75,9 +77,12 @@ class Fields:
             many = len(array) if stacked else many
             arrays.append(array)
         count = 1 if many is None else many
-        shapes = self.given.values()
-        whole = [np.broadcast_to(a, (count, *s)) for a, s in zip(arrays, shapes, strict=True)]
-        return [np.ascontiguousarray(a) for a in whole], many
+        whole = []
+        for array, shape in zip(arrays, self.given.values(), strict=True):
+            if array.ndim == len(shape):
+                array = array[None] if count == 1 else np.broadcast_to(array, (count, *shape))
+            whole.append(np.ascontiguousarray(array))
+        return whole, many
 
     def require_finite(self, arrays: list[NDArray]) -> None:
         """Raise ModelError, naming the field, where a number is not finite in the format."""
@@ -90,15 +95,18 @@ class Fields:
                     f"{state}; give finite numbers"
                 )
 
-    def shaped(self, values: NDArray, one: bool) -> Any:
-        """The outputs (m, all numbers) apart: an array for one output, a tuple for several."""
-        first, parts = 0, []
-        for name in self.outputs:
-            size = self.size_of(name)
-            part = values[:, first : first + size].reshape(len(values), *self.made[name])
-            parts.append(part[0] if one else part)
-            first += size
+    def shaped(self, values: NDArray) -> Any:
+        """The outputs (..., all numbers) apart: an array for one output, a tuple for several."""
+        front = values.shape[:-1]
+        parts = [values[..., part].reshape(*front, *shape) for part, shape in self._parts]
         return parts[0] if len(parts) == 1 else tuple(parts)
+
+    @cached_property
+    def _parts(self) -> list[tuple[slice, tuple[int, ...]]]:
+        """Where each output stands, and its shape."""
+        stops = np.cumsum([0, *map(self.size_of, self.outputs)]).tolist()
+        shapes = [self.made[name] for name in self.outputs]
+        return [(slice(i, j), s) for (i, j), s in zip(pairwise(stops), shapes, strict=True)]
 
 
 def _numbers(name: str, value: Any, dtype: Any) -> NDArray:
