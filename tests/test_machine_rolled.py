@@ -11,7 +11,7 @@ from test_export_c import compiled as built
 import kkt
 import orderings
 from kkt.arithmetic import get_format
-from kkt.machine import native, segments, traced
+from kkt.machine import native, program, segments, trace, traced, trigonometry
 from kkt.machine.interpreter import Interpreter
 from kkt.machine.native import compiled
 from kkt.machine.rolling import rolled
@@ -181,3 +181,22 @@ def test_c_is_a_loop_too(compiler, format, tmp_path, monkeypatch):
         arrays[1][0, 0] = np.inf
         assert called(library, "chain", arrays, sizes, format)[0] == 1
     assert length[20][0] == length[60][0] and length[60][1] < 1.5 * length[20][1]
+
+
+@pytest.mark.parametrize(
+    ("tree", "order", "options"),
+    [
+        (kkt.random_tree(5, 1), "abm", {"format": "float32"}),  # leaves: constants fold
+        (kkt.chain(4), "crbm", {"solver": "cholesky"}),
+        (kkt.chain(4), "square_root_abm", {}),
+    ],
+)
+def test_compiled_recording_writes_the_same_program(tree, order, options, monkeypatch):
+    monkeypatch.setenv("PIVOTREE_CACHE", "off")
+    plain = kkt.compile(tree, orderings.get(order), **options)
+    for module in (program, trace, trigonometry):
+        monkeypatch.setattr(module, "MANY", 10)
+    quick = kkt.compile(tree, orderings.get(order), **options)
+    for one, two in ((plain.program, quick.program), (plain.straight, quick.straight)):
+        for name in ("constants", "op", "a", "b", "outputs"):
+            assert np.array_equal(getattr(one, name), getattr(two, name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from ..arithmetic.chunk import Chunk
 from .recorder import NAMES, Recorder
 
 Slots = NDArray[np.int32]
+MANY = 20_000  # operations from which on compiled loops are worth their loading
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,16 @@ def finished(recorder: Recorder, inputs: int, outputs: list[int]) -> Program:
     slot = np.array(recorder.slot, dtype=np.int64)
     needed = np.zeros(recorder.top, dtype=bool)
     needed[np.abs(np.array(outputs, dtype=np.int64))] = True
-    mark, one, two = needed.tolist(), a.tolist(), b.tolist()
-    for i in range(len(slot) - 1, -1, -1):
-        if mark[recorder.slot[i]]:
-            mark[one[i]] = mark[two[i]] = True
-    needed = np.array(mark)
+    if len(op) > MANY:
+        from .replay import marked
+
+        marked(needed, slot, a, b)
+    else:
+        mark, one, two = needed.tolist(), a.tolist(), b.tolist()
+        for i in range(len(slot) - 1, -1, -1):
+            if mark[recorder.slot[i]]:
+                mark[one[i]] = mark[two[i]] = True
+        needed = np.array(mark)
     constants = [s for s in recorder.values if s > 1 and needed[s]]
     live = needed[slot] if len(slot) else np.zeros(0, dtype=bool)
     place = np.zeros(recorder.top, dtype=np.int32)
@@ -81,6 +88,23 @@ def depth_first(program: Program) -> Program:
 
     What is computed is read soon afterwards, so that fewer values wait in memory at a time.
     """
+    order, to = _latest(program)
+    return Program(
+        program.inputs,
+        program.constants,
+        program.op[order],
+        to[program.a[order]],
+        to[program.b[order]],
+        (np.sign(program.outputs) * to[np.abs(program.outputs)]).astype(np.int32),
+    )
+
+
+def _latest(program: Program) -> tuple[Any, Slots]:
+    """Operations in depth-first order, and the new slots of old ones."""
+    if len(program) > MANY:
+        from .replay import latest
+
+        return latest(program.first, program.a, program.b, np.abs(program.outputs))
     first, a, b = program.first, program.a.tolist(), program.b.tolist()
     place = list(range(first)) + [-1] * len(program)
     order: list[int] = []
@@ -94,12 +118,4 @@ def depth_first(program: Program) -> Program:
                 place[slot] = first + len(order)
                 order.append(slot - first)
         waiting += needed
-    to = np.array(place, dtype=np.int32)
-    return Program(
-        program.inputs,
-        program.constants,
-        program.op[order],
-        to[program.a[order]],
-        to[program.b[order]],
-        (np.sign(program.outputs) * to[np.abs(program.outputs)]).astype(np.int32),
-    )
+    return order, np.array(place, dtype=np.int32)

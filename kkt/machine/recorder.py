@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..elimination.emit import ADD, DIV, MUL, SQRT, SUB
 
@@ -40,7 +44,8 @@ class Recorder:
         self.values: dict[int, float] = {0: 0.0, 1: 1.0}  # slot of a constant -> its value
         self._constants: dict[float, int] = {0.0: 0, 1.0: 1}  # size -> slot
         self._met: dict[float, int] = {}
-        self._known: dict[tuple[int, int, int], int] = {}
+        self._known: dict[int, int] = {}  # key of an operation -> slot
+        self.later: list[tuple[NDArray, ...]] = []  # op, a, b, slot, not yet among the known
 
     def constant(self, x: float) -> int:
         """The reference of a number, rounded to the format."""
@@ -57,10 +62,20 @@ class Recorder:
         self._met[x] = slot if self.values[slot] == value else -slot
         return self._met[x]
 
+    @property
+    def known(self) -> dict[int, int]:
+        """Slots by :func:`key_of` operations, the smaller operand of a sum or product first."""
+        for op, a, b, slot in self.later:
+            swap = (a > b) & ((op == MUL) | (op == ADD))
+            keys = key_of(op.astype(np.int64), np.where(swap, b, a), np.where(swap, a, b))
+            self._known.update(zip(keys.tolist(), slot.tolist(), strict=True))
+        self.later.clear()
+        return self._known
+
     def _write(self, op: int, a: int, b: int) -> int:
         """Slot of an operation on slots."""
-        key = (op, b, a) if a > b and (op in (MUL, ADD)) else (op, a, b)
-        slot = self._known.get(key)
+        key = key_of(op, b, a) if a > b and (op in (MUL, ADD)) else key_of(op, a, b)
+        slot = (self.known if self.later else self._known).get(key)
         if slot is None:
             if self.fold and a in self.values and b in self.values:
                 return self.constant(self.fold(op, self.values[a], self.values[b]))
@@ -121,7 +136,9 @@ class Recorder:
             place[dst] = do[op](place[a], place[b])
 
 
-Number = "Scalar | float"
+def key_of(op: Any, a: Any, b: Any) -> Any:
+    """An operation on slots below 2^30 as one number."""
+    return op << 60 | a << 30 | b
 
 
 class Scalar:

@@ -20,7 +20,7 @@ from ..system import Entries, System, build
 from .configuration import Configuration
 from .joint_space import SOLVERS
 from .kinematics import entries, variables
-from .program import Program, finished
+from .program import MANY, Program, finished
 from .recorder import Recorder, operate, reference
 
 LONGEST = 5_000_000  # operations of a tape that is read
@@ -143,6 +143,14 @@ def replayed(recorder: Recorder, tape: Tape, traced: Entries) -> list[int]:
                 place[slot] = reference(recorder, value)
     for number, slot in tape.inputs.whole.items():
         place[slot] = recorder.constant(float(number))
+    if tape.length > MANY and recorder.fold is not None:
+        from .replay import Replay
+
+        replay, numbers = Replay(recorder, tape.length), np.array(place, dtype=np.int64)
+        for chunk in tape.chunks():
+            replay.run(chunk, numbers)
+        replay.done()
+        return numbers.tolist()
     for chunk in tape.chunks():
         recorder.replay(
             zip(*(part.tolist() for part in (chunk.op, chunk.dst, chunk.a, chunk.b)), strict=True),

@@ -17,7 +17,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from .program import Program, finished
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic.chunk import Chunk
+from .program import MANY, Program, finished
 from .recorder import COS, SIN, Recorder
 
 MULTIPLES = 13  # bits of k for which the reduction is exact
@@ -95,16 +99,48 @@ def expanded(program: Program, e: Recorder, precision: int) -> Program:
     place = list(range(2 + program.inputs))
     place += [e.constant(x) for x in program.constants.tolist()]
     place += [0] * len(program)
-    do = (e.add, e.sub, e.mul, e.div, e.sqrt)
-    done: dict[int, tuple[int, int]] = {}
-    at = program.first
-    for op, a, b in zip(program.op.tolist(), program.a.tolist(), program.b.tolist(), strict=True):
-        if op in (SIN, COS):
-            if a not in done:
-                done[a] = sine_and_cosine(e, place[a], precision)
-            place[at] = done[a][op - SIN]
-        else:
-            place[at] = do[op](place[a], place[b])
-        at += 1
+    if len(program) > MANY:
+        place = _expanded(program, e, precision, place)
+    else:
+        do = (e.add, e.sub, e.mul, e.div, e.sqrt)
+        done: dict[int, tuple[int, int]] = {}
+        operations = zip(program.op.tolist(), program.a.tolist(), program.b.tolist(), strict=True)
+        for at, (op, a, b) in enumerate(operations, program.first):
+            if op in (SIN, COS):
+                if a not in done:
+                    done[a] = sine_and_cosine(e, place[a], precision)
+                place[at] = done[a][op - SIN]
+            else:
+                place[at] = do[op](place[a], place[b])
     outputs = [place[s] if s >= 0 else -place[-s] for s in program.outputs.tolist()]
     return finished(e, program.inputs, outputs)
+
+
+def _expanded(program: Program, e: Recorder, precision: int, place: list[int]) -> list[int]:
+    """The references of all slots; what lies between sines and cosines goes in one piece."""
+    from .replay import Replay
+
+    sines = np.flatnonzero((program.op == SIN) | (program.op == COS))
+    written = Recorder(1, e.cast, None)  # those of the input
+    ends = sine_and_cosine(written, 2, precision)
+    room = len(written.op)
+    constants = {slot: e.constant(x) for slot, x in written.values.items()}
+    own = Replay(e, len(program) + room * len(sines))
+    local = np.zeros(written.top, dtype=np.int64)
+    local[list(constants)] = list(constants.values())
+    dst, one, two = (np.array(x, dtype=np.int32) for x in (written.slot, written.a, written.b))
+    piece = Chunk(np.array(written.op, dtype=np.int8), dst, one, two, np.zeros_like(dst))
+    numbers, done, before = np.array(place, dtype=np.int64), dict[int, NDArray](), 0
+    for i in sines.tolist():
+        if i > before:
+            own.run(program.chunk.part(slice(before, i)), numbers)
+        before = i + 1
+        a = int(program.a[i])
+        if a not in done:
+            local[2] = numbers[a]
+            own.run(piece, local)
+            done[a] = np.sign(ends) * local[np.abs(ends)]
+        numbers[program.first + i] = done[a][int(program.op[i]) - SIN]
+    own.run(program.chunk.part(slice(before, len(program))), numbers)
+    own.done()
+    return numbers.tolist()

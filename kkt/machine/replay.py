@@ -1,0 +1,175 @@
+"""What the recorder does, on arrays and compiled: for programs of many operations.
+
+Loading compiled code takes some hundredths of a second, so that short programs are better off
+without.  The results are the recorder's, operation by operation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..arithmetic.chunk import Chunk
+from ..elimination.emit import ADD, DIV, MUL, SUB
+from .recorder import Recorder
+
+Ints = NDArray[np.int64]
+
+
+class Replay:
+    """Appends operations to a recorder; at the end :meth:`done` hands them over."""
+
+    def __init__(self, recorder: Recorder, most: int) -> None:
+        """``most``: operations that will be appended at most."""
+        self.recorder = recorder
+        room = recorder.top + 2 * most  # slots: of operations, and of constants folded
+        self.constant = np.zeros(room, dtype=np.bool_)
+        self.constant[list(recorder.values)] = True
+        known = recorder.known
+        size = 1 << int(np.ceil(np.log2(2 * (len(known) + most) + 16)))
+        self.keys, self.slots = np.full(size, -1), np.zeros(size, dtype=np.int64)
+        keys, values = (np.fromiter(x, np.int64, len(known)) for x in (known, known.values()))
+        _fill(self.keys, self.slots, keys, values)
+        self.op = np.zeros(most, dtype=np.int8)
+        self.a, self.b, self.slot = (np.zeros(most, dtype=np.int64) for _ in range(3))
+        self.count = 0
+
+    def run(self, chunk: Chunk, place: Ints) -> None:
+        """Operations on other slots; ``place`` gives their references."""
+        recorder, i = self.recorder, 0
+        do = (recorder.add, recorder.sub, recorder.mul, recorder.div, recorder.sqrt)
+        while True:
+            i, recorder.top, self.count = _run(
+                i, recorder.top, self.count, chunk.op, chunk.dst, chunk.a, chunk.b, place,
+                self.constant, self.keys, self.slots, self.op, self.a, self.b, self.slot,
+            )  # fmt: skip
+            if i == len(chunk.op):
+                return
+            # of constants: the recorder's, which rounds them
+            ref = do[chunk.op[i]](int(place[chunk.a[i]]), int(place[chunk.b[i]]))
+            place[chunk.dst[i]] = ref
+            self.constant[abs(ref)] = True
+            i += 1
+
+    def done(self) -> None:
+        recorder, n = self.recorder, self.count
+        op, a, b, slot = (x[:n] for x in (self.op, self.a, self.b, self.slot))
+        recorder.op += op.tolist()
+        recorder.a += a.tolist()
+        recorder.b += b.tolist()
+        recorder.slot += slot.tolist()
+        recorder.later.append((op, a, b, slot))
+
+
+@njit(cache=True)
+def _fill(keys, slots, new, values):  # pragma: no cover
+    for i in range(len(new)):
+        at = _at(keys, new[i])
+        keys[at], slots[at] = new[i], values[i]
+
+
+@njit(cache=True)
+def _at(keys, key):  # pragma: no cover
+    """Where a key stands in a table of 2^k places, or would."""
+    mask = len(keys) - 1
+    x = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    at = np.int64(x >> np.uint64(20)) & mask
+    while keys[at] >= 0 and keys[at] != key:
+        at = (at + 1) & mask
+    return at
+
+
+@njit(cache=True)
+def _run(
+    i, top, count, op, dst, a, b, place, constant, keys, slots, out_op, out_a, out_b, out_slot
+):  # pragma: no cover
+    """Until the end, or an operation on constants: (next, top, count)."""
+    while i < len(op):
+        o, x, y = op[i], place[a[i]], place[b[i]]
+        sign = 1
+        if o <= SUB:
+            if o == SUB:
+                y = -y
+            if x == 0 or y == 0 or x == -y:
+                place[dst[i]] = y if x == 0 else x if y == 0 else 0
+                i += 1
+                continue
+            o = ADD if (x > 0) == (y > 0) else SUB
+            if x < 0 and y < 0:
+                sign, x, y = -1, -x, -y
+            elif x < 0:
+                x, y = y, -x
+            elif y < 0:
+                y = -y
+        elif o in (MUL, DIV):
+            if o == MUL and (-1 <= x <= 1 or -1 <= y <= 1):
+                place[dst[i]] = x * y
+                i += 1
+                continue
+            if o == DIV and (x == 0 or y == 1 or y == -1):
+                place[dst[i]] = x * y
+                i += 1
+                continue
+            sign = 1 if (x > 0) == (y > 0) else -1
+            x, y = abs(x), abs(y)
+        else:
+            if 0 <= x <= 1:
+                place[dst[i]] = x
+                i += 1
+                continue
+            y = 0
+        if constant[x] and constant[y]:
+            return i, top, count
+        if x > y and o in (ADD, MUL):
+            key = (np.int64(o) << 60) | (y << 30) | x
+        else:
+            key = (np.int64(o) << 60) | (x << 30) | y
+        at = _at(keys, key)
+        if keys[at] < 0:
+            keys[at], slots[at] = key, top
+            out_op[count], out_a[count], out_b[count], out_slot[count] = o, x, y, top
+            top += 1
+            count += 1
+        place[dst[i]] = sign * slots[at]
+        i += 1
+    return i, top, count
+
+
+@njit(cache=True)
+def marked(needed, slot, a, b):  # pragma: no cover
+    """Mark the operands of what is needed."""
+    for i in range(len(slot) - 1, -1, -1):
+        if needed[slot[i]]:
+            needed[a[i]] = needed[b[i]] = True
+
+
+@njit(cache=True)
+def latest(first, a, b, outputs):  # pragma: no cover
+    """Operations in depth-first order, and the new slots of old ones."""
+    place = np.full(first + len(a), -1, dtype=np.int32)
+    place[:first] = np.arange(first)
+    order = np.empty(len(a), dtype=np.int64)
+    waiting = np.empty(2 * len(a) + len(outputs), dtype=np.int64)
+    count = top = 0
+    for s in outputs[::-1]:
+        if s >= first:
+            waiting[top] = s
+            top += 1
+    while top:
+        slot = waiting[top - 1]
+        one, two = a[slot - first], b[slot - first]
+        if place[slot] >= 0 or (place[one] >= 0 and place[two] >= 0):
+            top -= 1
+            if place[slot] < 0:
+                place[slot] = first + count
+                order[count] = slot - first
+                count += 1
+            continue
+        if place[two] < 0:
+            waiting[top] = two
+            top += 1
+        if place[one] < 0:
+            waiting[top] = one
+            top += 1
+    return order[:count], place
