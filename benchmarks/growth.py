@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tracemalloc
@@ -142,7 +143,8 @@ def _allocated(make: Callable[[int], kkt.System], n: int) -> int:
 def peak(name: str, n: int) -> Row:
     """Memory of a process of its own that does nothing else."""
     command = [sys.executable, __file__, name, str(n)]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    paths = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=paths)
     work = f"memory of a process, build, factor and solve, {name} {n:,}"
     return alone(work, float(run.stdout), target=8.0, unit="GB")
 

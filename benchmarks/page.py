@@ -73,10 +73,10 @@ def cells(row: dict[str, Any]) -> tuple[str, ...]:
     if row.get("worst"):
         errors = [f"{e}, {worst:.1e}" for e, worst in zip(errors, row["worst"], strict=True)]
     theirs = amount(row["theirs"], row["unit"])
-    if row["peer"] and row["theirs"] is None:
+    if row["theirs"] is None and (row["peer"] or row["ours"] is None):
         theirs = row["note"]
     ratio = "" if row["ratio"] is None else f"{row['ratio']:.3g}"
-    ours = amount(row["ours"], row["unit"])
+    ours = amount(row["ours"], row["unit"]) if not row["about"] else f"{row['ours']:.3f}"
     return row["work"], ours, row["peer"], theirs, ratio, spread(row), target(row), met, *errors
 
 
@@ -127,12 +127,12 @@ def reading(document: dict[str, Any]) -> str:
         text.append(f"Ours has more than {WORSE:g} times the peer's error in: {'; '.join(listed)}.")
     absent = {row["peer"] or row["work"] for row in rows if "not installed" in row["note"]}
     if absent:
-        text.append(f"Not installed: {', '.join(sorted(absent))}.")
+        text.append(f"Not installed: {'; '.join(sorted(absent))}.")
     return " ".join(text)
 
 
 def _missed(row: dict[str, Any]) -> str:
-    found = amount(row["ours"], row["unit"]) if row["ratio"] is None else f"{row['ratio']:.3g}"
+    found = cells(row)[1 if row["ratio"] is None else 4]
     beside = f" beside {row['peer']}" if row["peer"] else ""
     return f"{row['work']}{beside} ({found}, {target(row)})"
 

@@ -88,19 +88,19 @@ def solve(n: int, rounds: int) -> Iterator[Row]:
 
 
 def one_state(n: int, rounds: int) -> Iterator[Row]:
-    """qdd of a chain: from q, qd and tau beside MuJoCo, from the entries of (4) beside SuperLU."""
+    """qdd of a chain, from q, qd and tau or from the entries of (4)."""
     graph = kkt.chain(n)
     system = kkt.build(graph)
     exact = refined(system)[joints(system)]
     call, x, note = prepared("SuperLU, default", Problem(system.matrix, system.rhs, np.arange(0)))
     its = None if x is None else distance(x[joints(system)], exact)
-    peers = {"SuperLU on (4)": Peer(call, its, 0.05, note)}
+    superlu = {"SuperLU on (4)": Peer(call, its, 0.05, note)}
     error = distance(kkt.solve_large(system).qdd, exact)
     work = f"eliminate (4), chain {n:,}, one state"
-    yield from compared(work, lambda: kkt.solve_large(system).qdd, peers, rounds, error=error)
+    yield from compared(work, lambda: kkt.solve_large(system).qdd, superlu, rounds, error=error)
     forward, note = mujoco_forward(graph)
     its = None if forward is None else distance(forward(), exact)
-    peers = {"MuJoCo mj_forward": Peer(forward, its, 0.02, note)}
+    peers = {"MuJoCo mj_forward": Peer(forward, its, 0.02, note)} | superlu
     for way, call in ways(system).items():
         work = f"qdd from q, qd, tau, chain {n:,}, {way}"
         yield from compared(work, call, peers, rounds, error=distance(call(), exact))
