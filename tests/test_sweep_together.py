@@ -13,6 +13,7 @@ from analysis.cli import main
 from analysis.report.sample import entries_at, ranges_of, system_at
 from analysis.sweep import edition, measure, read_config, sweep
 from analysis.sweep.cases import tasks
+from analysis.sweep.tapes import Order, Tracer
 from kkt.arithmetic import get_format
 from kkt.elimination.batch import answers
 from kkt.elimination.run import signed
@@ -96,13 +97,18 @@ def test_rows_of_states_together_are_those_of_states_alone(tmp_path, monkeypatch
         assert {row[-1] for row in rows} - {None}  # some fail, and say why
 
 
-def test_joints_that_turn_against_the_split_are_left_to_one_at_a_time(tmp_path):
-    chosen = config(tmp_path, ["chain:3,joint=universal"])
-    (work,) = tasks(chosen, set())
-    bench = measure.bench_of(chosen.settings, work.model)
-    wanted = np.ones((7, 5, 7), dtype=bool)
-    found = measure.together(chosen.settings, bench, range(7), wanted)
-    assert 0 < len(found) < 7
+def test_joints_that_turn_against_the_split_share_tapes(tmp_path, monkeypatch):
+    """The rows are those of orders that are traced anew in every state."""
+    (work,) = tasks(config(tmp_path, ["chain:3,joint=universal"]), set())
+    rows = measure.measure(work)
+    order = measure.bench_of(work.settings, work.model).orders["virtual_work"]
+    assert 1 < len(order.others) < 7
+    monkeypatch.setattr(measure, "together", lambda *task: {})
+    monkeypatch.setattr(
+        Tracer, "fitting",
+        lambda self, order, name, system: Order(kkt.trace(system, orderings.get(name)), system),
+    )  # fmt: skip
+    assert measure.measure(work) == rows
 
 
 # -- editions -------------------------------------------------------------------------------------

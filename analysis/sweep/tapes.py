@@ -14,16 +14,16 @@ from kkt import LoopError, OrderError, SingularError, SizeError, System, trace
 from kkt.arithmetic import Format
 from kkt.elimination import refusals
 from kkt.elimination.batch import answers
-from kkt.elimination.inputs import near_centres
+from kkt.elimination.inputs import near_centres, pivot_rows
 from kkt.elimination.run import first_bad, signed
 from kkt.elimination.tape import Tape
-from kkt.state import Subspaces
 from kkt.system import LETTERS, Entries
 
 from ..report.measure import pivot_slots, qdd_slots
 
 KEPT = 2_000_000  # slots and operations of the tapes that are kept for the next models
 NO_NUMBER = "qdd: overflow or not a number"
+Rows = tuple[tuple[int, tuple[int, ...]], ...]  # bodies, and rows of S that split their forces
 REFUSED = (LoopError, OrderError, SingularError, SizeError)
 
 
@@ -32,6 +32,7 @@ class Order:
 
     def __init__(self, tape: Tape, system: System) -> None:
         self.tape = tape
+        self.others: dict[Rows, Order] = {}  # of the same order, where joints have turned
         self.qdd = qdd_slots(tape, system)
         self.pivots = pivot_slots(tape)
         slots = [np.asarray(getattr(tape.inputs, letter)) for letter in LETTERS]
@@ -40,6 +41,10 @@ class Order:
         self.places = np.concatenate(
             [array[take] for array, take in zip(slots, self.takes, strict=True)]
         )
+
+    @property
+    def size(self) -> int:
+        return self.tape.length + self.tape.slots
 
     @cached_property
     def costs(self) -> dict[str, int]:
@@ -63,16 +68,18 @@ class Order:
         arrays = (getattr(entries, letter) for letter in LETTERS)
         return np.concatenate([x[:, t] for x, t in zip(arrays, self.takes, strict=True)], axis=1)
 
-    def fits(self, entries: Entries) -> NDArray[np.bool_]:
-        """(m,) states in which no joint has turned too far for the tape; the pattern holds."""
+    def turned(self, S: NDArray) -> list[Rows]:
+        """Where joints of m states, S (m, N, 6), have turned too far for the tape.
+
+        The bodies, and the rows of S that their forces are split by then; empty where it fits.
+        """
         factor, inputs = self.tape.program.symbolic, self.tape.inputs
         if factor is None or not factor.plan.along_the_joint:
-            return np.ones(len(entries.S), dtype=bool)
-        traced = np.concatenate([np.zeros((0, 6)), *(s.T for s in inputs.subspaces)])
-        still = (traced == entries.S).all(axis=(1, 2))
-        for i in np.flatnonzero(~still):
-            still[i] = inputs.moved_joint(Subspaces(entries.S[i], inputs.offset)) is None
-        return np.asarray(still)
+            return [()] * len(S)
+        spans = [slice(*inputs.offset[k : k + 2]) for k in range(len(inputs.names))]
+        moving = [k for k, own in enumerate(inputs.subspaces) if (S[:, spans[k]] != own.T).any()]
+        rows = ([(k, pivot_rows(one[spans[k]].T)) for k in moving] for one in S)
+        return [tuple((k, r) for k, r in own if r != inputs.pivot_rows(k)) for own in rows]
 
     def run(self, chosen: Format, values: NDArray) -> NDArray:
         """All slots after a run on values that are rounded already."""
@@ -124,6 +131,13 @@ class Tracer:
 
     def fitting(self, order: Order, name: str, system: System) -> Order:
         """The order, or where a joint has turned too far for its tape, one that is traced here."""
+        (rows,) = order.turned(system.entries.S[None])
+        if rows:  # a tape follows from these rows and the pattern
+            if rows not in order.others:
+                if len(order.others) * order.size > KEPT:
+                    order.others.clear()
+                order.others[rows] = Order(trace(system, orderings.get(name)), system)
+            order = order.others[rows]
         try:
             order.tape.require(system)
         except OrderError:
@@ -144,7 +158,7 @@ class Tracer:
         return known
 
     def _keep(self, key: tuple[str, str], order: Order) -> None:
-        size = sum(o.tape.length + o.tape.slots for o in [order, *self.kept.values()])
+        size = sum(o.size for o in [order, *self.kept.values()])
         if size > KEPT:
             self.kept.clear()
         self.kept[key] = order

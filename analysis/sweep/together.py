@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from kkt.system import Entries
 
 from ..comparison import digits_of
 from ..report.measure import SINGULAR, WHY
-from ..report.sample import entries_at
+from ..report.sample import entries_at, system_at
 from .tapes import Order
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def together(
 ) -> dict[int, list[dict[str, Any]]]:
     """What is measured of each case, orders x formats, by number of the state.
 
-    ``wanted`` (m, orders, formats) are the cases that are not done.  States in which an order has
-    to be traced anew are left out.
+    ``wanted`` (m, orders, formats) are the cases that are not done.  States whose matrix has other
+    zeros are left out.
     """
     found: dict[int, list[dict[str, Any]]] = {}
     block = max(1, BODIES // bench.system.tree.n)
@@ -48,47 +48,66 @@ def _together(
 ) -> dict[int, list[dict[str, Any]]]:
     assert bench.ranges is not None
     entries = entries_at(bench.system, bench.ranges, settings.seed, numbers)
-    orders = {name: order for name, order in bench.orders.items() if isinstance(order, Order)}
-    fit: NDArray[np.bool_] = held(bench.system.pattern, entries)
-    for order in orders.values():
-        fit = fit & order.fits(entries)
+    fit = held(bench.system.pattern, entries)
     entries = Entries(*(getattr(entries, entry.name)[fit] for entry in fields(entries)))
-    wanted = wanted[fit]
+    numbers, wanted = np.asarray(numbers)[fit].tolist(), wanted[fit]
     tree = bench.system.tree
     shared = {"bodies": tree.n, "dof": int(tree.offset[-1])}
-    traced = [name in orders for name in settings.orders]
     chosen = [get_format(name) for name in settings.formats]
+    found: list[list[dict[str, Any]]] = [
+        [dict(shared) for _ in settings.orders for _ in chosen] for _ in numbers
+    ]
     truths = {}
     if settings.runs:
-        needed = wanted[:, traced].any(axis=1)
+        traced = [isinstance(bench.orders[name], Order) for name in settings.orders]
+        needed = np.asarray(wanted[:, traced].any(axis=1))
         proof = bench.proof.values_of(entries)
         for f, format in enumerate(chosen):
             truths[f] = _truth(bench.proof, format, proof, needed[:, f])
-    found: list[list[dict[str, Any]]] = [[] for _ in range(len(wanted))]
     for o, name in enumerate(settings.orders):
+        places = slice(o * len(chosen), (o + 1) * len(chosen))
         at = bench.orders[name]
         if isinstance(at, str):
             for own in found:
-                own += [shared | {"failed_at": at} for _ in chosen]
+                for case in own[places]:
+                    case["failed_at"] = at
             continue
-        values, costs = at.values_of(entries), shared | at.costs
-        for f, format in enumerate(chosen):
-            cases = [dict(costs) for _ in found]
-            if settings.runs:
-                _answers(at, format, values, truths[f], wanted[:, o, f], cases)
-            for own, case in zip(found, cases, strict=True):
-                own.append(case)
-    return dict(zip(np.asarray(numbers)[fit].tolist(), found, strict=True))
+        for order, states in _tapes(settings, bench, at, name, entries, numbers):
+            values = order.values_of(entries)
+            for f, format in enumerate(chosen):
+                cases = [own[places][f] for own in found]
+                for i in states:
+                    cases[i] |= order.costs
+                if settings.runs:
+                    here = states[wanted[states, o, f]]
+                    _answers(order, format, values, truths[f], here, cases)
+    return dict(zip(numbers, found, strict=True))
+
+
+def _tapes(
+    settings: Settings, bench: Bench, order: Order, name: str, entries: Entries,
+    numbers: Sequence[int],
+) -> Iterator[tuple[Order, NDArray[np.int64]]]:  # fmt: skip
+    """The tapes that the states take, and the states that take each."""
+    states: dict[Any, list[int]] = {}
+    for i, rows in enumerate(order.turned(entries.S)):
+        states.setdefault(rows, []).append(i)
+    for rows, here in states.items():
+        at = order
+        if rows and bench.ranges is not None:
+            system = system_at(bench.system, bench.ranges, settings.seed, numbers[here[0]])
+            at = bench.tracer.fitting(order, name, system)
+        yield at, np.array(here, dtype=np.int64)
 
 
 def _answers(
-    order: Order, format: Format, values: NDArray, truth: Truth, wanted: NDArray[np.bool_],
+    order: Order, format: Format, values: NDArray, truth: Truth, wanted: NDArray[np.int64],
     cases: list[dict[str, Any]],
 ) -> None:  # fmt: skip
-    """Errors of an order in a format go into the cases that are wanted."""
-    for i in np.flatnonzero(wanted & ~truth.known):
+    """Errors of an order in a format go into the cases of the states that are wanted."""
+    for i in wanted[~truth.known[wanted]]:
         cases[i]["failed_at"] = truth.why[i]
-    here = np.flatnonzero(wanted & truth.known)
+    here = wanted[truth.known[wanted]]
     if not len(here):
         return
     qdd, why = order.answers(format, format.cast(values[here]))
