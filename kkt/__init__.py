@@ -44,6 +44,7 @@ from .gallery import (
     two_link,
 )
 from .gallery_robots import humanoid, quadruped
+from .large.kernel import LargeKernel, compile_large
 from .loops import Loop, LoopWarning, contact, cut_joint
 from .machine.kernel import Kernel, compile
 from .modelfile import read_model, write_model
@@ -68,6 +69,7 @@ __all__ = [
     "InertiaWarning",
     "InverseDynamics",
     "Kernel",
+    "LargeKernel",
     "LargeSolution",
     "Loop",
     "LoopError",
@@ -95,6 +97,7 @@ __all__ = [
     "column_counts",
     "comb",
     "compile",
+    "compile_large",
     "compile_tree",
     "conditioning",
     "contact",

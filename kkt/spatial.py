@@ -103,12 +103,16 @@ def cross_force(v: Array, f: Array) -> Array:
 
 
 def rotation(axis: Array, angle: Array) -> Array:
-    """Rodrigues' rotation about unit axes (..., 3) by angles (...,) [rad], float64.
+    """Rodrigues' rotation about unit axes (..., 3) by angles (...,) [rad], float64."""
+    return turned(axis, np.cos(angle), np.sin(angle))
+
+
+def turned(axis: Array, c: Array, s: Array) -> Array:
+    """Rotation about unit axes (..., 3) by angles of cosine c and sine s (...,).
 
     The products axis_i axis_j (1 - cos) of a zero component are exactly zero, so that a
     rotation about a coordinate axis keeps its structural zeros and ones.
     """
-    c, s = np.cos(angle), np.sin(angle)
     outer = axis[..., :, None] * axis[..., None, :]
     K = skew(axis)
     R = (1.0 - c)[..., None, None] * outer + s[..., None, None] * K

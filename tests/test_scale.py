@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse.linalg as spla
+from helpers import MODELS, printed
 
 import kkt
 import orderings
@@ -187,3 +188,92 @@ def test_loops_are_refused():
     graph.graph["loops"] = (kkt.contact("j3", (0.1, 0.0, 0.0)),)
     with pytest.raises(kkt.LoopError, match="solve_large"):
         kkt.solve_large(kkt.build(graph))
+
+
+@pytest.mark.parametrize("relaxed", [False, True])
+def test_a_large_kernel_goes_from_q_to_qdd(graph, relaxed):
+    q, qd, tau = states(graph)
+    exact = kkt.eliminate(kkt.build(graph), orderings.get("abm"), "mp:40").qdd.astype(float)
+    kernel = kkt.compile_large(graph, relaxed=relaxed)
+    other = kkt.solve_large(kkt.build(graph)).qdd
+    allowed = 4 * np.abs(other - exact).max() + 1e-14 * np.abs(exact).max()
+    assert np.abs(kernel(q, qd, tau) - exact).max() <= allowed
+    still = kernel(0 * q)
+    assert not np.array_equal(still, kernel(q, qd, tau))
+    np.testing.assert_array_equal(still, kernel(0 * q))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_large_kernel_against_printed_accelerations(model):
+    graph = kkt.load(MODELS[model])
+    exact = np.array([float(x) for x in printed(model)])
+    found = kkt.compile_large(graph)(*states(graph))
+    assert np.abs(found - exact).max() <= 1e-13 * np.abs(exact).max()
+
+
+def test_a_large_kernel_agrees_with_the_compiled_program():
+    graph = kkt.humanoid()
+    q, qd, tau = states(graph)
+    straight = kkt.compile(graph, orderings.get("abm"))
+    x = straight.configuration()
+    np.testing.assert_allclose(
+        kkt.compile_large(graph)(q, qd, tau), straight(x, qd, tau), rtol=0, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("shape", ["wide", "random", "forest"])
+def test_threads_change_no_bit(shape):
+    n = 24_000
+    k = np.arange(n)
+    parent = {
+        "wide": np.where(k % 12 == 1, 0, k - 1),
+        "random": k - 1 - np.random.default_rng(1).integers(0, 8, n),
+        "forest": np.where(k % 3000 == 0, -1, k - 1 - (k % 3)),
+    }[shape]
+    parent = np.maximum(parent, -1)
+    axis = np.where((k % 2 == 0)[:, None], (0.0, 0.0, 1.0), (0.0, 0.6, 0.8))
+    tree = kkt.tree_from_arrays(
+        parent, mass=1.0, com=(0.05, 0, 0), inertia=np.eye(3), p=(0.1, 0, 0.1), axis=axis
+    )
+    q, qd, tau = 0.3 * np.sin(k), 0.2 * np.cos(k), 0.1 * np.sin(2.0 * k)
+    system = kkt.build(tree, q, qd, tau)
+    one, two = kkt.solve_large(system), kkt.solve_large(system, threads=2)
+    assert len(system.plans["abm"].shares(2).parts) > 1
+    for letter in ("qdd", "pdd", "f"):
+        np.testing.assert_array_equal(getattr(one, letter), getattr(two, letter))
+    kernel = kkt.compile_large(tree, threads=2)
+    np.testing.assert_array_equal(kernel(q, qd, tau), kkt.compile_large(tree)(q, qd, tau))
+    assert one.residual.normwise <= 1e-14
+
+
+def test_relaxed_arithmetic_is_as_good():
+    system = kkt.build(of_arrays(kkt.chain(10_000)), *states(kkt.chain(10_000)))
+    strict, relaxed = kkt.solve_large(system), kkt.solve_large(system, relaxed=True)
+    assert not np.array_equal(strict.qdd, relaxed.qdd)
+    assert relaxed.residual.normwise <= 1e-15
+
+
+@pytest.mark.parametrize(
+    ("q", "qd", "said"),
+    [
+        (np.zeros(4), None, "'q' has shape"),
+        (np.zeros(3), np.zeros(2), "'qd' has shape"),
+        (np.zeros(3), ["a", "b", "c"], "holds no numbers"),
+        (np.array([0.0, np.inf, 0.0]), None, "'q' holds"),
+    ],
+)
+def test_wrong_states_of_a_large_kernel_are_one_sentence(q, qd, said):
+    with pytest.raises(kkt.ModelError, match=said):
+        kkt.compile_large(kkt.chain(3))(q, qd)
+
+
+def test_a_large_kernel_refuses_loops_and_names_a_pivot_that_is_zero():
+    graph = kkt.chain(3)
+    graph.graph["loops"] = (kkt.contact("j3", (0.1, 0.0, 0.0)),)
+    with pytest.raises(kkt.LoopError, match="compile_large"):
+        kkt.compile_large(graph)
+    tree = kkt.new_tree("massless")
+    kkt.add_body(tree, "base", mass=1.0, inertia=np.eye(3))
+    kkt.add_body(tree, "tip", "base", mass=0.0)
+    with pytest.raises(kkt.SingularError, match="qdd_tip"):
+        kkt.compile_large(tree)(np.zeros(2))

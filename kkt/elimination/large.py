@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import OrderError
 from ..system import System
 
 Floats = NDArray[np.float64]
@@ -92,8 +91,10 @@ def solve_large(
     Raises LoopError for closed loops and contacts, and SingularError where a pivot is zero or
     not a number.
     """
-    if order not in (None, "abm"):
-        raise OrderError(f"solve_large takes the order 'abm', not {order!r}")
+    if order is not None and order != "abm":
+        from .numeric import solve_in_order
+
+        return solve_in_order(system, order, threads)
     system.structure.require_tree("solve_large")
     from ..large.solve import solve
 

@@ -20,12 +20,18 @@ _PHI, _ONE, _DOF, _ROOT, _LEAF, _BIAS = 21, 39, 48, 51, 52, 53
 
 
 @dataclass(frozen=True)
-class Kind:
-    """What is known of every body of a kind: each entry is ZERO, ONE or ANY."""
+class Family:
+    """What bodies of a kind have in common in any case."""
 
     dof: int
     root: bool
     leaf: bool
+
+
+@dataclass(frozen=True)
+class Kind(Family):
+    """What is known of the blocks of every body of a kind: entries are ZERO, ONE or ANY."""
+
     bias: bool  # a_k may be nonzero
     M: tuple[int, ...]  # (36,) row by row
     Phi: tuple[int, ...]  # (36,)
@@ -43,7 +49,7 @@ def kinds_of(
         parent, offset, leaf, pattern.M, pattern.Phi, pattern.Phi_one, pattern.S, pattern.S_one,
         pattern.a,
     )  # fmt: skip
-    found, kind = _distinct(keys, MOST)
+    found, kind = distinct(keys, MOST)
     if len(found) > MOST:
         family = (keys[:, 0] >> _DOF) & 0b11111
         names, kind = np.unique(family, return_inverse=True)
@@ -110,11 +116,14 @@ def _keys(parent, offset, leaf, M, Phi, Phi_one, S, S_one, a):  # pragma: no cov
 
 
 @njit(cache=True)
-def _distinct(keys, most):  # pragma: no cover
-    """Distinct keys, and the place among them of each; one more than ``most`` ends the search."""
+def distinct(keys, most):  # pragma: no cover
+    """Distinct keys, and the place among them of each; one more than ``most`` ends the search.
+
+    Then the last place is -1.
+    """
     n = len(keys)
     found = np.empty((most + 1, 3), dtype=np.int64)
-    kind = np.empty(n, dtype=np.int64)
+    kind = np.full(n, -1, dtype=np.int64)
     count = 0
     for k in range(n):
         at = 0

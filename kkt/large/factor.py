@@ -7,7 +7,7 @@ from typing import Any
 
 from ..machine.recorder import Scalar
 from .bracket import Array, Factor, eliminated, recovered, symmetric
-from .classes import ANY, UPPER, ZERO, Kind
+from .classes import ANY, UPPER, ZERO, Family, Kind
 from .passes import Numbers, Pass
 from .steps import UPDATE, Place, Record, Step, Tracer
 
@@ -60,7 +60,7 @@ def steps_of(kind: Kind) -> tuple[Step, Step, int]:
 
     M, b = there.array("M", kind.M)[UPPER], there.array("b", any6)
     factor, out = reduced(there, kind, M, b, *blocks(there))
-    record = Record(there, back, "children")
+    record = Record("record", there, back, "children")
     up = None if kind.root else back.array("pdd_up", any6)
     pdd, qdd, f = recovered(Factor(*map(record.array, factor)), *blocks(back), up)
     found = {(name, i): x for name, block in (("pdd", pdd), ("qdd", qdd), ("f", f))
@@ -71,7 +71,7 @@ def steps_of(kind: Kind) -> tuple[Step, Step, int]:
 
 
 def reduced(
-    tracer: Tracer, kind: Kind, M: Array, b: Array, Phi: Array, H: Array, a: Array, tau: Array
+    tracer: Tracer, kind: Family, M: Array, b: Array, Phi: Array, H: Array, a: Array, tau: Array
 ) -> tuple[Factor, dict[Place, Any]]:
     """The bracket of a body with its children's sum; pivots and update as outputs."""
     children = tracer.array("children", (ZERO if kind.leaf else ANY,) * UPDATE)

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..machine import native, store
-from .classes import Kind
+from .classes import Family
 from .emission import DECLARED
 from .passes import END, Pass, entries
 from .plan import Part
 
 LEVEL = 2  # of LLVM's code generation
 Addresses = dict[str, int]
-Make = Callable[[Sequence[Kind]], tuple[Pass, ...]]
+Make = Callable[[Sequence[Any]], tuple[Pass, ...]]
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Code:
 
     entries: tuple[str, ...]  # of the table
     streams: dict[str, tuple[int, ...]]  # numbers of a body of each kind
+    tip_to_base: frozenset[str]  # passes
     functions: dict[str, Any]  # of the address of a table, by the name of the pass
     engine: Any  # owns the code
 
@@ -44,7 +45,7 @@ def address(array: NDArray[Any]) -> int:
 
 
 @lru_cache(maxsize=32)
-def compiled(make: Make, kinds: tuple[Kind, ...], relaxed: bool) -> Code:
+def compiled(make: Make, kinds: tuple[Family, ...], relaxed: bool) -> Code:
     """Machine code of the passes that ``make`` makes for the kinds of a tree's bodies."""
     import llvmlite.binding as llvm
 
@@ -64,4 +65,5 @@ def compiled(make: Make, kinds: tuple[Kind, ...], relaxed: bool) -> Code:
     kind = ctypes.CFUNCTYPE(None, ctypes.c_int64)
     functions = {it.name: kind(engine.get_function_address(it.name)) for it in passes}
     streams = {name: sizes for it in passes for name, sizes in it.sizes.items()}
-    return Code(table, streams, functions, engine)
+    upwards = frozenset(it.name for it in passes if it.tip_to_base)
+    return Code(table, streams, upwards, functions, engine)

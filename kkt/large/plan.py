@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..system import Pattern
 from ..tree import BodyTree
-from .classes import Kind, kinds_of
+from .classes import Family, kinds_of
 from .passes import PADDING
 from .walk import Walk, cuts, walk_of
 
@@ -63,7 +63,7 @@ class Shares:
 class Plan:
     """The kinds of a tree's bodies, and its walk."""
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[Family, ...]
     code: NDArray[np.uint8]  # (n,) of the walk
     walk: Walk
     known: dict[int, Shares]  # by the number of threads

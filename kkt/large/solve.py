@@ -32,7 +32,7 @@ def solve(system: System, threads: int, relaxed: bool) -> tuple[Floats, Floats, 
     given = {name: np.ascontiguousarray(x) for name, x in given.items()}
     made = {"qdd": qdd, "pdd": pdd, "f": f, "pdd_up": pdd, "pivot": pivot}
     numbers = {name: address(x) for name, x in (given | made).items()}
-    run(code, plan.shares(threads), numbers, threads, "factor", "solve")
+    Works(code, plan.shares(threads), numbers, threads).run("factor", "solve")
     require_pivots(tree, plan, pivot)
     return qdd, pdd, f
 
@@ -44,38 +44,42 @@ def code_of(plan: Plan, make: Make, relaxed: bool) -> Code:
     return plan.codes[key]
 
 
-def run(
-    code: Code, shares: Shares, numbers: Addresses, threads: int, there: str, back: str
-) -> None:
-    """Tip to base, parts before the rest, and then back."""
-    if not shares.parts:
-        work = Work(code, shares.rest, numbers, np.empty(0))
-        code.functions[there](work.table)
-        code.functions[back](work.table)
-        return
+class Works:
+    """Room to run the passes in: streams and stacks of every part of the walk."""
 
-    def start(part: Part) -> Work:
-        work = Work(code, part, numbers, np.empty(0))
-        code.functions[there](work.table)
-        return work
+    def __init__(self, code: Code, shares: Shares, numbers: Addresses, threads: int) -> None:
+        self.code, self.threads = code, threads
+        self.held = np.empty(UPDATE * sum(part.held for part in shares.parts))
+        numbers = {**numbers, "held": address(self.held)}
+        self.parts = [Work(code, part, numbers) for part in shares.parts]
+        self.rest = Work(code, shares.rest, numbers)
 
-    with ThreadPoolExecutor(threads) as pool:
-        works = list(pool.map(start, shares.parts))
-        held = np.concatenate([work.stack[: UPDATE * work.part.held] for work in works])
-        rest = Work(code, shares.rest, numbers, held)
-        code.functions[there](rest.table)
-        code.functions[back](rest.table)
-        list(pool.map(lambda work: code.functions[back](work.table), works))
+    def run(self, *passes: str) -> None:
+        """Run passes in turn: tip to base parts before the rest, base to tip after it."""
+        if not self.parts:
+            for name in passes:
+                self.code.functions[name](self.rest.table)
+            return
+        with ThreadPoolExecutor(self.threads) as pool:
+            for name in passes:
+                step = self.code.functions[name]
+                if name not in self.code.tip_to_base:
+                    step(self.rest.table)
+                list(pool.map(lambda work, step=step: step(work.table), self.parts))
+                if name in self.code.tip_to_base:
+                    kept = [work.stack[: UPDATE * work.part.held] for work in self.parts]
+                    np.concatenate(kept, out=self.held)
+                    step(self.rest.table)
 
 
 class Work:
     """The streams and the stack of a part of the walk."""
 
-    def __init__(self, code: Code, part: Part, numbers: Addresses, held: Floats) -> None:
+    def __init__(self, code: Code, part: Part, numbers: Addresses) -> None:
         self.part = part
         self.stack = np.empty(part.places * UPDATE)
         self.streams = {name: np.empty(part.total(sizes)) for name, sizes in code.streams.items()}
-        own = {"stack": address(self.stack), "held": address(held)}
+        own = {"stack": address(self.stack)}
         own |= {name: address(stream) for name, stream in self.streams.items()}
         self.whole = code.table(part, {**numbers, **own})
         self.table = address(self.whole)

@@ -25,6 +25,14 @@ class Step:
     inputs: tuple[Place, ...]
     outputs: tuple[Place, ...]
 
+    @property
+    def used(self) -> set[str]:
+        """The arrays that it reads or writes."""
+        p = self.program
+        slots = np.unique(np.abs(np.concatenate([p.a, p.b, p.outputs])))
+        read = slots[(slots >= 2) & (slots < 2 + p.inputs)] - 2
+        return {self.inputs[i][0] for i in read.tolist()} | {name for name, _ in self.outputs}
+
 
 class Tracer:
     """A recorder whose inputs have places in memory."""
@@ -54,9 +62,9 @@ class Tracer:
 class Record:
     """Numbers that one tracer hands to another through memory."""
 
-    def __init__(self, there: Tracer, back: Tracer, passing: str) -> None:
-        """What stands in the array ``passing`` is gone on the way back; other inputs are not."""
-        self.there, self.back, self.passing = there, back, passing
+    def __init__(self, stream: str, there: Tracer, back: Tracer, passing: str) -> None:
+        """What stands in the array ``passing`` is gone later; other inputs are still there."""
+        self.stream, self.there, self.back, self.passing = stream, there, back, passing
         self.slots: list[int] = []  # of ``there``, in the order of the record
 
     def hand(self, value: Any) -> Any:
@@ -71,7 +79,7 @@ class Record:
         else:
             if slot not in self.slots:
                 self.slots.append(slot)
-            there = self.back.variable("record", self.slots.index(slot))
+            there = self.back.variable(self.stream, self.slots.index(slot))
         return there if value.ref > 0 else -there
 
     def array(self, values: Array) -> Array:
@@ -84,9 +92,9 @@ class Record:
         """A step that reads the record without its gaps, and the slots that it reads."""
         p = step.program
         read = set(np.abs(np.concatenate([p.a, p.b, p.outputs])).tolist())
-        kept = [i for i in range(len(self.slots)) if self.back.slot["record", i] in read]
+        kept = [i for i in range(len(self.slots)) if self.back.slot[self.stream, i] in read]
         place = {i: at for at, i in enumerate(kept)}
         inputs = tuple(
-            (name, place.get(i, 0)) if name == "record" else (name, i) for name, i in step.inputs
+            (name, place.get(i, 0) if name == self.stream else i) for name, i in step.inputs
         )
         return Step(p, inputs, step.outputs), [self.slots[i] for i in kept]

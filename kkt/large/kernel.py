@@ -1,0 +1,123 @@
+"""Forward dynamics of a large tree in one call, from joint positions to accelerations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import ModelError
+from ..state import coordinates
+from ..system import System, build
+from ..tree import BodyTree
+from . import motion
+from .given import given
+from .machine import address, compiled
+from .moving import constants, moving_kinds
+from .plan import Plan
+from .solve import Works, require_pivots
+from .walk import walk_of
+
+Floats = NDArray[np.float64]
+
+
+class LargeKernel:
+    """ABM of one tree as machine code, in float64; made by :func:`compile_large`.
+
+    Bodies whose joints and constants have their zeros and ones in the same places share straight
+    line code, so that code is small and made at once for a tree of any size.  Time and memory are
+    proportional to the number of bodies.  A kernel is for one thread of Python at a time.
+    """
+
+    def __init__(
+        self, tree: BodyTree, graph: nx.DiGraph, wrench: Floats, relaxed: bool, threads: int
+    ):
+        self.tree, self._graph = tree, graph
+        self.how = f"machine code, {'relaxed' if relaxed else 'strict'}"
+        self._given = given(tree)
+        walk, N, n = walk_of(tree.parent), int(tree.offset[-1]), tree.n
+        model, S = constants(tree), self._given.S
+        may, one, pushed = np.not_equal(S, 0.0), np.equal(S, 1.0), np.any(wrench, axis=1)
+        # the first axis of a universal joint turns in the body's frame
+        turning = tree.offset[self._given.bodies.get("universal", [])]
+        may[turning, :3], one[turning, :3] = True, False
+        kinds, kind = moving_kinds(tree, walk, model, may, one, pushed)
+        code = (2 * kind.astype(np.int64) + walk.first)[walk.order].astype(np.uint8)
+        self._plan = Plan(kinds, code, walk, {}, {})
+        q, qd, tau, qdd, cos, sin, self._pivot = (np.zeros(N) for _ in range(7))
+        self._q, self._qd, self._tau, self._qdd, self._cos, self._sin = q, qd, tau, qdd, cos, sin
+        v, pdd = np.empty((n, 6)), np.empty((n, 6))
+        self._arrays = {
+            "model": model, "gravity": np.array(tree.gravity, dtype=float), "cos": cos, "sin": sin,
+            "q": q, "qd": qd, "tau": tau, "turn": self._given.turn, "shift": self._given.shift,
+            "S": S, "slip": self._given.slip, "wrench": np.ascontiguousarray(wrench), "v": v,
+            "v_up": v, "pdd": pdd, "pdd_up": pdd, "qdd": qdd, "pivot": self._pivot,
+            "offset": tree.offset, "parent": tree.parent,
+        }  # fmt: skip
+        machine = compiled(motion.passes, kinds, relaxed)
+        numbers = {name: address(x) for name, x in self._arrays.items()}
+        self._works = Works(machine, self._plan.shares(threads), numbers, threads)
+
+    def __call__(
+        self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None
+    ) -> Floats:
+        """qdd (N,) [rad/s^2, m/s^2] at q, qd, tau, each (N,) as for :func:`kkt.build`.
+
+        Raises ModelError for numbers that are wrong, and SingularError where a pivot is zero.
+        """
+        _fill(self._q, "q", q if np.shape(q) == self._q.shape else self._coordinates(q))
+        _fill(self._qd, "qd", 0.0 if qd is None else qd)
+        _fill(self._tau, "tau", 0.0 if tau is None else tau)
+        with np.errstate(invalid="ignore"):  # infinite angles are told below
+            np.cos(self._q, out=self._cos)
+            np.sin(self._q, out=self._sin)
+            self._given.update(self._q, self._qd)
+        self._works.run("move", "factor", "solve")
+        if not np.isfinite(self._qdd).all():  # as behind a pivot that is zero
+            for field, x in (("q", self._q), ("qd", self._qd), ("tau", self._tau)):
+                if not np.isfinite(x).all():
+                    raise ModelError(f"state: field {field!r} holds a number that is not finite")
+            require_pivots(self.tree, self._plan, self._pivot)
+        return self._qdd.copy()
+
+    def _coordinates(self, q: Any) -> Floats:
+        return coordinates(self.tree, self._graph, q)
+
+
+def _fill(to: Floats, field: str, x: Any) -> None:
+    shape = np.shape(x)
+    if shape not in (to.shape, ()):
+        raise ModelError(
+            f"state: field {field!r} has shape {shape}; this tree needs {len(to)} numbers, "
+            "one for each degree of freedom"
+        )
+    try:
+        to[:] = x
+    except (TypeError, ValueError):
+        raise ModelError(f"state: field {field!r} holds no numbers; give {len(to)}") from None
+
+
+def compile_large(
+    model: nx.DiGraph | BodyTree | System, *, relaxed: bool = False, threads: int = 1
+) -> LargeKernel:
+    """ABM of a tree of any size as machine code: ``kernel(q, qd, tau)`` is qdd.
+
+    Kinematics, bias and brackets are those of :func:`kkt.build` and :func:`kkt.solve_large`, and
+    so are the results, to rounding.  ``threads`` share subtrees, and the bits stay the same;
+    ``relaxed`` is as for :func:`kkt.solve_large`.  External wrenches are the model's.
+    Raises ModelError and LoopError as :func:`kkt.compile` does.
+    """
+    if isinstance(model, BodyTree):
+        graph, none = nx.DiGraph(name=model.name), np.zeros((model.n, 6))
+        return LargeKernel(model, graph, none, relaxed, threads)
+    system = model if isinstance(model, System) else build(model)
+    system.structure.require_tree("compile_large")
+    for name, value in system.graph.nodes(data="bias"):
+        if value is not None:
+            raise ModelError(
+                f"body {name!r}: field 'bias' belongs to one state, and a compiled program to "
+                "all; give the joint by its type, such as universal"
+            )
+    return LargeKernel(system.tree, system.graph, system.state.wrench, relaxed, threads)

@@ -1,0 +1,147 @@
+"""From joint positions, rates and efforts to accelerations: three passes over a large tree.
+
+Base to tip, poses, velocities and the bias; tip to base, the brackets; base to tip, qdd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..machine.recorder import Scalar
+from ..spatial import cross_force, cross_motion, force_transform, matmul, matvec, skew, transpose
+from ..spatial import turned as turned_about
+from .bracket import Array, Factor, recovered
+from .classes import ANY, UPPER
+from .factor import reduced
+from .moving import GIVEN, MODEL, Moving
+from .passes import Numbers, Pass
+from .steps import UPDATE, Place, Record, Step, Tracer
+
+NUMBERS = (
+    Numbers("model", "body", MODEL, fetched=True),
+    Numbers("gravity", "body", 0),
+    Numbers("cos", "joint", 1, fetched=True),
+    Numbers("sin", "joint", 1, fetched=True),
+    Numbers("q", "joint", 1, fetched=True),
+    Numbers("qd", "joint", 1, fetched=True),
+    Numbers("tau", "joint", 1, fetched=True),
+    Numbers("turn", "body", 9),  # of joints that are given: pose,
+    Numbers("shift", "body", 3),
+    Numbers("S", "joint", 6),  # motion subspace,
+    Numbers("slip", "body", 6),  # and S° qd
+    Numbers("wrench", "body", 6),
+    Numbers("v_up", "parent", 6),
+    Numbers("v", "body", 6),
+    Numbers("pdd_up", "parent", 6),
+    Numbers("pdd", "body", 6),
+    Numbers("qdd", "joint", 1),
+    Numbers("pivot", "joint", 1),
+    Numbers("moved", "stream"),
+    Numbers("record", "stream"),
+)
+
+
+def passes(kinds: Sequence[Moving]) -> tuple[Pass, ...]:
+    """The three passes for a tree of these kinds of bodies."""
+    moves, factors, solves, moved, records = zip(*map(steps_of, kinds), strict=True)
+    sizes = {"moved": tuple(moved), "record": tuple(records)}
+    leaf, root = tuple(k.leaf for k in kinds), tuple(k.root for k in kinds)
+
+    def made(name: str, tip_to_base: bool, steps: tuple[Step, ...]) -> Pass:
+        used = {array for step in steps for array in step.used}
+        arrays = tuple(a for a in NUMBERS if a.name in used)
+        own = {name: size for name, size in sizes.items() if name in used}
+        return Pass(name, tip_to_base, arrays, steps, own, leaf, root)
+
+    return made("move", False, moves), made("factor", True, factors), made("solve", False, solves)
+
+
+def steps_of(kind: Moving) -> tuple[Step, Step, Step, int, int]:
+    """The steps of a body, and the numbers that each hands on."""
+    N, any6 = kind.dof, (ANY,) * 6
+    given = {
+        "model": MODEL,
+        "gravity": 3,
+        "turn": 9,
+        "shift": 3,
+        "slip": 6,
+        "wrench": 6,
+        "S": 6 * N,
+    }
+    given |= dict.fromkeys(("cos", "sin", "q", "qd", "tau"), N)
+    first = Tracer({**given, "v_up": 6})
+    there = Tracer({**given, "moved": 31, "children": UPDATE})
+    back = Tracer({**given, "moved": 31, "pdd_up": 6, "record": UPDATE + 7 * N + N * N})
+
+    M = _inertia(first.array("model", kind.model)[15:])
+    Phi, H, v, a, b = _moved(first, kind, M)
+    moved = Record("moved", first, there, "v_up")
+    blocks = [moved.array(block) for block in (Phi, H, a, first.array("tau", (ANY,) * N))]
+    factor, out = reduced(there, kind, moved.array(M.ravel()[UPPER]), moved.array(b), *blocks)
+
+    record = Record("record", there, back, "children")
+    handed = Factor(*map(record.array, factor))
+    up = None if kind.root else back.array("pdd_up", any6)
+    Phi, H, a, tau = map(record.array, blocks)
+    pdd, qdd, _ = recovered(handed, Phi, H, a, tau, up)
+    found: dict[Place, Any] = {("qdd", j): x for j, x in enumerate(qdd)}
+    if not kind.leaf:
+        found |= {("pdd", i): x for i, x in enumerate(pdd)}
+    solve, slots = record.tightened(back.step(found))
+    out |= {("record", i): Scalar(there.recorder, slot) for i, slot in enumerate(slots)}
+    start: dict[Place, Any] = {
+        ("moved", i): Scalar(first.recorder, slot) for i, slot in enumerate(moved.slots)
+    }
+    if not kind.leaf:
+        start |= {("v", i): x for i, x in enumerate(v)}
+    return first.step(start), there.step(out), solve, len(moved.slots), len(slots)
+
+
+def _inertia(rigid: Array) -> Array:
+    """(6, 6) from J (6), m d (3), m."""
+    M = np.zeros((6, 6), dtype=object)
+    rows, columns = np.triu_indices(3)
+    M[rows, columns] = M[columns, rows] = rigid[:6]
+    M[:3, 3:] = skew(rigid[6:9])
+    M[3:, :3] = M[:3, 3:].T
+    M[range(3, 6), range(3, 6)] = rigid[9]
+    return M
+
+
+def _moved(tracer: Tracer, kind: Moving, M: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """Phi (6, 6), H (N, 6), v, a, b (6,) of a body, as in :mod:`kkt.bias`."""
+    model, N = tracer.array("model", kind.model), kind.dof
+    R, p, axis = model[:9].reshape(3, 3), model[9:12], model[12:15]
+    qd = tracer.array("qd", (ANY,) * N)
+    H = np.zeros((N, 6), dtype=object)
+    slip = np.zeros(6, dtype=object)
+    if kind.joint == "revolute":
+        H[0, :3] = axis
+        c, s = (tracer.array(name, (ANY,)) for name in ("cos", "sin"))
+        R = matmul(R, turned_about(axis[None], c, s)[0])
+    elif kind.joint == "prismatic":
+        H[0, 3:] = axis
+        p = p + matvec(R, axis * tracer.variable("q", 0))
+    elif kind.joint == GIVEN:
+        H = tracer.array("S", kind.S).reshape(N, 6)
+        p = p + matvec(R, tracer.array("shift", (ANY,) * 3))
+        R = matmul(R, tracer.array("turn", (ANY,) * 9).reshape(3, 3))
+        slip = tracer.array("slip", (ANY,) * 6)
+    Phi = force_transform(R, p)
+    rates = np.zeros(6, dtype=object)
+    for j in range(N):
+        rates = rates + H[j] * qd[j]
+    v, a = rates, slip
+    if kind.root:  # gravity enters as the base's acceleration
+        fall = np.concatenate([np.zeros(3), -tracer.array("gravity", (ANY,) * 3)])
+        a = a + matvec(transpose(Phi), fall)
+    else:
+        v = matvec(transpose(Phi), tracer.array("v_up", (ANY,) * 6)) + rates
+        a = cross_motion(v, rates) + slip
+    b = cross_force(v, matvec(M, v))
+    if kind.pushed:
+        b = b - tracer.array("wrench", (ANY,) * 6)
+    return Phi, H, v, a, b
