@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import kkt
-from kkt.spatial import force_transform, matvec, spatial_inertia, transpose
+from kkt.bias import joint_rates, velocities
+from kkt.many import copies
+from kkt.spatial import force_transform, matmul, matvec, spatial_inertia
 from kkt.state import kinematics
 from kkt.tree import levels
 
@@ -97,35 +99,31 @@ class Motion:
 
     def energies(self, y: ArrayLike) -> Floats:
         """(m, 2) kinetic and potential energy [J] in float64; height 0 is the world's origin."""
-        return np.array([self._energies(row) for row in np.atleast_2d(y)])
+        y = np.atleast_2d(y)
+        m, tree = len(y), self._tree
+        forest = copies(tree, m)
+        q = np.array([self.kernel.coordinates(x) for x in y[:, : self.nx]])
+        qd = np.ascontiguousarray(y[:, self.nx :])
+        R, p, S, _ = kinematics(forest, q.ravel(), qd.ravel())
+        Phi, n = force_transform(R, p), forest.n
+        owner = np.repeat(np.arange(n), forest.dof)
+        column = np.arange(len(owner)) - forest.offset[owner]
+        rates = joint_rates(S.columns, owner, column, qd.ravel(), n)
+        v = velocities(forest.parent, Phi, rates)
+        turn, origin = R.copy(), p.copy()
+        for level in levels(forest.parent)[1:]:
+            up = forest.parent[level]
+            turn[level] = matmul(turn[up], R[level])
+            origin[level] = origin[up] + matvec(turn[up], p[level])
+        M = spatial_inertia(forest.mass, forest.com, forest.inertia)
+        kinetic = 0.5 * (v * matvec(M, v)).reshape(m, -1).sum(axis=1)
+        heights = matvec(turn, forest.com) + origin
+        potential = -(forest.mass * (heights * tree.gravity).sum(axis=1)).reshape(m, -1).sum(axis=1)
+        return np.stack([kinetic, potential], axis=1)
 
     def energy(self, y: ArrayLike) -> Floats:
         """(m,) both of them."""
         return self.energies(y).sum(1)
-
-    @cached_property
-    def _inertias(self) -> Floats:
-        return spatial_inertia(self._tree.mass, self._tree.com, self._tree.inertia)
-
-    def _energies(self, y: Floats) -> tuple[float, float]:
-        tree = self._tree
-        q, qd = self.kernel.coordinates(y[: self.nx]), y[self.nx :]
-        R, p, S, _ = kinematics(tree, q, qd)
-        Phi = force_transform(R, p)
-        v = np.zeros((tree.n, 6))
-        turn, origin = R.copy(), p.copy()
-        for level in levels(tree.parent):
-            for k in level.tolist():
-                own = slice(tree.offset[k], tree.offset[k + 1])
-                v[k] = S[k] @ qd[own]
-                up = tree.parent[k]
-                if up >= 0:
-                    v[k] += matvec(transpose(Phi[k]), v[up])
-                    turn[k] = turn[up] @ R[k]
-                    origin[k] = origin[up] + turn[up] @ p[k]
-        kinetic = 0.5 * float((v * matvec(self._inertias, v)).sum())
-        centre = origin + matvec(turn, tree.com)
-        return kinetic, -float((tree.mass * (centre @ tree.gravity)).sum())
 
     def work(self, y: ArrayLike) -> Floats:
         """(m,) what constant efforts have done since the first state [J].
