@@ -23,6 +23,8 @@ PANELS = {
     "memory": (2.0**-20, "memory of arrays [MiB]"),
     "fill": (1.0, "fill [blocks]"),
 }
+STARTS = ("ABM, chain", "ABM, random", "CHOLMOD", "SuperLU", "CRBM")  # one look each, everywhere
+OPEN = 1  # a marker that shows what is under it
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 
@@ -34,13 +36,13 @@ def draw(curves: list[dict[str, Any]], style: str) -> Figure:
     axes = figure.subplots(1, len(PANELS), width_ratios=(1.5, 1, 1))
     for axis, (of, (unit, label)) in zip(axes, PANELS.items(), strict=True):
         style_axes(axis, look, grid="both")
-        panel = [curve for curve in curves if curve["of"] == of]
-        marks = zip(panel, look.series, MARKERS, DASHES, strict=False)
-        for curve, colour, marker, dash in marks:
-            name = curve["name"].removesuffix(", chain") if of == "time" else curve["name"]
+        for curve in (c for c in curves if c["of"] == of):
+            k = next(k for k, start in enumerate(STARTS) if curve["name"].startswith(start))
+            name = curve["name"].replace("L D L^T", "$LDL^T$").removesuffix(", chain")
             axis.loglog(
-                curve["n"], [unit * cost for cost in curve["cost"]], color=colour, marker=marker,
-                markersize=3.5, linewidth=1.2, linestyle=dash,
+                curve["n"], [unit * cost for cost in curve["cost"]], color=look.series[k],
+                marker=MARKERS[k], markersize=5.5 if k == OPEN else 3.5, linewidth=1.2,
+                linestyle=DASHES[k], fillstyle="none" if k == OPEN else "full",
                 label=f"{name}: $n^{{{curve['exponent']:.2f}}}$",
             )  # fmt: skip
         axis.set_title(label, color=look.ink, loc="left", fontsize=8)
