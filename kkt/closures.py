@@ -54,7 +54,7 @@ class Closure:
 
 def closures(tree: BodyTree, R: Floats, p: Floats, loops: Sequence[Loop]) -> tuple[Closure, ...]:
     """The constraints where body k has the pose (R[k], p[k]) in its parent; names are known."""
-    index = {name: k for k, name in enumerate(tree.names)}
+    index = {name: k for k, name in enumerate(tree.names)} if loops else {}
     return tuple(
         _closure(loop, tuple(index.get(b, -1) for b in loop.bodies), tree, R, p)  # type: ignore[arg-type]
         for loop in loops

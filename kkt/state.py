@@ -20,8 +20,10 @@ from .joints import GENERAL, TYPES, exponential, quaternion_to_vector, universal
 from .loops import Loop
 from .spatial import matmul, matvec
 from .tree import BodyTree
+from .tree_kernels import MANY, one_axis
 
 Floats = NDArray[np.float64]
+ONE_AXIS = ("continuous", "prismatic", "revolute")  # joints of one freedom
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,12 @@ def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, S
     R, p = tree.R.copy(), tree.p.copy()
     bias = np.zeros((tree.n, 6))
     columns = np.zeros((int(tree.offset[-1]), 6))
-    kinds = np.array(tree.joint)
-    for kind in sorted(set(tree.joint)):
-        bodies = np.flatnonzero(kinds == kind)
+    for kind, bodies in tree.by_joint.items():
+        if kind in ONE_AXIS and len(bodies) >= MANY:
+            c, s = np.cos(q), np.sin(q)
+            along = kind == "prismatic"
+            one_axis(bodies, tree.offset, tree.axis, tree.R, tree.p, q, c, s, along, R, p, columns)
+            continue
         if kind == GENERAL:
             for k in bodies.tolist():
                 qk = q[tree.offset[k] : tree.offset[k + 1]]
@@ -144,6 +149,8 @@ def coordinates(tree: BodyTree, graph: nx.DiGraph, q: Any) -> Floats:
     """q as N numbers, from N numbers, numbers with quaternions, or a mapping by body."""
     value = graph.graph.get("q") if q is None else q
     N = int(tree.offset[-1])
+    if value is None or (isinstance(value, np.ndarray) and value.shape == (N,)):
+        return _vector("q", value, N)
     if isinstance(value, Mapping):
         unknown = [name for name in value if name not in tree.names]
         if unknown:

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .bias import MANY, bias, joint_rates, velocities
+from .bias import bias, joint_rates, velocities
 from .blocks import BlockIndex, Structure, Tie
 from .closures import closures, constraint_rows
 from .errors import ModelError
@@ -25,7 +25,9 @@ from .redundancy import require_independent
 from .spatial import Array, force_transform, skew, spatial_inertia
 from .state import State, coordinates, kinematics, state_of
 from .tree import BodyTree, compile_tree
+from .tree_kernels import MANY, breadth_first, outside
 from .tree_kernels import matrix as compiled_matrix
+from .tree_kernels import moving as compiled_moving
 
 LAYOUTS = ("kind", "body")
 
@@ -51,11 +53,16 @@ LETTERS = tuple(entry.name for entry in fields(Entries))
 RIGHT_HAND_SIDE = ("a", "b", "tau", "gamma")
 
 
-def assemble(state: State, number: Callable[[Any], Any] | None = None) -> Entries:
+def assemble(
+    state: State, number: Callable[[Any], Any] | None = None, inertias: Array | None = None
+) -> Entries:
     """Spatial algebra, bias and blocks of (4) from the state's doubles, in any number type.
 
-    ``number`` turns a float into the number type; None stays in float64.
+    ``number`` turns a float into the number type; None stays in float64.  ``inertias`` (n, 6, 6)
+    are M of the same bodies, where they are known already.
     """
+    if number is None and len(state.names) >= MANY and not state.loops:
+        return _assembled(state, inertias)
 
     def cast(x: NDArray) -> Array:
         if number is None:
@@ -82,6 +89,19 @@ def assemble(state: State, number: Callable[[Any], Any] | None = None) -> Entrie
     return Entries(M, Phi, S, a, b, cast(state.tau), *rows)
 
 
+def _assembled(state: State, inertias: Array | None) -> Entries:
+    """The same in float64 for many bodies, in one loop."""
+    n, s = len(state.names), state
+    M = spatial_inertia(s.mass, s.com, s.inertia) if inertias is None else inertias
+    Phi, v, a, b = np.empty((n, 6, 6)), np.empty((n, 6)), np.empty((n, 6)), np.empty((n, 6))
+    order = breadth_first(s.parent)[0]
+    compiled_moving(
+        order, s.parent, s.S.offset, s.R, s.p, M, s.S.columns, s.qd, s.joint_bias, s.wrench,
+        s.gravity, Phi, v, a, b,
+    )  # fmt: skip
+    return Entries(M, Phi, s.S.columns, a, b, s.tau)
+
+
 @dataclass(frozen=True)
 class Pattern:
     """What does not change with the state: structural zeros and ones, and where entries go."""
@@ -98,16 +118,21 @@ class Pattern:
 
     def holds(self, entries: Entries) -> bool:
         """No entry is nonzero, or other than 1, where the pattern says otherwise."""
-        none = np.zeros_like(self.M)
         pairs = (
-            (self.M, none, entries.M),
+            (self.M, None, entries.M),
             (self.Phi, self.Phi_one, entries.Phi),
             (self.S, self.S_one, entries.S),
             (self.G, self.G_one, entries.G),
+            (self.compliance, None, entries.compliance),
         )
-        held = all(not x[~mask].any() and (x[one] == 1.0).all() for mask, one, x in pairs)
-        stiff = not entries.compliance[~self.compliance].any()
-        return held and stiff and not entries.a[~self.a].any()
+        held = all(_within(mask, one, x) for mask, one, x in pairs)
+        return held and not entries.a[~self.a].any()
+
+
+def _within(mask: NDArray[np.bool_], one: NDArray[np.bool_] | None, x: Array) -> bool:
+    if len(x) >= MANY:
+        return not outside(x, mask, np.zeros_like(mask) if one is None else one)
+    return not x[~mask].any() and (one is None or bool((x[one] == 1.0).all()))
 
 
 def pattern_of(
@@ -321,7 +346,7 @@ class System:
         position = coordinates(self.tree, self.graph, q)
         state = state_of(self.tree, self.graph, position, qd, tau, f_ext, self.loops)
         require_independent(state)
-        fresh = replace(self, state=state, entries=assemble(state))
+        fresh = replace(self, state=state, entries=assemble(state, None, self.entries.M))
         if not self.pattern.holds(fresh.entries):
             pattern = pattern_of(self.tree, position, fresh.entries.a, self.loops)
             return replace(fresh, pattern=pattern, plans={})

@@ -114,6 +114,12 @@ class BodyTree:
         return np.concatenate([[0], np.cumsum(self.dof)])
 
     @cached_property
+    def by_joint(self) -> dict[str, NDArray[np.int64]]:
+        """The bodies of each type of joint."""
+        kinds = np.array(self.joint)
+        return {kind: np.flatnonzero(kinds == kind) for kind in sorted(set(self.joint))}
+
+    @cached_property
     def levels(self) -> list[NDArray[np.int64]]:
         """Bodies by depth, roots first."""
         return levels(self.parent)

@@ -77,15 +77,22 @@ def test_arrays_and_graph_make_the_same_system(graph):
     np.testing.assert_array_equal(mine.refresh().rhs, theirs.rhs)
 
 
-@pytest.mark.parametrize("make", [kkt.chain, lambda n: kkt.random_tree(n, seed=1)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        kkt.chain,
+        lambda n: kkt.random_tree(n, seed=1),
+        lambda n: kkt.random_tree(3 * n, seed=2, joints="prismatic+revolute+universal"),
+    ],
+)
 def test_the_compiled_matrix_is_the_other(make, monkeypatch):
     graph = make(1500)
     compiled = kkt.build(graph)
     compiled.matrix.check_format()
-    monkeypatch.setattr("kkt.system.MANY", 10**9)
-    monkeypatch.setattr("kkt.bias.MANY", 10**9)
+    for module in ("bias", "state", "system"):
+        monkeypatch.setattr(f"kkt.{module}.MANY", 10**9)
     slow = kkt.build(graph)
-    for letter in ("a", "b"):
+    for letter in ("M", "Phi", "S", "a", "b", "tau"):
         np.testing.assert_array_equal(
             getattr(compiled.entries, letter), getattr(slow.entries, letter)
         )
