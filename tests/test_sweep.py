@@ -424,7 +424,7 @@ WRONG = {
     MINIMAL + 'formats = ["exact"]': "field 'formats[0]' is 'exact'; give a floating-point",
     MINIMAL + 'measure = ["err"]': "field 'measure[0]' is 'err'; give one of error",
     MINIMAL + 'reference = "best"': "field 'reference' is 'best'; give 'double_double' or",
-    MINIMAL + "state = 3": "field 'state' is unknown in the file; did you mean states?",
+    MINIMAL + "state = 3": "field 'state' is unknown in the file; did you mean states",
     MINIMAL + "[states]\nnumber = 0": "field 'states.number' is 0; give a whole number, 1 or more",
     MINIMAL + "[states]\nsed = 0": "field 'sed' is unknown in table 'states' of it; did you mean",
     MINIMAL + '[states]\nnumber = 2\ndistribution = "given"': "give 1, a model's own state",

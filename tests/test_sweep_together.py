@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from helpers import ROOT, every_joint
 
+import analysis
 import kkt
 import orderings
 from analysis.cli import main
-from analysis.report.sample import entries_at, ranges_of, system_at
+from analysis.report.sample import draw, entries_at, ranges_of, system_at
+from analysis.simulation import simulate
+from analysis.simulation.run import order_of
 from analysis.sweep import edition, measure, read_config, sweep
 from analysis.sweep.cases import tasks
 from analysis.sweep.tapes import Order, Tracer
@@ -109,6 +112,119 @@ def test_joints_that_turn_against_the_split_share_tapes(tmp_path, monkeypatch):
         lambda self, order, name, system: Order(kkt.trace(system, orderings.get(name)), system),
     )  # fmt: skip
     assert measure.measure(work) == rows
+
+
+# -- motions and frames ---------------------------------------------------------------------------
+
+MOTIONS = """
+output = "{output}"
+models = {models}
+orders = ["crbm+cholesky", "abm"]
+formats = ["float32", "float64"]
+measure = ["evaluations", "steps", "rejected", "operations", "energy_drift", "failed_at"]
+[simulate]
+seconds = 0.5
+eps = 1e-3
+"""
+SOME = '[states]\nnumber = 3\nseed = 2\ndistribution = "random"\n'
+
+
+def rows_of(folder, models, text):
+    chosen = config(folder, models, text)
+    sweep(chosen, jobs=1)
+    with (folder / "s.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_motions_are_those_of_simulate(tmp_path):
+    rows = rows_of(tmp_path, ["two_link:r=0.01"], MOTIONS)
+    assert [(r["order"], r["format"]) for r in rows] == [
+        (order, format) for order in ("crbm+cholesky", "abm") for format in ("float32", "float64")
+    ]
+    for row in rows:
+        order, solver = order_of(row["order"])
+        tree = kkt.load("two_link:r=0.01")
+        found = simulate(
+            tree, order, row["format"], solver=solver, seconds=0.5, eps=1e-3, floor=0.1
+        )
+        (record,) = found.records
+        assert (row["evaluations"], row["steps"], row["rejected"], row["operations"]) == tuple(
+            map(str, (record.evaluations, record.accepted, record.rejected, found.operations))
+        )
+        assert float(row["energy_drift"]) == pytest.approx(found.drift, rel=1e-12)
+
+
+def test_random_starts_go_side_by_side(tmp_path):
+    """Counts do not depend on who else is integrated; states that are added cost no others."""
+    (tmp_path / "one").mkdir()
+    several = rows_of(tmp_path, ["chain:3"], MOTIONS + SOME)
+    alone = rows_of(tmp_path / "one", ["chain:3"], MOTIONS + SOME.replace("3", "1"))
+    assert alone == several[:4] and len({row["evaluations"] for row in several}) > 4
+    system = kkt.build(kkt.load("chain:3"))
+    q, qd, _ = draw(ranges_of(system), 2, 1)
+    found = simulate(
+        system.graph, orderings.get("abm"), "float32", seconds=0.5, eps=1e-3, floor=0.1,
+        q=q, qd=qd, tau=np.zeros(3),
+    )  # fmt: skip
+    assert several[6]["evaluations"] == str(found.records[0].evaluations)
+
+
+def test_motions_beside_errors_and_settings_in_the_key(tmp_path):
+    text = MOTIONS.replace('"crbm+cholesky"', '"crbm"').replace('"steps"', '"error", "flops"')
+    before = rows_of(tmp_path, ["chain:2"], text)
+    assert all(float(row["error"]) > 0 and int(row["flops"]) > 100 for row in before)
+    after = rows_of(tmp_path, ["chain:2"], text.replace("eps = 1e-3", "eps = 1e-2"))
+    assert len(after) == 8 and [r["key"] for r in after[4:]] == [r["key"] for r in before]
+    assert int(after[0]["evaluations"]) < int(before[0]["evaluations"])
+
+
+def test_a_motion_that_fails_says_where(tmp_path):
+    rows = rows_of(tmp_path, ["chain:2"], MOTIONS.replace("eps = 1e-3", "eps = 1e-3\nsteps = 3"))
+    assert all(row["failed_at"].startswith("more than 3 steps") for row in rows)
+    assert all(row["evaluations"] == "" for row in rows)
+
+
+@pytest.mark.parametrize("states", [SOME, ""])
+def test_frames_are_those_of_compare(tmp_path, states):
+    spec = "random_tree:n=4,seed=2"
+    models = f'["{spec}", {{ model = "{spec}", frames = "aligned" }}]'
+    rows = rows_of(tmp_path, models, PRINTED.replace('"square_root_abm", ', "") + states)
+    half = len(rows) // 2
+    system = kkt.build(kkt.load(spec))
+    system = system_at(system, ranges_of(system), 2, 2) if states else system
+    for label, written, last in (
+        (spec, system, rows[half - 9 : half]),
+        (f"{spec}, frames aligned", kkt.aligned(system), rows[-9:]),
+    ):
+        own = {(row["order"], row["format"]): row for row in last}
+        for ours in analysis.compare(written, ["crbm", "abm", "virtual_work"], FORMATS).rows:
+            row = own[ours.order, ours.format]
+            assert row["model"] == label and row["flops"] == str(ours.flops)
+            assert float(row["error"]) == pytest.approx(ours.error, rel=1e-6)
+
+
+FORMATS = ["float64", "float32", "bfloat16"]
+START = 'output = "s.csv"\nmodels = ["chain:3"]\norders = ["abm"]\n'
+MOVED = START + 'measure = ["steps"]\n'
+WRONG = {
+    START + "[simulate]\nseconds = 1": "give one of evaluations, steps, rejected",
+    MOVED + "[simulate]\nseconds = 0": "field 'simulate.seconds' is 0; give a number above 0",
+    MOVED + '[simulate]\nintegrator = "euler"': "field 'simulate.integrator' is 'euler'; give 'c",
+    MOVED + "[simulate]\ntolerance = 1": "field 'tolerance' is unknown in table 'simulate' of it",
+    MOVED.replace("abm", "crbm+qr"): "field 'orders[0]' is 'crbm+qr'; give an order alone",
+    START.replace("abm", "crbm+lu"): "field 'orders[0]' is 'crbm+lu'; give an order alone",
+    MOVED.replace('"chain:3"', '{ model = "chain:3", frames = "aligned" }'): "a motion has many",
+    START.replace('"chain:3"', '{ model = "chain:3", frames = "bent" }'): "'given' or 'aligned'",
+}
+
+
+@pytest.mark.parametrize("text", WRONG, ids=WRONG.values())
+def test_wrong_motions_are_one_sentence(text, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.toml").write_text(text)
+    assert main(["sweep", "c.toml"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("pivotree: c.toml: ") and told.count("\n") == 1 and WRONG[text] in told
 
 
 # -- editions -------------------------------------------------------------------------------------

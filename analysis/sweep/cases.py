@@ -9,6 +9,7 @@ from hashlib import sha256
 from .config import Config, Settings
 from .edition import EDITION
 from .models import Model
+from .motions import TOGETHER
 
 ROWS, STATES = 240, 64  # of a piece of work: handing it over costs nothing, and vectors are full
 
@@ -36,6 +37,8 @@ def keys_of(config: Config, model: Model, first: int, states: int) -> list[str]:
     settings = config.settings
     state = f"random {settings.seed}" if settings.random else "given"
     base = sha256(f"{settings.reference}\n{state}\n{model.digest}\n".encode())
+    if settings.simulate is not None:
+        base.update(f"{settings.simulate}\n".encode())
     keys = []
     for number in range(first, first + states):
         for order in config.order_digests:
@@ -59,7 +62,9 @@ def tasks(config: Config, done: Container[str]) -> Iterator[Task]:
     """What is left to do, in the sequence of the cases."""
     settings = config.settings
     block = max(1, ROWS // (len(settings.orders) * len(settings.formats)))
-    if settings.together:
+    if settings.simulate is not None:
+        block = TOGETHER
+    elif settings.together:
         block = max(block, STATES)
     for model in config.models:
         for first in range(0, config.states, block):

@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import orderings
 from kkt import PivotreeError
 from kkt.arithmetic import get_format
+from kkt.machine.joint_space import SOLVERS
 
+from . import motions
 from .fields import Fields, document
 from .models import Family, Model, families
 
-MEASURES: dict[str, type] = {
+ELIMINATED: dict[str, type] = {
     "error": float,  # max |qdd - exact| / max |exact|, exact for the data rounded to the format
     "digits": float,  # that it leaves: -log10, between 0 and what the format holds
     "kappa": float,  # condition number of qdd
@@ -23,10 +26,9 @@ MEASURES: dict[str, type] = {
     "fill_entries": int,
     "flops": int,  # operations that qdd takes
     "height": int,  # of the elimination tree
-    "bodies": int,
-    "dof": int,
-    "failed_at": str,  # why there is no answer
 }
+MEASURES = ELIMINATED | motions.MEASURES
+MEASURES |= {"bodies": int, "dof": int, "failed_at": str}  # the last: why there is no answer
 USUAL = ["error", "digits", "fill", "flops", "failed_at"]
 REFERENCES = ("double_double", "certified")
 DISTRIBUTIONS = ("random", "given")
@@ -44,11 +46,18 @@ class Settings:
     random: bool  # states drawn at random, or each model's own
     seed: int
     ranges: tuple[str, ...]  # names, one column each
+    simulate: motions.Simulate | None = None  # where what an integrator takes is measured
 
     @property
     def runs(self) -> bool:
-        """Something is measured that takes an elimination."""
-        return bool({"error", "digits", "failed_at"} & set(self.measures))
+        """Something is measured that takes an elimination in numbers."""
+        wanted = {"error", "digits"} | ({"failed_at"} if self.simulate is None else set())
+        return bool(wanted & set(self.measures))
+
+    @property
+    def eliminates(self) -> bool:
+        """Something is measured that an elimination has."""
+        return self.simulate is None or bool(ELIMINATED.keys() & set(self.measures))
 
     @property
     def together(self) -> bool:
@@ -99,6 +108,7 @@ def read_config(path: Path) -> Config:
     measures = tuple(fields.names("measure", USUAL))
     reference = fields.one_of("reference", REFERENCES[0], REFERENCES)
     states = Fields(path, fields.take("states", {"distribution": "given"}), "states")
+    motion = fields.take("simulate", None)
     random = states.one_of("distribution", "random", DISTRIBUTIONS) == "random"
     number, seed = states.whole("number", 1, 1), states.whole("seed", 0, 0)
     states.done()
@@ -108,7 +118,13 @@ def read_config(path: Path) -> Config:
     for i, name in enumerate(measures):
         if name not in MEASURES:
             raise fields.wrong(f"measure[{i}]", name, f"one of {', '.join(MEASURES)}")
-    digests = tuple(_digest(fields, i, name) for i, name in enumerate(orders))
+    asked = simulate_of(fields, motion, measures)
+    for i, family in enumerate(found):
+        if asked is not None and family.frames != "given":
+            right = "'given': aligned frames are those of one state, and a motion has many"
+            raise fields.wrong(f"models[{i}].frames", family.frames, right)
+    alone = bool(ELIMINATED.keys() & set(measures)) or asked is None
+    digests = tuple(_digest(fields, i, name, alone) for i, name in enumerate(orders))
     for i, name in enumerate(formats):
         try:
             chosen = get_format(name)
@@ -118,7 +134,7 @@ def read_config(path: Path) -> Config:
             right = "a floating-point format of fixed precision, by its own name"
             raise fields.wrong(f"formats[{i}]", name, right)
     ranges = {name: values for family in found for name, values in family.holes}
-    settings = Settings(orders, formats, measures, reference, random, seed, tuple(ranges))
+    settings = Settings(orders, formats, measures, reference, random, seed, tuple(ranges), asked)
     for name in ranges:
         if settings.columns.count(name) > 1:
             raise PivotreeError(
@@ -137,8 +153,25 @@ def _kind(values: tuple[int | float | str, ...]) -> type:
     return float if any(isinstance(value, float) for value in values) else int
 
 
-def _digest(fields: Fields, i: int, name: str) -> str:
-    """What an order is: its name, and the content of its file where it has one."""
+def simulate_of(fields: Fields, table: Any, measures: tuple[str, ...]) -> motions.Simulate | None:
+    """How motions are integrated, where a column asks for it."""
+    if not motions.MEASURES.keys() & set(measures):
+        if table is not None:
+            known = ", ".join(motions.MEASURES)
+            raise fields.wrong("measure", list(measures), f"one of {known}, or no table [simulate]")
+        return None
+    return motions.simulate_of(Fields(fields.path, {} if table is None else table, "simulate"))
+
+
+def _digest(fields: Fields, i: int, text: str, alone: bool) -> str:
+    """What an order is: its name, and the content of its file where it has one.
+
+    Where motions alone are measured a dense method may follow, as in crbm+cholesky.
+    """
+    name, plus, dense = text.partition("+")
+    if plus and (alone or dense not in SOLVERS):
+        right = "an order alone; +cholesky, +lu or +gauss_jordan where motions alone are measured"
+        raise fields.wrong(f"orders[{i}]", text, right)
     try:
         function = orderings.get(name)
     except PivotreeError as error:
@@ -147,5 +180,5 @@ def _digest(fields: Fields, i: int, name: str) -> str:
         raise fields.wrong(f"orders[{i}]", name, "an order that solves for qdd")
     file = Path(name.rpartition(":")[0] if ".py:" in name else name)
     if file.suffix not in (".py", ".json"):
-        return name
-    return f"{name} {sha256(file.read_bytes()).hexdigest()}"
+        return text
+    return f"{text} {sha256(file.read_bytes()).hexdigest()}"

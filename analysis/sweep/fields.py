@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -50,6 +51,14 @@ class Fields:
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
             raise self.wrong(field, value, f"a whole number, {least} or more")
         return value
+
+    def positive(self, field: str, default: float) -> float:
+        """A number above 0."""
+        value = self.take(field, default)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not 0.0 < value < math.inf:
+            raise self.wrong(field, value, "a number above 0")
+        return float(value)
 
     def text(self, field: str, default: str | None = None) -> str:
         value = self.take(field, default)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,12 @@ from ..report.sample import Ranges, draw, ranges_of, system_at
 from .cases import Task
 from .config import Settings
 from .models import Model
+from .motions import moved
 from .tapes import Order, Tracer, tracer
 from .together import together
+
+if TYPE_CHECKING:
+    from ..simulation import Motion
 
 Row = tuple[Any, ...]
 
@@ -42,11 +46,19 @@ class Exact(Protocol):
 class Bench(NamedTuple):
     """A model ready to be measured in any state."""
 
+    model: Model
     system: System
     ranges: Ranges | None  # None where the state is the model's own
-    proof: Order  # of the reference: leaf to root
-    orders: dict[str, Order | str]  # or why the model rules it out
+    orders: dict[str, Order | str]  # or why the model rules it out; none where none is asked
     tracer: Tracer
+    motions: dict[tuple[str, str], Motion | str]  # kernels by order and format, as they are made
+
+    @property
+    def proof(self) -> Order:
+        """Of the reference: leaf to root."""
+        proof = self.orders["abm"]
+        assert isinstance(proof, Order)
+        return proof
 
 
 def measure(task: Task) -> list[Row]:
@@ -62,19 +74,40 @@ def measure(task: Task) -> list[Row]:
         for i in range(len(task.keys) // each)
         if any(keys := task.keys[i * each : (i + 1) * each])
     }
-    known: dict[int, list[dict[str, Any]]] = {}
-    if not isinstance(bench, str) and settings.together:
-        missing = np.array([[key is not None for key in keys] for keys in states.values()])
-        shape = (-1, len(settings.orders), len(settings.formats))
-        known = together(settings, bench, list(states), missing.reshape(shape))
-    rows: list[Row] = []
+    if isinstance(bench, str):
+        found = {number: [{"failed_at": bench}] * each for number in states}
+    else:
+        found = _found(settings, bench, states)
+    return [
+        row for number, keys in states.items() for row in _rows(task, number, keys, found[number])
+    ]
+
+
+def _found(
+    settings: Settings, bench: Bench, states: dict[int, tuple[str | None, ...]]
+) -> dict[int, list[dict[str, Any]]]:
+    """What is measured of each case, orders x formats, by number of the state."""
+    each = len(settings.orders) * len(settings.formats)
+    missing = np.array([[key is not None for key in keys] for keys in states.values()])
+    missing = missing.reshape(-1, len(settings.orders), len(settings.formats))
+    found: dict[int, list[dict[str, Any]]] = {}
+    if not settings.eliminates:
+        found = {number: [sizes(bench) for _ in range(each)] for number in states}
+    elif settings.together and bench.model.frames == "given":
+        found = together(settings, bench, list(states), missing)
     for number, keys in states.items():
-        if isinstance(bench, str):
-            found = [{"failed_at": bench}] * each
-        else:
-            found = known.get(number) or one(settings, bench, number, keys)
-        rows += _rows(task, number, keys, found)
-    return rows
+        if number not in found:
+            found[number] = one(settings, bench, number, keys)
+    if settings.simulate is not None:
+        for number, cases in moved(settings, bench, list(states), missing).items():
+            for own, case in zip(found[number], cases, strict=True):
+                failed = own.get("failed_at") or case.get("failed_at")
+                own |= case | {"failed_at": failed}
+    return found
+
+
+def sizes(bench: Bench) -> dict[str, Any]:
+    return {"bodies": bench.system.tree.n, "dof": int(bench.system.tree.offset[-1])}
 
 
 def _rows(task: Task, number: int, keys: tuple[str | None, ...], found: list[dict]) -> list[Row]:
@@ -84,7 +117,7 @@ def _rows(task: Task, number: int, keys: tuple[str | None, ...], found: list[dic
     for key, case, measured in zip(keys, cases, found, strict=True):
         if key is None:
             continue
-        head = (key, task.model.text, *map(values.get, settings.ranges), *case)
+        head = (key, task.model.label, *map(values.get, settings.ranges), *case)
         tail = (number, settings.seed, *map(measured.get, settings.measures))
         rows.append(head + tail)
     return rows
@@ -102,11 +135,14 @@ def bench_of(settings: Settings, model: Model) -> Bench:
         system.structure.require_tree("a sweep over random states, in which loops would be open,")
         ranges = ranges_of(system)
         system = build(tree, *draw(ranges, settings.seed, 0)[:2])
-    orders = tracer().orders(system, tuple(dict.fromkeys((*settings.orders, "abm"))))
-    proof = orders["abm"]
-    if isinstance(proof, str):
-        raise PivotreeError(proof)
-    return Bench(system, ranges, proof, orders, tracer())
+    orders: dict[str, Order | str] = {}
+    if settings.eliminates:
+        orders = tracer().orders(
+            model.written(system), tuple(dict.fromkeys((*settings.orders, "abm")))
+        )
+        if isinstance(refused := orders["abm"], str):
+            raise PivotreeError(refused)
+    return Bench(model, system, ranges, orders, tracer(), {})
 
 
 def one(
@@ -116,8 +152,9 @@ def one(
     system = bench.system
     if bench.ranges is not None:
         system = system_at(system, bench.ranges, settings.seed, number)
+    system = bench.model.written(system)
     proof = bench.tracer.fitting(bench.proof, "abm", system)
-    shared = _of_state(settings, system, proof)
+    shared = sizes(bench) | _of_state(settings, system, proof)
     exact: dict[str, Exact | str] = {}
     found: list[dict[str, Any]] = [{} for _ in keys]
     place = -1
@@ -168,8 +205,8 @@ def reference(kind: str, system: System, proof: Order, chosen: Format) -> Exact 
 
 
 def _of_state(settings: Settings, system: System, proof: Order) -> dict[str, Any]:
-    """What does not depend on the order nor on the format."""
-    found: dict[str, Any] = {"bodies": system.tree.n, "dof": int(system.tree.offset[-1])}
+    """Condition numbers, which depend neither on the order nor on the format."""
+    found: dict[str, Any] = {}
     if {"kappa", "kappa_inertia"} & set(settings.measures):
         try:
             condition = conditioning(system, proof.tape)

@@ -6,7 +6,7 @@ import math
 import pickle
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from hashlib import sha256
 from itertools import product
@@ -25,6 +25,7 @@ from .fields import Fields
 Value = int | float | str
 HOLE = re.compile(r"\{(\w*)\}")
 RANGE = "a list of values, or {from, to, step} or {from, to, count}, also with scale = 'log'"
+FRAMES = ("given", "aligned")
 MOST = 10_000_000  # values of a range
 
 
@@ -36,6 +37,16 @@ class Model:
     values: tuple[tuple[str, Value], ...]  # of the ranges that it takes
     digest: str  # of the content: the spec, or the file and how it is read
     pickled: bytes | None = None  # the tree of a file or a robot; None where the text says it all
+    frames: str = "given"  # or "aligned": every state in frames along the joint axes
+
+    @property
+    def label(self) -> str:
+        """What its rows call it."""
+        return self.text if self.frames == "given" else f"{self.text}, frames {self.frames}"
+
+    def written(self, system: kkt.System) -> kkt.System:
+        """A state in the frames that are asked for."""
+        return system if self.frames == "given" else kkt.aligned(system)
 
     def tree(self) -> nx.DiGraph:
         """Raises ModelError for parameters that make no tree."""
@@ -51,6 +62,7 @@ class Family:
     template: str
     holes: tuple[tuple[str, tuple[Value, ...]], ...]  # names in it, and their values
     file: Model | None = None  # where the entry is a file or a robot
+    frames: str = "given"
 
     def __len__(self) -> int:
         return math.prod(len(values) for _, values in self.holes)
@@ -67,7 +79,9 @@ class Family:
     def _member(self, given: tuple[tuple[str, Value], ...]) -> Model:
         written = {name: value if isinstance(value, str) else repr(value) for name, value in given}
         text = HOLE.sub(lambda hole: written[hole[1]], self.template)
-        return Model(text, given, sha256(f"spec {text}".encode()).hexdigest())
+        return _in_frames(
+            Model(text, given, sha256(f"spec {text}".encode()).hexdigest()), self.frames
+        )
 
     def ends(self) -> Iterable[Model]:
         """The first member and the last."""
@@ -94,8 +108,8 @@ def families(fields: Fields) -> tuple[Family, ...]:
     for i, family in enumerate(found):
         for model in family:
             if model.digest in seen:
-                raise fields.wrong(f"models[{i}]", model.text, "each model once")
-            seen[model.digest] = model.text
+                raise fields.wrong(f"models[{i}]", model.label, "each model once")
+            seen[model.digest] = model.label
     return found
 
 
@@ -105,6 +119,7 @@ def _family(
     options = Fields(fields.path, entry if isinstance(entry, dict) else {"model": entry}, place)
     text = options.text("model")
     floating, merge = options.yes("floating"), options.yes("merge_fixed")
+    frames = options.one_of("frames", "given", FRAMES)
     options.done()
     names = list(dict.fromkeys(HOLE.findall(text)))
     for name in names:
@@ -112,10 +127,11 @@ def _family(
             known = nearest(name, ranges) if ranges else "write a table [ranges]"
             raise PivotreeError(f"{fields.path}: {place} takes range {name!r}, not given; {known}")
     if not names and (text.startswith("robot:") or Path(text).suffix.lower() in (".urdf", ".json")):
-        return Family(text, (), _of_file(fields, place, text, floating, merge))
+        return Family(text, (), _in_frames(_of_file(fields, place, text, floating, merge), frames))
     if floating or merge:
-        raise fields.wrong(place, text, "a .urdf file or robot:NAME, or leave out its options")
-    family = Family(text, tuple((name, ranges[name]) for name in names))
+        right = "a .urdf file or robot:NAME, or leave out floating and merge_fixed"
+        raise fields.wrong(place, text, right)
+    family = Family(text, tuple((name, ranges[name]) for name in names), frames=frames)
     for model in family.ends():  # what a member between them lacks is told in its rows
         try:
             model.tree()
@@ -136,6 +152,13 @@ def _of_file(fields: Fields, place: str, text: str, floating: bool, merge: bool)
         raise PivotreeError(f"{fields.path}: {place}: {error}") from None
     how = f"file {text.startswith('robot:')} {floating} {merge} ".encode()
     return Model(text, (), sha256(how + content).hexdigest(), pickle.dumps(tree))
+
+
+def _in_frames(model: Model, frames: str) -> Model:
+    if frames == "given":
+        return model
+    digest = sha256(f"{frames} {model.digest}".encode()).hexdigest()
+    return replace(model, digest=digest, frames=frames)
 
 
 def _values(fields: Fields, name: str) -> tuple[Value, ...]:

@@ -1,0 +1,139 @@
+"""What an integrator takes: the columns of ``pivotree simulate``, many starts side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kkt import PivotreeError
+
+from .fields import Fields
+
+if TYPE_CHECKING:
+    from ..simulation import Motion
+    from .config import Settings
+    from .measure import Bench
+
+MEASURES: dict[str, type] = {
+    "evaluations": int,  # of the accelerations, by the integrator
+    "steps": int,  # accepted
+    "rejected": int,
+    "operations": int,  # of one evaluation in the kernel, sines and cosines as one each
+    "energy_drift": float,  # largest change of the energy, over the largest kinetic one
+}
+TOGETHER = 16  # starts that are integrated side by side
+STATES = ("float64", "float32")
+
+
+@dataclass(frozen=True)
+class Simulate:
+    """The options of ``pivotree simulate``."""
+
+    seconds: float
+    eps: float
+    integrator: str
+    step: float
+    steps: int
+    floor: float
+    state: str  # number type of the integrator
+
+
+def simulate_of(table: Fields) -> Simulate:
+    """The table [simulate]; what is missing is as on the command line."""
+    from ..simulation.run import INTEGRATORS
+
+    found = Simulate(
+        table.positive("seconds", 10.0), table.positive("eps", 1e-4),
+        table.one_of("integrator", "cash_karp", INTEGRATORS), table.positive("step", 0.01),
+        table.whole("steps", 10_000, 1), table.positive("floor", 0.1),
+        table.one_of("state", "float64", STATES),
+    )  # fmt: skip
+    table.done()
+    return found
+
+
+def moved(
+    settings: Settings, bench: Bench, numbers: Sequence[int], wanted: NDArray[np.bool_]
+) -> dict[int, list[dict[str, Any]]]:
+    """What the integrator takes of each case, orders x formats, by number of the state.
+
+    ``wanted`` (m, orders, formats) are the cases that are not done.  Random states give positions
+    and rates; a model's own state is at rest, but where a model file says otherwise.  Efforts are
+    those of a model file, or none.
+    """
+    each = [(order, format) for order in settings.orders for format in settings.formats]
+    found: dict[int, list[dict[str, Any]]] = {number: [{} for _ in each] for number in numbers}
+    for i, (order, format) in enumerate(each):
+        here = np.flatnonzero(wanted.reshape(len(numbers), -1)[:, i])
+        for at in range(0, len(here), TOGETHER):
+            chosen = [numbers[k] for k in here[at : at + TOGETHER]]
+            for number, case in zip(
+                chosen, _cases(settings, bench, order, format, chosen), strict=True
+            ):
+                found[number][i] = case
+    return found
+
+
+def _cases(
+    settings: Settings, bench: Bench, order: str, format: str, numbers: Sequence[int]
+) -> list[dict[str, Any]]:
+    from ..simulation.run import drift, method_of
+
+    asked = settings.simulate
+    assert asked is not None
+    motion = _motion(bench, order, format)
+    if isinstance(motion, str):
+        return [{"failed_at": motion} for _ in numbers]
+    method = method_of(
+        asked.integrator, motion, motion.graph, asked.eps, asked.step, asked.steps, asked.floor
+    )
+    try:
+        y = _starts(settings, bench, motion, numbers).astype(asked.state)
+        records = method(motion.rates, y, asked.seconds, motion.settle)
+    except PivotreeError as error:  # joints that an integrator cannot take
+        return [{"failed_at": " ".join(str(error).split())} for _ in numbers]
+    cases: list[dict[str, Any]] = []
+    for record in records:
+        case: dict[str, Any] = {"operations": motion.operations, "failed_at": record.failed}
+        if record.failed is None:
+            case |= {"evaluations": record.evaluations, "steps": record.accepted}
+            case["rejected"] = record.rejected
+            if "energy_drift" in settings.measures:
+                case["energy_drift"] = drift(motion, record)
+        cases.append(case)
+    return cases
+
+
+def _starts(
+    settings: Settings, bench: Bench, motion: Motion, numbers: Sequence[int]
+) -> NDArray[np.float64]:
+    """(m, nx + N)"""
+    from ..report.sample import draw
+
+    if bench.ranges is None:
+        return np.array([motion.start() for _ in numbers])
+    drawn = [draw(bench.ranges, settings.seed, number)[:2] for number in numbers]
+    return np.array([motion.start(q, qd) for q, qd in drawn])
+
+
+def _motion(bench: Bench, order: str, format: str) -> Motion | str:
+    """The kernel of a case, compiled once, or why there is none."""
+    from ..simulation import Motion
+    from ..simulation.run import order_of
+
+    key = order, format
+    if key not in bench.motions:
+        tree = bench.system.graph.copy()
+        if bench.ranges is not None or not bench.model.text.endswith(".json"):
+            for name in ("qd", "tau"):
+                tree.graph.pop(name, None)
+        try:
+            function, solver = order_of(order)
+            bench.motions[key] = Motion.of(tree, function, format, solver=solver)
+        except PivotreeError as error:
+            bench.motions[key] = " ".join(str(error).split())
+    return bench.motions[key]
