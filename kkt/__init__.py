@@ -12,6 +12,7 @@ from .elimination.array_plans import leaf_to_root, plan_from_arrays
 from .elimination.certify import Certified, certify
 from .elimination.column_counts import ColumnCounts, column_counts
 from .elimination.conditioning import Conditioning, conditioning
+from .elimination.dissection import nested_dissection
 from .elimination.eliminate import eliminate, joint_space_inertia
 from .elimination.large import LargeSolution, solve_large
 from .elimination.pivots import PivotSequence, Rules, plan
@@ -115,6 +116,7 @@ __all__ = [
     "joint_space_inertia",
     "leaf_to_root",
     "load",
+    "nested_dissection",
     "new_tree",
     "plan",
     "plan_from_arrays",

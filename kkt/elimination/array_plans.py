@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..blocks import FC, FJ, OF_BODIES, PDD, QDD, F, Structure
+from ..blocks import FC, FJ, PDD, QDD, F, Structure
 from ..errors import OrderError
 from ..tree_kernels import breadth_first, children_first
-from .pivots import PRIORITY, BlockGraph, PivotSequence, Plan, Rules, check_complete
-from .symbolic_kernels import arrange
+from .pivots import PivotSequence, Plan, Rules, plan_of
 
 
 def plan_from_arrays(
@@ -42,31 +41,8 @@ def plan_from_arrays(
         )
     if (np.diff(groups) < 0).any():
         raise OrderError(f"order {name!r}: groups must ascend")
-    graph = BlockGraph(structure, bool((kinds >= FJ).any()))
-    blocks = kinds.astype(np.int64) * structure.n + bodies
-    blocks, groups = _inside_groups(blocks, groups, graph)
-    paired = np.zeros(len(blocks), dtype=np.bool_)
-    paired[:-1] = (graph.partner[blocks[:-1]] == blocks[1:]) & (groups[:-1] == groups[1:])
-    check_complete(blocks, groups, graph, name)
-    return Plan(PivotSequence((), name, rules=rules or Rules()), graph, blocks, groups, paired)
-
-
-def _inside_groups(
-    blocks: NDArray[np.int64], groups: NDArray, graph: BlockGraph
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Blocks in the order of elimination, pairs first in every group; groups from 0."""
-    present = (graph.size[blocks] > 0) | (graph.kind[blocks] == F)  # an absent f is an error, kept
-    blocks, groups = blocks[present], groups[present]
-    groups = np.cumsum(np.diff(groups, prepend=groups[:1]) != 0)
-    first = np.repeat(np.array([True, False, False, True, False, False]), structure_sizes(graph))
-    rank = np.repeat(np.array(PRIORITY), structure_sizes(graph))
-    arrange(blocks, groups, graph.partner, rank, first)
-    return blocks, groups
-
-
-def structure_sizes(graph: BlockGraph) -> list[int]:
-    """Blocks of each kind in the numbering of a graph."""
-    return [graph.structure.n] * OF_BODIES + [len(graph.structure.ties)]
+    sequence = PivotSequence((), name, rules=rules or Rules())
+    return plan_of(sequence, structure, kinds, bodies, groups, bool((kinds >= FJ).any()))
 
 
 def leaf_to_root(structure: Structure) -> Plan:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..blocks import FC, FJ, KINDS, LAM, OF_BODIES, PDD, QDD, Block, F, Structure
 from ..errors import OrderError, PivotreeError
+from .symbolic_kernels import arrange
 
 # Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
 PRIORITY = (0, 3, 1, 1, 2, 4)  # of pdd, qdd, f, fJ, fC, lam
@@ -223,23 +224,57 @@ def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Struct
     """
     sequence = as_sequence(order, structure)
     structure = structure.with_links(sequence.links)
-    numbers = _numbers(sequence, structure)
-    split = any(kind in (FJ, FC) for group in numbers for kind, _ in group)
+    kinds, members, groups = _arrays(sequence, structure)
+    split = bool(((kinds == FJ) | (kinds == FC)).any())
     if split and sequence.links == "stretched":
         raise OrderError(f"order {sequence.name!r}: stretched links have no fJ and fC; use f")
-    numbers += _left_to_the_end(numbers, structure)
+    left = np.setdiff1d(np.arange(len(structure.ties)), members[kinds == LAM])
+    after = groups[-1:].sum() + 1
+    kinds = np.concatenate([kinds, np.full(len(left), LAM)])
+    members = np.concatenate([members, left])
+    groups = np.concatenate([groups, after + np.arange(len(left))])
+    return plan_of(sequence, structure, kinds, members, groups, split)
+
+
+def plan_of(
+    sequence: PivotSequence,
+    structure: Structure,
+    kinds: NDArray,
+    members: NDArray,
+    groups: NDArray,
+    split: bool,
+) -> Plan:
+    """The plan of blocks given by kind and number of the body (or constraint); groups ascend."""
     graph = BlockGraph(structure, split)
-    blocks, group, paired = _inside_brackets(numbers, graph, sequence.name)
-    check_complete(blocks, group, graph, sequence.name)
-    return Plan(sequence, graph, blocks, group, paired)
+    blocks = kinds.astype(np.int64) * structure.n + members
+    present = (graph.size[blocks] > 0) | (kinds == F)  # an absent f is an error, kept
+    blocks, groups = blocks[present], groups[present]
+    groups = np.cumsum(np.diff(groups, prepend=groups[:1]) != 0)
+    rank, first = np.array(PRIORITY)[graph.kind], np.isin(graph.kind, (PDD, FJ))
+    arrange(blocks, groups, graph.partner, rank, first)
+    paired = np.zeros(len(blocks), dtype=np.bool_)
+    paired[:-1] = (graph.partner[blocks[:-1]] == blocks[1:]) & (groups[:-1] == groups[1:])
+    check_complete(blocks, groups, graph, sequence.name)
+    return Plan(sequence, graph, blocks, groups, paired)
 
 
-def _left_to_the_end(
-    numbers: list[list[tuple[int, int]]], structure: Structure
-) -> list[list[tuple[int, int]]]:
-    """A group for each constraint whose multipliers a sequence does not name."""
-    named = {c for group in numbers for kind, c in group if kind == LAM}
-    return [[(LAM, c)] for c in range(len(structure.ties)) if c not in named]
+def _arrays(
+    sequence: PivotSequence, structure: Structure
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Kind, number of the body, and group of every block that a sequence names."""
+    kind_of, index = {kind: i for i, kind in enumerate(KINDS[:LAM])}, structure.index
+    try:  # a million bodies' blocks in seconds; what is not of this form is read one by one
+        blocks = [block for group in sequence.groups for block in group]
+        kinds = [kind_of[kind] for kind, _ in blocks]
+        members = [index[body] for _, body in blocks]
+        lengths = [len(group) for group in sequence.groups]
+    except (TypeError, ValueError, KeyError):
+        numbers = _numbers(sequence, structure)
+        kinds = [kind for group in numbers for kind, _ in group]
+        members = [k for group in numbers for _, k in group]
+        lengths = [len(group) for group in numbers]
+    groups = np.repeat(np.arange(len(lengths)), lengths)
+    return np.array(kinds, dtype=np.int64), np.array(members, dtype=np.int64), groups
 
 
 def as_sequence(order: Any, structure: Structure) -> PivotSequence:
@@ -344,50 +379,6 @@ def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> st
     hint = f"; nearest: {', '.join(near)}" if near else ""
     what = "loop" if kind == "lam" else "body"
     return f"order {name!r}: step {step} names the unknown {what} {body!r}{hint}"
-
-
-def _inside_brackets(
-    numbers: list[list[tuple[int, int]]], graph: BlockGraph, name: str
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Blocks one after another, pairs first in every bracket; blocks of size 0 are dropped."""
-    n = graph.structure.n
-    size, partner, kinds = graph.size.tolist(), graph.partner.tolist(), graph.kind.tolist()
-    blocks: list[int] = []
-    group: list[int] = []
-    paired: list[bool] = []
-    g = 0
-    for members in numbers:
-        here = [kind * n + k for kind, k in members]
-        here = [b for b in here if size[b] or kinds[b] == F]  # an absent f is an error, kept
-        if not here:
-            continue
-        inside = set(here)
-        if len(inside) < len(here):
-            twice = next(b for b in here if here.count(b) > 1)
-            raise OrderError(_named_twice(graph.block(twice), g + 1, name))
-        pairs = []
-        single = []
-        for b in here:
-            mate = partner[b]
-            if mate in inside and size[mate] and size[b]:
-                if b < mate:
-                    # the block that may be zero on its diagonal comes second
-                    pairs.append((b, mate) if kinds[b] == PDD else (mate, b))
-            else:
-                single.append(b)
-        single.sort(key=lambda b: PRIORITY[kinds[b]])
-        for x, z in pairs:
-            blocks += (x, z)
-            paired += (True, False)
-        blocks += single
-        paired += [False] * len(single)
-        group += [g] * (2 * len(pairs) + len(single))
-        g += 1
-    return (
-        np.array(blocks, dtype=np.int64),
-        np.array(group, dtype=np.int64),
-        np.array(paired, dtype=np.bool_),
-    )
 
 
 def _named_twice(block: Block, step: int, name: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import FC, FJ, LAM, PDD, QDD, Block, F
-from ..errors import OrderError
+from ..errors import OrderError, SizeError
 from . import symbolic_kernels as kernels
 from .pivots import Plan
 
@@ -116,8 +116,12 @@ class SymbolicFactor:
         return kernels.postorder(self.parent)
 
 
-def symbolic(plan: Plan) -> SymbolicFactor:
-    """Eliminate on structure.  Raises OrderError where a pivot is structurally zero."""
+def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
+    """Eliminate on structure.
+
+    Raises OrderError where a pivot is structurally zero, and SizeError as soon as the factor has
+    more than ``most`` off-diagonal blocks.
+    """
     graph = plan.graph
     count = len(plan.blocks)
     where = np.full(graph.count, -1, dtype=np.int64)
@@ -125,8 +129,15 @@ def symbolic(plan: Plan) -> SymbolicFactor:
     pointer, later = kernels.adjacency(where, graph.edges[0], graph.edges[1], count)
     diagonal = graph.diagonal[plan.blocks]
     pivot, parent, column_pointer, column_index, zero = kernels.eliminate(
-        pointer, later, diagonal, plan.paired
+        pointer, later, diagonal, plan.paired, 1 << 62 if most is None else most
     )
+    if most is not None and len(column_index) > most:
+        reached = int(np.argmax(column_pointer))
+        raise SizeError(
+            f"order {plan.sequence.name!r}: its factor has more than {most:,} blocks on this tree, "
+            f"reached at block {reached:,} of {count:,} in the order of elimination; use an order "
+            "with less fill, such as abm"
+        )
     refuse(plan, zero)
     kernels.sort_columns(column_pointer, column_index)
     return SymbolicFactor(plan, pivot, parent, column_pointer, column_index, len(later))

@@ -67,8 +67,11 @@ def sort_columns(pointer, index):  # pragma: no cover
 
 
 @njit(cache=True)
-def eliminate(pointer, later, diagonal, paired):  # pragma: no cover
-    """Eliminate on structure; extra edges wait in linked lists at their earlier end."""
+def eliminate(pointer, later, diagonal, paired, most=1 << 62):  # pragma: no cover
+    """Eliminate on structure; extra edges wait in linked lists at their earlier end.
+
+    Stops after the pivot that brings the factor to more than ``most`` blocks.
+    """
     count = len(pointer) - 1
     diagonal = diagonal.copy()
     pivot = np.zeros(count, dtype=np.int8)
@@ -83,7 +86,7 @@ def eliminate(pointer, later, diagonal, paired):  # pragma: no cover
     mark = np.full(count, -1, dtype=np.int64)
     filled = 0
     t = 0
-    while t < count:
+    while t < count and filled <= most:
         room = pointer[min(t + 2, count)] - pointer[t] + waits[t] + waits[t + 1]
         out = _grow(out, filled + room)
         start = filled

@@ -1,0 +1,197 @@
+"""Numeric factor and solution of (4) in any order, in float64, on arrays: no tape, no record.
+
+The symbolic factor says which blocks every block meets later; each gets a panel of that width, so
+that storage is the factor itself (:mod:`.numeric_storage`).  Updates go to the panels of later
+blocks as they are made; the matrix's own entry is added when a block's group opens, last.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import OrderError, SingularError, SizeError
+from ..system import System
+from . import numeric_kernels as kernels
+from .large import LargeSolution
+from .numeric_storage import Layout, Matrix, Scratch, Storage, enter_all, split_forces
+from .pivots import Plan, plan
+from .schedule import Schedule, schedule
+from .symbolic import SINGLE, SymbolicFactor, symbolic
+
+MOST_BYTES = 8e9  # a larger factor is refused
+MOST_BLOCKS = 50_000_000  # so is one of more blocks
+
+
+def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolution:
+    """Factor and solve (4) in an order or a plan; see :func:`kkt.solve_large`."""
+    if threads < 1:
+        raise OrderError(f"threads {threads}: use 1 or more")
+    chosen = _plan(system, order)
+    factor = symbolic(chosen, most=MOST_BLOCKS)
+    split = schedule(factor)
+    layout, matrix = _layout(factor, split), _matrix(system, factor)
+    storage = _storage(layout, factor)
+    delayed = chosen.sequence.rules.assembly == "multifrontal"
+    if not delayed:
+        enter_all(layout, storage, matrix)
+    failed = _run(layout, storage, matrix, split, delayed, threads)
+    if failed >= 0:
+        raise SingularError(_singular(factor, failed))
+    return _solution(system, factor, layout, storage, matrix)
+
+
+def _plan(system: System, order: Any) -> Plan:
+    system.structure.require_tree("solve_large")
+    if isinstance(order, str):
+        raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
+    chosen = order if isinstance(order, Plan) else plan(order, system.structure)
+    name, rules, own = chosen.sequence.name, chosen.sequence.rules, chosen.graph.structure
+    other = [
+        f"{switch} {value!r}"
+        for switch, value in vars(rules).items()
+        if value in ("unassembled", "projected", "joseph", "orthogonal")
+    ]
+    if own.carrier is not None:
+        other.append("links 'stretched'")
+    if other:
+        raise OrderError(
+            f"order {name!r}: has {other[0]}, whose numbers are not those of equation (4) itself; "
+            "kkt.eliminate runs it"
+        )
+    same = system.structure if own.copy_of is None else system.structure.split_links()
+    if not (np.array_equal(own.parent, same.parent) and np.array_equal(own.dof, same.dof)):
+        raise OrderError(f"order {name!r}: is a plan of another tree; make it of this structure")
+    return chosen
+
+
+def _layout(factor: SymbolicFactor, split: Schedule) -> Layout:
+    """Places of all panels; raises SizeError where they would not fit."""
+    chosen, size = factor.plan, factor.size
+    graph, rules = chosen.graph, chosen.sequence.rules
+    first = np.concatenate([[0], np.cumsum(size)])
+    columns = np.concatenate([[0], np.cumsum(size[factor.column_index])])
+    start = columns[:-1] - np.repeat(columns[factor.column_pointer[:-1]], factor.counts)
+    panel = np.concatenate([[0], np.cumsum(size * (size + factor._widths))])
+    pivots = np.add.reduceat(factor.pivot < 2, split.first[:-1])
+    whole = rules.couple == "inverse" and rules.assembly == "multifrontal"
+    singles = np.minimum.reduceat(factor.pivot, split.first[:-1]) == SINGLE
+    alone = np.maximum.reduceat(factor.pivot, split.first[:-1]) == SINGLE
+    bracket = whole & (pivots > 1) & ~(singles & alone)
+    own = np.diff(first[split.first])
+    inner = np.concatenate([[0], np.cumsum(np.where(bracket, own * own, 0))])
+    borders = np.concatenate([[0], np.cumsum(size[split.outside])])[split.border]
+    width = np.diff(borders)
+    left = np.concatenate([[0], np.cumsum(width * width + width)])
+    room = 8.0 * (panel[-1] + inner[-1] + left[-1] + 4 * first[-1] + 2 * len(start))
+    if room > MOST_BYTES:
+        raise SizeError(
+            f"order {chosen.sequence.name!r}: its factor takes {room / 1e9:.1g} GB "
+            f"({factor.fill_blocks} blocks of fill), more than {MOST_BYTES / 1e9:.1g} GB; "
+            "use an order with less fill, such as abm"
+        )
+    return Layout(
+        graph.kind[chosen.blocks], graph.member[chosen.blocks], size, first, factor.pivot,
+        factor.column_pointer, factor.column_index, start, factor._widths, panel,
+        split.first, bracket, inner, split.task[chosen.group], split.border, split.outside, left,
+    )  # fmt: skip
+
+
+def _storage(layout: Layout, factor: SymbolicFactor) -> Storage:
+    unknowns = int(layout.first[-1])
+    sizes = (layout.panel[-1], layout.inner[-1], unknowns, unknowns, layout.left[-1])
+    return Storage(*(np.zeros(int(size)) for size in sizes))
+
+
+def _scratch(layout: Layout) -> Scratch:
+    """Room for the largest unit of elimination."""
+    own = np.diff(layout.first[layout.group])
+    inside = int(np.max(own[layout.bracket], initial=0))
+    two = layout.width + np.append(layout.width[1:], 0)  # of a pair's two blocks
+    wide = int(np.max(two, initial=0))
+    if layout.bracket.any():
+        groups = np.add.reduceat(layout.width, layout.group[:-1])
+        wide = max(wide, int(np.max(groups[layout.bracket])))
+    wide = min(wide, int(layout.first[-1]))
+    rows, blocks = max(12, inside), len(layout.size)
+    many = min(wide, blocks) + 2
+    return Scratch(
+        P=np.empty((rows, wide)), Q=np.empty((rows, wide)), h=np.empty(rows),
+        B=np.empty((inside, inside)), inverse=np.empty((inside, inside)), z=np.empty(rows),
+        D=np.empty((6, 6)), row=np.empty(wide), outside=np.empty(many, dtype=np.int64),
+        at=np.empty(many, dtype=np.int64), where=np.empty(many, dtype=np.int64),
+        active=np.empty(rows, dtype=np.int64), mark=np.full(blocks, -1),
+        local=np.empty(blocks, dtype=np.int64),
+    )  # fmt: skip
+
+
+def _matrix(system: System, factor: SymbolicFactor) -> Matrix:
+    """The blocks of (4); where bodies are split into pieces, those of the pieces."""
+    tree, e, structure = system.tree, system.entries, factor.plan.graph.structure
+    parent, offset, a, b, M, Phi = tree.parent, tree.offset, e.a, e.b, e.M, e.Phi
+    if structure.copy_of is not None and structure.pieces is not None:
+        of, more = structure.copy_of, structure.n - tree.n
+        parent = structure.parent
+        offset = np.concatenate([offset, np.full(more, offset[-1])])
+        M, b = M[of] / structure.pieces[:, None, None], b[of] / structure.pieces[:, None]
+        Phi = np.concatenate([Phi, np.broadcast_to(np.eye(6), (more, 6, 6))])
+        a = np.concatenate([a, np.zeros((more, 6))])
+    basis = np.empty((structure.n if factor.plan.graph.split else 0, 6, 6))
+    moved = np.empty_like(basis)
+    split_forces(offset, e.S, Phi, basis, moved)
+    return Matrix(parent, offset, M, Phi, e.S, a, b, e.tau, basis, moved)
+
+
+def _run(
+    layout: Layout, to: Storage, matrix: Matrix, split: Schedule, delayed: bool, threads: int
+) -> int:
+    """Subtrees side by side, then the top; back in reverse."""
+
+    def forward(groups: NDArray) -> int:
+        return kernels.eliminate(layout, to, matrix, _scratch(layout), groups, delayed)
+
+    def back(groups: NDArray) -> None:
+        kernels.back(layout, to, _scratch(layout), groups)
+
+    with ThreadPoolExecutor(threads) as pool:
+        failed = list((pool.map if threads > 1 else map)(forward, split.bins))
+        for task in range(split.tasks):
+            kernels.gather_border(layout, to, task)
+        failed.append(forward(split.top))
+        back(split.top)
+        list((pool.map if threads > 1 else map)(back, split.bins))
+    return min((t for t in failed if t >= 0), default=-1)
+
+
+def _solution(
+    system: System, factor: SymbolicFactor, layout: Layout, to: Storage, matrix: Matrix
+) -> LargeSolution:
+    """Unknowns by body; split forces are put together again."""
+    graph, n, N = factor.plan.graph, system.tree.n, int(system.tree.offset[-1])
+    blocks = factor.plan.blocks
+    place = np.zeros(graph.count, dtype=np.int64)
+    place[blocks] = layout.first[:-1]
+    m, six = graph.structure.n, np.arange(6)
+    pdd = to.x[place[:n, None] + six]
+    dof, offset = system.tree.dof, system.tree.offset
+    within = np.arange(N) - np.repeat(offset[:-1], dof)
+    qdd = to.x[np.repeat(place[m : m + n], dof) + within]
+    if not graph.split:
+        return LargeSolution(system, qdd, pdd, to.x[place[2 * m : 2 * m + n, None] + six])
+    along = six < dof[:, None]
+    start_J, start_C = place[3 * m : 3 * m + n, None], place[4 * m : 4 * m + n, None] - dof[:, None]
+    parts = to.x[np.where(along, start_J, start_C) + six]
+    return LargeSolution(system, qdd, pdd, np.einsum("kij,kj->ki", matrix.basis[:n], parts))
+
+
+def _singular(factor: SymbolicFactor, position: int) -> str:
+    chosen = factor.plan
+    block = chosen.graph.block(int(chosen.blocks[position]))
+    return (
+        f"order {chosen.sequence.name!r}: pivot {block} at step {chosen.group[position] + 1} is "
+        "zero or not a number for these numbers; give the massless links an inertia, or use an "
+        "order that pairs pdd with f, such as abm"
+    )

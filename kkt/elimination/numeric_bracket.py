@@ -1,0 +1,282 @@
+"""A bracket of the numeric factor: its own inverse first, then the couplings, the update last.
+
+The three steps are those of :mod:`.bracket`, on one dense array of the group's scalars.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .numeric_pivots import copy_row, factor, hand_on, lay_out, right_hand_side, solve
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def bracket(of, to, with_, mine, g):  # pragma: no cover
+    """Eliminate group g; returns its first block without a pivot, or the number of all blocks."""
+    t0, t1 = of.group[g], of.group[g + 1]
+    base = of.first[t0]
+    n, here = of.first[t1] - base, of.inner[g]
+    B, N, z = with_.B, with_.inverse, with_.z
+    _own_block(of, to, B, t0, t1)
+    failed, t = len(of.size), t0
+    while t < t1:
+        two = of.pivot[t] == 1
+        first, size = of.first[t] - base, of.size[t]
+        last = first + size * (1 + two)
+        coupled = _meet(B, N, first, last)
+        for i in range(first, last):
+            z[i] = to.y[base + i]
+            for j in range(first):
+                if B[i, j] != 0.0:
+                    z[i] -= B[i, j] * z[j]
+        if two:
+            _invert_pair(B, N, z, first, size, coupled)
+        elif not _invert(B, N, z, with_.D, first, size, coupled):
+            failed = min(failed, t)
+        if coupled:
+            for i in range(first):
+                for j in range(first, last):
+                    z[i] -= B[i, j] * z[j]
+        t += 1 + two
+    for i in range(n):
+        for j in range(n):
+            to.brackets[here + i * n + j] = B[i, j]
+    _hand_on(of, to, with_, mine, t0, t1, g)
+    return failed
+
+
+@njit(cache=True, nogil=True)
+def _own_block(of, to, B, t0, t1):  # pragma: no cover
+    """The group's square block, both triangles."""
+    base = of.first[t0]
+    n = of.first[t1] - base
+    for i in range(n):
+        for j in range(n):
+            B[i, j] = 0.0
+    for t in range(t0, t1):
+        row, size = of.first[t] - base, of.size[t]
+        for r in range(size):
+            for c in range(r, size):
+                value = to.panels[of.panel[t] + r * size + c]
+                B[row + r, row + c] = B[row + c, row + r] = value
+            for e in range(of.pointer[t], of.pointer[t + 1]):
+                if of.later[e] >= t1:
+                    break
+                column = of.first[of.later[e]] - base
+                copy_row(of, to, t, e, r, B, row + r, column)
+                for c in range(column, column + of.size[of.later[e]]):
+                    B[c, row + r] = B[row + r, c]
+
+
+@njit(cache=True, nogil=True)
+def _meet(B, N, first, last):  # pragma: no cover
+    """W = (inverse so far) E* above the pivot, and the pivot's own block less E W."""
+    coupled = False
+    for b in range(first, last):
+        for i in range(first):
+            B[i, b] = 0.0
+        for j in range(first):
+            e = B[b, j]
+            if e != 0.0:
+                coupled = True
+                for i in range(first):
+                    B[i, b] += N[i, j] * e
+    if coupled:
+        for b in range(first, last):
+            for c in range(b, last):
+                total = 0.0
+                for j in range(first):
+                    if B[b, j] != 0.0:
+                        total += B[b, j] * B[j, c]
+                B[b, c] -= total
+                B[c, b] = B[b, c]
+    return coupled
+
+
+@njit(cache=True, nogil=True)
+def _invert_pair(B, N, z, first, size, coupled):  # pragma: no cover
+    """Border the inverse by that of [[X, 1], [1, 0]]; z becomes the pair's part of B^-1 y."""
+    x, last = first + size, first + 2 * size
+    for i in range(first, last):
+        for j in range(last):
+            N[i, j] = N[j, i] = 0.0
+    for i in range(size):
+        N[first + i, x + i] = N[x + i, first + i] = 1.0
+        for j in range(size):
+            N[x + i, x + j] = -B[first + i, first + j]
+    if coupled:  # solved = A^-1 W*: rows x take W_z*, rows z take W_x* - X W_z*
+        for j in range(first):
+            for r in range(size):
+                total = 0.0
+                for c in range(size):
+                    total += B[first + r, first + c] * B[j, x + c]
+                N[first + r, j] = B[j, x + r]
+                N[x + r, j] = B[j, first + r] - total
+        for i in range(first):
+            for j in range(i, first):
+                total = 0.0
+                for r in range(first, last):
+                    total += B[i, r] * N[r, j]
+                N[i, j] += total
+                N[j, i] = N[i, j]
+        for j in range(first):
+            for r in range(first, last):
+                N[r, j] = -N[r, j]
+                N[j, r] = N[r, j]
+    for r in range(size):  # z becomes [z_z, z_x - X z_z]
+        for c in range(size):
+            z[first + r] -= B[first + r, first + c] * z[x + c]
+    for r in range(size):
+        z[first + r], z[x + r] = z[x + r], z[first + r]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _invert(B, N, z, D, first, size, coupled):  # pragma: no cover
+    """Border the inverse by that of a square block; z becomes its part of B^-1 y."""
+    last = first + size
+    for i in range(size):
+        for j in range(size):
+            D[i, j] = B[first + i, first + j]
+    good = factor(D, size)
+    solve(D, size, z, first)
+    for i in range(size):
+        for j in range(size):
+            B[first + i, first + j] = D[i, j]
+    for i in range(first, last):
+        for j in range(last):
+            N[i, j] = N[j, i] = 1.0 if i == j else 0.0
+    if coupled:
+        for j in range(first):  # rows of the pivot: L^-1 W*, then its update, then A^-1 W*
+            for r in range(size):
+                N[first + r, j] = B[j, first + r]
+            for k in range(size):
+                scaled = N[first + k, j] / D[k, k]
+                for r in range(k + 1, size):
+                    N[first + r, j] -= D[r, k] * scaled
+        for k in range(size):
+            for i in range(first):
+                value = N[first + k, i]
+                for j in range(i, first):
+                    N[i, j] += (value * N[first + k, j]) / D[k, k]
+        for i in range(first):
+            for j in range(i):
+                N[i, j] = N[j, i]
+        for j in range(first):
+            for k in range(size - 1, -1, -1):
+                for r in range(k + 1, size):
+                    N[first + k, j] -= D[r, k] * N[first + r, j]
+                N[first + k, j] /= D[k, k]
+            for r in range(first, last):
+                N[r, j] = -N[r, j]
+                N[j, r] = N[r, j]
+    for j in range(first, last):
+        for k in range(size - 1):
+            scaled = N[first + k, j] / D[k, k]
+            for r in range(k + 1, size):
+                N[first + r, j] -= D[r, k] * scaled
+        for k in range(size - 1, -1, -1):
+            for r in range(k + 1, size):
+                N[first + k, j] -= D[r, k] * N[first + r, j]
+            N[first + k, j] /= D[k, k]
+    return good
+
+
+@njit(cache=True, nogil=True)
+def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
+    """X = N C for rows that are coupled to the outside; update C* X, right-hand side C* z."""
+    P, Q, h, N, at, mark = with_.P, with_.Q, with_.h, with_.inverse, with_.at, with_.mark
+    outside, base, count = with_.outside, of.first[t0], 0
+    for t in range(t0, t1):
+        for e in range(of.pointer[t], of.pointer[t + 1]):
+            j = of.later[e]
+            if j >= t1 and mark[j] != g:
+                mark[j] = g
+                outside[count] = j
+                count += 1
+    if not count:
+        return
+    _ascend(outside, count)
+    lay_out(of, with_, count)
+    rows, active = 0, with_.active
+    for t in range(t0, t1):
+        last = of.pointer[t + 1] - 1
+        if last < of.pointer[t] or of.later[last] < t1:  # columns ascend
+            continue
+        for r in range(of.size[t]):
+            active[rows] = of.first[t] - base + r
+            h[rows] = with_.z[active[rows]]
+            for c in range(at[count]):
+                P[rows, c] = 0.0
+            a = 0
+            for e in range(of.pointer[t], of.pointer[t + 1]):
+                j = of.later[e]
+                if j >= t1:
+                    while outside[a] < j:
+                        a += 1
+                    copy_row(of, to, t, e, r, P, rows, at[a])
+            rows += 1
+    for i in range(rows):
+        for c in range(at[count]):
+            Q[i, c] = 0.0
+        for j in range(rows):
+            value = N[active[i], active[j]]
+            if value != 0.0:
+                for c in range(at[count]):
+                    Q[i, c] += value * P[j, c]
+    hand_on(of, to, with_, mine, count, rows, True)
+
+
+@njit(cache=True, nogil=True)
+def _ascend(values, count):  # pragma: no cover
+    """Sort the first of the values, in place."""
+    if count > 32:
+        values[:count] = np.sort(values[:count])
+        return
+    for i in range(1, count):
+        value, j = values[i], i
+        while j > 0 and values[j - 1] > value:
+            values[j] = values[j - 1]
+            j -= 1
+        values[j] = value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def back_bracket(of, to, with_, g):  # pragma: no cover
+    """x = B^-1 (y - C x_outside), pivot by pivot: s = A^-1 (right - W* right before), x -= W s."""
+    t0, t1, here = of.group[g], of.group[g + 1], of.inner[g]
+    base, right, now, D = of.first[t0], with_.h, with_.z, with_.D
+    n = of.first[t1] - base
+    B = to.brackets[here : here + n * n].reshape(n, n)
+    for t in range(t0, t1):
+        right_hand_side(of, to, t, t1)
+    for i in range(n):
+        right[i] = to.x[base + i]
+    t = t0
+    while t < t1:
+        two = of.pivot[t] == 1
+        first, size = of.first[t] - base, of.size[t]
+        last = first + size * (1 + two)
+        for i in range(first, last):
+            total = 0.0
+            for j in range(first):
+                total += B[j, i] * right[j]
+            now[i] = right[i] - total
+        if two:
+            z = first + size
+            for r in range(size):
+                for c in range(size):
+                    now[first + r] -= B[first + r, first + c] * now[z + c]
+            for r in range(size):
+                now[first + r], now[z + r] = now[z + r], now[first + r]
+        else:
+            for i in range(size):
+                for j in range(size):
+                    D[i, j] = B[first + i, first + j]
+            solve(D, size, now, first)
+        for i in range(first):
+            for j in range(first, last):
+                now[i] -= B[i, j] * now[j]
+        t += 1 + two
+    for i in range(n):
+        to.x[base + i] = now[i]

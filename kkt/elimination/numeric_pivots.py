@@ -1,0 +1,240 @@
+"""Single blocks and pairs of the numeric factor, and what each pivot hands on.
+
+A single block, a pair or a bracket (:mod:`.numeric_bracket`) brings its part to one form: with the
+columns of the outside blocks side by side,
+
+    update = P* Q, right-hand side P* h,
+
+which :func:`hand_on` subtracts from the panels of the outside blocks.  Sums ascend, without fused
+multiply-add; zeros of P (half of Phi) are skipped.  Arguments: ``of`` Layout, ``to`` Storage,
+``with_`` Scratch, ``mine`` the subtree at work or -1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def factor(D, n):  # pragma: no cover
+    """L D L* in place, updates (c c*)/d; unscaled columns below d.  False where a d is no pivot."""
+    good = True
+    for k in range(n):
+        good &= D[k, k] != 0.0 and np.isfinite(D[k, k])
+        for i in range(k + 1, n):
+            for j in range(k + 1, i + 1):
+                D[i, j] -= (D[i, k] * D[j, k]) / D[k, k]
+    return good
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def solve(D, n, x, at):  # pragma: no cover
+    """x[at : at + n] becomes D^-1 x."""
+    for j in range(n - 1):
+        scaled = x[at + j] / D[j, j]
+        for i in range(j + 1, n):
+            x[at + i] -= D[i, j] * scaled
+    for j in range(n - 1, -1, -1):
+        for i in range(j + 1, n):
+            x[at + j] -= D[i, j] * x[at + i]
+        x[at + j] /= D[j, j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def hand_on(of, to, with_, mine, count, rows, coupled):  # pragma: no cover
+    """Subtract P* Q, upper triangle, and P* h; ``coupled`` False leaves the matrix as it is."""
+    P, Q, h, row, outside, at = with_.P, with_.Q, with_.h, with_.row, with_.outside, with_.at
+    m = at[count]
+    for c in range(m):
+        row[c] = 0.0
+    for k in range(rows):
+        for c in range(m):
+            row[c] += P[k, c] * h[k]
+    for a in range(count):
+        i = outside[a]
+        shift = of.first[i] - at[a]
+        if mine < 0 or of.task[i] == mine:
+            for c in range(at[a], at[a + 1]):
+                to.y[shift + c] -= row[c]
+        else:
+            edge = border_width(of, mine)
+            shift = of.left[mine] + edge * edge + with_.local[i] - at[a]
+            for c in range(at[a], at[a + 1]):
+                to.left[shift + c] -= row[c]
+    if not coupled:
+        return
+    for a in range(count):
+        i = outside[a]
+        size = of.size[i]
+        if mine < 0 or of.task[i] == mine:
+            values, square, stride = to.panels, of.panel[i], size
+            beside, width = square + size * size, of.width[i]
+            _find(of, i, with_, a, count)
+        else:
+            values, width = to.left, border_width(of, mine)
+            stride = width
+            beside = of.left[mine] + with_.local[i] * width
+            square = beside + with_.local[i]
+            for b in range(a + 1, count):
+                with_.where[b] = with_.local[outside[b]]
+        for r in range(size):
+            c0 = at[a] + r
+            for c in range(c0, m):
+                row[c] = 0.0
+            for k in range(rows):
+                p = P[k, c0]
+                if p != 0.0:
+                    for c in range(c0, m):
+                        row[c] += p * Q[k, c]
+            shift = square + r * stride - at[a]
+            for c in range(c0, at[a + 1]):
+                values[shift + c] -= row[c]
+            for b in range(a + 1, count):
+                if with_.where[b] >= 0:
+                    shift = beside + r * width + with_.where[b] - at[b]
+                    for c in range(at[b], at[b + 1]):
+                        values[shift + c] -= row[c]
+
+
+@njit(cache=True, nogil=True)
+def border_width(of, mine):  # pragma: no cover
+    """Columns m of what a subtree hands on, m^2 + m numbers."""
+    return int(np.sqrt(of.left[mine + 1] - of.left[mine]))
+
+
+@njit(cache=True, nogil=True)
+def _find(of, i, with_, a, count):  # pragma: no cover
+    """Places of the outside blocks after a in the panel of block i, -1 where they do not meet."""
+    e, end = of.pointer[i], of.pointer[i + 1]
+    for b in range(a + 1, count):
+        j = with_.outside[b]
+        while e < end and of.later[e] < j:
+            e += 1
+        with_.where[b] = of.start[e] if e < end and of.later[e] == j else -1
+
+
+@njit(cache=True, nogil=True)
+def lay_out(of, with_, count):  # pragma: no cover
+    """Columns of the outside blocks side by side."""
+    with_.at[0] = 0
+    for a in range(count):
+        with_.at[a + 1] = with_.at[a] + of.size[with_.outside[a]]
+
+
+@njit(cache=True, nogil=True)
+def copy_row(of, to, t, e, r, target, row, column):  # pragma: no cover
+    """Row r of the coupling e of block t into target[row, column:]."""
+    here = of.panel[t] + of.size[t] ** 2 + r * of.width[t] + of.start[e]
+    for c in range(of.size[of.later[e]]):
+        target[row, column + c] = to.panels[here + c]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def single(of, to, with_, mine, t):  # pragma: no cover
+    """A square block, factored L D L*: P = L^-1 C, Q = D^-1 P.  False where a pivot is none."""
+    size, square, D = of.size[t], of.panel[t], with_.D
+    for i in range(size):
+        for j in range(i, size):
+            D[i, j] = D[j, i] = to.panels[square + i * size + j]
+    good = factor(D, size)
+    for i in range(size):
+        for j in range(size):
+            to.panels[square + i * size + j] = D[i, j]
+    count = of.pointer[t + 1] - of.pointer[t]
+    if not count:
+        return good
+    with_.outside[:count] = of.later[of.pointer[t] : of.pointer[t + 1]]
+    lay_out(of, with_, count)
+    P, Q, h, m, first = with_.P, with_.Q, with_.h, of.width[t], of.first[t]
+    here = square + size * size
+    for k in range(size):
+        for c in range(m):
+            P[k, c] = to.panels[here + k * m + c]
+        h[k] = to.y[first + k]
+    for j in range(size):
+        for c in range(m):
+            Q[j, c] = P[j, c] / D[j, j]
+        h[j] /= D[j, j]
+        for i in range(j + 1, size):
+            for c in range(m):
+                P[i, c] -= D[i, j] * Q[j, c]
+            h[i] -= D[i, j] * h[j]
+    hand_on(of, to, with_, mine, count, size, True)
+    return good
+
+
+@njit(cache=True, nogil=True)
+def pair(of, to, with_, mine, t):  # pragma: no cover
+    """[[X, 1], [1, 0]]: P = [C_x; C_z], Q = [C_z; C_x - X C_z]."""
+    size, z = of.size[t], t + 1
+    ex, ez, x_end, z_end = of.pointer[t], of.pointer[z], of.pointer[z], of.pointer[z + 1]
+    coupled = z_end > ez
+    P, Q, h = with_.P, with_.Q, with_.h
+    count, column = 0, 0
+    with_.at[0] = 0
+    while ex < x_end or ez < z_end:  # both lists ascend
+        a = of.later[ex] if ex < x_end else len(of.size)
+        b = of.later[ez] if ez < z_end else len(of.size)
+        if a == z:
+            ex += 1
+            continue
+        o = min(a, b)
+        for r in range(size):
+            if a == o:
+                copy_row(of, to, t, ex, r, P, r, column)
+            else:
+                for c in range(column, column + of.size[o]):
+                    P[r, c] = 0.0
+            if b == o:
+                copy_row(of, to, z, ez, r, P, size + r, column)
+            else:
+                for c in range(column, column + of.size[o]):
+                    P[size + r, c] = 0.0
+        ex += a == o
+        ez += b == o
+        with_.outside[count] = o
+        column += of.size[o]
+        count += 1
+        with_.at[count] = column
+    X, y = of.panel[t], to.y
+    for r in range(size):
+        for c in range(r):
+            to.panels[X + r * size + c] = to.panels[X + c * size + r]
+    for r in range(size):
+        h[r] = y[of.first[z] + r]
+        total = 0.0
+        for j in range(size):
+            total += to.panels[X + r * size + j] * y[of.first[z] + j]
+        h[size + r] = y[of.first[t] + r] - total
+        if coupled:
+            for c in range(column):
+                Q[r, c] = P[size + r, c]
+                Q[size + r, c] = 0.0
+            for j in range(size):
+                value = to.panels[X + r * size + j]
+                if value != 0.0:
+                    for c in range(column):
+                        Q[size + r, c] += value * P[size + j, c]
+            for c in range(column):
+                Q[size + r, c] = P[r, c] - Q[size + r, c]
+    if count:
+        hand_on(of, to, with_, mine, count, 2 * size if coupled else size, coupled)
+
+
+@njit(cache=True, nogil=True)
+def right_hand_side(of, to, t, after):  # pragma: no cover
+    """x of block t becomes y - C x, for the couplings with blocks from ``after`` on."""
+    size, first, width = of.size[t], of.first[t], of.width[t]
+    beside = of.panel[t] + size * size
+    for r in range(size):
+        to.x[first + r] = to.y[first + r]
+    for e in range(of.pointer[t], of.pointer[t + 1]):
+        j = of.later[e]
+        if j < after:
+            continue
+        for r in range(size):
+            here, total = beside + r * width + of.start[e], 0.0
+            for c in range(of.size[j]):
+                total += to.panels[here + c] * to.x[of.first[j] + c]
+            to.x[first + r] -= total

@@ -1,0 +1,179 @@
+"""Any order on arrays: against dense solutions, the tape, the residual, and itself in threads."""
+
+import numpy as np
+import pytest
+
+import kkt
+import orderings
+from kkt.elimination import numeric, schedule
+from kkt.elimination.dissection import centroids, halving_joints
+
+REFUSED = ("modified_abm", "modified_abm_stretched", "projected_abm", "joseph_abm")
+ORDERS = [name for name in orderings.names() if name not in (*REFUSED, "square_root_abm")]
+
+
+def forest():
+    """Two trees with a rigid link, a free base and a universal joint, bodies out of order."""
+    tree = kkt.new_tree("forest")
+    kkt.add_body(tree, "base", mass=2.0, inertia=np.eye(3), joint="floating")
+    kkt.add_body(tree, "arm", "base", mass=1.0, com=(0.1, 0, 0), inertia=np.eye(3), p=(0.2, 0, 0))
+    kkt.add_body(tree, "pole", mass=1.0, inertia=np.eye(3), com=(0, 0.3, 0))
+    kkt.add_body(tree, "camera", "arm", mass=0.1, inertia=np.eye(3), joint="fixed", p=(0, 0, 0.1))
+    kkt.add_body(
+        tree, "wrist", "arm", mass=0.5, inertia=np.eye(3), joint="universal",
+        axis=((1.0, 0, 0), (0, 1.0, 0)), p=(0, 0.4, 0),
+    )  # fmt: skip
+    kkt.add_body(tree, "flag", "pole", mass=0.3, inertia=np.eye(3), joint="spherical", p=(1, 0, 0))
+    return kkt.default_state(tree)
+
+
+TREES = {
+    "chain": lambda: kkt.chain(9),
+    "all joints": lambda: kkt.random_tree(14, seed=3),
+    "star": lambda: kkt.star(5, "spherical"),
+    "forest": forest,
+}
+SYSTEMS = {name: kkt.build(make()) for name, make in TREES.items()}
+
+
+def from_dense(system, solution):
+    exact = np.linalg.solve(system.matrix.toarray(), system.rhs)
+    return np.abs(solution.unknowns - exact).max() / np.abs(exact).max()
+
+
+@pytest.mark.parametrize("tree", SYSTEMS)
+@pytest.mark.parametrize("name", ORDERS)
+def test_dense_solutions_agree(tree, name):
+    system = SYSTEMS[tree]
+    solution = kkt.solve_large(system, orderings.get(name))
+    assert from_dense(system, solution) < 2e-12
+    assert solution.residual.normwise < 1e-14
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_the_tape_agrees(name):
+    system = SYSTEMS["all joints"]
+    solution = kkt.solve_large(system, orderings.get(name))
+    tape = kkt.eliminate(system, orderings.get(name), records=False)
+    for letter in ("qdd", "pdd", "f"):
+        mine, other = getattr(solution, letter), getattr(tape, letter)
+        assert np.abs(mine - other).max() < 2e-12 * np.abs(other).max()
+
+
+def test_brackets_decide_the_roundoff():
+    """The digits of (pdd qdd f) are lost where couplings are met before the inverse."""
+    error = dict.fromkeys(("abm", "bad_abm", "crbm"), 0.0)
+    for angle in (0.3, 0.7, 1.9):
+        system = kkt.build(kkt.example1(q1=angle))
+        exact = kkt.eliminate(system, orderings.get("abm"), "exact").qdd.astype(float)
+        for name in error:
+            found = kkt.solve_large(system, orderings.get(name)).qdd
+            error[name] += np.abs(found - exact).max() / np.abs(exact).max()
+    assert 10 * error["abm"] < min(error["bad_abm"], error["crbm"])
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """Subtrees for threads where there is hardly any work."""
+    monkeypatch.setattr(schedule, "ENOUGH", 0.0)
+
+
+@pytest.mark.parametrize("name", ["abm", "bad_abm", "virtual_work", "constraint_force", "natural"])
+def test_no_bit_depends_on_the_threads(small_pieces, name):
+    system = kkt.build(kkt.random_tree(300, seed=2, joints="revolute+fixed+universal"))
+    order = orderings.get(name)
+    split = schedule.schedule(kkt.symbolic(kkt.plan(order, system.structure)))
+    assert split.tasks > 5 and len(split.bins) > 1
+    one, two = (kkt.solve_large(system, order, threads=threads) for threads in (1, 2))
+    np.testing.assert_array_equal(one.unknowns, two.unknowns)
+    assert one.residual.normwise < 1e-14
+
+
+def test_subtrees_update_what_is_above_them_and_nothing_else(small_pieces):
+    structure = kkt.build(kkt.random_tree(200, seed=6)).structure
+    for plan in (kkt.leaf_to_root(structure), kkt.plan(orderings.get("natural"), structure)):
+        factor = kkt.symbolic(plan)
+        split = schedule.schedule(factor)
+        group, task = plan.group, split.task
+        first = np.repeat(np.arange(len(factor.counts)), factor.counts)
+        for earlier, later in zip(group[first], group[factor.column_index], strict=True):
+            above = earlier
+            while above != later:
+                above = split.parent[above]
+                assert above >= 0
+            if task[earlier] < 0:
+                assert task[later] < 0
+            elif task[later] >= 0:
+                assert task[later] == task[earlier]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 100, 1023])
+def test_dissection_halves_any_tree(n):
+    draw = np.random.default_rng(n)
+    for parent in (
+        np.arange(-1, n - 1),
+        np.array([draw.integers(-1, max(k, 1)) for k in range(n)]),
+    ):
+        parent[0] = -1
+        structure = kkt.Structure(tuple(range(n)), parent, np.ones(n, dtype=np.int64))
+        factor = kkt.symbolic(kkt.nested_dissection(structure))
+        assert factor.height <= 3 * (1 + int(np.log2(n)))
+        assert sorted(centroids(parent)) == list(range(n))
+
+
+def test_dissection_solves_and_runs_side_by_side(small_pieces):
+    system = kkt.build(kkt.chain(1000))
+    plan = kkt.nested_dissection(system.structure)
+    factors = kkt.symbolic(plan), kkt.symbolic(kkt.leaf_to_root(system.structure))
+    halves, chain = (schedule.schedule(factor).speed_up for factor in factors)
+    assert halves > 8 and chain < 1.1
+    one, two = (kkt.solve_large(system, plan, threads=threads) for threads in (1, 2))
+    np.testing.assert_array_equal(one.qdd, two.qdd)
+    assert one.residual.normwise < 1e-13
+    abm = kkt.solve_large(system)
+    assert np.abs(one.qdd - abm.qdd).max() < 1e-9 * np.abs(abm.qdd).max()
+
+
+def test_joints_that_halve_a_chain():
+    n = 15
+    cuts = halving_joints(np.arange(-1, n - 1), np.arange(n)).tolist()
+    # 8 of 15 joints are at or below joint 7; of the halves 0..6 and 8..14, joints 3 and 11 cut
+    assert cuts[0] == 7 and {3, 11} <= set(cuts) and cuts.index(3) < min(map(cuts.index, (1, 5)))
+
+
+def test_a_zero_pivot_is_named():
+    tree = kkt.new_tree("massless")
+    kkt.add_body(tree, "base", mass=1.0, inertia=np.eye(3))
+    kkt.add_body(tree, "tip", "base", mass=0.0)
+    system = kkt.build(tree)
+    with pytest.raises(kkt.SingularError, match="pivot qdd_tip at step 1"):
+        kkt.solve_large(system, orderings.get("abm"))
+    with pytest.raises(kkt.SingularError, match="pivot pdd_tip"):
+        kkt.solve_large(system, orderings.get("virtual_work"))
+
+
+@pytest.mark.parametrize("name", [*REFUSED, "square_root_abm"])
+def test_numbers_that_are_not_those_of_the_matrix_are_refused(name):
+    with pytest.raises(kkt.OrderError, match=r"kkt\.eliminate runs it"):
+        kkt.solve_large(SYSTEMS["chain"], orderings.get(name))
+
+
+def test_what_does_not_fit_is_refused_with_its_number(monkeypatch):
+    system = SYSTEMS["chain"]
+    monkeypatch.setattr(numeric, "MOST_BLOCKS", 40)
+    with pytest.raises(kkt.SizeError, match="more than 40 blocks"):
+        kkt.solve_large(system, orderings.get("crbm"))
+    monkeypatch.setattr(numeric, "MOST_BLOCKS", 400)
+    monkeypatch.setattr(numeric, "MOST_BYTES", 1e4)
+    with pytest.raises(kkt.SizeError, match="takes 3e-05 GB"):
+        kkt.solve_large(system, orderings.get("abm"))
+
+
+def test_what_is_no_order_of_this_tree_is_refused():
+    system, other = SYSTEMS["chain"], SYSTEMS["star"]
+    with pytest.raises(kkt.OrderError, match="another tree"):
+        kkt.solve_large(system, kkt.leaf_to_root(other.structure))
+    with pytest.raises(kkt.OrderError, match=r"orderings\.get"):
+        kkt.solve_large(system, "crbm")
+    with pytest.raises(kkt.OrderError, match="threads 0"):
+        kkt.solve_large(system, orderings.get("crbm"), threads=0)
