@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from accuracy import backward_error
@@ -81,7 +82,7 @@ def orders(n: int, rounds: int) -> Iterator[Row]:
 
 
 def _counted(tree: str, structure: kkt.Structure) -> Iterator[Row]:
-    ours = {"ABM": kkt.leaf_to_root}
+    ours = {"ABM": kkt.leaf_to_root, "nested dissection": kkt.nested_dissection}
     theirs = {
         "METIS on bodies": of_bodies,
         "METIS on blocks": lambda s: of_blocks(s, False),
@@ -109,10 +110,11 @@ def _solved(tree: str, system: kkt.System, rounds: int) -> Iterator[Row]:
         call, x, note = prepared(name, problem, solver)
         its = None if x is None else backward_error(system, x)
         peers[f"{name}, METIS on bodies"] = Peer(call, its, note=note)
-    error = backward_error(system, kkt.solve_large(system).unknowns)
-    work = f"factor + solve, {tree}, ABM"
-    yield from compared(
-        work, lambda: kkt.solve_large(system).unknowns, peers, rounds, error=error
-    )  # fmt: skip
-    plans = {"METIS on bodies": Peer(lambda: of_bodies(structure))}
-    yield from compared(f"order, {tree}, ABM", lambda: kkt.leaf_to_root(structure), plans, rounds)
+    plans = {"ABM": None, "nested dissection": kkt.nested_dissection(structure)}
+    for own, plan in plans.items():
+        ours = partial(kkt.solve_large, system, plan)
+        error = backward_error(system, ours().unknowns)
+        yield from compared(f"factor + solve, {tree}, {own}", ours, peers, rounds, error=error)
+    found = {"METIS on bodies": Peer(partial(of_bodies, structure))}
+    ours = partial(kkt.nested_dissection, structure)
+    yield from compared(f"order, {tree}, nested dissection", ours, found, rounds)

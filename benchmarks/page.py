@@ -28,7 +28,7 @@ TITLES = {
 }
 HEADS = ("work", "ours", "peer", "theirs", "ratio", "spread", "target", "met",
          "error: ours", "the peer's")  # fmt: skip
-WIDE = 200  # letters of a line that goes to a file
+WIDE = 240  # letters of a line that goes to a file
 WORSE = 2.0  # times the peer's error
 NAMES = {"pin": "Pinocchio", "mujoco": "MuJoCo", "mkl": "MKL", "pivotree": "Pivotree",
          "python-mumps": "python-mumps", "qdldl": "QDLDL"}  # fmt: skip

@@ -110,11 +110,8 @@ def ways(system: kkt.System) -> dict[str, Callable[[], NDArray]]:
     """Our calls from q, qd and tau to qdd."""
     q, qd, tau = (system.graph.graph[key] for key in ("q", "qd", "tau"))
     kernel = kkt.compile(system.graph, orderings.get("abm"))
-    x = kernel.configuration(q)
-    return {
-        "solve_large": lambda: kkt.solve_large(system.refresh(q, qd, tau)).qdd,
-        "compile": lambda: kernel(x, qd, tau),
-    }
+    x, large = kernel.configuration(q), kkt.compile_large(system.graph)
+    return {"compile": lambda: kernel(x, qd, tau), "compile_large": lambda: large(q, qd, tau)}
 
 
 def mujoco_forward(graph: object) -> tuple[Callable[[], NDArray] | None, str]:
