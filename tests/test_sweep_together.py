@@ -159,7 +159,7 @@ def test_random_starts_go_side_by_side(tmp_path):
     (tmp_path / "one").mkdir()
     several = rows_of(tmp_path, ["chain:3"], MOTIONS + SOME)
     alone = rows_of(tmp_path / "one", ["chain:3"], MOTIONS + SOME.replace("3", "1"))
-    assert alone == several[:4] and len({row["evaluations"] for row in several}) > 4
+    assert alone == several[:4] and len({row["evaluations"] for row in several}) > 2
     system = kkt.build(kkt.load("chain:3"))
     q, qd, _ = draw(ranges_of(system), 2, 1)
     found = simulate(
