@@ -200,3 +200,12 @@ def test_compiled_recording_writes_the_same_program(tree, order, options, monkey
     for one, two in ((plain.program, quick.program), (plain.straight, quick.straight)):
         for name in ("constants", "op", "a", "b", "outputs"):
             assert np.array_equal(getattr(one, name), getattr(two, name))
+
+
+def test_a_file_too_long_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("kkt.machine.kernel.LONGEST", 1000)
+    kernel = kkt.compile(kkt.chain(5), ABM)
+    with pytest.raises(kkt.PivotreeError, match="operations that do not repeat"):
+        kernel.export_c(tmp_path / "a.c")
+    assert not list(tmp_path.iterdir())
+    assert kernel.how.startswith("interpreted")

@@ -16,7 +16,7 @@ from ..arithmetic import Format, get_format
 from ..arithmetic.binary import Binary
 from ..arithmetic.formats import Hardware
 from ..arithmetic.mixed import Mixed
-from ..errors import FormatError, ModelError, nearest
+from ..errors import FormatError, ModelError, SizeError, nearest
 from ..files import write_whole
 from .builtin import Builtin
 from .configuration import Configuration
@@ -242,12 +242,18 @@ class Kernel:
         ``name`` is that of the function, from the model and the order where None.  Results have
         the bits of this kernel's wherever C keeps to IEEE arithmetic, which the file checks.
         Raises FormatError for a format that C does not have, ModelError for a name that it cannot
-        have, and OSError.
+        have, SizeError for a file too long to compile, and OSError.
         """
         if not isinstance(self.number, Hardware):
             raise FormatError(f"export: C has no {self.format}; compile in float64 or float32")
         if self.relaxed:
             raise ModelError("export: C is written with strict arithmetic; compile without relaxed")
+        written_out = len(self.straight) if self.rolled is None else self.rolled.code
+        if written_out > LONGEST:
+            raise SizeError(
+                f"export: {written_out:,} operations that do not repeat, more than {LONGEST:,} in "
+                "one file; use an order with less fill, such as abm, or a smaller tree"
+            )
         tree, place = self.places.tree, Path(path)
         if place.suffix != ".c" or not re.fullmatch(r"[\w.+ -]+", place.name):
             raise ModelError(

@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 
 NEAR = 64  # results made so many operations before are told apart
 WINDOW = 8  # tokens that decide on a cut
-APART = 24  # operations at least from cut to cut
+APART = 32  # operations at least from cut to cut
 RUN = 192  # operations at most from cut to cut, in runs of equal tokens
 LONGEST = 2000  # operations in a segment
 TOGETHER = 0.7  # of its occurrences in which a segment must meet another to be joined to it
