@@ -17,7 +17,7 @@ from ..errors import OrderError, SingularError, SizeError
 from ..system import System
 from . import numeric_kernels as kernels
 from .large import LargeSolution
-from .numeric_storage import Layout, Matrix, Scratch, Storage, enter_all, split_forces
+from .numeric_storage import Layout, Matrix, Scratch, Storage, enter, split_forces
 from .pivots import Plan, plan
 from .schedule import Schedule, schedule
 from .symbolic import SINGLE, SymbolicFactor, symbolic
@@ -37,7 +37,7 @@ def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolutio
     storage = _storage(layout, factor)
     delayed = chosen.sequence.rules.assembly == "multifrontal"
     if not delayed:
-        enter_all(layout, storage, matrix)
+        enter(layout, storage, matrix, 0, len(layout.size))
     failed = _run(layout, storage, matrix, split, delayed, threads)
     if failed >= 0:
         raise SingularError(_singular(factor, failed))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .numeric_pivots import copy_row, factor, hand_on, lay_out, right_hand_side, solve
+from .numeric_pivots import copy_block, factor, hand_on, lay_out, right_hand_side, solve
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -60,13 +60,16 @@ def _own_block(of, to, B, t0, t1):  # pragma: no cover
             for c in range(r, size):
                 value = to.panels[of.panel[t] + r * size + c]
                 B[row + r, row + c] = B[row + c, row + r] = value
-            for e in range(of.pointer[t], of.pointer[t + 1]):
-                if of.later[e] >= t1:
-                    break
-                column = of.first[of.later[e]] - base
-                copy_row(of, to, t, e, r, B, row + r, column)
-                for c in range(column, column + of.size[of.later[e]]):
-                    B[c, row + r] = B[row + r, c]
+        here, width = of.panel[t] + size * size, of.width[t]
+        for e in range(of.pointer[t], of.pointer[t + 1]):
+            j = of.later[e]
+            if j >= t1:
+                break
+            column = of.first[j] - base
+            for r in range(size):
+                for c in range(of.size[j]):
+                    value = to.panels[here + r * width + of.start[e] + c]
+                    B[row + r, column + c] = B[column + c, row + r] = value
 
 
 @njit(cache=True, nogil=True)
@@ -203,19 +206,20 @@ def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
         last = of.pointer[t + 1] - 1
         if last < of.pointer[t] or of.later[last] < t1:  # columns ascend
             continue
-        for r in range(of.size[t]):
-            active[rows] = of.first[t] - base + r
-            h[rows] = with_.z[active[rows]]
+        size, a = of.size[t], 0
+        for r in range(rows, rows + size):
+            active[r] = of.first[t] - base + r - rows
+            h[r] = with_.z[active[r]]
             for c in range(at[count]):
-                P[rows, c] = 0.0
-            a = 0
-            for e in range(of.pointer[t], of.pointer[t + 1]):
-                j = of.later[e]
-                if j >= t1:
-                    while outside[a] < j:
-                        a += 1
-                    copy_row(of, to, t, e, r, P, rows, at[a])
-            rows += 1
+                P[r, c] = 0.0
+        here, width = of.panel[t] + size * size, of.width[t]
+        for e in range(of.pointer[t], of.pointer[t + 1]):
+            j = of.later[e]
+            if j >= t1:
+                while outside[a] < j:
+                    a += 1
+                copy_block(to.panels, here + of.start[e], width, size, of.size[j], P, rows, at[a])
+        rows += size
     for i in range(rows):
         for c in range(at[count]):
             Q[i, c] = 0.0
@@ -248,8 +252,7 @@ def back_bracket(of, to, with_, g):  # pragma: no cover
     base, right, now, D = of.first[t0], with_.h, with_.z, with_.D
     n = of.first[t1] - base
     B = to.brackets[here : here + n * n].reshape(n, n)
-    for t in range(t0, t1):
-        right_hand_side(of, to, t, t1)
+    right_hand_side(of, to, t0, t1, t1)
     for i in range(n):
         right[i] = to.x[base + i]
     t = t0

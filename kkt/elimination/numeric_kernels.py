@@ -25,8 +25,7 @@ def eliminate(of, to, matrix, with_, groups, delayed):  # pragma: no cover
                 with_.local[of.outside[e]] = column
                 column += of.size[of.outside[e]]
         if delayed:
-            for s in range(t, end):
-                enter(of, to, matrix, s)
+            enter(of, to, matrix, t, end)
         if of.bracket[g]:
             bad = bracket(of, to, with_, mine, g)
             failed = min(failed, bad)
@@ -84,9 +83,8 @@ def back(of, to, with_, groups):  # pragma: no cover
             two = of.pivot[t] == 2
             t -= two
             size, x = of.size[t], of.first[t]
-            right_hand_side(of, to, t, t + 1 + two)
+            right_hand_side(of, to, t, t + 1 + two, t + 1 + two)
             if two:
-                right_hand_side(of, to, t + 1, t + 2)
                 z, X = of.first[t + 1], of.panel[t]
                 for r in range(size):
                     total = 0.0

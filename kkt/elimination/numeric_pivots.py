@@ -123,11 +123,11 @@ def lay_out(of, with_, count):  # pragma: no cover
 
 
 @njit(cache=True, nogil=True)
-def copy_row(of, to, t, e, r, target, row, column):  # pragma: no cover
-    """Row r of the coupling e of block t into target[row, column:]."""
-    here = of.panel[t] + of.size[t] ** 2 + r * of.width[t] + of.start[e]
-    for c in range(of.size[of.later[e]]):
-        target[row, column + c] = to.panels[here + c]
+def copy_block(panels, here, width, rows, columns, target, row, column):  # pragma: no cover
+    """A coupling that starts at ``here`` in its panel, into target[row:, column:]."""
+    for r in range(rows):
+        for c in range(columns):
+            target[row + r, column + c] = panels[here + r * width + c]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -180,17 +180,15 @@ def pair(of, to, with_, mine, t):  # pragma: no cover
             ex += 1
             continue
         o = min(a, b)
-        for r in range(size):
-            if a == o:
-                copy_row(of, to, t, ex, r, P, r, column)
-            else:
-                for c in range(column, column + of.size[o]):
-                    P[r, c] = 0.0
-            if b == o:
-                copy_row(of, to, z, ez, r, P, size + r, column)
-            else:
-                for c in range(column, column + of.size[o]):
-                    P[size + r, c] = 0.0
+        for r in range(2 * size):
+            for c in range(of.size[o]):
+                P[r, column + c] = 0.0
+        if a == o:
+            here = of.panel[t] + size * size + of.start[ex]
+            copy_block(to.panels, here, of.width[t], size, of.size[o], P, 0, column)
+        if b == o:
+            here = of.panel[z] + size * size + of.start[ez]
+            copy_block(to.panels, here, of.width[z], size, of.size[o], P, size, column)
         ex += a == o
         ez += b == o
         with_.outside[count] = o
@@ -223,18 +221,19 @@ def pair(of, to, with_, mine, t):  # pragma: no cover
 
 
 @njit(cache=True, nogil=True)
-def right_hand_side(of, to, t, after):  # pragma: no cover
-    """x of block t becomes y - C x, for the couplings with blocks from ``after`` on."""
-    size, first, width = of.size[t], of.first[t], of.width[t]
-    beside = of.panel[t] + size * size
-    for r in range(size):
-        to.x[first + r] = to.y[first + r]
-    for e in range(of.pointer[t], of.pointer[t + 1]):
-        j = of.later[e]
-        if j < after:
-            continue
+def right_hand_side(of, to, t0, t1, after):  # pragma: no cover
+    """x of blocks t0 to t1 - 1 becomes y - C x, for the couplings with blocks from ``after`` on."""
+    panels, x, y = to.panels, to.x, to.y
+    for t in range(t0, t1):
+        size, first, width = of.size[t], of.first[t], of.width[t]
+        beside = of.panel[t] + size * size
         for r in range(size):
-            here, total = beside + r * width + of.start[e], 0.0
-            for c in range(of.size[j]):
-                total += to.panels[here + c] * to.x[of.first[j] + c]
-            to.x[first + r] -= total
+            x[first + r] = y[first + r]
+        for e in range(of.pointer[t], of.pointer[t + 1]):
+            j = of.later[e]
+            if j >= after:
+                for r in range(size):
+                    here, total = beside + r * width + of.start[e], 0.0
+                    for c in range(of.size[j]):
+                        total += panels[here + c] * x[of.first[j] + c]
+                    x[first + r] -= total

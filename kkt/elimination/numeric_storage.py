@@ -82,72 +82,58 @@ class Scratch(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def enter(of, to, matrix, t):  # pragma: no cover
-    """Add the entries of (4) in the panel of block t and in its right-hand side."""
-    kind, k, size, first = of.kind[t], of.member[t], of.size[t], of.first[t]
-    square = of.panel[t]
-    dof = matrix.offset[k + 1] - matrix.offset[k]
-    for i in range(size):
+def enter(of, to, matrix, first, last):  # pragma: no cover
+    """Add the entries of (4) in the panels of blocks first to last - 1, and the right-hand side."""
+    panels, y = to.panels, to.y
+    M, Phi, S, basis, moved = matrix.M, matrix.Phi, matrix.S, matrix.basis, matrix.moved
+    for t in range(first, last):
+        kind, k, size, at, square = of.kind[t], of.member[t], of.size[t], of.first[t], of.panel[t]
         if kind == PDD:
-            to.y[first + i] += matrix.b[k, i]
-            for j in range(i, 6):
-                to.panels[square + 6 * i + j] += matrix.M[k, i, j]
+            for i in range(6):
+                y[at + i] += matrix.b[k, i]
+                for j in range(i, 6):
+                    panels[square + 6 * i + j] += M[k, i, j]
         elif kind == QDD:
-            to.y[first + i] += matrix.tau[matrix.offset[k] + i]
+            for i in range(size):
+                y[at + i] += matrix.tau[matrix.offset[k] + i]
         elif kind == F:
-            to.y[first + i] -= matrix.a[k, i]
+            for i in range(6):
+                y[at + i] -= matrix.a[k, i]
         else:
-            column, total = i if kind == FJ else dof + i, 0.0
-            for j in range(6):
-                total += matrix.basis[k, j, column] * matrix.a[k, j]
-            to.y[first + i] -= total
-    beside, width = square + size * size, of.width[t]
-    for e in range(of.pointer[t], of.pointer[t + 1]):
-        s = of.later[e]
-        here = beside + of.start[e]
-        if kind == PDD or (kind == QDD and of.kind[s] != PDD):
-            _couple(of, to.panels, matrix, t, s, here, width, 1)
-        else:
-            _couple(of, to.panels, matrix, s, t, here, 1, width)
-
-
-@njit(cache=True, nogil=True)
-def _couple(of, panels, matrix, row, col, here, down, right):  # pragma: no cover
-    """Add the entry (row, col) of (4), a row of pdd or qdd and a column of a force, or nothing."""
-    kind, force = of.kind[row], of.kind[col]
-    k, c = of.member[row], of.member[col]
-    if force < F or kind > QDD:
-        return
-    if k == c and kind == PDD:
-        for i in range(6):
-            if force == F:
-                panels[here + i * (down + right)] += 1.0
-            else:
-                first = 0 if force == FJ else 6 - of.size[col]
-                for j in range(of.size[col]):
-                    panels[here + i * down + j * right] += matrix.basis[k, i, first + j]
-    elif kind == PDD and matrix.parent[c] == k:
-        first = 6 - of.size[col] if force == FC else 0
-        for i in range(6):
-            for j in range(of.size[col]):
-                if force == F:
-                    panels[here + i * down + j * right] -= matrix.Phi[c, i, j]
-                else:
-                    panels[here + i * down + j * right] -= matrix.moved[c, i, first + j]
-    elif k == c and kind == QDD and force != FC:
-        for i in range(of.size[row]):
-            if force == FJ:
-                panels[here + i * (down + right)] += 1.0
-            else:
+            beside = 0 if kind == FJ else 6 - size
+            for i in range(size):
+                total = 0.0
                 for j in range(6):
-                    panels[here + i * down + j * right] += matrix.S[matrix.offset[k] + i, j]
-
-
-@njit(cache=True, nogil=True)
-def enter_all(of, to, matrix):  # pragma: no cover
-    """The whole matrix, before anything is eliminated."""
-    for t in range(len(of.size)):
-        enter(of, to, matrix, t)
+                    total += basis[k, j, beside + i] * matrix.a[k, j]
+                y[at + i] -= total
+        width = of.width[t]
+        for e in range(of.pointer[t], of.pointer[t + 1]):
+            s = of.later[e]
+            here = square + size * size + of.start[e]
+            row, col, down, right = t, s, width, 1
+            if kind >= F:  # rows are those of pdd or qdd, columns those of the force
+                row, col, down, right = s, t, 1, width
+            force, up = of.kind[col], of.kind[row]
+            if force < F or up > QDD:
+                continue
+            k, c, many = of.member[row], of.member[col], of.size[col]
+            beside = 6 - many if force == FC else 0
+            if k == c and ((up == PDD and force == F) or (up == QDD and force == FJ)):
+                for i in range(many):
+                    panels[here + i * (down + right)] += 1.0
+            elif k == c and up == PDD:
+                for i in range(6):
+                    for j in range(many):
+                        panels[here + i * down + j * right] += basis[k, i, beside + j]
+            elif k == c and force == F:
+                for i in range(of.size[row]):
+                    for j in range(6):
+                        panels[here + i * down + j * right] += S[matrix.offset[k] + i, j]
+            elif up == PDD and matrix.parent[c] == k:
+                for i in range(6):
+                    for j in range(many):
+                        entry = Phi[c, i, j] if force == F else moved[c, i, beside + j]
+                        panels[here + i * down + j * right] -= entry
 
 
 @njit(cache=True)
