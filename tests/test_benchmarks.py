@@ -93,9 +93,9 @@ def test_metis_orders_are_pivoted_and_lower_than_leaf_to_root():
     pytest.importorskip("pymetis")
     import dissection
 
-    rows = list(dissection.orders(60, 1))
-    height = [r for r in rows if r.work.startswith("height, chain") and r.peer == "METIS on bodies"]
-    assert height[0].ours == 180 and height[0].theirs < 60
+    rows = list(dissection._counted("chain", dissection.chain(60).structure))
+    height = [r for r in rows if r.work.startswith("height") and r.peer == "METIS on bodies"]
+    assert height[0].ours == 180 and height[0].theirs < 60 and height[1].ours < 60
     assert any("structurally zero" in row.note for row in rows)
     structure = kkt.build(kkt.random_tree(20, seed=2)).structure
     for plan in (dissection.of_bodies(structure), dissection.of_blocks(structure, True)):
