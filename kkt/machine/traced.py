@@ -24,8 +24,7 @@ from .trace import program_of, recorder_for, tape_of
 from .trigonometry import expanded
 
 PRECISION = {"float64": 53, "float32": 24}
-LONG = 30_000  # operations from which on a program is rolled up
-LESS = 0.7  # of its operations at most must be left in functions
+SAVED = 10_000  # operations that rolling up must leave out, half a second of a compiler's time
 
 
 @dataclass(frozen=True)
@@ -96,9 +95,9 @@ def _trace(
         if len(straight) > PIECE:  # a shorter one fits into the fastest memory in any order
             straight = depth_first(straight)
     found = None
-    if isinstance(chosen, Hardware) and len(straight) >= LONG:
+    if isinstance(chosen, Hardware) and len(straight) > SAVED:
         found = rolled(straight)
-        if found.code > LESS * len(straight):
+        if len(straight) - found.code < SAVED:
             found = None
     return Traced(tape.program.name, program, straight, found)
 
@@ -109,7 +108,7 @@ def _content(system: System, sequence: PivotSequence, chosen: Format, request: R
     met = plan(sequence, system.structure)
     zeros = [getattr(pattern, letter) for letter in ("M", "Phi", "S", "Phi_one", "S_one", "a")]
     return store.key(
-        "program", chosen.name, astuple(request), LONG, tree.parent, tree.joint, tree.axis, tree.R,
+        "program", chosen.name, astuple(request), SAVED, tree.parent, tree.joint, tree.axis, tree.R,
         tree.p, tree.mass, tree.com, tree.inertia, tree.gravity, *system.state.S,
         system.state.wrench,
         *zeros, sequence.rules, sequence.links, sequence.composites,
