@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import networkx as nx
@@ -36,7 +37,10 @@ class LargeKernel:
     ):
         self.tree, self._graph = tree, graph
         self.how = f"machine code, {'relaxed' if relaxed else 'strict'}"
-        self._given = given(tree)
+        self._order = walk_of(tree.parent).order
+        # from here on bodies are numbered as they are walked, so that memory is read in a row
+        self._take, tree = walked(tree, self._order)
+        wrench, self._given = wrench[self._order], given(tree)
         walk, N, n = walk_of(tree.parent), int(tree.offset[-1]), tree.n
         model, S = constants(tree), self._given.S
         may, one, pushed = np.not_equal(S, 0.0), np.equal(S, 1.0), np.any(wrench, axis=1)
@@ -44,21 +48,21 @@ class LargeKernel:
         turning = tree.offset[self._given.bodies.get("universal", [])]
         may[turning, :3], one[turning, :3] = True, False
         kinds, kind = moving_kinds(tree, walk, model, may, one, pushed)
-        code = (2 * kind.astype(np.int64) + walk.first)[walk.order].astype(np.uint8)
-        self._plan = Plan(kinds, code, walk, {}, {})
+        plan = Plan(kinds, (2 * kind + walk.first)[walk.order].astype(np.uint8), walk,
+                    tree.offset, {}, {})  # fmt: skip
         q, qd, tau, qdd, cos, sin, self._pivot = (np.zeros(N) for _ in range(7))
         self._q, self._qd, self._tau, self._qdd, self._cos, self._sin = q, qd, tau, qdd, cos, sin
         v, pdd = np.empty((n, 6)), np.empty((n, 6))
         self._arrays = {
             "model": model, "gravity": np.array(tree.gravity, dtype=float), "cos": cos, "sin": sin,
             "q": q, "qd": qd, "tau": tau, "turn": self._given.turn, "shift": self._given.shift,
-            "S": S, "slip": self._given.slip, "wrench": np.ascontiguousarray(wrench), "v": v,
-            "v_up": v, "pdd": pdd, "pdd_up": pdd, "qdd": qdd, "pivot": self._pivot,
-            "offset": tree.offset, "parent": tree.parent,
+            "S": S, "slip": self._given.slip, "wrench": wrench, "v": v, "v_up": v, "pdd": pdd,
+            "pdd_up": pdd, "qdd": qdd, "pivot": self._pivot,
         }  # fmt: skip
+        numbers = plan.addresses | {name: address(x) for name, x in self._arrays.items()}
         machine = compiled(motion.passes, kinds, relaxed)
-        numbers = {name: address(x) for name, x in self._arrays.items()}
-        self._works = Works(machine, self._plan.shares(threads), numbers, threads)
+        self._plan = plan  # owns arrays that tables point to
+        self._works = Works(machine, plan.shares(threads), numbers, threads)
 
     def __call__(
         self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None
@@ -67,9 +71,10 @@ class LargeKernel:
 
         Raises ModelError for numbers that are wrong, and SingularError where a pivot is zero.
         """
-        _fill(self._q, "q", q if np.shape(q) == self._q.shape else self._coordinates(q))
-        _fill(self._qd, "qd", 0.0 if qd is None else qd)
-        _fill(self._tau, "tau", 0.0 if tau is None else tau)
+        if np.shape(q) != self._q.shape:
+            q = coordinates(self.tree, self._graph, q)
+        for field, x, to in (("q", q, self._q), ("qd", qd, self._qd), ("tau", tau, self._tau)):
+            _fill(to, field, x, self._take)
         with np.errstate(invalid="ignore"):  # infinite angles are told below
             np.cos(self._q, out=self._cos)
             np.sin(self._q, out=self._sin)
@@ -79,22 +84,42 @@ class LargeKernel:
             for field, x in (("q", self._q), ("qd", self._qd), ("tau", self._tau)):
                 if not np.isfinite(x).all():
                     raise ModelError(f"state: field {field!r} holds a number that is not finite")
-            require_pivots(self.tree, self._plan, self._pivot)
-        return self._qdd.copy()
+            require_pivots(self.tree, self._order, self._given_order(self._pivot))
+        return self._given_order(self._qdd)
 
-    def _coordinates(self, q: Any) -> Floats:
-        return coordinates(self.tree, self._graph, q)
+    def _given_order(self, x: Floats) -> Floats:
+        out = np.empty(len(x))
+        out[self._take] = x
+        return out
 
 
-def _fill(to: Floats, field: str, x: Any) -> None:
+def walked(tree: BodyTree, order: NDArray[np.int32]) -> tuple[NDArray[np.int64], BodyTree]:
+    """The tree with its bodies in another order, and where each of its freedoms stood before."""
+    place = np.empty(tree.n + 1, dtype=np.int64)
+    place[order], place[-1] = np.arange(tree.n), -1
+    dof = tree.dof[order]
+    within = np.arange(dof.sum()) - np.repeat(np.cumsum(dof) - dof, dof)
+    turned = replace(
+        tree, names=tuple(order.tolist()), parent=place[tree.parent[order]],
+        joint=tuple(map(tree.joint.__getitem__, order.tolist())), axis=tree.axis[order],
+        S={int(place[k]): S for k, S in tree.S.items()}, R=tree.R[order], p=tree.p[order],
+        mass=tree.mass[order], com=tree.com[order], inertia=tree.inertia[order],
+    )  # fmt: skip
+    return np.repeat(tree.offset[order], dof) + within, turned
+
+
+def _fill(to: Floats, field: str, x: Any, take: NDArray[np.int64]) -> None:
+    if x is None:
+        to[:] = 0.0
+        return
     shape = np.shape(x)
-    if shape not in (to.shape, ()):
+    if shape != to.shape:
         raise ModelError(
             f"state: field {field!r} has shape {shape}; this tree needs {len(to)} numbers, "
             "one for each degree of freedom"
         )
     try:
-        to[:] = x
+        np.take(np.asarray(x, dtype=float), take, out=to, mode="clip")
     except (TypeError, ValueError):
         raise ModelError(f"state: field {field!r} holds no numbers; give {len(to)}") from None
 

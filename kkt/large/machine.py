@@ -41,7 +41,11 @@ class Code:
 
 
 def address(array: NDArray[Any]) -> int:
-    return int(array.__array_interface__["data"][0])
+    """Where a contiguous array begins."""
+    try:
+        return ctypes.addressof(ctypes.c_double.from_buffer(array))
+    except (TypeError, ValueError):  # read only, or empty
+        return array.ctypes.data
 
 
 @lru_cache(maxsize=32)

@@ -77,16 +77,17 @@ def steps_of(kind: Moving) -> tuple[Step, Step, Step, int, int]:
     back = Tracer({**given, "moved": 31, "pdd_up": 6, "record": UPDATE + 7 * N + N * N})
 
     M = _inertia(first.array("model", kind.model)[15:])
-    Phi, H, v, a, b = _moved(first, kind, M)
+    R, p, H, v, a, b = _moved(first, kind, M)
     moved = Record("moved", first, there, "v_up")
-    blocks = [moved.array(block) for block in (Phi, H, a, first.array("tau", (ANY,) * N))]
+    R, p, H, a, tau = map(moved.array, (R, p, H, a, first.array("tau", (ANY,) * N)))
+    blocks = (force_transform(R, p), H, a, tau)  # made again: that takes less time than to read it
     factor, out = reduced(there, kind, moved.array(M.ravel()[UPPER]), moved.array(b), *blocks)
 
     record = Record("record", there, back, "children")
     handed = Factor(*map(record.array, factor))
     up = None if kind.root else back.array("pdd_up", any6)
-    Phi, H, a, tau = map(record.array, blocks)
-    pdd, qdd, _ = recovered(handed, Phi, H, a, tau, up)
+    R, p, H, a, tau = map(record.array, (R, p, H, a, tau))
+    pdd, qdd, _ = recovered(handed, force_transform(R, p), H, a, tau, up)
     found: dict[Place, Any] = {("qdd", j): x for j, x in enumerate(qdd)}
     if not kind.leaf:
         found |= {("pdd", i): x for i, x in enumerate(pdd)}
@@ -111,8 +112,8 @@ def _inertia(rigid: Array) -> Array:
     return M
 
 
-def _moved(tracer: Tracer, kind: Moving, M: Array) -> tuple[Array, Array, Array, Array, Array]:
-    """Phi (6, 6), H (N, 6), v, a, b (6,) of a body, as in :mod:`kkt.bias`."""
+def _moved(tracer: Tracer, kind: Moving, M: Array) -> tuple[Array, ...]:
+    """R (3, 3), p (3,), H (N, 6), v, a, b (6,) of a body, as in :mod:`kkt.bias`."""
     model, N = tracer.array("model", kind.model), kind.dof
     R, p, axis = model[:9].reshape(3, 3), model[9:12], model[12:15]
     qd = tracer.array("qd", (ANY,) * N)
@@ -144,4 +145,4 @@ def _moved(tracer: Tracer, kind: Moving, M: Array) -> tuple[Array, Array, Array,
     b = cross_force(v, matvec(M, v))
     if kind.pushed:
         b = b - tracer.array("wrench", (ANY,) * 6)
-    return Phi, H, v, a, b
+    return R, p, H, v, a, b

@@ -14,7 +14,7 @@ from typing import Literal
 from .emission import function
 from .steps import UPDATE, Step
 
-AHEAD = 6  # bodies of the walk whose numbers are fetched before they are needed
+AHEAD = 10  # bodies of the walk whose numbers are fetched before they are needed
 PADDING = 2 * AHEAD  # bodies before and after those of a walk, which are looked at and not stepped
 LINE = 8  # numbers in a line of a processor's memory
 WALK = ("body", "code", "count", "offset", "parent", "stack", "held")
@@ -100,9 +100,9 @@ def _body(it: Pass) -> Iterator[str]:
 
 
 def _fetch(it: Pass) -> Iterator[str]:
-    """Ask for the numbers of a body that comes later."""
+    """Ask for the numbers of a body that comes later, as far as the second level of memory."""
     step = AHEAD if it.tip_to_base else -AHEAD
-    fetch = "call void @llvm.prefetch.p0(ptr %{}, i32 0, i32 3, i32 1)"
+    fetch = "call void @llvm.prefetch.p0(ptr %{}, i32 0, i32 2, i32 1)"
     for when, steps in (("soon", step), ("later", 2 * step)):
         yield f"%t_{when} = add i64 %t, {steps}"
         yield from _load(f"k32_{when}", "i32", "body", f"%t_{when}")

@@ -66,8 +66,14 @@ class Plan:
     kinds: tuple[Family, ...]
     code: NDArray[np.uint8]  # (n,) of the walk
     walk: Walk
+    offset: NDArray[np.int64]  # (n + 1,) of the tree
     known: dict[int, Shares]  # by the number of threads
     codes: dict[tuple[str, bool], Any]  # by what it is for, and whether relaxed
+
+    @cached_property
+    def addresses(self) -> dict[str, int]:
+        """Of the arrays of the tree."""
+        return {"offset": self.offset.ctypes.data, "parent": self.walk.up.ctypes.data}
 
     def shares(self, threads: int) -> Shares:
         """The walk for some threads: for one, or a tree that does not fall apart, in one part."""
@@ -114,7 +120,7 @@ def plan_of(tree: BodyTree, pattern: Pattern) -> Plan:
     walk = walk_of(tree.parent)
     kinds, kind = kinds_of(tree.parent, tree.offset, walk.leaf, pattern)
     code = (2 * kind + walk.first)[walk.order].astype(np.uint8)
-    return Plan(tuple(kinds), code, walk, {}, {})
+    return Plan(tuple(kinds), code, walk, tree.offset, {}, {})
 
 
 def _part(body: NDArray[np.int32], code: NDArray[np.uint8], places: int, held: int = 0) -> Part:

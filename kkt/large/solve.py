@@ -26,15 +26,19 @@ def solve(system: System, threads: int, relaxed: bool) -> tuple[Floats, Floats, 
     if plan is None:
         plan = system.plans["abm"] = plan_of(tree, system.pattern)
     code = code_of(plan, factor.passes, relaxed)
-    qdd, pdd, f, pivot = np.empty(N), np.empty((n, 6)), np.empty((n, 6)), np.empty(N)
-    given = {"M": e.M, "Phi": e.Phi, "S": e.S, "a": e.a, "b": e.b, "tau": e.tau,
-             "offset": tree.offset, "parent": tree.parent}  # fmt: skip
-    given = {name: np.ascontiguousarray(x) for name, x in given.items()}
-    made = {"qdd": qdd, "pdd": pdd, "f": f, "pdd_up": pdd, "pivot": pivot}
-    numbers = {name: address(x) for name, x in (given | made).items()}
+    # the unknowns in the order of (4), and the pivots
+    x = np.empty(12 * n + 2 * N)
+    pdd, qdd, f = x[: 6 * n], x[6 * n : 6 * n + N], x[6 * n + N : 12 * n + N]
+    given = {"M": e.M, "Phi": e.Phi, "S": e.S, "a": e.a, "b": e.b, "tau": e.tau}
+    given = {name: np.ascontiguousarray(block) for name, block in given.items()}
+    start = address(x)
+    numbers = {"pdd": start, "pdd_up": start, "qdd": start + 48 * n}
+    numbers |= {"f": start + 8 * (6 * n + N), "pivot": start + 8 * (12 * n + N)}
+    numbers |= plan.addresses | {name: address(block) for name, block in given.items()}
     Works(code, plan.shares(threads), numbers, threads).run("factor", "solve")
-    require_pivots(tree, plan, pivot)
-    return qdd, pdd, f
+    if not np.isfinite(qdd).all():  # as behind a pivot that is zero
+        require_pivots(tree, plan.walk.order, x[12 * n + N :])
+    return qdd, pdd.reshape(n, 6), f.reshape(n, 6)
 
 
 def code_of(plan: Plan, make: Make, relaxed: bool) -> Code:
@@ -67,31 +71,34 @@ class Works:
                     step(self.rest.table)
                 list(pool.map(lambda work, step=step: step(work.table), self.parts))
                 if name in self.code.tip_to_base:
-                    kept = [work.stack[: UPDATE * work.part.held] for work in self.parts]
+                    kept = [work.room[: UPDATE * work.part.held] for work in self.parts]
                     np.concatenate(kept, out=self.held)
                     step(self.rest.table)
 
 
 class Work:
-    """The streams and the stack of a part of the walk."""
+    """The stack and the streams of a part of the walk."""
 
     def __init__(self, code: Code, part: Part, numbers: Addresses) -> None:
         self.part = part
-        self.stack = np.empty(part.places * UPDATE)
-        self.streams = {name: np.empty(part.total(sizes)) for name, sizes in code.streams.items()}
-        own = {"stack": address(self.stack)}
-        own |= {name: address(stream) for name, stream in self.streams.items()}
+        sizes = {"stack": part.places * UPDATE}
+        sizes |= {name: part.total(size) for name, size in code.streams.items()}
+        self.room = np.empty(sum(sizes.values()))
+        start, own = address(self.room), {}
+        for name, size in sizes.items():
+            own[name] = start
+            start += 8 * size
         self.whole = code.table(part, {**numbers, **own})
         self.table = address(self.whole)
 
 
-def require_pivots(tree: BodyTree, plan: Plan, pivot: Floats) -> None:
+def require_pivots(tree: BodyTree, order: NDArray[np.int32], pivot: Floats) -> None:
     """SingularError for the first body of the walk whose pivot is zero or not a number."""
     if np.isfinite(pivot).all() and pivot.all():
         return
     wrong = np.flatnonzero(~np.isfinite(pivot) | (pivot == 0.0))
     bodies = np.searchsorted(tree.offset, wrong, side="right") - 1
-    first = plan.walk.order[np.isin(plan.walk.order, bodies)][0]
+    first = order[np.isin(order, bodies)][0]
     raise SingularError(
         f"order 'abm': pivot qdd_{tree.names[first]} is zero or not a number for these "
         "numbers; give the massless links an inertia"
