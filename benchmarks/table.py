@@ -68,7 +68,7 @@ def sections(extent: Extent) -> dict[str, Callable[[], Iterator[Any]]]:
             )
             for row in part
         ),
-        "assembly": lambda: scale.assembly((size(100_000), size(1_000_000)), rounds),
+        "assembly": lambda: scale.assembly((size(100_000), size(1_000_000)), few),
         "symbolic": lambda: scale.symbolic(size(1_000_000), few),
         "solve": lambda: scale.solve(size(100_000), few),
         "chains": lambda: (

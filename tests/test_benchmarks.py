@@ -48,6 +48,25 @@ def test_backward_error_is_that_of_a_perturbed_solution():
     assert backward_error(system, wrong) == pytest.approx(1e-6 * np.abs(K[:, 3]).max() / scale)
 
 
+def test_the_reference_of_long_chains_is_that_of_balls():
+    from exact import Exact
+    from long_double import forward_dynamics
+
+    from kkt.machine.configuration import Configuration
+
+    if np.finfo(np.longdouble).eps > 1e-18:
+        pytest.skip("a long double is a double here")
+    for graph in (kkt.chain(8), kkt.random_tree(12, seed=2, joints="revolute")):
+        system = kkt.build(graph)
+        q, qd, tau = (graph.graph[key] for key in ("q", "qd", "tau"))
+        balls = Exact(system).qdd(Configuration(system.tree, graph).from_coordinates(q), qd, tau)
+        exact = np.array([np.longdouble(b.mid().str(30, radius=False)) for b in balls])
+        found = forward_dynamics(system.tree, q, qd, tau)
+        assert np.abs(found - exact).max() < 1e-17 * np.abs(exact).max()
+    with pytest.raises(kkt.ModelError, match="revolute"):
+        forward_dynamics(kkt.compile_tree(kkt.star(3, "spherical")), q, qd, tau)
+
+
 def test_orders_of_unknowns_follow_the_plan():
     from scale import order_of
 
