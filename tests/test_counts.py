@@ -12,13 +12,15 @@ import kkt
 import orderings
 from analysis import counts
 from analysis.cli import main
-from analysis.counts import page, proof
+from analysis.counts import kernels, page, proof
 from analysis.counts.assembly import ANY, ONE, ZERO, Known, Ledger
 from analysis.counts.blocks import random_tree
 from analysis.counts.counting import KINDS, count_blocks, count_robot
 from analysis.counts.families import FAMILIES, family_of
+from analysis.counts.kernels import kernel_counts, kernel_rows
 from analysis.counts.polynomials import Polynomial, fit, solve_exactly, through
-from analysis.counts.published import ABM, CRBM
+from analysis.counts.published import ABM, CRBM, PINOCCHIO
+from analysis.counts.table import polynomial
 from analysis.counts.words import count_cells
 from kkt.spatial import matmul
 
@@ -303,6 +305,36 @@ def test_what_comes_before_the_solve_is_counted_from_its_formulas():
     whole = counts.assembly(FAMILIES["dh_whole"])
     assert whole.mul["poses"].coefficients == (-4, 4)  # Rot_x(alpha) Rot_z(q): four products
     assert counts.assembly(FAMILIES["spherical"]) is None
+
+
+# -- kernels --------------------------------------------------------------------------------------
+
+
+def test_kernels_are_counted_and_fitted():
+    family = family_of("dh")
+    counts = [polynomial(name, family) for name in ("crbm", "abm")]
+    crbm, cholesky, abm = kernel_counts(counts, family)
+    assert (crbm.order, cholesky.order, abm.order) == ("crbm", "crbm + cholesky", "abm")
+    made = kkt.compile(family.system(11), orderings.get("abm")).operations  # not of the fit
+    assert abm.at(11) == {kind: made[kind] for kind in ("mul", "add", "div", "sqrt")}
+    assert (
+        abm.at(7) == abm.counted[7] and [p.degree for p in abm.polynomials.values()][:3] == [1] * 3
+    )
+    assert crbm.polynomials["mul"].degree == 3 and cholesky.polynomials["sqrt"](7) == 7
+    for kind in ("mul", "add"):  # as many or fewer than others print
+        assert all(abm.at(7)[kind] <= peer.polynomials[kind](7) for peer in (ABM, PINOCCHIO))
+    rows = kernel_rows([crbm, cholesky, abm], family)
+    assert [row[-1] for row in rows[-3:]] == [
+        "1,833 + 1,694", "1,634 + 1,270", "1,843 + 1,577 + 32"
+    ]  # fmt: skip
+
+
+def test_heavy_members_have_no_kernel(monkeypatch):
+    family = family_of("revolute")
+    monkeypatch.setattr(kernels, "MOST", 3000)
+    (count,) = kernel_counts([polynomial("abm", family)], family)
+    assert list(count.counted) == [1, 2, 3, 4] and not count.polynomials
+    assert kernel_rows([count], family) == [("abm", "no polynomial", "", "", "")]
 
 
 # -- the command and the page ---------------------------------------------------------------------

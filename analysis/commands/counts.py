@@ -36,20 +36,35 @@ def run(options: argparse.Namespace) -> int:
     found = [count for count in counts if isinstance(count, Count)]
     if not found:
         raise kkt.OrderError(refused[0])
+    from ..counts.kernels import kernel_counts
+
+    kernels = []
+    with progress_shown() as progress:
+        for count in found:
+            progress(f"kernels of {count.order} on {family.name}")
+            kernels += kernel_counts([count], family)
     if options.json:
         print(
-            json.dumps({"rows": [count.as_dict() for count in found], "refused": refused}, indent=1)
+            json.dumps(
+                {
+                    "rows": [count.as_dict() for count in found],
+                    "kernels": [kernel.as_dict() for kernel in kernels],
+                    "refused": refused,
+                },
+                indent=1,
+            )
         )
         return 0
-    _print(found, refused, family)
+    _print(found, refused, family, kernels)
     return 0
 
 
-def _print(found: list[Any], refused: list[str], family: Any) -> None:
+def _print(found: list[Any], refused: list[str], family: Any, kernels: list[Any]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.markup import escape
     from rich.table import Table
 
+    from ..counts.kernels import HEAD, kernel_rows
     from ..counts.table import crossings
     from ..counts.words import COUNT_HEAD, CROSSOVER_HEAD, count_cells, crossover_cells
     from ..table import console
@@ -72,6 +87,12 @@ def _print(found: list[Any], refused: list[str], family: Any) -> None:
             crossed.add_column(head)
         crossed.add_row(*cells)
         out.print(crossed)
+    whole = Table(box=SIMPLE_HEAD)
+    for head in HEAD:
+        whole.add_column(head)
+    for cells in kernel_rows(kernels, family):
+        whole.add_row(*map(escape, cells))
+    out.print(whole)
     for text in refused:
         out.print(f"not counted: {escape(text)}", soft_wrap=True)
 

@@ -12,6 +12,7 @@ from . import prose
 from .assembly import Assembly, assembly
 from .blocks import BlockCount, block_count, chain_count
 from .families import FAMILIES
+from .kernels import HEAD, KernelCount, kernel_counts, kernel_rows
 from .polynomials import Monomial, Polynomial, text_of
 from .published import ABM, COUNTS, CRBM, SAYINGS
 from .table import Count, crossings, table, without_bias
@@ -55,6 +56,7 @@ class Gathered:
     chains: dict[str, dict[str, dict[Monomial, Fraction]]]  # order, kind of operation
     before: dict[str, Assembly]  # families whose assembly is counted
     still: dict[str, Polynomial]  # crbm on dh where every a_k is zero
+    kernels: list[KernelCount]  # on dh
 
     def count(self, order: str, family: str) -> Count:
         return next(c for c in self.scalar[family] if isinstance(c, Count) and c.order == order)
@@ -69,7 +71,11 @@ def gather(progress: Progress = lambda text: None) -> Gathered:
     trees = [count for name in TREES if (count := block_count(orderings.get(name)))]
     chains = {name: terms for name in CHAINS if (terms := chain_count(orderings.get(name)))}
     before = {name: cost for name, family in FAMILIES.items() if (cost := assembly(family))}
-    return Gathered(scalar, trees, chains, before, without_bias("crbm", FAMILIES["dh"]))
+    progress("kernels")
+    counted = [c for c in scalar["dh"] if isinstance(c, Count) and c.order in USUAL]
+    kernels = kernel_counts(counted, FAMILIES["dh"])
+    still = without_bias("crbm", FAMILIES["dh"])
+    return Gathered(scalar, trees, chains, before, still, kernels)
 
 
 def page(found: Gathered) -> str:
@@ -77,6 +83,7 @@ def page(found: Gathered) -> str:
     parts = (
         [prose.HEAD],
         _published(found),
+        _kernels(found),
         _crossings(found),
         _scalar(found),
         [prose.PROOF],
@@ -112,6 +119,12 @@ def _published(found: Gathered) -> Lines:
     )
     table_lines = markdown_table(("", "multiplications", "additions", "divisions"), rows)
     return ["## Beside the published table", "", *table_lines, "", wrapped(text)]
+
+
+def _kernels(found: Gathered) -> Lines:
+    rows = kernel_rows(found.kernels, FAMILIES["dh"])
+    return ["## In a kernel, beside Pinocchio", "", *markdown_table(HEAD, rows), "",
+            wrapped(prose.KERNELS)]  # fmt: skip
 
 
 def _mul(found: Gathered, order: str, family: str) -> str:

@@ -16,6 +16,7 @@ class Published:
     mul: Polynomial
     add: Polynomial
     source: str
+    div: Polynomial | None = None  # None where they are not printed
 
     @property
     def polynomials(self) -> dict[str, Polynomial]:
@@ -31,6 +32,14 @@ CRBM = Published(
     _TABLE,
 )  # fmt: skip
 COUNTS = (ABM, CRBM)
+
+#: Pinocchio's template on symbols, which casadi counts once zeros, ones and constants are folded:
+#: right from n = 3 on; tests/peers/pinocchio_counts.py counts again.
+PINOCCHIO = Published(
+    "Pinocchio 2.6.20 aba", "abm", Polynomial.of(-516, 337), Polynomial.of(-467, 292),
+    "counted through casadi", Polynomial.of(-10, 6),
+)  # fmt: skip
+PEERS = (ABM, CRBM, PINOCCHIO)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,99 @@
+"""What compiled kernels take on a family: poses, bias and order in one program, as polynomials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import kkt
+import orderings
+from kkt import PivotreeError
+
+from .families import Family
+from .polynomials import Polynomial, fit
+from .published import PEERS
+from .table import Count
+
+KINDS = ("mul", "add", "div", "sqrt")  # sines and cosines, one of each a joint, are left out
+MOST = 20_000  # operations from the entries of (4) to qdd, of members whose kernels are traced
+HEAD = ("from joint positions", "multiplications", "additions", "divisions, roots", "n = 7")
+AT = 7
+
+
+@dataclass(frozen=True)
+class KernelCount:
+    """Operations of an order's kernels, common subexpressions shared."""
+
+    order: str  # and the dense method that follows it
+    counted: Mapping[int, Mapping[str, int]]  # n -> by kind
+    polynomials: Mapping[str, Polynomial]  # by kind; none where they are no polynomials
+    holds_from: int | None  # fitted, from this n on
+
+    def at(self, n: int) -> dict[str, int] | None:
+        if n in self.counted:
+            return dict(self.counted[n])
+        if not self.polynomials or n < (self.holds_from or 1):
+            return None
+        return {kind: int(p(n)) for kind, p in self.polynomials.items()}
+
+    def as_dict(self) -> dict[str, Any]:
+        """For ``--json``; coefficients c_0, c_1 ... as texts."""
+        return {
+            "order": self.order, "holds_from": self.holds_from,
+            **{kind: [str(c) for c in p.coefficients] for kind, p in self.polynomials.items()},
+            "counted": {str(n): dict(c) for n, c in self.counted.items()},
+        }  # fmt: skip
+
+
+def kernel_counts(counts: Iterable[Count], family: Family) -> list[KernelCount]:
+    """Of orders that were counted on a family; CRBM followed by Cholesky's factor, too.
+
+    Members whose elimination alone takes more than ``MOST`` operations are not traced.
+    """
+    found = []
+    for count in counts:
+        small = [n for n, total in count.counted.items() if sum(total) <= MOST]
+        for solver in (None, "cholesky") if count.order == "crbm" else (None,):
+            try:
+                found.append(_counted(count.order, solver, family, small))
+            except PivotreeError:  # what a kernel cannot be made of has no line
+                continue
+    return found
+
+
+def _counted(order: str, solver: str | None, family: Family, sizes: list[int]) -> KernelCount:
+    counted: dict[int, dict[str, int]] = {}
+    for n in sizes:
+        made = kkt.compile(family.system(n), orderings.get(order), solver=solver).operations
+        counted[n] = {kind: made[kind] for kind in KINDS}
+    name = order if solver is None else f"{order} + {solver}"
+    fits = {kind: fit({n: c[kind] for n, c in counted.items()}) for kind in KINDS}
+    whole = {kind: found for kind, found in fits.items() if found is not None}
+    if len(whole) < len(KINDS):
+        return KernelCount(name, counted, {}, None)
+    start = max(first for _, first in whole.values())
+    return KernelCount(name, counted, {kind: p for kind, (p, _) in whole.items()}, start)
+
+
+def kernel_rows(counts: Iterable[KernelCount], family: Family) -> list[tuple[str, ...]]:
+    """Cells as in HEAD, and those of what others print or take on the same arm."""
+    rows = []
+    for count in counts:
+        at = count.at(AT)
+        total = "" if at is None else _total(at["mul"], at["add"], at["div"] + at["sqrt"])
+        if not count.polynomials:
+            rows.append((count.order, "no polynomial", "", "", total))
+            continue
+        mul, add, div, sqrt = (count.polynomials[kind] for kind in KINDS)
+        start = f" (n >= {count.holds_from})" if (count.holds_from or 1) > 2 else ""
+        rows.append((f"{count.order}{start}", mul.text(), add.text(), (div + sqrt).text(), total))
+    for peer in PEERS if family.name == "dh" else ():
+        div = peer.div.text() if peer.div else ""
+        total = _total(peer.mul(AT), peer.add(AT), peer.div(AT) if peer.div else None)
+        rows.append((f"{peer.method}: {peer.source}", peer.mul.text(), peer.add.text(), div, total))
+    return rows
+
+
+def _total(mul: Any, add: Any, div: Any) -> str:
+    return " + ".join(f"{int(x):,}" for x in (mul, add, div) if x is not None)
