@@ -78,7 +78,7 @@ def _counted(order: str, solver: str | None, family: Family, sizes: list[int]) -
 
 def kernel_rows(counts: Iterable[KernelCount], family: Family) -> list[tuple[str, ...]]:
     """Cells as in HEAD, and those of what others print or take on the same arm."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for count in counts:
         at = count.at(AT)
         total = "" if at is None else _total(at["mul"], at["add"], at["div"] + at["sqrt"])

@@ -33,8 +33,8 @@ multiplications + additions + divisions and roots.
 
 `crbm + cholesky` takes its bias from inverse dynamics, as Featherstone's CRBM does. Pinocchio's
 articulated-body algorithm was run on casadi's symbols (casadi_kin_dyn 1.6.14), on the same arms as
-URDF, and gives the same qdd; casadi folds zeros, ones and constants, too, and finding common
-subexpressions afterwards (`casadi.cse`) saves another 2 %.
+URDF, and gives the same qdd; its counts hold from n = 3. casadi folds zeros, ones and constants,
+too; finding common subexpressions afterwards (`casadi.cse`) saves 2 % of the multiplications.
 """
 
 PUBLISHED = """
