@@ -1,45 +1,31 @@
-"""Machine code of kkt.compile beside Pinocchio and MuJoCo: times, ratios and accuracy.
+"""Machine code of kkt.compile beside Pinocchio and MuJoCo: rows of benchmarks/table.py.
 
-    python benchmarks/peers.py [--repeat N] [--states M] [--page]
-
-Tasks of a row run in turn, N rounds of them; times are medians of processor time on one thread, a
+Tasks of a row run in turn, round after round; times are medians of processor time on one thread, a
 ratio is the median over rounds of ours over the peer's.  An error is the largest difference of qdd
 from what benchmarks/exact.py finds, over its largest entry; told are the median and the largest
-over 200 random states.  What is found is kept in benchmarks/results/, a file a day; --page also
-writes the table into docs/machine.md.
+over 200 random states.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib.metadata
-import json
 import os
-import platform
-import re
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from exact import Exact, error, of_mujoco, of_pinocchio
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
 import kkt
 import orderings
-from kkt.files import write_whole
 from kkt.machine.configuration import Configuration
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "machine.md"
-ARMS, WHOLE = ("ur5", "chain:7", "panda"), "humanoid"
 CHECKED = 200  # states whose error is found
 LEAST = 2e-3  # seconds of one measurement
 sys.path.insert(0, str(HERE.parent / "tests" / "peers"))
@@ -243,108 +229,8 @@ def compiling(robot: Robot) -> dict[str, Any]:
     return {**found, "operations": kernel.operations}
 
 
-def machine() -> dict[str, Any]:
-    names = ("numpy", "llvmlite", "pin", "mujoco")
-    return {
-        "processor": _processor(), "cores": os.cpu_count(), "system": platform.system(),
-        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
-        "python": platform.python_version(), **{name: _version(name) for name in names},
-    }  # fmt: skip
-
-
-def _processor() -> str:
-    import llvmlite.binding as llvm
-
-    told = re.search(r"model name\s*: (.*)", _read("/proc/cpuinfo"))
-    return f"{told[1] if told else platform.processor()} ({llvm.get_host_cpu_name()})"
-
-
-def _read(path: str) -> str:
-    return Path(path).read_text() if Path(path).exists() else ""
-
-
 def _version(name: str) -> str | None:
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-def page(document: dict[str, Any]) -> str:
-    """The table as Markdown."""
-    about = document["machine"]
-    lines = [
-        f"{document['date']}, {about['processor']}, {about['cores']} cores, load "
-        f"{about['load']:.1f}; Python {about['python']}, llvmlite {about['llvmlite']}, Pinocchio "
-        f"{about['pin']}, MuJoCo {about['mujoco']}. Order abm, one thread.",
-        "",
-        "| work | robot | dof | ours | errors | peer | time | its | ratio | spread | target |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
-    ]  # fmt: skip
-    for row in document["rows"]:
-        low, high = row["spread"]
-        lines.append(
-            f"| {row['work']} | {row['robot']} | {row['dof']} | {shown(row['ours'])} | "
-            f"{row['median_error']:.1e}, {row['error']:.1e} | {row['peer']} | "
-            f"{shown(row['theirs'])} | {row['their_median_error']:.1e}, {row['their_error']:.1e} | "
-            f"{row['ratio']:.3f} | {low:.3f} to {high:.3f} | "
-            f"{row['target'] or '–'} |"
-        )
-    lines += ["", "| compile, seconds | anew | and vectors | kept | and vectors |",
-              "|---|---|---|---|---|"]  # fmt: skip
-    for found in document["compile"]:
-        cells = [f"{found[a][b]:.3f}" for a in ("anew", "kept") for b in found[a]]
-        lines.append(f"| {found['robot']} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
-
-
-def shown(seconds: float) -> str:
-    return f"{seconds * 1e3:.1f} ms" if seconds > 1e-3 else f"{seconds * 1e6:.2f} us"
-
-
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--repeat", type=int, default=11)
-    options.add_argument("--states", type=int, default=100_000)
-    options.add_argument("--page", action="store_true", help="write the table into docs/machine.md")
-    chosen = options.parse_args()
-    if not _version("pin"):
-        raise SystemExit("peers: Pinocchio is not installed; pip install pivotree[peers]")
-    rows, compiled = [], []
-    kkt.compile(kkt.chain(2), orderings.get("abm")).native(1)  # imports are no part of it
-    for name in track((*ARMS, WHOLE), "measuring", console=Console(stderr=True), transient=True):
-        robot = robot_of(name, CHECKED)
-        compiled.append(compiling(robot))
-        rows += one_state(robot, chosen.repeat)
-        rows += batch(robot, chosen.states, 0.2 if name == WHOLE else 0.08, chosen.repeat)
-    document = {
-        "date": datetime.now(UTC).date().isoformat(), "machine": machine(),
-        "rows": [asdict(row) for row in rows], "compile": compiled,
-    }  # fmt: skip
-    place = HERE / "results" / f"peers-{document['date']}.json"
-    place.parent.mkdir(exist_ok=True)
-    write_whole(place, json.dumps(document, indent=1) + "\n")
-    if chosen.page:
-        start, end = "<!-- peers -->\n", "<!-- end of peers -->\n"
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(start)
-        write_whole(PAGE, before + start + page(document) + end + rest.partition(end)[2])
-    _print(document)
-
-
-def _print(document: dict[str, Any]) -> None:
-    body = [line.split("|")[1:-1] for line in page(document).splitlines() if line.startswith("| ")]
-    table = Table()
-    for row in body:
-        cells = [cell.strip() for cell in row]
-        if cells[0] in ("work", "compile, seconds"):
-            if table.columns:
-                Console().print(table)
-            table = Table(*cells)
-        else:
-            over = len(cells) > 5 and cells[10] != "–" and float(cells[8]) > float(cells[10])
-            table.add_row(*cells, style="bold" if over else "")
-    Console().print(table)
-
-
-if __name__ == "__main__":
-    main()
