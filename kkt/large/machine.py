@@ -43,7 +43,7 @@ class Code:
 def address(array: NDArray[Any]) -> int:
     """Where a contiguous array begins."""
     try:
-        return ctypes.addressof(ctypes.c_double.from_buffer(array))
+        return ctypes.addressof(ctypes.c_double.from_buffer(array.data))
     except (TypeError, ValueError):  # read only, or empty
         return array.ctypes.data
 
