@@ -144,18 +144,20 @@ def marked(needed, slot, a, b):  # pragma: no cover
             needed[a[i]] = needed[b[i]] = True
 
 
-@njit(cache=True)
-def latest(first, a, b, outputs):  # pragma: no cover
+def latest(first: int, a: NDArray, b: NDArray, outputs: NDArray) -> tuple[Ints, NDArray[np.int32]]:
     """Operations in depth-first order, and the new slots of old ones."""
     place = np.full(first + len(a), -1, dtype=np.int32)
     place[:first] = np.arange(first)
     order = np.empty(len(a), dtype=np.int64)
     waiting = np.empty(2 * len(a) + len(outputs), dtype=np.int64)
-    count = top = 0
-    for s in outputs[::-1]:
-        if s >= first:
-            waiting[top] = s
-            top += 1
+    made = outputs[::-1][outputs[::-1] >= first]
+    waiting[: len(made)] = made
+    return order[: _latest(first, a, b, len(made), waiting, place, order)], place
+
+
+@njit(cache=True)
+def _latest(first, a, b, top, waiting, place, order):  # pragma: no cover
+    count = 0
     while top:
         slot = waiting[top - 1]
         one, two = a[slot - first], b[slot - first]
@@ -172,4 +174,4 @@ def latest(first, a, b, outputs):  # pragma: no cover
         if place[one] < 0:
             waiting[top] = one
             top += 1
-    return order[:count], place
+    return count
