@@ -197,6 +197,31 @@ def test_loops_are_refused():
         kkt.solve_large(kkt.build(graph))
 
 
+def test_more_kinds_of_bodies_than_are_told_apart():
+    n, draw = 80, np.random.default_rng(7)
+    k = np.arange(n)
+    some = draw.integers(0, 2, (n, 9))
+    joint = tuple(draw.choice(["revolute", "prismatic", "fixed", "spherical"], n))
+    joint = ("revolute", *joint[1:])
+    axis = np.where(some[:, 6:7] == 1, np.eye(3)[k % 3], draw.normal(size=(n, 3)))
+    tree = kkt.tree_from_arrays(
+        k - 1 - (draw.random(n) * np.minimum(k, 3)).astype(int),
+        mass=1.0, com=some[:, :3] * draw.random((n, 3)), p=some[:, 3:6] * draw.random((n, 3)),
+        inertia=np.eye(3), joint=joint, axis=axis,
+    )  # fmt: skip
+    N = int(tree.offset[-1])
+    q, qd, tau = draw.normal(size=(3, N))
+    system = kkt.build(tree, q, qd, tau)
+    large = kkt.solve_large(system)
+    tape = kkt.eliminate(system, orderings.get("abm"), records=False)
+    for letter in ("qdd", "pdd", "f"):
+        np.testing.assert_array_equal(getattr(large, letter), getattr(tape, letter))
+    keys = {(m.tobytes(), f.tobytes()) for m, f in zip(system.pattern.M, system.pattern.Phi)}
+    assert len(keys) > 16 >= len(system.plans["abm"].kinds)
+    kernel = kkt.compile_large(tree)
+    np.testing.assert_allclose(kernel(q, qd, tau), large.qdd, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("relaxed", [False, True])
 def test_a_large_kernel_goes_from_q_to_qdd(graph, relaxed):
     q, qd, tau = states(graph)

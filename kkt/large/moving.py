@@ -40,7 +40,7 @@ def constants(tree: BodyTree) -> Floats:
 
 def joints(tree: BodyTree) -> NDArray[np.int64]:
     """(n,) the place of each body's joint among PLAIN, or one more."""
-    place = {name: len(PLAIN) for name in tree.joint}
+    place = dict.fromkeys(set(tree.joint), len(PLAIN))
     place |= {name: i for i, name in enumerate(PLAIN)} | {"continuous": 0}
     return np.array([place[name] for name in tree.joint])
 
