@@ -89,9 +89,11 @@ def kernel_rows(counts: Iterable[KernelCount], family: Family) -> list[tuple[str
         start = f" (n >= {count.holds_from})" if (count.holds_from or 1) > 2 else ""
         rows.append((f"{count.order}{start}", mul.text(), add.text(), (div + sqrt).text(), total))
     for peer in PEERS if family.name == "dh" else ():
-        div = peer.div.text() if peer.div else ""
+        third = peer.div.text() if peer.div else ""
         total = _total(peer.mul(AT), peer.add(AT), peer.div(AT) if peer.div else None)
-        rows.append((f"{peer.method}: {peer.source}", peer.mul.text(), peer.add.text(), div, total))
+        rows.append(
+            (f"{peer.method}: {peer.source}", peer.mul.text(), peer.add.text(), third, total)
+        )
     return rows
 
 

@@ -16,6 +16,8 @@ from ..arithmetic import Format, get_format
 from ..arithmetic.binary import Binary
 from ..arithmetic.formats import Hardware
 from ..arithmetic.mixed import Mixed
+from ..elimination.pivots import PivotSequence
+from ..elimination.tape import Tape
 from ..errors import FormatError, ModelError, SizeError, nearest
 from ..files import write_whole
 from .builtin import Builtin
@@ -48,7 +50,9 @@ def compile(
     """A kernel: forward dynamics of a tree by an order, as one straight-line program.
 
     ``model`` is a tree, or a :class:`kkt.System`, whose tree, gravity and external wrenches become
-    constants; ``order`` is whatever :func:`kkt.eliminate` takes.  ``outputs`` are any of ``qdd``,
+    constants; ``order`` is whatever :func:`kkt.eliminate` takes, or a list of such orders, whose
+    poses, bias and whatever else they share are computed once: a call then gives a tuple, the
+    outputs of each order.  ``outputs`` are any of ``qdd``,
     ``pdd``, ``f`` and, where the order leaves it, ``inertia``; ``inputs`` may name ``wrench``, so
     that external wrenches are given with each state.
 
@@ -95,14 +99,21 @@ def compile(
     configuration = Configuration(system.tree, system.graph)
     bias = bias if solver is None else "inverse_dynamics"
     request = Request(tuple(outputs), "wrench" in inputs, solver, bias)
-    found = traced(system, configuration, order, chosen, request)
+    orders = list(order) if _several(order) else [order]
+    found = traced(system, configuration, orders, chosen, request)
     tree = system.tree
     N = int(tree.offset[-1])
-    fields = Fields(tree.n, N, configuration.size, request.wrench, request.outputs)
+    fields = Fields(tree.n, N, configuration.size, request.wrench, request.outputs, len(orders))
     name = found.order if solver is None else f"{found.order} + {solver}"
     return Kernel(
         name, chosen, fields, configuration, found.program, found.straight, found.rolled, relaxed
     )
+
+
+def _several(order: Any) -> bool:
+    """Whether a list holds orders, and not the groups of one."""
+    each = isinstance(order, list | tuple) and len(order) > 0
+    return each and all(callable(o) or isinstance(o, PivotSequence | Tape) for o in order)
 
 
 @dataclass(frozen=True)
@@ -223,7 +234,8 @@ class Kernel:
                 )
                 call = made.builtin(list(self.fields.given.values()))
                 if call is not None:
-                    self._calls.append(call if self.outputs == ("qdd",) else self._apart(call))
+                    alone = self.outputs == ("qdd",) and self.fields.orders == 1
+                    self._calls.append(call if alone else self._apart(call))
                 self._made[lanes] = made
             return self._made[lanes]
 
@@ -248,6 +260,8 @@ class Kernel:
             raise FormatError(f"export: C has no {self.format}; compile in float64 or float32")
         if self.relaxed:
             raise ModelError("export: C is written with strict arithmetic; compile without relaxed")
+        if self.fields.orders > 1:
+            raise ModelError(f"export: C is written for one order, not for {self.order}")
         written_out = len(self.straight) if self.rolled is None else self.rolled.code
         if written_out > LONGEST:
             raise SizeError(

@@ -21,7 +21,8 @@ class Fields:
     N: int  # degrees of freedom
     nx: int  # numbers of a configuration
     wrench: bool  # whether external wrenches are an input
-    outputs: tuple[str, ...]
+    outputs: tuple[str, ...]  # of each order
+    orders: int = 1
 
     @property
     def given(self) -> dict[str, tuple[int, ...]]:
@@ -96,16 +97,22 @@ class Fields:
                 )
 
     def shaped(self, values: NDArray) -> Any:
-        """The outputs (..., all numbers) apart: an array for one output, a tuple for several."""
-        front = values.shape[:-1]
+        """The outputs (..., all numbers) apart: an array for one output, a tuple for several.
+
+        Of several orders a tuple of these.
+        """
+        front, each = values.shape[:-1], len(self.outputs)
         parts = [values[..., part].reshape(*front, *shape) for part, shape in self._parts]
-        return parts[0] if len(parts) == 1 else tuple(parts)
+        own = [tuple(parts[i : i + each]) for i in range(0, len(parts), each)]
+        found = own if each > 1 else parts
+        return found[0] if self.orders == 1 else tuple(found)
 
     @cached_property
     def _parts(self) -> list[tuple[slice, tuple[int, ...]]]:
         """Where each output stands, and its shape."""
-        stops = np.cumsum([0, *map(self.size_of, self.outputs)]).tolist()
-        shapes = [self.made[name] for name in self.outputs]
+        outputs = self.outputs * self.orders
+        stops = np.cumsum([0, *map(self.size_of, outputs)]).tolist()
+        shapes = [self.made[name] for name in outputs]
         return [(slice(i, j), s) for (i, j), s in zip(pairwise(stops), shapes, strict=True)]
 
 

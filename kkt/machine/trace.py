@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -95,14 +96,17 @@ def recorder_for(chosen: Format, variables: int) -> Recorder:
 def program_of(
     system: System,
     configuration: Configuration,
-    tape: Tape,
+    tapes: Sequence[Tape],
     chosen: Format,
     outputs: tuple[str, ...],
     wrench: bool,
     solver: str | None = None,
     bias: str = "propagated",
 ) -> Program:
-    """From x (nx,), qd (N,), tau (N,) and, with ``wrench``, (n, 6) to outputs one after another."""
+    """From x (nx,), qd (N,), tau (N,) and, with ``wrench``, (n, 6) to outputs one after another.
+
+    Of several tapes the outputs of the first come first; what they share is computed once.
+    """
     tree = system.tree
     n, N, nx = tree.n, int(tree.offset[-1]), configuration.size
     inputs = nx + 2 * N + (6 * n if wrench else 0)
@@ -117,15 +121,16 @@ def program_of(
         left = efforts_left(recorder, system, traced)
         none = np.zeros((n, 6), dtype=object)
         traced = replace(traced, a=none, b=none, tau=left)
-    place = replayed(recorder, tape, traced)
-    wanted = []
-    for output in outputs:
-        if output == "qdd" and solver is not None:
-            M = taken(recorder, place, slots_of("inertia", tape, system))
-            solved = SOLVERS[solver](M, traced.tau)
-            wanted += [reference(recorder, value) for value in solved]
-        else:
-            wanted += references(place, slots_of(output, tape, system))
+    wanted: list[int] = []
+    for tape in tapes:
+        place = replayed(recorder, tape, traced)
+        for output in outputs:
+            if output == "qdd" and solver is not None:
+                M = taken(recorder, place, slots_of("inertia", tape, system))
+                solved = SOLVERS[solver](M, traced.tau)
+                wanted += [reference(recorder, value) for value in solved]
+            else:
+                wanted += references(place, slots_of(output, tape, system))
     return finished(recorder, inputs, wanted)
 
 

@@ -48,19 +48,25 @@ class Traced:
 
 
 def traced(
-    system: System, configuration: Configuration, order: Any, chosen: Format, request: Request
+    system: System,
+    configuration: Configuration,
+    orders: list[Any],
+    chosen: Format,
+    request: Request,
 ) -> Traced:
     """From the disk where the same was traced before; what is refused is never kept."""
-    if isinstance(order, str | Tape) or order is None or not isinstance(chosen, Hardware):
-        return _trace(system, configuration, order, chosen, request)
-    sequence = as_sequence(order, system.structure)  # once: a function need not repeat itself
-    name = _content(system, sequence, chosen, request)
+    whole = any(isinstance(order, str | Tape) or order is None for order in orders)
+    if whole or not isinstance(chosen, Hardware):
+        return _trace(system, configuration, orders, chosen, request)
+    # once: a function need not repeat itself
+    sequences = [as_sequence(order, system.structure) for order in orders]
+    name = _content(system, sequences, chosen, request)
     kept = store.read(name)
     if kept is not None:
         parts = _program(kept, "program"), _program(kept, "straight")
-        return Traced(sequence.name, *parts, _rolled(kept))
+        return Traced(", ".join(s.name for s in sequences), *parts, _rolled(kept))
     with uncollected():
-        made = _trace(system, configuration, sequence, chosen, request)
+        made = _trace(system, configuration, sequences, chosen, request)
     arrays = {**_arrays(made.program, "program"), **_arrays(made.straight, "straight")}
     if made.rolled is not None:
         arrays |= {f"rolled_{part}": array for part, array in made.rolled.arrays().items()}
@@ -81,11 +87,12 @@ def uncollected() -> Iterator[None]:
 
 
 def _trace(
-    system: System, configuration: Configuration, order: Any, chosen: Format, request: Request
-) -> Traced:
-    tape = tape_of(system, order)
+    system: System, configuration: Configuration, orders: list[Any], chosen: Format,
+    request: Request,
+) -> Traced:  # fmt: skip
+    tapes = [tape_of(system, order) for order in orders]
     program = program_of(
-        system, configuration, tape, chosen, request.outputs, request.wrench, request.solver,
+        system, configuration, tapes, chosen, request.outputs, request.wrench, request.solver,
         request.bias,
     )  # fmt: skip
     straight = program
@@ -99,20 +106,25 @@ def _trace(
         found = rolled(straight)
         if len(straight) - found.code < SAVED:
             found = None
-    return Traced(tape.program.name, program, straight, found)
+    return Traced(", ".join(tape.program.name for tape in tapes), program, straight, found)
 
 
-def _content(system: System, sequence: PivotSequence, chosen: Format, request: Request) -> str:
+def _content(
+    system: System, sequences: list[PivotSequence], chosen: Format, request: Request
+) -> str:
     """A name that follows from all that a program follows from."""
     tree, pattern = system.tree, system.pattern
-    met = plan(sequence, system.structure)
+    orders: list[Any] = []
+    for sequence in sequences:
+        met = plan(sequence, system.structure)
+        orders += [sequence.rules, sequence.links, sequence.composites]
+        orders += [met.graph.split, met.blocks, met.group, met.paired]
     zeros = [getattr(pattern, letter) for letter in ("M", "Phi", "S", "Phi_one", "S_one", "a")]
     return store.key(
         "program", chosen.name, astuple(request), SAVED, tree.parent, tree.joint, tree.axis, tree.R,
         tree.p, tree.mass, tree.com, tree.inertia, tree.gravity, *system.state.S,
         system.state.wrench,
-        *zeros, sequence.rules, sequence.links, sequence.composites,
-        met.graph.split, met.blocks, met.group, met.paired,
+        *zeros, *orders,
     )  # fmt: skip
 
 
