@@ -61,8 +61,9 @@ def compile(
     ``solver``, cholesky, lu or gauss_jordan, does so too, and solves M qdd = tau - c with the
     joint-space inertia that the order leaves (Walker & Orin 1982).
 
-    In float64 and float32 the program becomes machine code; every other floating-point format is
-    interpreted, each operation rounded.  ``relaxed`` machine code may round a product and a sum
+    In float64 and float32 the program becomes machine code, what it repeats compiled once and
+    called in loops where it is long; every other floating-point format is interpreted, each
+    operation rounded.  ``relaxed`` machine code may round a product and a sum
     once and divide by way of a reciprocal: faster, but its bits depend on the machine, on the
     compiler and on whether a state comes alone or in a batch.
 
