@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..large.solve import solve
 from ..system import System
 
 Floats = NDArray[np.float64]
@@ -96,7 +97,5 @@ def solve_large(
 
         return solve_in_order(system, order, threads)
     system.structure.require_tree("solve_large")
-    from ..large.solve import solve
-
     qdd, pdd, f = solve(system, threads, relaxed)
     return LargeSolution(system, qdd, pdd, f)

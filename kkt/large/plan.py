@@ -68,7 +68,7 @@ class Plan:
     walk: Walk
     offset: NDArray[np.int64]  # (n + 1,) of the tree
     known: dict[int, Shares]  # by the number of threads
-    codes: dict[tuple[str, bool], Any]  # by what it is for, and whether relaxed
+    codes: dict[bool, Any]  # machine code, by whether it is relaxed
 
     @cached_property
     def addresses(self) -> dict[str, int]:

@@ -11,8 +11,8 @@ from ..errors import SingularError
 from ..system import System
 from ..tree import BodyTree
 from . import factor
-from .machine import Addresses, Code, Make, address, compiled
-from .plan import Part, Plan, Shares, plan_of
+from .machine import Addresses, Code, address, compiled
+from .plan import Part, Shares, plan_of
 from .steps import UPDATE
 
 Floats = NDArray[np.float64]
@@ -25,7 +25,9 @@ def solve(system: System, threads: int, relaxed: bool) -> tuple[Floats, Floats, 
     plan = system.plans.get("abm")
     if plan is None:
         plan = system.plans["abm"] = plan_of(tree, system.pattern)
-    code = code_of(plan, factor.passes, relaxed)
+    code = plan.codes.get(relaxed)
+    if code is None:
+        code = plan.codes[relaxed] = compiled(factor.passes, plan.kinds, relaxed)
     # the unknowns in the order of (4), and the pivots
     x = np.empty(12 * n + 2 * N)
     pdd, qdd, f = x[: 6 * n], x[6 * n : 6 * n + N], x[6 * n + N : 12 * n + N]
@@ -41,21 +43,17 @@ def solve(system: System, threads: int, relaxed: bool) -> tuple[Floats, Floats, 
     return qdd, pdd.reshape(n, 6), f.reshape(n, 6)
 
 
-def code_of(plan: Plan, make: Make, relaxed: bool) -> Code:
-    key = make.__module__, relaxed
-    if key not in plan.codes:
-        plan.codes[key] = compiled(make, plan.kinds, relaxed)
-    return plan.codes[key]
-
-
 class Works:
     """Room to run the passes in: streams and stacks of every part of the walk."""
 
     def __init__(self, code: Code, shares: Shares, numbers: Addresses, threads: int) -> None:
         self.code, self.threads = code, threads
-        self.held = np.empty(UPDATE * sum(part.held for part in shares.parts))
-        numbers = {**numbers, "held": address(self.held)}
-        self.parts = [Work(code, part, numbers) for part in shares.parts]
+        numbers = {**numbers, "held": 0}
+        self.parts = []
+        if shares.parts:
+            self.held = np.empty(UPDATE * sum(part.held for part in shares.parts))
+            numbers["held"] = address(self.held)
+            self.parts = [Work(code, part, numbers) for part in shares.parts]
         self.rest = Work(code, shares.rest, numbers)
 
     def run(self, *passes: str) -> None:
