@@ -270,7 +270,10 @@ def _add_model(
             command.add_argument(f"--{name}", metavar="X,X,...", help=f"joint {what}")
     if state and frames:
         command.add_argument(
-            "--frames", default="given", metavar="HOW", help="given, or aligned with the joint axes"
+            "--frames",
+            default="given",
+            metavar="HOW",
+            help="given, aligned with the joint axes, or factored: placements as own frames",
         )
     command.add_argument("--floating", action="store_true", help="URDF: give the base 6 freedoms")
     command.add_argument("--merge-fixed", action="store_true", help="URDF: merge fixed joints")

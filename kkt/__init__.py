@@ -30,6 +30,7 @@ from .errors import (
     SingularError,
     SizeError,
 )
+from .factored import factored
 from .frames import aligned, random_turns, tilted
 from .gallery import (
     binary,
@@ -108,6 +109,7 @@ __all__ = [
     "example1",
     "example2",
     "example3",
+    "factored",
     "featherstone",
     "find_robot",
     "from_spec",

@@ -214,7 +214,9 @@ WRONG = {
     MOVED.replace("abm", "crbm+qr"): "field 'orders[0]' is 'crbm+qr'; give an order alone",
     START.replace("abm", "crbm+lu"): "field 'orders[0]' is 'crbm+lu'; give an order alone",
     MOVED.replace('"chain:3"', '{ model = "chain:3", frames = "aligned" }'): "a motion has many",
-    START.replace('"chain:3"', '{ model = "chain:3", frames = "bent" }'): "'given' or 'aligned'",
+    START.replace(
+        '"chain:3"', '{ model = "chain:3", frames = "bent" }'
+    ): "'given' or 'aligned' or 'factored'",
 }
 
 

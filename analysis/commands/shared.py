@@ -15,14 +15,15 @@ from kkt.elimination.refine import MOST, RESIDUALS
 
 def system_of(options: argparse.Namespace) -> kkt.System:
     """The system that the model and the state options ask for."""
-    if options.frames not in ("given", "aligned"):
+    if options.frames not in ("given", "aligned", "factored"):
         raise kkt.ModelError(
-            f"option --frames: {options.frames!r} is unknown; use given or aligned"
+            f"option --frames: {options.frames!r} is unknown; use given, aligned or factored"
         )
     tree = kkt.load(
         options.model, floating=True if options.floating else None, merge_fixed=options.merge_fixed
     )
     tree.graph["name"] = tree.graph.get("name") or options.model
+    tree = kkt.factored(tree) if options.frames == "factored" else tree
     system = kkt.build(
         tree,
         q=numbers("--q", options.q),

@@ -120,8 +120,8 @@ def read_config(path: Path) -> Config:
             raise fields.wrong(f"measure[{i}]", name, f"one of {', '.join(MEASURES)}")
     asked = simulate_of(fields, motion, measures)
     for i, family in enumerate(found):
-        if asked is not None and family.frames != "given":
-            right = "'given': aligned frames are those of one state, and a motion has many"
+        if asked is not None and family.frames == "aligned":
+            right = "'given' or 'factored': aligned frames are one state's, and a motion has many"
             raise fields.wrong(f"models[{i}].frames", family.frames, right)
     alone = bool(ELIMINATED.keys() & set(measures)) or asked is None
     digests = tuple(_digest(fields, i, name, alone) for i, name in enumerate(orders))

@@ -93,7 +93,7 @@ def _found(
     found: dict[int, list[dict[str, Any]]] = {}
     if not settings.eliminates:
         found = {number: [sizes(bench) for _ in range(each)] for number in states}
-    elif settings.together and bench.model.frames == "given":
+    elif settings.together and bench.model.frames != "aligned":
         found = together(settings, bench, list(states), missing)
     for number, keys in states.items():
         if number not in found:

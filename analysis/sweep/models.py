@@ -25,7 +25,7 @@ from .fields import Fields
 Value = int | float | str
 HOLE = re.compile(r"\{(\w*)\}")
 RANGE = "a list of values, or {from, to, step} or {from, to, count}, also with scale = 'log'"
-FRAMES = ("given", "aligned")
+FRAMES = ("given", "aligned", "factored")
 MOST = 10_000_000  # values of a range
 
 
@@ -37,7 +37,8 @@ class Model:
     values: tuple[tuple[str, Value], ...]  # of the ranges that it takes
     digest: str  # of the content: the spec, or the file and how it is read
     pickled: bytes | None = None  # the tree of a file or a robot; None where the text says it all
-    frames: str = "given"  # or "aligned": every state in frames along the joint axes
+    # or "aligned": every state in frames along the joint axes; or "factored": kkt.factored
+    frames: str = "given"
 
     @property
     def label(self) -> str:
@@ -46,13 +47,13 @@ class Model:
 
     def written(self, system: kkt.System) -> kkt.System:
         """A state in the frames that are asked for."""
-        return system if self.frames == "given" else kkt.aligned(system)
+        return kkt.aligned(system) if self.frames == "aligned" else system
 
     def tree(self) -> nx.DiGraph:
         """Raises ModelError for parameters that make no tree."""
         tree = kkt.load(self.text) if self.pickled is None else pickle.loads(self.pickled)
         tree.graph["name"] = tree.graph.get("name") or self.text
-        return tree
+        return kkt.factored(tree) if self.frames == "factored" else tree
 
 
 @dataclass(frozen=True)
