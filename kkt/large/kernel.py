@@ -69,6 +69,7 @@ class LargeKernel:
     ) -> Floats:
         """qdd (N,) [rad/s^2, m/s^2] at q, qd, tau, each (N,) as for :func:`kkt.build`.
 
+        Rates and efforts that are None are zero.
         Raises ModelError for numbers that are wrong, and SingularError where a pivot is zero.
         """
         if np.shape(q) != self._q.shape:
