@@ -109,7 +109,7 @@ def reading(document: dict[str, Any]) -> str:
     rows = document["rows"]
     judged = [row for row in rows if row["met"] is not None]
     missed = [row for row in judged if not row["met"]]
-    text = [f"{len(judged) - len(missed)} of {len(judged)} targets are met."]
+    text = [f"{len(judged) - len(missed)} of {len(judged)} targets are met."] if judged else []
     if document["quick"]:
         text = ["Small sizes: targets are not judged."]
     if missed:

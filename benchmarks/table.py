@@ -88,32 +88,49 @@ NAMES = (
 )  # fmt: skip
 
 
-def measured(extent: Extent, chosen: tuple[str, ...]) -> dict[str, Any]:
-    """The document: rows of every section, curves, machine, versions, load before and after."""
+def measured(extent: Extent, chosen: tuple[str, ...], place: Path) -> dict[str, Any]:
+    """The document: rows of every section, curves, machine, versions, load before and after.
+
+    It is written to ``place`` after every section, so that a run that is stopped keeps what it has.
+    """
     from machine import load, machine
     from rich.console import Console
     from rows import Row
+
+    from kkt.files import write_whole
 
     console, began = Console(stderr=True), time.perf_counter()
     document: dict[str, Any] = {
         "date": datetime.now(UTC).date().isoformat(), "quick": extent.quick,
         "rounds": extent.rounds, "machine": machine(), "load": [load()], "rows": [], "curves": [],
+        "failed": [],
     }  # fmt: skip
     parts = sections(extent)
     for k, name in enumerate(chosen):
         console.print(f"[bold]{name}[/bold], {k + 1} of {len(chosen)}")
         start = time.perf_counter()
-        for found in parts[name]():
-            if isinstance(found, Row):
-                met = None if extent.quick else found.met
-                document["rows"].append({"section": name, **asdict(found), "met": met})
-                console.print(f"  {found.work} {found.peer}", style="dim", highlight=False)
-            else:
-                document["curves"].append({**asdict(found), "exponent": found.exponent})
+        try:
+            for found in parts[name]():
+                _enter(document, name, found, console)
+        except Exception as failure:  # the other sections are worth their time
+            console.print_exception()
+            _enter(document, name, Row(name, note=f"failed: {failure}"), console)
+            document["failed"].append(name)
         console.print(f"  {time.perf_counter() - start:.0f} s", style="dim", highlight=False)
-    document["load"].append(load())
-    document["seconds"] = round(time.perf_counter() - began)
+        document["load"] = [document["load"][0], load()]
+        document["seconds"] = round(time.perf_counter() - began)
+        write_whole(place, json.dumps(document, indent=1) + "\n")
     return document
+
+
+def _enter(document: dict[str, Any], section: str, found: Any, console: Any) -> None:
+    """A row or a curve into the document, and a word of it to the console."""
+    if not hasattr(found, "work"):
+        document["curves"].append({**asdict(found), "exponent": found.exponent})
+        return
+    met = None if document["quick"] else found.met
+    document["rows"].append({"section": section, **asdict(found), "met": met})
+    console.print(f"  {found.work} {found.peer}", style="dim", highlight=False)
 
 
 def main() -> None:
@@ -134,23 +151,22 @@ def main() -> None:
     os.environ.update(dict.fromkeys(THREADS, "1"))
     sys.path[:0] = [str(HERE), str(HERE.parent)]
     extent = Extent(options.rounds or (QUICK if options.quick else FULL), options.quick)
-    document = measured(extent, tuple(options.only))
+    options.results.mkdir(parents=True, exist_ok=True)
+    name = "quick" if options.quick else "table"
+    part = "" if tuple(options.only) == NAMES else f"-{'-'.join(options.only)}"
+    place = options.results / f"{name}{part}-{datetime.now(UTC).date().isoformat()}.json"
+    document = measured(extent, tuple(options.only), place)
 
     from growth_plot import draw_all
     from page import printed, write_page
 
-    from kkt.files import write_whole
-
-    options.results.mkdir(parents=True, exist_ok=True)
-    name = "quick" if options.quick else "table"
-    part = "" if tuple(options.only) == NAMES else f"-{'-'.join(options.only)}"
-    place = options.results / f"{name}{part}-{document['date']}.json"
-    write_whole(place, json.dumps(document, indent=1) + "\n")
     if options.page:
         draw_all(document["curves"], HERE.parent / "docs")
         write_page(document, HERE.parent / "docs" / "benchmarks.md")
     printed(document)
     print(place)
+    if document["failed"]:
+        sys.exit(f"table: failed in {', '.join(document['failed'])}; what it raised is above")
 
 
 if __name__ == "__main__":

@@ -168,6 +168,22 @@ def test_one_command_measures_prints_and_keeps(tmp_path):
     assert refused.returncode == 2 and "takes a whole run" in refused.stderr
 
 
+def test_a_section_that_fails_leaves_the_others(monkeypatch, tmp_path):
+    import table
+    from rows import Row
+
+    def broken():
+        yield Row("done", 1.0)
+        raise ValueError("this and that")
+
+    parts = {"arms": broken, "fill": lambda: iter([Row("counted", 2.0)])}
+    monkeypatch.setattr(table, "sections", lambda extent: parts)
+    document = table.measured(table.Extent(1, False), ("arms", "fill"), tmp_path / "x.json")
+    assert [row["work"] for row in document["rows"]] == ["done", "arms", "counted"]
+    assert document["failed"] == ["arms"] and "this and that" in document["rows"][1]["note"]
+    assert json.loads((tmp_path / "x.json").read_text()) == document
+
+
 def test_the_page_is_written_between_its_marks(tmp_path):
     import page
 
