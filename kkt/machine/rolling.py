@@ -39,8 +39,11 @@ class _Rolling:
         self.row = np.full(self.first + T, -1, dtype=np.int64)
         self.row[2 : 2 + program.inputs] = np.arange(program.inputs)
         self.top = program.inputs + len(program.outputs)
-        self.constants = [np.ones(1), program.constants]
-        self.constant_top = 1 + len(program.constants)
+        # one, the program's, zero, then those of calls
+        self.pool = np.concatenate([np.ones(1), program.constants, np.zeros(1)])
+        self.constants, self.constant_top = [self.pool], len(self.pool)
+        self.constant_of = np.arange(self.first) - 1 - program.inputs  # of a slot
+        self.constant_of[0], self.constant_of[1] = len(self.pool) - 1, 0
 
     def _groups(self, kind: Ints) -> list[Ints]:
         """Segments whose operations are the same, and what they read of their own results."""
@@ -137,8 +140,7 @@ class _Rolling:
     def _function(self, members: Ints) -> tuple[Function, Ints]:
         """The function of equal segments, and the rows of its table (K, columns)."""
         op, a, b, slot_a, slot_b = self._local(members)
-        program, K = self.program, len(members)
-        shift = np.where(np.arange(self.first) == 1, 0, np.arange(self.first) - 1 - program.inputs)
+        K = len(members)
         reads: list[Place] = []
         table: list[Ints] = []
         bases: dict[tuple[bool, bytes], tuple[int, int]] = {}
@@ -163,7 +165,7 @@ class _Rolling:
                 if local[j] == -3:
                     continue
                 constant = bool(local[j] == -2)
-                value = shift[slot[:, j]] if constant else self.row[slot[:, j]]
+                value = self.constant_of[slot[:, j]] if constant else self.row[slot[:, j]]
                 key = constant, value.tobytes()
                 if key not in known:
                     known[key] = len(reads)
@@ -176,8 +178,7 @@ class _Rolling:
             codes.append(local)
         if own:  # side by side
             first = self.constant_top + len(own) * np.arange(K)
-            pool = np.concatenate([np.ones(1), program.constants])
-            self.constants.append(pool[np.stack([value for _, value in own], 1)].ravel())
+            self.constants.append(self.pool[np.stack([value for _, value in own], 1)].ravel())
             self.constant_top += K * len(own)
             for j, (number, _) in enumerate(own):
                 reads[number] = place(True, first + j)
@@ -198,11 +199,7 @@ class _Rolling:
         slot = np.abs(program.outputs).astype(np.int64)
         number, sign = np.arange(len(slot)), program.outputs < 0
         constant = (slot <= 1) | ((slot >= 2 + program.inputs) & (slot < self.first))
-        zero = slot == 0
-        if zero.any():
-            self.constants.append(np.zeros(1))
-        where = np.where(slot == 1, 0, slot - 1 - program.inputs)
-        where[zero] = self.constant_top
+        where = self.constant_of[np.where(constant, slot, 0)]
         rows = np.stack([number, self.row[slot], sign], 1)[~constant]
         constants = np.stack([number, where, sign], 1)[constant]
         return rows.astype(np.int32), constants.astype(np.int32)

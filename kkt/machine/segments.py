@@ -61,7 +61,7 @@ def _tokens(program: Program) -> NDArray[np.uint64]:
 
 def _hashed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The finalizer of splitmix64 (Steele, Lea & Flood 2014)."""
-    x = (x + np.uint64(0x9E3779B97F4A7C15)) * np.uint64(1)
+    x = x + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -90,7 +90,7 @@ def _chunks(hashes: NDArray[np.uint64], T: int) -> Ints:
 def _least(x: NDArray[np.uint64], width: int) -> NDArray[np.uint64]:
     """(T,) least of x[i : i + width] (van Herk 1992)."""
     T = len(x)
-    padded = np.full(-(-(T + width) // width) * width, np.iinfo(np.uint64).max)
+    padded = np.full(-(-(T + width) // width) * width, np.iinfo(np.uint64).max, dtype=np.uint64)
     padded[:T] = x
     rows = padded.reshape(-1, width)
     before = np.minimum.accumulate(rows, axis=1).ravel()
