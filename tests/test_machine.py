@@ -344,6 +344,10 @@ def test_what_is_wrong_is_one_sentence():
         ((np.stack([x] * 3), np.stack([qd] * 2)), "has 2 states, and another 3"),
         ((x, qd, qd + 1j), "field 'tau' holds no real numbers"),
         (("x", qd), "field 'x' holds no real numbers"),
+        ((x, [10**400] * kernel.N), "field 'qd' holds no real numbers"),
+        ((x, np.zeros(kernel.N, "m8[s]")), "field 'qd' holds no real numbers"),
+        ((x, np.zeros(kernel.N, [("rate", float)])), "field 'qd' holds no real numbers"),
+        ((x, np.ma.array(qd, mask=True)), "field 'qd' holds no real numbers"),
         ((x, qd, None, np.zeros((4, 6))), "no input of this kernel"),
     ):
         with pytest.raises(kkt.ModelError, match=told):
@@ -353,6 +357,8 @@ def test_what_is_wrong_is_one_sentence():
         kkt.compile(tree, order, outputs=("qd",))
     with pytest.raises(kkt.ModelError, match="a tuple of names"):
         kkt.compile(tree, order, outputs="qdd")
+    with pytest.raises(kkt.ModelError, match="without velocities and gravity"):
+        kkt.compile(tree, order, outputs=("qdd", "f"), bias="inverse_dynamics")
     with pytest.raises(kkt.FormatError, match="no kernel runs in it"):
         kkt.compile(tree, order, "mp:50")
     with pytest.raises(kkt.OrderError, match="pass orderings"):

@@ -83,6 +83,11 @@ def compile(
         raise ModelError(
             f"compile: solver {solver!r} finds qdd alone; ask for qdd, or leave the solver out"
         )
+    if bias == "inverse_dynamics" and {"pdd", "f"} & set(outputs):
+        raise ModelError(
+            "compile: bias 'inverse_dynamics' leaves pdd and f without velocities and gravity; ask "
+            "for qdd, or use bias 'propagated'"
+        )
     if not outputs:
         raise ModelError(f"compile: outputs is empty; ask for one of {', '.join(OUTPUTS)}")
     chosen = get_format(format)

@@ -118,9 +118,11 @@ class Fields:
 
 def _numbers(name: str, value: Any, dtype: Any) -> NDArray:
     try:
-        if np.iscomplexobj(value):
+        array = np.asarray(value)
+        # complex numbers, dates and records turn into numbers of other things, a mask is dropped
+        if array.dtype.kind in "cmMV" or np.ma.is_masked(value):
             raise TypeError
         with np.errstate(over="ignore"):
-            return np.asarray(value, dtype=dtype)
-    except (TypeError, ValueError):
+            return np.asarray(array, dtype=dtype)
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"state: field {name!r} holds no real numbers; give an array") from None
