@@ -8,6 +8,7 @@ blocks as they are made; the matrix's own entry is added when a block's group op
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,46 +27,71 @@ MOST_BYTES = 8e9  # a larger factor is refused
 MOST_BLOCKS = 50_000_000  # so is one of more blocks
 
 
-def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolution:
-    """Factor and solve (4) in an order or a plan; see :func:`kkt.solve_large`."""
-    if threads < 1:
-        raise OrderError(f"threads {threads}: use 1 or more")
-    chosen = _plan(system, order)
+@dataclass(frozen=True)
+class Analysis:
+    """All of a factor but its values: for systems of one structure, in one order."""
+
+    factor: SymbolicFactor
+    schedule: Schedule
+    layout: Layout
+
+
+def analyse(chosen: Plan) -> Analysis:
+    """Symbolic factor, subtrees and storage of a plan; :func:`kkt.solve_large` takes it as well.
+
+    Raises OrderError for orders whose numbers are not those of (4), and SizeError for a factor
+    that would not fit.
+    """
+    _require_own_numbers(chosen)
     factor = symbolic(chosen, most=MOST_BLOCKS)
     split = schedule(factor)
-    layout, matrix = _layout(factor, split), _matrix(system, factor)
-    storage = _storage(layout, factor)
-    delayed = chosen.sequence.rules.assembly == "multifrontal"
+    return Analysis(factor, split, _layout(factor, split))
+
+
+def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolution:
+    """Factor and solve (4) in an order, a plan or an analysis; see :func:`kkt.solve_large`."""
+    if threads < 1:
+        raise OrderError(f"threads {threads}: use 1 or more")
+    system.structure.require_tree("solve_large")
+    if isinstance(order, str):
+        raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
+    if not isinstance(order, Analysis):
+        order = analyse(order if isinstance(order, Plan) else plan(order, system.structure))
+    factor, layout = order.factor, order.layout
+    _require_tree_of(system, factor.plan)
+    matrix, storage = _matrix(system, factor), _storage(layout)
+    delayed = factor.plan.sequence.rules.assembly == "multifrontal"
     if not delayed:
         enter(layout, storage, matrix, 0, len(layout.size))
-    failed = _run(layout, storage, matrix, split, delayed, threads)
+    failed = _run(layout, storage, matrix, order.schedule, delayed, threads)
     if failed >= 0:
         raise SingularError(_singular(factor, failed))
     return _solution(system, factor, layout, storage, matrix)
 
 
-def _plan(system: System, order: Any) -> Plan:
-    system.structure.require_tree("solve_large")
-    if isinstance(order, str):
-        raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
-    chosen = order if isinstance(order, Plan) else plan(order, system.structure)
-    name, rules, own = chosen.sequence.name, chosen.sequence.rules, chosen.graph.structure
+def _require_own_numbers(chosen: Plan) -> None:
     other = [
         f"{switch} {value!r}"
-        for switch, value in vars(rules).items()
+        for switch, value in vars(chosen.sequence.rules).items()
         if value in ("unassembled", "projected", "joseph", "orthogonal")
     ]
-    if own.carrier is not None:
+    if chosen.graph.structure.carrier is not None:
         other.append("links 'stretched'")
     if other:
         raise OrderError(
-            f"order {name!r}: has {other[0]}, whose numbers are not those of equation (4) itself; "
-            "kkt.eliminate runs it"
+            f"order {chosen.sequence.name!r}: has {other[0]}, whose numbers are not those of "
+            "equation (4) itself; kkt.eliminate runs it"
         )
-    same = system.structure if own.copy_of is None else system.structure.split_links()
+
+
+def _require_tree_of(system: System, chosen: Plan) -> None:
+    own, same = chosen.graph.structure, system.structure
+    if own.copy_of is not None:
+        same = same.split_links()
     if not (np.array_equal(own.parent, same.parent) and np.array_equal(own.dof, same.dof)):
-        raise OrderError(f"order {name!r}: is a plan of another tree; make it of this structure")
-    return chosen
+        raise OrderError(
+            f"order {chosen.sequence.name!r}: is a plan of another tree; make it of this structure"
+        )
 
 
 def _layout(factor: SymbolicFactor, split: Schedule) -> Layout:
@@ -100,7 +126,7 @@ def _layout(factor: SymbolicFactor, split: Schedule) -> Layout:
     )  # fmt: skip
 
 
-def _storage(layout: Layout, factor: SymbolicFactor) -> Storage:
+def _storage(layout: Layout) -> Storage:
     unknowns = int(layout.first[-1])
     sizes = (layout.panel[-1], layout.inner[-1], unknowns, unknowns, layout.left[-1])
     return Storage(*(np.zeros(int(size)) for size in sizes))
@@ -150,19 +176,27 @@ def _run(
 ) -> int:
     """Subtrees side by side, then the top; back in reverse."""
 
+    spare = [_scratch(layout) for _ in range(threads)]
+
     def forward(groups: NDArray) -> int:
-        return kernels.eliminate(layout, to, matrix, _scratch(layout), groups, delayed)
+        room = spare.pop()
+        failed = kernels.eliminate(layout, to, matrix, room, groups, delayed)
+        spare.append(room)
+        return int(failed)
 
     def back(groups: NDArray) -> None:
-        kernels.back(layout, to, _scratch(layout), groups)
+        room = spare.pop()
+        kernels.back(layout, to, room, groups)
+        spare.append(room)
 
     with ThreadPoolExecutor(threads) as pool:
-        failed = list((pool.map if threads > 1 else map)(forward, split.bins))
+        side_by_side = pool.map if threads > 1 else map
+        failed = list(side_by_side(forward, split.bins))
         for task in range(split.tasks):
             kernels.gather_border(layout, to, task)
         failed.append(forward(split.top))
         back(split.top)
-        list((pool.map if threads > 1 else map)(back, split.bins))
+        list(side_by_side(back, split.bins))
     return min((t for t in failed if t >= 0), default=-1)
 
 

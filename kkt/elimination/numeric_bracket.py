@@ -189,7 +189,7 @@ def _invert(B, N, z, D, first, size, coupled):  # pragma: no cover
 def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
     """X = N C for rows that are coupled to the outside; update C* X, right-hand side C* z."""
     P, Q, h, N, at, mark = with_.P, with_.Q, with_.h, with_.inverse, with_.at, with_.mark
-    outside, base, count = with_.outside, of.first[t0], 0
+    outside, base, count = with_.outside, of.first[t0], np.int64(0)
     for t in range(t0, t1):
         for e in range(of.pointer[t], of.pointer[t + 1]):
             j = of.later[e]
@@ -201,7 +201,7 @@ def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
         return
     _ascend(outside, count)
     lay_out(of, with_, count)
-    rows, active = 0, with_.active
+    rows, active = np.int64(0), with_.active
     for t in range(t0, t1):
         last = of.pointer[t + 1] - 1
         if last < of.pointer[t] or of.later[last] < t1:  # columns ascend
@@ -228,7 +228,7 @@ def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
             if value != 0.0:
                 for c in range(at[count]):
                     Q[i, c] += value * P[j, c]
-    hand_on(of, to, with_, mine, count, rows, True)
+    hand_on(of, to, with_, mine, count, rows, count > 0)
 
 
 @njit(cache=True, nogil=True)

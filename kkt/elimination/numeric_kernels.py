@@ -6,7 +6,7 @@ from numba import njit
 
 from .numeric_bracket import back_bracket, bracket
 from .numeric_pivots import border_width, pair, right_hand_side, single, solve
-from .numeric_storage import enter
+from .numeric_storage import borrowed, enter
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -15,6 +15,7 @@ def eliminate(of, to, matrix, with_, groups, delayed):  # pragma: no cover
 
     Returns the first block whose pivot is zero or not a number, or -1.
     """
+    of, to, matrix, with_ = borrowed(of), borrowed(to), borrowed(matrix), borrowed(with_)
     from_, failed = -2, len(of.size)
     for g in groups:
         t, end = of.group[g], of.group[g + 1]
@@ -71,6 +72,7 @@ def gather_border(of, to, mine):  # pragma: no cover
 @njit(cache=True, nogil=True, error_model="numpy")
 def back(of, to, with_, groups):  # pragma: no cover
     """Unknowns, groups in reverse: x = A^-1 (y - C x_outside)."""
+    of, to, with_ = borrowed(of), borrowed(to), borrowed(with_)
     D = with_.D
     for n in range(len(groups) - 1, -1, -1):
         g = groups[n]

@@ -160,7 +160,7 @@ def single(of, to, with_, mine, t):  # pragma: no cover
             for c in range(m):
                 P[i, c] -= D[i, j] * Q[j, c]
             h[i] -= D[i, j] * h[j]
-    hand_on(of, to, with_, mine, count, size, True)
+    hand_on(of, to, with_, mine, count, size, count > 0)
     return good
 
 
@@ -171,7 +171,7 @@ def pair(of, to, with_, mine, t):  # pragma: no cover
     ex, ez, x_end, z_end = of.pointer[t], of.pointer[z], of.pointer[z], of.pointer[z + 1]
     coupled = z_end > ez
     P, Q, h = with_.P, with_.Q, with_.h
-    count, column = 0, 0
+    count, column = np.int64(0), 0  # not a literal: it would be compiled apart
     with_.at[0] = 0
     while ex < x_end or ez < z_end:  # both lists ascend
         a = of.later[ex] if ex < x_end else len(of.size)
