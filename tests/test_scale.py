@@ -190,6 +190,27 @@ def test_a_pivot_that_is_zero_is_named():
         kkt.solve_large(kkt.build(tree))
 
 
+def test_a_pivot_that_is_zero_but_for_rounding_is_named():
+    """Behind a massless link a body floats: rank 43 of 44, and a pivot of some 1e-16."""
+    draw = np.random.default_rng(0)
+    tree = kkt.new_tree("massless")
+    more = {"p": (0.1, 0.2, 0.3), "axis": draw.normal(size=3)}
+    kkt.add_body(tree, "base", mass=1.0, inertia=np.eye(3))
+    kkt.add_body(tree, "link", "base", mass=0.0, **more)
+    heavy = {"mass": 1.3, "com": draw.normal(size=3), "inertia": np.diag([1.0, 1.2, 1.3])}
+    kkt.add_body(tree, "tip", "link", joint="floating", p=draw.normal(size=3), **heavy)
+    system = kkt.build(tree, *draw.normal(size=(3, 8)))
+    with pytest.raises(kkt.PivotreeError, match=r"qdd_link .* structurally singular \(rank 0 of 1"):
+        kkt.eliminate(system, orderings.get("abm"))
+    for solve in (kkt.solve_large, kkt.compile_large):
+        with pytest.raises(kkt.SingularError, match=r"qdd_link .* \(rank 0 of 1\)"):
+            solve(system)
+    tree.nodes["tip"]["joint"], tree.nodes["tip"]["axis"] = "revolute", (1.0, 0.0, 0.0)
+    system = kkt.build(tree, *draw.normal(size=(3, 3)))  # five of the six are left
+    truth = kkt.eliminate(system, orderings.get("abm"), records=False).qdd
+    np.testing.assert_array_equal(kkt.solve_large(system).qdd, truth)
+
+
 def test_loops_are_refused():
     graph = kkt.chain(3)
     graph.graph["loops"] = (kkt.contact("j3", (0.1, 0.0, 0.0)),)

@@ -18,6 +18,7 @@ from .given import given
 from .machine import address, compiled
 from .moving import constants, moving_kinds
 from .plan import Plan
+from .rank import require_inertia
 from .solve import Works, require_pivots
 from .walk import walk_of
 
@@ -38,6 +39,7 @@ class LargeKernel:
         self.tree, self._graph = tree, graph
         self.how = f"machine code, {'relaxed' if relaxed else 'strict'}"
         self._order = walk_of(tree.parent).order
+        require_inertia(tree, self._order)
         # from here on bodies are numbered as they are walked, so that memory is read in a row
         self._take, tree = walked(tree, self._order)
         wrench, self._given = wrench[self._order], given(tree)

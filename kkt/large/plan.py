@@ -14,6 +14,7 @@ from ..system import Pattern
 from ..tree import BodyTree
 from .classes import Family, kinds_of
 from .passes import PADDING
+from .rank import require_inertia
 from .walk import Walk, cuts, walk_of
 
 PIECES = 8  # of a walk for each thread, so that none waits long for another
@@ -116,8 +117,9 @@ class Plan:
 
 
 def plan_of(tree: BodyTree, pattern: Pattern) -> Plan:
-    """The plan of a tree whose entries have a pattern."""
+    """The plan of a tree whose entries have a pattern; SingularError where no state has pivots."""
     walk = walk_of(tree.parent)
+    require_inertia(tree, walk.order)
     kinds, kind = kinds_of(tree.parent, tree.offset, walk.leaf, pattern)
     code = (2 * kind + walk.first)[walk.order].astype(np.uint8)
     return Plan(tuple(kinds), code, walk, tree.offset, {}, {})
