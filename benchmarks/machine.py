@@ -21,7 +21,7 @@ def machine() -> dict[str, Any]:
     """Processor, cores, memory [GB], system, and versions by package."""
     return {
         "processor": _processor(), "cores": os.cpu_count(), "memory": _memory(),
-        "system": f"{platform.system()} {platform.release()}",
+        "system": platform.system(),
         "python": platform.python_version(), "versions": versions(),
     }  # fmt: skip
 

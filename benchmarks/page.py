@@ -154,9 +154,12 @@ def _markdown(document: dict[str, Any]) -> Iterator[str]:
         yield from ("", f"### {title}", "", f"| {' | '.join(HEADS)} |", "|---" * len(HEADS) + "|")
         for row in rows:
             yield f"| {' | '.join(cells(row))} |"
-        notes = {row["peer"]: row["note"] for row in rows if row["note"] and row["theirs"]}
+        notes: dict[str, dict[str, None]] = {}
+        for row in rows:
+            if row["note"] and row["theirs"]:
+                notes.setdefault(row["peer"], {})[row["note"]] = None
         if notes:
-            told = "; ".join(f"{peer}: {note}" for peer, note in notes.items())
+            told = "; ".join(f"{peer}: {' or '.join(all_)}" for peer, all_ in notes.items())
             yield from ("", f"What a peer's time covers: {told}.")
 
 
