@@ -2,10 +2,11 @@
 
     python benchmarks/orders.py [--n 1e5] [--trees chain,random] [--rounds 5] [--only abm,...]
 
-Seconds of wall time, the least of a few rounds taken in turn (threads are to be seen, and the
-machine may be shared): analysis is the symbolic factor, its subtrees and storage; factor and solve
-come after it.  CHOLMOD (which cvxopt brings) factors and solves in ABM's order and in nested
-dissection's, its analysis done.
+Plan and analysis (symbolic factor, subtrees and storage) in processor seconds; factor and solve
+after them in processor seconds of one thread, then in wall time of one and of two: the least of a
+few rounds taken in turn.  "can" is what subtrees leave for any number of threads: the work over
+that of the top and of the largest share.  CHOLMOD (which cvxopt brings) and SuperLU factor and
+solve in ABM's order and in nested dissection's.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ PEERS = {
 }
 
 
-def least(tasks: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Wall seconds of each task, all of them in turn."""
-    times: dict[str, list[float]] = {name: [] for name in tasks}
+def least(tasks: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+    """Processor seconds and wall seconds of each task, all of them in turn."""
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in tasks}
     for _ in range(rounds):
         for name, task in tasks.items():
-            start = time.perf_counter()
+            used, start = time.process_time(), time.perf_counter()
             task()
-            times[name].append(time.perf_counter() - start)
-    return {name: min(t) for name, t in times.items()}
+            times[name].append((time.process_time() - used, time.perf_counter() - start))
+    return {name: [min(t) for t in zip(*pairs, strict=True)] for name, pairs in times.items()}
 
 
 def timed(make: Callable[[], object]) -> tuple[float, object]:
@@ -72,15 +73,17 @@ def run(tree: str, system: kkt.System, names: list[str], rounds: int) -> None:
         "nested_dissection": kkt.nested_dissection,
         **{name: partial(kkt.plan, orderings.get(name)) for name in names},
     }
-    print("| order | plan | analysis | fill / n | height | 1 thread | 2 threads | ratio | error |")
+    print(f"{tree} of {structure.n:,} bodies")
+    print("| order | plan | analysis | fill / n | height | solve | wall, 1 and 2 | can | error |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, make in makes.items():
         kkt.solve_large(small, make(small.structure), threads=2)
         planned, plan = timed(lambda make=make: make(structure))
-        took, analysis, told = 0.0, None, " | "
+        took, analysis, told, can = 0.0, None, " | ", ""
         if plan is not None:
             took, analysis = timed(lambda plan=plan: analyse(plan))
             factor = analysis.factor
+            can = f"{analysis.schedule.speed_up:.1f}"
             told = f"{factor.fill_blocks / structure.n:.2f} | {factor.height}"
         tasks = {
             str(threads): partial(kkt.solve_large, system, analysis, threads=threads)
@@ -91,8 +94,8 @@ def run(tree: str, system: kkt.System, names: list[str], rounds: int) -> None:
             raise ArithmeticError(f"{name}: two threads give other bits than one")
         times = least(tasks, rounds)
         print(
-            f"| `{name}` | {planned:.2f} s | {took:.2f} s | {told} | {times['1']:.3f} s | "
-            f"{times['2']:.3f} s | {times['1'] / times['2']:.2f} | {one.residual.normwise:.1e} |",
+            f"| `{name}` | {planned:.2f} s | {took:.2f} s | {told} | {times['1'][0]:.3f} s | "
+            f"{times['1'][1]:.2f}, {times['2'][1]:.2f} s | {can} | {one.residual.normwise:.1e} |",
             flush=True,
         )
     for name in ("leaf_to_root", "nested_dissection"):
@@ -105,7 +108,7 @@ def run(tree: str, system: kkt.System, names: list[str], rounds: int) -> None:
                 print(f"{peer}, {name}: {note}")
                 continue
             seconds = least({peer: call}, rounds)[peer]
-            print(f"{peer}, {name}: {seconds:.3f} s ({solver.includes}), {tree}", flush=True)
+            print(f"{peer}, {name}: {seconds[0]:.3f} s ({solver.includes})", flush=True)
 
 
 if __name__ == "__main__":

@@ -89,6 +89,11 @@ def solve_large(
     less than 1 kB of memory for each beside the entries of (4).  ``threads`` share subtrees; the
     bits stay the same.  With ``relaxed`` the machine may round a product and a sum once: other
     bits, and a smaller error as a rule.
+    With an ``order``, a plan (:func:`kkt.plan`, :func:`kkt.plan_from_arrays`,
+    :func:`kkt.nested_dissection`) or its analysis, its pivots and brackets are used instead, on the
+    panels of its symbolic factor (:mod:`.numeric`): to rounding what ``kkt.eliminate`` gives.
+    Raises OrderError for orders whose numbers are not those of (4), and SizeError for too much
+    fill.
     Raises LoopError for closed loops and contacts, and SingularError where a pivot is zero or
     not a number.
     """

@@ -24,7 +24,7 @@ from .schedule import Schedule, schedule
 from .symbolic import SINGLE, SymbolicFactor, symbolic
 
 MOST_BYTES = 8e9  # a larger factor is refused
-MOST_BLOCKS = 50_000_000  # so is one of more blocks
+MOST_BLOCKS = 20_000_000  # so is one of more blocks, listing which takes a gigabyte
 
 
 @dataclass(frozen=True)
