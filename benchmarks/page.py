@@ -54,7 +54,7 @@ def target(row: dict[str, Any]) -> str:
     if row["target"] is None:
         return ""
     alone = not row["peer"]
-    return f"≤ {amount(row['target'], row['unit']) if alone else format(row['target'], 'g')}"
+    return f"≤ {amount(row['target'], row['unit']) if alone else format(row['target'], '.3g')}"
 
 
 def spread(row: dict[str, Any]) -> str:
