@@ -311,7 +311,7 @@ def test_relaxed_arithmetic_is_as_good():
     [
         (np.zeros(4), None, "'q' has shape"),
         (np.zeros(3), np.zeros(2), "'qd' has shape"),
-        (np.zeros(3), ["a", "b", "c"], "holds no numbers"),
+        (np.zeros(3), ["a", "b", "c"], "holds no real numbers"),
         (np.array([0.0, np.inf, 0.0]), None, "'q' holds"),
     ],
 )
@@ -330,3 +330,23 @@ def test_a_large_kernel_refuses_loops_and_names_a_pivot_that_is_zero():
     kkt.add_body(tree, "tip", "base", mass=0.0)
     with pytest.raises(kkt.SingularError, match="qdd_tip"):
         kkt.compile_large(tree)(np.zeros(2))
+
+
+def test_what_a_large_kernel_cannot_take_is_one_sentence():
+    tree = kkt.chain(3)
+    kernel, zero = kkt.compile_large(tree), np.zeros(3)
+    for wrong in (
+        [10**400] * 3, [[1.0], [1.0, 2.0]], zero + 1j, np.zeros(3, "m8[s]"), "abc",
+        np.ma.array(zero, mask=True),
+    ):  # fmt: skip
+        for field, state in (("q", (wrong,)), ("qd", (zero, wrong)), ("tau", (zero, zero, wrong))):
+            with pytest.raises(kkt.ModelError, match=f"field '{field}' holds no real numbers"):
+                kernel(*state)
+    with pytest.raises(kkt.ModelError, match="field 'q' has shape"):
+        kernel(np.zeros(2))
+    assert np.array_equal(kernel([0, 0, 0], (0.0, 0, 0)), kernel(zero, zero.astype(">f8")))
+    for threads in (0, -1, 2.5, "2", None):
+        with pytest.raises(kkt.ModelError, match="threads is"):
+            kkt.compile_large(tree, threads=threads)
+        with pytest.raises(kkt.ModelError, match="threads is"):
+            kkt.solve_large(kkt.build(tree), threads=threads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ModelError
+from ..machine.states import real_numbers
 from ..state import coordinates
 from ..system import System, build
 from ..tree import BodyTree
@@ -74,7 +76,9 @@ class LargeKernel:
         Rates and efforts that are None are zero.
         Raises ModelError for numbers that are wrong, and SingularError where a pivot is zero.
         """
-        if np.shape(q) != self._q.shape:
+        named = q is None or isinstance(q, Mapping)
+        q = q if named else real_numbers("q", q, np.float64)
+        if named or np.shape(q) != self._q.shape:
             q = coordinates(self.tree, self._graph, q)
         for field, x, to in (("q", q, self._q), ("qd", qd, self._qd), ("tau", tau, self._tau)):
             _fill(to, field, x, self._take)
@@ -115,16 +119,13 @@ def _fill(to: Floats, field: str, x: Any, take: NDArray[np.int64]) -> None:
     if x is None:
         to[:] = 0.0
         return
-    shape = np.shape(x)
-    if shape != to.shape:
+    array = real_numbers(field, x, np.float64)
+    if array.shape != to.shape:
         raise ModelError(
-            f"state: field {field!r} has shape {shape}; this tree needs {len(to)} numbers, "
+            f"state: field {field!r} has shape {array.shape}; this tree needs {len(to)} numbers, "
             "one for each degree of freedom"
         )
-    try:
-        np.take(np.asarray(x, dtype=float), take, out=to, mode="clip")
-    except (TypeError, ValueError):
-        raise ModelError(f"state: field {field!r} holds no numbers; give {len(to)}") from None
+    np.take(array, take, out=to, mode="clip")
 
 
 def compile_large(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ModelError
 from ..system import Pattern
 from ..tree import BodyTree
 from .classes import Family, kinds_of
@@ -77,7 +78,12 @@ class Plan:
         return {"offset": self.offset.ctypes.data, "parent": self.walk.up.ctypes.data}
 
     def shares(self, threads: int) -> Shares:
-        """The walk for some threads: for one, or a tree that does not fall apart, in one part."""
+        """The walk for some threads: for one, or a tree that does not fall apart, in one part.
+
+        Raises ModelError for what is no number of threads.
+        """
+        if not isinstance(threads, int) or threads < 1:
+            raise ModelError(f"threads is {threads!r}; give 1 or more")
         if threads not in self.known:
             self.known[threads] = self._shares(threads)
         return self.known[threads]

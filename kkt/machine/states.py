@@ -62,7 +62,7 @@ class Fields:
             value = values[name]
             if value is None and name in ("tau", "wrench"):
                 value = np.zeros(shape)
-            array = _numbers(name, value, dtype)
+            array = real_numbers(name, value, dtype)
             stacked = array.ndim == len(shape) + 1
             if array.shape[stacked:] != shape:
                 wanted = " x ".join(map(str, shape))
@@ -116,7 +116,8 @@ class Fields:
         return [(slice(i, j), s) for (i, j), s in zip(pairwise(stops), shapes, strict=True)]
 
 
-def _numbers(name: str, value: Any, dtype: Any) -> NDArray:
+def real_numbers(name: str, value: Any, dtype: Any) -> NDArray:
+    """An array of a field's values; ModelError for what holds no real numbers."""
     try:
         array = np.asarray(value)
         # complex numbers, dates and records turn into numbers of other things, a mask is dropped
