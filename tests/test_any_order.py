@@ -175,5 +175,22 @@ def test_what_is_no_order_of_this_tree_is_refused():
         kkt.solve_large(system, kkt.leaf_to_root(other.structure))
     with pytest.raises(kkt.OrderError, match=r"orderings\.get"):
         kkt.solve_large(system, "crbm")
-    with pytest.raises(kkt.OrderError, match="threads 0"):
-        kkt.solve_large(system, orderings.get("crbm"), threads=0)
+
+
+def test_a_pivot_that_is_zero_but_for_rounding_gives_no_answer():
+    """Lagrange multipliers need the inverse of M^, here of rank 5: a link without inertia."""
+    tree = kkt.random_tree(8, seed=2)
+    light = list(tree)[4]
+    tree.nodes[light].update(mass=0.0, inertia=np.zeros((3, 3)))
+    system = kkt.build(tree)
+    with pytest.raises(kkt.PivotreeError, match="structurally singular"):
+        kkt.eliminate(system, orderings.get("lagrange"))
+    with pytest.raises(kkt.SingularError, match=r"leaves .* of equation \(4\)"):
+        kkt.solve_large(system, orderings.get("lagrange"))
+    assert from_dense(system, kkt.solve_large(system)) < 1e-13
+
+
+@pytest.mark.parametrize("threads", [0, "2", None, 1.5])
+def test_wrong_numbers_of_threads(threads):
+    with pytest.raises(kkt.ModelError, match=r"threads is .*; give 1 or more"):
+        kkt.solve_large(SYSTEMS["chain"], orderings.get("abm"), threads=threads)

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import OrderError, SingularError, SizeError
+from ..errors import ModelError, OrderError, SingularError, SizeError
 from ..system import System
 from . import numeric_kernels as kernels
-from .large import LargeSolution
+from .large import LargeSolution, require_solved
 from .numeric_storage import Layout, Matrix, Scratch, Storage, enter, split_forces
 from .pivots import Plan, plan
 from .schedule import Schedule, schedule
@@ -50,8 +50,8 @@ def analyse(chosen: Plan) -> Analysis:
 
 def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolution:
     """Factor and solve (4) in an order, a plan or an analysis; see :func:`kkt.solve_large`."""
-    if threads < 1:
-        raise OrderError(f"threads {threads}: use 1 or more")
+    if not isinstance(threads, int) or threads < 1:
+        raise ModelError(f"threads is {threads!r}; give 1 or more")
     system.structure.require_tree("solve_large")
     if isinstance(order, str):
         raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
@@ -66,7 +66,9 @@ def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolutio
     failed = _run(layout, storage, matrix, order.schedule, delayed, threads)
     if failed >= 0:
         raise SingularError(_singular(factor, failed))
-    return _solution(system, factor, layout, storage, matrix)
+    solution = _solution(system, factor, layout, storage, matrix)
+    require_solved(factor.plan.sequence.name, solution)
+    return solution
 
 
 def _require_own_numbers(chosen: Plan) -> None:
