@@ -16,6 +16,7 @@ from ..system import System
 
 Floats = NDArray[np.float64]
 NO_ANSWER = 2.0**-20  # backward error
+SINGULAR = 2.0**50  # condition number, shown by an answer so large
 
 
 @dataclass(frozen=True)
@@ -82,21 +83,28 @@ def residual_of(system: System, unknowns: Floats) -> Residual:
 
 
 def require_solved(name: str, solution: LargeSolution) -> None:
-    """Raise SingularError for what does not solve (4): a pivot was zero, but for rounding.
+    """Raise SingularError for what does not solve (4), or only with numbers beyond all bounds.
 
-    Tapes are run modulo a prime, which tells a pivot that is zero in any state; arrays are not.
-    Answers of unstable orders, CRBM's on long chains, solve (4) to 1e-9 or better.
+    A pivot was zero, but for rounding.  Tapes are run modulo a prime, which tells a pivot that is
+    zero in any state; arrays are not.  Unstable orders, such as CRBM on long chains, still solve
+    (4) to 1e-9 or better.
     """
     system, x = solution.system, solution.unknowns
     K, r = system.matrix, system.rhs
     norm = np.max(np.add.reduceat(np.abs(K.data), K.indptr[:-1]), initial=0.0)
-    scale = norm * np.max(np.abs(x), initial=0.0) + np.max(np.abs(r), initial=0.0)
+    size, right = norm * np.max(np.abs(x), initial=0.0), np.max(np.abs(r), initial=0.0)
     left = np.max(np.abs(K @ x - r), initial=0.0)
-    if not left <= NO_ANSWER * scale:
-        raise SingularError(
-            f"order {name!r}: what it finds leaves {left / scale:.1g} of equation (4), since a "
-            "pivot is zero but for rounding; use abm, or kkt.eliminate, which names the pivot"
-        )
+    if left <= NO_ANSWER * (size + right) and size <= SINGULAR * right:
+        return
+    found = (
+        f"leaves {left / (size + right):.1g} of equation (4)"
+        if size <= SINGULAR * right
+        else f"is {size / right:.1g} times what equation (4) asks for"
+    )
+    raise SingularError(
+        f"order {name!r}: what it finds {found}, since a pivot is zero but for rounding; "
+        "kkt.eliminate names the pivot"
+    )
 
 
 def solve_large(
