@@ -434,7 +434,7 @@ def test_frames_on_the_command_line(capsys):
     assert errors[0] > 1e-5 > 1e-6 > errors[1]
     assert main([*command, "--frames", "tilted"]) == 2
     told = capsys.readouterr().err
-    assert told == "pivotree: option --frames: 'tilted' is unknown; use given or aligned\n"
+    assert told == "pivotree: option --frames: 'tilted' is unknown; use given, aligned or factored\n"
 
 
 # -- the rules by hand --------------------------------------------------------------------------
