@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SingularError
-from ..large.rank import whole
 from ..large.solve import solve
 from ..system import System
 
@@ -133,6 +132,6 @@ def solve_large(
         return solve_in_order(system, order, threads)
     system.structure.require_tree("solve_large")
     solution = LargeSolution(system, *solve(system, threads, relaxed))
-    if not whole(system.tree).all():
+    if not system.plans["abm"].whole:
         require_solved("abm", solution)
     return solution
