@@ -125,7 +125,7 @@ def _fill(to: Floats, field: str, x: Any, take: NDArray[np.int64]) -> None:
             f"state: field {field!r} has shape {array.shape}; this tree needs {len(to)} numbers, "
             "one for each degree of freedom"
         )
-    np.take(array, take, out=to, mode="clip")
+    array.take(take, out=to, mode="clip")
 
 
 def compile_large(

@@ -118,6 +118,8 @@ class Fields:
 
 def real_numbers(name: str, value: Any, dtype: Any) -> NDArray:
     """An array of a field's values; ModelError for what holds no real numbers."""
+    if type(value) is np.ndarray and value.dtype == dtype:  # the shortest way
+        return value
     try:
         array = np.asarray(value)
         # complex numbers, dates and records turn into numbers of other things, a mask is dropped
