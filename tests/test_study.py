@@ -87,6 +87,32 @@ def test_worst_cases_replay(path, rows):
     assert lost == pytest.approx(most, abs=0.3)
 
 
+def test_the_robot_found_by_search_is_told_as_it_is():
+    """README and the study print what the orders lose on the counter-example, row by row."""
+    path = STUDY / "found" / "square_root_abm.json"
+    system = kkt.build(kkt.load(str(path)))
+    exact = kkt.certify(system, 20, rounded_to="float32")
+    kappa = kkt.conditioning(system).kappa
+    page = (STUDY / "README.md").read_text(encoding="utf-8")
+    told = {}
+    for line in page.partition("## Found by search")[2].partition("## ")[0].splitlines():
+        if line.startswith("| `"):
+            name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+            told[name.strip("`")] = [float(cell) for cell in cells]
+    assert len(told) >= 6
+    for order, (error, kept, lost) in told.items():
+        run = kkt.eliminate(system, orderings.get(order), "float32", records=False)
+        off = exact.error(run.qdd)
+        assert error == pytest.approx(off, rel=0.05)
+        assert kept == pytest.approx(max(0.0, -np.log10(off)), abs=0.06)
+        assert lost == pytest.approx(lost_by_order(off, kappa, UNIT), abs=0.06)
+    error, kept, lost = told["square_root_abm"]
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"`square_root_abm` loses {lost:.1f} digits and keeps {kept:.1f}" in readme
+    assert f"condition number {kappa:.1f}" in readme
+    assert f"virtual work keeps {told['virtual_work'][1]:.1f}" in readme
+
+
 def test_tables_are_those_of_the_data(study, rows):
     pictures = study["pictures"]
     facts = {f["name"]: f for f in json.loads((STUDY / "facts.json").read_text(encoding="utf-8"))}
