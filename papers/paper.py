@@ -63,7 +63,7 @@ class Item:
         """The rows, each named after its item, of plain Python numbers."""
         return [
             Row(f"{self.name}: {row.item}" if row.item else self.name, _plain(row.printed),
-                _plain(row.ours), row.criterion, _plain(row.met), row.why)
+                _plain(row.ours), row.criterion, _plain(row.met), row.why, bool(row.refuted))
             for row in self.module.rows(found)
         ]  # fmt: skip
 

@@ -9,7 +9,7 @@ from helpers import ROOT
 from analysis.cli import main
 from papers import PAPERS
 from papers.paper import items, printed
-from papers.row import Row
+from papers.row import Row, claim
 
 ITEMS = [(paper, item) for paper in PAPERS for item in items(paper)]
 
@@ -40,19 +40,66 @@ def test_a_document_of_one_item(capsys):
     code, out, err = reproduce(capsys, "ascher1996", "--item", "structure", "--json")
     document = json.loads(out)
     assert code == 0 and err == "" and document["paper"] == "ascher1996"
-    assert {"item", "printed", "ours", "criterion", "met", "why"} == set(document["rows"][0])
+    fixed = {"item", "printed", "ours", "criterion", "met", "why"}
+    assert fixed | {"distance", "state"} == set(document["rows"][0])
     assert all(row["met"] for row in document["rows"])
 
 
 def test_a_missed_criterion_is_exit_1(capsys, monkeypatch):
     from papers.ascher1996 import structure
 
-    missed = [Row("a", 1, 2, "the same", False), Row("b", None, 2, "none", None)]
+    missed = [Row("a", 1, 2, "the same", False), Row("b", None, 2, "none", None, "a curve")]
     monkeypatch.setattr(structure, "rows", lambda found: missed)
     code, out, _ = reproduce(capsys, "ascher1996", "--item", "structure")
-    assert code == 1 and "NO" in out and "1 not met" in out
+    assert code == 1 and "MISSED" in out and "1 missed" in out and "+100.0 %" in out
     monkeypatch.setattr(structure, "rows", lambda found: missed[1:])
     assert reproduce(capsys, "ascher1996", "--item", "structure")[0] == 0
+
+
+def test_a_refuted_claim_and_an_open_row_are_said_and_fail_nothing(capsys, monkeypatch):
+    from papers.ascher1996 import structure
+
+    four = [
+        Row("a", 2, 2, "the same", True),
+        Row("b", 2, 3, "the same", False),
+        claim("c", "repairs", 5e-4, "at most 1e-5", False, "5e-4 is left"),
+        Row("d", None, 2, "none", None, "a curve without numbers"),
+    ]
+    monkeypatch.setattr(structure, "rows", lambda found: four)
+    code, out, _ = reproduce(capsys, "ascher1996", "--item", "structure", "--json")
+    found = json.loads(out)["rows"]
+    assert code == 1 and [row["state"] for row in found] == ["met", "missed", "refuted", "open"]
+    assert [row["met"] for row in found] == [True, False, None, None]
+    assert [row["distance"] for row in found] == [0.0, 0.5, None, None]
+    monkeypatch.setattr(structure, "rows", lambda found: four[2:])
+    code, out, _ = reproduce(capsys, "ascher1996", "--item", "structure")
+    assert code == 0 and "0 met, 0 missed, 1 refuted" in out and "1 open" in out
+    assert "≠ refuted" in out and "? open" in out and "5e-4 is left" in out
+
+
+def test_a_claim_that_holds_is_met():
+    assert claim("a", "repairs", 5e-6, "at most 1e-5", True, "").state == "met"
+
+
+@pytest.mark.parametrize(
+    "printed,ours,apart",
+    [
+        (2.0, 1.0, -0.5),
+        (-2.0, -1.0, 0.5),
+        ("1.03", "1.03", 0.0),
+        ([1.0, 2.0], [1.1, 1.0], -0.5),
+        (["fail", 2], ["fail", 3], 0.5),
+        ([1.0], [1.0, 2.0], None),
+        (0, 0.0, 0.0),
+        (0, 1.0, None),
+        ("smooth", 1.0, None),
+        (1.0, float("inf"), None),
+        (True, 1, None),
+        (None, 1.0, None),
+    ],
+)
+def test_the_distance_to_a_printed_number(printed, ours, apart):
+    assert Row("a", printed, ours, "", None, "").distance == apart
 
 
 def test_figures_are_written(capsys, tmp_path):

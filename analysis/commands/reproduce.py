@@ -41,8 +41,8 @@ def run(options: argparse.Namespace) -> int:
         print_json(documents[0] if len(documents) == 1 else documents)
     else:
         _sum(documents)
-    missed = any(row["met"] is False for document in documents for row in document["rows"])
-    return 1 if missed else 0
+    states = {row["state"] for document in documents for row in document["rows"]}
+    return 1 if "missed" in states else 0
 
 
 def settings(texts: list[str]) -> dict[str, str]:
@@ -102,18 +102,29 @@ def _print(item: Any, rows: list[Any], seconds: float) -> None:
         box=SIMPLE_HEAD, title=escape(f"{item.paper} {item.name}: {item.says}"),
         title_justify="left", caption=f"{seconds:.1f} s", caption_justify="right",
     )  # fmt: skip
-    for head in ("", "printed", "ours", "criterion", "met"):
-        shown.add_column(head)
+    for head in ("", "printed", "ours", "distance", "criterion", "state"):
+        shown.add_column(head, justify="right" if head == "distance" else "left")
     for row in rows:
         what = row.item.partition(": ")[2] or row.item
-        cells = [what, text(row.printed), text(row.ours), row.criterion, MET[row.met]]
+        cells = [what, text(row.printed), text(row.ours), apart(row.distance), row.criterion,
+                 MARKS[row.state]]  # fmt: skip
         shown.add_row(*map(escape, cells))
     out.print(shown)
     for why in dict.fromkeys(row.why for row in rows if row.why):
         out.print(f"  {escape(why)}", soft_wrap=True)
 
 
-MET = {True: "yes", False: "NO", None: "–"}
+MARKS = {"met": "met", "missed": "MISSED", "refuted": "≠ refuted", "open": "? open"}
+
+
+def apart(distance: float | None) -> str:
+    """A relative difference in percent, with a sign: +1.3 %."""
+    if distance is None:
+        return ""
+    share = 100.0 * distance
+    if share == 0.0:
+        return "0"
+    return f"{share:+.1f} %" if 0.1 <= abs(share) < 1e4 else f"{share:+.0e} %"
 
 
 def text(value: Any) -> str:
@@ -129,6 +140,7 @@ def text(value: Any) -> str:
 
 def _sum(documents: list[dict[str, Any]]) -> None:
     rows = [row for document in documents for row in document["rows"]]
-    count = {met: sum(row["met"] is met for row in rows) for met in MET}
-    print(f"{count[True]} of {len(rows)} rows met, {count[False]} not met, "
-          f"{count[None]} that cannot be held against a printed number.")  # fmt: skip
+    count = {state: sum(row["state"] == state for row in rows) for state in MARKS}
+    print(f"{len(rows)} rows: {count['met']} met, {count['missed']} missed, {count['refuted']} "
+          f"refuted (the paper's claim does not hold here), {count['open']} open (nothing to be "
+          "held against, or not reproducible).")  # fmt: skip
