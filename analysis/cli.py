@@ -190,7 +190,12 @@ def parser() -> argparse.ArgumentParser:
         ("seed", int, 0, "of the starts (0)"),
     ):
         simulate.add_argument(f"--{name}", type=kind, default=default, metavar="X", help=what)
-    simulate.add_argument("--state", default="float64", help="number type of the integrator")
+    simulate.add_argument(
+        "--state", default="float64", metavar="TYPE", help="number type of the states (float64)"
+    )
+    simulate.add_argument(
+        "--clock", metavar="TYPE", help="of Cash-Karp's time and step (if not given, as --state)"
+    )
     simulate.add_argument("--json", action="store_true", help="print one JSON document")
     simulate.add_argument("-o", "--output", metavar="DIR", help="write the picture of the steps")
 

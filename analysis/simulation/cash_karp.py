@@ -1,23 +1,32 @@
-"""Adaptive Runge-Kutta steps of Cash & Karp, as odeint and rkqs of Numerical Recipes take them.
+"""Adaptive Runge-Kutta steps of Cash & Karp: odeint, rkqs and rkck of Numerical Recipes.
 
-Numerical Recipes in C, 2nd ed., section 16.2: error of each component relative to
-|y| + |h dy/dt| + 1e-30, growth by at most 5 and shrinking to at least a tenth, first step 0.01, at
-most 10000 steps.  Many starts are integrated side by side, each with steps of its own.
+Numerical Recipes in C, 2nd ed., section 16.2, operation by operation, in double precision or in the
+single precision of the book's float.  The error of each component is relative to
+|y| + |h dy/dt| + 1e-30, formed once a step with the h that the step is begun with, and kept while
+the step is tried again with smaller ones.  Steps grow by at most 5 and shrink to at least a tenth;
+the first is 0.01, and after 10000 steps the book gives up.  As in C, what holds a constant of the
+book is evaluated in double precision and rounded once.  Many starts are integrated side by side,
+each with steps of its own and to the same bits as by itself.  One thing differs: an error that is
+not a number is never forgotten, where the book's macro for the larger of two may lose it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, reduce
+from operator import add
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .record import Floats, Record
+from .record import Record
 
 Rates = Callable[[NDArray], NDArray]  # (m, states) -> (m, states)
 
-# Cash & Karp 1990: a_ij row by row, the fifth-order weights, and their difference to the fourth
+# Cash & Karp 1990: a_ij row by row, the fifth-order weights, and the fourth-order ones
 A = (
     (1 / 5,),
     (3 / 40, 9 / 40),
@@ -26,23 +35,26 @@ A = (
     (1631 / 55296, 175 / 512, 575 / 13824, 44275 / 110592, 253 / 4096),
 )
 B = (37 / 378, 0.0, 250 / 621, 125 / 594, 0.0, 512 / 1771)
-E = (
-    37 / 378 - 2825 / 27648, 0.0, 250 / 621 - 18575 / 48384, 125 / 594 - 13525 / 55296,
-    -277 / 14336, 512 / 1771 - 1 / 4,
-)  # fmt: skip
+FOURTH = (2825 / 27648, 0.0, 18575 / 48384, 13525 / 55296, 277 / 14336, 1 / 4)
 SAFETY, GROW, SHRINK, TINY = 0.9, -0.2, -0.25, 1e-30
-ERRCON = (5.0 / SAFETY) ** (1.0 / GROW)  # errors below it let the step grow by 5
+ERRCON = 1.89e-4  # (5 / SAFETY)^(1 / GROW) as the book rounds it; below it steps grow by 5
 EVALUATIONS = 6  # of a step whose first try is accepted; a further try needs 5
 
 
 @dataclass(frozen=True)
 class CashKarp:
-    """The integrator; ``eps`` is the accuracy asked for in each step."""
+    """The integrator; ``eps`` is the accuracy asked for in each step.
+
+    States are combined, and their errors scaled, in the states' own number type.  ``clock`` is the
+    type of the variables that are the integrator's alone: the time, the step and the largest error
+    over ``eps``; None stands for the states' type, which is the book's.
+    """
 
     eps: float = 1e-6
     first: float = 0.01  # [s]
     most: int = 10_000  # steps
     floor: float = TINY  # size below which errors are relative to it, not to the component
+    clock: str | None = None  # float64, float32
 
     name = "cash_karp"
 
@@ -70,11 +82,12 @@ class _Run:
     """The starts that are under way, and what they have done."""
 
     def __init__(self, method: CashKarp, y: NDArray, seconds: float) -> None:
-        m = len(y)
-        self.method, self.seconds = method, seconds
-        self.y, self.type = y.copy(), y.dtype.type
-        self.t = np.zeros(m)
-        self.h = np.full(m, min(method.first, seconds))
+        m, clock = len(y), np.dtype(method.clock or y.dtype)
+        self.method, self.clock, self.seconds = method, clock, clock.type(seconds)
+        self.y = y.copy()
+        self.slope, self.scale = np.zeros_like(y), np.ones_like(y)  # of the step under way
+        self.t = np.zeros(m, clock)
+        self.h = np.full(m, method.first, clock)
         self.fresh = np.ones(m, dtype=bool)  # at the beginning of a step
         self.evaluations = np.zeros(m, dtype=np.int64)
         self.accepted = np.zeros(m, dtype=np.int64)
@@ -84,21 +97,31 @@ class _Run:
         self.kept: list[list[tuple[float, NDArray]]] = [[(0.0, row.copy())] for row in self.y]
         self.steps: list[list[tuple[float, float]]] = [[] for _ in range(m)]
 
+    def begin(self, who: NDArray[np.int64], rates: Rates) -> None:
+        """Slopes and error scales of new steps, which no retry renews; the last step ends in time.
+
+        The scale has the step as it was proposed, before it is cut to the time that is left.
+        """
+        y, t, h = self.y[who], self.t[who], self.h[who]
+        self.slope[who] = rates(y)
+        moved = self.slope[who] * h.astype(y.dtype)[:, None]
+        self.scale[who] = np.abs(y).astype(float) + np.abs(moved).astype(float) + self.method.floor
+        self.h[who] = np.where(t + h > self.seconds, self.seconds - t, h)
+
     def advance(self, rates: Rates, settle: Callable[[NDArray], NDArray]) -> None:
         """One try of every start that is under way."""
         who, method = self.alive, self.method
-        y, t, fresh = self.y[who], self.t[who], self.fresh[who]
-        h = np.where(fresh, np.minimum(self.h[who], self.seconds - t), self.h[who])
         with np.errstate(all="ignore"):  # what overflows ends its start, and is told
-            after, error = stages(rates, y, h.astype(self.type)[:, None], method.floor)
+            self.begin(who[self.fresh[who]], rates)
+            y, t, h, fresh = self.y[who], self.t[who], self.h[who], self.fresh[who]
+            after, error = stages(rates, y, self.slope[who], h.astype(y.dtype)[:, None])
+            worst = np.abs(error / self.scale[who]).max(1).astype(self.clock)
+            worst = worst / self.clock.type(method.eps)
+            good = worst <= 1.0
+            following = self.following(h, worst, good)
         self.evaluations[who] += EVALUATIONS - 1 + fresh
-        worst = error / method.eps
-        good = worst <= 1.0
-        with np.errstate(all="ignore"):
-            shrunk = np.fmax(SAFETY * h * worst**SHRINK, 0.1 * h)  # 0.1 h where it is nan
-            grown = np.where(worst > ERRCON, SAFETY * h * worst**GROW, 5.0 * h)
         self.t[who] = np.where(good, t + h, t)
-        self.h[who] = np.where(good, grown, shrunk)
+        self.h[who] = following
         self.fresh[who] = good
         self.accepted[who] += good
         self.rejected[who] += ~good
@@ -108,11 +131,22 @@ class _Run:
             self.keep(int(who[i]), float(t[i]), float(h[i]))
         self.end(who, worst, good)
 
+    def following(self, h: NDArray, worst: NDArray, good: NDArray[np.bool_]) -> NDArray:
+        """(m,) the step to try next, by the largest error over eps; a tenth where that is nan."""
+        h = h.astype(float)
+        power = [
+            math.pow(e, GROW if fine else SHRINK) if e > ERRCON else math.nan  # nan: not used
+            for e, fine in zip(worst.tolist(), good.tolist(), strict=True)
+        ]
+        scaled = (SAFETY * h * np.array(power)).astype(self.clock)
+        grown = np.where(worst.astype(float) > ERRCON, scaled, (5.0 * h).astype(self.clock))
+        return np.where(good, grown, np.fmax(scaled, (0.1 * h).astype(self.clock)))
+
     def keep(self, lane: int, start: float, h: float) -> None:
         self.steps[lane].append((start, h))
         self.kept[lane].append((float(self.t[lane]), self.y[lane].copy()))
 
-    def end(self, who: NDArray[np.int64], worst: Floats, good: NDArray[np.bool_]) -> None:
+    def end(self, who: NDArray[np.int64], worst: NDArray, good: NDArray[np.bool_]) -> None:
         over = self.t[who] >= self.seconds
         many = ~over & good & (self.accepted[who] >= self.method.most)
         stuck = ~good & (self.t[who] + self.h[who] == self.t[who])
@@ -140,16 +174,26 @@ class _Run:
         ]  # fmt: skip
 
 
-def stages(rates: Rates, y: NDArray, h: NDArray, floor: float = TINY) -> tuple[NDArray, Floats]:
-    """The state after steps h (m, 1), and the largest scaled error of each (m,)."""
-    one = y.dtype.type
-    slopes = [rates(y)]
-    for row in A:
-        at = y.copy()
-        for a, slope in zip(row, slopes, strict=True):
-            at += one(a) * h * slope
-        slopes.append(rates(at))
-    after = y + h * sum(one(b) * k for b, k in zip(B, slopes, strict=True) if b)
-    error = h * sum(one(e) * k for e, k in zip(E, slopes, strict=True) if e)
-    scale = np.abs(y) + np.abs(h * slopes[0]) + one(floor)
-    return after, np.abs(error / scale).max(1).astype(np.float64)
+def stages(rates: Rates, y: NDArray, slope: NDArray, h: NDArray) -> tuple[NDArray, NDArray]:
+    """rkck: the states after steps h (m, 1) from y, with their slopes there, and the errors."""
+    a, b, e = coefficients(y.dtype)
+    slopes = [slope, rates(y + a[0][0] * h * slope)]
+    for row in a[1:]:
+        slopes.append(rates(y + h * combined(row, slopes)))
+    return y + h * combined(b, slopes), h * combined(e, slopes)
+
+
+@cache
+def coefficients(number: np.dtype) -> tuple[Any, Any, Any]:
+    """A, B and B less the fourth-order weights, as variables of a number type hold them.
+
+    The book subtracts from B's weights after these have been rounded.
+    """
+    one = number.type
+    a, b = [[one(x) for x in row] for row in A], [one(x) for x in B]
+    return a, b, [one(float(x) - fourth) for x, fourth in zip(b, FOURTH, strict=True)]
+
+
+def combined(weights: list[Any], slopes: list[NDArray]) -> NDArray:
+    """The sum of weights times slopes, from the first on, weights of zero left out."""
+    return reduce(add, (w * k for w, k in zip(weights, slopes, strict=True) if w))

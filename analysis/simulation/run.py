@@ -89,6 +89,7 @@ def simulate(
     runs: int = 1,
     seed: int = 0,
     state: str = "float64",
+    clock: str | None = None,
     solver: str | None = None,
     bias: str = "propagated",
     q: Any = None,
@@ -103,17 +104,19 @@ def simulate(
     each component, or to ``floor`` where it is smaller: Numerical Recipes have 1e-30, with which
     a component that is zero but for rounding stops the integration.  ``runs`` above 1 perturb
     the start by about one unit of the format's roundoff, since counts are chaotic.  ``state`` is
-    the number type that the integrator itself works in, float64 or float32.  An order's name may
+    the number type of the states, which the integrator combines and compares in it, float64 or
+    float32; ``clock`` that of Cash-Karp's time, step and largest error, as ``state`` where it is
+    None.  An order's name may
     carry a dense method, ``crbm+cholesky``: ``solver`` and ``bias`` are those of
     :func:`kkt.compile`, what CRBM's joint-space system is solved by, and where velocities and
     gravity enter.
     """
-    check(integrator, seconds, eps, step, runs, state, most, floor)
+    check(integrator, seconds, eps, step, runs, state, most, floor, clock)
     if isinstance(order, str):
         order, solver = order_of(order, solver)
     motion = Motion.of(tree, order, format, tau, solver=solver, bias=bias)
     y = starts(motion.start(q, qd), runs, seed, format).astype(state)
-    method = method_of(integrator, motion, tree, eps, step, most, floor)
+    method = method_of(integrator, motion, tree, eps, step, most, floor, clock)
     begin = time.perf_counter()
     records = method(motion.rates, y, seconds, motion.settle, tick)
     wall = time.perf_counter() - begin
@@ -134,10 +137,11 @@ def order_of(text: str, solver: str | None = None) -> tuple[Any, str | None]:
 
 
 def method_of(
-    integrator: str, motion: Motion, tree: Any, eps: float, step: float, most: int, floor: float
-) -> Any:
+    integrator: str, motion: Motion, tree: Any, eps: float, step: float, most: int, floor: float,
+    clock: str | None = None,
+) -> Any:  # fmt: skip
     if integrator == "cash_karp":
-        return CashKarp(eps, step, most, floor)
+        return CashKarp(eps, step, most, floor, clock)
     if integrator == "midpoint":
         crbm = orderings.get("crbm")
         return Midpoint(motion, kkt.compile(tree, crbm, "float64", outputs=("inertia",)), step)
@@ -173,7 +177,7 @@ def drift(motion: Motion, record: Record) -> float | None:
 
 def check(
     integrator: str, seconds: float, eps: float, step: float, runs: int, state: str,
-    most: int = 1, floor: float = 1.0,
+    most: int = 1, floor: float = 1.0, clock: str | None = None,
 ) -> None:  # fmt: skip
     """One sentence for what cannot be."""
     if integrator not in INTEGRATORS:
@@ -186,5 +190,10 @@ def check(
     for name, count in (("runs", runs), ("steps", most)):
         if count < 1:
             raise kkt.PivotreeError(f"option --{name}: is {count}; give 1 or more")
-    if state not in ("float64", "float32"):
-        raise kkt.PivotreeError(f"option --state: is {state!r}; use float64 or float32")
+    for name, number in (("state", state), ("clock", clock or state)):
+        if number not in ("float64", "float32"):
+            raise kkt.PivotreeError(f"option --{name}: is {number!r}; use float64 or float32")
+    if clock is not None and integrator != "cash_karp":
+        raise kkt.PivotreeError(
+            f"option --clock: is Cash-Karp's alone, and {integrator} has none; leave it out"
+        )
