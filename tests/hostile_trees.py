@@ -1,0 +1,312 @@
+"""Small random trees that are hard on purpose, and what is exactly true of them.
+
+Massless links, point masses, thin rods, masses spread over decades, parallel and meeting axes,
+stretched poses, every kind of joint, and closed loops.  Many are singular: a point mass on a ball
+joint, a massless link between parallel axes.  ``hostile_system(seed)`` is the same in every run.
+
+The oracle is python-flint's rational and ball matrices on all of equation (4): it shares nothing
+with the elimination but the entries.
+"""
+
+import warnings
+
+import flint
+import networkx as nx
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+import kkt
+from kkt.blocks import Block
+from kkt.system import LETTERS, Entries, assemble
+
+JOINTS = (
+    "fixed", "revolute", "revolute", "revolute", "continuous", "prismatic", "spherical",
+    "floating", "planar", "universal", "cylindrical", "general",
+)  # fmt: skip
+INERTIAS = ("full", "full", "full", "rod", "point", "massless")
+SPECIAL = np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0], [0.6, 0, 0.8], [0, 0.6, 0.8]])
+
+
+def hostile_tree(seed, most=6):
+    """A tree of 1 to ``most`` bodies with its state in graph["q"], ["qd"] and ["tau"]."""
+    draw = np.random.default_rng([1996, seed])
+    tree = kkt.new_tree(f"hostile {seed}", (0.0, 0.0, -9.81))
+    n = int(draw.integers(1, most + 1))
+    kinds, axes = [], []
+    spread = draw.choice([0.0, 0.0, 2.0, 4.0])  # decades of masses, up and down
+    for k in range(n):
+        up = None if k == 0 or draw.random() < 0.1 else int(draw.integers(max(0, k - 2), k))
+        kind = str(draw.choice(JOINTS))
+        axis = _axis(draw, None if up is None else axes[up])
+        given = {"axis": axis}
+        if kind == "universal":
+            given["axis"] = np.array([axis, np.cross(axis, _off(axis))])
+        if kind == "general":
+            given = {"S": _subspace(draw)}
+        mass, com, J = _inertia(draw, str(draw.choice(INERTIAS)), 10.0 ** draw.uniform(-1, 1))
+        scale = 10.0 ** draw.uniform(-spread, spread)
+        kkt.add_body(
+            tree, f"b{k}", None if up is None else f"b{up}", joint=kind, mass=mass * scale,
+            com=com, inertia=J * scale, R=_turn(draw), p=_point(draw), **given,
+        )  # fmt: skip
+        kinds.append(kind)
+        axes.append(axis)
+    N = len(kkt.default_state(tree).graph["q"]) if n else 0
+    choice = draw.random()
+    tree.graph["q"] = np.zeros(N) if choice < 0.3 else draw.uniform(-1, 1, N)
+    tree.graph["qd"] = np.zeros(N) if draw.random() < 0.3 else draw.normal(size=N)
+    tree.graph["tau"] = np.zeros(N) if draw.random() < 0.1 else draw.normal(size=N)
+    return tree
+
+
+def hostile_system(seed, most=6, loops=0.2):
+    """The tree's system; some have a closed loop or two.  InertiaWarning and LoopWarning are off.
+
+    A loop whose rows depend on others is left out: kkt refuses it by name (test_loops_refused).
+    """
+    tree = hostile_tree(seed, most)
+    draw = np.random.default_rng([1997, seed])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tied = _loops(draw, tree) if draw.random() < loops else []
+        for kept in range(len(tied), -1, -1):
+            try:
+                return kkt.build(tree, loops=tied[:kept])
+            except kkt.ModelError:
+                if not kept:
+                    raise
+    raise AssertionError
+
+
+def _loops(draw, tree):
+    names = list(tree.nodes)
+    found = []
+    for number in range(int(draw.integers(1, 3))):
+        first = str(draw.choice(names))
+        others = [*(b for b in names if b != first), None]
+        second = others[int(draw.integers(len(others)))]
+        rows = sorted(draw.choice(6, size=int(draw.integers(1, 4)), replace=False).tolist())
+        found.append(
+            kkt.cut_joint(
+                first,
+                second,
+                "fixed",
+                p=_point(draw),
+                R=_turn(draw),
+                rows=tuple(rows),
+                compliance=0.0 if draw.random() < 0.8 else 1e-3,
+                name=f"loop{number}",
+            )  # fmt: skip
+        )
+    return found
+
+
+def _off(axis):
+    return np.eye(3)[int(np.argmin(np.abs(axis)))]
+
+
+def _axis(draw, above):
+    choice = draw.random()
+    if above is not None and choice < 0.3:
+        return above  # parallel, unless the frames are turned
+    if choice < 0.7:
+        return SPECIAL[int(draw.integers(len(SPECIAL)))]
+    return draw.normal(size=3)
+
+
+def _turn(draw):
+    choice = draw.random()
+    if choice < 0.5:
+        return np.eye(3)
+    if choice < 0.65:
+        return Rotation.from_rotvec(np.pi / 2 * draw.choice([1, 2, 3]) * np.eye(3)[
+            int(draw.integers(3))]).as_matrix().round()  # fmt: skip
+    return Rotation.from_rotvec(draw.normal(size=3)).as_matrix()
+
+
+def _point(draw):
+    choice = draw.random()
+    if choice < 0.25:
+        return np.zeros(3)
+    if choice < 0.5:
+        return np.round(draw.uniform(-0.5, 0.5, 3), 1)
+    return 0.3 * draw.normal(size=3)
+
+
+def _subspace(draw):
+    columns = int(draw.integers(1, 4))
+    if draw.random() < 0.5:
+        return np.eye(6)[:, draw.choice(6, size=columns, replace=False)]
+    return draw.normal(size=(6, columns))
+
+
+def _inertia(draw, kind, mass):
+    """mass, com, inertia about the centre of mass."""
+    if kind == "massless":
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+    com = _point(draw)
+    if kind == "point":
+        return mass, com, np.zeros((3, 3))
+    if kind == "rod":
+        along = SPECIAL[int(draw.integers(len(SPECIAL)))] if draw.random() < 0.7 else None
+        along = draw.normal(size=3) if along is None else along
+        along = along / np.linalg.norm(along)
+        J = 0.1 * mass * (np.eye(3) - np.outer(along, along))
+        return mass, com, (J + J.T) / 2
+    square = draw.normal(size=(3, 3)) * 10.0 ** draw.uniform(-2, 0)
+    J = np.trace(square @ square.T) * np.eye(3) - square @ square.T
+    return mass, com, 0.1 * mass * (J + J.T) / 2
+
+
+# -- what is exactly true -------------------------------------------------------------------------
+
+
+def rational(x):
+    """A double, a numpy number of any length, or a fraction, as flint's rational number."""
+    top, bottom = (x if hasattr(x, "as_integer_ratio") else float(x)).as_integer_ratio()
+    return flint.fmpq(int(top), int(bottom))
+
+
+def entries_of(system, format):
+    """The entries of (4) that a format starts from, as rational numbers.
+
+    Those rounded to the format; for exact, mp and ball those of the model's doubles, unrounded.
+    """
+    from fractions import Fraction
+
+    chosen = kkt.arithmetic.get_format(format)
+    if chosen.from_model:
+        given = assemble(system.state, Fraction)
+    else:
+        given = Entries(*(chosen.shown(chosen.cast(getattr(system.entries, x))) for x in LETTERS))
+    rationals = []
+    for letter in LETTERS:
+        array = np.asarray(getattr(given, letter))
+        flat = [rational(x.item() if hasattr(x, "item") else x) for x in array.ravel()]
+        rationals.append(np.array([*flat, None], dtype=object)[:-1].reshape(array.shape))
+    return Entries(*rationals)
+
+
+def dense(system, e):
+    """Equation (4) as nested lists K and r, and the slice of every block."""
+    names, parent, offset = system.tree.names, system.tree.parent, system.tree.offset
+    index, size = system.blocks, system.size
+    where = {}
+    for kind, owners in (("pdd", names), ("qdd", names), ("f", names)):
+        where |= {Block(kind, b): _slice(index, kind, b) for b in owners}
+    zero, one = flint.fmpq(0), flint.fmpq(1)
+    K = np.full((size, size), zero, dtype=object)
+    r = np.full(size, zero, dtype=object)
+
+    def put(rows, columns, block):
+        K[rows, columns] = K[rows, columns] + block
+        if rows != columns:
+            K[columns, rows] = K[columns, rows] + np.transpose(block)
+
+    eye = np.where(np.eye(6) == 1, one, zero)
+    for k, b in enumerate(names):
+        P, Q, F = (where[Block(kind, b)] for kind in ("pdd", "qdd", "f"))
+        put(P, P, e.M[k])
+        put(P, F, eye)
+        put(Q, F, e.S[offset[k] : offset[k + 1]])
+        if parent[k] >= 0:
+            put(where[Block("pdd", names[parent[k]])], F, -e.Phi[k])
+        r[P], r[Q], r[F] = e.b[k], e.tau[offset[k] : offset[k + 1]], -e.a[k]
+    row = side = 0
+    for tie in system.structure.ties:
+        L = where[Block("lam", tie.name)] = _slice(index, "lam", tie.name)
+        for k, sign in zip(tie.bodies, tie.signs, strict=True):
+            put(L, where[Block("pdd", names[k])], e.G[side : side + tie.rows] * rational(sign))
+            side += tie.rows
+        own = slice(row, row + tie.rows)
+        K[L, L] = K[L, L] - np.where(np.eye(tie.rows) == 1, e.compliance[own][:, None], zero)
+        r[L] = -e.gamma[own]
+        row += tie.rows
+    return K, r, where
+
+
+def _slice(index, kind, owner):
+    found = index[kind, owner]
+    return slice(found.start, found.stop)
+
+
+class Truth:
+    """The exact solution of (4) for the data that a format starts from.
+
+    ``singular`` says that there is none; else ``qdd`` (N,) are rational numbers, and ``kappa`` the
+    componentwise condition number of qdd (Skeel 1979; entries of (4) moved one by one):
+    max (|K^-1| (|K| |x| + |r|))_qdd / max |qdd|.
+    """
+
+    def __init__(self, system, format):
+        K, r, where = dense(system, entries_of(system, format))
+        self.places = [
+            i
+            for b, dof in zip(system.tree.names, system.tree.dof, strict=True)
+            if dof
+            for i in range(where[Block("qdd", b)].start, where[Block("qdd", b)].stop)
+        ]
+        matrix = flint.fmpq_mat(K.tolist())
+        self.singular, self.kappa = False, np.inf
+        try:
+            x = matrix.solve(flint.fmpq_mat([[y] for y in r]))
+        except ZeroDivisionError:
+            self.singular = True
+            return
+        self.x = [x[i, 0] for i in range(len(r))]
+        self.qdd = [self.x[i] for i in self.places]
+        self._system = K, r
+
+    def condition(self):
+        """kappa, from balls of 2000 bits."""
+        K, r = self._system
+        size = len(r)
+        with flint.ctx.workprec(2000):
+            balls = [[flint.arb(y) for y in row] for row in K.tolist()]
+            inverse = flint.arb_mat(balls).inv()
+            rows = np.array([[abs(y) for y in row] for row in balls], dtype=object)
+            x = np.array([abs(flint.arb(y)) for y in self.x], dtype=object)
+            w = rows @ x + np.array([abs(flint.arb(y)) for y in r], dtype=object)
+            moved = [sum(abs(inverse[i, j]) * w[j] for j in range(size)) for i in self.places]
+            most = max((float(y.upper()) for y in moved), default=0.0)
+        largest = max((abs(_float(y)) for y in self.qdd), default=0.0)
+        self.kappa = most / largest if largest else np.inf
+        return self.kappa
+
+    def error(self, qdd):
+        """max |qdd - exact| / max |exact|; inf where a number is none."""
+        if not len(self.qdd):
+            return 0.0
+        if not all(np.isfinite(float(x)) for x in qdd):
+            return np.inf
+        off = max(abs(_float(_rational_of(x) - y)) for x, y in zip(qdd, self.qdd, strict=True))
+        size = max(abs(_float(y)) for y in self.qdd)
+        return off / size if size else (0.0 if off == 0.0 else np.inf)
+
+
+def _rational_of(x):
+    if hasattr(x, "_mpf_"):
+        sign, mantissa, exponent, _ = x._mpf_
+        value = flint.fmpq(int(mantissa)) * flint.fmpq(2) ** int(exponent)
+        return -value if sign else value
+    if isinstance(x, flint.arb):
+        mantissa, exponent = x.mid().man_exp()
+        return flint.fmpq(mantissa) * flint.fmpq(2) ** int(exponent)
+    if hasattr(x, "high"):
+        return rational(x.high) + rational(x.low)
+    return rational(x)
+
+
+def _float(x):
+    return float(x.p) / float(x.q) if x.p.bit_length() + x.q.bit_length() < 900 else _long(x)
+
+
+def _long(x):
+    shift = int(x.p).bit_length() - int(x.q).bit_length() - 60
+    top, bottom = (int(x.p), int(x.q) << shift) if shift > 0 else (int(x.p) << -shift, int(x.q))
+    return float(np.ldexp(float(top // bottom), shift)) if abs(shift) < 1000 else (
+        0.0 if shift < 0 else float("inf"))  # fmt: skip
+
+
+def children_first(tree):
+    return list(reversed(list(nx.topological_sort(tree))))
