@@ -9,10 +9,12 @@ from helpers import MODELS, Mechanics, by_body, every_joint, system_of
 import kkt
 import orderings
 from analysis.counts import COUNTS
+from kkt import ModelError
 from papers.featherstone1983 import aba as aba_item
 from papers.featherstone1983 import efficiency, external, growth, lines, robots
 from papers.featherstone1983 import rnea as rnea_item
 from papers.featherstone1983.formula import in_one_frame, key, put, read
+from papers.featherstone1983.lagrangian import lagrangian
 from papers.featherstone1983.slides import aba, rnea
 from papers.paper import items, printed
 
@@ -30,7 +32,12 @@ def listings():
 
 @pytest.mark.parametrize(
     "item,settings",
-    [(efficiency, {"most": 1}), (growth, {"family": "x"}), (robots, {"models": ("x",)})],
+    [
+        (efficiency, {"most": 1}),
+        (efficiency, {"links": 7}),
+        (growth, {"family": "x"}),
+        (robots, {"models": ("x",)}),
+    ],
 )
 def test_settings_that_make_no_sense_are_told_in_a_sentence(item, settings):
     with pytest.raises(kkt.PivotreeError):
@@ -164,6 +171,32 @@ def test_gravity_costs_grow_by_33_operations_a_link_as_forces_only():
 def test_products_by_recursion(size, seed):
     found = efficiency.measure(quiet, most=9, size=size, seed=seed)
     assert all(row.met for row in efficiency.rows(found))
+
+
+def test_lagrangian_form_on_a_tree_with_sliding_and_fixed_joints():
+    """Efforts and accelerations of the classic form are those of (4), branches and all."""
+    draw = np.random.default_rng(4)
+    tree = kkt.new_tree("branched")
+    kinds = ["revolute", "fixed", "prismatic", "revolute", "revolute", "prismatic"]
+    for k, (kind, parent) in enumerate(zip(kinds, [None, 0, 0, 1, 2, 2], strict=True)):
+        solid = {"mass": 1.0 + k, "com": draw.normal(size=3), "inertia": np.diag([2.0, 3.0, 4.0])}
+        place = {"axis": kkt.random_turns(1, seed=k)[0][0], "p": draw.normal(size=3)}
+        kkt.add_body(tree, k, parent, joint=kind, **solid, **place)
+    q, qd, tau = draw.normal(size=(3, 5))
+    system = kkt.build(tree, q=q, qd=qd, tau=tau)
+    form = lagrangian(system)
+    exact = np.array([float(x.mid()) for x in kkt.certify(system, 20).qdd])
+    assert np.allclose(form.accelerations(tau), exact, rtol=1e-10)
+    assert np.allclose(form.efforts(exact), tau, atol=1e-10)
+    still = lagrangian(kkt.build(tree, q=q, tau=tau))
+    assert not np.allclose(still.bias, form.bias)  # rates count
+
+
+def test_lagrangian_form_refuses_what_has_no_coordinates():
+    with pytest.raises(ModelError, match="degrees of freedom"):
+        lagrangian(kkt.build(kkt.chain(2, joint="spherical")))
+    with pytest.raises(ModelError, match="wrenches"):
+        lagrangian(kkt.build(kkt.chain(1), f_ext=np.ones((1, 6))))
 
 
 def test_growth_on_the_literatures_frames():

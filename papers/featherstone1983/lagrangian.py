@@ -1,0 +1,168 @@
+"""The classic Lagrangian form of a robot's equations of motion, by 4 x 4 transforms.
+
+Uicker 1965 and Kahn 1969, as textbooks print it: with the pose W_p of link p in the world,
+U_pi = dW_p/dq_i, U_pjk = d^2 W_p / dq_j dq_k and the pseudo-inertia J_p,
+
+    Q_i = sum over p of [ sum_j Tr(U_pj J_p U_pi^T) qdd_j
+                          + sum_jk Tr(U_pjk J_p U_pi^T) qd_j qd_k - m_p g^T U_pi r_p ].
+
+Nothing is shared between links or recursive, so that the traces C_ijk cost n^4: this is the form
+that recursive Newton-Euler replaced.  It is run as it stands, and counts what it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kkt
+from kkt import ModelError, System
+from kkt.spatial import skew
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class Tally:
+    """Scalar operations of dense 4 x 4 algebra."""
+
+    mul: int = 0
+    add: int = 0
+
+    def product(self, *factors: Floats) -> Floats:
+        """A product of 4 x 4 matrices, from the left."""
+        result = factors[0]
+        for factor in factors[1:]:
+            result = result @ factor
+            self.mul, self.add = self.mul + 64, self.add + 48
+        return result
+
+    def trace(self, left: Floats, right: Floats) -> float:
+        """Tr(left right^T), as the sum of products of entries, added to another number."""
+        self.mul, self.add = self.mul + 16, self.add + 16
+        return float((left * right).sum())
+
+
+@dataclass(frozen=True)
+class Lagrangian:
+    """Q = M qdd + bias, bias = sum_jk C_ijk qd_j qd_k + gravity."""
+
+    M: Floats  # (N, N) joint-space inertia
+    bias: Floats  # (N,) efforts at qdd = 0 [N m, N]
+    tally: Tally
+
+    def efforts(self, qdd: Floats) -> Floats:
+        """(N,) joint efforts of joint accelerations: inverse dynamics."""
+        return self.M @ qdd + self.bias
+
+    def accelerations(self, tau: Floats) -> Floats:
+        """(N,) joint accelerations of joint efforts: forward dynamics."""
+        return np.linalg.solve(self.M, tau - self.bias)
+
+
+def lagrangian(system: System) -> Lagrangian:
+    """The form of a tree in one state; raises ModelError for a joint that is no coordinate.
+
+    A joint must have one degree of freedom along a fixed screw, or none, so that its pose is
+    exp(S q) and q a Lagrangian coordinate; external wrenches have no place in the form.
+    """
+    state, count = system.state, Tally()
+    offset, n = system.tree.offset, len(state.names)
+    for k, S in enumerate(state.S):
+        if S.shape[1] > 1:
+            raise ModelError(
+                f"body {state.names[k]!r}: its joint has {S.shape[1]} degrees of freedom, and the "
+                "Lagrangian form needs joints of one; use an order of equation (4)"
+            )
+    if state.wrench.any() or state.loops:
+        raise ModelError(
+            f"{system.name}: has external wrenches or loops, which the Lagrangian form does not "
+            "take; use an order of equation (4)"
+        )
+    A = [_pose(state.R[k], state.p[k]) for k in range(n)]
+    N = int(offset[-1])
+    M, bias = np.zeros((N, N)), np.zeros(N)
+    for p in range(n):
+        if not state.mass[p] and not state.inertia[p].any():
+            continue  # a link without mass has no term
+        path = _path(state.parent, p)
+        moving = [k for k in path if state.S[k].shape[1]]
+        at = [int(offset[k]) for k in moving]
+        W = {-1: np.eye(4)}  # pose of each link of the path in the world
+        for above, k in zip([-1, *path], path, strict=False):
+            W[k] = count.product(W[above], A[k])
+        to = {p: np.eye(4)}  # pose of link p in each link of the path
+        for above, k in zip(reversed(path[:-1]), reversed(path), strict=False):
+            to[above] = count.product(A[k], to[k])
+        turn = {k: _screw(state.S[k][:, 0]) for k in moving}
+        J = _pseudo_inertia(state.mass[p], state.com[p], state.inertia[p])
+        U = [count.product(W[k], turn[k], to[k]) for k in moving]
+        UJ = [count.product(u, J) for u in U]
+        for i, u in zip(at, U, strict=True):
+            for j, uj in zip(at, UJ, strict=True):
+                M[i, j] += count.trace(uj, u)
+            bias[i] -= _gravity(state.gravity, u, J, count)
+        for x, j in enumerate(moving):
+            between = {j: np.eye(4)}  # pose of link k in link j
+            for above, k in zip(path[path.index(j) :], path[path.index(j) + 1 :], strict=False):
+                between[k] = count.product(between[above], A[k])
+            for y, k in enumerate(moving[x:], x):
+                second = count.product(W[j], turn[j], between[k], turn[k], to[k], J)
+                rates = float(state.qd[at[x]] * state.qd[at[y]])
+                for _ in {(x, y), (y, x)}:  # C_ijk and C_ikj, each by itself as it is printed
+                    for i, u in zip(at, U, strict=True):
+                        bias[i] += count.trace(second, u) * rates
+                        count.mul += 2
+    return Lagrangian(M, bias, count)
+
+
+def arms(most: int) -> Iterable[tuple[int, System]]:
+    """Arms of 1 to ``most`` revolute joints on skew axes, moving."""
+    from analysis.counts.families import family_of
+
+    family = family_of("revolute")
+    for n in range(1, most + 1):
+        draw = np.random.default_rng(n)
+        q, qd, tau = draw.normal(size=(3, n))
+        yield n, kkt.build(family.build(n), q=q, qd=qd, tau=tau)
+
+
+def _path(parent: NDArray[np.int64], p: int) -> list[int]:
+    """Links from the root to p."""
+    path: list[int] = []
+    while p >= 0:
+        path.append(p)
+        p = int(parent[p])
+    return path[::-1]
+
+
+def _pose(R: Floats, p: Floats) -> Floats:
+    A = np.eye(4)
+    A[:3, :3], A[:3, 3] = R, p
+    return A
+
+
+def _screw(s: Floats) -> Floats:
+    """The 4 x 4 matrix of a screw: A exp(S q) has the derivative A exp(S q) [S]."""
+    result = np.zeros((4, 4))
+    result[:3, :3], result[:3, 3] = skew(s[:3]), s[3:]
+    return result
+
+
+def _pseudo_inertia(mass: float, com: Floats, inertia: Floats) -> Floats:
+    """The integral of (r, 1) (r, 1)^T over the mass, from the inertia about its centre."""
+    J = np.zeros((4, 4))
+    about = 0.5 * np.trace(inertia) * np.eye(3) - inertia
+    J[:3, :3] = about + mass * np.outer(com, com)
+    J[:3, 3] = J[3, :3] = mass * com
+    J[3, 3] = mass
+    return J
+
+
+def _gravity(g: Floats, u: Floats, J: Floats, count: Tally) -> float:
+    """m_p g^T U_pi r_p, with m_p r_p the last column of the pseudo-inertia."""
+    count.mul, count.add = count.mul + 12, count.add + 12
+    return float(g @ (u[:3, :3] @ J[:3, 3] + u[:3, 3] * J[3, 3]))
