@@ -24,7 +24,7 @@ def exact_statistics(op, x, y, r):
     if r == 0:
         return -1, lost
     exponent = lambda z: math.frexp(abs(float(z)))[1]  # noqa: E731
-    return max(exponent(a), exponent(b)) - exponent(r), lost
+    return max(0, max(exponent(a), exponent(b)) - exponent(r)), lost  # 0: the sum carries
 
 
 @pytest.mark.parametrize("name", ["float32", "float64", "p11", "bfloat16:up", "p9:stochastic:3"])
@@ -181,3 +181,16 @@ def test_refusals():
         observe(tape, system.entries, FLOAT32, "quad")
     with pytest.raises(kkt.FormatError, match="without a shadow"):
         observe(tape, system.entries, FLOAT32).pivot_errors  # noqa: B018
+
+
+def test_a_sum_that_carries_is_no_zero():
+    """1 + 1 = 2 has a larger exponent than its terms: it cancels nothing and is not zero."""
+    system, tape = system_of("chain:6"), tape_of("chain:6", "abm")
+    carried = zeros = 0
+    for piece in Watch(tape, system.entries, FLOAT32):
+        sums = (piece.op < 2) & (piece.x != 0.0) & (piece.y != 0.0)
+        zeros += int((piece.r[sums] == 0.0).sum())
+        larger = np.frexp(piece.r)[1] > np.maximum(np.frexp(piece.x)[1], np.frexp(piece.y)[1])
+        carried += int((sums & larger).sum())
+        assert (piece.cancelled[sums & larger] == 0).all()
+    assert carried > zeros == observe(tape, system.entries, FLOAT32).runs.zeros.sum()

@@ -40,8 +40,8 @@ def looked(
     """Fill cancelled, absorbed and size from operations r = x op y; all (m,), float32 or float64.
 
     cancelled  for a sum of two nonzeros: largest exponent of the operands minus the exponent of
-               the result [bits] (a subnormal number counts as the smallest normal one), -1 where
-               the result is exactly zero; 0 for other operations
+               the result [bits] (a subnormal number counts as the smallest normal one), 0 where
+               the result is the larger, -1 where it is exactly zero; 0 for other operations
     absorbed   exact error of the sum over the smaller operand; 0 for other operations
     size       magnitude of the result, 0 for one that is not a number
     """
@@ -68,8 +68,8 @@ def _looked(
         large, small = max(a, b), min(a, b)
         least = min(abs(u), abs(w))
         counts = (kind < 2) & (small > 0) & (c < infinity)
-        bits = (large >> shift) - (c >> shift) if counts else 0
-        cancelled[i] = bits if c > 0 else (-1 if counts else 0)
+        bits = (large >> shift) - (c >> shift) if counts else 0  # -1 where a sum carries
+        cancelled[i] = max(bits, 0) if c > 0 else (-1 if counts else 0)
         absorbed[i] = lost / least if counts & (lost < np.inf) else 0.0
         size[i] = c if c <= infinity else 0
 
