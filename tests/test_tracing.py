@@ -190,7 +190,8 @@ def test_a_sum_that_carries_is_no_zero():
     for piece in Watch(tape, system.entries, FLOAT32):
         sums = (piece.op < 2) & (piece.x != 0.0) & (piece.y != 0.0)
         zeros += int((piece.r[sums] == 0.0).sum())
-        larger = np.frexp(piece.r)[1] > np.maximum(np.frexp(piece.x)[1], np.frexp(piece.y)[1])
+        exponent = [np.frexp(column)[1] for column in (piece.x, piece.y, piece.r)]
+        larger = (piece.r != 0.0) & (exponent[2] > np.maximum(*exponent[:2]))
         carried += int((sums & larger).sum())
         assert (piece.cancelled[sums & larger] == 0).all()
     assert carried > zeros == observe(tape, system.entries, FLOAT32).runs.zeros.sum()
