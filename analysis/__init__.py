@@ -4,13 +4,16 @@
 >>> analysis.blame(system, "crbm", "float32").sentence
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .blaming import Blame, blame
     from .comparison import Comparison, Row, compare
 
-__all__ = ["Blame", "Comparison", "Row", "blame", "compare"]
+ROOMS = ("complements", "gradients")  # modules, loaded where they are used
+
+__all__ = ["Blame", "Comparison", "Row", "blame", "compare", *ROOMS]
 
 
 def __getattr__(name: str) -> Any:
@@ -19,6 +22,8 @@ def __getattr__(name: str) -> Any:
         from . import blaming
 
         return getattr(blaming, name)
+    if name in ROOMS:
+        return import_module(f"{__name__}.{name}")
     if name in __all__:
         from . import comparison
 

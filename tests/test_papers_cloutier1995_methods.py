@@ -12,6 +12,8 @@ import pytest
 
 import kkt
 import orderings
+from analysis.complements import Complement, product, reflected
+from analysis.gradients import descend
 from papers.cloutier1995 import (
     animation,
     contact_rows,
@@ -22,8 +24,6 @@ from papers.cloutier1995 import (
     rigid,
 )
 from papers.cloutier1995.blows import gain, newton, poisson
-from papers.cloutier1995.complement import Complement, product, reflected
-from papers.cloutier1995.conjugate import descend
 from papers.cloutier1995.drop import level
 from papers.cloutier1995.falling import falling
 from papers.cloutier1995.penalty import Penalty

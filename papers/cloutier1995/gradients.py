@@ -12,10 +12,10 @@ import numpy as np
 
 import kkt
 import orderings
+from analysis.gradients import descend, equation
 
 from ..paper import Progress
 from ..row import Row
-from .conjugate import descend, equation
 from .robot import planar_robot
 from .settings import each
 

@@ -17,11 +17,11 @@ import numpy as np
 
 import kkt
 import orderings
+from analysis.complements import Complement
+from analysis.gradients import descend, equation
 
 from ..paper import Progress
 from ..row import Row
-from .complement import Complement
-from .conjugate import descend, equation
 from .falling import Floats
 from .robot import planar_robot, two_links
 from .settings import between, each

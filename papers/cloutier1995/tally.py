@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.complements import Complement
 from kkt import System
-
-from .complement import Complement
 
 
 class Counted:
@@ -43,6 +42,9 @@ class Counted:
 
     def __neg__(self) -> Counted:
         return Counted(-self.value, self.count)
+
+    def __gt__(self, other: Any) -> bool:
+        return self.value > _value(other)
 
     def __ge__(self, other: Any) -> bool:
         return self.value >= _value(other)

@@ -1,0 +1,213 @@
+"""Forward dynamics by the natural orthogonal complement of a tree, in two forms.
+
+>>> analysis.complements.solve(system, "second", "float32")          # (N,) qdd
+
+T (6 n, N) holds the twists that unit joint rates give all bodies, so that the joints' constraint
+forces do no work in it (Angeles & Lee 1988): with alpha = T qdd + alpha_0 the accelerations,
+
+    T* M T qdd = tau - T* (b + M alpha_0).
+
+T is -Phi^-* H* of equation (4) after its pivots (pdd f): the order ``crbm_block_row``.  With
+M_k = R_k* R_k of every body, P = R T, and H = P* P.  The first form makes H and its Cholesky factor
+(Angeles & Ma 1988); the second factors P = Q U by reflections and solves P* y = tau - b, of least
+norm, then P qdd = y, by least squares (Cloutier 1995, (3.3) and (3.4)).  U* U are ABM's pivots
+where columns stand tip to base.
+
+Each operation rounds by itself (no BLAS), in float64, float32 or mpmath.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kkt import FormatError, ModelError, SingularError, System
+from kkt.arithmetic import get_format
+from kkt.arithmetic.formats import Hardware
+from kkt.elimination.run import number_of
+from kkt.errors import nearest
+from kkt.spatial import skew
+from kkt.system import assemble
+
+FORMS = ("first", "second")
+
+
+def solve(system: System, form: str = "second", format: str = "float64") -> NDArray:
+    """(N,) qdd of any tree by a form of the complement, float64, float32 or mp:DIGITS.
+
+    nan where roundoff takes H its definiteness (first form).  O(n N^2) operations on any tree.
+    Raises ModelError for an unknown form, FormatError for other formats, LoopError for loops.
+    """
+    if form not in FORMS:
+        raise ModelError(f"complement: form is {form!r}; {nearest(str(form), FORMS)}")
+    chosen = get_format(format)
+    if not isinstance(chosen, Hardware) and chosen.kind != "mp":
+        raise FormatError(
+            f"format {chosen.name!r}: complements are solved in float64, float32 or mp:DIGITS"
+        )
+    if len(system.state.tau) == 0:
+        return np.zeros(0)
+    if isinstance(chosen, Hardware):
+        complement = Complement.of(system, chosen.cast)
+    else:
+        number = number_of(chosen)
+        entries = assemble(system.state, number)  # spatial algebra in these digits too
+        complement = Complement.of(replace(system, entries=entries), _objects(number))
+    found: NDArray = getattr(complement, form)()
+    return found
+
+
+def _objects(number: Callable[[float], Any]) -> Callable[[NDArray], NDArray]:
+    def cast(x: NDArray) -> NDArray:
+        if x.dtype == object:
+            return x
+        flat = [number(float(value)) for value in x.ravel()]
+        return np.array([*flat, None], dtype=object)[:-1].reshape(x.shape)
+
+    return cast
+
+
+@dataclass(frozen=True)
+class Complement:
+    """P (6 n, N), columns tip to base, and the efforts tau - b (N,) that are left."""
+
+    P: NDArray
+    efforts: NDArray
+    backward: NDArray[np.int64]  # (N,) columns of P in the tree's order
+
+    @staticmethod
+    def of(system: System, cast: Callable[[NDArray], NDArray] = np.array) -> Complement:
+        """``cast`` turns the model and the blocks of (4) into the number type."""
+        system.structure.require_tree("the natural orthogonal complement")
+        for k in system.tree.indefinite():
+            raise SingularError(
+                f"body {system.tree.names[k]!r}: its inertia has a negative eigenvalue, and no "
+                "complement has its root; mend field 'inertia', or solve by abm"
+            )
+        entries, tree, state = system.entries, system.tree, system.state
+        M, Phi, S, a, b, left = (
+            cast(getattr(entries, name)) for name in ("M", "Phi", "S", "a", "b", "tau")
+        )
+        n, N = tree.n, len(left)
+        T, alpha = [M[0] * 0] * n, list(a)
+        for k in system.structure.order[::-1]:
+            up, own = int(tree.parent[k]), slice(tree.offset[k], tree.offset[k + 1])
+            T[k] = np.repeat(M[k][:, :1] * 0, N, axis=1)
+            T[k][:, own] = S[own].T
+            if up >= 0:
+                T[k] = T[k] + product(Phi[k].T, T[up])
+                alpha[k] = alpha[k] + product(Phi[k].T, alpha[up][:, None])[:, 0]
+        for k in range(n):
+            wrench = b[k] + product(M[k], alpha[k][:, None])[:, 0]
+            left = left - product(T[k].T, wrench[:, None])[:, 0]
+        factors = _factors(cast(state.mass), cast(state.com), cast(state.inertia), M[0] * 0)
+        columns = [np.arange(tree.offset[k], tree.offset[k + 1]) for k in system.structure.order]
+        order = np.concatenate(columns)
+        P = np.concatenate([product(R, t) for R, t in zip(factors, T, strict=True)])
+        return Complement(P[:, order], left[order], np.argsort(order))
+
+    def first(self) -> NDArray:
+        """(N,) qdd from H = P* P and Cholesky's factor; nan where it breaks down."""
+        with np.errstate(all="ignore"):
+            L = root(product(self.P.T, self.P))
+            z = forward(L, self.efforts)
+            return np.asarray(backward(L.T, z)[self.backward])
+
+    def second(self) -> NDArray:
+        """(N,) qdd from P = Q U: least norm, then least squares."""
+        with np.errstate(all="ignore"):
+            U, reflections = reflected(self.P)
+            N = len(U)
+            y = self.P[:, 0] * 0
+            y[:N] = forward(U.T, self.efforts)
+            for j in (*range(N - 1, -1, -1), *range(N)):
+                y[j:] = _reflect(reflections[j], y[j:, None])[:, 0]
+            return np.asarray(backward(U, y[:N])[self.backward])
+
+    def pivots(self) -> NDArray:
+        """(N,) squares of U's diagonal, in the tree's order: ABM's D_k, joint by joint."""
+        U, _ = reflected(self.P)
+        return np.asarray((np.diagonal(U) ** 2)[self.backward])
+
+
+def _factors(mass: NDArray, com: NDArray, inertia: NDArray, empty: NDArray) -> list[NDArray]:
+    """R_k (6, 6) with M_k = R_k* R_k: J = L L* turns, the mass moves; point masses have one too."""
+    found = []
+    for m, d, J in zip(mass, com, inertia, strict=True):
+        R, weight = empty.copy(), _sqrt(m)
+        R[:3, :3] = root(J, semidefinite=True).T
+        R[3:, :3] = -(skew(d) * weight)
+        for i in range(3):
+            R[3 + i, 3 + i] = weight
+        found.append(R)
+    return found
+
+
+def product(A: NDArray, B: NDArray) -> NDArray:
+    """A B, sums in ascending order."""
+    terms = A[:, :, None] * B[None, :, :]
+    return np.asarray(np.add.accumulate(terms, axis=1)[:, -1])
+
+
+def root(A: NDArray, semidefinite: bool = False) -> NDArray:
+    """L, lower triangular, with A = L L*; a column is zero where A may be singular and is."""
+    N = len(A)
+    L = A * 0
+    for j in range(N):
+        d = _less(A[j, j], L[j, :j], L[j, :j])
+        if semidefinite and not d > 0:
+            continue
+        L[j, j] = _sqrt(d)
+        for i in range(j + 1, N):
+            L[i, j] = _less(A[i, j], L[i, :j], L[j, :j]) / L[j, j]
+    return L
+
+
+def reflected(P: NDArray) -> tuple[NDArray, list[tuple[NDArray, Any]]]:
+    """U (N, N) of P = Q U, and Householder's vectors with their factors."""
+    A, reflections = P.copy(), []
+    N = A.shape[1]
+    for j in range(N):
+        x = A[j:, j].copy()
+        norm = _sqrt(np.add.accumulate(x * x)[-1])
+        x[0] = x[0] + norm if x[0] >= 0 else x[0] - norm
+        reflections.append((x, np.add.accumulate(x * x)[-1]))
+        A[j:, j:] = _reflect(reflections[-1], A[j:, j:])
+        A[j + 1 :, j] = A[j + 1 :, j] * 0
+    return A[:N], reflections
+
+
+def forward(L: NDArray, b: NDArray) -> NDArray:
+    """x with L x = b."""
+    x = b.copy()
+    for i in range(len(b)):
+        x[i] = _less(b[i], L[i, :i], x[:i]) / L[i, i]
+    return x
+
+
+def backward(U: NDArray, b: NDArray) -> NDArray:
+    """x with U x = b."""
+    return forward(U[::-1, ::-1], b[::-1])[::-1]
+
+
+def _reflect(reflection: tuple[NDArray, Any], A: NDArray) -> NDArray:
+    x, square = reflection
+    along = product(x[None], A)[0]
+    along = (along + along) / square
+    return np.asarray(A - x[:, None] * along[None])
+
+
+def _less(start: Any, x: NDArray, y: NDArray) -> Any:
+    for p in x * y:
+        start = start - p
+    return start
+
+
+def _sqrt(x: Any) -> Any:
+    if isinstance(x, np.floating):
+        return np.sqrt(x)
+    return x.sqrt() if hasattr(x, "sqrt") else x**0.5

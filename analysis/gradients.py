@@ -1,0 +1,198 @@
+"""Forward dynamics by conjugate gradients: M qdd = tau - c, and M is never formed.
+
+>>> analysis.gradients.solve(system, preconditioner="abm", by="float32")
+
+M v is inverse dynamics without bias, the substitution order ``inverse_dynamics`` on equation (4) at
+zero rates and gravity: O(n), nothing filled in (Walker & Orin 1982, method 4; Cloutier 1995,
+section 3.2).  In exact arithmetic at most N iterations; in floats as many as roundoff asks.
+
+An elimination of (4) in a cheap format is the preconditioner: r -> M^-1 r by an order, a tape that
+is traced once.  What it gets wrong the iteration mends in its own format.
+:func:`operator` and :func:`preconditioner` are ``scipy.sparse.linalg.LinearOperator``, for
+scipy's cg and others; :func:`descend` rounds each operation by itself and takes fractions too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kkt
+import orderings
+from kkt import FormatError, System
+from kkt.arithmetic import get_format
+from kkt.arithmetic.formats import Hardware
+from kkt.blocks import Block
+from kkt.elimination.run import run_floats
+from kkt.elimination.substitution import trace_substitution
+from kkt.elimination.tape import Tape, lower
+from kkt.elimination.trace import tape_for
+from kkt.system import assemble
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
+
+Apply = Callable[[NDArray], NDArray]
+PER_UNKNOWN = 40  # iterations, at most, where they are not told
+
+
+@dataclass(frozen=True)
+class Descent:
+    """What an iteration went through."""
+
+    x: NDArray  # (N,) the last iterate
+    residuals: NDArray[np.float64]  # (iterations + 1,) norms of the residual over the first
+    failed: str | None = None  # why it ended before the residual was as small as asked
+
+    @property
+    def iterations(self) -> int:
+        return len(self.residuals) - 1
+
+
+def solve(
+    system: System, format: str = "float64", *, preconditioner: Any = None, by: str = "float32",
+    until: float | None = None, most: int | None = None,
+) -> Descent:  # fmt: skip
+    """qdd of any tree by conjugate gradients in float64, float32 or exact.
+
+    ``preconditioner`` names the order (or is one) by which (4) is eliminated in the format ``by``.
+    Ends where the residual's norm is ``until`` of the first (4 u of the format where None), or
+    after ``most`` iterations (40 N).  Raises FormatError for other formats, LoopError for loops,
+    and what an order raises.
+    """
+    times, efforts, _ = equation(system, format)
+    solved = None if preconditioner is None else _solving(system, preconditioner, by)[0]
+    if until is None:
+        until = 0.0 if efforts.dtype == object else 2.0 * float(np.finfo(efforts.dtype).eps)
+    most = PER_UNKNOWN * len(efforts) if most is None else most
+    return descend(times, efforts, most=most, until=until, solved=solved)
+
+
+def operator(system: System, format: str = "float64") -> LinearOperator:
+    """v -> M v in a format, as scipy's solvers take it."""
+    times, efforts, _ = equation(system, format)
+    return _linear(times, len(efforts), efforts.dtype)
+
+
+def preconditioner(system: System, order: Any = "abm", format: str = "float32") -> LinearOperator:
+    """r -> M^-1 r by an order in a format, in and out in float64, as scipy's solvers take it."""
+    solved, _ = _solving(system, order, format)
+    return _linear(solved, len(system.state.tau), np.dtype(float))
+
+
+def equation(system: System, format: str) -> tuple[Apply, NDArray, int]:
+    """v -> M v in a format, the efforts tau - c (N,), and the operations of a product."""
+    system.structure.require_tree("conjugate gradients")
+    order, chosen = orderings.get("inverse_dynamics"), get_format(format)
+    if not isinstance(chosen, Hardware) and chosen.kind != "exact":
+        raise FormatError(
+            f"format {chosen.name!r}: conjugate gradients run in float64, float32 or exact"
+        )
+    still, N = _still(system), len(system.state.tau)
+    bias = kkt.inverse_dynamics(system, np.zeros(N), order, chosen.name).tau
+    if chosen.kind == "exact":
+        tau = np.array([*map(Fraction, system.state.tau.tolist()), None], dtype=object)[:-1]
+        return _exactly(still), tau - bias, 0
+    tape = lower(trace_substitution(order(still.structure), still.structure, "M v"), still)
+    dtype = chosen.dtype
+    left = system.state.tau.astype(dtype) - np.asarray(bias, dtype=dtype)
+    return _runs(tape, still, chosen), left, tape.flops
+
+
+def descend(
+    times: Apply, b: NDArray, *, most: int, until: float = 0.0, solved: Apply | None = None
+) -> Descent:
+    """Conjugate gradients from zero (Hestenes & Stiefel 1952), in the number type of b.
+
+    ``solved`` is the preconditioner, r -> about M^-1 r.  Ends after ``most`` iterations, or where
+    the residual's norm is ``until`` of the first or 0, or where roundoff has lost definiteness.
+    """
+
+    def near(r: NDArray) -> NDArray:
+        return r if solved is None else solved(r).astype(r.dtype)
+
+    x, r = b * 0, b.copy()
+    z = near(r)
+    p, along, first = z.copy(), _dot(r, z), _norm(r)
+    norms, failed = [1.0 if first else 0.0], None
+    while norms[-1] > until:
+        if len(norms) > most:
+            failed = f"the residual is {norms[-1]:.1e} of the first after {most} iterations"
+            break
+        Mp = times(p)
+        curvature = _dot(p, Mp)
+        if not (curvature > 0 and along > 0):
+            what = "M" if along > 0 else "the preconditioner"
+            failed = f"roundoff has taken {what} its definiteness after {len(norms) - 1} iterations"
+            break
+        step = along / curvature
+        x, r = x + step * p, r - step * Mp
+        z, before = near(r), along
+        along = _dot(r, z)
+        p = z + along / before * p
+        norms.append(_norm(r) / first)
+    return Descent(x, np.array(norms), failed)
+
+
+def _solving(system: System, order: Any, format: str) -> tuple[Apply, Tape]:
+    """r -> M^-1 r: (4) without bias, its efforts r scaled to 1 so that no format overflows."""
+    chosen = get_format(format)
+    if not chosen.on_arrays:
+        raise FormatError(f"format {chosen.name!r}: a preconditioner needs a floating-point format")
+    still = _still(system)
+    tape = tape_for(still, orderings.get(order) if isinstance(order, str) else order)
+    run = _runs(tape, still, chosen)
+
+    def solved(r: NDArray) -> NDArray:
+        size = float(np.max(np.abs(r), initial=0.0)) or 1.0
+        return np.asarray(chosen.shown(run(r / size)), dtype=float) * size
+
+    return solved, tape
+
+
+def _runs(tape: Tape, still: System, chosen: Any) -> Apply:
+    """A tape as a function of what stands for tau."""
+    names, dof = still.tree.names, still.tree.dof
+    blocks = [Block("qdd", name) for name, d in zip(names, dof, strict=True) if d]
+
+    def run(v: NDArray) -> NDArray:
+        found, _, _ = run_floats(tape, replace(still.entries, tau=v), chosen)
+        return np.concatenate([np.zeros(0, dtype=chosen.dtype), *(found[b] for b in blocks)])
+
+    return run
+
+
+def _still(system: System) -> System:
+    """The same pose at zero rates, efforts, wrenches and gravity."""
+    state = system.state
+    names = ("qd", "tau", "gravity", "joint_bias", "wrench")
+    rest = replace(state, **{name: np.zeros_like(getattr(state, name)) for name in names})
+    return replace(system, state=rest, entries=assemble(rest, None, system.entries.M))
+
+
+def _exactly(still: System) -> Apply:
+    """M v in fractions: columns are found once, since M is linear."""
+    order = orderings.get("inverse_dynamics")
+    unit = np.eye(len(still.state.tau))
+    M = np.stack([kkt.inverse_dynamics(still, e, order, "exact").tau for e in unit], 1)
+    return lambda v: np.array([sum(row * v, Fraction(0)) for row in M], dtype=object)
+
+
+def _linear(times: Apply, N: int, dtype: Any) -> LinearOperator:
+    from scipy.sparse.linalg import LinearOperator
+
+    return LinearOperator((N, N), matvec=lambda v: times(np.ravel(v)), dtype=dtype)
+
+
+def _dot(x: NDArray, y: NDArray) -> Any:
+    with np.errstate(all="ignore"):
+        return np.add.accumulate(x * y)[-1] if len(x) else 0.0
+
+
+def _norm(r: NDArray) -> float:
+    return float(_dot(r, r)) ** 0.5

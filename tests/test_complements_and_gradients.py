@@ -1,0 +1,189 @@
+"""Orthogonal complements and conjugate gradients on trees of the reader's own."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.linalg
+from helpers import Mechanics, every_joint
+from scipy.sparse.linalg import cg
+
+import analysis
+import kkt
+import orderings
+
+SPECS = ("chain:7", "humanoid", "random_tree:n=12,seed=4", "star:4", "quadruped")
+
+
+def in_motion(tree, seed=1):
+    draw = np.random.default_rng(seed)
+    N = int(kkt.compile_tree(tree).offset[-1])
+    return kkt.build(tree, draw.uniform(-1, 1, N), draw.normal(size=N), draw.normal(size=N) * 5)
+
+
+def dense(system):
+    """qdd by LAPACK on equation (4) written down apart (tests/helpers.py), joints in all kinds."""
+    tree = system.tree
+    q = kkt.state.coordinates(tree, system.graph, None)
+    mechanics = Mechanics(system.graph, q, system.state.qd)
+    K, rhs = mechanics.equation4(system.state.tau)
+    return scipy.linalg.solve(K, rhs)[6 * tree.n : 6 * tree.n + int(tree.offset[-1])]
+
+
+def every(seed):
+    """All kinds of joints, branches, two roots; q stands in the tree."""
+    tree = every_joint()
+    draw = np.random.default_rng(seed)
+    N = int(kkt.compile_tree(tree).offset[-1])
+    tree.graph.update(q=draw.uniform(-1, 1, N), qd=draw.normal(size=N), tau=draw.normal(size=N))
+    return kkt.build(tree)
+
+
+def far(x, exact):
+    return float(np.abs(np.asarray(x, float) - exact).max() / np.abs(exact).max())
+
+
+@pytest.mark.parametrize("form", analysis.complements.FORMS)
+def test_complements_on_every_joint_beside_lapack(form):
+    for seed in range(4):
+        system = every(seed)
+        exact = dense(system)
+        assert far(analysis.complements.solve(system, form), exact) <= 1e-11
+        assert 1e-9 < far(analysis.complements.solve(system, form, "float32"), exact) <= 1e-3
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_complements_and_gradients_on_trees(spec):
+    system = in_motion(kkt.from_spec(spec))
+    exact = kkt.certify(system, 16)
+    for form in analysis.complements.FORMS:
+        assert exact.error(analysis.complements.solve(system, form)) <= 1e-11
+    found = analysis.gradients.solve(system, preconditioner="abm")
+    assert exact.error(found.x) <= 1e-11
+    assert found.iterations <= 6
+
+
+def test_the_second_forms_pivots_are_those_of_abm():
+    system = in_motion(kkt.from_spec("random_tree:n=9,seed=2,joints=revolute+prismatic+fixed"))
+    steps = kkt.eliminate(system, orderings.get("abm")).steps
+    D = {step.blocks[0].body: step.pivots for step in steps}
+    mine = np.concatenate([D[name] for name, d in zip(system.tree.names, system.tree.dof,
+                                                      strict=True) if d])  # fmt: skip
+    assert analysis.complements.Complement.of(system).pivots() == pytest.approx(mine, rel=1e-11)
+
+
+def test_complement_in_more_digits():
+    system = in_motion(kkt.chain(4))
+    exact = kkt.certify(system, 40)
+    for form in analysis.complements.FORMS:
+        x = analysis.complements.solve(system, form, "mp:40")
+        assert exact.error(x) <= 1e-38
+
+
+def test_massless_links_and_point_masses_have_complements():
+    """M_k need not be positive definite, only the joint-space inertia."""
+    tree = kkt.chain(4)
+    tree.nodes["j2"].update(mass=0.0, inertia=np.zeros((3, 3)))
+    tree.nodes["j1"].update(inertia=np.zeros((3, 3)), com=(0.3, 0.2, 0.1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        system = in_motion(tree)
+        exact = kkt.certify(system, 16)
+    for form in analysis.complements.FORMS:
+        assert exact.error(analysis.complements.solve(system, form)) <= 1e-10
+
+
+def test_gradients_on_every_joint_beside_lapack():
+    for seed in range(4):
+        system = every(seed)
+        exact = dense(system)
+        assert far(analysis.gradients.solve(system).x, exact) <= 1e-10
+        assert far(analysis.gradients.solve(system, preconditioner="crbm").x, exact) <= 1e-11
+
+
+def test_an_iteration_that_fails_says_so():
+    """bfloat16 loses the sign of a pivot of 100 links: nothing to go on with."""
+    system = in_motion(kkt.chain(100))
+    lost = analysis.gradients.solve(system, preconditioner="crbm", by="bfloat16")
+    assert "preconditioner" in lost.failed and lost.residuals[-1] > 1e-9
+    short = analysis.gradients.solve(system, most=5)
+    assert "after 5 iterations" in short.failed and short.iterations == 5
+    assert analysis.gradients.solve(system).failed is None
+
+
+def test_gradients_end_in_fractions():
+    """Fractions start from the model's doubles, as certified answers do; at most N iterations."""
+    system = in_motion(kkt.from_spec("random_tree:n=4,seed=3"))
+    N = len(system.state.tau)
+    found = analysis.gradients.solve(system, "exact")
+    assert found.iterations <= N and found.residuals[-1] == 0.0
+    exact = kkt.eliminate(system, orderings.get("abm"), "exact").qdd
+    assert (found.x == exact).all()
+
+
+def test_a_bad_elimination_is_a_good_preconditioner():
+    """On 100 links crbm in float32 keeps two digits; an iteration on it keeps all of float64."""
+    system = in_motion(kkt.chain(100))
+    exact = kkt.certify(system, 16)
+    alone = kkt.eliminate(system, orderings.get("crbm"), "float32", records=False)
+    assert exact.error(np.asarray(alone.qdd, float)) > 1e-3
+    plain = analysis.gradients.solve(system, most=1000, until=1e-15)
+    helped = analysis.gradients.solve(system, preconditioner="crbm", until=1e-15)
+    assert helped.iterations < plain.iterations / 5
+    assert exact.error(helped.x) < 1e-9
+
+
+def test_scipys_own_iteration_takes_operator_and_preconditioner():
+    system = in_motion(kkt.humanoid())
+    exact = kkt.certify(system, 16)
+    _, efforts, _ = analysis.gradients.equation(system, "float64")
+    rounds = []
+    qdd, failed = cg(
+        analysis.gradients.operator(system), efforts, rtol=1e-13, maxiter=50,
+        M=analysis.gradients.preconditioner(system, "abm", "bfloat16"), callback=rounds.append,
+    )  # fmt: skip
+    assert not failed and exact.error(qdd) <= 1e-11
+    assert 3 < len(rounds) < 30  # eight bits are few, but enough
+    M = analysis.gradients.operator(system) @ np.eye(len(efforts))
+    assert pytest.approx(M, abs=1e-12) == kkt.joint_space_inertia(system, orderings.get("crbm"))
+
+
+def loop():
+    tree = kkt.chain(3)
+    return kkt.build(tree, loops=[kkt.contact("j3", (1.0, 0.0, 0.0))])
+
+
+BAD = [
+    (lambda: analysis.complements.solve(kkt.build(kkt.chain(2)), "third"), "form is 'third'"),
+    (lambda: analysis.complements.solve(kkt.build(kkt.chain(2)), format="exact"), "exact"),
+    (lambda: analysis.complements.solve(loop()), "orthogonal complement"),
+    (lambda: analysis.gradients.solve(loop()), "conjugate gradients"),
+    (lambda: analysis.gradients.solve(kkt.build(kkt.chain(2)), "mp:30"), "mp:30"),
+    (lambda: analysis.gradients.solve(kkt.build(kkt.chain(2)), preconditioner="abn"), "abm"),
+    (lambda: analysis.gradients.preconditioner(kkt.build(kkt.chain(2)), format="exact"),
+     "floating-point"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("ask,said", BAD)
+def test_what_cannot_be_is_one_sentence(ask, said):
+    with pytest.raises(kkt.PivotreeError, match=said) as caught:
+        ask()
+    assert "\n" not in str(caught.value)
+
+
+def test_an_inertia_without_a_root_is_refused():
+    tree = kkt.chain(2)
+    tree.nodes["j1"]["inertia"] = np.diag([1.0, 1.0, -0.1])
+    with pytest.warns(kkt.InertiaWarning):
+        system = kkt.build(tree)
+    with pytest.raises(kkt.SingularError, match=r"body 'j1'.*negative eigenvalue"):
+        analysis.complements.solve(system)
+
+
+def test_fixed_trees_have_nothing_to_solve():
+    tree = kkt.new_tree("post")
+    kkt.add_body(tree, "post", mass=1.0, inertia=np.eye(3), joint="fixed")
+    system = kkt.build(tree)
+    assert analysis.gradients.solve(system).x.shape == (0,)
+    assert analysis.complements.solve(system).shape == (0,)

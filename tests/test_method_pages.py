@@ -1,0 +1,110 @@
+"""Pages of methods beside orders: their programs run, and their tables are what is measured."""
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+from helpers import ROOT
+
+import kkt
+import orderings
+from analysis import complements, gradients
+
+PAGES = ("complements", "gradients")
+TREES = ("chain:10", "chain:100", "humanoid")
+
+
+def page(name):
+    return (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def run(name):
+    """What the page's programs leave behind, one after another as they stand."""
+    names = {}
+    for program in re.findall(r"^```python\n(.*?)^```", page(name), re.S | re.M):
+        exec(compile(program, name, "exec"), names)
+    return names
+
+
+def table(name, head):
+    """{first cell: others} of the table that starts with a head."""
+    text = page(name).split(f"| {head} |", 1)[1].partition("\n\n")[0]
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
+    return {first: cells for first, *cells in rows}
+
+
+@cache
+def system(spec):
+    return kkt.build(kkt.default_state(kkt.from_spec(spec)))
+
+
+@cache
+def certified(spec, format="float64"):
+    return kkt.certify(system(spec), 16, rounded_to=format)
+
+
+def near(told, measured):
+    """An error told in one digit; nan is None or nan."""
+    if told == "nan":
+        return measured is None or not np.isfinite(measured)
+    return 0.3 <= measured / float(told) <= 3.0
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_readme_leads_to_the_page(name):
+    assert f"docs/{name}.md" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_programs_of_the_page_on_gradients():
+    left = run("gradients")
+    assert left["alone"].iterations == pytest.approx(673, rel=0.1)
+    assert left["helped"].iterations == 13 and left["helped"].failed is None
+    exact = kkt.certify(left["system"], 16)
+    assert not left["failed"] and exact.error(left["qdd"]) < 1e-11
+
+
+def test_programs_of_the_page_on_complements():
+    left = run("complements")
+    assert left["whole"].P.shape == (600, 100)
+    exact = kkt.certify(left["system"], 16)
+    assert exact.error(left["qdd"]) < exact.error(left["worse"])
+
+
+def test_tables_of_the_page_on_gradients():
+    told = table("gradients", "preconditioner")
+    ways = {"none": {}, "`crbm` in float32": {"preconditioner": "crbm"},
+            "`abm` in float32": {"preconditioner": "abm"},
+            "`abm` in bfloat16": {"preconditioner": "abm", "by": "bfloat16"}}  # fmt: skip
+    assert list(told) == list(ways)
+    for column, spec in enumerate(TREES):
+        here = system(spec)
+        exact = certified(spec)
+        for way, options in ways.items():
+            found, cell = gradients.solve(here, **options), told[way][column]
+            assert (cell == "fails") == (found.failed is not None)
+            if cell != "fails":
+                iterations, error = cell.split(", ")
+                assert found.iterations == pytest.approx(int(iterations), rel=0.1)
+                assert near(error, exact.error(found.x))
+        for order, cells in table("gradients", "by itself, float64").items():
+            x = kkt.eliminate(here, orderings.get(order.strip("`")), records=False).qdd
+            assert near(cells[column], exact.error(x))
+        for count in (gradients.equation(here, "float64")[2],
+                      kkt.trace(here, orderings.get("abm")).flops):  # fmt: skip
+            assert str(count) in page("gradients").replace(",", "")
+
+
+def test_table_of_the_page_on_complements():
+    told = table("complements", "method")
+    for i, spec in enumerate(TREES):
+        here = system(spec)
+        for j, format in enumerate(("float64", "float32")):
+            exact = certified(spec, format)
+            for method, cells in told.items():
+                if method.endswith("form"):
+                    x = complements.solve(here, method.partition(" ")[0], format)
+                else:
+                    order = orderings.get(method.strip("`"))
+                    x = kkt.eliminate(here, order, format, records=False).qdd
+                assert near(cells[2 * i + j], exact.error(np.asarray(x, float))), (method, spec)
