@@ -46,6 +46,7 @@ from .gallery import (
     two_link,
 )
 from .gallery_robots import humanoid, quadruped
+from .joining import joined, released, rerooted
 from .large.kernel import LargeKernel, compile_large
 from .loops import Loop, LoopWarning, contact, cut_joint
 from .machine.kernel import Kernel, compile
@@ -115,6 +116,7 @@ __all__ = [
     "from_spec",
     "humanoid",
     "inverse_dynamics",
+    "joined",
     "joint_space_inertia",
     "leaf_to_root",
     "load",
@@ -127,6 +129,8 @@ __all__ = [
     "random_turns",
     "read_model",
     "read_urdf",
+    "released",
+    "rerooted",
     "rr_arm",
     "solve_large",
     "star",

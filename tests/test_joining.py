@@ -1,0 +1,253 @@
+"""Links joined and cut between steps: poses and velocities go on, momentum is kept in a blow."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import kkt
+import orderings
+from kkt import ModelError
+
+KINDS = ["floating", "revolute", "universal", "planar", "spherical", "cylindrical", "prismatic"]
+
+
+def tree_of(kinds, seed, name="tree", gravity=(0.0, 0.0, -9.81)):
+    """A free tree with a body for each joint, in a random state; branches included."""
+    draw = np.random.default_rng(seed)
+    tree = kkt.new_tree(name, gravity)
+    add(tree, name, kinds, draw)
+    settle(tree, draw)
+    return tree
+
+
+def add(tree, prefix, kinds, draw):
+    for k, kind in enumerate(kinds):
+        axes = Rotation.random(random_state=int(draw.integers(1 << 30))).as_matrix()
+        place = Rotation.random(random_state=int(draw.integers(1 << 30))).as_matrix()
+        parent = None if k == 0 else f"{prefix}{max(0, k - 1 - k % 2)}"
+        kkt.add_body(
+            tree, f"{prefix}{k}", parent, mass=1.0 + k, com=draw.normal(size=3),
+            inertia=place @ np.diag([0.2, 0.3, 0.4]) @ place.T, joint=kind,
+            axis=axes[:2] if kind == "universal" else axes[0], R=place, p=draw.normal(size=3),
+        )  # fmt: skip
+
+
+def settle(tree, draw):
+    N = int(kkt.compile_tree(tree).offset[-1])
+    tree.graph["q"], tree.graph["qd"] = 0.7 * draw.normal(size=(2, N))
+
+
+def world(tree):
+    """Pose (R, p), velocity (angular, linear at the centre of mass) and mass of every body."""
+    compiled = kkt.compile_tree(tree)
+    state = kkt.build(tree).state
+    pose, v = {}, {}
+    for k in (k for level in compiled.levels for k in level.tolist()):
+        up, S = int(compiled.parent[k]), state.S[k]
+        R0, p0, w0, c0 = (np.eye(3), *np.zeros((3, 3))) if up < 0 else (*pose[up], *v[up])
+        R, p = R0 @ state.R[k], R0 @ state.p[k] + p0
+        own = S @ state.qd[compiled.offset[k] : compiled.offset[k + 1]]
+        w = w0 + R @ own[:3]
+        pose[k] = R, p
+        v[k] = w, c0 + np.cross(w0, p - p0) + R @ own[3:]
+    found = {}
+    for k, name in enumerate(compiled.names):
+        (R, p), (w, c) = pose[k], v[k]
+        center = p + R @ compiled.com[k]
+        J = R @ compiled.inertia[k] @ R.T
+        found[name] = center, w, c + np.cross(w, center - p), J, compiled.mass[k]
+    return found
+
+
+def assert_same_motion(first, second):
+    a, b = world(first), world(second)
+    assert a.keys() == b.keys()
+    for name in a:
+        for x, y in zip(a[name], b[name], strict=True):
+            assert np.allclose(x, y, rtol=1e-11, atol=1e-11), name
+
+
+def momentum(tree):
+    """Linear and angular momentum about the world's origin, and kinetic energy."""
+    total, energy = np.zeros(6), 0.0
+    for center, w, c, J, m in world(tree).values():
+        total += np.concatenate([m * c, J @ w + np.cross(center, m * c)])
+        energy += 0.5 * (m * c @ c + w @ J @ w)
+    return total, energy
+
+
+def accelerations(tree):
+    """World acceleration of every body's centre of mass, and angular acceleration."""
+    compiled = kkt.compile_tree(tree)
+    system = kkt.build(tree)
+    result = kkt.eliminate(system, orderings.get("abm"))
+    qdd, q, qd = result.qdd, tree.graph["q"], tree.graph["qd"]
+    h = 1e-6  # central difference of velocities along the motion
+    sides = []
+    for s in (-h, h):
+        moved = tree.copy()
+        moved.graph["q"] = advance(compiled, q, qd, s)
+        moved.graph["qd"] = qd + s * qdd
+        sides.append(world(moved))
+    return {k: [(y - x) / (2 * h) for x, y in zip(a[1:3], sides[1][k][1:3], strict=True)]
+            for k, a in sides[0].items()}  # fmt: skip
+
+
+def advance(compiled, q, qd, s):
+    """q after a short time s at rates qd; rotation vectors compose."""
+    q = q.copy()
+    for k, kind in enumerate(compiled.joint):
+        here = slice(compiled.offset[k], compiled.offset[k + 1])
+        x, v = q[here].copy(), qd[here] * s
+        if kind in ("spherical", "floating"):
+            turn = Rotation.from_rotvec(x[:3])
+            if kind == "floating":
+                x[3:] += turn.apply(v[3:])
+            x[:3] = (turn * Rotation.from_rotvec(v[:3])).as_rotvec()
+        elif kind == "planar":
+            normal = compiled.axis[k, 0]
+            e1, e2 = kkt.joints.in_plane(normal[None])
+            slide = Rotation.from_rotvec(x[2] * normal).apply(e1[0] * v[0] + e2[0] * v[1])
+            x += [e1[0] @ slide, e2[0] @ slide, v[2]]
+        else:
+            x += v
+        q[here] = x
+    return q
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("body", [f"tree{k}" for k in range(1, 7)])
+def test_another_root_is_the_same_motion(body, seed):
+    tree = tree_of(KINDS, seed)
+    other = kkt.rerooted(tree, body)
+    assert next(k for k, d in other.in_degree if d == 0) == body
+    assert_same_motion(tree, other)
+    a, b = accelerations(tree), accelerations(other)
+    for name in a:
+        assert np.allclose(a[name], b[name], rtol=1e-5, atol=2e-5), name
+
+
+@pytest.mark.parametrize("body", ["tree1", "tree3", "tree5"])
+def test_a_released_body_flies_on(body):
+    tree = tree_of(["revolute", *KINDS[1:]], 5)
+    free = kkt.released(tree, body)
+    assert_same_motion(tree, free)
+    assert free.in_degree(body) == 0 and free.nodes[body]["joint"] == "floating"
+    subtree = world(free)
+    accelerated = accelerations(free)
+    from_here = [k for k in free if k == body or body in kkt_ancestors(free, k)]
+    force = sum(subtree[k][4] * accelerated[k][1] for k in from_here)
+    mass = sum(subtree[k][4] for k in from_here)
+    assert np.allclose(force / mass, (0, 0, -9.81), atol=1e-5)  # nothing but gravity
+
+
+def kkt_ancestors(tree, k):
+    found = []
+    while tree.in_degree(k):
+        k = next(iter(tree.predecessors(k)))
+        found.append(k)
+    return found
+
+
+@pytest.mark.parametrize("joint", ["fixed", "revolute", "spherical", "universal", "planar"])
+def test_joining_two_free_trees_keeps_momentum(joint):
+    """Linear and angular momentum of all stay, energy does not grow, poses do not move."""
+    draw = np.random.default_rng(11)
+    tree = kkt.new_tree("two", (0.0, 0.0, 0.0))
+    add(tree, "a", KINDS, draw)
+    add(tree, "b", KINDS, draw)
+    settle(tree, draw)
+    turn = Rotation.random(random_state=3).as_matrix()
+    axis = turn[:2] if joint == "universal" else turn[0]
+    for body, onto in (("b0", "a4"), ("b5", "a0"), ("a3", "b6")):
+        one = kkt.joined(tree, body, onto, joint, axis=axis, R=turn, p=(0.1, 0.2, 0.3))
+        assert sum(d == 0 for _, d in one.in_degree) == 1
+        before, after = world(tree), world(one)
+        for name in before:
+            assert np.allclose(before[name][0], after[name][0], atol=1e-12)
+            assert np.allclose(before[name][3], after[name][3], atol=1e-12)
+        (p0, e0), (p1, e1) = momentum(tree), momentum(one)
+        assert np.allclose(p0, p1, rtol=1e-11, atol=1e-11)
+        assert e1 < e0 - 1e-3  # the blow takes energy: the two did not move together
+        # released and joined again, it moves as the joint allows already, and nothing changes
+        again = kkt.joined(kkt.released(one, body), body, onto, joint, axis=axis)
+        assert_same_motion(one, again)
+
+
+def test_a_loop_that_closes_takes_its_velocity_away():
+    """Both ends of an arm on the world: the cut joint's rows hold, the blow is Gauss's."""
+    tree = tree_of(["revolute"] * 8, 2)
+    end = next(k for k in tree if tree.out_degree(k) == 0)
+    closed = kkt.joined(tree, end, None, "spherical", p=(0.1, 0.0, 0.2), name="grip")
+    assert [loop.name for loop in closed.graph["loops"]] == ["grip"]
+    system = kkt.build(closed)
+    assert np.abs(world(tree)[end][2]).max() > 0.1
+    (closure,) = system.state.loops
+    M = kkt.joint_space_inertia(kkt.build(tree), orderings.get("crbm"))
+    before, after = tree.graph["qd"], closed.graph["qd"]
+    G = jacobian(tree, end, np.array([0.1, 0.0, 0.2]))
+    assert np.abs(G @ after).max() < 1e-10 < np.abs(G @ before).max()
+    impulse = np.linalg.solve(G @ np.linalg.solve(M, G.T), -G @ before)
+    assert np.allclose(after, before + np.linalg.solve(M, G.T @ impulse), atol=1e-10)
+    assert closure is not None
+    open_again = kkt.released(closed, "grip")
+    assert open_again.graph["loops"] == [] and np.array_equal(open_again.graph["qd"], after)
+
+
+def jacobian(tree, body, point):
+    """(3, N) velocity of a point of a body per joint rate, by unit rates."""
+    columns = []
+    for i in range(len(tree.graph["qd"])):
+        moved = tree.copy()
+        moved.graph["qd"] = np.eye(len(tree.graph["qd"]))[i]
+        state = kkt.build(moved).state
+        compiled = kkt.compile_tree(moved)
+        chain = [body, *kkt_ancestors(moved, body)][::-1]
+        R, p, w, c = np.eye(3), *np.zeros((3, 3))
+        for name in chain:
+            k = compiled.names.index(name)
+            place = R @ state.p[k]
+            c = c + np.cross(w, place)
+            R, p = R @ state.R[k], p + place
+            own = state.S[k] @ state.qd[compiled.offset[k] : compiled.offset[k + 1]]
+            w, c = w + R @ own[:3], c + R @ own[3:]
+        columns.append(c + np.cross(w, R @ point))
+    return np.array(columns).T
+
+
+def test_a_free_body_is_caught_by_an_arm_whichever_is_named_first():
+    draw = np.random.default_rng(9)
+    tree = kkt.new_tree("catch")
+    add(tree, "arm", ["revolute"] * 4, draw)
+    add(tree, "ball", ["floating", "revolute"], draw)
+    settle(tree, draw)
+    one = kkt.joined(tree, "ball1", "arm3", "revolute", axis=(0, 1, 0), p=(0.1, 0, 0))
+    assert one.has_edge("arm3", "ball1") and one.has_edge("ball1", "ball0")
+    place = kkt.rerooted(tree, "ball1")
+    other = kkt.joined(place, "arm3", "ball1", "fixed")
+    assert other.has_edge("arm3", "ball1")  # the arm stays where it is, the ball comes to it
+    still = kkt.joined(tree, "ball1", None)
+    assert still.in_degree("ball1") == 0 and still.nodes["ball1"]["joint"] == "fixed"
+    assert np.abs(world(still)["ball1"][2]).max() < 1e-12
+
+
+def test_what_cannot_be_is_told():
+    tree = tree_of(KINDS, 0)
+    fixed = kkt.chain(3)
+    for call, words in (
+        (lambda: kkt.released(tree, "nobody"), "neither a body nor a loop"),
+        (lambda: kkt.released(tree, "tree0"), "hangs on nothing"),
+        (lambda: kkt.rerooted(tree, "nobody"), "is not in tree"),
+        (lambda: kkt.rerooted(fixed, list(fixed)[2]), "another root"),
+        (lambda: kkt.joined(tree, "nobody", None), "is not in tree"),
+        (lambda: kkt.joined(tree, "tree1", "tree1"), "to itself"),
+        (lambda: kkt.joined(tree, "tree1", "tree3", "universal", axis=np.eye(3)[:2]), "joint"),
+        (lambda: kkt.joined(tree, "tree1", "tree2", p=(1.0, 2.0)), "shape"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            call()
+    screws = tree_of(["floating", "revolute"], 1)
+    screws.nodes["tree1"].update(joint="general", S=np.eye(6)[:, [0, 4]])
+    settle(screws, np.random.default_rng(1))
+    with pytest.raises(ModelError, match="turns with it"):
+        kkt.rerooted(screws, "tree1")
