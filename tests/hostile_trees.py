@@ -96,7 +96,7 @@ def _loops(draw, tree):
                 rows=tuple(rows),
                 compliance=0.0 if draw.random() < 0.8 else 1e-3,
                 name=f"loop{number}",
-            )  # fmt: skip
+            )
         )
     return found
 

@@ -60,7 +60,8 @@ class Lagrangian:
 
     def accelerations(self, tau: Floats) -> Floats:
         """(N,) joint accelerations of joint efforts: forward dynamics."""
-        return np.linalg.solve(self.M, tau - self.bias)
+        solution: Floats = np.linalg.solve(self.M, tau - self.bias)
+        return solution
 
 
 def lagrangian(system: System) -> Lagrangian:
