@@ -60,8 +60,7 @@ class Lagrangian:
 
     def accelerations(self, tau: Floats) -> Floats:
         """(N,) joint accelerations of joint efforts: forward dynamics."""
-        solution: Floats = np.linalg.solve(self.M, tau - self.bias)
-        return solution
+        return np.asarray(np.linalg.solve(self.M, tau - self.bias), dtype=np.float64)
 
 
 def lagrangian(system: System) -> Lagrangian:
