@@ -36,8 +36,9 @@ BLAME_FORMATS_HELP = "a floating-point format of at most 64 bits: float32, float
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """One line, like every other refusal."""
-        print(f"pivotree: {message}; see {self.prog} --help", file=sys.stderr)
-        raise SystemExit(2)
+        from .commands import refused
+
+        raise SystemExit(refused(f"{message}; see {self.prog} --help"))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -287,7 +288,12 @@ def _add_model(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     top = parser()
-    options = top.parse_args(arguments)
+    texts = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:  # a file's name may be any bytes
+        top.error(f"argument {error.object!r} is not text in UTF-8")
+    options = top.parse_args(texts)
     if options.version:
         from importlib.metadata import version
 
@@ -300,7 +306,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from . import commands
 
         return commands.run(options)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        from kkt.foreign import interrupted
+
+        if not interrupted(error):
+            raise
         print("pivotree: interrupted", file=sys.stderr)
         return INTERRUPTED
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import ModelError
 from .joints import GENERAL, TYPES
-from .tree import STANDARD_GRAVITY, BodyTree, Floats, check_values, checked, unit_axes
+from .tree import STANDARD_GRAVITY, BodyTree, Floats, check_names, check_values, checked, unit_axes
 from .tree_kernels import breadth_first
 
 
@@ -49,6 +49,8 @@ def tree_from_arrays(
     labels = tuple(range(n)) if names is None else tuple(names)
     if len(labels) != n or len(set(labels)) < n:
         raise ModelError(f"tree: field 'names' must hold {n} different names")
+    check_names(labels)
+    check_names((name,), "tree")
     tree = BodyTree(
         name, labels, up, kinds, _axes(axis, kinds, labels), {},
         _rows("R", R, n, (3, 3)), _rows("p", p, n, (3,)), _rows("mass", mass, n, ()),

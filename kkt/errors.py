@@ -10,9 +10,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from .text import sentence
+
 
 class PivotreeError(Exception):
-    """Base of all errors that the input causes."""
+    """Base of all errors that the input causes; its text is one line of bounded length."""
+
+    def __init__(self, text: object = "") -> None:
+        super().__init__(sentence(text))
 
 
 class ModelError(PivotreeError, ValueError):
@@ -25,6 +30,10 @@ class OrderError(PivotreeError, ValueError):
 
 class LoopError(OrderError):
     """An order, or a reader of programs, that takes trees only met a closed loop or a contact."""
+
+
+class UnreadableError(PivotreeError):
+    """A file that cannot be read, or does not hold what it should: the why of a sentence."""
 
 
 class SingularError(PivotreeError, ArithmeticError):

@@ -1,39 +1,131 @@
-"""Files, whole or not at all."""
+"""Files and folders that results are written into: whole, or not at all and in one sentence."""
 
 from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from .errors import FormatError
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text as :func:`beside` does."""
+
+def write_whole(path: str | os.PathLike[str], text: str) -> Path:
+    """Write a text in UTF-8 as :func:`beside` does; the path is returned."""
     with beside(path) as part:
         part.write_text(text, encoding="utf-8")
+    return Path(path)
 
 
 @contextmanager
-def beside(path: Path) -> Iterator[Path]:
+def beside(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A path to write to, which is renamed at the end: a reader never sees half a file.
 
-    It has the suffix of ``path``, for writers that go by it.  A link is followed.  Raises OSError,
-    which names ``path``, and leaves nothing behind.
+    It has the suffix of ``path``, for writers that go by it.  A link is followed.  Raises
+    FormatError, which names ``path``, and leaves nothing behind.
     """
-    asked, path = path, path.resolve()
-    if path.exists() and not path.is_file():
-        number = errno.EISDIR if path.is_dir() else errno.EINVAL
-        raise OSError(number, "is no plain file" if number == errno.EINVAL else os.strerror(number),
-                      str(asked))  # fmt: skip
-    part = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
+    with writing(path):
+        place = _place(path)
+        part = part_of(place)
+        try:
+            yield part
+            if place.exists():  # what it was to others it stays
+                part.chmod(stat.S_IMODE(place.stat().st_mode))
+            os.replace(part, place)
+        finally:
+            with suppress(OSError):  # where nothing could be written, nothing is to be removed
+                part.unlink()
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str], what: str = "") -> Iterator[None]:
+    """What an OSError says of a place that is written to, as a FormatError of one sentence."""
     try:
-        yield part
-        os.replace(part, path)
+        yield
     except OSError as error:
-        error.filename, error.filename2 = str(asked), None
-        raise
-    finally:
-        with suppress(OSError):  # where nothing could be written, nothing is to be removed
-            part.unlink()
+        raise FormatError(
+            f"{what}{os.fspath(path)}: cannot be written ({error.strerror or error}); "
+            "give a place that can, or make room"
+        ) from None
+
+
+def check_file(path: str | os.PathLike[str]) -> Path:
+    """See, before any long work, that a file can be written here.  Raises FormatError."""
+    with writing(path):
+        _place(path)
+    return Path(path)
+
+
+def check_folder(path: str | os.PathLike[str]) -> Path:
+    """See, before any long work, that a folder can be made or written to.  Raises FormatError."""
+    with writing(path, "output folder "):
+        _may_hold(_followed(path))
+    return Path(path)
+
+
+def made(path: str | os.PathLike[str]) -> Path:
+    """A folder that can be written to, made where it is missing.  Raises FormatError."""
+    with writing(path, "output folder "):
+        place = _followed(path)
+        _may_hold(place)
+        place.mkdir(parents=True, exist_ok=True)
+        probe = part_of(place / "probe")
+        probe.touch()
+        probe.unlink()
+    return Path(path)
+
+
+def part_of(place: Path, who: object = None) -> Path:
+    """The file that becomes ``place``: hidden beside it, named by the process that writes it.
+
+    With ``who`` "*" it is a pattern of those that killed processes have left.
+    """
+    stem, suffix = place.stem[:40], place.suffix[:40]  # a name has at most 255 bytes
+    return place.with_name(f".{stem}.{os.getpid() if who is None else who}.part{suffix}")
+
+
+def _place(path: str | os.PathLike[str]) -> Path:
+    """Where a file goes, links followed.  Raises OSError where it cannot."""
+    place = _followed(path)
+    try:
+        mode = place.stat().st_mode
+    except FileNotFoundError:
+        _may_hold(place.parent, make=False)
+        return place
+    if stat.S_ISDIR(mode):
+        raise _error(errno.EISDIR)
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "is no plain file")
+    if not os.access(place, os.W_OK):
+        raise _error(errno.EACCES)
+    _may_hold(place.parent, make=False)
+    return place
+
+
+def _followed(path: str | os.PathLike[str]) -> Path:
+    if "\0" in os.fspath(path):
+        raise OSError(errno.EINVAL, "no file can have this name")
+    try:
+        return Path(os.path.realpath(path))
+    except UnicodeEncodeError:
+        raise OSError(errno.EINVAL, "no file can have this name") from None
+
+
+def _may_hold(folder: Path, make: bool = True) -> None:
+    """Raise OSError where nothing new can be put into a folder, or into the one it would be in."""
+    try:
+        status = folder.stat()
+    except FileNotFoundError:
+        if not make or folder.parent == folder:
+            raise
+        return _may_hold(folder.parent)
+    if not stat.S_ISDIR(status.st_mode):
+        raise _error(errno.ENOTDIR)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _error(errno.EACCES)
+
+
+def _error(number: int) -> OSError:
+    return OSError(number, os.strerror(number))

@@ -11,15 +11,15 @@ import json
 import os
 import sys
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
 
-from .errors import ModelError
+from .errors import ModelError, UnreadableError
 from .files import write_whole
 from .joints import GENERAL
+from .reading import read_json
 from .tree import Floats, InertiaWarning, add_body, compile_tree, levels, new_tree
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def write_model(
     """Write a state as a model file, parents before children, beside and then in place.
 
     Names of bodies become texts.  Raises ModelError where two bodies would share a name, where a
-    number is not finite, or where the file cannot be written, and for closed loops and contacts,
-    which a file has no place for.
+    number is not finite, and for closed loops and contacts, which a file has no place for, and
+    FormatError where the file cannot be written.
     """
     if state.loops:
         raise ModelError(
@@ -107,7 +107,7 @@ def write_model(
         first, last = json.dumps(head, allow_nan=False), json.dumps(tail, allow_nan=False)
     except ValueError:
         raise ModelError(f"{os.fspath(path)}: a number is not finite; nothing written") from None
-    _replace(Path(path), f'{first[:-1]}, "bodies": [\n{lines}\n], {last[1:]}\n')
+    write_whole(path, f'{first[:-1]}, "bodies": [\n{lines}\n], {last[1:]}\n')
 
 
 def _list(array: Floats) -> list[Any]:
@@ -115,34 +115,12 @@ def _list(array: Floats) -> list[Any]:
     return result
 
 
-def _replace(path: Path, text: str) -> None:
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be written ({error.strerror}); mend the path") from None
-
-
 def _document(file: str) -> dict[str, Any]:
     """The JSON object of a file, of the right schema."""
-
-    def refuse(word: str) -> float:
-        raise ModelError(f"holds {word}; give finite numbers")
-
     try:
-        text = Path(file).read_text(encoding="utf-8")
-        document = json.loads(text, parse_constant=refuse)
-    except ModelError:  # itself a ValueError
-        raise
-    except OSError as error:
-        raise ModelError(f"cannot be read ({error.strerror}); give a model file") from None
-    except UnicodeDecodeError:
-        raise ModelError("is not text in UTF-8; give a JSON file") from None
-    except json.JSONDecodeError as error:
-        raise ModelError(
-            f"line {error.lineno}, column {error.colno}: is not JSON ({error.msg}); mend it"
-        ) from None
-    except (RecursionError, ValueError):  # nested too deep; an integer of thousands of digits
-        raise ModelError("is JSON beyond reason; give a model file") from None
+        document = read_json(file)
+    except UnreadableError as error:
+        raise ModelError(f"{error}; give a model file") from None
     if not isinstance(document, dict):
         raise ModelError(f"holds {_kind(document)}; give an object with 'schema': {SCHEMA!r}")
     if document.get("schema") != SCHEMA:

@@ -19,7 +19,7 @@ Gravity and a default state may stand in ``tree.graph`` as ``gravity``, ``q``, `
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import ModelError
 from .joints import GENERAL, NAMES, TYPES
+from .text import first_unfit
 
 Floats = NDArray[np.float64]
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # [m/s^2]
@@ -63,6 +64,7 @@ def add_body(
     Raises ModelError where the name is taken or the parent unknown; values are checked by
     :func:`compile_tree`.
     """
+    check_names((name,))
     if name in tree:
         raise ModelError(f"body {name!r}: name is used twice; every body needs its own name")
     if parent is not None and parent not in tree:
@@ -74,6 +76,15 @@ def add_body(
         tree.nodes[name]["S"] = S
     if parent is not None:
         tree.add_edge(parent, name)
+
+
+def check_names(names: Iterable[Hashable], what: str = "body") -> None:
+    """Raise ModelError for a name that no figure, table or file could show as it is."""
+    found = first_unfit(names)
+    if found is not None:
+        raise ModelError(
+            f"{what} {found[0]!r}: field 'name' holds {found[1]}; give a text without it"
+        )
 
 
 @dataclass(frozen=True)
@@ -190,6 +201,8 @@ def compile_tree(tree: nx.DiGraph) -> BodyTree:
     if tree.number_of_nodes() == 0:
         raise ModelError("tree: has no bodies; add at least one with kkt.add_body")
     names = tuple(tree.nodes)
+    check_names(names)
+    check_names((str(tree.graph.get("name") or "tree"),), "tree")
     index = {name: k for k, name in enumerate(names)}
     parent = np.full(len(names), -1, dtype=np.int64)
     for a, b in tree.edges:

@@ -19,13 +19,14 @@ from xml.etree.ElementTree import Element, ParseError
 import networkx as nx
 import numpy as np
 from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import parse
+from defusedxml.ElementTree import fromstring
 
 from .default_state import default_state
-from .errors import ModelError, nearest
+from .errors import ModelError, UnreadableError, nearest
 from .joints import TYPES
+from .reading import read_bytes
 from .spatial import matmul, matvec, rotation
-from .tree import Floats, add_body, new_tree
+from .tree import Floats, add_body, check_names, new_tree
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 AXIAL = ("revolute", "continuous", "prismatic", "planar")  # those that have an axis
@@ -275,7 +276,7 @@ def _turned(R: Floats, inertia: Floats) -> Floats:
 
 def _root_element(file: str) -> Element:
     try:
-        robot = parse(file).getroot()
+        robot = fromstring(read_bytes(file))
     except ParseError as error:
         line, column = error.position
         why = str(error).split(":")[0]
@@ -285,8 +286,8 @@ def _root_element(file: str) -> Element:
         raise ModelError(
             f"holds an XML entity or document type that is refused ({what}); write it out"
         ) from None
-    except OSError as error:
-        raise ModelError(f"cannot be read ({error.strerror}); give a URDF file") from None
+    except UnreadableError as error:
+        raise ModelError(f"{error}; give a URDF file") from None
     except (ValueError, LookupError):  # an encoding that is unknown or not kept to
         raise ModelError("is not text in the encoding that it names; save it as UTF-8") from None
     if robot is None or robot.tag != "robot":
@@ -301,6 +302,7 @@ def _name(what: str, element: Element, taken: Any) -> str:
     name = element.get("name")
     if not name:
         raise ModelError(f"a <{what}> after {len(taken)} others: field 'name' is missing; give one")
+    check_names((name,), what)
     if name in taken:
         raise ModelError(f"{what} {name!r}: name is used twice; every {what} needs its own")
     return name

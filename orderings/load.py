@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import importlib.util
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
@@ -13,6 +11,9 @@ from typing import Any
 from kkt import OrderError, Rules, Structure
 from kkt.blocks import LINKS
 from kkt.elimination.pivots import COMPOSITES
+from kkt.errors import UnreadableError
+from kkt.foreign import foreign, module_of
+from kkt.reading import read_json
 
 from .registry import order
 
@@ -45,25 +46,25 @@ def get(name: str, registered: dict[str, Callable[..., Any]]) -> Callable[..., A
 
 def from_python(path: Path, function: str) -> Callable[..., Any]:
     """A function of a user's file."""
-    if not path.is_file():
-        raise OrderError(f"order {path}:{function}: there is no file {path}")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise OrderError(f"order {path}:{function}: {path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        what = f"{type(error).__name__}: {error}"
-        raise OrderError(f"order {path}:{function}: {path} does not run ({what})") from None
-    found = getattr(module, function, None)
-    if not callable(found):
-        names = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
-        hint = f"; it has {', '.join(names)}" if names else ""
-        raise OrderError(f"order {path}:{function}: {path} has no function {function!r}{hint}")
-    if not hasattr(found, "order_name"):
-        order(function, source=str(path.name))(found)
-    return found
+    where = f"order {path}:{function}"
+    with foreign(where):
+        try:
+            module = module_of(path)
+        except UnreadableError as error:
+            raise OrderError(f"{where}: {error}; give a Python file") from None
+        found = getattr(module, function, None)
+        if not callable(found):
+            names = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
+            hint = f"; it has {', '.join(names)}" if names else ""
+            raise OrderError(f"{where}: {path} has no function {function!r}{hint}")
+        if hasattr(found, "order_name"):
+            return found
+
+        @order(function, source=str(path.name))
+        def theirs(structure: Structure) -> Any:
+            return found(structure)
+
+        return theirs
 
 
 def from_json(path: Path) -> Callable[..., Any]:
@@ -73,13 +74,9 @@ def from_json(path: Path) -> Callable[..., Any]:
     :func:`order` says.
     """
     try:
-        groups = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise OrderError(f"order {path}: there is no such file") from None
-    except OSError as error:
-        raise OrderError(f"order {path}: cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError) as error:
-        raise OrderError(f"order {path}: is not JSON ({error})") from None
+        groups = read_json(path)
+    except UnreadableError as error:
+        raise OrderError(f"order {path}: {error}; give an order file") from None
     links, rules, composites = "whole", {}, "general"
     if isinstance(groups, dict):
         keys = ("groups", "links", "rules", "composites")

@@ -368,8 +368,8 @@ def test_a_folder_that_cannot_be_written_to(place, tmp_path):
     with pytest.raises(kkt.PivotreeError) as caught:
         figures.save_spy(factor("chain:3", "abm"), path)
     text = str(caught.value)
-    assert text.startswith(f"figure {path}: cannot be written (") and "\n" not in text
-    assert text.endswith("give a path in a folder that exists and can be written to")
+    assert text.startswith(f"{path}: cannot be written (") and "\n" not in text
+    assert text.endswith("give a place that can, or make room")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file"]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import spsolve
 
-from kkt.errors import ModelError
+from kkt.errors import FormatError, ModelError
 from kkt.gallery import example3, random_tree
 from kkt.modelfile import read_model, write_model
 from kkt.models import load
@@ -112,7 +112,7 @@ def test_writing_replaces_or_leaves_alone(tmp_path):
         write_model(path, state(names=("7", "base", 7)))
     with pytest.raises(ModelError, match="cycle"):
         write_model(path, state(parent=np.array([1, 0, 0])))
-    with pytest.raises(ModelError, match="cannot be written"):
+    with pytest.raises(FormatError, match="cannot be written"):
         write_model(tmp_path / "nowhere" / "m.json", state())
     assert path.read_text() == first and os.listdir(tmp_path) == ["m.json"]
 
@@ -156,7 +156,7 @@ def test_children_may_stand_before_their_parents(change):
         (top("effort", [1.0, "2", 3.0]), "'effort' holds a text"),
         (top("effort", [1.0, True, 3.0]), "'effort' holds true"),
         (top("effort", [1.0, 10**400, 3.0]), "'effort' holds a number beyond"),
-        (top("gravity", [0.0, float("nan"), 0.0]), "holds NaN; give finite"),
+        (top("gravity", [0.0, float("nan"), 0.0]), "holds NaN, where numbers are finite"),
         (top("gravity", -9.81), "'gravity' holds a number; give 3 numbers"),
         (top("bodies", []), "'bodies' is empty"),
         (top("bodies", [3]), "body 1 of 'bodies' is a number; give an object"),

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 import kkt
+from kkt.text import LONGEST, sentence
 
 
 def run(options: argparse.Namespace) -> int:
@@ -24,21 +25,28 @@ def run(options: argparse.Namespace) -> int:
                 sys.stdout.flush()  # what a full disk or a closed pipe refuses is told here
             return code
         except kkt.PivotreeError as error:
-            print(f"pivotree: {' '.join(str(error).split())}", file=sys.stderr)
-            return 2
+            return refused(error)
         except MemoryError:
-            print("pivotree: not enough memory for this model; use a smaller one", file=sys.stderr)
-            return 2
+            return refused("not enough memory for this model; use a smaller one")
         except BrokenPipeError:  # the reader of a pipe has seen enough
             _drop_output()
             return 0
         except OSError as error:
             _drop_output()
             place = error.filename or "standard output"
-            print(
-                f"pivotree: {place}: {error.strerror}; see that it can be written", file=sys.stderr
+            return refused(f"{place}: {error.strerror or error}; see that it can be written")
+        except UnicodeEncodeError as error:
+            _drop_output()
+            return refused(
+                f"standard output: {error.encoding} has no {error.object[error.start]!r}; set "
+                "PYTHONIOENCODING=utf-8, or write into a file with -o"
             )
-            return 2
+
+
+def refused(why: object) -> int:
+    """One line on standard error; the exit code."""
+    print(f"pivotree: {sentence(why)}", file=sys.stderr)
+    return 2
 
 
 def _drop_output() -> None:
@@ -47,4 +55,4 @@ def _drop_output() -> None:
 
 
 def _show_warning(message: Any, category: Any, *rest: Any, **more: Any) -> None:
-    print(f"pivotree: warning: {' '.join(str(message).split())}", file=sys.stderr)
+    print(f"pivotree: warning: {sentence(message, 4 * LONGEST)}", file=sys.stderr)

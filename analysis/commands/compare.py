@@ -6,10 +6,9 @@ import argparse
 import sys
 from dataclasses import replace
 
-from ..folders import made
 from .shared import (
+    folder_of,
     items,
-    path_of,
     print_json,
     progress_shown,
     refinement,
@@ -20,7 +19,7 @@ from .shared import (
 def run(options: argparse.Namespace) -> int:
     from ..comparison import compare as compare_orders
 
-    folder = None if options.output is None else made(path_of(options.output))
+    folder = None if options.output is None else folder_of(options.output)
     names = None if options.orders is None else items("--orders", options.orders)
     corrections = refinement(options)
     with progress_shown() as progress:

@@ -11,7 +11,7 @@ from typing import Any
 import kkt
 import orderings
 
-from .shared import items, path_of, progress_shown
+from .shared import file_of, items, progress_shown
 
 USUAL = "crbm,abm,gain_abm,modified_abm,projected_abm,square_root_abm,virtual_work,lagrange"
 
@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
     from ..counts.families import family_of
 
     if options.output is not None:
-        return _write_page(path_of(options.output), options)
+        return _write_page(file_of(options.output), options)
     family = family_of(options.family)
     names = items("--orders", USUAL if options.orders is None else options.orders)
     for name in names:  # one sentence at once, not after a minute

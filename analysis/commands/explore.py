@@ -6,11 +6,14 @@ import argparse
 
 import kkt
 
-from .shared import items, path_of, progress_shown, system_of
+from .shared import file_of, folder_of, items, progress_shown, system_of
 
 
 def run(options: argparse.Namespace) -> int:
-    path = path_of(options.output) if options.output is not None else None
+    path = None
+    if options.output is not None:
+        page = options.output.lower().endswith((".html", ".htm"))
+        path = file_of(options.output) if page else folder_of(options.output)
     if path and (options.port is not None or options.no_browser):
         raise kkt.PivotreeError("option -o: writes a page and serves none; leave out -o or --port")
     from ..explorer import explorer_data, write_folder, write_page
@@ -21,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
         system = system_of(options)
         data = explorer_data(system, options.model, orders, formats, progress=progress)
         progress("the page")
-        if path and path.suffix.lower() in (".html", ".htm"):
+        if path and page:
             write_page(data, path)
         elif path:
             write_folder(data, path)

@@ -8,12 +8,12 @@ import sys
 import kkt
 import orderings
 
-from .shared import items, path_of, progress_shown
+from .shared import file_of, items, progress_shown
 
 
 def run(options: argparse.Namespace) -> int:
     order, outputs = orderings.get(options.order), items("--outputs", options.outputs)
-    path = path_of(options.output)
+    path = file_of(options.output)
     tree = kkt.load(
         options.model, floating=True if options.floating else None, merge_fixed=options.merge_fixed
     )

@@ -7,7 +7,7 @@ import argparse
 import kkt
 import orderings
 
-from .shared import items, path_of, progress_shown, system_of
+from .shared import file_of, items, progress_shown, system_of
 
 
 def run(options: argparse.Namespace) -> int:
@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
             raise kkt.PivotreeError(
                 f"figure: {what} is missing; give KIND MODEL -o FILE, or --list for the kinds"
             )
-    kind, path = kind_of(options.kind), path_of(options.output)
+    kind, path = kind_of(options.kind), file_of(options.output)
     if options.width not in WIDTHS:
         raise kkt.PivotreeError(
             f"option --width: {options.width!r} is unknown; use {' or '.join(WIDTHS)}"

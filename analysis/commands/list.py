@@ -8,14 +8,14 @@ import sys
 import orderings
 from kkt.files import write_whole
 
-from .shared import path_of, progress_shown, system_of
+from .shared import file_of, progress_shown, system_of
 
 
 def run(options: argparse.Namespace) -> int:
     from .. import listing
 
     function = orderings.get(options.order)
-    path = None if options.output is None else path_of(options.output)
+    path = None if options.output is None else file_of(options.output)
     with progress_shown() as progress:
         system = system_of(options)
         progress(f"reading {options.order} as formulas")

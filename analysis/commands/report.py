@@ -13,9 +13,10 @@ from pathlib import Path
 import kkt
 import orderings
 from kkt.arithmetic import get_format
+from kkt.reading import read_text
 
 from ..cli import INTERRUPTED
-from .shared import items, path_of, print_json
+from .shared import folder_of, items, print_json
 
 EVERY = 5.0  # [s] between lines of a log
 
@@ -30,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
         orderings.get(name)
     for name in formats or ():
         get_format(name)
-    folder = _named(options.model) if options.output is None else path_of(options.output)
+    folder = _named(options.model) if options.output is None else folder_of(options.output)
     check_empty(folder)
     try:
         with shown(options.states) as progress:
@@ -64,7 +65,7 @@ def _remove_if_empty(folder: Path) -> bool:
     if not folder.is_dir():
         return False
     part = folder / "states.csv.part"
-    if part.exists() and len(part.read_text(encoding="utf-8").splitlines()) <= 1:
+    if part.is_file() and len(read_text(part).splitlines()) <= 1:
         part.unlink()
     try:
         folder.rmdir()

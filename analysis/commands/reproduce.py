@@ -11,7 +11,7 @@ from typing import Any
 
 import kkt
 
-from .shared import items, path_of, print_json, progress_shown
+from .shared import folder_of, items, print_json, progress_shown
 
 
 def run(options: argparse.Namespace) -> int:
@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     given = settings(options.set or [])
     if given and (only is None or len(only) != 1):
         raise kkt.PivotreeError("option --set: belongs to one item; name it with --item")
-    output = None if options.output is None else _folder(path_of(options.output))
+    output = None if options.output is None else folder_of(options.output)
     documents = []
     for paper, found in chosen:
         rows = []
@@ -74,20 +74,16 @@ def _one(item: Any, given: dict[str, str], folder: Path | None, show: bool) -> l
 
 
 def _draw(item: Any, found: Any, folder: Path) -> None:
+    from kkt.files import made
+
     from ..figures import save
 
     for style, ending in (("light", ""), ("dark", "_dark")):
         for name, figure in item.figures(found, style).items():
             for suffix in (".png",) if ending else (".png", ".pdf"):
-                save(figure, _folder(folder) / f"{name}{ending}{suffix}")
+                save(figure, made(folder) / f"{name}{ending}{suffix}")
     for name, write in item.films(found).items():
-        write(_folder(folder) / name)
-
-
-def _folder(folder: Path) -> Path:
-    from ..folders import made
-
-    return made(folder)
+        write(made(folder) / name)
 
 
 def _print(item: Any, rows: list[Any], seconds: float) -> None:

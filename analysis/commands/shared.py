@@ -11,6 +11,7 @@ from typing import Any
 
 import kkt
 from kkt.elimination.refine import MOST, RESIDUALS
+from kkt.files import check_file, check_folder
 
 
 def system_of(options: argparse.Namespace) -> kkt.System:
@@ -77,7 +78,17 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def path_of(text: str) -> Path:
+def file_of(text: str) -> Path:
+    """A file that can be written, seen before any long work."""
+    return check_file(_named(text))
+
+
+def folder_of(text: str) -> Path:
+    """A folder that can be made or written to, seen before any long work."""
+    return check_folder(_named(text))
+
+
+def _named(text: str) -> Path:
     if not text.strip():
         raise kkt.PivotreeError("option -o: is empty; give a name")
     return Path(text)

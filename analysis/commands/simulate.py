@@ -9,7 +9,7 @@ from typing import Any
 
 import kkt
 
-from .shared import items, numbers, path_of, print_json, progress_shown
+from .shared import folder_of, items, numbers, print_json, progress_shown
 
 
 def run(options: argparse.Namespace) -> int:
@@ -29,11 +29,7 @@ def run(options: argparse.Namespace) -> int:
     formats = items("--format", options.format)
     for name in formats:
         get_format(name)
-    folder = None if options.output is None else path_of(options.output)
-    if folder is not None:
-        from ..folders import made
-
-        made(folder)
+    folder = None if options.output is None else folder_of(options.output)
     tree = kkt.load(
         options.model, floating=True if options.floating else None, merge_fixed=options.merge_fixed
     )
@@ -78,11 +74,12 @@ def clock(progress: Callable[[str], None], what: str, seconds: float) -> Callabl
 
 def _draw(found: list[Any], folder: Any) -> None:
     """The accepted steps, as a picture and as numbers."""
-    from kkt.files import write_whole
+    from kkt.files import made, write_whole
 
     from ..figures import save
     from ..simulation.picture import picture
 
+    made(folder)
     lines = ["order,format,run,t,step"]
     for simulation in found:
         for run, record in enumerate(simulation.records):

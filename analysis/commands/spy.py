@@ -7,7 +7,7 @@ import argparse
 import kkt
 import orderings
 
-from .shared import path_of, system_of
+from .shared import file_of, system_of
 
 
 def run(options: argparse.Namespace) -> int:
@@ -21,5 +21,5 @@ def run(options: argparse.Namespace) -> int:
         raise kkt.OrderError(
             f"option --step: {options.step} is outside this order's steps; use 0 to {steps}"
         )
-    save_spy(symbolic, path_of(options.output), step=options.step, dark=options.dark, zeros=True)
+    save_spy(symbolic, file_of(options.output), step=options.step, dark=options.dark, zeros=True)
     return 0

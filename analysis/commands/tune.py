@@ -11,7 +11,7 @@ from typing import Any
 import kkt
 import orderings
 
-from .shared import path_of, print_json, progress_shown
+from .shared import file_of, print_json, progress_shown
 
 BESIDE = ("crbm", "abm")
 FORMATS = ("float32", "float64")
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         raise kkt.FormatError(f"option --format: {options.format!r}; use float32 or float64")
     if options.most < 1:
         raise kkt.OrderError(f"option --most: {options.most} orders; give 1 or more")
-    file = None if options.output is None else path_of(options.output)
+    file = None if options.output is None else file_of(options.output)
     if file is not None and file.suffix != ".json":
         raise kkt.FormatError(f"option -o: {file} has no name of an order file; end it in .json")
     with progress_shown() as progress:

@@ -10,7 +10,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..folders import made, written
+from kkt.files import made, write_whole
+
 from .palette import colour_rules, palette
 
 # Parts of the module in the order in which they are joined: each after those that it imports.
@@ -67,7 +68,7 @@ def explorer_page(data: dict[str, Any]) -> str:
 
 def write_page(data: dict[str, Any], path: Path) -> Path:
     """Write the single file.  Raises FormatError where it cannot be written."""
-    return written(path, explorer_page(data))
+    return write_whole(path, explorer_page(data))
 
 
 def write_folder(data: dict[str, Any], folder: Path) -> list[Path]:
@@ -83,9 +84,9 @@ def write_folder(data: dict[str, Any], folder: Path) -> list[Path]:
     # a plain script, since browsers do not load modules from files
     script = f'(() => {{\n"use strict";\n{_joined()}\n{_START}\n}})();\n'
     return [
-        written(folder / "explorer.css", page_rules() + explorer_styles()),
-        written(folder / "explorer.js", script),
-        written(folder / "index.html", page),
+        write_whole(folder / "explorer.css", page_rules() + explorer_styles()),
+        write_whole(folder / "explorer.js", script),
+        write_whole(folder / "index.html", page),
     ]
 
 

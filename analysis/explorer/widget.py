@@ -16,8 +16,8 @@ from typing import Any
 import networkx as nx
 
 import kkt
+from kkt.files import write_whole
 
-from ..folders import written
 from .asked import question_of, refusal, sequence_of
 from .data import explorer_data
 from .entries import FORMATS
@@ -99,7 +99,7 @@ class Explorer(anywidget.AnyWidget):
             "rules": self.rules,
             "groups": self.groups,
         }
-        return written(Path(path), json.dumps(document, indent=1) + "\n", "another place")
+        return write_whole(path, json.dumps(document, indent=1) + "\n")
 
     def close(self) -> None:
         """End the widget and the process that measures for it."""

@@ -12,7 +12,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from kkt import FormatError, SymbolicFactor
-from kkt.files import beside
+from kkt.files import beside, made
 
 from .charts import error_bars, fill_cost
 from .spy import before_after, spy
@@ -41,7 +41,7 @@ def save(figure: Figure | str, path: str | Path) -> Path:
         what = "LaTeX text" if isinstance(figure, str) else "a drawn figure"
         fit = ".tex" if isinstance(figure, str) else ", ".join(_METADATA)
         raise FormatError(f"figure {path}: {suffix} does not hold {what}; use {fit}")
-    with placed(path) as part:
+    with beside(path) as part:
         if isinstance(figure, str):
             part.write_text(figure, encoding="utf-8")
         else:
@@ -51,19 +51,6 @@ def save(figure: Figure | str, path: str | Path) -> Path:
                     facecolor=figure.get_facecolor(),
                 )  # fmt: skip
     return path
-
-
-@contextmanager
-def placed(path: Path) -> Iterator[Path]:
-    """:func:`kkt.files.beside` of a figure; FormatError, one sentence, where it cannot be."""
-    try:
-        with beside(path) as part:
-            yield part
-    except OSError as error:
-        raise FormatError(
-            f"figure {path}: cannot be written ({error.strerror or error}); "
-            "give a path in a folder that exists and can be written to"
-        ) from None
 
 
 @contextmanager
@@ -111,6 +98,7 @@ def write_all(comparison: Any, folder: str | Path) -> list[Path]:
     for format, results in by_format.items():
         figures[f"pivot_errors_{format}"] = pivot_errors(results, title=f"{about}, {format}")
     figures |= {f"spy_{order}": before_after(factor) for order, factor in symbolics.items()}
+    made(folder)
     return [
         save(figure, Path(folder) / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', name)}{suffix}")
         for name, figure in figures.items()

@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from kkt import FormatError, SymbolicFactor
+from kkt.files import beside
 
-from .files import placed
 from .spy import filmstrip, spy
 from .style import settings
 
@@ -78,7 +78,7 @@ def animation(
     writer = writer_of(path)
     steps = stops(symbolic.plan.groups, frames)
     each = min(seconds, 12.0 / len(steps))
-    with placed(path) as part:
+    with beside(path) as part:
         _write(symbolic, steps, part, writer(fps=1.0 / each), labels, width, style)
     return path
 

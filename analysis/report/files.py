@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from kkt.files import write_whole
+
 from ..figures.files import save
-from ..folders import written
 from .page import page
 from .sheet import sheet
 from .summary import Report
@@ -17,9 +18,8 @@ PAGE, SHEET, DOCUMENT = "report.html", "report.pdf", "report.json"
 def write_report(report: Report, folder: Path) -> list[Path]:
     """``report.json``, ``report.html`` and ``report.pdf``; returns their paths."""
     document = json.dumps(report.as_dict(), indent=1, allow_nan=False)
-    mend = "another folder with -o"
     return [
-        written(folder / DOCUMENT, document + "\n", mend),
-        written(folder / PAGE, page(report), mend),
+        write_whole(folder / DOCUMENT, document + "\n"),
+        write_whole(folder / PAGE, page(report)),
         save(sheet(report), folder / SHEET),
     ]

@@ -23,8 +23,8 @@ from kkt import (
 )
 from kkt.arithmetic import get_format
 from kkt.elimination.tape import Tape
+from kkt.files import check_folder, made, writing
 
-from ..folders import made, unwritable
 from .gather import gather
 from .measure import Bench, Measured
 from .notebook import Notebook, most_digits
@@ -212,13 +212,13 @@ def check(states: int, seed: int, digits: float) -> None:
 
 def check_empty(folder: Path) -> None:
     """Raise PivotreeError where something is already there: nothing is ever written over."""
-    try:
-        taken = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
-    except OSError as error:
-        raise unwritable(folder, error) from None
+    check_folder(folder)
+    with writing(folder, "output folder "):
+        taken = folder.exists() and any(folder.iterdir())
     if taken:
-        what = "is not empty" if folder.is_dir() else "is a file"
-        raise PivotreeError(f"output folder {folder}: {what}; give another with -o, or remove it")
+        raise PivotreeError(
+            f"output folder {folder}: is not empty; give another with -o, or remove it"
+        )
 
 
 def _once(what: str, names: Sequence[str]) -> list[str]:

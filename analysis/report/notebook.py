@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kkt import FormatError, SizeError
+from kkt import SizeError
+from kkt.files import write_whole, writing
 
 from .measure import Bench, Measured
 
@@ -42,11 +42,9 @@ class Notebook:
         self.path = path
         self._part: IO[str] | None = None
         if path is not None:
-            try:
+            with writing(path):
                 self._part = open(growing(path), "w", encoding="utf-8")  # noqa: SIM115
                 self._part.write(HEAD + "\n")
-            except OSError as error:
-                raise _unwritable(path, error) from None
 
     def keep(self, measured: Measured) -> None:
         """One more state; on disk when this returns."""
@@ -56,9 +54,10 @@ class Notebook:
         self._failed[i], self._data[i] = measured.failed, measured.data
         self._joints[i] = measured.joints
         self.done += 1
-        if self._part is not None:
-            self._part.write("\n".join(self._lines(i)) + "\n")
-            self._part.flush()
+        if self._part is not None and self.path is not None:
+            with writing(growing(self.path)):
+                self._part.write("\n".join(self._lines(i)) + "\n")
+                self._part.flush()
 
     def finish(self) -> None:
         """States in the order of their numbers, here and in the file that takes its place."""
@@ -70,13 +69,8 @@ class Notebook:
             return
         self._part.close()
         lines = [line for i in range(self.done) for line in self._lines(i)]
-        beside = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
-        try:
-            beside.write_text("\n".join([HEAD, *lines, ""]), encoding="utf-8")
-            os.replace(beside, self.path)
-            growing(self.path).unlink()
-        except OSError as error:
-            raise _unwritable(self.path, error) from None
+        write_whole(self.path, "\n".join([HEAD, *lines, ""]))
+        growing(self.path).unlink()
 
     def _lines(self, i: int) -> list[str]:
         kept, whole = self._digits(self._error[i]), self._digits(self._total[i])
@@ -137,7 +131,3 @@ def digits(error: NDArray, most: NDArray | float) -> Floats:
 def most_digits(unit: float) -> float:
     """Decimal digits that a format holds: -log10 of its unit roundoff."""
     return -math.log10(unit)
-
-
-def _unwritable(path: Path, error: OSError) -> FormatError:
-    return FormatError(f"{path}: cannot be written ({error.strerror}); give another folder with -o")

@@ -16,6 +16,7 @@ from kkt import Block, CertificationError, Certified, System, certify, write_mod
 from kkt.arithmetic.formats import Format
 from kkt.elimination.run import signed
 from kkt.elimination.tape import Tape
+from kkt.files import made
 
 from .. import loss
 from ..loss import PivotError
@@ -40,7 +41,7 @@ class Inspector:
         self.trouble: str | None = None
         self.proofs: dict[tuple[int, str], Certified | None] = {}
         if folder is not None:
-            (folder / FOLDER).mkdir(exist_ok=True)
+            made(folder / FOLDER)
 
     def worst(self, cell: Cell) -> Worst:
         """The worst state of one order in one format."""

@@ -12,6 +12,7 @@ import orderings
 from kkt import PivotreeError
 from kkt.arithmetic import get_format
 from kkt.machine.joint_space import SOLVERS
+from kkt.reading import read_bytes
 
 from . import motions
 from .fields import Fields, document
@@ -181,4 +182,4 @@ def _digest(fields: Fields, i: int, text: str, alone: bool) -> str:
     file = Path(name.rpartition(":")[0] if ".py:" in name else name)
     if file.suffix not in (".py", ".json"):
         return text
-    return f"{text} {sha256(file.read_bytes()).hexdigest()}"
+    return f"{text} {sha256(read_bytes(file)).hexdigest()}"

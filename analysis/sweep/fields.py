@@ -9,20 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from kkt import PivotreeError
-from kkt.errors import nearest
+from kkt.errors import UnreadableError, nearest
+from kkt.reading import read_text
 
 
 def document(path: Path) -> dict[str, Any]:
     """A TOML file.  Raises PivotreeError where it cannot be read, or is no TOML."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PivotreeError(
-            f"{path}: cannot be read ({error.strerror}); give a TOML file"
-        ) from None
-    except UnicodeDecodeError:
-        raise PivotreeError(f"{path}: is not UTF-8 text; give a TOML file") from None
-    except tomllib.TOMLDecodeError as error:
+        return tomllib.loads(read_text(path))
+    except UnreadableError as error:
+        raise PivotreeError(f"{path}: {error}; give a TOML file") from None
+    except (ValueError, RecursionError) as error:  # RecursionError: nested too deep
         raise PivotreeError(f"{path}: is no TOML ({error}); see docs/sweep.md") from None
 
 

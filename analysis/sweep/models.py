@@ -19,6 +19,7 @@ import numpy as np
 import kkt
 from kkt import PivotreeError
 from kkt.errors import nearest
+from kkt.reading import read_bytes
 
 from .fields import Fields
 
@@ -148,7 +149,7 @@ def _of_file(fields: Fields, place: str, text: str, floating: bool, merge: bool)
         path = Path(text)
         if text.startswith("robot:"):
             path = Path(kkt.find_robot(text.removeprefix("robot:").strip())[0])
-        content = path.read_bytes()
+        content = read_bytes(path)
     except PivotreeError as error:
         raise PivotreeError(f"{fields.path}: {place}: {error}") from None
     how = f"file {text.startswith('robot:')} {floating} {merge} ".encode()

@@ -14,7 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from kkt import PivotreeError
+from kkt import FormatError, PivotreeError
+from kkt.files import check_file, part_of, writing
 
 from .edition import EDITION
 from .tables import Table
@@ -28,8 +29,6 @@ class Store:
     def __init__(self, output: Path, table: Table) -> None:
         self.output, self.table = output, table
         self.folder = output.with_name(f"{output.name}.parts")
-        if output.exists() and not output.is_file():
-            raise PivotreeError(f"{output}: is no file; give another output")
         self.done: set[str] = set()  # keys that were there at the start
         self.rows: list[Sequence[Any]] = []
         self.began = self.told = time.monotonic()
@@ -37,17 +36,13 @@ class Store:
 
     def __enter__(self) -> Store:
         """Raises PivotreeError where another sweep writes here, or nobody can."""
-        try:
+        with writing(self.output):
             self.folder.mkdir(parents=True, exist_ok=True)
+            check_file(self.output)
             self._lock = self._locked()
-            name = f".{self.output.stem}.*.part{self.output.suffix}"
+            name = part_of(self.output, "*").name
             for left in (*self.folder.glob(".*.part*"), *self.output.parent.glob(name)):
                 left.unlink()  # half written by a process that was killed
-        except OSError as error:
-            raise PivotreeError(
-                f"{self.output}: cannot be written ({error.strerror}); make room, or give another "
-                "output"
-            ) from None
         for path in self.files():
             self.done.update(self._keys(path))
         return self
@@ -78,8 +73,8 @@ class Store:
         path = self.folder / f"{self._next():08d}{self.table.suffix}"
         try:
             self.table.write(path, self.rows)
-        except OSError as error:
-            raise self._full(path, error) from None
+        except FormatError as error:
+            raise self._kept(error) from None
         self.rows = []
         self.told = time.monotonic()
 
@@ -97,9 +92,10 @@ class Store:
                 return sorted(at.values(), key=lambda i: (positions.get(keys[i], len(at)), i))
 
             try:
-                self.table.join(self.files(), choose, self.output)
-            except OSError as error:
-                raise self._full(self.output, error) from None
+                with writing(self.output):
+                    self.table.join(self.files(), choose, self.output)
+            except FormatError as error:
+                raise self._kept(error) from None
         for path in [*parts, self.folder / "lock"]:
             path.unlink(missing_ok=True)
         with suppress(OSError):  # something else lies there
@@ -150,8 +146,5 @@ class Store:
             ) from None
         return file
 
-    def _full(self, path: Path, error: OSError) -> PivotreeError:
-        return PivotreeError(
-            f"{path}: cannot be written ({error.strerror}); make room and run the same command "
-            f"again: what is in {self.folder} is kept"
-        )
+    def _kept(self, error: FormatError) -> PivotreeError:
+        return PivotreeError(f"{error}; the same command goes on from {self.folder}, which is kept")

@@ -10,7 +10,9 @@ from typing import Any, Protocol
 
 from kkt import PivotreeError
 from kkt.files import beside
+from kkt.reading import read_text
 
+LARGEST = 2**40  # bytes of a table
 Choose = Callable[[list[str]], Sequence[int]]  # keys of all rows -> the rows to write, in sequence
 
 
@@ -20,13 +22,13 @@ class Table(Protocol):
     suffix: str
 
     def write(self, path: Path, rows: Iterable[Sequence[Any]]) -> None:
-        """A new file, whole or not at all.  Raises OSError."""
+        """A new file, whole or not at all.  Raises FormatError."""
 
     def keys(self, path: Path) -> list[str]:
         """Keys of a file's rows.  Raises PivotreeError where its columns are others."""
 
     def join(self, paths: Sequence[Path], choose: Choose, path: Path) -> None:
-        """One file of several, with the rows that are chosen.  Raises OSError."""
+        """One file of several, with the rows that are chosen.  Raises FormatError."""
 
 
 def table_of(suffix: str, kinds: Mapping[str, type]) -> Table:
@@ -57,11 +59,10 @@ class Csv:
             file.writelines(lines[i] for i in chosen)
 
     def _lines(self, path: Path) -> list[str]:
-        with path.open(encoding="utf-8", newline="") as file:
-            head = file.readline()
-            if head != self.head:
-                raise _other(path, head.strip().split(","), self.head.strip().split(","))
-            return file.readlines()
+        head, *lines = io.StringIO(read_text(path, LARGEST), newline="").readlines() or [""]
+        if head != self.head:
+            raise _other(path, head.strip().split(","), self.head.strip().split(","))
+        return lines
 
     @staticmethod
     def _line(row: Sequence[Any]) -> str:

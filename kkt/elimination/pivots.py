@@ -8,18 +8,17 @@ their exact inverse [[0, 1], [1, -X]]; what is left follows in the order pdd < f
 from __future__ import annotations
 
 import difflib
-import traceback
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import FC, FJ, KINDS, LAM, OF_BODIES, PDD, QDD, Block, F, Structure
-from ..errors import OrderError, PivotreeError
+from ..errors import OrderError
+from ..foreign import foreign
 from .symbolic_kernels import arrange
 
 # Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
@@ -224,7 +223,8 @@ def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Struct
     """
     sequence = as_sequence(order, structure)
     structure = structure.with_links(sequence.links)
-    kinds, members, groups = _arrays(sequence, structure)
+    with foreign(f"order {sequence.name!r}"):  # bodies are compared, which may be a user's code
+        kinds, members, groups = _arrays(sequence, structure)
     split = bool(((kinds == FJ) | (kinds == FC)).any())
     if split and sequence.links == "stretched":
         raise OrderError(f"order {sequence.name!r}: stretched links have no fJ and fC; use f")
@@ -283,7 +283,7 @@ def as_sequence(order: Any, structure: Structure) -> PivotSequence:
     A function may carry ``order_name``, ``source``, ``rules``, ``links`` and ``composites`` as
     attributes (the decorator of :mod:`orderings` puts them there); a bare function works as well.
     """
-    name = getattr(order, "order_name", getattr(order, "__name__", "order"))
+    name = str(getattr(order, "order_name", getattr(order, "__name__", "order")))
     tags = {
         key: getattr(order, key)
         for key in ("source", "rules", "links", "composites")
@@ -294,33 +294,25 @@ def as_sequence(order: Any, structure: Structure) -> PivotSequence:
             f"order {name!r}: solves for tau with qdd known (kkt.inverse_dynamics runs it); "
             "use one that solves for qdd, such as abm"
         )
-    if callable(order):
-        order = _called(order, name, structure)
-    if isinstance(order, PivotSequence):
-        return replace(order, name=name) if order.name == "order" else order
-    try:
-        groups = [list(group) for group in order]
-    except TypeError:
-        raise OrderError(
-            f"order {name!r}: returns {type(order).__name__}; "
-            "return a list of groups, each a list of blocks such as ('pdd', body)"
-        ) from None
+    with foreign(f"order {name!r}"):
+        returned = order(structure) if callable(order) else order
+        if isinstance(returned, PivotSequence):
+            return replace(returned, name=name) if returned.name == "order" else returned
+        if not isinstance(returned, Iterable):
+            raise OrderError(_no_groups(name, returned))
+        groups = []
+        for group in returned:
+            if not isinstance(group, Iterable):
+                raise OrderError(_no_groups(name, returned))
+            groups.append(list(group))
     return PivotSequence(groups, name=name, **tags)
 
 
-def _called(order: Callable[..., Any], name: str, structure: Structure) -> Any:
-    """The order's groups; what goes wrong inside a user's function is told in one sentence."""
-    try:
-        groups = order(structure)
-        return list(groups) if isinstance(groups, Iterator) else groups
-    except PivotreeError:
-        raise
-    except (Exception, SystemExit) as error:
-        at = traceback.extract_tb(error.__traceback__)[-1]
-        raise OrderError(
-            f"order {name!r}: raises {type(error).__name__}: {error} "
-            f"({Path(at.filename).name}, line {at.lineno})"
-        ) from error
+def _no_groups(name: str, returned: Any) -> str:
+    return (
+        f"order {name!r}: returns {type(returned).__name__}; "
+        "return a list of groups, each a list of blocks such as ('pdd', body)"
+    )
 
 
 def _numbers(sequence: PivotSequence, structure: Structure) -> list[list[tuple[int, int]]]:

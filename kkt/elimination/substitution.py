@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arithmetic import get_format
 from ..blocks import Block, Structure
 from ..errors import FormatError, ModelError, OrderError
+from ..foreign import foreign
 from ..system import System, assemble
 from .program import Program, Ref
 from .rounding import rounded_entries
@@ -110,7 +111,9 @@ def inverse_dynamics(
     name = getattr(order, "order_name", getattr(order, "__name__", "order"))
     if getattr(order, "problem", "tau") != "tau":
         raise OrderError(f"order {name!r}: solves for qdd; use orderings.get('inverse_dynamics')")
-    program = trace_substitution(order(system.structure), system.structure, name)
+    with foreign(f"order {name!r}"):
+        substitution = order(system.structure)
+    program = trace_substitution(substitution, system.structure, name)
     tape: Tape = lower(program, system)
     chosen = get_format(format)
     if chosen.kind in ("ball", "object"):

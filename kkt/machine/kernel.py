@@ -260,7 +260,7 @@ class Kernel:
         ``name`` is that of the function, from the model and the order where None.  Results have
         the bits of this kernel's wherever C keeps to IEEE arithmetic, which the file checks.
         Raises FormatError for a format that C does not have, ModelError for a name that it cannot
-        have, SizeError for a file too long to compile, and OSError.
+        have, SizeError for a file too long to compile, and FormatError where it cannot be written.
         """
         if not isinstance(self.number, Hardware):
             raise FormatError(f"export: C has no {self.format}; compile in float64 or float32")

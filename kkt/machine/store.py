@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import FormatError
 from ..files import beside
 
 Arrays = dict[str, NDArray]
@@ -114,7 +115,7 @@ def write(name: str, arrays: Arrays) -> None:
     part = io.BytesIO()
     np.savez(part, **arrays)  # type: ignore[arg-type]
     data = part.getvalue()
-    with suppress(OSError):
+    with suppress(FormatError, OSError):
         with beside(top / f"{name}.npz") as path:
             path.write_bytes(blake2b(data, digest_size=CHECK).digest() + data)
         _make_room(top)

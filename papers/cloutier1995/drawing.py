@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from analysis.figures.files import placed
 from analysis.figures.film import writer_of
 from analysis.figures.style import Theme, new_figure, settings, theme
+from kkt.files import beside
 
 from .falling import Floats
 from .robot import reach
@@ -62,7 +62,7 @@ def film(found: Any, path: Path, style: str) -> Path:
     """Write a .gif or an .mp4, whole or not at all; FormatError where this machine cannot."""
     path = Path(path)
     writer = writer_of(path)(fps=found.frames)
-    with settings(), placed(path) as part:
+    with settings(), beside(path) as part:
         figure, draw = _screen(found, theme(style=style))
         with writer.saving(figure, str(part), dpi=DPI):
             for t in np.arange(0.0, found.seconds + 1e-9, 1.0 / found.frames):

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.figures.files import placed
 from analysis.figures.style import DARK, LIGHT
+from kkt.files import beside
 
 from .drawing import lengths_of
 
@@ -23,7 +23,7 @@ def write(found: Any, path: Path) -> Path:
     text = files("papers.cloutier1995").joinpath("animation.html").read_text("utf-8")
     text = text.replace("/*COLOURS*/", colours()).replace("/*DATA*/", json.dumps(data(found)))
     path = Path(path)
-    with placed(path) as part:
+    with beside(path) as part:
         part.write_text(text, encoding="utf-8")
     return path
 

@@ -1,0 +1,63 @@
+"""Code of a user's own, orders and numbers: whatever it raises is told in one sentence."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+from .errors import OrderError, PivotreeError
+from .reading import read_bytes
+
+_HERE = str(Path(__file__).parent) + os.sep
+
+
+@contextmanager
+def foreign(what: str, refusal: type[PivotreeError] = OrderError) -> Iterator[None]:
+    """Around a call of a user's code; ``what`` names it, as in "order 'mine'".
+
+    Anything that it raises, an exit included, becomes a ``refusal``; only Ctrl-C, and what this
+    project says itself, go through.
+    """
+    try:
+        yield
+    except (PivotreeError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        if interrupted(error):
+            raise KeyboardInterrupt from None
+        raise refusal(f"{what}: raises {told(error)}") from error
+
+
+def module_of(path: Path) -> ModuleType:
+    """A user's Python file, run.  Raises UnreadableError, and whatever the file raises."""
+    module = ModuleType(path.stem)
+    module.__file__ = str(path)
+    exec(compile(read_bytes(path), str(path), "exec"), module.__dict__)  # leaves no __pycache__
+    return module
+
+
+def told(error: BaseException) -> str:
+    """What was raised, what it says, and where."""
+    try:
+        says = str(error)
+    except BaseException:  # it cannot even say so
+        says = ""
+    found = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in found if not frame.filename.startswith(_HERE)]
+    at = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}{': ' if says else ''}{says}{at}"
+
+
+def interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error, as it is behind a SystemError of compiled code."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False

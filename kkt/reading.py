@@ -1,0 +1,72 @@
+"""Files that a user names: every one of them is opened here.
+
+Only plain files are, of bounded size, so that nothing waits for a pipe or reads a device without
+end; text is UTF-8, and JSON says everything once and in finite numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections import Counter
+from typing import Any, NoReturn
+
+from .errors import UnreadableError
+
+MOST = 2**30  # bytes
+
+
+def read_bytes(path: str | os.PathLike[str], most: int = MOST) -> bytes:
+    """The content of a plain file; a link is followed.  Raises UnreadableError."""
+    try:
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise UnreadableError("cannot be read (Is a directory)")
+        if not stat.S_ISREG(status.st_mode):
+            raise UnreadableError("cannot be read (is no plain file)")
+        # a pipe that has come into its place meanwhile is not waited for
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            content = file.read() if status.st_size <= most else b""
+    except OSError as error:
+        raise UnreadableError(f"cannot be read ({error.strerror})") from None
+    except ValueError:  # NUL, or what no file system can encode
+        raise UnreadableError("cannot be read (no file can have this name)") from None
+    if max(len(content), status.st_size) > most:
+        raise UnreadableError(f"cannot be read (it is larger than {most:,} bytes)")
+    return content
+
+
+def read_text(path: str | os.PathLike[str], most: int = MOST) -> str:
+    """The text of a plain file in UTF-8.  Raises UnreadableError."""
+    try:
+        return read_bytes(path, most).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"is not text in UTF-8 (byte {error.start + 1})") from None
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """What a JSON file holds.  Raises UnreadableError, also for NaN and a key that comes twice."""
+    text = read_text(path)
+    try:
+        return json.loads(text, parse_constant=_not_finite, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        raise UnreadableError(
+            f"line {error.lineno}, column {error.colno}: is not JSON ({error.msg})"
+        ) from None
+    except (RecursionError, ValueError):  # nested too deep; an integer of thousands of digits
+        raise UnreadableError("is JSON beyond reason") from None
+
+
+def _not_finite(word: str) -> NoReturn:
+    raise UnreadableError(f"holds {word}, where numbers are finite")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        times = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in times.items() if count > 1)
+        raise UnreadableError(f"has the field {twice!r} twice in one object")
+    return found

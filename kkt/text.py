@@ -1,0 +1,61 @@
+"""Words that came from outside: made fit to be shown, or found unfit to be a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable
+
+LONGEST = 500  # characters of a sentence
+_WORD = re.compile(r"\S{121,}")
+_BREAK = re.compile(r"\s*[^\S ]\s*")  # blanks that are more than a blank
+_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def sentence(text: object, longest: int = LONGEST) -> str:
+    """One line that any terminal shows as it is: nothing in it breaks, hides or turns the line.
+
+    Line breaks become blanks, what cannot be printed is written as Python escapes it, and where
+    the whole is longer than ``longest``, long words and then the middle are left out.
+    """
+    line = _BREAK.sub(" ", str(text)).strip()
+    if len(line) > longest:
+        line = _WORD.sub(lambda word: _shortened(word[0], 60, 30), line)
+    line = "".join([c if c.isprintable() else ascii(c)[1:-1] for c in line])
+    return line if len(line) <= longest else _shortened(line, longest * 3 // 5, longest // 3)
+
+
+def _shortened(text: str, head: int, tail: int) -> str:
+    return f"{text[:head]}…{text[-tail:]}"
+
+
+def unfit(name: str) -> str | None:
+    """What keeps a text from being a name in every figure, table and file; None for one that may.
+
+    Control characters end lines and steer terminals; a lone surrogate has no place in UTF-8.
+    """
+    found = _UNFIT.search(name)
+    if found is None:
+        return None
+    what = "the lone surrogate" if "\ud800" <= found[0] <= "\udfff" else "the control character"
+    return f"{what} {found[0]!a}"
+
+
+def first_unfit(names: Iterable[Hashable]) -> tuple[Hashable, str] | None:
+    """The first name that is not fit, and why; of pairs and the like their parts are looked at."""
+    texts = [name for name in names if isinstance(name, str | tuple)]
+    whole = "".join([name if isinstance(name, str) else "".join(_parts(name)) for name in texts])
+    if unfit(whole) is None:  # one look at all of them
+        return None
+    for name in texts:
+        what = unfit(name if isinstance(name, str) else "".join(_parts(name)))
+        if what is not None:
+            return name, what
+    return None
+
+
+def _parts(name: tuple) -> Iterable[str]:
+    for part in name:
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, tuple):
+            yield from _parts(part)
