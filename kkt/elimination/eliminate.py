@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
-from ..errors import FormatError, OrderError
+from ..errors import FormatError
 from ..system import System, assemble
 from .certify import certify
 from .composites import require_general
@@ -87,30 +86,13 @@ def joint_space_inertia(
     """The N x N matrix H Phi M Phi* H* of equation (3), bodies in the tree's order.
 
     It is the Schur complement that an order leaves when it eliminates all pdd and f before any
-    qdd (crbm).  Raises OrderError for other orders.
+    qdd (crbm).  Raises OrderError for other orders, FormatError for formats that are no floats.
     """
     chosen = get_format(format)
-    tape = tape_for(system, order)
-    N = int(system.tree.offset[-1])
-    if N == 0:
-        return np.zeros((0, 0), dtype=chosen.dtype or float)
-    if tape.inertia is None:
-        raise OrderError(
-            f"order {tape.program.name!r}: does not leave all qdd to the "
-            "end, so that no joint-space inertia appears; use crbm"
-        )
-    rows = np.concatenate(
-        [
-            np.arange(system.tree.offset[k], system.tree.offset[k + 1])
-            for k in (system.structure.index[b] for b in tape.program.inertia_bodies)
-        ]
-    )
+    slots = (tape := tape_for(system, order)).joint_space_inertia(system)
     if not chosen.on_arrays:
         raise FormatError(
             f"format {chosen.name!r}: joint_space_inertia needs a floating-point format"
         )
     _, _, v = run_floats(tape, system.entries, chosen)
-    values = chosen.shown(signed(v, tape.inertia[:N, :N]))  # multipliers may follow
-    M = np.zeros((N, N), dtype=values.dtype)
-    M[np.ix_(rows, rows)] = values
-    return M
+    return chosen.shown(signed(v, slots))

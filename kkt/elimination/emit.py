@@ -76,15 +76,6 @@ class Emitter:
             out[todo] = np.sign(x) * np.sign(y) * new
         return out
 
-    def sqrt(self, a: Scalars) -> Scalars:
-        """Square roots of positive scalars; those of 0 and 1 are no operation."""
-        out = a.copy()
-        todo = a > 1
-        if todo.any():
-            x = a[todo]
-            out[todo] = self._new(np.full(len(x), SQRT, np.int8), x, np.zeros_like(x))
-        return out
-
 
 def mirrored(upper: Scalars) -> Scalars:
     return np.triu(upper) + np.triu(upper, 1).T

@@ -90,7 +90,7 @@ class Lowering:
                 rows = slice(*program.pivots[number].rows)
                 self.pivots[number] = self.values[instruction.out].diagonal()[rows]
             if program.inertia is not None and instruction.out == program.inertia.value:
-                self.inertia = self.values[instruction.out]
+                self.inertia = self.take(program.inertia)  # with its sign
             for value in last.get(place, ()):
                 self.release(value)
             if self.pending >= CHUNK:

@@ -55,6 +55,27 @@ class Tape:
         bounds = np.clip(self.first[low : high + 1], first, last)
         return np.repeat(self._diagonal[low:high], np.diff(bounds))
 
+    def joint_space_inertia(self, system: System) -> Scalars:
+        """(N, N) signed slots of H Phi M Phi* H*, bodies in the tree's order.
+
+        Raises OrderError for an order that does not eliminate all pdd and f before any qdd.
+        """
+        offset = system.tree.offset
+        N = int(offset[-1])
+        matrix = np.zeros((N, N), dtype=np.int64)
+        if N and self.inertia is None:
+            raise OrderError(
+                f"order {self.program.name!r}: does not leave all qdd to the end, so that no "
+                "joint-space inertia appears; use crbm"
+            )
+        if self.inertia is not None:
+            at = [
+                np.arange(offset[k], offset[k + 1])
+                for k in (system.structure.index[b] for b in self.program.inertia_bodies)
+            ]
+            matrix[np.ix_(*[np.concatenate(at)] * 2)] = self.inertia[:N, :N]  # multipliers follow
+        return matrix
+
     @cached_property
     def _diagonal(self) -> NDArray[np.bool_]:
         return diagonal(self.program)

@@ -114,7 +114,9 @@ class Recorder:
         return slot if (a > 0) == (b > 0) else -slot
 
     def sqrt(self, a: int, b: int = 0) -> int:
-        return a if 0 <= a <= 1 else self._write(SQRT, a, 0)
+        if 0 <= a <= 1:
+            return a
+        return self._write(SQRT, a if a > 0 else self._write(SUB, 0, -a), 0)
 
     def sin(self, a: int, b: int = 0) -> int:
         slot = self._write(SIN, abs(a), 0)

@@ -119,21 +119,32 @@ def _run(
                 i += 1
                 continue
             y = 0
-        if constant[x] and constant[y]:
+        if constant[abs(x)] and constant[y]:
             return i, top, count
-        if x > y and o in (ADD, MUL):
-            key = (np.int64(o) << 60) | (y << 30) | x
-        else:
-            key = (np.int64(o) << 60) | (x << 30) | y
-        at = _at(keys, key)
-        if keys[at] < 0:
-            keys[at], slots[at] = key, top
-            out_op[count], out_a[count], out_b[count], out_slot[count] = o, x, y, top
-            top += 1
-            count += 1
-        place[dst[i]] = sign * slots[at]
+        if x < 0:  # a root of -slot: 0 - slot first
+            x, top, count = _found(
+                SUB, 0, -x, top, count, keys, slots, out_op, out_a, out_b, out_slot
+            )
+        slot, top, count = _found(o, x, y, top, count, keys, slots, out_op, out_a, out_b, out_slot)
+        place[dst[i]] = sign * slot
         i += 1
     return i, top, count
+
+
+@njit(cache=True)
+def _found(o, x, y, top, count, keys, slots, out_op, out_a, out_b, out_slot):  # pragma: no cover
+    """The slot of an operation on slots, written down where it is new: (slot, top, count)."""
+    if x > y and o in (ADD, MUL):
+        key = (np.int64(o) << 60) | (y << 30) | x
+    else:
+        key = (np.int64(o) << 60) | (x << 30) | y
+    at = _at(keys, key)
+    if keys[at] < 0:
+        keys[at], slots[at] = key, top
+        out_op[count], out_a[count], out_b[count], out_slot[count] = o, x, y, top
+        top += 1
+        count += 1
+    return slots[at], top, count
 
 
 @njit(cache=True)

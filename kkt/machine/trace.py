@@ -196,16 +196,4 @@ def slots_of(output: str, tape: Tape, system: System) -> NDArray[np.int64]:
                 part = tape.solution[Block("qdd", name)][:, 0]
                 out[tree.offset[k] : tree.offset[k + 1]] = part
         return out
-    if tape.inertia is None:
-        raise OrderError(
-            f"order {tape.program.name!r}: does not leave all qdd to the end, so that no "
-            "joint-space inertia appears; use crbm"
-        )
-    rows = [
-        np.arange(tree.offset[k], tree.offset[k + 1])
-        for k in (system.structure.index[b] for b in tape.program.inertia_bodies)
-    ]
-    at = np.concatenate(rows)
-    matrix = np.zeros((N, N), dtype=np.int64)
-    matrix[np.ix_(at, at)] = tape.inertia[:N, :N]
-    return matrix
+    return tape.joint_space_inertia(system)

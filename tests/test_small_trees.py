@@ -1,0 +1,128 @@
+"""Kernels of every order and solver on small trees, fixed joints among them, against balls.
+
+Every shape of tree to four bodies meets every mix of five joints: 2,780 trees.  To three bodies
+each meets all orders and solvers; of four bodies each meets the orders that leave a joint-space
+inertia, with all solvers, and three others in turn.  These 29,000 kernels run where
+PIVOTREE_EVERY_SMALL_TREE is set, a sample of them elsewhere:
+
+    PIVOTREE_EVERY_SMALL_TREE=1 nice python -m pytest tests/test_small_trees.py -n 2
+"""
+
+import os
+from itertools import product
+
+import numpy as np
+import pytest
+from helpers import Mechanics
+from scipy.spatial.transform import Rotation
+
+import kkt
+import orderings
+from kkt.arithmetic import get_format
+from kkt.machine.interpreter import Interpreter
+from kkt.machine.joint_space import SOLVERS
+
+KINDS = ("revolute", "prismatic", "fixed", "spherical", "floating")
+SHAPES = [  # parents of trees, each shape once
+    (-1,), (-1, 0), (-1, 0, 1), (-1, 0, 0),
+    (-1, 0, 1, 2), (-1, 0, 1, 1), (-1, 0, 0, 1), (-1, 0, 0, 0),
+]  # fmt: skip
+EVERY = [(shape, kinds) for shape in SHAPES for kinds in product(KINDS, repeat=len(shape))]
+SAMPLE = EVERY[:30] + EVERY[30::200]  # to two bodies each, and some
+PARTS = 40  # of all trees, so that processes share them
+ALL = "PIVOTREE_EVERY_SMALL_TREE" in os.environ
+LEAVING = ("crbm", "crbm_block_row")  # orders that leave the joint-space inertia
+OTHERS = [name for name in orderings.names() if name not in LEAVING]
+TOLERANCE = 1e-11  # of the largest entry
+
+
+def tree_of(shape, kinds):
+    """Bodies of like masses, frames and axes in any direction; the same tree for the same case."""
+    draw = np.random.default_rng([KINDS.index(kind) for kind in kinds] + [p + 1 for p in shape])
+    tree = kkt.new_tree("small")
+    for k, (up, kind) in enumerate(zip(shape, kinds, strict=True)):
+        square = draw.normal(size=(3, 3))
+        moment = square @ square.T + 0.2 * np.eye(3)
+        kkt.add_body(
+            tree, f"b{k}", None if up < 0 else f"b{up}", joint=kind, mass=draw.uniform(0.5, 2.0),
+            com=0.2 * draw.normal(size=3), axis=draw.normal(size=3),
+            inertia=0.05 * (np.trace(moment) * np.eye(3) - moment), p=0.3 * draw.normal(size=3),
+            R=Rotation.random(random_state=int(draw.integers(1000))).as_matrix(),
+        )  # fmt: skip
+    return kkt.default_state(tree, rate=1.0, effort=1.0)
+
+
+def joint_space(tree, q):
+    """Sum over bodies of J* M J, J the body's velocity by joint rates; no code of the project."""
+    mechanics = Mechanics(tree, q, 0.0 * q)
+    stops = np.concatenate([[0], np.cumsum([mechanics.dof(b) for b in mechanics.names])])
+    N, J, total = int(stops[-1]), {}, 0.0
+    for k, b in enumerate(mechanics.names):  # parents come first
+        up = mechanics.parent[b]
+        J[b] = np.zeros((6, N)) if up is None else mechanics.Phi[b].T @ J[up]
+        J[b][:, stops[k] : stops[k + 1]] += mechanics.S[b]
+        total = total + J[b].T @ mechanics.M[b] @ J[b]
+    return total
+
+
+def off(found, wanted):
+    """Largest difference, over the largest entry; infinite where it is not a number."""
+    if not np.size(wanted):
+        return 0.0 if np.shape(found) == np.shape(wanted) else np.inf
+    error = float(np.abs(found - wanted).max() / np.abs(wanted).max())
+    return error if np.isfinite(error) else np.inf
+
+
+def interpreted(kernel, system):
+    """qdd by the program, one operation after another: the bits of machine code, sooner."""
+    state = np.concatenate([kernel.configuration(), system.state.qd, system.state.tau])
+    return Interpreter(kernel.straight, get_format(kernel.format)).run(state[None])[0]
+
+
+def errors_on(shape, kinds, names):
+    """Of orders, solvers and joint-space inertias on one tree, by name."""
+    tree = tree_of(shape, kinds)
+    system = kkt.build(tree)
+    exact = kkt.certify(system, 20)
+    qdd = np.array([float(x) for x in exact.decimals()])
+    M = joint_space(tree, tree.graph["q"])
+    errors = {}
+    for name in names:
+        tape = kkt.trace(system, orderings.get(name))
+        for solver in (None, *SOLVERS) if name in LEAVING else (None,):
+            kernel = kkt.compile(tree, tape, solver=solver)
+            errors[name, solver] = off(interpreted(kernel, system), qdd)
+        if name in LEAVING:
+            inertia = kkt.joint_space_inertia(system, tape)
+            assert np.array_equal(inertia, inertia.T)
+            np.linalg.cholesky(inertia)  # LinAlgError where it is not positive
+            errors[name, "inertia"] = off(inertia, M)
+    return errors
+
+
+@pytest.mark.parametrize("part", range(PARTS) if ALL else [None])
+def test_every_order_and_solver_is_right_on_every_small_tree(part):
+    cases = SAMPLE if part is None else EVERY[part::PARTS]
+    wrong, worst = {}, 0.0
+    for i, (shape, kinds) in enumerate(cases):
+        count = 1 if part is None else 3 if len(shape) == 4 else len(OTHERS)
+        chosen = [OTHERS[(count * i + j) % len(OTHERS)] for j in range(count)]
+        found = errors_on(shape, kinds, [*LEAVING, *chosen])
+        worst = max(worst, *found.values())
+        wrong |= {(shape, kinds, *where): e for where, e in found.items() if not e <= TOLERANCE}
+    print(f"{len(cases)} trees, worst error {worst:.1e}")
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("format", ["float64", "float32"])
+@pytest.mark.parametrize("solver", [None, *SOLVERS])
+def test_machine_code_of_every_solver_has_those_bits(solver, format):
+    """On trees where the inertia comes with the other sign, or a root's argument does."""
+    cases = [((-1, 0), ("fixed", "revolute")), ((-1, 0), ("spherical", "fixed"))]
+    for (shape, kinds), name in product(cases, LEAVING):
+        system = kkt.build(tree_of(shape, kinds))
+        kernel = kkt.compile(system, orderings.get(name), format, solver=solver)
+        found = kernel(kernel.configuration(), system.state.qd, system.state.tau)
+        assert np.array_equal(found, interpreted(kernel, system))
+        exact = kkt.certify(system, 20)
+        assert exact.error(found) < (1e-13 if format == "float64" else 1e-5)
