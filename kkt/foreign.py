@@ -16,15 +16,19 @@ _HERE = str(Path(__file__).parent) + os.sep
 
 
 @contextmanager
-def foreign(what: str, refusal: type[PivotreeError] = OrderError) -> Iterator[None]:
+def foreign(
+    what: str,
+    refusal: type[PivotreeError] = OrderError,
+    through: tuple[type[Exception], ...] = (),
+) -> Iterator[None]:
     """Around a call of a user's code; ``what`` names it, as in "order 'mine'".
 
-    Anything that it raises, an exit included, becomes a ``refusal``; only Ctrl-C, and what this
-    project says itself, go through.
+    Anything that it raises, an exit included, becomes a ``refusal``; only Ctrl-C, the end of
+    memory, what this project says itself and what is named in ``through`` go through.
     """
     try:
         yield
-    except (PivotreeError, KeyboardInterrupt):
+    except (PivotreeError, KeyboardInterrupt, MemoryError, *through):
         raise
     except BaseException as error:
         if interrupted(error):

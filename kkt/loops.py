@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import ModelError, nearest
 from .joints import GENERAL, TYPES, in_plane
-from .tree import Floats, checked
+from .tree import Floats, check_names, checked
 
 JOINTS = (*(t for t in TYPES if t not in ("universal", "floating")), GENERAL)
 OPEN = 1e-6  # rad or m
@@ -167,6 +167,7 @@ def checked_loops(loops: Sequence[Loop], bodies: Sequence[Hashable]) -> tuple[Lo
                 raise ModelError(f"{where}: body {body!r} is unknown; {told}")
         if loop.bodies[0] == loop.bodies[1]:
             raise ModelError(f"{where}: ties {loop.bodies[0]!r} to itself; name two bodies")
+        check_names((loop.name,), "loop")
         if loop.name in names:
             raise ModelError(f"{where}: name is used twice; give every loop its own, name=...")
         names.add(loop.name)

@@ -44,7 +44,7 @@ def load(
 
 
 def _from_file(text: str, suffix: str, floating: bool, merge_fixed: bool, mimic: str) -> nx.DiGraph:
-    if not Path(text).exists():
+    if not os.path.lexists(text):
         raise ModelError(f"{text}: does not exist; give a path, robot:NAME or a gallery spec")
     if suffix == ".json":
         return read_model(text)

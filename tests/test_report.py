@@ -557,7 +557,7 @@ def test_the_command_writes_and_tells(run, tmp_path, arm):
         (["--orders", "abm,abm"], ["'abm'", "twice"]),
         (["--q", "1"], ["--q"]),
         (["-o", "full"], ["full", "not empty", "-o"]),
-        (["-o", "file"], ["file", "Not a directory", "-o"]),
+        (["-o", "file"], ["option -o: ", "file", "Not a directory"]),
         (["-o", "file/below"], ["file/below", "cannot be written"]),
     ],
 )

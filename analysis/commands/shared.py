@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -80,18 +81,21 @@ def _finite(value: Any) -> Any:
 
 def file_of(text: str) -> Path:
     """A file that can be written, seen before any long work."""
-    return check_file(_named(text))
+    return _asked(check_file, text)
 
 
 def folder_of(text: str) -> Path:
     """A folder that can be made or written to, seen before any long work."""
-    return check_folder(_named(text))
+    return _asked(check_folder, text)
 
 
-def _named(text: str) -> Path:
+def _asked(check: Callable[[str], Path], text: str) -> Path:
     if not text.strip():
         raise kkt.PivotreeError("option -o: is empty; give a name")
-    return Path(text)
+    try:
+        return check(text)
+    except kkt.FormatError as error:
+        raise kkt.FormatError(f"option -o: {error}") from None
 
 
 @contextmanager

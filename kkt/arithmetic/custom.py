@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FormatError
+from ..foreign import foreign
 from .binary import NOTHING
 from .chunk import Chunk
 from .formats import Format
@@ -57,23 +58,24 @@ class Custom(Format):
     def cast(self, x: NDArray) -> NDArray:
         values = np.asarray(x, dtype=float)
         one = self.datum or (self.operate if self.kind == "object" else self._rounded)
-        flat = [one(value) for value in values.ravel().tolist()]
-        if self.kind == "float":
-            return np.array(flat, dtype=float).reshape(values.shape)
+        with foreign(f"format {self.name!r}", FormatError):
+            flat = [one(value) for value in values.ravel().tolist()]
+            if self.kind == "float":
+                return np.array(flat, dtype=float).reshape(values.shape)
         return np.array([*flat, None], dtype=object)[:-1].reshape(values.shape)
 
     def _rounded(self, x: float) -> float:
         return self.operate(1, x, 0.0)
 
     def runner(self, tape: Any) -> Called:
-        return Called(self.operate)
+        return Called(self.operate, self.name)
 
 
 class Called:
     """Calls a user's function for every operation."""
 
-    def __init__(self, operate: Callable[..., Any]) -> None:
-        self.operate = operate
+    def __init__(self, operate: Callable[..., Any], name: str) -> None:
+        self.operate, self.name = operate, name
 
     def run(self, chunk: Chunk, v: NDArray) -> None:
         self.record(chunk, v, NOTHING, NOTHING, NOTHING)
@@ -81,7 +83,8 @@ class Called:
     def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
         compiled = hasattr(self.operate, "py_func")  # by numba
         loop = _compiled_loop() if compiled else _loop
-        loop(self.operate, chunk.op, chunk.dst, chunk.a, chunk.b, v, x, y, r)
+        with foreign(f"format {self.name!r}", FormatError):
+            loop(self.operate, chunk.op, chunk.dst, chunk.a, chunk.b, v, x, y, r)
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import FormatError
+from ..foreign import foreign
 from .chunk import Chunk
 
 
@@ -35,17 +36,18 @@ def run(chunk: Chunk, v: list[Any]) -> None:
     columns = (chunk.op, chunk.dst, chunk.a, chunk.b)
     done = 0
     try:
-        for op, d, a, b in zip(*(column.tolist() for column in columns), strict=True):
-            if op == 2:
-                v[d] = v[a] * v[b]
-            elif op == 1:
-                v[d] = v[a] - v[b]
-            elif op == 0:
-                v[d] = v[a] + v[b]
-            elif op == 3:
-                v[d] = v[a] / v[b]
-            else:
-                v[d] = square_root(v[a])
-            done += 1
+        with foreign(f"numbers of class {type(v[0]).__name__!r}", FormatError, (ZeroDivisionError,)):
+            for op, d, a, b in zip(*(column.tolist() for column in columns), strict=True):
+                if op == 2:
+                    v[d] = v[a] * v[b]
+                elif op == 1:
+                    v[d] = v[a] - v[b]
+                elif op == 0:
+                    v[d] = v[a] + v[b]
+                elif op == 3:
+                    v[d] = v[a] / v[b]
+                else:
+                    v[d] = square_root(v[a])
+                done += 1
     except ZeroDivisionError:
         raise ZeroDivisor(int(chunk.step[done])) from None
