@@ -19,6 +19,7 @@ from .cheapest.search import SearchResult, search
 from .constraint_force import constraint_force
 from .crbm import crbm
 from .crbm_block_row import crbm_block_row
+from .crbm_com import crbm_com
 from .divide_and_conquer import divide_and_conquer
 from .gain_abm import gain_abm
 from .inverse_dynamics import inverse_dynamics
@@ -39,6 +40,7 @@ ORDERS: dict[str, Callable[..., Any]] = {
     for function in (
         crbm,
         crbm_block_row,
+        crbm_com,
         abm,
         modified_abm,
         modified_abm_stretched,
@@ -70,9 +72,16 @@ def get(name: str) -> Callable[..., Any]:
 
 
 def names(problem: str = "qdd") -> list[str]:
-    """Registered orders that solve for qdd (or, with "tau", for tau)."""
+    """Registered orders that solve for qdd (or, with "tau", for tau), in any number type.
+
+    Those with composites of ten numbers take R R^T = 1, which rounded entries do not have, so that
+    nothing can be certified with them; they are compared where they are named.
+    """
     return [
-        name for name, function in ORDERS.items() if getattr(function, "problem", "qdd") == problem
+        name
+        for name, function in ORDERS.items()
+        if getattr(function, "problem", "qdd") == problem
+        and getattr(function, "composites", "general") == "general"
     ]
 
 

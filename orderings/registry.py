@@ -20,8 +20,9 @@ def order(
     """Mark a function from the structure to a list of groups of blocks as an order.
 
     ``rules`` are the switches of :class:`kkt.Rules`; ``links`` says that the blocks are those of
-    ``structure.with_links(links)``; ``composites`` "rigid" that rigid inertias are ten numbers;
-    ``problem`` is "tau" for inverse dynamics.
+    ``structure.with_links(links)``; ``composites`` "rigid" or "centre" that rigid inertias
+    are ten numbers, about the joint or the centre of mass; ``problem`` is "tau" for inverse
+    dynamics.
     """
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -70,15 +70,15 @@ _CHOICES = {  # the default first
 }
 
 
-COMPOSITES = ("general", "rigid")
+COMPOSITES = ("general", "rigid", "centre")
 
 
 @dataclass(frozen=True)
 class PivotSequence:
     """Groups of blocks in elimination order, with the switches that decide rounding.
 
-    With ``composites`` "rigid", inertias behind which no joint has been eliminated are ten numbers
-    (:mod:`kkt.elimination.composites`).
+    With ``composites`` "rigid" or "centre", inertias behind which no joint has been eliminated are
+    ten numbers (:mod:`kkt.elimination.composites`).
     """
 
     groups: Sequence[Sequence[Block | tuple[str, Hashable]]]

@@ -56,6 +56,10 @@ class Instruction(NamedTuple):
     divide      A / info, info a whole number
     shift       Phi M Phi^T of a rigid inertia, by ten numbers
     join        the sum of two rigid inertias, by ten numbers
+    centred     M -> a rigid inertia as [[E, c~], [-c~, m 1]], about its centre of mass
+    carried     the same in the parent's frame, of Phi and such a block
+    met         two such blocks as one body
+    about_joint such a block -> M
     basis       S -> [S E], E the identity beside the rows that ``along`` uses
     weigh       K, u -> rows [D R, R^-T u, D] of K = R^T D R; info = (N, body)
     unweighed   what is left of u in rows without weight
@@ -109,7 +113,7 @@ class Program:
     inertia: Ref | None  # joint-space inertia, where the last pivots are all the qdd, then lam
     inertia_bodies: tuple[Hashable, ...]  # bodies of its rows
     places: tuple[Place, ...] = ()  # of each instruction, for who reads the program as formulas
-    composites: str = "general"  # or "rigid": ten numbers, see :mod:`.composites`
+    composites: str = "general"  # or ten numbers, see :mod:`.composites`
 
     def live(self, kinds: tuple[str, ...]) -> NDArray[np.bool_]:
         """(instructions,) those that the solution's blocks of these kinds need."""

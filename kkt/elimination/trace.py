@@ -21,9 +21,9 @@ def trace(
 ) -> Tape:
     """Eliminate once on structure and write the tape that every number format reads.
 
-    With ``composites`` "rigid", inertias behind which no joint has been eliminated are ten numbers
-    (:mod:`kkt.elimination.composites`): fewer operations, for floating point alone.  Where it is
-    None the order says it, by itself or in its file.
+    With ``composites`` "rigid" or "centre", inertias behind which no joint has been eliminated are
+    ten numbers (:mod:`kkt.elimination.composites`): fewer operations, for floating point alone.
+    Where it is None the order says it, by itself or in its file.
 
     Raises OrderError for a sequence that is incomplete, structurally zero or structurally
     singular at a pivot, and SingularError where a pivot needs an inertia that the model lacks.

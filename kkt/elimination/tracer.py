@@ -12,7 +12,7 @@ from functools import partial
 
 from ..blocks import FC, FJ, LAM, PDD, QDD, Block, F
 from .bracket import Bracket
-from .composites import with_rigid_composites
+from .composites import with_composites
 from .fronts import RHS, Fronts
 from .orthogonal import orthogonal_program
 from .pivot import BasePivot, DensePivot, PairPivot, Rows, present
@@ -33,8 +33,7 @@ def program_of(symbolic: SymbolicFactor, apart: bool = False) -> Program:
         program = orthogonal_program(symbolic, apart)
     else:
         program = Tracer(symbolic, apart).program()
-    rigid = sequence.composites == "rigid" and not apart
-    return with_rigid_composites(program) if rigid else program
+    return program if apart else with_composites(program, sequence.composites)
 
 
 class Tracer:

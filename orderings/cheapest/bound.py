@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kkt import Structure
-from kkt.elimination import composites as rigid
-from kkt.elimination import emit
+from kkt.elimination import emit, rigid
 from kkt.elimination.inputs import InputSlots
 
 Slots = NDArray[np.int64]

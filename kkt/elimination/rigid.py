@@ -1,0 +1,82 @@
+"""Rigid inertias about the joint as ten numbers: mass m, first moment h = m d, moments J.
+
+Carried to the parent's frame they are (Featherstone 2008, section 2.13)
+
+    h' = R h + m p,    J' = R J R^T + (h'.p + p.Rh) 1 - (h' p^T + p (Rh)^T),    m' = m.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .emit import Emitter, Scalars, mirrored, mul, mul_symmetric
+
+# Places of h in the upper right block, which is its cross-product matrix: (row, column), h_x first.
+_CROSS = ((2, 1), (0, 2), (1, 0))
+
+
+def shift(e: Emitter, Phi: Scalars, M: Scalars) -> Scalars:
+    """Phi M Phi^T of a rigid M; by the plain product where zeros make that cheaper."""
+    trial, plain = Emitter(0), Emitter(0)
+    shifted(trial, Phi, M)
+    mul_symmetric(plain, Phi, mul(plain, M, Phi.T))
+    if plain.count < trial.count:
+        return mul_symmetric(e, Phi, mul(e, M, Phi.T))
+    return shifted(e, Phi, M)
+
+
+def shifted(e: Emitter, Phi: Scalars, M: Scalars) -> Scalars:
+    R, B = Phi[:3, :3], Phi[:3, 3:]
+    h, m = first_moment(M), M[3:4, 3]
+    p = arm(e, R, B)
+    g = mul(e, R, h[:, None])[:, 0]
+    moved = e.add(g, e.mul(m, p))
+    J = mul_symmetric(e, R, mul(e, M[:3, :3], R.T))
+    own = e.mul(p, e.add(moved, g))  # diagonal of h' p^T + p g^T, whose sum is h'.p + p.g
+    i, j = np.triu_indices(3, 1)
+    diagonal = e.add(J.diagonal(), e.add(own[[1, 0, 0]], own[[2, 2, 1]]))
+    across = e.sub(J[i, j], e.add(e.mul(moved[i], p[j]), e.mul(p[i], g[j])))
+    upper = np.diag(diagonal)
+    upper[i, j] = across
+    return assembled(mirrored(upper), moved, m[0])
+
+
+def arm(e: Emitter, R: Scalars, B: Scalars) -> Scalars:
+    """p (3,) of B = p~ R: each entry from the cheaper of the two places of p~ = B R^T."""
+    out = np.zeros(3, dtype=np.int64)
+    for k, (r, c) in enumerate(_CROSS):
+        ways = [(B[r], R[c], 1), (B[c], R[r], -1)]
+        a, b, sign = min(ways, key=lambda way: _cost(way[0], way[1]))
+        out[k] = sign * mul(e, a[None], b[:, None])[0, 0]
+    return out
+
+
+def _cost(a: Scalars, b: Scalars) -> int:
+    e = Emitter(0)
+    mul(e, a[None], b[:, None])
+    return e.count
+
+
+def join(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
+    """The sum of two rigid inertias."""
+    i, j = np.triu_indices(3)
+    J = np.zeros((3, 3), dtype=np.int64)
+    J[i, j] = e.add(A[i, j], B[i, j])
+    h, m = e.add(first_moment(A), first_moment(B)), e.add(A[3:4, 3], B[3:4, 3])
+    return assembled(mirrored(J), h, m[0])
+
+
+def first_moment(M: Scalars) -> Scalars:
+    """h (3,) of a rigid inertia."""
+    return np.array([M[r, 3 + c] for r, c in _CROSS])
+
+
+def assembled(J: Scalars, h: Scalars, m: np.int64) -> Scalars:
+    """The block [[J, h~], [-h~, m 1]]."""
+    out = np.zeros((6, 6), dtype=np.int64)
+    out[:3, :3] = J
+    for x, (r, c) in zip(h, _CROSS, strict=True):
+        out[r, 3 + c] = out[3 + c, r] = x
+        out[c, 3 + r] = out[3 + r, c] = -x
+    out[[3, 4, 5], [3, 4, 5]] = m
+    return out
