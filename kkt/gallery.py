@@ -246,13 +246,18 @@ def two_link(r: float = 0.1, tilt: float = 0.0) -> nx.DiGraph:
     return _two_links(f"two_link_{r!r}", sizes, sizes, 0.1, (0.0, 0.0), tilt)
 
 
-def example1(q1: float = 0.0, tilt: float = 0.0) -> nx.DiGraph:
+def example1(
+    q1: float = 0.0, tilt: float = 0.0, m1: float = 10.0, l1: float = 2.0,
+    m2: float = 0.1, l2: float = 0.02, width: float = 0.02,
+) -> nx.DiGraph:  # fmt: skip
     """Ascher 1996, Example 1 and Fig. 1: tip 2 m, 10 kg; base 0.02 m, 0.1 kg; widths 0.02 m.
 
     ``q1`` is the angle of the tip joint, the one that Fig. 1 sweeps from 0 to 2 pi; no torque.
     """
-    lengths, masses = np.array([0.02, 2.0]), np.array([0.1, 10.0])
-    return _two_links("example1", lengths, masses, 0.02, (0.0, float(q1)), tilt)
+    for name, value in (("m1", m1), ("l1", l1), ("m2", m2), ("l2", l2), ("width", width)):
+        _need(math.isfinite(value) and value > 0, f"example1 has {name} = {value}; give above zero")
+    lengths, masses = np.array([l2, l1]), np.array([m2, m1])
+    return _two_links("example1", lengths, masses, width, (0.0, float(q1)), tilt)
 
 
 def example2(m1: float = 1e8) -> nx.DiGraph:

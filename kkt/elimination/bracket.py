@@ -36,6 +36,7 @@ class Bracket:
         self.write, self.fronts, self.rows = write, fronts, rows
         self.unassembled = rules.accumulate != "assembled"
         self.projected = rules.accumulate == "projected"
+        self.in_child = rules.accumulate in ("projected", "child_frame")
         self.joseph = rules.rank_update == "joseph"
         self.step = write.step
         self.inverse: dict[tuple[int, int], Ref] = {}
@@ -98,16 +99,19 @@ class Bracket:
         return w.mirror(A)
 
     def quadratic(self, H: Ref, term: Ref) -> Ref | None:
-        """H (term) H*, or for a child's -M~ the equal -E M~ E* of eq (10).
+        """H (term) H*, or for a child's -M~ the equal -w* Mbar w, w = Phi* H* in the child's frame.
 
-        H = E + F with F in the null space of M~ = Phi Mbar Phi*.  In the child's own frame, where
-        Mbar H_c* = 0, that is e = Phi* H* minus its orthogonal projection onto H_c*, and
-        E M~ E* = e* Mbar e exactly, for a rounded Phi too.
+        Or the equal -E M~ E* of eq (10): H = E + F with F in the null space of M~ = Phi Mbar Phi*.
+        In the child's own frame, where Mbar H_c* = 0, that is e = w minus its orthogonal
+        projection onto H_c*, and E M~ E* = e* Mbar e exactly, for a rounded Phi too.
         """
         w = self.write
-        child = self.fronts.passed.get(term.value) if self.projected else None
+        child = self.fronts.passed.get(term.value) if self.in_child else None
         if child is None:
             return w.mul(w.mul(H, term), w.t(H), symmetric=True)
+        if not self.projected:
+            seen = w.mul(child.c, w.t(H))
+            return w.mul(w.t(w.mul(child.N, seen)), seen, symmetric=True)
         joint = child.joint
         rows, columns = w.shape(joint)
         before = w.at("projected", child.force)
@@ -175,7 +179,7 @@ class Bracket:
         for (b, c), ref in pivot.inverse().items():
             self.set_inv(b, c, ref)
         if self.unassembled and isinstance(pivot, PairPivot) and not E[blocks[0]]:
-            terms = self.fronts.terms(blocks[0], apart=self.projected)
+            terms = self.fronts.terms(blocks[0], apart=self.in_child)
             self.terms[blocks[1]] = [-t for t in terms]
         self.z.update(s)
         self.seen += blocks
@@ -248,7 +252,7 @@ class Bracket:
                     total = w.add(total, product)
                 if a == b:
                     total = w.mirror(total)
-                    child = self.passed(a) if self.projected else None
+                    child = self.passed(a) if self.in_child else None
                     if total is not None and child is not None:
                         fronts.passed[total.value] = child
                 fronts.update(a, b, w.neg(total))

@@ -75,7 +75,7 @@ def _require_own_numbers(chosen: Plan) -> None:
     other = [
         f"{switch} {value!r}"
         for switch, value in vars(chosen.sequence.rules).items()
-        if value in ("unassembled", "projected", "joseph", "orthogonal")
+        if value in ("unassembled", "projected", "child_frame", "joseph", "orthogonal")
     ]
     if chosen.graph.structure.carrier is not None:
         other.append("links 'stretched'")

@@ -34,7 +34,8 @@ class Rules:
     assembly     "multifrontal": a child's update is summed apart and added to the parent last;
                  "right_looking": every pivot subtracts from what is left at once
     accumulate   "assembled", or "unassembled": D_k = H M H* + H M~ H*, eq (11) of Ascher 1996, or
-                 "projected": D_k = H M H* + sum of E M~ E* over the children, E of eq (10)
+                 "projected": D_k = H M H* + sum of E M~ E* over the children, E of eq (10);
+                 "child_frame": w* Mbar w in place of H M~ H*, w = Phi* H* in the child's frame
     rank_update  "outer": (c c*)/d; "gain": (c/d) c*; "joseph": in brackets, and as outer elsewhere,
                  Mbar = (1 - K H) M^ (1 - K H)* with K = M^ H* D^-1 (Bucy & Joseph 1968)
     elimination  "gauss", or "orthogonal": ABM's brackets by rotations of weighted rows, for which
@@ -64,7 +65,7 @@ class Rules:
 _CHOICES = {  # the default first
     "couple": ("inverse", "carried"),
     "assembly": ("multifrontal", "right_looking"),
-    "accumulate": ("assembled", "unassembled", "projected"),
+    "accumulate": ("assembled", "unassembled", "projected", "child_frame"),
     "rank_update": ("outer", "gain", "joseph"),
     "elimination": ("gauss", "orthogonal"),
 }

@@ -1,3 +1,6 @@
 """Ascher, Pai & Cloutier 1996: forward dynamics, elimination methods, formulation stiffness."""
 
-ITEMS = ("equations", "structure", "trees", "loops", "figure1", "table1", "tilted", "table2")
+ITEMS = (
+    "equations", "structure", "trees", "loops", "stanford", "figure1", "table1", "tilted", "links",
+    "shoulder", "table2",
+)  # fmt: skip

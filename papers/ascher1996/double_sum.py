@@ -25,7 +25,7 @@ def read(program: Program, system: kkt.System) -> tuple[dict[Any, np.float32], l
             reader.values[instruction.out] = reader.result(instruction)
     qdd = {block.body: reader[ref][0, 0] for block, ref in program.solution.items()
            if block.kind == "qdd"}  # fmt: skip
-    return qdd, [abs(reader.values[p.factor][0, 0]) for p in program.pivots if not p.pair]
+    return qdd, [reader.values[p.factor][0, 0] for p in program.pivots if not p.pair]
 
 
 class _Reader:

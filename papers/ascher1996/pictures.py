@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,104 @@ def curves(found: Sweep, names: Mapping[str, str], style: str) -> Figure:
             bottom.set_xlabel(r"angle of the tip joint $q_1$ / $\pi$", color=look.ink)
         panels[0, 0].set_ylabel("base joint [rad/s²]", color=look.ink)
         panels[1, 0].set_ylabel("relative error", color=look.ink)
+    return figure
+
+
+def turns(found: Mapping[float, Sweep], names: Mapping[str, str], style: str) -> Figure:
+    """Rms error of the base acceleration against the angle by which all frames are turned."""
+    look = theme(style=style)
+    lines = ["-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2))]
+    with settings():
+        figure = new_figure("single", 2.7, look)
+        figure.set_layout_engine("constrained")
+        ax: Any = figure.add_subplot()
+        style_axes(ax, look, grid="both")
+        for i, (order, name) in enumerate(names.items()):
+            ax.plot(list(found), [turn.rms(order) for turn in found.values()], marker="o",
+                    markersize=2.5, color=look.series[i], linestyle=lines[i], linewidth=1.3,
+                    label=name)  # fmt: skip
+        ax.set_yscale("log")
+        ax.set_xlabel("frames turned about x [degrees]", color=look.ink)
+        ax.set_ylabel("rms error, single precision", color=look.ink)
+        figure.legend(loc="outside upper center", ncols=2, frameon=False, labelcolor=look.ink,
+                      fontsize=7)  # fmt: skip
+    return figure
+
+
+def pivots(found: Mapping[str, list[tuple[float, float]]], style: str) -> Figure:
+    """D_2 of Example 3, case 2, over m_1, which is 1 in exact arithmetic; the printed masses ruled.
+
+    Symmetric logarithm: a pivot may be negative.
+    """
+    look = theme(style=style)
+    with settings():
+        figure = new_figure("double", 2.3, look)
+        figure.set_layout_engine("constrained")
+        panels = figure.subplots(1, len(found), sharey=True)
+        for ax, (i, (name, values)) in zip(panels, enumerate(found.items()), strict=True):
+            style_axes(ax, look, grid="y")
+            masses, pivot = np.array(values).T
+            for power in (1e6, 1e7, 1e8, 1e9):
+                ax.axvline(power, color=look.faint, linewidth=0.6)
+            ax.axhline(1.0, color=look.ink, linewidth=0.6, linestyle=(0, (1, 3)))
+            ax.plot(masses, pivot, ".", color=look.series[i], markersize=3.5)
+            ax.set_xscale("log")
+            ax.set_yscale("symlog", linthresh=1.0)
+            ax.set_title(name, color=look.ink)
+            ax.set_xlabel(r"$m_1$, printed at the rules", color=look.ink)
+        panels[0].set_ylabel(r"$D_2$, exactly 1", color=look.ink)
+    return figure
+
+
+def approach(
+    angles: Sequence[float], kappa: Sequence[float], errors: Mapping[str, Sequence[float]],
+    style: str,
+) -> Figure:  # fmt: skip
+    """Errors of orders, and the condition number, as two axes of a shoulder come together."""
+    look = theme(style=style)
+    lines = ["-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2))]
+    with settings():
+        figure = new_figure("single", 2.9, look)
+        figure.set_layout_engine("constrained")
+        ax: Any = figure.add_subplot()
+        style_axes(ax, look, grid="both")
+        for i, (name, values) in enumerate(errors.items()):
+            ax.plot(angles, values, marker="o", markersize=3, color=look.series[i], label=name,
+                    linestyle=lines[i], linewidth=1.3)  # fmt: skip
+        ax.plot(angles, 2.0**-24 * np.array(kappa), color=look.ink, linewidth=0.8,
+                linestyle=(0, (1, 3)), label=r"$\kappa u$")  # fmt: skip
+        ax.set(xscale="log", yscale="log")
+        ax.invert_xaxis()
+        ax.set_xlabel("angle between the first and the third axis [rad]", color=look.ink)
+        ax.set_ylabel(r"error of $\ddot q$, single precision", color=look.ink)
+        figure.legend(loc="outside upper center", ncols=3, frameon=False, labelcolor=look.ink,
+                      fontsize=7)  # fmt: skip
+    return figure
+
+
+def lengthened(
+    kappa: Mapping[float, Sequence[float]], errors: Mapping[str, Sequence[float]], style: str
+) -> Figure:
+    """Condition number and errors over the number of links added at the tip."""
+    look = theme(style=style)
+    lines = ["-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2))]
+    with settings():
+        figure = new_figure("double", 2.5, look)
+        figure.set_layout_engine("constrained")
+        left, right = figure.subplots(1, 2)
+        for ax, curves, title in (
+            (left, {f"r = {r:g}": values for r, values in kappa.items()}, r"median $\kappa$"),
+            (right, {order.upper(): values for order, values in errors.items()},
+             rf"median error of $\ddot q$, r = {min(kappa):g}"),
+        ):  # fmt: skip
+            style_axes(ax, look, grid="both")
+            for i, (name, values) in enumerate(curves.items()):
+                ax.plot(range(len(values)), values, marker="o", markersize=3, linewidth=1.3,
+                        color=look.series[i], linestyle=lines[i], label=name)  # fmt: skip
+            ax.set_yscale("log")
+            ax.set_title(title, color=look.ink)
+            ax.set_xlabel("links added at the tip", color=look.ink)
+            ax.legend(frameon=False, labelcolor=look.ink, fontsize=7)
     return figure
 
 

@@ -26,7 +26,7 @@ KINDS = ("pdd", "qdd", "f")
 class Found:
     links: int
     rows: list[str]  # "x" where a block may be nonzero, "." where it is zero
-    circled: list[tuple[int, int]]  # 1-based block rows and columns of the pivots, k = n ... 1
+    circled: list[tuple[int, int]]  # 1-based block rows and columns of the pivots, as they come
     nonzero: list[str]  # rows of (6) before the elimination
     error: float  # of qdd when (6) is eliminated by these pivots, against the certified answer
 
@@ -44,14 +44,12 @@ def measure(progress: Progress, *, links: int = 3) -> Found:
         progress(f"body {i + 1} of {links}")
         for kind, steps in (("pdd", 2 * i), ("qdd", 2 * i + 1), ("f", 2 * i)):
             structure[kind, k] = _row(remaining(factor, steps), (kind, k), columns)
-    circled = [pivot for k in range(links, 0, -1)
-               for pivot in ((3 * k - 1, 3 * k - 1), (3 * k, 3 * k - 2))]  # fmt: skip
-    pivots = [
-        [list(p)] for k in range(1, links + 1) for p in ((3 * k, 3 * k - 2), (3 * k - 1,) * 2)
-    ]
-    result = kkt.eliminate(system, lambda structure: [p for [p] in pivots], "float64")
+    left = [structure[c] for c in columns]
+    circled = backward(left)
+    pivots = [list(pivot) for pivot in reversed(circled)]  # as the elimination meets them
+    result = kkt.eliminate(system, lambda structure: pivots, "float64")
     error = kkt.certify(system, 30).error(result.qdd) or 0.0
-    return Found(links, [structure[c] for c in columns], circled,
+    return Found(links, left, circled,
                  [_row(before, c, columns) for c in columns], error)  # fmt: skip
 
 
@@ -79,25 +77,39 @@ def rows(found: Found) -> list[Row]:
     return [
         *(Row(f"row {i + 1}", said, ours, "the same blocks", said == ours)
           for i, (said, ours) in enumerate(zip(want, found.rows, strict=True))),
-        Row("circled blocks are there", _text(found.circled), _text(found.circled),
-            "each is an x, (3k, 3k-2) and (3k-1, 3k-1)",
-            all(found.rows[i - 1][j - 1] == "x" for i, j in found.circled)),
-        Row("block triangular in the circled order", "yes", triangular(found), "yes",
-            triangular(found)),
+        Row("pivots of the backward elimination, as they come", _text(circled(found.links)),
+            _text(found.circled), "the same blocks in the same order",
+            found.circled == circled(found.links)),
         Row("(6) by the circled pivots: error of qdd, float64", None, found.error,
             "at most 1e-14", bool(found.error <= 1e-14)),
     ]  # fmt: skip
 
 
-def triangular(found: Found) -> bool:
-    """Backward from k = n, every circled row meets only columns that are known by then."""
+def backward(left: list[str]) -> list[tuple[int, int]]:
+    """Pivots in the order in which rows of what is left give one new pdd or qdd each.
+
+    The forces are left out, as the paper says: row and column of the joint acceleration of the
+    base come first, since its row meets nothing else.  Rows that give nothing new are not taken.
+    """
+    forces = set(range(3, len(left) + 1, 3))
     known: set[int] = set()
-    for row, column in found.circled:
-        here = {j + 1 for j, mark in enumerate(found.rows[row - 1]) if mark == "x"}
-        if not here <= known | {column}:
-            return False
-        known.add(column)
-    return True
+    found: list[tuple[int, int]] = []
+    while True:
+        for i, row in enumerate(left, start=1):
+            new = {j for j, mark in enumerate(row, start=1) if mark == "x"} - known
+            if len(new) == 1 and not new & forces:
+                (column,) = new
+                known.add(column)
+                found.append((i, column))
+                break
+        else:
+            return found
+
+
+def circled(links: int) -> list[tuple[int, int]]:
+    """The pivots that the paper circles, (3k-1, 3k-1) and (3k, 3k-2) for k = n ... 1."""
+    said = printed("ascher1996")["structure"]["circled"]  # offsets from 3k
+    return [(3 * k + i, 3 * k + j) for k in range(links, 0, -1) for i, j in said]
 
 
 def _text(pivots: list[tuple[int, int]]) -> str:
