@@ -91,7 +91,7 @@ def _furthest(
 
 
 def _lost(off: float, size: float, bits: float) -> float:
-    """Digits between u = 2^-bits and an error; no more than there are, infinite for what is none."""
+    """Digits between u = 2^-bits and an error, at most all; infinite for what is no number."""
     if not math.isfinite(off):
         return math.inf
     if off == 0.0:
