@@ -110,6 +110,7 @@ def beside(book, record):
     assert record.step_t.tolist() == [t for t, _, _ in book.steps]
     assert record.step.tolist() == [h for _, h, _ in book.steps]
     assert record.y[1:].tolist() == book.states
+    assert record.tries.tolist() == [tries for *_, tries in book.steps]
     assert record.rejected == sum(tries - 1 for *_, tries in book.steps)
     assert record.evaluations == book.calls
 

@@ -1,5 +1,8 @@
 """Ascher, Pai & Cloutier 1996: criteria at reduced size, and cases that it does not print."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -15,6 +18,7 @@ from papers.ascher1996 import (
     table1,
     table2,
     tilted,
+    tilted_motion,
     trees,
 )
 from papers.ascher1996.sweep import child_frame, turned
@@ -181,10 +185,80 @@ def test_trees_and_loops():
 
 def test_table_1_where_crbm_fails_and_where_it_does_not():
     (stiff,) = table1.measure(silent, ratios=(0.002,), runs=8, seed=5, seconds=3.0)
-    assert stiff.single["crbm"].mean > 1.7 * stiff.single["abm"].mean
+    abm, crbm, com = (stiff.single[order].mean for order in ("abm", "crbm", "crbm_com"))
+    assert crbm > 1.7 * abm and com > 1.05 * crbm
     assert 0.9 < stiff.double["crbm"].mean / stiff.double["abm"].mean < 1.1
     assert 1e5 < stiff.kappa < 1e6
-    (mild,) = table1.measure(silent, ratios=(0.07,), runs=8, seconds=3.0)
+    (mild,) = table1.measure(silent, ratios=(0.07,), runs=8, seconds=3.0, orders=("abm", "crbm"))
     assert 0.85 < mild.single["crbm"].mean / mild.single["abm"].mean < 1.15
-    assert table1.rows([mild])[0].met is None  # 0.07 is not in the table
-    assert {row.met for row in table1.rows([stiff])} != {True}  # three seconds are not ten
+    assert {row.printed for row in table1.rows([mild])} == {None}  # 0.07 is not in the table
+    rows = by_item(table1.rows([stiff]))  # three seconds are not ten
+    assert rows["r = 0.002, ABM"].met is None and rows["r = 0.002, ABM"].printed == 12779
+    asked = by_item(table1.rows([replace(stiff, as_printed=True)]))  # were they called so
+    assert asked["r = 0.002, ABM"].met is False
+
+
+def count(mean, failed=0, runs=4):
+    """What a row needs of an ensemble."""
+    records = [None] * runs
+    return SimpleNamespace(mean=mean, failed=failed, records=records, why="steps",
+                           evaluations=np.full(runs, float(mean)))  # fmt: skip
+
+
+@pytest.mark.parametrize("solver", ["cholesky", "lu"])
+def test_table_1_of_an_order_solver_and_accuracy_of_ones_own(solver):
+    (line,) = table1.measure(silent, ratios=(0.02,), runs=2, seconds=0.2, eps=1e-3, solver=solver,
+                             orders=("virtual_work", "crbm_com"), clock="float64")  # fmt: skip
+    assert line.single["crbm_com"].order == f"crbm_com + {solver}"
+    assert {row.state for row in table1.rows([line])} == {"open"}
+
+
+def test_table_1_criteria_are_two_sided():
+    def states(abm, crbm, failed=0):
+        run = {"abm": count(abm), "crbm": count(crbm, failed)}
+        line = table1.Ratio(0.0018, run, {}, 5e5, True)
+        return [row.state for row in table1.rows([line])[:2]]
+
+    assert states(12400, 80000) == ["met", "met"]
+    assert states(11000, 50000) == ["missed", "open"] and states(14000, 150000) == [
+        "missed",
+        "open",
+    ]
+    assert states(12400, 80000, failed=3) == ["met", "open"]  # the paper prints a number
+    last = table1.Ratio(0.0015, {"abm": count(12860), "crbm": count(1e5, 3)}, {}, 7e5, True)
+    assert table1.rows([last])[1].state == "met"  # it prints that it fails
+
+
+def lines(abm, crbm, mended):
+    """Ratios with kappa 1e5, 2e5 and so on, by times ABM's evaluations in turned frames."""
+    found = []
+    for i, times in enumerate(zip(abm, crbm, mended, strict=True)):
+        runs = dict(zip(("abm", "crbm", "modified_abm"), map(count, times), strict=True))
+        level = {order: count(1.0) for order in runs} | {"crbm": runs["crbm"]}
+        found.append(tilted_motion.Line(0.01 / (i + 1), level, runs, 1e5 * 2.0**i))
+    return tilted_motion.Found(45.0, found)
+
+
+def test_where_abm_breaks_down_in_turned_frames():
+    verdict = lambda found: [row.state for row in tilted_motion.rows(found)[-3:]]  # noqa: E731
+    late = lines([1, 1, 1, 1, 4], [1, 4, 8, 8, 8], [1, 1, 1, 1, 4])
+    assert late.breakdown("crbm") == pytest.approx((2**0.5 * 1e5,) * 2)
+    assert late.breakdown("abm") == pytest.approx((2**3.5 * 1e5,) * 2)
+    assert verdict(late) == ["refuted", "refuted", "refuted"]
+    same = lines([1, 1, 4], [1, 1, 5], [1, 1, 1.05])
+    assert verdict(same) == ["met", "met", "met"]
+    never = lines([1, 1, 1, 1, 1], [1, 4, 8, 8, 8], [1] * 5)
+    assert verdict(never) == ["refuted", "refuted", "open"]
+    coarse = lines([1, 4], [3, 4], [1, 4])  # CRBM is beyond at the first ratio already
+    assert verdict(coarse)[:2] == ["open", "open"]
+
+
+def test_turned_frames_are_integrated():
+    found = tilted_motion.measure(silent, ratios=(0.001, 0.002), runs=2, seconds=0.5,
+                                  orders=("projected_abm",))  # fmt: skip
+    assert [line.r for line in found.lines] == [0.002, 0.001]
+    assert list(found.lines[0].tilted) == ["abm", "projected_abm"]
+    near, far = (line.times("abm") for line in found.lines)
+    assert 0.8 < near < far and far > 1.3 > found.lines[1].times("projected_abm")
+    assert {row.state for row in tilted_motion.rows(found)} == {"open"}
+    assert set(tilted_motion.figures(found, "light")) == {"tilted_motion"}

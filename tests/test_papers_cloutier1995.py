@@ -1,6 +1,7 @@
 """Cloutier 1995, chapters 2 to 5: robots, the test program, the simulator, at reduced size."""
 
 import json
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -122,7 +123,8 @@ def test_figure_5_4_slopes_and_the_lengths_that_abm_loses():
 
 def test_figure_5_6_holds_where_both_methods_are_smooth():
     rows = figure56.rows(figure56.measure(quiet, ratios=(0.1,), runs=2))
-    assert [row.met for row in rows] == [True] * 4
+    assert [row.met for row in rows] == [True] * 5
+    assert all(abs(row.distance) < 0.02 for row in rows[:3])
 
 
 def test_figure_5_6_cholesky_is_stiff_before_lu_and_both_before_abm():
@@ -130,16 +132,28 @@ def test_figure_5_6_cholesky_is_stiff_before_lu_and_both_before_abm():
     assert 1.5 < near.over_abm() < 3.5 and far.failed() and not near.failed()
     assert near.over_abm("CRBM, LU") < 1.2 < near.over_abm()
     assert far.runs["ABM"].simulation.failed == 0
+    assert near.over_abm("CRBM, centres") > near.over_abm() and far.failed("CRBM, centres")
+    assert all(row.met is None for row in figure56.rows([near, far]))  # a second is not ten
+
+
+def test_figure_5_6_by_other_methods(capsys):
+    (line,) = figure56.measure(quiet, ratios=(0.1,), runs=1, seconds=0.5,
+                               methods=("CRBM, centres",))  # fmt: skip
+    assert list(line.runs) == ["ABM", "CRBM, centres"] and len(figure56.rows([line])) == 2
+    setting = "methods=CRBM;crbm_com"
+    assert main(["reproduce", "cloutier1995", "--item", "figure56", "--set", setting]) == 2
+    assert "setting methods: 'crbm_com' is unknown; use ABM; CRBM" in capsys.readouterr().err
 
 
 def test_figure_5_6_of_another_ratio_has_no_criterion():
     rows = figure56.rows(figure56.measure(quiet, ratios=(0.3,), runs=1, seconds=1.0))
-    assert [row.met for row in rows] == [None]
+    assert [row.met for row in rows] == [None] * 3 and {row.printed for row in rows} == {None}
 
 
 def test_a_row_that_misses_says_so():
-    found = figure56.measure(quiet, ratios=(0.1,), runs=1, seconds=2.0)
-    assert not_met(figure56.rows(found))
+    (line,) = figure56.measure(quiet, ratios=(0.1,), runs=1, seconds=2.0)
+    assert {row.met for row in figure56.rows([line])} == {None}  # two seconds are not ten
+    assert not_met(figure56.rows([replace(line, as_printed=True)]))  # were they called so
 
 
 def test_figure_5_8_conserves_energy_on_the_printed_axis():
@@ -177,8 +191,12 @@ def test_figure_5_2_fits_and_is_not_called_reproduced():
     assert not not_met(rows.values())
     average = rows["average energy [J]"]
     assert average.met is None and average.ours == pytest.approx(average.printed, rel=5e-4)
-    low, high = found.counts()["saved"]
-    assert low <= SAID["figure52"]["saved"] <= high + 1
+    for name, each in found.counts().items():
+        low, high = each.min(), each.max()
+        assert low - 1 <= SAID["figure52"][name.replace(" ", "_")] <= 1.02 * high + 1
+    record = found.ensemble.first  # odeint's nok and nbad are all of its steps
+    assert (record.tries > 1).sum() + (record.tries == 1).sum() == record.accepted
+    assert record.evaluations == record.accepted + 5 * record.tries.sum()
 
 
 def test_statistics_of_a_run():

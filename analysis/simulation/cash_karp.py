@@ -92,10 +92,11 @@ class _Run:
         self.evaluations = np.zeros(m, dtype=np.int64)
         self.accepted = np.zeros(m, dtype=np.int64)
         self.rejected = np.zeros(m, dtype=np.int64)
+        self.refused = np.zeros(m, dtype=np.int64)  # tries of the step under way
         self.alive = np.arange(m)
         self.failed: list[str | None] = [None] * m
         self.kept: list[list[tuple[float, NDArray]]] = [[(0.0, row.copy())] for row in self.y]
-        self.steps: list[list[tuple[float, float]]] = [[] for _ in range(m)]
+        self.steps: list[list[tuple[float, float, int]]] = [[] for _ in range(m)]
 
     def begin(self, who: NDArray[np.int64], rates: Rates) -> None:
         """Slopes and error scales of new steps, which no retry renews; the last step ends in time.
@@ -125,6 +126,7 @@ class _Run:
         self.fresh[who] = good
         self.accepted[who] += good
         self.rejected[who] += ~good
+        self.refused[who] = np.where(fresh, 0, self.refused[who]) + ~good
         if good.any():
             self.y[who[good]] = settle(after[good])
         for i in np.flatnonzero(good):
@@ -143,7 +145,7 @@ class _Run:
         return np.where(good, grown, np.fmax(scaled, (0.1 * h).astype(self.clock)))
 
     def keep(self, lane: int, start: float, h: float) -> None:
-        self.steps[lane].append((start, h))
+        self.steps[lane].append((start, h, 1 + int(self.refused[lane])))
         self.kept[lane].append((float(self.t[lane]), self.y[lane].copy()))
 
     def end(self, who: NDArray[np.int64], worst: NDArray, good: NDArray[np.bool_]) -> None:
@@ -166,9 +168,10 @@ class _Run:
                 int(self.evaluations[i]), int(self.accepted[i]), int(self.rejected[i]),
                 np.array([t for t, _ in self.kept[i]]),
                 np.array([y for _, y in self.kept[i]], dtype=np.float64),
-                np.array([t for t, _ in self.steps[i]]),
-                np.array([h for _, h in self.steps[i]]),
+                np.array([t for t, *_ in self.steps[i]]),
+                np.array([h for _, h, _ in self.steps[i]]),
                 self.failed[i],
+                np.array([tries for *_, tries in self.steps[i]], dtype=np.int64),
             )
             for i in range(len(self.y))
         ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ class Record:
     step_t: Floats  # (s,) starts of the accepted steps, where they are kept
     step: Floats  # (s,) their lengths
     failed: str | None = None  # why it ended early
+    # (s,) of each accepted step, where the integrator tells them
+    tries: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
     def reached(self) -> float:

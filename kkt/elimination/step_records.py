@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.formats import Format
 from ..blocks import Block
 from .observe import Observation
-from .record import Against, StepRecord
+from .record import StepRecord
 from .tape import Tape
 
 
@@ -21,8 +23,9 @@ def step_records(
     solution: dict[Block, Any],
     reference: Any = None,
     seen: Observation | None = None,
+    format: Format | None = None,
 ) -> tuple[StepRecord, ...]:
-    """One record for each group; ``operations`` (groups,); ``seen`` where rounding was."""
+    """One record for each group; ``operations`` (groups,); ``seen`` and its format for floats."""
     factor = tape.program.symbolic
     assert factor is not None
     count = factor.plan.groups
@@ -44,21 +47,21 @@ def step_records(
             flops=int(operations[g]),
             error=None if reference is None else reference.block_error(blocks[g], solution),
             pivots=tuple(values[g]),
-            **({} if seen is None else _rounding(seen, g)),
+            **({} if seen is None or format is None else _rounding(seen, g, format)),
         )
         for g in range(count)
     )
 
 
-def _rounding(seen: Observation, g: int) -> dict[str, Any]:
-    steps, largest, exact = seen.steps, seen.largest, seen.steps.exact
+def _rounding(seen: Observation, g: int, format: Format) -> dict[str, Any]:
+    steps, largest = seen.steps, seen.largest
+    fraction = float(steps.absorbed[g])
+    bits = math.log2(fraction / format.unit) if fraction > 0.0 else 0.0
     return {
         "growth": float(steps.size[g] / largest),
         "cancelled_bits": int(steps.cancelled[g]),
-        "absorbed_bits": float(steps.absorbed_bits[g]),
+        "absorbed_bits": max(0.0, bits),
         "pivot_error": float(seen.pivot_errors[g]),
-        "absorbed": float(steps.absorbed[g]),
+        "absorbed": fraction,
         "exact_zeros": int(steps.zeros[g]),
-        "radius_bits": None if seen.radius_bits is None else float(seen.radius_bits[g]),
-        "against": None if exact is None else Against(*(int(column[g]) for column in exact)),
     }

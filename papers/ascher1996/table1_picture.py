@@ -11,35 +11,68 @@ from matplotlib.figure import Figure
 from analysis.figures.style import new_figure, settings, style_axes, theme
 
 from ..paper import printed
+from .table1 import NAMES
+
+MARKERS = "os^D"
 
 
 def growth(found: Sequence[Any], style: str) -> Figure:
     """Means and ranges of the ensembles; hollow marks are the paper's single runs."""
     look = theme(style=style)
-    said = printed("ascher1996")["table1"]
+    said, drawn = printed("ascher1996")["table1"], set[str]()
     with settings():
-        figure = new_figure("single", 3.0, look)
+        figure = new_figure("single", 3.4, look)
         figure.set_layout_engine("constrained")
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
-        for i, (order, name, marker) in enumerate((("abm", "ABM", "o"), ("crbm", "CRBM", "s"))):
-            colour = look.series[i]
+        for i, order in enumerate(found[0].single):
+            name, key, _ = NAMES.get(order, (order, "", 0.0))
+            name, marker, colour = name.replace("composites ", ""), MARKERS[i % 4], look.series[i]
             r = np.array([line.r for line in found])
             runs = [line.single[order] for line in found]
             mean = np.array([run.mean for run in runs])
             low = np.array([run.evaluations.min() for run in runs])
             high = np.array([run.evaluations.max() for run in runs])
             ax.errorbar(r, mean, (mean - low, high - mean), color=colour, marker=marker,
-                        markersize=4, linewidth=1, capsize=2, label=f"{name}, ours")  # fmt: skip
+                        markersize=4, linewidth=1, capsize=2, label=name)  # fmt: skip
             lost = np.array([run.failed >= len(run.records) / 2 for run in runs])
             ax.plot(r[lost], mean[lost], "x", color=colour, markersize=10, markeredgewidth=2)
-            pairs = [(x, y) for x, y in zip(said["r"], said[order], strict=True)
+            if key in drawn or not key:
+                continue
+            drawn.add(key)
+            pairs = [(x, y) for x, y in zip(said["r"], said[key], strict=True)
                      if not isinstance(y, str)]  # fmt: skip
             ax.plot(*zip(*pairs, strict=True), marker, markerfacecolor="none",
-                    markeredgecolor=colour, markersize=8, label=f"{name}, printed")  # fmt: skip
+                    markeredgecolor=look.ink, markersize=8, linestyle="none",
+                    label=f"{key.upper()}, printed")  # fmt: skip
         ax.set(xscale="log", yscale="log")
         ax.invert_xaxis()
         ax.set_xlabel("length of the base link, r", color=look.ink)
         ax.set_ylabel("evaluations for 10 s", color=look.ink)
         ax.legend(frameon=False, labelcolor=look.ink, fontsize=7)
+    return figure
+
+
+def turned(found: Any, names: dict[str, str], style: str) -> Figure:
+    """Evaluations over kappa, frames along the axes (hollow, dashed) and turned (filled)."""
+    look = theme(style=style)
+    with settings():
+        figure = new_figure("single", 3.4, look)
+        figure.set_layout_engine("constrained")
+        ax: Any = figure.add_subplot()
+        style_axes(ax, look, grid="both")
+        kappa = [line.kappa for line in found.lines]
+        for i, order in enumerate(found.lines[0].level):
+            name, colour, marker = names.get(order, order), look.series[i], MARKERS[i % 4]
+            for tilted in (False, True):
+                runs = [(line.tilted if tilted else line.level)[order] for line in found.lines]
+                ax.plot(kappa, [run.mean for run in runs], color=colour, marker=marker,
+                        markersize=4, linewidth=1, linestyle="-" if tilted else "--",
+                        markerfacecolor=colour if tilted else "none",
+                        label=f"{name}, {found.tilt:g}°" if tilted else None)  # fmt: skip
+        ax.set(xscale="log", yscale="log")
+        ax.set_xlabel("largest condition number on the way", color=look.ink)
+        ax.set_ylabel("evaluations for the motion", color=look.ink)
+        ax.legend(frameon=False, labelcolor=look.ink, fontsize=7,
+                  title="dashed: frames along the axes", title_fontsize=7)  # fmt: skip
     return figure

@@ -24,7 +24,8 @@ def stiffness(found: Sequence[Any], style: str) -> Figure:
         figure.set_layout_engine("constrained")
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
-        marks = zip(("ABM", "CRBM", "CRBM, LU"), "os^", ("-", "--", ":"), strict=True)
+        methods = ("ABM", "CRBM", "CRBM, centres", "CRBM, LU")
+        marks = zip(methods, "os^D", ("-", "--", "-.", ":"), strict=True)
         for i, (method, marker, dash) in enumerate(marks):
             lines = [line for line in found if method in line.runs]
             if not lines:

@@ -1,9 +1,10 @@
 """The thesis's off-line simulator (section 5.1.3): method, dense solver, integrator, statistics.
 
 A thin layer over :func:`analysis.simulation.simulate`.  Methods are pivot orders of equation (4);
-the bias comes from inverse dynamics in both, as in section 5.1.5.  RKA is ``cash_karp``; STIFF is
-in rosenbrock.py, beside scipy's methods for stiff equations.  Joints are free of friction, as in
-all of the thesis's runs.
+the bias comes from inverse dynamics in both, as in section 5.1.5.  CRBM carries composite inertias
+as 6 x 6 blocks, "CRBM, centres" by mass, centre of mass and inertia about it, as in section 3.1.1.
+RKA is ``cash_karp``; STIFF is in rosenbrock.py, beside scipy's methods for stiff equations.  Joints
+are free of friction, as in all of the thesis's runs.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from analysis.simulation.record import Floats, Record
 
 from .robot import height_energy
 
-METHODS = {"ABM": "abm", "CRBM": "crbm", "bad ABM": "bad_abm", "gain ABM": "gain_abm"}
+METHODS = {
+    "ABM": "abm", "CRBM": "crbm", "CRBM, centres": "crbm_com", "bad ABM": "bad_abm",
+    "gain ABM": "gain_abm",
+}  # fmt: skip
 SOLVERS = ("cholesky", "lu", "gauss_jordan")  # of CRBM's joint-space system
 BIAS = "inverse_dynamics"
 
@@ -46,7 +50,7 @@ def order_of(method: str) -> str:
 
 
 def _solver(method: str, solver: str) -> str | None:
-    return solver if method == "CRBM" else None
+    return solver if method.startswith("CRBM") else None
 
 
 def condition(tree: nx.DiGraph, q: NDArray) -> Floats:
