@@ -16,6 +16,7 @@ from analysis.proofs import statements
 from analysis.proofs.ascher1996 import Articulated
 from analysis.proofs.bench import Bench
 from analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Equal, Misprint
+from analysis.proofs.fields import LINE, SYMBOLS
 from analysis.proofs.prove import FEWEST, prove_one
 from analysis.proofs.statement import Statement
 
@@ -74,8 +75,8 @@ def test_a_misprint_that_is_none_is_not_called_one():
     meant = t.H(1)
     assert Misprint(Equal("H", t, left, t.H(1)), meant).decide().status == FAILED
     misprint = Misprint(Equal("H", t, left, 2 * t.H(1)), meant)
-    assert misprint.decide().status == PROVED and not misprint.rejects()
-    assert all(m.rejects() for m in misprint.mutants(None))
+    assert misprint.decide().status == PROVED and not any(misprint.rejected().values())
+    assert all(all(m.rejected().values()) for m in misprint.mutants(None))
 
 
 def test_a_wrong_normal_form_is_caught_by_the_numbers():
@@ -83,7 +84,8 @@ def test_a_wrong_normal_form_is_caught_by_the_numbers():
     wrong = t.polynomial(t.M(1))
     t.algebra.know(wrong, t.polynomial(t.M(2)))  # a rule that does not hold
     verdict = Equal("M_1 = M_2", t, t.M(1), t.M(2)).decide()
-    assert verdict.status == FAILED and "not by exact numbers" in verdict.why
+    assert verdict.status == FAILED and "readers disagree" in verdict.why
+    assert verdict.readers == {"rewriter": PROVED, "sympy": FAILED, "fractions": FAILED}
 
 
 # -- what cannot be told ------------------------------------------------------------------------
@@ -143,8 +145,8 @@ def test_a_surviving_mutant_exits_1(one_statement, capsys):
     t = Articulated((2, 3, 0)).t
 
     class Blind(Equal):
-        def rejects(self):
-            return False
+        def rejected(self):
+            return {"rewriter": False, "sympy": True}
 
     left = t.after("abm", 1).entry(("pdd", 2), ("pdd", 2))
     right = t.formulas["M^_2"]
@@ -239,3 +241,58 @@ def test_the_page_lists_every_statement():
     assert [row for row in rows if row not in page] == []
     table = page.partition("| statement | says | source |")[2]
     assert table.count("\n| ") == len(rows)
+
+
+# -- sympy beside the rewriter ------------------------------------------------------------------
+
+
+def test_sympy_has_a_verdict_of_its_own_that_no_rule_can_sway(monkeypatch):
+    """A rewriter that calls everything zero is contradicted, by name."""
+    monkeypatch.setattr(Algebra, "reduced", lambda self, terms: {})
+    t = Bench((2, 0))
+    left = t.after("abm", 1).entry(("pdd", 2), ("pdd", 2))
+    for right, sympy in ((t.M(2), FAILED), (left, PROVED)):
+        verdict = Equal("M^_2", t, left, right).decide()
+        assert verdict.readers["rewriter"] == PROVED and verdict.readers["sympy"] == sympy
+    assert Equal("M^_2", t, left, t.M(2)).rejected() == {"rewriter": False, "sympy": True}
+    verdict = Equal("M^_2", t, left, t.M(2)).decide()
+    assert verdict.status == FAILED and "readers disagree" in verdict.why
+
+
+def test_sympy_reads_nothing_of_the_rewriter():
+    for module in ("fields", "fractions"):
+        text = (ROOT / f"analysis/proofs/{module}.py").read_text(encoding="utf-8")
+        imports = [line for line in text.splitlines() if "import" in line and "algebra" in line]
+        assert imports == []
+
+
+def test_sympy_does_not_multiply_out_an_inverse_either():
+    t = Bench((0,), dof=(1,))
+    M, H = t.M(1), t.H(1)
+    M_bar = M - M * H.T * (H * M * H.T).I * H * M
+    for kind in (SYMBOLS, LINE):
+        assert t.field(kind).equal(M_bar * H.T, 0 * H.T)
+        assert not t.field(kind).equal(M_bar, 0 * M)
+
+
+def test_sympy_solves_the_whole_of_4():
+    """A solution put back: the row of a body, with numbers put in the place of t."""
+    t = Bench((3, 3, 0))
+    e, f = t.eliminated("abm"), t.field(LINE)
+    row = f.value(t.M(1) * e.x("pdd", 1) + e.x("f", 1) - t.b(1))
+    assert row.numer.is_zero_matrix and not f.value(e.x("f", 1)).numer.is_zero_matrix
+    assert f.value(e.x("qdd", 2)).shape == (2, 1)  # joints of two freedoms, vectors of 3
+
+
+def test_disagreement_is_named_and_exits_1(one_statement, capsys, monkeypatch):
+    monkeypatch.setattr(Algebra, "reduced", lambda self, terms: {})
+
+    def claims():
+        t = Bench((2, 0))
+        return [Equal("M", t, t.M(1), t.M(2))]
+
+    one_statement(claims)
+    assert cli.main(["prove", "--json"]) == 1
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["rewriter"], row["sympy"], row["status"]) == (PROVED, FAILED, FAILED)
+    assert "readers disagree" in row["why"]

@@ -12,6 +12,8 @@ import kkt
 
 from .shared import items, print_json
 
+READERS = ("rewriter", "sympy", "fractions")
+
 
 def run(options: argparse.Namespace) -> int:
     from ..proofs import statements
@@ -78,13 +80,16 @@ def proofs_table(proofs: list[Any]) -> Any:
     table = Table(box=None, pad_edge=False)
     for title, justify in (
         ("", "left"), ("statement", "left"), ("says", "left"), ("source", "left"),
+        ("rewriter", "left"), ("sympy", "left"), ("with symbols", "right"), ("fractions", "left"),
         ("claims", "right"), ("mutants killed", "right"), ("s", "right"),
     ):  # fmt: skip
         table.add_column(title, justify=justify)  # type: ignore[arg-type]
     for p in proofs:
+        rewriter, sympy, fractions = (p.readers.get(r, "") for r in READERS)
         table.add_row(
-            p.status, p.name, p.says, p.source, str(p.claims), f"{p.killed} of {p.mutants}",
-            f"{p.seconds:.1f}",
+            p.status, p.name, p.says, p.source,
+            rewriter, sympy, str(p.symbols) if sympy else "", fractions,
+            str(p.claims), f"{p.killed} of {p.mutants}", f"{p.seconds:.1f}",
         )  # fmt: skip
     return table
 
@@ -95,7 +100,11 @@ def lines(proofs: list[Any]) -> list[str]:
     result += [f"{p.name}: a mutant is not rejected: {s}" for p in proofs for s in p.survivors]
     proved = sum(p.status == "proved" for p in proofs)
     mutants, killed = sum(p.mutants for p in proofs), sum(p.killed for p in proofs)
+    by = {r: sum(p.readers.get(r) == "proved" for p in proofs) for r in READERS}
     return [
         *result,
+        f"Proved by the rewriter, for all n: {by['rewriter']}; by sympy, for small sizes: "
+        f"{by['sympy']}; in exact fractions: {by['fractions']}; about graphs alone, by counting: "
+        f"{sum(p.status == 'proved' and not p.readers for p in proofs)}.",
         f"{proved} of {len(proofs)} statements proved; {killed} of {mutants} mutants rejected.",
     ]

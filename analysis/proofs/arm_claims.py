@@ -14,7 +14,7 @@ from sympy import Expr, Symbol
 from ..algebra.algebra import Undecided
 from ..algebra.numbers import Exact
 from .arm import FIELD, LETTERS, Scalars, blocks, is_zero, left_of
-from .claim import UNDECIDED, Verdict, both
+from .claim import FAILED, FRACTIONS, PROVED, SYMPY, UNDECIDED, Verdict, together
 from .scalars import mutants, value
 
 POINTS = 3  # exact points at which every claim is evaluated
@@ -88,12 +88,13 @@ class Same:
     right: Expr
 
     def decide(self) -> Verdict:
-        """By remainders modulo c^2 + s^2 = 1, and at exact points: both must say so."""
+        """By sympy's remainders modulo c^2 + s^2 = 1, and at exact points: both must say so."""
         try:
-            same, numbers = self._zero(), self.numbers_agree()
+            said = {SYMPY: self._zero(), FRACTIONS: self.numbers_agree()}
         except Undecided as error:
-            return Verdict(UNDECIDED, f"{self.text}: {error}")
-        return both(self.text, same, numbers, "remainders differ, numbers agree")
+            return Verdict(UNDECIDED, f"{self.text}: {error}", {SYMPY: UNDECIDED})
+        readers = {reader: PROVED if same else FAILED for reader, same in said.items()}
+        return together(self.text, readers, "", 1)
 
     def _zero(self) -> bool:
         left, right = (
@@ -118,9 +119,9 @@ class Same:
                 if self._number(wrong, 0) != self._number(formula, 0):
                     yield replace(self, text=f"{self.text} [{what}]", **{side: wrong})
 
-    def rejects(self) -> bool:
+    def rejected(self) -> dict[str, bool]:
         """Whether the letters alone, without numbers, refuse to call this claim proved."""
         try:
-            return not self._zero()
+            return {SYMPY: not self._zero()}
         except Undecided:
-            return True
+            return {SYMPY: True}

@@ -23,6 +23,7 @@ from ..algebra.expressions import number, polynomial
 from ..algebra.numbers import Exact, Matrix
 from ..algebra.polynomial import Polynomial, one, zero
 from ..algebra.reading import Reading
+from .fields import Field
 
 INSTANCES = 2  # of random blocks, on which every claim is evaluated exactly
 PLAIN = {"M": (6, 6), "a": (6, 1), "b": (6, 1)}
@@ -46,7 +47,11 @@ class Bench:
         self.values: dict[str, Polynomial] = {}  # what stands for more than a letter
         self.numbers: list[dict[str, Matrix]] = [{} for _ in range(INSTANCES)]
         self.formulas: dict[str, MatrixExpr] = {}  # of letters with a definition
-        self._engines: list[Engine] = []
+        self.letters: dict[str, tuple[int, int]] = {}  # of any value, by their shapes
+        self.symmetric: set[str] = set()
+        self.inverses: dict[str, str] = {}  # letter -> what it is the inverse of
+        self.engines: list[Engine] = []
+        self._fields: dict[str, Field] = {}
         for k in self.bodies:
             self.M(k), self.H(k)
 
@@ -107,7 +112,19 @@ class Bench:
     def symbol(self, name: str, rows: int, columns: int, symmetric: bool = False) -> MatrixSymbol:
         """A block of any value; the same one for the same name."""
         self.algebra.letter(name, (rows, columns), symmetric)
+        self.enter(name, (rows, columns), symmetric)
         return MatrixSymbol(name, rows, columns)
+
+    def enter(self, name: str, shape: tuple[int, int], symmetric: bool) -> None:
+        """A letter that is free, or a basis: what every reader gives a value."""
+        self.letters.setdefault(name, shape)
+        if symmetric:
+            self.symmetric.add(name)
+
+    def basis_of(self, name: str) -> tuple[str, int] | None:
+        """("B", k) or ("C", k), if a letter is such a basis."""
+        letter, _, body = name.partition("_")
+        return (letter, int(body)) if letter in ("B", "C") and body.isdigit() else None
 
     def define(self, name: str, formula: MatrixExpr, symmetric: bool = False) -> MatrixSymbol:
         """A letter for a formula, by which everything read from now on is written: M^_k, b^_k."""
@@ -128,8 +145,7 @@ class Bench:
         x, y = self.polynomial(X), self.polynomial(Y)
         self.algebra.know(x @ y, one(X.shape[0]))
         self.algebra.know(y @ x, one(X.shape[0]))
-        for instance, known in enumerate(self.numbers):
-            known[Y.name] = self.block(X.name, instance).inv()
+        self.inverses[Y.name] = X.name
 
     def name(self, letter: str, body: Any) -> str:
         """The engine's input blocks by the names used here."""
@@ -195,29 +211,37 @@ class Bench:
     def number(self, formula: MatrixExpr, instance: int) -> Matrix:
         return number(formula, lambda name: self.block(name, instance))
 
+    def field(self, kind: str) -> Field:
+        """All blocks in one of sympy's fields; letters that came since then make it anew."""
+        known = self._fields.get(kind)
+        if known is None or known.letters != self.letters.keys():
+            known = self._fields[kind] = Field(self, kind)
+        return known
+
     def block(self, name: str, instance: int) -> Matrix:
         """The matrix that a letter stands for in one random instance."""
         known = self.numbers[instance]
         if name not in known:
-            for engine in self._engines:
+            for engine in self.engines:
                 if name in engine.refs:
                     known[name] = engine.number(name, instance)
                     return known[name]
             if name in self.formulas:
                 known[name] = self.number(self.formulas[name], instance)
+            elif name in self.inverses:
+                known[name] = self.block(self.inverses[name], instance).inv()
             else:
                 known[name] = self._random(name, instance)
         return known[name]
 
     def _random(self, name: str, instance: int) -> Matrix:
-        rows, columns = self.algebra.shapes[name]
-        letter, _, body = name.partition("_")
-        if letter in ("B", "C") and body.isdigit():
-            return basis(letter, self.block(f"H_{body}", instance))
+        if (found := self.basis_of(name)) is not None:
+            return basis(found[0], self.block(f"H_{found[1]}", instance))
+        rows, columns = self.letters[name]
         draw = random.Random(f"{name} {instance}")
         entries = [[draw.randint(-4, 4) for _ in range(columns)] for _ in range(rows)]
         block = fmpq_mat(entries)
-        if name in self.algebra.symmetric:  # positive definite, as inertias are
+        if name in self.symmetric:  # positive definite, as inertias are
             block = block * block.transpose() + fmpq_mat(
                 [[int(r == c) for c in range(rows)] for r in range(rows)]
             )
@@ -238,8 +262,12 @@ class Engine:
     ) -> None:
         self.bench, self.program, self.left = bench, program, left
         self.instructions, self.formulas = instructions, formulas or {}
-        self.label = f"e{len(bench._engines) + 1}"
-        bench._engines.append(self)
+        self.shapes = shapes
+        self.label = f"e{len(bench.engines) + 1}"
+        bench.engines.append(self)
+        for i in instructions:
+            if i.op == "input" and i.info[0] != "formula":
+                bench.enter(bench.name(*i.info), shapes[i.out], i.symmetric)
         self.refs: dict[str, Any] = {}
         self._exact: dict[int, Exact] = {}
         self.reading = Reading(

@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from sympy import MatrixExpr
 
 from ..algebra.algebra import Undecided
 from .bench import INSTANCES, Bench
+from .fields import LINE, SYMBOLS
+from .fractions import Singular, TooLarge
 from .mutants import mutants
 
-PROVED, FAILED, UNDECIDED = "proved", "failed", "undecided"
+STATUSES = PROVED, FAILED, UNDECIDED = "proved", "failed", "undecided"
+
+
+REWRITER, SYMPY, FRACTIONS = "rewriter", "sympy", "fractions"  # who reads
 
 
 @dataclass(frozen=True)
 class Verdict:
     status: str  # proved, failed or undecided
     why: str = ""  # of what is not proved
+    readers: Mapping[str, str] = field(default_factory=dict)  # the status that each gives
+    symbols: int = 0  # claims that sympy decided with a symbol for every entry, among others
 
 
-def both(text: str, same: bool, numbers: bool, why: str) -> Verdict:
-    """What letters say and what exact numbers say, together; ``why`` the letters cannot tell."""
-    if same and numbers:
-        return Verdict(PROVED)
-    if same:
-        return Verdict(FAILED, f"{text}: equal by its normal form, not by exact numbers")
-    if numbers:
-        return Verdict(UNDECIDED, f"{text}: {why}")
-    return Verdict(FAILED, f"{text}: wrong on an instance in exact fractions")
+def together(text: str, readers: Mapping[str, str], why: str, symbols: int = 0) -> Verdict:
+    """What several readers say; ``why`` one of them cannot tell.  They may not disagree."""
+    by = {status: [r for r in readers if readers[r] == status] for status in STATUSES}
+    status = next(s for s in (FAILED, UNDECIDED, PROVED) if by[s])
+    if by[FAILED] and by[PROVED]:
+        why = f"proved by {_names(by[PROVED])}, wrong by {_names(by[FAILED])}: readers disagree"
+    elif by[FAILED]:
+        why = f"wrong by {_names(by[FAILED])}"
+    why = "" if status == PROVED else f"{text}: {why}"
+    return Verdict(status, why, readers, symbols)
+
+
+def _names(readers: list[str]) -> str:
+    return " and ".join(f"the {r}" if r == REWRITER else f"exact {r}" if r == FRACTIONS else r
+                        for r in readers)  # fmt: skip
 
 
 class Claim(Protocol):
@@ -43,6 +56,8 @@ class Claim(Protocol):
 
     def mutants(self, draw: random.Random) -> Iterator[Any]: ...
 
+    def rejected(self) -> Mapping[str, bool]: ...
+
 
 @dataclass(frozen=True)
 class Equal:
@@ -54,13 +69,33 @@ class Equal:
     right: MatrixExpr
 
     def decide(self) -> Verdict:
-        """By the normal form, and by exact numbers: both must say so."""
+        """By the normal form, by sympy and by exact numbers: all must say so."""
         why = "normal forms differ, numbers agree"
         try:
             same = self.bench.polynomial(self.left - self.right).is_zero
         except (Undecided, RecursionError) as error:
             same, why = False, str(error)
-        return both(self.text, same, self.numbers_agree(), why)
+        sympy, symbols = self.by_sympy()
+        if sympy == UNDECIDED:
+            why = "a side of it has no value on sympy's line"
+        readers = {
+            REWRITER: PROVED if same else UNDECIDED,
+            SYMPY: sympy,
+            FRACTIONS: PROVED if self.numbers_agree() else FAILED,
+        }
+        return together(self.text, readers, why, symbols)
+
+    def by_sympy(self) -> tuple[str, int]:
+        """On a line, and with a symbol for every entry too where that is not too large: then 1."""
+        try:
+            same = self.bench.field(LINE).equal(self.left, self.right)
+            try:
+                every = self.bench.field(SYMBOLS).equal(self.left, self.right)
+            except TooLarge:
+                return (PROVED if same else FAILED), 0
+        except Singular:
+            return UNDECIDED, 0
+        return (PROVED if same and every else FAILED), 1
 
     def numbers_agree(self) -> bool:
         return all(
@@ -86,12 +121,13 @@ class Equal:
                     yield mutant
             yield from later
 
-    def rejects(self) -> bool:
-        """Whether the normal form alone, without numbers, refuses to call this claim proved."""
+    def rejected(self) -> dict[str, bool]:
+        """Whether each reader alone, without exact numbers, refuses to call this claim proved."""
         try:
-            return not self.bench.polynomial(self.left - self.right).is_zero
+            refused = not self.bench.polynomial(self.left - self.right).is_zero
         except (Undecided, RecursionError):
-            return True
+            refused = True
+        return {REWRITER: refused, SYMPY: self.by_sympy()[0] != PROVED}
 
 
 @dataclass(frozen=True)
@@ -107,15 +143,16 @@ class Misprint:
 
     def decide(self) -> Verdict:
         status = self.printed.decide().status
-        if status == FAILED and self.printed.rejects():
-            return Verdict(PROVED)
-        return Verdict(FAILED, f"{self.printed.text}: what is printed is {status}")
+        readers = {r: PROVED if no else FAILED for r, no in self.printed.rejected().items()}
+        if status == FAILED and FAILED not in readers.values():
+            return Verdict(PROVED, "", readers)
+        return Verdict(FAILED, f"{self.printed.text}: what is printed is {status}", readers)
 
     def mutants(self, draw: random.Random) -> Iterator[Any]:
         yield Misprint(replace(self.printed, right=self.meant), self.meant)
 
-    def rejects(self) -> bool:
-        return not self.printed.rejects()
+    def rejected(self) -> dict[str, bool]:
+        return {reader: not no for reader, no in self.printed.rejected().items()}
 
 
 @dataclass(frozen=True)
@@ -131,14 +168,19 @@ class Checked:
     def mutants(self, draw: random.Random) -> Iterator[Any]:
         return iter(())
 
+    def rejected(self) -> dict[str, bool]:
+        return {}
+
 
 def all_of(claims: Iterable[Any]) -> Verdict:
-    """The first that is not proved, failures first."""
-    worst = Verdict(PROVED)
+    """The worst of all claims, with the worst that each reader says."""
+    worst, readers, symbols = Verdict(PROVED), dict[str, str](), 0
+    rank = (FAILED, UNDECIDED, PROVED).index
     for claim in claims:
         verdict = claim.decide()
-        if verdict.status == FAILED:
-            return verdict
-        if verdict.status == UNDECIDED and worst.status == PROVED:
+        symbols += verdict.symbols
+        for reader, status in verdict.readers.items():
+            readers[reader] = min(status, readers.get(reader, PROVED), key=rank)
+        if rank(verdict.status) < rank(worst.status):
             worst = verdict
-    return worst
+    return replace(worst, readers=readers, symbols=symbols)

@@ -105,9 +105,10 @@ class Counts:
     def _pairs(self, formula: Expr) -> Iterable[tuple[Parents, Fraction]]:
         return zip(self.shapes, self._values(formula), strict=True)
 
-    def rejects(self) -> bool:
+    def rejected(self) -> dict[str, bool]:
         """Whether the engine alone refuses it."""
-        return not all(self.relation(self.engine(p), v) for p, v in self._pairs(self.right))
+        holds = all(self.relation(self.engine(p), v) for p, v in self._pairs(self.right))
+        return {"engine": not holds}
 
 
 def _letter(parents: Parents, name: str) -> Fraction:
@@ -184,5 +185,5 @@ class Sits:
             if any(wrong.said(parents) != self.said(parents) for parents in self.shapes):
                 yield wrong
 
-    def rejects(self) -> bool:
-        return any(self.filled(parents) != self.said(parents) for parents in self.shapes)
+    def rejected(self) -> dict[str, bool]:
+        return {"engine": any(self.filled(p) != self.said(p) for p in self.shapes)}

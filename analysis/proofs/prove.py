@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from .claim import FAILED, PROVED, UNDECIDED, Verdict, all_of
+from .claim import (
+    FAILED,
+    FRACTIONS,
+    PROVED,
+    REWRITER,
+    SYMPY,
+    UNDECIDED,
+    Verdict,
+    all_of,
+)
+
+READERS = (REWRITER, SYMPY, FRACTIONS)
 
 MUTANTS = 8  # of a statement, at most
 FEWEST = 5
@@ -27,12 +38,15 @@ class Proof:
     why: str = ""
     claims: int = 0
     mutants: int = 0  # formulas with one thing wrong
-    killed: int = 0  # of those, rejected
+    killed: int = 0  # of those, rejected by all readers
     survivors: tuple[str, ...] = ()
+    readers: Mapping[str, str] = field(default_factory=dict)  # the status that each gives
+    symbols: int = 0  # claims that sympy decided with a symbol for every entry
 
     def as_dict(self) -> dict[str, Any]:
         keys = ("name", "source", "status", "seconds", "why", "claims", "mutants", "killed")
-        return {key: getattr(self, key) for key in keys}
+        row = {key: getattr(self, key) for key in keys}
+        return row | {r: self.readers.get(r) for r in READERS} | {"symbols": self.symbols}
 
     @property
     def holds(self) -> bool:
@@ -52,12 +66,14 @@ def prove_one(name: str) -> Proof:
     except Exception as error:  # a statement that breaks is not proved; say so and go on
         claims, verdict = [], Verdict(FAILED, f"{type(error).__name__}: {error}")
     wrong = _chosen(claims, random.Random(name))
-    survivors = tuple(claim.text for claim in wrong if not claim.rejects())
+    passed = [(c.text, [r for r, no in c.rejected().items() if not no]) for c in wrong]
+    survivors = tuple(f"{text} (by {', '.join(by)})" for text, by in passed if by)
     if len(wrong) < FEWEST and verdict.status == PROVED:
         verdict = Verdict(FAILED, f"only {len(wrong)} mutants of it could be made")
     return Proof(
         s.name, s.source, s.says, verdict.status, time.perf_counter() - begin, verdict.why,
         len(claims), len(wrong), len(wrong) - len(survivors), survivors,
+        verdict.readers, verdict.symbols,
     )  # fmt: skip
 
 

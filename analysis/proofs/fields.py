@@ -1,0 +1,292 @@
+"""sympy by itself: block programs and typed formulas, entry by entry, as rational functions.
+
+No rule is known here, and nothing of :mod:`analysis.algebra` is used.  Every entry of a block is a
+rational function in sympy's arithmetic, every value of the engine is computed from the instructions
+of its program, and two blocks are equal if sympy's polynomials are, multiplied out.
+
+The algebra does not depend on the number of rows of a spatial vector, which is smaller here, so
+that every entry can be a symbol:
+
+* ``SYMBOLS``: vectors of 2, joints of 1; every entry of every letter is a symbol of its own;
+* ``LINE``: vectors of 3, joints of 1 and 2 as the statement has them; every entry is c_0 + c_1 t,
+  with random whole numbers c and one symbol t.
+
+The first is taken wherever its polynomials stay small, which does not depend on the machine.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from itertools import accumulate
+from typing import Any
+
+from sympy import (
+    Identity,
+    Inverse,
+    MatAdd,
+    MatMul,
+    MatPow,
+    MatrixExpr,
+    MatrixSymbol,
+    Symbol,
+    Transpose,
+    ZeroMatrix,
+)
+
+from kkt.elimination.program import Instruction, Ref
+
+from .fractions import Fraction, TooLarge, block, ring, stacked
+
+SYMBOLS, LINE = "symbols", "line"
+SIZES: dict[str, dict[int, int]] = {  # rows here of so many rows
+    SYMBOLS: {6: 2, 5: 1, 4: 1, 2: 1, 1: 1, 0: 0},
+    LINE: {6: 3, 5: 2, 4: 1, 2: 2, 1: 1, 0: 0},
+}
+
+
+class Field:
+    """The values of a bench's letters, and of what its engines make of them."""
+
+    def __init__(self, bench: Any, kind: str) -> None:
+        self.bench, self.kind, self.letters = bench, kind, frozenset(bench.letters)
+        self.free = dict(self._free())
+        names = list(self._entries()) if kind == SYMBOLS else ["t"]
+        self.domain = ring(map(Symbol, names))
+        self.symbols = dict(zip(names, self.domain.gens, strict=True))
+        self.blocks: dict[str, Fraction] = {}
+        self.large: set[str] = set()
+        self.runs: dict[str, Run] = {}
+
+    def size(self, rows: int) -> int:
+        return SIZES[self.kind][int(rows)]
+
+    # -- letters ------------------------------------------------------------------------------
+
+    def _free(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        """Letters of any value, with their shapes; of a basis, what is free in it."""
+        for name, shape in self.bench.letters.items():
+            if self.bench.basis_of(name) is None and name not in self.bench.inverses:
+                yield name, shape
+        for k in self.bench.bodies:
+            N = self.bench.dof(k)
+            yield f"Y_{k}", (6 - N, N)
+
+    def _entries(self) -> Iterator[str]:
+        for name, (rows, columns) in self.free.items():
+            for i in range(self.size(rows)):
+                for j in range(self.size(columns)):
+                    if name not in self.bench.symmetric or i <= j:
+                        yield f"{name}[{i},{j}]"
+
+    def letter(self, name: str) -> Fraction:
+        """The block that a name stands for.  Raises TooLarge or Singular."""
+        if name in self.large:
+            raise TooLarge
+        if name not in self.blocks:
+            try:
+                self.blocks[name] = self._block(name)
+            except TooLarge:
+                self.large.add(name)
+                raise
+        return self.blocks[name]
+
+    def _block(self, name: str) -> Fraction:
+        bench = self.bench
+        for engine in bench.engines:
+            if name in engine.refs:
+                if engine.label not in self.runs:
+                    self.runs[engine.label] = Run(self, engine)
+                return self.runs[engine.label](engine.refs[name])
+        if name in bench.formulas:
+            return self.value(bench.formulas[name])
+        if name in bench.inverses:
+            return self.letter(bench.inverses[name]).inverse()
+        if (found := bench.basis_of(name)) is not None:
+            return self._basis(*found)
+        return self._any(name)
+
+    def _any(self, name: str) -> Fraction:
+        rows, columns = (self.size(m) for m in self.free[name])
+        draw = random.Random(f"{name} on a line")
+        entries: list[list[Any]] = [[None] * columns for _ in range(rows)]
+        for i in range(rows):
+            for j in range(columns):
+                if name in self.bench.symmetric and j < i:
+                    entries[i][j] = entries[j][i]
+                elif self.kind == SYMBOLS:
+                    entries[i][j] = self.symbols[f"{name}[{i},{j}]"]
+                else:
+                    slope = draw.choice((-2, -1, 1, 2))
+                    entries[i][j] = draw.randint(-5, 5) + slope * self.symbols["t"]
+        return block(entries, columns, self.domain)
+
+    def _basis(self, letter: str, k: int) -> Fraction:
+        """H = [F G]: C = [-F^-1 G; 1] has H C = 0, and B = [F^-1; 0] + C Y has H B = 1."""
+        H = self.letter(f"H_{k}")
+        n, s = H.shape
+        back = H.part((0, n), (0, n)).inverse()
+        C = stacked([-(back @ H.part((0, n), (n, s))), self.one(s - n)])
+        if letter == "C":
+            return C
+        return stacked([back, self.zero(s - n, n)]) + C @ self.letter(f"Y_{k}")
+
+    # -- formulas -----------------------------------------------------------------------------
+
+    def value(self, e: Any) -> Fraction:
+        """A typed formula; an inverse is that of all that stands under it."""
+        if isinstance(e, MatrixSymbol):
+            return self.letter(e.name)
+        if isinstance(e, Identity):
+            return self.one(self.size(e.shape[0]))
+        if isinstance(e, ZeroMatrix):
+            return self.zero(self.size(e.shape[0]), self.size(e.shape[1]))
+        if isinstance(e, MatAdd):
+            result = self.value(e.args[0])
+            for arg in e.args[1:]:
+                result = result + self.value(arg)
+            return result
+        if isinstance(e, Transpose):
+            return self.value(e.arg).T
+        if isinstance(e, Inverse):
+            return self.value(e.arg).inverse()
+        if isinstance(e, MatPow):
+            return self.value(MatMul(*[e.base] * int(e.exp), evaluate=False))
+        if isinstance(e, MatMul):
+            coefficient, factors = e.as_coeff_matrices()
+            result = self.value(factors[-1])  # from the right, where vectors are
+            for factor in reversed(factors[:-1]):
+                result = self.value(factor) @ result
+            return result.times(int(coefficient.p), int(coefficient.q))
+        raise TypeError(f"formula holds {type(e).__name__}, which is no operation on blocks")
+
+    def equal(self, left: MatrixExpr, right: MatrixExpr) -> bool:
+        """Raises TooLarge, or Singular where a side has no value."""
+        return self.value(left).same(self.value(right))
+
+    def one(self, size: int) -> Fraction:
+        return block([[int(r == c) for c in range(size)] for r in range(size)], size, self.domain)
+
+    def zero(self, rows: int, columns: int) -> Fraction:
+        return block([[0] * columns for _ in range(rows)], columns, self.domain)
+
+
+class Run:
+    """The values of a program that are asked for, and of what they need."""
+
+    def __init__(self, field: Field, engine: Any) -> None:
+        self.field, self.engine = field, engine
+        self.instructions: Mapping[int, Instruction] = {i.out: i for i in engine.instructions}
+        self.partitions = {
+            sum(i.info[0]): i.info[0] for i in engine.instructions if i.op in ("square", "stack")
+        }
+        self.values: dict[int, Fraction] = {}
+
+    def __call__(self, ref: Ref) -> Fraction:
+        wanted, waiting = set(), [ref.value]
+        while waiting:
+            out = waiting.pop()
+            if out not in wanted and out not in self.values:
+                wanted.add(out)
+                waiting += [r.value for r in self.instructions[out].args if r is not None]
+        for out in sorted(wanted):  # in the order of the program
+            self.values[out] = self._value(self.instructions[out])
+        return self._use(ref)
+
+    def _use(self, ref: Ref) -> Fraction:
+        value = self.values[ref.value]
+        value = value.T if ref.transposed else value
+        return value if ref.sign > 0 else -value
+
+    def _value(self, i: Instruction) -> Fraction:
+        args: list[Any] = [None if ref is None else self._use(ref) for ref in i.args]
+        if i.op not in ("stack", "square"):
+            args = [a for a in args if a is not None]
+        reader: Callable[..., Fraction] = getattr(self, f"_{i.op}")
+        return reader(i, *args)
+
+    def _input(self, i: Instruction) -> Fraction:
+        letter, body = i.info
+        if letter == "formula":
+            return self.field.value(self.engine.formulas[body])
+        return self.field.letter(self.field.bench.name(letter, body))
+
+    def _eye(self, i: Instruction) -> Fraction:
+        return self.field.one(self.field.size(i.info[0]))
+
+    def _along(self, i: Instruction, H: Fraction) -> Fraction:
+        return self._basis("B", i)
+
+    def _across(self, i: Instruction, H: Fraction) -> Fraction:
+        return self._basis("C", i)
+
+    def _basis(self, letter: str, i: Instruction) -> Fraction:
+        assert i.args[0] is not None
+        body = self.instructions[i.args[0].value].info[1]
+        return self.field.letter(self.field.bench.name(letter, body))
+
+    def _mul(self, i: Instruction, a: Fraction, b: Fraction) -> Fraction:
+        return a @ b
+
+    def _add(self, i: Instruction, a: Fraction, b: Fraction) -> Fraction:
+        return a + b
+
+    def _divide(self, i: Instruction, a: Fraction) -> Fraction:
+        return a.times(1, i.info[0])
+
+    def _mirror(self, i: Instruction, a: Fraction) -> Fraction:
+        return a
+
+    def _factor(self, i: Instruction, a: Fraction) -> Fraction:
+        return a
+
+    def _solve(self, i: Instruction, a: Fraction, c: Fraction) -> Fraction:
+        return a.inverse() @ c
+
+    def _forward(self, i: Instruction, a: Fraction, c: Fraction) -> Fraction:
+        """L^-1 C for A = L D L*."""
+        rows: list[Fraction] = []
+        for r, L in enumerate(a.lower()[0]):
+            row = c.part((r, r + 1))
+            for factor, above in zip(L, rows, strict=True):
+                row = row - factor @ above
+            rows.append(row)
+        return stacked(rows)
+
+    def _inner(self, i: Instruction, a: Fraction, y: Fraction, z: Fraction) -> Fraction:
+        """Y* D^-1 Z."""
+        D = a.lower()[1]
+        return y.T @ stacked([d.inverse() @ z.part((r, r + 1)) for r, d in enumerate(D)])
+
+    def _stack(self, i: Instruction, *args: Fraction | None) -> Fraction:
+        columns = next(a for a in args if a is not None).shape[1]
+        sizes = map(self.field.size, i.info[0])
+        return stacked(
+            [
+                self.field.zero(size, columns) if a is None else a
+                for a, size in zip(args, sizes, strict=True)
+            ]
+        )
+
+    def _rows(self, i: Instruction, a: Fraction) -> Fraction:
+        """Rows of blocks that were put together."""
+        first, last = i.info
+        assert i.args[0] is not None
+        whole = self.engine.shapes[i.args[0].value][i.args[0].transposed]
+        sizes = self.partitions[whole]
+        there = [0, *accumulate(sizes)]
+        here = [0, *accumulate(map(self.field.size, sizes))]
+        last = whole if last is None else last
+        return a.part((here[there.index(first)], here[there.index(last)]))
+
+    def _square(self, i: Instruction, *args: Fraction | None) -> Fraction:
+        sizes = [self.field.size(m) for m in i.info[0]]
+        n, upper = len(sizes), iter(args)
+        blocks: dict[tuple[int, int], Fraction] = {}
+        for r in range(n):
+            for c in range(r, n):
+                found = next(upper)
+                blocks[r, c] = self.field.zero(sizes[r], sizes[c]) if found is None else found
+                blocks[c, r] = blocks[r, c].T
+        columns = [stacked([blocks[r, c] for r in range(n)]).T for c in range(n)]
+        return stacked(columns).T

@@ -1,0 +1,141 @@
+"""Blocks of rational functions by sympy: a matrix of polynomials over one polynomial."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from sympy import ZZ
+from sympy.polys.matrices import DomainMatrix
+
+LARGEST = 3000
+
+
+class TooLarge(Exception):
+    """A polynomial would have too many terms."""
+
+
+class Singular(Exception):
+    """What is inverted has no inverse."""
+
+
+class Fraction(NamedTuple):
+    """A block over one denominator, in lowest terms."""
+
+    numer: DomainMatrix  # over ZZ[x, y ...]
+    denom: Any  # of the same ring
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.numer.shape
+
+    @property
+    def T(self) -> Fraction:
+        return Fraction(self.numer.transpose(), self.denom)
+
+    def __neg__(self) -> Fraction:
+        return Fraction(-self.numer, self.denom)
+
+    def __add__(self, other: Fraction) -> Fraction:  # type: ignore[override]
+        (a, d), (b, e) = self, other
+        if d == e:
+            return reduced(a + b, d)
+        g = d.gcd(e)
+        d, e = d.exquo(g), e.exquo(g)
+        for numer, factor in ((a, e), (b, d)):
+            _fits(largest(numer), factor)
+        return reduced(a * e + b * d, d * e * g)
+
+    def __sub__(self, other: Fraction) -> Fraction:
+        return self + -other
+
+    def __matmul__(self, other: Fraction) -> Fraction:
+        _fits(largest(self.numer), largest(other.numer))
+        return reduced(self.numer * other.numer, self.denom * other.denom)
+
+    def same(self, other: Fraction) -> bool:
+        """By multiplying out."""
+        (a, d), (b, e) = self, other
+        return bool(a == b if d == e else a * e == b * d)
+
+    def times(self, p: int, q: int) -> Fraction:
+        """A p / q."""
+        one = self.denom.ring.one
+        return reduced(self.numer * (one * p), self.denom * q)
+
+    def inverse(self) -> Fraction:
+        """Raises Singular."""
+        if self.shape[0] > 1:
+            _fits(largest(self.numer), largest(self.numer))
+        adjugate, determinant = self.numer.adj_det()
+        if not determinant:
+            raise Singular
+        return reduced(adjugate.to_dense() * self.denom, determinant)
+
+    def lower(self) -> tuple[list[list[Fraction]], list[Fraction]]:
+        """Scalars of L, below its diagonal, and of D: A = L D L* without pivoting."""
+        n = self.shape[0]
+        left = [[self.part((r, r + 1), (c, c + 1)) for c in range(n)] for r in range(n)]
+        L: list[list[Fraction]] = [[] for _ in range(n)]
+        for k in range(n):
+            back = left[k][k].inverse()
+            for r in range(k + 1, n):
+                L[r].append(left[r][k] @ back)
+                left[r] = [x - L[r][k] @ y for x, y in zip(left[r], left[k], strict=True)]
+        return L, [left[k][k] for k in range(n)]
+
+    def part(self, rows: tuple[int, int], columns: tuple[int, int] | None = None) -> Fraction:
+        """Rows and columns from the first to before the last."""
+        columns = columns or (0, self.shape[1])
+        return reduced(self.numer.extract(range(*rows), range(*columns)), self.denom)
+
+
+def block(rows: list[list[Any]], columns: int, domain: Any) -> Fraction:
+    """A block of polynomials, or of whole numbers."""
+    convert = domain.convert
+    entries = [[convert(x) for x in row] for row in rows]
+    return Fraction(DomainMatrix(entries, (len(rows), columns), domain), domain.one)
+
+
+def stacked(parts: list[Fraction]) -> Fraction:
+    """Blocks one above another."""
+    common = parts[0].denom
+    for part in parts[1:]:
+        common = common.lcm(part.denom)
+    numer = [part.numer * common.exquo(part.denom) for part in parts]
+    return Fraction(numer[0].vstack(*numer[1:]), common)
+
+
+def entries(a: DomainMatrix) -> list[Any]:
+    return [x for row in a.to_list() for x in row if x]
+
+
+def largest(a: DomainMatrix) -> Any:
+    """The entry of most terms."""
+    return max(entries(a), key=len, default=a.domain.one)
+
+
+def _fits(a: Any, b: Any) -> None:
+    """Raises TooLarge if a product of polynomials would have too many terms."""
+    if len(a) * len(b) > LARGEST and a.ring.ngens > 1:
+        raise TooLarge
+
+
+def reduced(numer: DomainMatrix, denom: Any) -> Fraction:
+    """In lowest terms, the denominator's leading coefficient positive."""
+    common = denom
+    for x in sorted(entries(numer), key=len):
+        if common.is_ground and abs(common.LC) == 1:
+            break
+        _fits(common, x)
+        common = common.gcd(x)
+    if denom.LC * common.LC < 0:
+        common = -common
+    if common != 1:
+        numer = numer.applyfunc(lambda x: x.exquo(common) if x else x)
+        denom = denom.exquo(common)
+    return Fraction(numer, denom)
+
+
+def ring(symbols: Any) -> Any:
+    """ZZ[x, y ...]."""
+    return ZZ[tuple(symbols)]
