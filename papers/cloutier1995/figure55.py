@@ -28,16 +28,20 @@ def measure(
 
 def rows(found: list[Sweep]) -> list[Row]:
     known = printed("cloutier1995")["figure55"]
-    ranges = dict(zip(known["second"], known["range"], strict=True))
+    printed_axes = zip(known["bottom"], known["top"], strict=True)
+    axes = dict(zip(known["second"], printed_axes, strict=False))  # the third is not legible
     result = []
     for one in found:
-        ours = [round(float(f(one.found["ABM"][:, 0])), 6) for f in (min, max)]
-        asked, name = ranges.get(one.second), f"l_2 = m_2 = {one.second:g}"
+        ours, exact = ([round(float(f(curve[:, 0])), 6) for f in (min, max)]
+                       for curve in (one.found["ABM"], one.exact))  # fmt: skip
+        axis, name = axes.get(one.second), f"l_2 = m_2 = {one.second:g}"
+        asked = one.second in known["second"]
         smooth, rough = one.roughness("ABM"), one.roughness("CRBM")
         result += [
-            Row(f"{name}: range of ABM", None, ours,
-                f"{asked}, the closed form's" if asked else "none: not in the thesis",
-                ours == asked if asked else None),
+            Row(f"{name}: range of ABM", None, ours, f"{exact}, the closed form's", ours == exact),
+            Row(f"{name}: ABM's curve on the printed axis", list(axis) if axis else None, ours,
+                "on it, and fills half of it" if axis else "none: no legible axis",
+                _on(ours, axis) if axis else None),
             Row(f"{name}: ABM's variation over the exact curve's", "smooth", smooth,
                 f"within {100 * SMOOTH:g} % of 1", abs(smooth - 1.0) <= SMOOTH),
             Row(f"{name}: CRBM's variation over the exact curve's", "not smooth", rough,
@@ -45,6 +49,12 @@ def rows(found: list[Sweep]) -> list[Row]:
                 rough >= ROUGH if asked else None),
         ]  # fmt: skip
     return result
+
+
+def _on(curve: list[float], axis: tuple[float, float]) -> bool:
+    """Whether a curve's range lies on an axis and fills half of it."""
+    inside = axis[0] <= curve[0] and curve[1] <= axis[1]
+    return inside and (curve[1] - curve[0]) / (axis[1] - axis[0]) >= 0.5
 
 
 def figures(found: list[Sweep], style: str) -> dict[str, Any]:

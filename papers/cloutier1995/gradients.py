@@ -15,7 +15,7 @@ import orderings
 from analysis.gradients import descend, equation
 
 from ..paper import Progress
-from ..row import Row
+from ..row import Row, claim
 from .robot import planar_robot
 from .settings import each
 
@@ -85,10 +85,11 @@ def rows(found: Iterations) -> list[Row]:
     ]  # fmt: skip
     for format, values in found.floats.items():
         result.append(
-            Row(f"iterations in {format} to {UNTIL[format]:g} of the residual, n = "
-                f"{_list(found.links)}", "at most n", list(values),
-                "none: the guarantee is that of exact arithmetic", None,
-                f"kappa {', '.join(f'{k:.1e}' for k in found.kappa)}")
+            claim(f"iterations in {format} to {UNTIL[format]:g} of the residual, n = "
+                  f"{_list(found.links)}", "at most n", list(values), "at most n",
+                  all(k <= n for k, n in zip(values, found.links, strict=True)),
+                  "the guarantee is that of exact arithmetic, in which it holds; kappa "
+                  f"{', '.join(f'{k:.1e}' for k in found.kappa)}")
         )  # fmt: skip
         shown = [None if e is None else float(f"{e:.2g}") for e in found.errors[format]]
         unit = 2.0**-53 if format == "float64" else 2.0**-24

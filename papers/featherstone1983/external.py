@@ -18,7 +18,7 @@ import orderings
 from analysis.counts.assembly import ANY, CONSTANT, Known, Ledger
 
 from ..paper import Progress
-from ..row import Row
+from ..row import Row, claim
 from .slides import Links, rnea
 
 
@@ -127,9 +127,10 @@ def rows(found: list[Gravity]) -> list[Row]:
                 [same, one.qdd], "equal to 1e-10", max(same, one.qdd) <= 1e-10),
             Row(f"{one.robot}: f_i = f_i+1 + f_i* - f_i^x", "Q", one.pushed,
                 "engine as the slides' recursion, to 1e-10", one.pushed <= 1e-10),
-            Row(f"{one.robot}: pseudocode, F_parent = f_i + f_parent* - f_i^x", "Q",
-                one.pseudocode, "as printed, wrong (> 1e-6)", one.pseudocode > 1e-6,
-                "the force taken off must be the parent's own, and the last link's is never taken"),
+            claim(f"{one.robot}: pseudocode, F_parent = f_i + f_parent* - f_i^x", "Q",
+                  one.pseudocode, "engine as printed, to 1e-10", one.pseudocode <= 1e-10,
+                  "the force taken off must be the parent's own, and the last link's is never "
+                  "taken"),
             Row(f"{one.robot}: a_0 = -g is more efficient", "in words",
                 f"{_text(one.base)} against {_text(one.force)}", "fewer operations",
                 sum(one.base) < sum(one.force),

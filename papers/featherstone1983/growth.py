@@ -21,6 +21,7 @@ from ..paper import Progress, printed
 from ..row import Row, within
 from ..yamane2001.unit_vectors import dense_solution, operations
 
+AT = 10  # links at which counts are compared
 WHOLE: dict[str, dict[str, str]] = {
     "abm": {},
     "crbm": {"solver": "cholesky", "bias": "inverse_dynamics"},
@@ -92,42 +93,47 @@ def rows(found: Growth) -> list[Row]:
         Row("CRBA", None, f"{crbm.polynomials['mul'].text()} mul", "cubic, from its factor",
             crbm.degree == 3, f"crbm: {crbm.status}"),
     ]  # fmt: skip
-    slope = found.whole["abm"](3) - found.whole["abm"](2)
-    near = within(float(COUNTS[0].mul(3) - COUNTS[0].mul(2)), float(slope), 0.1)
-    cross = {kind: _crossing(found.from_q[kind]) for kind in ("mul", "both")}
-    result += [
-        Row("ABA from joint positions on, bias included", COUNTS[0].mul.text(),
-            f"{found.whole['abm'].text()} mul", "slope within 10 %, on dh",
-            near if found.family == "dh" else None,
-            "operations of kkt.compile, constants of the model folded; printed: Cloutier 1995"),
-        Row("CRBA from joint positions on, bias by RNEA, Cholesky", COUNTS[1].mul.text(),
-            f"{found.whole['crbm'].text()} mul", "none: the lower terms differ", None),
-        Row("ABA faster than CRBA, multiplications, from joint positions on", "N > 9",
-            cross["mul"], "none: counted otherwise", None, f"both kinds: {cross['both']}"),
-    ]  # fmt: skip
     beyond = paper["faster_than_crba_beyond"]
+    cross = {kind: _last(found.from_q[kind]) for kind in ("mul", "both")}
+    result += [
+        Row(f"ABA from joint positions on, {AT} links, multiplications",
+            int(COUNTS[0].mul(AT)), int(found.whole["abm"](AT)), "within 10 %, on dh",
+            within(float(COUNTS[0].mul(AT)), float(found.whole["abm"](AT)), 0.1)
+            if found.family == "dh" else None,
+            f"{COUNTS[0].mul.text()} in Cloutier 1995; here {found.whole['abm'].text()}, "
+            "operations of kkt.compile with the model's constants folded"),
+        Row(f"CRBA from joint positions on, bias by RNEA, Cholesky, {AT} links, multiplications",
+            int(COUNTS[1].mul(AT)), int(found.whole["crbm"](AT)), "within 10 %, on dh",
+            within(float(COUNTS[1].mul(AT)), float(found.whole["crbm"](AT)), 0.1)
+            if found.family == "dh" else None,
+            f"{COUNTS[1].mul.text()} in Cloutier 1995; here {found.whole['crbm'].text()}"),
+        Row("N up to which CRBA takes fewer multiplications, from joint positions on", beyond,
+            cross["mul"], "none: the programs that the slides compare are not given", None,
+            f"of both kinds up to {cross['both']}"),
+    ]  # fmt: skip
     for kind, what in (("mul", "multiplications"), ("add", "additions"), ("both", "both")):
         theirs, ours = found.theirs[kind], found.ours[kind]
         literal = kind == "mul"
         result.append(Row(
-            f"ABA faster than CRBA, {what} of the literature", f"N > {beyond}",
-            _crossing(theirs),
-            f"N > {beyond}" if literal else "none: the slides' N is that of multiplications",
+            f"N up to which CRBA takes fewer, {what}, counts of the literature",
+            beyond if literal else None, _last(theirs),
+            "the same" if literal else "none: the slides' N is that of multiplications",
             theirs.first == beyond + 1 if literal else None,
             "printed counts: Cloutier 1995, section 3.4, from Featherstone 1987",
         ))  # fmt: skip
         result.append(Row(
-            f"ABA faster than CRBA, {what}, {found.family}, here", f"N > {beyond}",
-            _crossing(ours),
-            "none: counted otherwise", None,
+            f"N up to which CRBA takes fewer, {what}, solution of (4) on {found.family}",
+            beyond if literal else None, _last(ours),
+            "none: the programs that the slides compare are not given", None,
             "here a composite inertia is moved as any symmetric 6 x 6 block, and the bias is that "
             "of (4): a program that moves ten numbers, and takes the bias from RNEA, crosses later",
         ))  # fmt: skip
     return result
 
 
-def _crossing(one: Crossover) -> str:
-    return "never" if one.root is None else f"crossing at {one.root:.2f}, from N = {one.first}"
+def _last(one: Crossover) -> int | str:
+    """The last N before ABA is the cheaper one."""
+    return "every N" if one.first is None else one.first - 1
 
 
 def figures(found: Growth, style: str) -> dict[str, Any]:

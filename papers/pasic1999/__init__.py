@@ -8,4 +8,5 @@ ITEMS = (
     "figure6",
     "equation17",
     "shooting",
+    "multiple",
 )

@@ -24,6 +24,7 @@ EPS_1, MOST_1 = 1e-13, 500  # of the iteration (8) in a subdomain
 EPS_2 = 1e-9  # norm of phi [rad/s], (19)
 DIFFERENCE = 1e-6  # of an interface value [rad]
 COLOURS = 3
+SMALLEST = 1e-4  # share of a step of Newton's method, where it is damped
 
 
 class LocalFailure(Exception):
@@ -131,30 +132,53 @@ class Matched:
 
 
 def newton(
-    problem: Matching, guess: Floats, solve: Callable[[Blocks, Floats], Floats], most: int = 30
-) -> Matched:
+    problem: Matching, guess: Floats, solve: Callable[[Blocks, Floats], Floats], most: int = 30,
+    damped: bool = False,
+) -> Matched:  # fmt: skip
     """(12) from a guess (n + 1, N) with the boundary values in its first and last row.
 
-    ``solve(J, r)`` gives J^-1 r (n - 1, N): an elimination of the block tridiagonal matrix.
+    ``solve(J, r)`` gives J^-1 r (n - 1, N): an elimination of the block tridiagonal matrix.  Where
+    it is damped, a step is halved until every subdomain converges and |phi| falls.
     """
     values, norms, history = guess.copy(), [], [guess.copy()]
     local: Local | None = None
+    try:
+        local = problem.solve(values, None)
+    except LocalFailure:
+        return Matched(values, norms, False, "a subdomain's iteration diverges", local, history)
     for _ in range(most):
+        norms.append(float(np.max(np.abs(local.phi))))
+        if norms[-1] <= EPS_2:
+            return Matched(values, norms, True, "", local, history)
         try:
-            local = problem.solve(values, None)
-            norms.append(float(np.max(np.abs(local.phi))))
-            if norms[-1] <= EPS_2:
-                return Matched(values, norms, True, "", local, history)
-            J = problem.jacobian(values, local)
-            step = solve(J, local.phi)
+            step = solve(problem.jacobian(values, local), local.phi)
+            values, local = _moved(problem, values, local, step, damped)
         except LocalFailure:
-            return Matched(values, norms, False, "a subdomain's iteration diverges", local, history)
+            why = "no step lessens |phi|" if damped else "a subdomain's iteration diverges"
+            return Matched(values, norms, False, why, local, history)
         except kkt.SingularError as error:
             return Matched(values, norms, False, str(error), local, history)
-        values = values.copy()
-        values[1:-1] -= step
         history.append(values)
     return Matched(values, norms, False, f"{most} iterations", local, history)
+
+
+def _moved(
+    problem: Matching, values: Floats, local: Local, step: Floats, damped: bool
+) -> tuple[Floats, Local]:
+    """Values after a step of Newton's method, and their subdomains.  Raises LocalFailure."""
+    size = float(np.linalg.norm(local.phi))
+    share = 1.0
+    while share >= (SMALLEST if damped else 1.0):
+        moved = values.copy()
+        moved[1:-1] -= share * step
+        try:
+            found = problem.solve(moved, None)
+            if not damped or np.linalg.norm(found.phi) < (1.0 - share / 4.0) * size:
+                return moved, found
+        except LocalFailure:
+            pass
+        share /= 2.0
+    raise LocalFailure
 
 
 def straight(a: Floats, b: Floats, n: int) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from analysis.figures.style import settings
+from analysis.figures.style import new_figure, settings, style_axes, theme
 
 from .branches import Point
 from .pictures import DASHED, axes, legend, named
@@ -109,4 +110,31 @@ def filled(
     return figure
 
 
-__all__: list[Any] = ["branches", "conditioning", "filled"]
+def reach(tries: Sequence[Any], methods: Sequence[str], style: str) -> Figure:
+    """Which domains are solved on how many subdomains, from the straight line."""
+    look = theme(style=style)
+    kinds = (
+        ("the IVP's solution", "o", lambda t: t.of_ivp),
+        ("another solution", "D", lambda t: t.slope is not None and not t.of_ivp),
+        ("does not converge", "x", lambda t: t.slope is None),
+    )
+    with settings():
+        figure = new_figure("double", 2.2, look)
+        figure.set_layout_engine("constrained")
+        panels = figure.subplots(1, len(methods), sharey=True)
+        counts, ends = (sorted({getattr(t, name) for t in tries}) for name in ("n", "e"))
+        for ax, method in zip(panels, methods, strict=True):
+            style_axes(ax, look, grid="both")
+            for i, (label, marker, is_kind) in enumerate(kinds):
+                own = [t for t in tries if t.method == method and is_kind(t)]
+                ax.plot([counts.index(t.n) for t in own], [ends.index(t.e) for t in own], marker,
+                        color=look.series[i], label=label, markersize=7)  # fmt: skip
+            ax.set_title(f"{method}, damped", color=look.ink)
+            ax.set_xticks(range(len(counts)), [str(n) for n in counts])
+            ax.set_yticks(range(len(ends)), [f"[0, {e:g}]" for e in ends])
+            ax.set(ylim=(-0.5, len(ends) - 0.5), xlim=(-0.5, len(counts) - 0.5))
+            ax.set_xlabel("subdomains", color=look.ink)
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False,
+                      labelcolor=look.ink, fontsize=7)  # fmt: skip
+    return figure

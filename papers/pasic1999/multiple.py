@@ -1,0 +1,165 @@
+"""Sections 4.4 and 5: multiple shooting, by Newton's method damped and not, on many subdomains.
+
+The paper's shooting solves [0, 1] and diverges beyond.  Neither its guess nor its damping is
+printed.  Here both methods start from the straight line; Newton's step is halved until the
+residual falls, or taken whole.  What converges depends on the number of subdomains.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import kkt
+
+from ..paper import Progress, printed
+from ..row import Row, claim
+from .arm import PAPER, Arm, Floats, Pair, positive
+from .matching import Matching, newton, straight
+from .multiple_shooting import Shooting
+from .references import reached
+from .tridiagonal import eliminate, order_of
+
+OWN = 1e-2  # [rad/s] of Theta'(0) up to which a solution is the initial value problem's
+METHODS = ("multiple shooting", "new method")
+
+
+@dataclass(frozen=True)
+class Try:
+    """One boundary value problem by one method from the straight line."""
+
+    method: str
+    damped: bool
+    e: float
+    n: int
+    slope: Floats | None  # Theta'(0), None where it fails
+    iterations: int
+    missed: float  # |Theta(e) - b| of scipy's integration from that slope [rad]
+
+    @property
+    def says(self) -> str:
+        if self.slope is None:
+            return f"fails after {self.iterations}"
+        which = "the IVP's" if self.of_ivp else "another solution"
+        return f"{which} in {self.iterations}"
+
+    @property
+    def of_ivp(self) -> bool:
+        return self.slope is not None and bool(np.max(np.abs(self.slope)) < OWN)
+
+
+@dataclass(frozen=True)
+class Found:
+    paper: bool
+    tries: list[Try]
+
+
+def measure(
+    progress: Progress, *, ends: Pair = (1.0, 1.5, 2.0),
+    subdomains: tuple[int, ...] = (10, 15, 20, 30, 40), s: int = 3,
+    step: float = 0.005,
+    length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
+    mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
+) -> Found:  # fmt: skip
+    """Both methods from the straight line; ``step`` [s] is that of shooting's Runge-Kutta."""
+    positive("multiple", ends=ends, step=step)
+    if min(subdomains) < 3:
+        raise kkt.PivotreeError(f"multiple: {min(subdomains)} subdomains; give at least 3")
+    arm = Arm(length, centre, moment, mass, torque)
+    ours, zero = arm.accelerations(order), np.zeros(2)
+    said = printed("pasic1999")["figure6"]["subdomains"]
+    tries = []
+    for e in ends:
+        b = reached(arm.closed_form, e, zero, zero)
+        for n in subdomains:
+            edges = np.linspace(0.0, e, n + 1)
+            for damped in (True, False) if n == said else (True,):
+                progress(f"[0, {e:g}], {n} subdomains")
+                shot = Shooting(ours, edges, zero, b, step).newton(damped=damped)
+                found = None if shot.y is None else shot.y[0, 2:]
+                tries.append(_try(arm, METHODS[0], damped, e, n, found, len(shot.norms), b))
+                elimination = order_of("virtual_work", n - 1)
+                matched = newton(
+                    Matching(ours, edges, s), straight(zero, b, n),
+                    lambda J, r, o=elimination: eliminate(J, r, o).x, 60, damped,
+                )  # fmt: skip
+                found = None
+                if matched.converged and matched.local is not None:
+                    found = matched.local.left[0]
+                tries.append(_try(arm, METHODS[1], damped, e, n, found, len(matched.norms), b))
+    return Found(arm.papers, tries)
+
+
+def _try(
+    arm: Arm, method: str, damped: bool, e: float, n: int, slope: Floats | None, count: int,
+    b: Floats,
+) -> Try:  # fmt: skip
+    missed = float("nan")
+    if slope is not None:
+        missed = float(np.max(np.abs(reached(arm.closed_form, e, np.zeros(2), slope) - b)))
+    return Try(method, damped, e, n, slope, count, missed)
+
+
+def rows(found: Found) -> list[Row]:
+    said = printed("pasic1999")["figure6"]
+    result = [_shooting(found, one, said) for one in found.tries
+              if one.method == METHODS[0] and one.n == said["subdomains"]]  # fmt: skip
+    for method in METHODS:
+        for e in dict.fromkeys(one.e for one in found.tries):
+            own = [t for t in found.tries if (t.method, t.e, t.damped) == (method, e, True)]
+            result.append(
+                Row(f"[0, {e:g}], {method}, damped, by number of subdomains", None,
+                    "; ".join(f"{t.n}: {t.says}" for t in own),
+                    "none: the paper has 20 subdomains", None)
+            )  # fmt: skip
+    return result + _guess(found, said)
+
+
+def _shooting(found: Found, one: Try, said: dict[str, Any]) -> Row:
+    """The paper's claim, under Newton's method damped; undamped is beside it."""
+    kind = "damped" if one.damped else "undamped"
+    name = f"[0, {one.e:g}], multiple shooting, {one.n} subdomains, {kind}"
+    if not found.paper or not one.damped:
+        return Row(name, None, one.says, "none: the paper does not say whether it is damped", None)
+    if one.e <= said["end"]:
+        return claim(name, "the IVP's solution", one.says, "converges, to the IVP's solution",
+                     one.of_ivp, "from the straight line")  # fmt: skip
+    return claim(name, "diverges", one.says, "does not converge", one.slope is None,
+                 "from the straight line; other numbers of subdomains do converge")  # fmt: skip
+
+
+def _guess(found: Found, said: dict[str, Any]) -> list[Row]:
+    """The new method from the straight line, and what the paper says of its guess."""
+    own = [t for t in found.tries if t.method == METHODS[1]]
+    result = []
+    for one in own:
+        if one.n != said["subdomains"] or one.e > said["end"]:
+            continue
+        name = f"[0, {one.e:g}], new method, {one.n} subdomains"
+        if not found.paper or not one.damped:
+            none = "none: the paper does not say whether it is damped"
+            result.append(Row(f"{name}, undamped", None, one.says, none, None))
+        else:
+            result.append(
+                Row(f"{name}, damped, from the straight line", "the IVP's solution", one.says,
+                    "converges, to the IVP's solution", one.of_ivp)
+            )  # fmt: skip
+    first = [t for t in own if t.e == min(t.e for t in own) and t.damped]
+    solved = [t for t in first if t.slope is not None]
+    if found.paper and solved:
+        other = [f"{t.n}: {t.says}" for t in first if not t.of_ivp]
+        result.append(
+            claim(f"[0, {first[0].e:g}], new method, numbers of subdomains that lead to the IVP's",
+                  "does not depend on the initial guess",
+                  f"{sum(t.of_ivp for t in first)} of {len(first)}", "all", not other,
+                  "one straight line as the guess: " + "; ".join(other))
+        )  # fmt: skip
+    return result
+
+
+def figures(found: Found, style: str) -> dict[str, Any]:
+    from .more_pictures import reach
+
+    return {"multiple": reach([t for t in found.tries if t.damped], METHODS, style)}
