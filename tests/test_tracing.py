@@ -107,15 +107,16 @@ def test_the_absorbed_mass_of_example_3():
 
 
 def test_shadows_agree_and_see_the_true_error():
-    """float64, double-double and balls give one error of float32; fractions give it too."""
+    """float64, double-double and long numbers give one error of float32; fractions give it too."""
     spec = "chain:6"
     system, tape = system_of(spec), tape_of(spec, "crbm")
     off = {
         name: np.concatenate([p.off.copy() for p in Watch(tape, system.entries, FLOAT32, name)])
-        for name in ("float64", "dd", "ball:40")
+        for name in ("float64", "dd", "mp:40", "exact")
     }
     scale = np.concatenate([abs(p.high) for p in Watch(tape, system.entries, FLOAT32, "dd")])
-    assert np.allclose(off["dd"], off["ball:40"], rtol=1e-14, atol=1e-25 * scale.max())
+    assert np.allclose(off["dd"], off["mp:40"], rtol=1e-14, atol=1e-25 * scale.max())
+    assert np.array_equal(off["dd"], off["exact"])
     assert (abs(off["float64"] - off["dd"]) <= 1e-11 * scale.max()).all()
 
     v = [Fraction(float(x)) for x in _entered(tape, system)]
@@ -175,8 +176,8 @@ def test_memory_is_bounded():
 
 def test_refusals():
     system, tape = system_of("chain:2"), tape_of("chain:2", "abm")
-    with pytest.raises(kkt.FormatError, match="mp:50"):
-        observe(tape, system.entries, get_format("mp:50"))
+    with pytest.raises(kkt.FormatError, match="follows floats only; use mp:DIGITS"):
+        observe(tape, system.entries, get_format("dd"), "dd")
     with pytest.raises(kkt.FormatError, match="shadow 'quad' is unknown"):
         observe(tape, system.entries, FLOAT32, "quad")
     with pytest.raises(kkt.FormatError, match="without a shadow"):

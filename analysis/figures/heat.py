@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from kkt import System
 from kkt.arithmetic import Format
-from kkt.elimination.observe import Observation, observe
-from kkt.elimination.run import signed
+from kkt.elimination.observe import Observation
+from kkt.elimination.seen import seen
 from kkt.elimination.tape import Tape
 
 from .density import PIXELS
@@ -46,21 +46,23 @@ class BlockLoss:
 def block_loss(tape: Tape, system: System, format: Format) -> BlockLoss:
     """Largest error of the operations on each block, over the format's unit roundoff u.
 
-    The error of a block is the largest distance of what is computed on it to a double-double
-    shadow that ran on the same data, relative to the largest entry that the shadow has on it; a
+    The error of a block is the largest distance of what is computed on it to a shadow of twice the
+    digits that ran on the same data, relative to the largest entry that the shadow has on it; a
     pivot counts by itself as well, relative to its own size.  No more digits are lost than the
-    format has.  Blocks on which nothing is computed, such as identities, are left out.
+    format has, guard digits of mp counted.  Balls are as far off as their radius says, fractions
+    are exact.  Blocks on which nothing is computed, such as identities, are left out.
     """
-    seen = observe(tape, system.entries, format, "dd", sums=False)
+    found = seen(system, tape, format, sums=False)
+    bits = -found.log_unit
     factor = tape.program.symbolic
     if factor is None:
         raise ValueError("tape: belongs to no elimination")
     count = len(factor.pivot)
     where = np.full(factor.plan.graph.count + 1, count, dtype=np.int64)  # last: of -1
     where[factor.plan.blocks] = np.arange(count)
-    off, size = _furthest(seen, where, count)
-    worst = {at: _lost(off[at], size[at], format) for at in off}
-    for t, digits in _pivot_loss(seen, format, where):
+    off, size = _furthest(found, where, count)
+    worst = {at: _lost(off[at], size[at], bits) for at in off}
+    for t, digits in _pivot_loss(found, bits, where):
         worst[t, t] = max(worst.get((t, t), 0.0), digits)
     cells = sorted(worst)
     ends = np.array(cells, dtype=np.int64).reshape(-1, 2)
@@ -88,18 +90,18 @@ def _furthest(
     return off, size
 
 
-def _lost(off: float, size: float, format: Format) -> float:
-    """Digits between u and an error; no more than the format has, infinite for what is none."""
+def _lost(off: float, size: float, bits: float) -> float:
+    """Digits between u = 2^-bits and an error, at most all; infinite for what is no number."""
     if not math.isfinite(off):
         return math.inf
-    most = -math.log10(format.unit)
-    if off >= size:
-        return most if off > 0.0 else 0.0
-    return min(most, max(0.0, math.log10(off / size / format.unit))) if off > 0.0 else 0.0
+    if off == 0.0:
+        return 0.0
+    most = bits * math.log10(2.0)
+    return most if off >= size else min(most, max(0.0, most + math.log10(off) - math.log10(size)))
 
 
 def _pivot_loss(
-    seen: Observation, format: Format, where: NDArray[np.int64]
+    seen: Observation, bits: float, where: NDArray[np.int64]
 ) -> Iterator[tuple[int, float]]:
     """(position, digits) of each pivot: D_k by itself, which may be small beside its block."""
     factor = seen.tape.program.symbolic
@@ -108,10 +110,9 @@ def _pivot_loss(
     graph = factor.plan.graph
     for number, slots in seen.tape.pivots.items():
         at = [int(where[graph.number(*block)]) for block in seen.tape.program.pivots[number].blocks]
-        high, low = seen.shadow.values(np.asarray(slots))
-        off = np.abs((signed(seen.v, slots).astype(float) - high) - low)
+        off, size = seen.distances(np.asarray(slots))
         stops = np.cumsum(factor.size[at])[:-1]
-        lost = [_lost(float(o), float(h), format) for o, h in zip(off, np.abs(high), strict=True)]
+        lost = [_lost(float(o), float(s), bits) for o, s in zip(off, size, strict=True)]
         for t, own in zip(at, np.split(np.array(lost), stops), strict=True):
             if len(own):
                 yield t, float(np.max(own))

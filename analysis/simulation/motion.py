@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import kkt
-from kkt.bias import joint_rates, velocities
 from kkt.many import copies
-from kkt.spatial import force_transform, matmul, matvec, spatial_inertia
+from kkt.spatial import cross
 from kkt.state import kinematics
-from kkt.tree import levels
 
 from .record import Floats
+
+
+class Bodies(NamedTuple):
+    """All n bodies of m states, in the world's directions."""
+
+    turn: Floats  # (m, n, 3, 3)
+    origin: Floats  # (m, n, 3) of the joint frames [m]
+    omega: Floats  # (m, n, 3) [rad/s]
+    v: Floats  # (m, n, 3) of the origins [m/s]
 
 
 @dataclass(frozen=True)
@@ -97,28 +104,47 @@ class Motion:
     def _tree(self) -> kkt.BodyTree:
         return kkt.compile_tree(self.graph)
 
+    def bodies(self, y: Floats) -> Bodies:
+        """All bodies in the world at states (m, nx + N), in float64."""
+        m, tree = len(y), self._tree
+        if m not in self._forests:
+            self._forests[m] = copies(tree, m)
+        q = np.ascontiguousarray(y[:, : self.nx])
+        if self.nx != self.kernel.N:  # quaternions stand for rotation vectors
+            q = np.array([self.kernel.coordinates(x) for x in q])
+        qd = np.ascontiguousarray(y[:, self.nx :])
+        R, p, S, _ = kinematics(self._forests[m], q.ravel(), qd.ravel())
+        rates = S.columns.reshape(m, -1, 6) * qd[..., None]
+        turn, origin = R.reshape(m, -1, 3, 3), p.reshape(m, -1, 3)
+        own = np.zeros((*origin.shape[:2], 6))
+        for j, owner in enumerate(np.repeat(np.arange(tree.n), tree.dof)):
+            own[:, owner] += rates[:, j]
+        order = [int(k) for level in tree.levels[1:] for k in level]
+        for k in order:
+            up = tree.parent[k]
+            origin[:, k] = origin[:, up] + turned(turn[:, up], origin[:, k])
+            turn[:, k] = turn[:, up] @ turn[:, k]
+        omega, v = turned(turn, own[..., :3]), turned(turn, own[..., 3:])
+        v = v - cross(omega, origin)  # of the point that passes the world's origin, to add up
+        for k in order:
+            omega[:, k] += omega[:, tree.parent[k]]
+            v[:, k] += v[:, tree.parent[k]]
+        v = v + cross(omega, origin)
+        return Bodies(turn, origin, omega, v)
+
+    @cached_property
+    def _forests(self) -> dict[int, kkt.BodyTree]:
+        return {}
+
     def energies(self, y: ArrayLike) -> Floats:
         """(m, 2) kinetic and potential energy [J] in float64; height 0 is the world's origin."""
-        y = np.atleast_2d(y)
-        m, tree = len(y), self._tree
-        forest = copies(tree, m)
-        q = np.array([self.kernel.coordinates(x) for x in y[:, : self.nx]])
-        qd = np.ascontiguousarray(y[:, self.nx :])
-        R, p, S, _ = kinematics(forest, q.ravel(), qd.ravel())
-        Phi, n = force_transform(R, p), forest.n
-        owner = np.repeat(np.arange(n), forest.dof)
-        column = np.arange(len(owner)) - forest.offset[owner]
-        rates = joint_rates(S.columns, owner, column, qd.ravel(), n)
-        v = velocities(forest.parent, Phi, rates)
-        turn, origin = R.copy(), p.copy()
-        for level in levels(forest.parent)[1:]:
-            up = forest.parent[level]
-            turn[level] = matmul(turn[up], R[level])
-            origin[level] = origin[up] + matvec(turn[up], p[level])
-        M = spatial_inertia(forest.mass, forest.com, forest.inertia)
-        kinetic = 0.5 * (v * matvec(M, v)).reshape(m, -1).sum(axis=1)
-        heights = matvec(turn, forest.com) + origin
-        potential = -(forest.mass * (heights * tree.gravity).sum(axis=1)).reshape(m, -1).sum(axis=1)
+        tree, bodies = self._tree, self.bodies(np.atleast_2d(y))
+        arm = turned(bodies.turn, tree.com)
+        speed = bodies.v + cross(bodies.omega, arm)
+        spin = turned(np.swapaxes(bodies.turn, -1, -2), bodies.omega)
+        turning = (spin * turned(tree.inertia, spin)).sum(-1)
+        kinetic = 0.5 * (tree.mass * (speed**2).sum(-1) + turning).sum(1)
+        potential = -(tree.mass * ((bodies.origin + arm) @ tree.gravity)).sum(1)
         return np.stack([kinetic, potential], axis=1)
 
     def energy(self, y: ArrayLike) -> Floats:
@@ -147,3 +173,8 @@ class Motion:
             x = y[:, places.of(k)]
             done += (x - x[0]) @ tau
         return done
+
+
+def turned(R: Floats, x: Floats) -> Floats:
+    """R x for stacks of rotations and vectors."""
+    return np.asarray((R @ x[..., None])[..., 0])

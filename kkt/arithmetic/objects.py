@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import FormatError
 from ..foreign import foreign
 from .chunk import Chunk
@@ -33,21 +36,45 @@ def square_root(x: Any) -> Any:
 
 def run(chunk: Chunk, v: list[Any]) -> None:
     """Apply a chunk to the values v, a list of numbers, in place."""
+    _apply(chunk, v, None)
+
+
+def record(chunk: Chunk, v: list[Any], x: NDArray, y: NDArray, r: NDArray) -> None:
+    """As :func:`run`; operands and results of each operation go to object arrays (len(chunk),)."""
+    before: list[Any] = [None] * (3 * len(chunk))
+    _apply(chunk, v, before)
+    x[:], y[:], r[:] = (_column(before[k::3]) for k in range(3))
+
+
+def _column(values: list[Any]) -> NDArray:
+    """An array of objects, whatever they are made of."""
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out
+
+
+def _apply(chunk: Chunk, v: list[Any], kept: list[Any] | None) -> None:
     columns = (chunk.op, chunk.dst, chunk.a, chunk.b)
     done = 0
     try:
-        with foreign(f"numbers of class {type(v[0]).__name__!r}", FormatError, (ZeroDivisionError,)):
+        with foreign(
+            f"numbers of class {type(v[0]).__name__!r}", FormatError, (ZeroDivisionError,)
+        ):
             for op, d, a, b in zip(*(column.tolist() for column in columns), strict=True):
+                x, y = v[a], v[b]
                 if op == 2:
-                    v[d] = v[a] * v[b]
+                    r = x * y
                 elif op == 1:
-                    v[d] = v[a] - v[b]
+                    r = x - y
                 elif op == 0:
-                    v[d] = v[a] + v[b]
+                    r = x + y
                 elif op == 3:
-                    v[d] = v[a] / v[b]
+                    r = x / y
                 else:
-                    v[d] = square_root(v[a])
+                    r = square_root(x)
+                v[d] = r
+                if kept is not None:
+                    kept[3 * done : 3 * done + 3] = x, y, r
                 done += 1
     except ZeroDivisionError:
         raise ZeroDivisor(int(chunk.step[done])) from None

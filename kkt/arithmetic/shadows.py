@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,53 +11,78 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..errors import FormatError
-from . import floats
+from . import floats, modular
 from .chunk import Chunk
 from .floats import _dd_add, _dd_div, _dd_mul, _dd_sqrt
+from .looks import Parts, leading, of_any, size
 
 Floats = NDArray[np.float64]
-NAMES = ("float64", "dd", "ball:DIGITS")
+Values = Sequence[Any] | NDArray  # of slots, or of operations
+NAMES = ("float64", "dd", "exact", "mp:DIGITS", "exact:DIGITS", "own")
 
 
 class Shadow(Protocol):
     """Runs a tape in more digits; values and results come as unevaluated sums high + low."""
 
-    def follow(self, chunk: Chunk, r: NDArray, high: Floats, low: Floats, off: Floats) -> None:
+    #: no longer, once it has divided by what is zero in exact arithmetic
+    sound: bool
+    #: whether follow says what exact arithmetic cancels
+    owing: bool
+
+    def follow(
+        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray
+    ) -> None:
         """Apply a chunk: results of its operations go to high, low, and |r - (high + low)| to off.
 
-        Arrays are (len(chunk),); r are the results of the format that is followed.
+        Arrays are (len(chunk),), or (0,) where they are not asked for; r are the results of the
+        format that is followed.  ``owed``, where the shadow is one of exact arithmetic: bits that a
+        sum cancels, -1 for one that is zero, -2 for one of zeros and for other operations.
         """
 
-    def values(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Values of signed slots."""
+    def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """|value - shadow| and |shadow| at signed slots, for the format's values there."""
 
 
-def shadow_of(name: str, v: NDArray) -> Shadow:
-    """The shadow "float64", "dd" (double-double) or "ball:DIGITS" that starts from values v.
+def shadow_of(name: str, v: Values) -> Shadow:
+    """The shadow of a name that starts from values v (slots,).
 
-    Raises FormatError for another name.
+    "float64" and "dd" (double-double) run in compiled loops beside floats, "mp:DIGITS" beside any
+    number type; "exact" and "exact:DIGITS" are dd and mp:DIGITS with what is zero in exact
+    arithmetic told modulo a prime; "own" is for numbers that know their error, fractions and
+    balls.  Raises FormatError for another name.
     """
     kind, _, digits = name.partition(":")
+    long = kind in ("mp", "exact") and digits.isdigit() and int(digits) > 0
+    if name == "own":
+        return Own(v)
+    if long:
+        return Long(v, int(digits), kind == "exact")
+    if name not in NAMES:
+        raise FormatError(f"shadow {name!r} is unknown; use {', '.join(NAMES)}, as in mp:50")
+    if not isinstance(v, np.ndarray) or v.dtype.kind != "f":
+        raise FormatError(f"shadow {name!r}: follows floats only; use mp:DIGITS or exact:DIGITS")
     if name == "float64":
         return Float64(v)
-    if name == "dd":
-        return DoubleDouble(v)
-    if kind == "ball" and digits.isdigit() and int(digits) > 0:
-        return Ball(v, int(digits))
-    raise FormatError(f"shadow {name!r} is unknown; use {', '.join(NAMES)}, as in ball:50")
+    return DoubleDouble(v) if name == "dd" else ExactPairs(v)
 
 
 class Float64:
     """float64 for formats of up to about 30 bits."""
 
+    sound, owing = True, False
+
     def __init__(self, v: NDArray) -> None:
         self.v = v.astype(np.float64)
 
-    def follow(self, chunk: Chunk, r: NDArray, high: Floats, low: Floats, off: Floats) -> None:
-        x, y = np.empty_like(high), np.empty_like(high)
+    def follow(
+        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray
+    ) -> None:
+        x, y, s = (np.empty(len(chunk)) for _ in range(3))
         with np.errstate(all="ignore"):
-            floats.record(chunk, self.v, x, y, high)  # low stays 0
-            np.abs(np.subtract(r, high, out=off), out=off)
+            floats.record(chunk, self.v, x, y, s)
+            if len(off):
+                high[:] = s  # low stays 0
+                np.abs(np.subtract(r, high, out=off), out=off)
 
     def beside(
         self,
@@ -70,60 +97,151 @@ class Float64:
         """Record a chunk of the hardware's own float32 and follow it in one loop."""
         _beside(chunk.op, chunk.dst, chunk.a, chunk.b, v, x, y, r, self.v, high, off)
 
-    def values(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         high = np.sign(slots) * self.v[np.abs(slots)]
-        return high, np.zeros_like(high)
+        with np.errstate(all="ignore"):
+            return np.abs(np.asarray(values, dtype=float) - high), np.abs(high)
 
 
 class DoubleDouble:
     """Sums high + low of two float64, about 32 digits (Dekker 1971)."""
 
+    sound, owing = True, False
+
     def __init__(self, v: NDArray) -> None:
         self.high = v.astype(np.float64)
         self.low = np.zeros_like(self.high)
 
-    def follow(self, chunk: Chunk, r: NDArray, high: Floats, low: Floats, off: Floats) -> None:
-        _follow_dd(chunk.op, chunk.dst, chunk.a, chunk.b, self.high, self.low, r, high, low, off)
+    def follow(
+        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray
+    ) -> None:
+        _follow_dd(chunk.op, chunk.dst, chunk.a, chunk.b, self.high, self.low, r, high, low, off,
+                   owed)  # fmt: skip
 
-    def values(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         sign, at = np.sign(slots), np.abs(slots)
-        return sign * self.high[at], sign * self.low[at]
+        high, low = sign * self.high[at], sign * self.low[at]
+        with np.errstate(all="ignore"):
+            return np.abs((np.asarray(values, dtype=float) - high) - low), np.abs(high)
 
 
-class Ball:
-    """python-flint balls, midpoints given: slow, and as exact as is asked."""
+class ExactPairs(DoubleDouble):
+    """Double-double, and exact arithmetic modulo a prime: what is zero, and how far sums cancel."""
 
-    def __init__(self, v: NDArray, digits: int) -> None:
+    owing = True
+
+    def __init__(self, v: NDArray) -> None:
+        super().__init__(v)
+        self.residues = modular.residues(self.high)
+
+    def follow(
+        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray
+    ) -> None:
+        super().follow(chunk, r, high, low, off, owed)
+        zero = np.empty(len(chunk), dtype=np.int8)
+        self.sound &= modular.follow(chunk, self.residues, zero)
+        modular.told(zero, owed)
+
+
+class Long:
+    """Floating-point numbers of as many digits as are asked, by python-flint: slow."""
+
+    sound = True
+
+    def __init__(self, v: Values, digits: int, exact: bool = False) -> None:
         import flint
 
-        self.bits = int(digits * 3.33) + 16
-        self.v: list[Any] = [flint.arb(float(x)) for x in v]
+        self.bits, self.owing = int(digits * 3.33) + 16, exact
+        parts = [of_any(x) for x in (v.tolist() if isinstance(v, np.ndarray) else v)]
+        with flint.ctx.workprec(self.bits):
+            self.v: list[Any] = [_long(*part) if part else flint.arf("nan") for part in parts]
+        if exact:
+            self.residues = np.array(
+                [modular.residue(*part) if part else 0 for part in parts], dtype=np.int64
+            )
 
-    def follow(self, chunk: Chunk, r: NDArray, high: Floats, low: Floats, off: Floats) -> None:
+    def follow(
+        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray
+    ) -> None:
         import flint
 
         from . import objects
 
+        x, y, s = (np.empty(len(chunk), dtype=object) for _ in range(3))
         with flint.ctx.workprec(self.bits):
-            for i in range(len(chunk)):
-                objects.run(chunk.part(slice(i, i + 1)), self.v)
-                high[i], low[i] = _parts(self.v[int(chunk.dst[i])])
-        with np.errstate(invalid="ignore"):
-            off[:] = np.abs((r.astype(float) - high) - low)
+            objects.record(chunk, self.v, x, y, s)
+            for i in range(len(off)):
+                high[i], low[i] = _pair(s[i])
+                off[i] = self._distance(r[i], s[i])
+            if self.owing:
+                zero = np.empty(len(chunk), dtype=np.int8)
+                self.sound &= modular.follow(chunk, self.residues, zero)
+                for i in np.flatnonzero((zero == 0) & (chunk.op < 2)).tolist():
+                    top = max(_exponent(x[i]), _exponent(y[i]))
+                    owed[i] = max(0, top - _exponent(s[i]))
+                owed[chunk.op > 1] = -2
+                modular.told(zero, owed)
 
-    def values(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         import flint
 
-        flat = slots.ravel().tolist()
         with flint.ctx.workprec(self.bits):
-            parts = [_parts(self.v[s] if s >= 0 else -self.v[-s]) for s in flat]
-        high, low = np.array(parts, dtype=float).reshape(-1, 2).T
-        return high.reshape(slots.shape), low.reshape(slots.shape)
+            own = [self.v[s] if s >= 0 else -self.v[-s] for s in slots.tolist()]
+            off = [self._distance(x, s) for x, s in zip(values, own, strict=True)]
+            return np.array(off, dtype=float), np.abs([_pair(s)[0] for s in own])
+
+    def _distance(self, value: Any, exact: Any) -> float:
+        """The distance in these digits, rounded to a double: nan where one is no number."""
+        part = of_any(value)
+        return abs(_pair(exact - _long(*part))[0]) if part else float("nan")
 
 
-def _parts(ball: Any) -> tuple[float, float]:
-    high = float(ball.mid()) if ball.is_finite() else float("nan")
-    return high, float((ball - high).mid()) if np.isfinite(high) else 0.0
+class Own:
+    """Numbers that know how far they may be off: fractions, which are exact, and balls."""
+
+    sound, owing = True, False
+
+    def __init__(self, v: Values) -> None:
+        del v  # a run needs no other beside it
+
+    def follow(
+        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray
+    ) -> None:
+        if len(off):
+            off[:], high[:] = self.distances(r, np.arange(len(chunk)))
+
+    def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        parts = [of_any(x) for x in values]
+        scale = [
+            (size(*leading(part)) if part.numerator else 0.0) if part else float("nan")
+            for part in parts
+        ]
+        off = [float(x.rad()) if hasattr(x, "rad") else 0.0 for x in values]
+        return np.array(off, dtype=float), np.array(scale, dtype=float)
+
+
+def _long(numerator: int, denominator: int, power: int) -> Any:
+    import flint
+
+    found = flint.arf((numerator, power))
+    return found if denominator == 1 else found / flint.arf((denominator, 0))
+
+
+def _pair(x: Any) -> tuple[float, float]:
+    """The double nearest to x, whose conversion cuts off, and what it leaves."""
+    high = float(x)
+    if not np.isfinite(high):
+        return high, 0.0
+    high += float(x - high)
+    return high, float(x - high)
+
+
+def _exponent(x: Any) -> int:
+    high = _pair(x)[0]
+    if 1e-300 < abs(high) < 1e300:
+        return math.frexp(high)[1]
+    mantissa, power = x.man_exp()
+    return leading(Parts(int(mantissa), 1, int(power)))[1]
 
 
 @njit(cache=True, error_model="numpy")
@@ -148,7 +266,8 @@ def _beside(op, dst, a, b, v, xs, ys, rs, exact, high, off):  # pragma: no cover
 
 
 @njit(cache=True, error_model="numpy")
-def _follow_dd(op, dst, a, b, hi, lo, rs, high, low, off):  # pragma: no cover
+def _follow_dd(op, dst, a, b, hi, lo, rs, high, low, off, owed):  # pragma: no cover
+    keep, owing = len(off) > 0, len(owed) > 0
     for i in range(len(op)):
         xh, xl, yh, yl = hi[a[i]], lo[a[i]], hi[b[i]], lo[b[i]]
         if op[i] == 2:
@@ -162,5 +281,11 @@ def _follow_dd(op, dst, a, b, hi, lo, rs, high, low, off):  # pragma: no cover
         else:
             rh, rl = _dd_add(xh, xl, yh, yl)
         hi[dst[i]], lo[dst[i]] = rh, rl
-        high[i], low[i] = rh, rl
-        off[i] = abs((np.float64(rs[i]) - rh) - rl)
+        if keep:
+            high[i], low[i] = rh, rl
+            off[i] = abs((np.float64(rs[i]) - rh) - rl)
+        if owing:
+            owed[i] = -2
+            if op[i] < 2 and math.isfinite(rh):
+                top = max(math.frexp(xh)[1], math.frexp(yh)[1])
+                owed[i] = max(0, top - math.frexp(rh)[1])

@@ -6,11 +6,14 @@ numbers without a sign are compared as the whole numbers that their bits are.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from .floats import _two_sum
 
 
 class Layout(NamedTuple):
@@ -28,6 +31,11 @@ LAYOUT: dict[np.dtype, Layout] = {
 }
 
 
+def statistic(carrier: np.dtype) -> np.dtype:
+    """The type of absorbed and size beside numbers of a carrier."""
+    return carrier if carrier in LAYOUT else np.dtype(np.float64)
+
+
 def looked(
     op: NDArray,
     x: NDArray,
@@ -37,7 +45,9 @@ def looked(
     absorbed: NDArray,
     size: NDArray,
 ) -> None:
-    """Fill cancelled, absorbed and size from operations r = x op y; all (m,), float32 or float64.
+    """Fill cancelled, absorbed and size from operations r = x op y; all (m,).
+
+    Numbers are float32, float64, or pairs high + low i, whose exponent is the high part's.
 
     cancelled  for a sum of two nonzeros: largest exponent of the operands minus the exponent of
                the result [bits] (a subnormal number counts as the smallest normal one), 0 where
@@ -45,6 +55,8 @@ def looked(
     absorbed   exact error of the sum over the smaller operand; 0 for other operations
     size       magnitude of the result, 0 for one that is not a number
     """
+    if x.dtype == np.complex128:
+        return _looked_pairs(op, x, y, r, cancelled, absorbed, size)
     layout = LAYOUT[x.dtype]
     whole = layout.whole
     _looked(
@@ -72,6 +84,30 @@ def _looked(
         cancelled[i] = max(bits, 0) if c > 0 else (-1 if counts else 0)
         absorbed[i] = lost / least if counts & (lost < np.inf) else 0.0
         size[i] = c if c <= infinity else 0
+
+
+@njit(cache=True, error_model="numpy")
+def _looked_pairs(op, x, y, r, cancelled, absorbed, size):  # pragma: no cover
+    part = np.empty(6)
+    for i in range(len(op)):
+        u, w, t = x[i], y[i], r[i]
+        cancelled[i], absorbed[i] = 0, 0.0
+        size[i] = abs(t.real) if t.real == t.real else 0.0
+        if op[i] > 1 or u.real == 0.0 or w.real == 0.0 or not math.isfinite(t.real):
+            continue
+        w = -w if op[i] == 1 else w
+        if t.real == 0.0:
+            cancelled[i] = -1
+        else:
+            large = max(math.frexp(u.real)[1], math.frexp(w.real)[1])
+            cancelled[i] = max(0, large - math.frexp(t.real)[1])
+        # the exact u + w - t as an expansion of doubles that do not overlap (Shewchuk 1997)
+        part[:] = 0.0
+        for k, term in enumerate((u.real, u.imag, w.real, w.imag, -t.real, -t.imag)):
+            for j in range(k):
+                term, part[j] = _two_sum(term, part[j])
+            part[k] = term
+        absorbed[i] = abs(part.sum()) / min(abs(u.real), abs(w.real))
 
 
 @njit(cache=True)
@@ -132,3 +168,27 @@ def farthest(starts, off, high, magnitude, most):  # pragma: no cover
             a = max(a, off[i] & magnitude)
             b = max(b, high[i] & magnitude)
         most[k, 0], most[k, 1] = a, b
+
+
+@njit(cache=True)
+def against(starts, cancelled, owed, most):  # pragma: no cover
+    """A format's sums against exact arithmetic's in every run: most (runs, 6).
+
+    Columns: most bits that exact arithmetic cancels, and the format; by how many the format cancels
+    more, and less; sums that are zero exactly and not in the format, and the reverse.
+    """
+    for k in range(len(starts) - 1):
+        for i in range(starts[k], starts[k + 1]):
+            own, due = np.int64(cancelled[i]), np.int64(owed[i])
+            if due < -1:
+                continue
+            if due < 0:
+                most[k, 4] += own >= 0
+            elif own < 0:
+                most[k, 5] += 1
+                most[k, 0] = max(most[k, 0], due)
+            else:
+                most[k, 0] = max(most[k, 0], due)
+                most[k, 1] = max(most[k, 1], own)
+                most[k, 2] = max(most[k, 2], own - due)
+                most[k, 3] = max(most[k, 3], due - own)

@@ -51,6 +51,8 @@ def ball_of(x: Any) -> Any:
         return flint.arb(float(x))
     if isinstance(x, Fraction):
         return flint.arb(flint.fmpq(x.numerator, x.denominator))
+    if isinstance(x, complex):  # double-double, as it travels
+        return flint.arb(x.real) + flint.arb(x.imag)
     if not hasattr(x, "_mpf_"):  # a user's number
         return ball_of(
             Fraction(*x.as_integer_ratio()) if hasattr(x, "as_integer_ratio") else float(x)

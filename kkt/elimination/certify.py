@@ -118,12 +118,20 @@ class Certified:
                 block = Block("f", block.body)
             if block not in self.solution or block not in solution:
                 continue
-            high, low = self._doubles[block]
-            with np.errstate(all="ignore"):
-                off = np.abs((np.asarray(solution[block], dtype=float) - high) - low).max()
+            off = self._furthest(block, solution[block])
             scale = self._scale[block.kind]
             worst = max(worst or 0.0, float(off / scale) if scale else float(off))
         return worst if worst is None or np.isfinite(worst) else None
+
+    def _furthest(self, block: Block, values: NDArray) -> float:
+        """max |value - exact| of a block's unknowns, in any number type."""
+        if values.dtype.kind == "f":
+            high, low = self._doubles[block]
+            with np.errstate(all="ignore"):
+                return float(np.abs((values.astype(float) - high) - low).max(initial=0.0))
+        with flint.ctx.workprec(self.bits):
+            apart = zip(values.tolist(), self.solution[block], strict=True)
+            return max((distance(x, y) for x, y in apart), default=0.0)
 
     @property
     def _doubles(self) -> dict[Block, tuple[NDArray, NDArray]]:

@@ -11,12 +11,12 @@ from ..errors import FormatError
 from ..system import System, assemble
 from .certify import certify
 from .composites import require_general
-from .observe import observe, traceable
 from .pivots import OrderFunction, PivotSequence
 from .record import Elimination
 from .refine import refined, require_refinable
 from .rounding import rounded_entries
 from .run import elimination_of, first_bad, number_of, run_floats, run_objects, signed
+from .seen import seen
 from .step_records import step_records
 from .tape import Tape
 from .trace import tape_for
@@ -50,34 +50,47 @@ def eliminate(
         first = _eliminate_floats(system, tape, chosen, records, reference)
         return refined(system, tape, chosen, first, refine, residual) if refine else first
     require_general(tape.program, chosen.name)
-    if chosen.kind == "ball":
-        exact = certify(system, chosen.digits, tape=tape)
-        return elimination_of(system, tape, chosen, exact.solution, (), None)
-    return _run_objects(system, tape, chosen)
+    return _run_objects(system, tape, chosen, records, reference)
 
 
 def _eliminate_floats(
     system: System, tape: Tape, chosen: Format, records: bool, reference: Any
 ) -> Elimination:
     rounded_entries(system, chosen)  # or refused
-    if not (records and traceable(chosen)):
+    if not records:
         solution, pivots, _ = run_floats(tape, system.entries, chosen)
         return elimination_of(system, tape, chosen, solution, (), first_bad(tape, pivots))
-    seen = observe(tape, system.entries, chosen, "dd", blocks=False)
-    solution, pivots = seen.solution(), seen.pivots()
-    steps = step_records(tape, pivots, seen.steps.operations, solution, reference, seen, chosen)
-    return elimination_of(system, tape, chosen, solution, steps, first_bad(tape, pivots))
+    return _watched(system, tape, chosen, reference)
 
 
-def _run_objects(system: System, tape: Tape, chosen: Format) -> Elimination:
+def _watched(
+    system: System, tape: Tape, chosen: Format, reference: Any, **options: Any
+) -> Elimination:
+    """A run that is seen operation by operation."""
+    found = seen(system, tape, chosen, blocks=False, errors=False, **options)
+    solution, pivots = found.solution(), found.pivots()
+    steps = step_records(tape, pivots, found.steps.operations, solution, reference, found)
+    failed = first_bad(tape, pivots) if chosen.on_arrays else None
+    return elimination_of(system, tape, chosen, solution, steps, failed)
+
+
+def _run_objects(
+    system: System, tape: Tape, chosen: Format, records: bool, reference: Any
+) -> Elimination:
+    if chosen.kind == "ball":
+        exact = certify(system, chosen.digits, tape=tape)
+        if not records:
+            return elimination_of(system, tape, chosen, exact.solution, (), None)
+        return _watched(system, tape, chosen, reference, bits=exact.bits)
+    if records:
+        return _watched(system, tape, chosen, reference)
     number = number_of(chosen)
     if chosen.from_model:
         entries = assemble(system.state, number)
     else:
         entries = rounded_entries(system, chosen)
-    solution, pivots, operations = run_objects(tape, entries, number)
-    steps = step_records(tape, pivots, operations[1:], solution)
-    return elimination_of(system, tape, chosen, solution, steps, None)
+    solution, _, _ = run_objects(tape, entries, number)
+    return elimination_of(system, tape, chosen, solution, (), None)
 
 
 def joint_space_inertia(

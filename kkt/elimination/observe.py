@@ -1,8 +1,8 @@
-"""Tracing: what every operation of a run cancels, absorbs, and is off by.
+"""Tracing: what every operation of a run cancels, absorbs, and is off by, in any number type.
 
-A tape is run chunk by chunk with operands and results recorded, and the recorded arrays are
-looked at by compiled loops; nothing is kept but the largest figures of every run of consecutive
-operations that belong to one step and one block instruction.
+A tape is run piece by piece with operands and results recorded, and what was recorded is looked
+at (by compiled loops, where numbers lie in arrays); nothing is kept but the largest figures of
+every run of consecutive operations that belong to one step and one block instruction.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,9 @@ from ..arithmetic.formats import Format, Hardware
 from ..blocks import Block
 from ..errors import FormatError
 from ..system import Entries
+from .numbers import Reader, precision, reader_of
 from .owners import run_bodies
-from .run import enter, signed
+from .run import Values, signed
 from .tape import Tape
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def traceable(format: Format) -> bool:
 class Operations(NamedTuple):
     """Consecutive operations r = x op y as a format rounds them; arrays (m,) are lent, not given.
 
+    Numbers that are objects have the exponent of the nearest double of unbounded range.
+
     The next piece is written into the same arrays: copy what should stay.
     """
 
@@ -49,11 +52,26 @@ class Operations(NamedTuple):
     y: NDArray
     r: NDArray
     cancelled: NDArray  # bits; -1 for a sum that is exactly zero
-    absorbed: NDArray  # error of a sum over its smaller operand
+    absorbed: NDArray  # error of a sum over its smaller operand; of objects log2(error / u)
     size: NDArray  # |r|
-    high: Floats  # the shadow's result is high + low; (0,) without a shadow
+    high: Floats  # the shadow's result is high + low; (0,) where errors are not asked for
     low: Floats
     off: Floats  # |r - shadow|
+    owed: NDArray  # bits that exact arithmetic cancels; -1 for zero, -2 for no sum of nonzeros
+
+
+class Against(NamedTuple):
+    """A format's sums against the same sums in exact arithmetic, on the same data; (groups,).
+
+    Bits are compared where neither has a zero among the operands or for the result.
+    """
+
+    order: NDArray[np.int64]  # most bits that exact arithmetic cancels
+    format: NDArray[np.int64]  # most bits that the format cancels
+    more: NDArray[np.int64]  # most bits by which the format cancels more than exact arithmetic
+    less: NDArray[np.int64]  # most bits by which it cancels less
+    residues: NDArray[np.int64]  # sums that are zero exactly, and not in the format
+    vanished: NDArray[np.int64]  # sums that are zero in the format, and not exactly
 
 
 class Gathered(NamedTuple):
@@ -63,9 +81,11 @@ class Gathered(NamedTuple):
     cancelled: NDArray[np.int64]  # bits, in one sum that is not zero
     zeros: NDArray[np.int64]  # sums of nonzeros that are exactly zero
     absorbed: Floats  # fraction of the smaller operand that one sum does not keep
+    absorbed_bits: Floats  # of the smaller operand, that one sum does not keep
     size: Floats  # largest magnitude of a result
     off: Floats | None  # largest distance of a result to its shadow, in its own unit
     scale: Floats | None  # largest magnitude of a shadow's result
+    exact: Against | None  # where the shadow is one of exact arithmetic
 
     @property
     def error(self) -> Floats | None:
@@ -77,11 +97,15 @@ class Gathered(NamedTuple):
 
 
 class Watch:
-    """One run of a tape in a format of kind "float", seen operation by operation.
+    """One run of a tape in a number format, seen operation by operation.
 
-    ``shadow`` "float64", "dd" or "ball:DIGITS" runs beside it on the data as the format rounds
-    them, so that it sees errors of arithmetic alone.  ``sums`` False leaves cancelled, absorbed
-    and size at 0.  Iterate once; then ``v`` and ``shadow`` hold the last values of all slots.
+    ``shadow`` (:func:`kkt.arithmetic.shadows.shadow_of`) runs beside it on the data as the format
+    has them, so that it sees errors of arithmetic alone.  ``residues`` are the data modulo a prime
+    (:mod:`kkt.arithmetic.modular`): with them, what exact arithmetic makes zero counts as zero, and
+    what rounding left there is not taken for a number.  ``sums`` False leaves cancelled, absorbed
+    and size at 0; ``errors`` False leaves out high, low and off.  ``number`` and ``bits``: see
+    :func:`kkt.elimination.numbers.reader_of`.  Iterate once; then ``v`` and ``shadow`` hold the
+    last values of all slots.
     """
 
     def __init__(
@@ -91,43 +115,54 @@ class Watch:
         format: Format,
         shadow: str | None = None,
         sums: bool = True,
+        *,
+        errors: bool = True,
+        residues: NDArray[np.int64] | None = None,
+        number: Callable[[float], Any] | None = None,
+        bits: int = 0,
     ) -> None:
         from ..arithmetic.shadows import shadow_of
 
-        if not traceable(format):
-            raise FormatError(
-                f"format {format.name!r}: its operations cannot be traced; use float32, float64 "
-                "or a format that rounds on them"
-            )
         self.tape, self.format, self.sums = tape, format, sums
-        self.v = np.zeros(tape.slots, dtype=format.dtype)
-        enter(tape, entries, self.v, format.cast)
-        self.largest = float(np.abs(self.v).max())  # entry of (4)
+        self.reader = reader_of(tape, entries, format, number, bits)
+        self.v = self.reader.v
+        self.largest = _largest(self.v)  # entry of (4)
         self.shadow = None if shadow is None else shadow_of(shadow, self.v)
+        self.errors = errors and shadow is not None
+        self.residues = residues
 
     def __iter__(self) -> Iterator[Operations]:
-        from ..arithmetic import watch
+        from ..arithmetic import modular, watch
 
-        runner, at = self.format.runner(self.tape), 0
+        reader, at = self.reader, 0
         beside = self._in_one_loop()
-        kinds = (self.format.dtype, watch.LAYOUT[self.v.dtype].whole, np.float64)
-        room = min(PIECE, self.tape.length)
-        columns = [np.zeros(room, dtype=kinds[k]) for k in (0, 0, 0, 1, 0, 0)]
-        columns += [np.zeros(room if self.shadow else 0) for _ in range(3)]
+        figure = watch.statistic(reader.dtype)
+        whole = watch.LAYOUT[figure].whole
+        kinds = (*(reader.dtype,) * 3, whole, figure, figure)
+        room = min(PIECE, reader.room, self.tape.length)
+        columns = [np.zeros(room, dtype=kind) for kind in kinds]
+        columns += [np.zeros(room if self.errors else 0) for _ in range(3)]
+        owing = self.shadow is not None and self.shadow.owing
+        columns.append(np.zeros(room if owing else 0, dtype=whole))
+        zero = np.zeros(room if self.residues is not None else 0, dtype=np.int8)
         for chunk in self.tape.chunks():
             for start in range(0, len(chunk), room):
                 piece = chunk.part(slice(start, start + room))
                 here = [column[: len(piece)] for column in columns]
-                x, y, r, cancelled, absorbed, size, high, low, off = here
+                x, y, r, cancelled, absorbed, size, high, low, off, owed = here
                 if beside is not None:
                     beside(piece, self.v, x, y, r, high, off)
                 else:
-                    with np.errstate(all="ignore"):
-                        runner.record(piece, self.v, x, y, r)
+                    reader.record(piece, x, y, r)
                     if self.shadow is not None:
-                        self.shadow.follow(piece, r, high, low, off)
+                        self.shadow.follow(piece, r, high, low, off, owed)
                 if self.sums:
-                    watch.looked(piece.op, x, y, r, cancelled, absorbed, size)
+                    reader.look(piece.op, x, y, r, cancelled, absorbed, size)
+                if owing:
+                    owed[(x == 0) | (y == 0)] = -2
+                if self.residues is not None:
+                    modular.follow(piece, self.residues, zero)
+                    _zeros_told(piece.op < 2, zero[: len(piece)], cancelled, absorbed)
                 yield Operations(at, piece.op, piece.step, *here)
                 at += len(piece)
 
@@ -136,7 +171,25 @@ class Watch:
         from ..arithmetic.shadows import Float64
 
         shared = isinstance(self.format, Hardware) and isinstance(self.shadow, Float64)
-        return self.shadow.beside if shared else None  # type: ignore[union-attr]
+        return self.shadow.beside if shared and self.errors else None  # type: ignore[union-attr]
+
+
+def _zeros_told(
+    sums: NDArray[np.bool_], zero: NDArray[np.int8], cancelled: NDArray, absorbed: NDArray
+) -> None:
+    """What exact arithmetic makes zero is zero, whatever rounding left of it."""
+    cancelled[sums & (zero == 1)] = -1
+    cancelled[sums & (zero == 2)] = 0
+    absorbed[sums & (zero == 2)] = 0.0
+
+
+def _largest(v: Values) -> float:
+    if not isinstance(v, list):
+        return float(np.abs(v).max())
+    from ..arithmetic.looks import leading, of_any, size
+
+    parts = [of_any(x) for x in v]
+    return max((size(*leading(part)) for part in parts if part and part.numerator), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -144,13 +197,15 @@ class Observation:
     """What was seen, run by run: consecutive operations of one step and, if asked, one block."""
 
     tape: Tape
-    v: NDArray  # (slots,) last values
+    v: Values  # (slots,) last values
     largest: float  # magnitude of the entries of (4)
     step: NDArray[np.int32]  # (runs,)
     instruction: NDArray[np.int32]  # (runs,) of the program; the first one where blocks is False
     runs: Gathered
     blocks_told_apart: bool
     shadow: Shadow | None
+    log_unit: float  # log2 of the unit roundoff of what ran; -infinity where nothing is rounded
+    ball_bits: int  # precision of a run in balls, 0 of others
 
     def by(self, group: NDArray[np.int64], count: int) -> Gathered:
         """Largest figures by a group number for each run, -1 for none."""
@@ -167,15 +222,17 @@ class Observation:
             np.add.at(out, at, column[keep])
             return out
 
-        runs = self.runs
+        runs, exact = self.runs, self.runs.exact
         return Gathered(
             total(runs.operations),
             most(runs.cancelled),
             total(runs.zeros),
             most(runs.absorbed),
+            most(runs.absorbed_bits),
             most(runs.size),
             None if runs.off is None else most(runs.off),
             None if runs.scale is None else most(runs.scale),
+            None if exact is None else Against(*map(most, exact[:4]), *map(total, exact[4:])),
         )
 
     @cached_property
@@ -203,21 +260,37 @@ class Observation:
 
         A pivot that is not a number, or should be zero and is not, is infinitely far off.
         """
+        errors = np.zeros(self.tape.program.groups)
+        for i, slots in self.tape.pivots.items():
+            off, size = self.distances(slots)
+            with np.errstate(all="ignore"):
+                apart = np.where(off == 0.0, 0.0, off / size)
+            here = np.nan_to_num(apart, nan=np.inf, posinf=np.inf).max(initial=0.0)
+            step = self.tape.program.pivots[i].step
+            errors[step] = max(errors[step], here)
+        return errors
+
+    def distances(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """|value - shadow| and |shadow| at signed slots; needs a shadow."""
         if self.shadow is None:
             raise FormatError("trace: ran without a shadow; ask for it with shadow='dd'")
-        errors = np.zeros(self.tape.program.groups)
-        if self.tape.pivots:
-            slots = np.concatenate(list(self.tape.pivots.values()))
-            high, low = self.shadow.values(slots)
-            with np.errstate(all="ignore"):
-                off = np.abs((signed(self.v, slots).astype(float) - high) - low) / np.abs(high)
-            steps = [
-                self.tape.program.pivots[i].step
-                for i, own in self.tape.pivots.items()
-                for _ in range(len(own))
-            ]
-            np.maximum.at(errors, steps, np.nan_to_num(off, nan=np.inf, posinf=np.inf))
-        return errors
+        return self.shadow.distances(self._at(slots), slots)
+
+    def _at(self, slots: NDArray[np.int64]) -> NDArray:
+        with precision(self.ball_bits):
+            return signed(self.v, slots)
+
+    @cached_property
+    def radius_bits(self) -> Floats | None:
+        """(steps,) bits of the precision that the radius of a step's pivots has taken; of balls."""
+        if self.ball_bits == 0:
+            return None
+        taken = np.zeros(self.tape.program.groups)
+        for i, slots in self.tape.pivots.items():
+            left = [float(x.rel_accuracy_bits()) for x in self._at(slots)]
+            step = self.tape.program.pivots[i].step
+            taken[step] = max([taken[step], *(self.ball_bits - x for x in left)])
+        return taken
 
     def _need_blocks(self) -> None:
         if not self.blocks_told_apart:
@@ -225,11 +298,11 @@ class Observation:
 
     def solution(self) -> dict[Block, NDArray]:
         """Unknowns of every block."""
-        return {b: signed(self.v, slots)[:, 0] for b, slots in self.tape.solution.items()}
+        return {b: self._at(slots)[:, 0] for b, slots in self.tape.solution.items()}
 
     def pivots(self) -> dict[int, NDArray]:
         """Pivots by the number of their record."""
-        return {i: signed(self.v, slots) for i, slots in self.tape.pivots.items()}
+        return {i: self._at(slots) for i, slots in self.tape.pivots.items()}
 
 
 def observe(
@@ -240,17 +313,21 @@ def observe(
     *,
     blocks: bool = True,
     sums: bool = True,
+    **options: Any,
 ) -> Observation:
-    """Run a tape in a format of kind "float" and gather what each operation cancels and absorbs.
+    """Run a tape in a number format and gather what each operation cancels and absorbs.
 
-    ``shadow``: see :class:`Watch`; with one, true errors too, and with ``sums`` False these alone.
+    ``entries`` are in float64, or in the number type of a format of objects
+    (:func:`kkt.elimination.seen.seen` finds them).  ``shadow`` and other options: see
+    :class:`Watch`; with a shadow, true errors too, and with ``sums`` False these alone.
     ``blocks`` False gathers by step only.  Both are faster.  Memory beyond the tape's is a chunk's
     and some numbers a block.
     """
     from ..arithmetic import watch
 
-    seen = Watch(tape, entries, format, shadow, sums)
-    whole = watch.LAYOUT[seen.v.dtype].whole
+    seen = Watch(tape, entries, format, shadow, sums, **options)
+    figure = watch.statistic(seen.reader.dtype)
+    whole = watch.LAYOUT[figure].whole
     zero, one = np.array([0, 1]).astype(whole)
     doubles = watch.LAYOUT[np.dtype(np.float64)]
     room = min(PIECE, tape.length)
@@ -267,16 +344,22 @@ def observe(
         if sums:
             statistics = (piece.cancelled, piece.absorbed.view(whole), piece.size.view(whole))
             watch.gather(cuts, *statistics, zero, one, most)
-        far = np.zeros((0 if shadow is None else count, 2), dtype=np.int64)
-        if shadow is not None:
+        far = np.zeros((count if len(piece.off) else 0, 2), dtype=np.int64)
+        if len(piece.off):
             bits = (piece.off.view(np.int64), piece.high.view(np.int64))
             watch.farthest(cuts, *bits, doubles.magnitude, far)
-        parts.append(
-            _Part(group[:count].copy(), owner[:count].copy(), cuts[1:] - cuts[:-1], most, far)
-        )
+        apart = np.zeros((count if len(piece.owed) else 0, 6), dtype=np.int64)
+        if len(piece.owed):
+            watch.against(cuts, piece.cancelled, piece.owed, apart)
+        ends = cuts[1:] - cuts[:-1]
+        parts.append(_Part(group[:count].copy(), owner[:count].copy(), ends, most, far, apart))
     kept = _Part(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    runs = kept.gathered(seen.v.dtype, shadow is not None)
-    return Observation(tape, seen.v, seen.largest, kept.step, kept.owner, runs, blocks, seen.shadow)
+    sound = seen.shadow is not None and seen.shadow.owing and seen.shadow.sound
+    runs = kept.gathered(seen.reader, figure, seen.errors, sound)
+    return Observation(
+        tape, seen.v, seen.largest, kept.step, kept.owner, runs, blocks, seen.shadow,
+        seen.reader.log_unit, seen.reader.bits,
+    )  # fmt: skip
 
 
 class _Part(NamedTuple):
@@ -287,23 +370,24 @@ class _Part(NamedTuple):
     operations: NDArray[np.int64]
     most: NDArray  # (runs, 4) cancelled, absorbed, size, exact zeros
     far: NDArray[np.int64]  # (runs, 2) distance to the shadow, and its magnitude
+    apart: NDArray[np.int64]  # (runs, 6) as in Against
 
     @classmethod
     def empty(cls, whole: np.dtype) -> _Part:
         none = np.zeros(0, dtype=np.int32)
-        return cls(
-            none, none, none.astype(int), np.zeros((0, 4), dtype=whole), np.zeros((0, 2), dtype=int)
-        )
+        rows = [np.zeros((0, n), dtype=t) for n, t in ((4, whole), (2, int), (6, int))]
+        return cls(none, none, none.astype(int), *rows)
 
-    def gathered(self, carrier: np.dtype, shadowed: bool) -> Gathered:
+    def gathered(self, reader: Reader, figure: np.dtype, far: bool, exact: bool) -> Gathered:
         cancelled, absorbed, size, zeros = (np.ascontiguousarray(c) for c in self.most.T)
         off, scale = (np.ascontiguousarray(c).view(np.float64) for c in self.far.T)
         return Gathered(
             self.operations,
             cancelled.astype(np.int64),
             zeros.astype(np.int64),
-            absorbed.view(carrier).astype(np.float64),
-            size.view(carrier).astype(np.float64),
-            np.nan_to_num(off, nan=np.inf, posinf=np.inf) if shadowed else None,
-            np.nan_to_num(scale, nan=np.inf, posinf=np.inf) if shadowed else None,
+            *reader.shares(absorbed.view(figure).astype(np.float64)),
+            size.view(figure).astype(np.float64),
+            np.nan_to_num(off, nan=np.inf, posinf=np.inf) if far else None,
+            np.nan_to_num(scale, nan=np.inf, posinf=np.inf) if far else None,
+            Against(*(np.ascontiguousarray(c) for c in self.apart.T)) if exact else None,
         )

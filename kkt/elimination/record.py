@@ -13,6 +13,21 @@ from .symbolic import SymbolicFactor
 
 
 @dataclass(frozen=True)
+class Against:
+    """What the sums of one pivot cancel, held against exact arithmetic on the same data.
+
+    Bits are compared where neither has a zero among the operands or for the result.
+    """
+
+    order: int  # most bits that exact arithmetic cancels in one sum: the order's own
+    format: int  # most bits that the format cancels
+    more: int  # most bits that the format cancels in one sum and exact arithmetic does not
+    less: int  # the reverse: rounding stands where digits should have gone
+    residues: int  # sums that are zero exactly, where rounding leaves a number
+    vanished: int  # sums that are zero in the format, where there is a number
+
+
+@dataclass(frozen=True)
 class StepRecord:
     """One pivot (group of blocks) of a sequence."""
 
@@ -23,13 +38,15 @@ class StepRecord:
     flops: int  # scalar operations, forward and backward
     error: float | None  # of the block's unknowns against the certified answer, where known
     pivots: tuple[Any, ...] = ()  # the diagonal of L D L^T, D_k where it is 1 x 1
-    # floats that are traced only:
+    # None with records=False:
     growth: float | None = None  # largest result over the largest entry of (4)
     cancelled_bits: int | None = None  # largest in one sum that is not zero
     absorbed_bits: float | None = None  # most bits of a smaller operand lost in one sum
     pivot_error: float | None = None  # largest relative error of the pivot's own diagonal
     absorbed: float | None = None  # largest fraction of a smaller operand lost in one sum
     exact_zeros: int | None = None  # sums of nonzeros that are exactly zero
+    radius_bits: float | None = None  # balls alone: bits that the pivot's radius has taken
+    against: Against | None = None  # exact arithmetic on the same data, where that was asked for
 
 
 @dataclass(frozen=True)

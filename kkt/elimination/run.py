@@ -16,6 +16,7 @@ from ..system import Entries, System
 from .record import Elimination, StepRecord
 from .tape import Tape
 
+Values = NDArray | list[Any]  # of the slots, in the carrier of a format
 GUARD_DIGITS = 20  # digits that mp:D carries beyond the D that it gives
 
 
@@ -45,7 +46,12 @@ def run_floats(
     return solution, pivots, v
 
 
-def signed(v: NDArray, slots: NDArray[np.int64]) -> NDArray:
+def signed(v: Values, slots: NDArray[np.int64]) -> NDArray:
+    """Values of signed slots: of an array, or of a list of objects."""
+    if isinstance(v, list):
+        out = np.empty(slots.size, dtype=object)
+        out[:] = [v[s] if s >= 0 else -v[-s] for s in slots.ravel().tolist()]
+        return out.reshape(slots.shape)
     return (np.sign(slots) * v[np.abs(slots)]).astype(v.dtype)
 
 
@@ -109,13 +115,20 @@ def elimination_of(
 
 
 def number_of(chosen: Format) -> Callable[[float], Any]:
-    """The function that turns a double into a format of objects."""
+    """The function that turns a double into a format of objects.
+
+    Of balls the precision is the one in which it is called.
+    """
     if chosen.kind == "object":
         return chosen.operate  # type: ignore[attr-defined]
     if chosen.kind == "exact":
         from fractions import Fraction
 
         return Fraction
+    if chosen.kind == "ball":
+        import flint
+
+        return flint.arb
     import mpmath
 
     context = mpmath.MPContext()  # a context of its own: no global precision is touched
@@ -123,43 +136,45 @@ def number_of(chosen: Format) -> Callable[[float], Any]:
     return context.mpf
 
 
+def entered(
+    tape: Tape,
+    entries: Entries,
+    number: Callable[[float], Any],
+    given: Mapping[str, NDArray] | None = None,
+) -> list[Any]:
+    """The values that a tape starts from, in a type of Python objects: zero, one, and inputs."""
+    holder = np.array([*([number(0.0)] * tape.slots), None], dtype=object)[:-1]
+    enter(tape, entries, holder)
+    give(tape, holder, given)
+    v: list[Any] = holder.tolist()
+    v[1] = number(1.0)
+    for whole, slot in tape.inputs.whole.items():
+        v[slot] = number(float(whole))
+    return v
+
+
 def run_objects(
     tape: Tape,
     entries: Entries,
     number: Callable[[float], Any],
     given: Mapping[str, NDArray] | None = None,
-) -> tuple[dict[Block, NDArray], dict[int, list[Any]], NDArray[np.int64]]:
+) -> tuple[dict[Block, NDArray], dict[int, NDArray], NDArray[np.int64]]:
     """Solution blocks, pivots and operations of each step, in a type of Python objects."""
-    v: list[Any] = [number(0.0)] * tape.slots
-    holder = np.array([*v, None], dtype=object)[:-1]
-    enter(tape, entries, holder)
-    give(tape, holder, given)
-    v = holder.tolist()
-    v[1] = number(1.0)
-    for whole, slot in tape.inputs.whole.items():
-        v[slot] = number(float(whole))
+    v = entered(tape, entries, number, given)
     operations = np.zeros(tape.program.groups + 1, dtype=np.int64)
     try:
         for chunk in tape.chunks():
             operations += np.bincount(chunk.step + 1, minlength=len(operations))
             objects.run(chunk, v)
     except objects.ZeroDivisor as zero:
-        raise SingularError(_zero_pivot(tape, zero.step)) from None
-
-    def value(slot: int) -> Any:
-        return v[slot] if slot >= 0 else -v[-slot]
-
-    def column(slots: NDArray[np.int64]) -> NDArray:
-        out = np.empty(len(slots), dtype=object)
-        out[:] = [value(int(s)) for s in slots[:, 0]]
-        return out
-
-    solution = {block: column(slots) for block, slots in tape.solution.items()}
-    pivots = {i: [value(int(s)) for s in slots] for i, slots in tape.pivots.items()}
+        raise SingularError(zero_pivot(tape, zero.step)) from None
+    solution = {block: signed(v, slots)[:, 0] for block, slots in tape.solution.items()}
+    pivots = {i: signed(v, slots) for i, slots in tape.pivots.items()}
     return solution, pivots, operations
 
 
-def _zero_pivot(tape: Tape, step: int) -> str:
+def zero_pivot(tape: Tape, step: int) -> str:
+    """What is said of a division by zero in a step."""
     blocks = [b for r in tape.program.pivots if r.step == step and not r.pair for b in r.blocks]
     name = tape.program.name
     where = str(blocks[0]) if blocks else "of the joint axes"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.formats import Format
 from ..blocks import Block
 from .observe import Observation
-from .record import StepRecord
+from .record import Against, StepRecord
 from .tape import Tape
 
 
@@ -23,9 +21,8 @@ def step_records(
     solution: dict[Block, Any],
     reference: Any = None,
     seen: Observation | None = None,
-    format: Format | None = None,
 ) -> tuple[StepRecord, ...]:
-    """One record for each group; ``operations`` (groups,); ``seen`` and its format for floats."""
+    """One record for each group; ``operations`` (groups,); ``seen`` where rounding was."""
     factor = tape.program.symbolic
     assert factor is not None
     count = factor.plan.groups
@@ -47,21 +44,21 @@ def step_records(
             flops=int(operations[g]),
             error=None if reference is None else reference.block_error(blocks[g], solution),
             pivots=tuple(values[g]),
-            **({} if seen is None or format is None else _rounding(seen, g, format)),
+            **({} if seen is None else _rounding(seen, g)),
         )
         for g in range(count)
     )
 
 
-def _rounding(seen: Observation, g: int, format: Format) -> dict[str, Any]:
-    steps, largest = seen.steps, seen.largest
-    fraction = float(steps.absorbed[g])
-    bits = math.log2(fraction / format.unit) if fraction > 0.0 else 0.0
+def _rounding(seen: Observation, g: int) -> dict[str, Any]:
+    steps, largest, exact = seen.steps, seen.largest, seen.steps.exact
     return {
         "growth": float(steps.size[g] / largest),
         "cancelled_bits": int(steps.cancelled[g]),
-        "absorbed_bits": max(0.0, bits),
+        "absorbed_bits": float(steps.absorbed_bits[g]),
         "pivot_error": float(seen.pivot_errors[g]),
-        "absorbed": fraction,
+        "absorbed": float(steps.absorbed[g]),
         "exact_zeros": int(steps.zeros[g]),
+        "radius_bits": None if seen.radius_bits is None else float(seen.radius_bits[g]),
+        "against": None if exact is None else Against(*(int(column[g]) for column in exact)),
     }

@@ -9,6 +9,8 @@ from matplotlib.figure import Figure
 
 from analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
 
+from .falling import places
+
 DOTS = 1200  # blows that are drawn
 
 
@@ -18,7 +20,7 @@ def fall(found: Any, style: str, panels: int = 8) -> Figure:
     still = np.flatnonzero(run.energy > 1e-4 * run.energy[0])
     last = float(run.t[min(still[-1] + 1, len(run.t) - 1)])
     times = np.linspace(0.0, last, panels)
-    r = [chain.places(run.q[np.searchsorted(run.t, t).clip(0, len(run.t) - 1)]) for t in times]
+    r = places(chain, run.y[[np.searchsorted(run.t, t).clip(0, len(run.t) - 1) for t in times]])
     wide = max(np.ptp(x[:, 0]) for x in r) * 0.55
     high = max(x[:, 1].max() for x in r) * 1.08
     with settings():
@@ -55,7 +57,7 @@ def energies(found: Any, style: str) -> Figure:
         floor = 1e-6 * run.energy[0]
         left.plot(run.t, np.maximum(run.energy, floor), color=look.series[0], linewidth=1.4,
                   label=f"rigid, e = {found.e:g}")  # fmt: skip
-        at = np.array([impact.t for impact in run.impacts])
+        at = np.array([blow.t for blow in run.blows])
         left.plot(at, np.interp(at, run.t, np.maximum(run.energy, floor)), "o", markersize=2.5,
                   color=look.series[0])  # fmt: skip
         name = f"damped springs, k = {min(found.stiffness):g} N/m"

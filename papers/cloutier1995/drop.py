@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from analysis.contact import Fall, Floor, Springs, fall
 from analysis.simulation import Record
 
 from ..paper import Progress
 from ..row import Row, claim
-from .falling import Falling, Floats, falling
-from .penalty import Penalty
-from .rigid import Run, heights, run
+from .falling import Floats, falling
 from .settings import between, each
 
 TOUCHES = 1  # blows that the compared motions go through
@@ -30,9 +29,9 @@ TOUCHES = 1  # blows that the compared motions go through
 class Drop:
     """A chain's fall, by rigid contact and by springs."""
 
-    chain: Falling
+    chain: Floor
     e: float
-    rigid: Run
+    rigid: Fall
     until: float  # [s] to which springs are compared
     stiffness: tuple[float, ...]  # [N/m]
     springs: tuple[Record, ...]  # one for each, two-phase springs
@@ -58,27 +57,28 @@ def measure(
     each("stiffness", stiffness, 1.0, 2)
     chain = falling(links, order=order)
     q = np.concatenate([[0.0, 0.0], np.random.default_rng(seed).uniform(-1.0, 1.0, links)])
-    q[1] += height - float(heights(chain, q).min())
-    v = np.zeros(chain.N)
+    N = len(q)
+    q[1] += height - float(chain.heights(chain.start(q)).min())
+    y = chain.start(q)
     progress(f"{links} links fall, rigid contact")
-    rigid = run(chain, q, v, seconds=seconds, restitution=restitution, step=step)
-    times = [impact.t for impact in rigid.impacts]
+    rigid = fall(chain, y, seconds=seconds, restitution=restitution, step=step)
+    times = [blow.t for blow in rigid.blows]
     after = times[TOUCHES - 1 : TOUCHES + 1]
     until = float(np.mean(after)) if len(after) == 2 else seconds
-    short = run(chain, q, v, seconds=until, restitution=restitution, step=step)
-    springs = Penalty(chain, relax=restitution**2)
+    short = fall(chain, y, seconds=until, restitution=restitution, step=step)
+    springs = Springs(chain, relax=restitution**2)
     records, apart, depth, gain, returned = [], [], [], [], []
     for k in stiffness:
         progress(f"springs of {k:g} N/m to {until:.3f} s")
-        record = springs.run(springs.start(q, v, (k,)), until)[0]
+        record = springs.run(springs.start(q, np.zeros(N), (k,)), until)[0]
         records.append(record)
-        apart.append(np.abs(record.y[-1, : chain.N] - short.q[-1]).max())
-        depth.append(-chain.places(record.y[:, : chain.N])[..., 1].min())
+        apart.append(np.abs(record.y[-1, :N] - short.y[-1, :N]).max())
+        depth.append(-chain.heights(record.y[:, :-1]).min())
         gain.append(np.diff(springs.energy(record.y)).max())
         returned.append(level(k, restitution**2, height))
     progress("springs with dampers, to rest")
-    soft = Penalty(chain, damping=0.5)
-    damped = soft.run(soft.start(q, v, (min(stiffness),)), seconds, eps=1e-6)[0]
+    soft = Springs(chain, damping=0.5)
+    damped = soft.run(soft.start(q, np.zeros(N), (min(stiffness),)), seconds, eps=1e-6)[0]
     return Drop(chain, restitution, rigid, until, stiffness, tuple(records), np.array(apart),
                 np.array(depth), np.array(gain), np.array(returned),
                 level(max(stiffness), restitution, height), damped,
@@ -88,10 +88,12 @@ def measure(
 def level(k: float, relax: float, height: float) -> float:
     """-v_N+ / v_N- of one level rod on two springs: nothing but its weight besides."""
     rod = falling(1)
-    springs = Penalty(rod, relax=relax)
-    down = float(np.sqrt(2.0 * rod.gravity * height))
+    springs = Springs(rod, relax=relax)
+    down = float(np.sqrt(2.0 * np.linalg.norm(rod.tree.gravity) * height))
     y = springs.start(np.zeros(3), np.array([0.0, -down, 0.0]), (k,))
-    lasting = 2.0 * np.pi * np.sqrt(rod.masses[0] / (2.0 * k)) / min(np.sqrt(relax) or 1.0, 1.0)
+    lasting = (
+        2.0 * np.pi * np.sqrt(rod.tree.mass.sum() / (2.0 * k)) / min(np.sqrt(relax) or 1.0, 1.0)
+    )
     record = springs.run(y, lasting)[0]
     rising = record.y[:, 1] >= 0.0
     rising[0] = False
@@ -102,21 +104,22 @@ def level(k: float, relax: float, height: float) -> float:
 def rows(found: Drop) -> list[Row]:
     rigid, chain = found.rigid, found.chain
     energy, scale = rigid.energy, float(found.rigid.energy[0])
-    blow = max((impact.gain for impact in rigid.impacts), default=0.0)
+    blow = max((blow.gain for blow in rigid.blows), default=0.0)
     order = slope(found.stiffness[-2:], found.apart[-2:])
     steps = [under(chain, record) for record in found.springs]
     deep, returned = ([float(x) for x in values] for values in (found.depth, found.returned))
     work = slope(found.stiffness[-2:], steps[-2:])
     e = float(abs(found.returned[-1] - found.e))
-    rest = float(np.abs(rigid.v[-1]).max())
-    slow = float(np.abs(found.damped.y[-1, chain.N : 2 * chain.N]).max())
+    N = chain.motion.kernel.N
+    rest = float(np.abs(rigid.y[-1, N:]).max())
+    slow = float(np.abs(found.damped.y[-1, N:-1]).max())
     spring_gain = float(np.max(found.gain, initial=0.0)) / scale
     return [
-        Row(f"{len(chain.lengths)} links, energy at the start and at the end [J]", None,
+        Row(f"{N - 2} links, energy at the start and at the end [J]", None,
             [scale, float(energy[-1])], "the end at most 1e-6 of the start",
             abs(float(energy[-1])) <= 1e-6 * scale),
         Row("rates at the end [m/s, rad/s]", None, rest, "at most 1e-4", rest <= 1e-4),
-        Row(f"largest gain of energy in {len(rigid.impacts)} blows, over the start's", None,
+        Row(f"largest gain of energy in {len(rigid.blows)} blows, over the start's", None,
             blow / scale, "none", blow <= 1e-14 * scale),
         Row(f"largest gain of energy in {len(rigid.t) - 1} smooth steps, over the start's", None,
             rigid.smooth_gain / scale, "at most 1e-6", rigid.smooth_gain <= 1e-6 * scale),
@@ -146,9 +149,9 @@ def rows(found: Drop) -> list[Row]:
     ]  # fmt: skip
 
 
-def under(chain: Falling, record: Record) -> float:
+def under(chain: Floor, record: Record) -> float:
     """Median length of the steps that start with a point below the floor [s]."""
-    below = chain.places(record.y[:-1, : chain.N])[..., 1].min(1) < 0.0
+    below = chain.heights(record.y[:-1, :-1]).min(1) < 0.0
     return float(np.median(record.step[below]))
 
 

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from analysis.contact import Floor
+from analysis.contact.laws import gain, newton, poisson
+
 from ..paper import Progress
 from ..row import Row
-from .blows import gain, newton, poisson
-from .falling import Falling, Floats, falling
+from .falling import Floats, falling
 from .settings import between
 
 LAWS = {"Newton": newton, "Poisson": poisson}
@@ -51,24 +53,20 @@ def measure(
         apart = max(apart, float(np.abs(p[0] - p[1]).max() / np.abs(p[0]).max()))
         for law, solve in LAWS.items():
             blow = solve(A, v, restitution, float(mu[i]))
-            gains[law][i] = gain(A, v, blow) / kinetic if blow[1] >= 0.0 else np.nan
+            gains[law][i] = gain(A, v, blow) / kinetic if blow[0] >= 0.0 else np.nan
     return Blows(links, restitution, mu, gains, apart)
 
 
-def blow_of(chain: Falling, generator: np.random.Generator) -> tuple[Floats, Floats, float]:
-    """A = J M^-1 J^T of the tip, its velocity with v_N < 0, and the kinetic energy."""
-    q = generator.uniform(-np.pi, np.pi, chain.N)
-    v = generator.normal(size=chain.N)
-    u = chain.directions(q)
-    r, p = chain.places(q, u), len(chain.lengths) + 1
-    units = np.zeros((2, p, 2))
-    units[[0, 1], -1, [0, 1]] = 1.0
-    J = np.concatenate([chain.rows(r, [p - 1], axis) for axis in (0, 1)])
-    _, moved = chain.free_and_responses(q, v, units, u)
-    A = J @ moved.T
-    v = v if (J @ v)[1] < 0.0 else -v
-    height = float(chain.energy(q, np.zeros_like(v)))
-    return (A + A.T) / 2, J @ v, float(chain.energy(q, v)) - height
+def blow_of(chain: Floor, generator: np.random.Generator) -> tuple[Floats, Floats, float]:
+    """A = J M^-1 J^T of the tip, normal first, its velocity down, and the kinetic energy."""
+    N, p = chain.motion.kernel.N, len(chain.bodies)
+    y = np.concatenate([generator.uniform(-np.pi, np.pi, N), generator.normal(size=N)])[None]
+    directions = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+    pose = chain.pose(y)
+    v = directions @ pose.speed[0, -1]
+    _, _, _, A = chain.free_and_responses(y, pose, np.array([p - 1, p - 1]), directions)
+    kinetic = float(chain.motion.energies(y)[0, 0])
+    return (A + A.T) / 2, v if v[0] < 0.0 else -v, kinetic
 
 
 def rows(found: Blows) -> list[Row]:

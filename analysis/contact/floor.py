@@ -1,0 +1,164 @@
+"""A tree over a floor: where its points are, how they move, and what forces on them do.
+
+Weights and contact forces are external wrenches of equation (4), so that one kernel answers both:
+with weights and rates, the free accelerations; with a unit force alone, a column of M^-1 J^T.  The
+accelerations of the points themselves, minus pdd carried to them, are A = J M^-1 J^T: no J is
+formed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import kkt
+import orderings
+from kkt import ModelError
+from kkt.errors import nearest
+from kkt.spatial import cross
+from kkt.tree import checked
+
+from ..simulation import Motion
+from ..simulation.motion import Bodies, turned
+
+Floats = NDArray[np.float64]
+
+
+class Pose(NamedTuple):
+    """Bodies and points of m states in the world."""
+
+    bodies: Bodies
+    arm: Floats  # (m, p, 3) [m] from the origin of its body to a point
+    r: Floats  # (m, p, 3) [m] the points
+    speed: Floats  # (m, p, 3) [m/s]
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A tree and points of it that may touch the plane through the world's origin.
+
+    States y = (x, qd) are those of :class:`analysis.simulation.Motion`.
+    """
+
+    motion: Motion  # its kernel, without gravity, takes wrenches and gives qdd and pdd
+    bodies: NDArray[np.int64]  # (p,) that carry the points
+    points: Floats  # (p, 3) in the bodies' frames [m]
+    frame: Floats  # (3, 3) rows: the floor's normal, and two directions in it
+
+    @staticmethod
+    def of(
+        tree: Any, points: Sequence[tuple[Hashable, ArrayLike]], *,
+        normal: ArrayLike = (0.0, 0.0, 1.0), order: Any = "abm", tau: ArrayLike | None = None,
+    ) -> Floor:  # fmt: skip
+        """``points`` are (body, place in its frame); ``normal`` is the floor's, up.
+
+        Raises ModelError, one sentence, for an unknown body, a place or a normal that is none.
+        """
+        system = kkt.build(tree, tau=tau)
+        names, known = [], {name: k for k, name in enumerate(system.tree.names)}
+        for pair in points:
+            if not isinstance(pair, tuple) or len(pair) != 2 or pair[0] not in known:
+                told = nearest(str(pair[0] if isinstance(pair, tuple) and pair else pair),
+                               tuple(map(str, known)))  # fmt: skip
+                raise ModelError(f"floor: {pair!r} is no (body, point) of this tree; {told}")
+            names.append(pair[0])
+        if not names:
+            raise ModelError("floor: no points; give (body, (x, y, z)) for each that may touch")
+        places = [checked(f"floor: body {b!r}", "point", x, (3,)) for b, x in points]
+        up = checked("floor", "normal", normal, (3,))
+        if not up.any():
+            raise ModelError("floor: field 'normal' is zero; give a direction, such as 0 0 1")
+        up = up / np.linalg.norm(up)
+        weightless = tree.copy()
+        weightless.graph["gravity"] = (0.0, 0.0, 0.0)
+        found = orderings.get(order) if isinstance(order, str) else order
+        kernel = kkt.compile(weightless, found, inputs=("wrench",), outputs=("qdd", "pdd"))
+        return Floor(
+            Motion(tree, kernel, system.state.tau), np.array([known[b] for b in names]),
+            np.array(places), np.stack([up, *kkt.joints.in_plane(up)]),
+        )  # fmt: skip
+
+    @property
+    def nx(self) -> int:
+        return self.motion.nx
+
+    def start(self, q: Any = None, qd: ArrayLike | None = None) -> Floats:
+        """(nx + N,) a state; what is None comes from the tree."""
+        return self.motion.start(q, qd)
+
+    @cached_property
+    def tree(self) -> kkt.BodyTree:
+        return kkt.compile_tree(self.motion.graph)
+
+    @cached_property
+    def _passive(self) -> Floats:
+        return np.asarray(kkt.build(self.motion.graph).state.wrench)
+
+    def pose(self, y: Floats) -> Pose:
+        """Bodies and points of states (m, nx + N)."""
+        bodies = self.motion.bodies(y)
+        arm = turned(bodies.turn[:, self.bodies], self.points)
+        speed = bodies.v[:, self.bodies] + cross(bodies.omega[:, self.bodies], arm)
+        return Pose(bodies, arm, bodies.origin[:, self.bodies] + arm, speed)
+
+    def heights(self, y: Floats) -> Floats:
+        """(m, p) of the points above the floor [m]."""
+        return np.asarray(self.pose(np.atleast_2d(y)).r @ self.frame[0])
+
+    def energy(self, y: ArrayLike) -> Floats:
+        """(m,) kinetic and potential [J]."""
+        return self.motion.energy(y)
+
+    # -- equation (4) ------------------------------------------------------------------------------
+
+    def accelerations(self, y: Floats, forces: Floats, pose: Pose) -> Floats:
+        """(m, N) qdd of m states under weights and forces (m, p, 3) [N] on the points."""
+        wrench = self._weights(pose) + self._on_points(pose, forces)
+        qdd, _ = self.motion.kernel(y[:, : self.nx], y[:, self.nx :], self.motion.tau, wrench)
+        return np.asarray(qdd)
+
+    def free_and_responses(
+        self, y: Floats, pose: Pose, points: NDArray[np.int64], directions: Floats | None = None
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Of one state: qdd without contact (N,); accelerations of some points along directions
+        (c, 3), the normal where None (c,); what unit forces along each add to qdd (c, N), and to
+        these accelerations, A (c, c).
+        """
+        c, nx = len(points), self.nx
+        if directions is None:
+            directions = np.broadcast_to(self.frame[0], (c, 3))
+        states = np.repeat(y, c + 1, axis=0)
+        states[1:, nx:] = 0.0
+        tau = np.zeros((c + 1, states.shape[1] - nx))
+        tau[0] = self.motion.tau
+        units = np.zeros((c, len(self.bodies), 3))
+        units[np.arange(c), points] = directions
+        wrench = np.concatenate([self._weights(pose), self._on_points(pose, units)])
+        qdd, pdd = self.motion.kernel(states[:, :nx], states[:, nx:], tau, wrench)
+        bodies = self.bodies[points]
+        turn, arm = pose.bodies.turn[0, bodies], pose.arm[0, points]
+        spin, slide = (turned(turn, -pdd[:, bodies, half]) for half in (slice(3), slice(3, 6)))
+        along = ((slide + cross(spin, arm)) * directions).sum(-1)
+        omega = pose.bodies.omega[0, bodies]
+        turning = cross(omega, pose.bodies.v[0, bodies] + cross(omega, arm))
+        return qdd[0], along[0] + (turning * directions).sum(-1), qdd[1:], along[1:].T
+
+    def _weights(self, pose: Pose) -> Floats:
+        tree = self.tree
+        pull = (tree.mass[:, None, None] * np.swapaxes(pose.bodies.turn, -1, -2)) @ tree.gravity
+        return np.concatenate([cross(tree.com, pull), pull], -1) + self._passive
+
+    def _on_points(self, pose: Pose, forces: Floats) -> Floats:
+        """(m, n, 6) wrenches of world forces (m, p, 3) on the points."""
+        wrench = np.zeros((len(forces), self.tree.n, 6))
+        back = np.swapaxes(pose.bodies.turn[:, self.bodies], -1, -2)
+        local = turned(back, forces)
+        both = np.concatenate([cross(self.points, local), local], -1)
+        for i, k in enumerate(self.bodies):
+            wrench[:, k] += both[:, i]
+        return wrench

@@ -1,0 +1,177 @@
+"""Impacts of any tree: rates jump so that no touching point comes nearer (Cloutier 1995, 6.4.2).
+
+>>> system = kkt.build(tree, q, qd, loops=[kkt.contact("foot", (0, 0, -0.5))])
+>>> blow = analysis.contact.impact(system, restitution=0.5)
+>>> blow.qd, blow.impulses["world-foot"], blow.gain
+
+Newton's law without friction holds at all points together, (6.6)-(6.8),
+
+    p >= 0,   v+ + e v- >= 0,   p (v+ + e v-) = 0,        v+ = v- + A p,
+
+and so does Poisson's in two phases (Glocker & Pfeiffer 1995): compression, then a share e of its
+impulse at least.  With friction points give their blows one after another, the fastest first, until
+none comes nearer.  Between blows :func:`forces` is the same complementarity of normal forces and
+accelerations, (6.10)-(6.12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kkt import LoopError, PivotreeError, System
+from kkt.errors import nearest
+
+from .laws import LAWS, complementary
+from .rows import Rows, chosen
+
+Floats = NDArray[np.float64]
+Numbers = float | Mapping[Hashable, float]
+REST = 1e-12  # of the first speeds: points that come down no faster have no blow left
+MOST = 10_000  # blows, one after another
+
+
+@dataclass(frozen=True)
+class Impact:
+    """What a blow at some points does."""
+
+    qd: Floats  # (N,) rates after it
+    impulses: dict[Hashable, Floats]  # of each contact, normal first [N s]
+    loops: dict[Hashable, Floats]  # of each closed loop, by its rows [N m s, N s]
+    before: dict[Hashable, Floats]  # velocity of each contact along its rows [m/s]
+    after: dict[Hashable, Floats]
+    gain: float  # kinetic energy that it adds [J]
+    blows: int  # 1 where all points act together
+
+
+@dataclass(frozen=True)
+class Forces:
+    """Which contacts press, and what follows."""
+
+    qdd: Floats  # (N,)
+    forces: dict[Hashable, float]  # along each normal [N]; 0 where it opens
+    accelerations: dict[Hashable, float]  # along each normal [m/s^2]; 0 where it presses
+    loops: dict[Hashable, Floats]  # forces of each closed loop, by its rows
+
+
+def impact(
+    system: System, *, restitution: Numbers = 0.0, friction: Numbers = 0.0, law: str = "newton",
+    order: Any = "abm", format: str = "float64",
+) -> Impact:  # fmt: skip
+    """Rates after blows at all contacts of a system, by ``law`` newton or poisson.
+
+    ``restitution`` (0 to 1) and Coulomb's ``friction`` are one number for all contacts, or a
+    mapping from their names; a contact has friction along the tangents that it was given.  Closed
+    loops keep to their rows; where their velocities did not agree before, an impulse makes them.
+    Every blow is linear in equation (4), eliminated by ``order`` in ``format``.
+
+    Raises LoopError, one sentence, for systems without contacts and what is no law or coefficient.
+    """
+    if law not in LAWS:
+        raise LoopError(f"impact: law is {law!r}; {nearest(str(law), tuple(LAWS))}")
+    rows = Rows.of(system, order, format)
+    e = chosen(restitution, rows.contacts, "restitution", 1.0)
+    mu = chosen(friction, rows.contacts, "friction")
+    rubs = [m > 0.0 and c.rows > 1 for m, c in zip(mu, rows.contacts, strict=True)]
+    for closure, rub in zip(rows.contacts, rubs, strict=True):
+        if rub:
+            _require_frame(closure)
+    qd = system.state.qd
+    start, held = rows.closed(qd)
+    jumps, A, shares = rows.responses
+    normal = np.cumsum([0, *(c.rows for c in rows.contacts)])[:-1]
+    v = np.concatenate(rows.along(rows.velocity(qd + start)))
+    if any(rubs) and len(rows.contacts) > 1:
+        p, blows = _one_by_one(A, v, normal, e, mu, law)
+    elif any(rubs):
+        p, blows = (LAWS[law](A, v, e[0], mu[0]) if v[0] < 0.0 else np.zeros(len(v))), 1
+    else:
+        p, blows = np.zeros(len(v)), 1
+        p[normal] = _together(A[np.ix_(normal, normal)], v[normal], np.array(e), law)
+    after = qd + start + jumps @ p
+    for amount, share in zip(p, shares, strict=True):
+        held = {name: x + amount * share[name] for name, x in held.items()}
+    return Impact(
+        after, _named(rows, np.split(p, normal[1:])), held,
+        _named(rows, rows.along(rows.velocity(qd))), _named(rows, rows.along(rows.velocity(after))),
+        rows.kinetic(after) - rows.kinetic(qd), blows,
+    )  # fmt: skip
+
+
+def forces(system: System, *, order: Any = "abm", format: str = "float64") -> Forces:
+    """qdd where contacts may press and open, without friction: which of them hold is found.
+
+    Each contact is taken as touching, its normal velocity as zero; where it moves off, leave it
+    out.  Raises LoopError for contacts with tangents: sticking is a law of its own.
+    """
+    rows = Rows.of(system, order, format)
+    for closure in rows.contacts:
+        if closure.rows > 1:
+            raise LoopError(
+                f"loop {closure.loop.name!r}: has tangents, and forces() is without friction; give "
+                "the normal alone, or keep it a row of equation (4)"
+            )
+    jumps, A, shares = rows.responses
+    qdd, six, held = rows.solved(rows.bare.entries)
+    gamma = [g for c, g in zip(system.state.loops, _by_loop(system), strict=True) if c.loop.point]
+    b = np.concatenate(rows.along(six)) - np.concatenate(gamma)
+    p = complementary(A, b)
+    for amount, share in zip(p, shares, strict=True):
+        held = {name: x + amount * share[name] for name, x in held.items()}
+    names = [c.loop.name for c in rows.contacts]
+    left = np.where(p > 0.0, 0.0, A @ p + b)
+    return Forces(qdd + jumps @ p, dict(zip(names, map(float, p), strict=True)),
+                  dict(zip(names, map(float, left), strict=True)), held)  # fmt: skip
+
+
+def _by_loop(system: System) -> list[Floats]:
+    ends = np.cumsum([c.rows for c in system.state.loops])
+    return np.split(system.entries.gamma, ends[:-1])
+
+
+def _together(A: Floats, v: Floats, e: Floats, law: str) -> Floats:
+    """Impulses along the normals at all points at once."""
+    if law == "newton":
+        return complementary(A, v + np.minimum(e * v, 0.0))
+    pressed = complementary(A, v)
+    returned = e * pressed  # at least; more where the point would go under all the same
+    return pressed + returned + complementary(A, v + A @ (pressed + returned))
+
+
+def _one_by_one(
+    A: Floats, v: Floats, normal: NDArray[np.int64], e: list[float], mu: list[float], law: str
+) -> tuple[Floats, int]:
+    """Blows of one point at a time, the one that comes down fastest next."""
+    p, total, v = np.zeros(len(v)), np.append(normal, len(v)), v.copy()
+    least = REST * float(np.abs(v).max(initial=0.0))
+    for blows in range(MOST):
+        i = int(np.argmin(v[normal]))
+        if v[normal[i]] >= -least:
+            return p, blows
+        own = np.arange(total[i], total[i + 1])
+        given = LAWS[law](A[np.ix_(own, own)], v[own], e[i], mu[i])
+        if not given[0] > 0.0:
+            raise PivotreeError(
+                "impact: by Newton's law with this friction the floor would have to pull; use "
+                "law='poisson'"
+            )
+        p[own] += given
+        v += A[:, own] @ given
+    raise PivotreeError(f"impact: points still come nearer after {MOST} blows; lower the friction")
+
+
+def _require_frame(closure: Any) -> None:
+    C = closure.loop.C[3:]
+    if np.abs(C.T @ C - np.eye(closure.rows)).max() > 1e-9:
+        raise LoopError(
+            f"loop {closure.loop.name!r}: friction needs tangents across the normal and each "
+            "other; give such directions"
+        )
+
+
+def _named(rows: Rows, parts: list[Floats]) -> dict[Hashable, Floats]:
+    return {c.loop.name: x for c, x in zip(rows.contacts, parts, strict=True)}

@@ -1,0 +1,142 @@
+"""Operations on numbers that are Python objects, looked at: the figures that floats have.
+
+Exponents and exact errors of sums are read off the whole numbers that a number is made of, so that
+nothing here rounds, in any number of digits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+HALVES = (1 << 54) - 1  # 54 leading bits that the nearest double rounds up to a power of two
+
+
+class Parts(NamedTuple):
+    """A number as numerator / denominator * 2^power."""
+
+    numerator: int
+    denominator: int
+    power: int
+
+
+Read = Callable[[Any], Parts | None]  # None for what is not a number, and for infinity
+
+
+def of_mpf(x: Any) -> Parts | None:
+    sign, mantissa, power, _ = x._mpf_
+    if not mantissa and power:
+        return None
+    return Parts(-int(mantissa) if sign else int(mantissa), 1, power)
+
+
+def of_ball(x: Any) -> Parts | None:
+    """Of its midpoint."""
+    if not x.is_finite():
+        return None
+    mantissa, power = x.mid().man_exp()
+    return Parts(int(mantissa), 1, int(power))
+
+
+def of_any(x: Any) -> Parts | None:
+    """Of a fraction, a pair, or a user's number: as exactly as its class says what it is."""
+    try:
+        if isinstance(x, complex):
+            pair = Fraction(x.real) + Fraction(x.imag)
+            return Parts(*pair.as_integer_ratio(), 0)
+        if hasattr(x, "_mpf_"):
+            return of_mpf(x)
+        own = x if hasattr(x, "as_integer_ratio") else float(x)
+        numerator, denominator = own.as_integer_ratio()
+        return Parts(int(numerator), int(denominator), 0)
+    except (ArithmeticError, ValueError):  # infinite, or not a number
+        return None
+
+
+def leading(x: Parts) -> tuple[float, int]:
+    """The double nearest to |x| as fraction * 2^exponent, 0.5 <= fraction < 1; x is not zero."""
+    n, d, power = abs(x.numerator), x.denominator, x.power
+    if d != 1:  # 56 bits or more of the quotient: its rest is below what is looked at
+        up = max(0, 57 - n.bit_length() + d.bit_length())
+        n, power = (n << up) // d, power - up
+    length = n.bit_length()
+    top = n >> (length - 54) if length > 54 else n << (54 - length)
+    if top == HALVES:
+        return 0.5, power + length + 1
+    return math.ldexp((top + 1) >> 1, -53), power + length
+
+
+def size(fraction: float, exponent: int) -> float:
+    """fraction * 2^exponent as a double: infinite, or 0, where that is out of range."""
+    try:
+        return math.ldexp(fraction, exponent)
+    except OverflowError:
+        return math.inf
+
+
+def log2(x: Parts) -> float:
+    fraction, exponent = leading(x)
+    return math.log2(fraction) + exponent
+
+
+def lost(op: int, x: Parts, y: Parts, r: Parts) -> Parts:
+    """The exact |r - (x + y)|, or |r - (x - y)| where op is 1."""
+    if x.denominator == y.denominator == r.denominator == 1:
+        power = min(x.power, y.power, r.power)
+        p, q, s = (z.numerator << (z.power - power) for z in (x, y, r))
+        return Parts(abs(s - (p - q if op == 1 else p + q)), 1, power)
+    one, other, sum_of = map(fraction, (x, y, r))
+    missing = abs(sum_of - (one - other if op == 1 else one + other))
+    return Parts(missing.numerator, missing.denominator, 0)
+
+
+def fraction(x: Parts) -> Fraction:
+    return Fraction(x.numerator, x.denominator) * Fraction(2) ** x.power
+
+
+def looked(
+    read: Read,
+    precision: float,
+    op: NDArray,
+    x: NDArray,
+    y: NDArray,
+    r: NDArray,
+    cancelled: NDArray[np.int64],
+    absorbed: NDArray[np.float64],
+    size_of: NDArray[np.float64],
+) -> None:
+    """As :func:`kkt.arithmetic.watch.looked`, for objects (m,).
+
+    The exponent of a number is that of the nearest double, of unbounded range.  ``absorbed`` is in
+    bits: log2 of the fraction over the unit roundoff 2^-precision, 0 where nothing is lost.  A
+    precision that is infinite belongs to numbers that never round.
+    """
+    exact = math.isinf(precision)
+    cancelled[:], absorbed[:], size_of[:] = 0, 0.0, 0.0
+    for i, (kind, u, w, t) in enumerate(
+        zip(op.tolist(), x.tolist(), y.tolist(), r.tolist(), strict=True)
+    ):
+        result = read(t)
+        if result is None:
+            continue
+        top = leading(result) if result.numerator else None
+        if top is not None:
+            size_of[i] = size(*top)
+        if kind > 1:
+            continue
+        one, other = read(u), read(w)
+        if one is None or other is None or not one.numerator or not other.numerator:
+            continue
+        exponents = leading(one)[1], leading(other)[1]
+        cancelled[i] = -1 if top is None else max(0, *(e - top[1] for e in exponents))
+        if exact:
+            continue
+        missing = lost(kind, one, other, result)
+        if missing.numerator:
+            least = min(log2(one), log2(other))
+            absorbed[i] = max(0.0, log2(missing) - least + precision)

@@ -1,0 +1,209 @@
+"""Records in every number type: one observation, with a reader for each way to carry numbers."""
+
+import json
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from helpers import system_of, tape_of
+
+import kkt
+import orderings
+from analysis.cli import main
+from kkt.arithmetic import Custom, get_format, looks, modular
+from kkt.elimination.seen import seen
+
+ORDERS = ("crbm", "abm", "virtual_work", "lagrange", "square_root_abm", "divide_and_conquer")
+TREES = (
+    "chain:3", "chain:6", "two_link", "example1:q1=1", "example2", "example3:m1=1e8,case=1",
+    "example3:m1=1e9,case=2", "rr_arm", "star:6", "comb:3", "binary:2",
+    "random_tree:n=4,seed=1", "random_tree:n=5,seed=1", "random_tree:n=5,seed=2",
+    "random_tree:n=6,seed=3", "random_tree:n=6,seed=4", "random_tree:n=7,seed=5",
+)  # fmt: skip
+ROBOTS = ("robot:ur5", "robot:panda", "robot:kinova")
+
+
+def cancellation(system, tape, format):
+    """Of every step: most bits cancelled, and sums that are exactly zero."""
+    steps = kkt.eliminate(system, tape, format).steps
+    return [(step.cancelled_bits, step.exact_zeros) for step in steps]
+
+
+@pytest.mark.parametrize(
+    "spec", [*TREES, *(pytest.param(r, marks=pytest.mark.peers) for r in ROBOTS)]
+)
+def test_what_an_order_cancels_is_the_same_in_fractions_mpmath_and_balls(spec):
+    """Step by step and bit by bit: fractions see zeros by themselves, others modulo a prime."""
+    system, compared = kkt.build(kkt.load(spec)), 0
+    for order in ORDERS:
+        try:
+            tape = kkt.trace(system, orderings.get(order))
+        except kkt.SingularError:  # massless links
+            continue
+        exact = cancellation(system, tape, "exact")
+        for format in ("mp:200", "ball:200", "mp:50", "ball:30"):
+            assert cancellation(system, tape, format) == exact, (order, format)
+        compared += 1
+    assert compared >= 2
+
+
+def test_every_format_has_figures_for_every_order(capsys):
+    formats = "mp:50,dd,exact,ball:30,float32"
+    assert main(["compare", "chain:6", "--formats", formats, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert len(rows) == 5 * len(orderings.names())
+    for row in rows:
+        assert row["error"] is not None
+        assert row["cancelled_bits"] >= 0 and row["absorbed_bits"] >= 0.0
+
+
+FORMATS = (
+    "float32", "float64", "dd", "exact", "mp:5", "mp:50", "mp:400", "ball:30", "bfloat16:up",
+    "float32+mul=bfloat16", "p12:stochastic:3",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "format", [*FORMATS, Custom("decimal", 1e-28, Decimal), Custom("fractions", 1e-60, Fraction)]
+)
+def test_steps_of_every_format(format):
+    system, tape = system_of("chain:4"), tape_of("chain:4", "crbm")
+    chosen = get_format(format)
+    data = None if chosen.from_model else chosen
+    reference = kkt.certify(system, 60, rounded_to=data)
+    result = kkt.eliminate(system, tape, chosen, reference=reference)
+    assert len(result.steps) == tape.program.groups and result.failed_at is None
+    assert sum(step.fill_blocks for step in result.steps) == result.fill
+    assert sum(step.flops for step in result.steps) >= result.flops
+    for step in result.steps:
+        assert step.error is not None and (step.growth > 0.0) == (step.flops > 0)
+        assert step.cancelled_bits >= 0 and step.absorbed_bits >= 0.0 and step.exact_zeros >= 0
+        assert step.pivot_error >= 0.0 and step.absorbed >= 0.0
+        assert (step.radius_bits is None) == (chosen.kind != "ball")
+    rounds = chosen.name not in ("exact", "fractions")
+    assert (max(step.absorbed_bits for step in result.steps) > 0.0) == rounds
+    assert (max(step.pivot_error for step in result.steps) > 0.0) == (
+        rounds and chosen.name != "mp:400"  # 1e-420 is no double
+    )
+
+
+def test_without_records_nothing_is_seen():
+    system, tape = system_of("chain:4"), tape_of("chain:4", "abm")
+    for format in ("float32", "dd", "exact", "mp:50", "ball:30"):
+        plain, recorded = (
+            kkt.eliminate(system, tape, format, records=records) for records in (False, True)
+        )
+        assert plain.steps == () and len(recorded.steps) == 4
+        if format != "ball:30":
+            assert (plain.qdd == recorded.qdd).all()
+        else:  # the same midpoints and radii
+            pairs = zip(plain.qdd, recorded.qdd, strict=True)
+            assert all(a.mid() == b.mid() and a.rad() == b.rad() for a, b in pairs)
+
+
+# -- one operation after another ------------------------------------------------------------------
+
+
+def exponent(x):
+    """Of the double nearest to a fraction, by another way than the engine's."""
+    return math.frexp(float(abs(x)))[1]
+
+
+@pytest.mark.parametrize("name", ["dd", "exact", "mp:30", "ball:40"])
+def test_every_operation_against_fractions(name, monkeypatch):
+    """Cancelled bits and what sums do not keep, of numbers that are pairs, objects and balls."""
+    system, tape, format = system_of("chain:3"), tape_of("chain:3", "crbm"), get_format(name)
+    from kkt.elimination import observe
+
+    pieces = []
+    step = observe.Watch.__iter__
+
+    def kept(self):
+        for piece in step(self):
+            read = looks.of_ball if name.startswith("ball") else looks.of_any
+            numbers = [
+                [looks.fraction(read(x)) for x in column] for column in (piece.x, piece.y, piece.r)
+            ]
+            pieces.append((piece.op.copy(), numbers, piece.cancelled.copy(), piece.absorbed.copy()))
+            yield piece
+
+    monkeypatch.setattr(observe.Watch, "__iter__", kept)
+    found = seen(system, tape, format)
+    unit, sums, zeros = Fraction(2) ** int(max(found.log_unit, -9999)), 0, 0
+    for op, (x, y, r), cancelled, absorbed in pieces:
+        for i in np.flatnonzero(op < 2):
+            a, b = x[i], y[i] if op[i] == 0 else -y[i]
+            if cancelled[i] < 0:
+                zeros += 1
+                assert abs(r[i]) <= max(abs(a), abs(b)) * 2**30 * unit or r[i] == 0
+                continue
+            if a == 0 or b == 0 or (cancelled[i] == 0 == absorbed[i]):
+                continue
+            sums += 1
+            assert cancelled[i] == max(0, max(exponent(a), exponent(b)) - exponent(r[i]))
+            lost = abs(r[i] - a - b) / min(abs(a), abs(b))
+            if name == "dd":
+                assert absorbed[i] == pytest.approx(float(lost), rel=1e-9)
+            elif lost:
+                bits = max(0.0, math.log2(lost / unit))
+                assert absorbed[i] == pytest.approx(bits, abs=1e-9)
+    assert sum(len(op) for op, *_ in pieces) == tape.length and sums > 30
+    assert zeros == found.runs.zeros.sum() > 0 or name == "dd"
+
+
+def test_what_mpmath_leaves_where_nothing_is_left():
+    """Residues are zeros: abm on a chain leaves 23, which are no cancellation of 200 bits."""
+    system, tape = system_of("chain:6"), tape_of("chain:6", "abm")
+    exact, long = (kkt.eliminate(system, tape, f).steps for f in ("exact", "mp:50"))
+    assert [s.cancelled_bits for s in long] == [s.cancelled_bits for s in exact]
+    assert max(s.cancelled_bits for s in long) < 10
+    assert sum(s.exact_zeros for s in long) == sum(s.exact_zeros for s in exact) == 23
+
+
+def test_radii_grow_and_bound_what_the_pivots_are_off():
+    """A ball's radius is a bound of its midpoint's error, and takes some bits a body."""
+    system, tape = system_of("chain:12"), tape_of("chain:12", "abm")
+    balls = kkt.eliminate(system, tape, "ball:30").steps
+    longer = kkt.eliminate(system, tape, "ball:300").steps
+    taken = [step.radius_bits for step in balls]
+    assert taken[0] < 8 and 12 < max(taken) < 120
+    for ours, theirs in zip(balls, longer, strict=True):
+        for x, y in zip(ours.pivots, theirs.pivots, strict=True):
+            assert abs(float(x.mid() - y.mid())) <= abs(float(x.mid())) * ours.pivot_error
+
+
+def test_absorption_in_any_number_of_digits():
+    """1 and 1e-30 in mp:400: bits are told where a double could not hold the fraction."""
+    op = np.zeros(2, dtype=np.int8)
+    number = kkt.elimination.run.number_of(get_format("mp:400"))
+    bits = number.context.prec
+    small = number.context.ldexp(1, -bits - 3)
+    x = np.array([number(1.0), number(1.0)], dtype=object)
+    y = np.array([small, number.context.ldexp(3, 1 - bits)], dtype=object)
+    columns = np.zeros(2, dtype=np.int64), np.zeros(2), np.zeros(2)
+    looks.looked(looks.of_mpf, bits, op, x, y, x + y, *columns)
+    assert columns[1][0] == bits and columns[1][1] < 2.0
+
+
+def test_residues_modulo_a_prime_are_those_of_fractions():
+    draw = np.random.default_rng(7)
+    x = draw.normal(size=200) * 2.0 ** draw.integers(-900, 900, 200)
+    assert modular.residues(x).tolist() == [modular.Residue(float(v)).value for v in x]
+    for a, b in zip(x[:100].tolist(), x[100:].tolist(), strict=True):
+        p, q = Fraction(a), Fraction(b)
+        for found, exact in (
+            (modular.Residue(a) + modular.Residue(b), p + q),
+            (modular.Residue(a) - modular.Residue(b), p - q),
+            (modular.Residue(a) * modular.Residue(b), p * q),
+        ):
+            assert found.value == modular.residue(exact.numerator, exact.denominator)
+        product = modular._product(
+            np.int64(modular.Residue(a).value), np.int64(modular.Residue(b).value)
+        )
+        assert product == (modular.Residue(a) * modular.Residue(b)).value
+        inverse = modular._inverse(np.int64(modular.Residue(a).value))
+        assert int(inverse) * modular.Residue(a).value % modular.PRIME == 1
+    high = np.int64(modular.PRIME - 1)
+    assert modular._product(high, high) == 1
