@@ -141,7 +141,7 @@ def compare(
                 continue
             progress(f"{name} in {f.name}")
             try:
-                result = eliminate(system, tape, f, reference=references[f.name])
+                result = eliminate(system, tape, f, exact=True, reference=references[f.name])
             except (FormatError, SingularError) as error:  # a zero pivot, a root of fractions
                 rows.append(_refused(name, f.name, str(error)))
                 continue
@@ -151,7 +151,7 @@ def compare(
             for answer in answers:
                 results[answer.order, f.name] = answer
                 rows.append(_row(answer, references[f.name], f, kappa))
-    units = {f.name: f.unit for f in chosen if not f.from_model}
+    units = {f.name: f.unit for f in chosen if f.unit > 0.0}
     dof = int(system.tree.offset[-1])
     return Comparison(system.name, system.tree.n, dof, tuple(rows), results, units, condition)
 
@@ -209,8 +209,30 @@ def _row(result: Elimination, exact: Certified, format: Format, kappa: float | N
         cancelled_bits=max((s.cancelled_bits or 0 for s in seen), default=None),
         absorbed_bits=max((round(s.absorbed_bits or 0.0, 1) for s in seen), default=None),
         failed_at=result.failed_at,
-        lost_by_order=None if format.from_model else lost_by_order(error, kappa, format.unit),
+        lost_by_order=lost_by_order(error, kappa, format.unit) if format.unit else None,
+        **_against(result, format),
     )
+
+
+def _against(result: Elimination, format: Format) -> dict[str, Any]:
+    """What the order cancels in exact arithmetic, and what the format makes of it."""
+    if format.from_model:  # rounding is told from zero, so that what they cancel is the order's
+        radii = [step.radius_bits for step in result.steps if step.radius_bits is not None]
+        bits = [step.cancelled_bits or 0 for step in result.steps]
+        return {
+            "cancelled_by_order": max(bits, default=None),
+            "radius_bits": max(radii, default=None),
+        }
+    found = [step.against for step in result.steps if step.against is not None]
+    if not found:
+        return {}
+    return {
+        "cancelled_by_order": max(step.order for step in found),
+        "cancelled_by_format": max(step.more for step in found),
+        "left_by_format": max(step.less for step in found),
+        "residues": sum(step.residues for step in found),
+        "vanished": sum(step.vanished for step in found),
+    }
 
 
 def _refused(order: str, format: str, why: str) -> Row:

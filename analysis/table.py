@@ -15,6 +15,11 @@ from .row import Row
 
 GAP = 3  # between two columns
 COSTS = 40  # width of fill, entries, flops and height
+EXACTLY = (
+    "; exactly: most bits cancelled in exact arithmetic on the same data, and +r residues: "
+    "additions whose exact sum is zero, where rounding is left"
+)
+WIDTHS = {3: 24, 4: 32, 5: 42}  # of a format with so many columns
 
 
 class _Console(Console):
@@ -32,25 +37,25 @@ def console(file: IO[str], wide: bool = False) -> Console:
 
 
 def comparison_tables(comparison: Comparison, width: int) -> list[Table]:
-    """One line an order; error, digits and, where the terminal is wide, bits of each format.
+    """One line an order; error, digits and, where there is room, bits of each format.
 
     Formats that find no room beside the costs or the others follow in another table.
     """
     orders = list(dict.fromkeys(row.order for row in comparison.rows))
     formats = list(dict.fromkeys(row.format for row in comparison.rows))
-    bits = width >= 66 + 32 * len(formats)
+    shown = next(k for k in (5, 4, 3) if k == 3 or width >= 66 + WIDTHS[k] * len(formats))
     taken = max(len(order) for order in ("order", *orders)) + GAP
     groups: list[list[str]] = [[]]
     room = width - taken - COSTS
     for name in formats:
-        need = max(len(name), 7) + GAP + (24 if bits else 16)
+        need = max(len(name), 7) + GAP + (WIDTHS[shown] - 8)
         if need > room and (groups[-1] or len(groups) == 1):
             groups.append([])
             room = width - taken
         groups[-1].append(name)
         room -= need
     tables = [
-        _table(comparison, orders, group, bits, costs=number == 0)
+        _table(comparison, orders, group, shown, costs=number == 0)
         for number, group in enumerate(groups)
     ]
     tables[0].title = (
@@ -60,20 +65,22 @@ def comparison_tables(comparison: Comparison, width: int) -> list[Table]:
     tables[0].caption = (
         "fill: blocks and entries of one triangle; error: max |qdd - exact| / max |exact|; "
         "lost: digits beyond those that the condition number forces; "
-        "bits: most cancelled / absorbed in one addition" + _conditions(comparison)
+        "bits: most cancelled / absorbed in one addition"
+        + EXACTLY * (shown == 5)
+        + _conditions(comparison)
     )
     return tables
 
 
 def _table(
-    comparison: Comparison, orders: list[str], formats: list[str], bits: bool, costs: bool
+    comparison: Comparison, orders: list[str], formats: list[str], shown: int, costs: bool
 ) -> Table:
     """The lines of some formats; beside the first of them, costs, which depend on none."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
     table.add_column("order", no_wrap=True)
     numbers = ["fill", "entries", "flops", "height"] if costs else []
     for name in formats:
-        numbers += [escape(name), "digits", "lost", *(["bits"] if bits else [])]
+        numbers += [escape(name), "digits", "lost", "bits", "exactly"][:shown]
     for heading in numbers:
         table.add_column(heading, justify="right", no_wrap=True)
     for order in orders:
@@ -82,7 +89,7 @@ def _table(
         if costs:
             cells += [_number(x) for x in _costs(rows.values())]
         for name in formats:
-            cells += _format_cells(rows.get(name))[: 4 if bits else 3]
+            cells += _format_cells(rows.get(name))[:shown]
         table.add_row(*cells)
     return table
 
@@ -105,15 +112,21 @@ def _costs(rows: Iterable[Row]) -> tuple[int | None, ...]:
 
 def _format_cells(row: Row | None) -> list[str]:
     if row is None:  # not asked for: what is no float is not refined
-        return ["–"] * 4
+        return ["–"] * 5
     if row.error is None:
-        return ["[bold]failed[/bold]", "–", "–", "–"]
+        return ["[bold]failed[/bold]", "–", "–", "–", "–"]
     digits = row.digits or 0.0
     style = "bold " if digits < 3.0 else ""
     bits = "–" if row.cancelled_bits is None else f"{row.cancelled_bits}/{row.absorbed_bits:.0f}"
     text = f"{row.error:.1e}"
     lost = "–" if row.lost_by_order is None else f"{row.lost_by_order:.1f}"
-    return [f"[{style}]{text}[/]" if style else text, f"{digits:.1f}", lost, bits]
+    return [f"[{style}]{text}[/]" if style else text, f"{digits:.1f}", lost, bits, _exactly(row)]
+
+
+def _exactly(row: Row) -> str:
+    if row.cancelled_by_order is None:
+        return "–"
+    return f"{row.cancelled_by_order}" + (f" +{row.residues}r" if row.residues else "")
 
 
 def _number(value: Any) -> str:

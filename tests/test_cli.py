@@ -21,6 +21,8 @@ COMPARE = {"model", "bodies", "dof", "kappa", "kappa_inertia", "rows"}
 ROW = {
     "order", "format", "fill_blocks", "fill_entries", "flops", "height", "error", "digits",
     "cancelled_bits", "absorbed_bits", "failed_at", "lost_by_order",
+    "cancelled_by_order", "cancelled_by_format", "left_by_format", "residues", "vanished",
+    "radius_bits",
 }  # fmt: skip
 SOLVE = {"model", "order", "format", "qdd", "error", "certified_digits"}
 

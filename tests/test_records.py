@@ -13,7 +13,10 @@ import kkt
 import orderings
 from analysis.cli import main
 from kkt.arithmetic import Custom, get_format, looks, modular
+from kkt.elimination.observe import Watch, observe
+from kkt.elimination.rounding import rounded_entries
 from kkt.elimination.seen import seen
+from kkt.system import LETTERS, Entries
 
 ORDERS = ("crbm", "abm", "virtual_work", "lagrange", "square_root_abm", "divide_and_conquer")
 TREES = (
@@ -207,3 +210,95 @@ def test_residues_modulo_a_prime_are_those_of_fractions():
         assert int(inverse) * modular.Residue(a).value % modular.PRIME == 1
     high = np.int64(modular.PRIME - 1)
     assert modular._product(high, high) == 1
+
+
+# -- against exact arithmetic ---------------------------------------------------------------------
+
+
+def in_fractions(system, tape, format):
+    """Most bits that each step of an order cancels, in fractions, on the format's own data."""
+    entries = rounded_entries(system, format)
+    exact = []
+    for letter in LETTERS:
+        values = getattr(entries, letter)
+        flat = [Fraction(float(x)) for x in values.real.ravel()]
+        exact.append(np.array([*flat, None], dtype=object)[:-1].reshape(values.shape))
+    return observe(tape, Entries(*exact), get_format("exact"), blocks=False).steps.cancelled
+
+
+@pytest.mark.parametrize("name", ["float32", "float64", "bfloat16", "dd"])
+@pytest.mark.parametrize(
+    "spec", ["chain:6", "example1:q1=1", "example3:m1=1e8,case=2", "random_tree:n=6,seed=3"]
+)
+def test_what_the_order_cancels_on_the_formats_data(spec, name):
+    """Double-double with zeros told modulo a prime, longer numbers and fractions: the same bits."""
+    system, format = system_of(spec), get_format(name)
+    for order in ("crbm", "abm", "virtual_work", "square_root_abm"):
+        tape = tape_of(spec, order)
+        found = seen(system, tape, format, exact=True, blocks=False)
+        longer = seen(system, tape, format, shadow="exact:90", blocks=False)
+        assert (found.steps.exact.order == in_fractions(system, tape, format)).all()
+        for ours, theirs in zip(found.steps.exact, longer.steps.exact, strict=True):
+            assert np.array_equal(ours, theirs)
+
+
+def test_residues_and_vanished_sums_one_by_one():
+    """Every sum of float32 beside the same in fractions: bits apart, residues and lost numbers."""
+    spec = "chain:6"
+    for order in ("crbm", "abm", "bad_abm"):
+        system, tape = system_of(spec), tape_of(spec, order)
+        v = [Fraction(float(x)) for x in Watch(tape, system.entries, get_format("float32")).v]
+        count = dict.fromkeys(("order", "format", "more", "less", "residues", "vanished"), 0)
+        for piece in Watch(tape, system.entries, get_format("float32")):
+            chunk = next(iter(tape.chunks()))
+            for i, (op, d, a, b) in enumerate(zip(*(c.tolist() for c in chunk[:4]), strict=True)):
+                x, y = v[a], v[b]
+                v[d] = x + y if op == 0 else x - y if op == 1 else x * y if op == 2 else x / y
+                if op > 1 or x == 0 or y == 0:
+                    continue
+                compared = piece.x[i] != 0.0 != piece.y[i]
+                if v[d] == 0:
+                    count["residues"] += bool(compared and piece.r[i] != 0.0)
+                    continue
+                due = max(0, max(exponent(x), exponent(y)) - exponent(v[d]))
+                count["order"] = max(count["order"], due)
+                if not compared:
+                    continue
+                if piece.r[i] == 0.0:
+                    count["vanished"] += 1
+                    continue
+                own = int(piece.cancelled[i])
+                count["format"] = max(count["format"], own)
+                count["more"] = max(count["more"], own - due)
+                count["less"] = max(count["less"], due - own)
+        exact = seen(system, tape, get_format("float32"), exact=True).runs.exact
+        told = [int(c.max()) for c in exact[:4]] + [int(c.sum()) for c in exact[4:]]
+        assert told == list(count.values())
+        assert (count["vanished"] > 0) == (order == "crbm")
+        assert (count["residues"] > 0) == (order == "abm")
+
+
+def test_the_column_of_compare(capsys):
+    """crbm cancels more bits than float32 has, whatever computes it; abm does not."""
+    assert main(["compare", "chain:30", "--orders", "crbm,abm", "--json",
+                 "--formats", "float32,mp:50"]) == 0  # fmt: skip
+    rows = {(r["order"], r["format"]): r for r in json.loads(capsys.readouterr().out)["rows"]}
+    crbm, abm = rows["crbm", "float32"], rows["abm", "float32"]
+    assert crbm["cancelled_by_order"] > 24 >= 10 > abm["cancelled_by_order"]
+    assert crbm["cancelled_bits"] == abm["cancelled_bits"] == 23
+    assert abm["residues"] > 0 == abm["vanished"] and crbm["vanished"] > 0
+    assert abm["cancelled_by_format"] == abm["left_by_format"] == 0
+    assert crbm["left_by_format"] > 0
+    for order in ("crbm", "abm"):
+        assert rows[order, "mp:50"]["cancelled_by_order"] == rows[order, "mp:50"]["cancelled_bits"]
+
+
+def test_an_order_that_divides_by_zero_exactly_has_nothing_to_be_held_against():
+    """A pivot that is rounding and nothing else: exact arithmetic goes no further."""
+    tree = kkt.new_tree("a point mass on a ball joint")
+    kkt.add_body(tree, "a", None, joint="spherical", mass=1.0, com=(0.5, 0.25, 1.0))
+    system = kkt.build(tree)
+    tape = kkt.trace(system, orderings.get("abm"))
+    found = seen(system, tape, get_format("float64"), exact=True)
+    assert found.runs.exact is None and not found.shadow.sound
+    assert found.runs.cancelled.max() > 0

@@ -170,6 +170,9 @@ def farthest(starts, off, high, magnitude, most):  # pragma: no cover
         most[k, 0], most[k, 1] = a, b
 
 
+APART = 1 << 20  # added to the bits of a sum that has a zero among a format's operands alone
+
+
 @njit(cache=True)
 def against(starts, cancelled, owed, most):  # pragma: no cover
     """A format's sums against exact arithmetic's in every run: most (runs, 6).
@@ -182,7 +185,9 @@ def against(starts, cancelled, owed, most):  # pragma: no cover
             own, due = np.int64(cancelled[i]), np.int64(owed[i])
             if due < -1:
                 continue
-            if due < 0:
+            if due >= APART:
+                most[k, 0] = max(most[k, 0], due - APART)
+            elif due < 0:
                 most[k, 4] += own >= 0
             elif own < 0:
                 most[k, 5] += 1

@@ -28,6 +28,7 @@ def eliminate(
     format: str | Format = "float64",
     *,
     records: bool = True,
+    exact: bool = False,
     reference: Any = None,
     refine: int = 0,
     residual: str = "dynamics",
@@ -38,29 +39,30 @@ def eliminate(
     and raise FormatError where one overflows it; exact, mp:D and ball:D run the spatial algebra,
     bias and assembly too, from the model's doubles.  A pivot that is zero or not a number stops
     nothing in floats: ``failed_at`` names it.  With ``records`` False, rounding is not observed
-    (faster).  ``reference`` is the certified solution (:func:`kkt.certify`) that the records'
-    errors are measured against.  ``refine`` corrections
-    follow in the same format, their ``residual`` that of inverse dynamics or of the equations (4)
+    (faster).  With ``exact`` True, the sums of a format that rounds (4) are held against exact
+    arithmetic on the same rounded entries (``StepRecord.against``).  ``reference`` is the certified
+    solution (:func:`kkt.certify`) that the records' errors are measured against.  ``refine``
+    corrections follow in the same format, their ``residual`` that of inverse dynamics or of (4)
     (:mod:`kkt.elimination.refine`); the records are those of the first answer.
     """
     chosen = get_format(format)
     require_refinable(chosen, refine, residual)
     tape = tape_for(system, order)
     if chosen.on_arrays:
-        first = _eliminate_floats(system, tape, chosen, records, reference)
+        first = _eliminate_floats(system, tape, chosen, records, reference, exact)
         return refined(system, tape, chosen, first, refine, residual) if refine else first
     require_general(tape.program, chosen.name)
-    return _run_objects(system, tape, chosen, records, reference)
+    return _run_objects(system, tape, chosen, records, reference, exact)
 
 
 def _eliminate_floats(
-    system: System, tape: Tape, chosen: Format, records: bool, reference: Any
+    system: System, tape: Tape, chosen: Format, records: bool, reference: Any, exact: bool
 ) -> Elimination:
     rounded_entries(system, chosen)  # or refused
     if not records:
         solution, pivots, _ = run_floats(tape, system.entries, chosen)
         return elimination_of(system, tape, chosen, solution, (), first_bad(tape, pivots))
-    return _watched(system, tape, chosen, reference)
+    return _watched(system, tape, chosen, reference, exact=exact)
 
 
 def _watched(
@@ -75,15 +77,15 @@ def _watched(
 
 
 def _run_objects(
-    system: System, tape: Tape, chosen: Format, records: bool, reference: Any
+    system: System, tape: Tape, chosen: Format, records: bool, reference: Any, exact: bool
 ) -> Elimination:
     if chosen.kind == "ball":
-        exact = certify(system, chosen.digits, tape=tape)
+        proved = certify(system, chosen.digits, tape=tape)
         if not records:
-            return elimination_of(system, tape, chosen, exact.solution, (), None)
-        return _watched(system, tape, chosen, reference, bits=exact.bits)
+            return elimination_of(system, tape, chosen, proved.solution, (), None)
+        return _watched(system, tape, chosen, reference, bits=proved.bits)
     if records:
-        return _watched(system, tape, chosen, reference)
+        return _watched(system, tape, chosen, reference, exact=exact)
     number = number_of(chosen)
     if chosen.from_model:
         entries = assemble(system.state, number)

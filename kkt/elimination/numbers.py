@@ -41,6 +41,9 @@ class Reader(Protocol):
     ) -> None:  # fmt: skip
         """Figures of recorded operations: see :func:`kkt.arithmetic.watch.looked`."""
 
+    def zero(self, x: Column) -> NDArray[np.bool_]:
+        """Which of some numbers are zero."""
+
     def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
         """What sums do not keep of their smaller operands, as fractions and in bits."""
 
@@ -76,6 +79,9 @@ class Arrays:
         from ..arithmetic import watch
 
         watch.looked(op, x, y, r, cancelled, absorbed, size)
+
+    def zero(self, x: Column) -> NDArray[np.bool_]:
+        return x == 0
 
     def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
         with np.errstate(divide="ignore"):
@@ -120,6 +126,10 @@ class Objects:
         cancelled: Column, absorbed: Column, size: Column,
     ) -> None:  # fmt: skip
         looks.looked(self.read, -self.log_unit, op, x, y, r, cancelled, absorbed, size)
+
+    def zero(self, x: Column) -> NDArray[np.bool_]:
+        parts = map(self.read, x.tolist())
+        return np.array([part is not None and part.numerator == 0 for part in parts], dtype=bool)
 
     def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
         """Bits are what is looked at; a fraction below 1e-308 is 0."""

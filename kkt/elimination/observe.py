@@ -159,7 +159,7 @@ class Watch:
                 if self.sums:
                     reader.look(piece.op, x, y, r, cancelled, absorbed, size)
                 if owing:
-                    owed[(x == 0) | (y == 0)] = -2
+                    _compared_alone(reader.zero(x) | reader.zero(y), owed)
                 if self.residues is not None:
                     modular.follow(piece, self.residues, zero)
                     _zeros_told(piece.op < 2, zero[: len(piece)], cancelled, absorbed)
@@ -181,6 +181,14 @@ def _zeros_told(
     cancelled[sums & (zero == 1)] = -1
     cancelled[sums & (zero == 2)] = 0
     absorbed[sums & (zero == 2)] = 0.0
+
+
+def _compared_alone(gone: NDArray[np.bool_], owed: NDArray) -> None:
+    """Sums with an operand that is zero in the format alone: exact arithmetic's are counted."""
+    from ..arithmetic.watch import APART
+
+    owed[gone & (owed >= 0)] += APART
+    owed[gone & (owed == -1)] = -2
 
 
 def _largest(v: Values) -> float:

@@ -16,6 +16,8 @@ from .rounding import rounded_entries
 from .run import enter, number_of
 from .tape import Tape
 
+SEEN = 72  # bits of cancellation that double-double shows, with 34 more of its 106 to spare
+
 
 def shadow_for(format: Format) -> str:
     """The name of a shadow that sees a format's errors of arithmetic: of twice its digits.
@@ -46,6 +48,7 @@ def seen(
     format: Format,
     *,
     shadow: str | None = None,
+    exact: bool = False,
     bits: int = 0,
     **options: Any,
 ) -> Observation:
@@ -54,9 +57,12 @@ def seen(
     Formats that round start from the entries of (4) rounded to them; exact, mp:D and ball:D run the
     spatial algebra, bias and assembly too.  In these three, what exact arithmetic makes zero from
     the model's doubles counts as zero.  ``shadow``: :func:`shadow_for` the format where None;
-    ``bits``: precision of balls, found by :func:`kkt.certify` where it is 0; options are those of
-    :func:`kkt.elimination.observe.observe`.
+    ``exact``: sums of formats that round are held against exact arithmetic on the same rounded
+    entries (``Gathered.exact``); ``bits``: precision of balls, found by :func:`kkt.certify` where
+    it is 0; options are those of :func:`kkt.elimination.observe.observe`.
     """
+    if exact and not format.from_model:
+        return _against(system, tape, format, options)
     name = shadow or shadow_for(format)
     if not format.from_model:
         entries = system.entries if format.on_arrays else rounded_entries(system, format)
@@ -75,6 +81,15 @@ def seen(
     entries = assemble(system.state, number)
     zeros = None if format.kind == "exact" else residues_of(system, tape)
     return observe(tape, entries, format, name, number=number, residues=zeros, **options)
+
+
+def _against(system: System, tape: Tape, format: Format, options: dict[str, Any]) -> Observation:
+    """Beside exact arithmetic: in double-double, or in more digits where sums cancel as many."""
+    found = seen(system, tape, format, shadow=exact_shadow_for(format), **options)
+    exact = found.runs.exact
+    if format.kind != "float" or exact is None or exact.order.max(initial=0) <= SEEN:
+        return found
+    return seen(system, tape, format, shadow=exact_shadow_for(format, long=True), **options)
 
 
 def residues_of(system: System, tape: Tape) -> NDArray[np.int64]:
