@@ -66,7 +66,7 @@ def solve(
     and what an order raises.
     """
     times, efforts, _ = equation(system, format)
-    solved = None if preconditioner is None else _solving(system, preconditioner, by)[0]
+    solved = None if preconditioner is None else solving(system, preconditioner, by)[0]
     if until is None:
         until = 0.0 if efforts.dtype == object else 2.0 * float(np.finfo(efforts.dtype).eps)
     most = PER_UNKNOWN * len(efforts) if most is None else most
@@ -81,7 +81,7 @@ def operator(system: System, format: str = "float64") -> LinearOperator:
 
 def preconditioner(system: System, order: Any = "abm", format: str = "float32") -> LinearOperator:
     """r -> M^-1 r by an order in a format, in and out in float64, as scipy's solvers take it."""
-    solved, _ = _solving(system, order, format)
+    solved, _ = solving(system, order, format)
     return _linear(solved, len(system.state.tau), np.dtype(float))
 
 
@@ -139,7 +139,7 @@ def descend(
     return Descent(x, np.array(norms), failed)
 
 
-def _solving(system: System, order: Any, format: str) -> tuple[Apply, Tape]:
+def solving(system: System, order: Any, format: str) -> tuple[Apply, Tape]:
     """r -> M^-1 r: (4) without bias, its efforts r scaled to 1 so that no format overflows."""
     chosen = get_format(format)
     if not chosen.on_arrays:

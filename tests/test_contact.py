@@ -396,6 +396,74 @@ def test_a_sphere_on_a_slope_is_the_same_as_gravity_aslant():
     assert found[0].energy == pytest.approx(found[1].energy, abs=1e-7)
 
 
+# -- friction in joints --------------------------------------------------------------------------
+
+
+def test_a_block_on_a_slope_stays_until_the_slope_is_too_steep():
+    for slope, holds in ((0.29, True), (0.31, False)):
+        tree = kkt.new_tree("slope")
+        kkt.add_body(tree, "block", mass=2.0, inertia=np.eye(3), joint="prismatic",
+                     axis=(np.cos(slope), 0.0, -np.sin(slope)))  # fmt: skip
+        rub = contact.JointFriction.of(tree, dry=2.0 * 9.81 * np.sin(0.30))
+        found = rub.solve(kkt.build(tree))
+        assert bool(found.sticks[0]) is holds
+        pull = 9.81 * (np.sin(slope) - np.sin(0.30))
+        assert found.qdd[0] == pytest.approx(0.0 if holds else pull, abs=1e-12)
+
+
+@pytest.mark.parametrize("order", ["abm", "crbm", "square_root_abm"])
+def test_sticking_joints_are_those_of_all_sets_that_fit(order):
+    """Beside every choice of standing and sliding, solved by LAPACK: one fits."""
+    for seed in range(6):
+        tree = every_joint()
+        draw = np.random.default_rng(seed)
+        N = int(kkt.compile_tree(tree).offset[-1])
+        still = draw.choice(N, 4, replace=False)
+        q, qd, tau = draw.uniform(-1, 1, N), draw.normal(size=N), draw.normal(size=N)
+        qd[still] = 0.0
+        dry = draw.uniform(0.5, 8.0, N)
+        rub = contact.JointFriction(dry, np.full(N, 0.1))
+        system = kkt.build(tree, q, qd, tau)
+        M = Dense(tree, q, [("base", (0.0, 0.0, 0.0))]).M
+        free = np.linalg.solve(
+            *Mechanics(tree, q, qd).equation4(tau - 0.1 * qd - dry * np.sign(qd))
+        )
+        free = free[6 * len(tree) : 6 * len(tree) + N]
+        W, fits = np.linalg.inv(M), []
+        for signs in pairs((-1, 0, 1), repeat=4):
+            f = np.array(signs) * dry[still]
+            on = np.flatnonzero(np.array(signs) == 0)
+            off = np.flatnonzero(np.array(signs))
+            A, b = W[np.ix_(still, still)], free[still]
+            f[on] = np.linalg.solve(A[np.ix_(on, on)], -(b[on] + A[np.ix_(on, off)] @ f[off]))
+            moved = A @ f + b
+            if (np.abs(f[on]) <= dry[still][on]).all() and (f[off] * moved[off] <= 0).all():
+                fits.append(free + W[:, still] @ f)
+        assert len(fits) == 1
+        found = rub.solve(system, order=order)
+        assert found.qdd == pytest.approx(fits[0], abs=1e-8 * np.abs(fits[0]).max())
+
+
+def test_smooth_friction_takes_the_energy_that_it_should():
+    tree = kkt.default_state(kkt.chain(3))
+    rub = contact.JointFriction.of(tree, dry=0.5, viscous={"j2": 0.2})
+    qd = np.array([1.0, -2.0, 0.0])
+    assert rub.efforts(qd, 1e-9) == pytest.approx([-0.5, 0.9, 0.0])
+    kernel = kkt.compile(tree, orderings.get("abm"))
+    system = kkt.build(tree, qd=qd, tau=np.zeros(3))
+    x = kernel.configuration(tree.graph["q"])
+    qdd = kernel(x, qd, rub.efforts(qd, 1e-9))
+    sliding = np.flatnonzero(qd)
+    asked = rub.solve(system)
+    assert asked.friction[sliding] == pytest.approx([-0.5, 0.9])
+    power = (
+        qd
+        @ kkt.joint_space_inertia(system, orderings.get("crbm"))
+        @ (qdd - kernel(x, qd, np.zeros(3)))
+    )
+    assert power == pytest.approx(-0.5 - 0.9 * 2.0)
+
+
 # -- what cannot be -------------------------------------------------------------------------------
 
 
@@ -418,6 +486,10 @@ BAD = [
     (lambda: contact.Floor.of(kkt.chain(2), [("j1", (0, 0))]), "point"),
     (lambda: contact.Floor.of(kkt.chain(2), [("j1", (0, 0, 0))], normal=(0, 0, 0)), "normal"),
     (lambda: contact.Springs(rod(), relax=2.0), "relax"),
+    (lambda: contact.JointFriction.of(kkt.chain(2), dry={"j3": 1.0}), "'j3' is unknown"),
+    (lambda: contact.JointFriction.of(kkt.chain(2), dry=-1.0), "'dry' is -1.0"),
+    (lambda: contact.JointFriction.of(kkt.chain(2), viscous={"j1": (1, 2)}), "'viscous' is"),
+    (lambda: contact.JointFriction.of(kkt.chain(3), dry=1.0).solve(one()), "friction in joints"),
     (lambda: contact.Springs(rod()).start(np.zeros(6), np.zeros(6), (0.0,)), "stiffness"),
     (lambda: contact.Springs(rod()).run(np.zeros((1, 14)), 0.1, method="RK4"), "RK45"),
 ]

@@ -11,7 +11,7 @@ import kkt
 import orderings
 from analysis import complements, gradients
 
-PAGES = ("complements", "gradients")
+PAGES = ("complements", "contact", "gradients")
 TREES = ("chain:10", "chain:100", "humanoid")
 
 
@@ -69,6 +69,22 @@ def test_programs_of_the_page_on_complements():
     assert left["whole"].P.shape == (600, 100)
     exact = kkt.certify(left["system"], 16)
     assert exact.error(left["qdd"]) < exact.error(left["worse"])
+
+
+def test_programs_of_the_page_on_contact():
+    left = run("contact")
+    rough, feet = left["rough"], left["feet"]
+    assert rough.gain < 0.0 and rough.blows >= 4 and left["slippery"].blows == 1
+    for foot in feet:
+        p = rough.impulses[foot]
+        assert np.linalg.norm(p[1:]) <= 0.6 * p[0] * (1 + 1e-9)
+        assert rough.after[foot][0] >= -1e-11
+    pressing = left["standing"].forces
+    assert all((pressing[f] > 0.0) != (left["standing"].accelerations[f] > 0.0) for f in feet)
+    assert len(left["rigid"].blows) >= 3 and left["rigid"].depth <= 1e-5
+    energy = left["springs"].energy(left["record"].y)
+    assert energy[-1] < 0.9 * energy[0]
+    assert left["held"].sticks.any() and not left["held"].sticks.all()
 
 
 def test_tables_of_the_page_on_gradients():

@@ -5,7 +5,18 @@
 
 from .floor import Floor
 from .impacts import Forces, Impact, forces, impact
+from .joints import JointFriction
 from .rigid import Fall, fall
 from .springs import Springs
 
-__all__ = ["Fall", "Floor", "Forces", "Impact", "Springs", "fall", "forces", "impact"]
+__all__ = [
+    "Fall",
+    "Floor",
+    "Forces",
+    "Impact",
+    "JointFriction",
+    "Springs",
+    "fall",
+    "forces",
+    "impact",
+]
