@@ -6,6 +6,7 @@ import re
 from collections.abc import Hashable, Iterable
 
 LONGEST = 500  # characters of a sentence
+LONGEST_NAME = 500  # characters of a name, which stands in labels and tables
 _WORD = re.compile(r"\S{121,}")
 _BREAK = re.compile(r"\s*[^\S ]\s*")  # blanks that are more than a blank
 _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -34,23 +35,23 @@ def unfit(name: str) -> str | None:
     Control characters end lines and steer terminals; a lone surrogate has no place in UTF-8.
     """
     found = _UNFIT.search(name)
-    if found is None:
-        return None
-    what = "the lone surrogate" if "\ud800" <= found[0] <= "\udfff" else "the control character"
-    return f"{what} {found[0]!a}"
+    if found is not None:
+        lone = "\ud800" <= found[0] <= "\udfff"
+        what = "the lone surrogate" if lone else "the control character"
+        return f"holds {what} {found[0]!a}"
+    if len(name) > LONGEST_NAME:
+        return f"has {len(name):,} characters, more than {LONGEST_NAME}"
+    return None
 
 
 def first_unfit(names: Iterable[Hashable]) -> tuple[Hashable, str] | None:
     """The first name that is not fit, and why; of pairs and the like their parts are looked at."""
-    texts = [name for name in names if isinstance(name, str | tuple)]
-    whole = "".join([name if isinstance(name, str) else "".join(_parts(name)) for name in texts])
-    if unfit(whole) is None:  # one look at all of them
-        return None
-    for name in texts:
-        what = unfit(name if isinstance(name, str) else "".join(_parts(name)))
-        if what is not None:
-            return name, what
-    return None
+    named = [name for name in names if isinstance(name, str | tuple)]
+    texts = [name if isinstance(name, str) else "".join(_parts(name)) for name in named]
+    if max(map(len, texts), default=0) <= LONGEST_NAME and not _UNFIT.search("".join(texts)):
+        return None  # one look at all of them
+    found = ((name, unfit(text)) for name, text in zip(named, texts, strict=True))
+    return next(((name, why) for name, why in found if why is not None), None)
 
 
 def _parts(name: tuple) -> Iterable[str]:

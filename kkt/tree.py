@@ -83,7 +83,7 @@ def check_names(names: Iterable[Hashable], what: str = "body") -> None:
     found = first_unfit(names)
     if found is not None:
         raise ModelError(
-            f"{what} {found[0]!r}: field 'name' holds {found[1]}; give a text without it"
+            f"{what} {found[0]!r}: field 'name' {found[1]}; give another name"
         )
 
 

@@ -56,10 +56,9 @@ def _column(values: list[Any]) -> NDArray:
 def _apply(chunk: Chunk, v: list[Any], kept: list[Any] | None) -> None:
     columns = (chunk.op, chunk.dst, chunk.a, chunk.b)
     done = 0
+    what = f"numbers of class {type(v[0]).__name__!r}"
     try:
-        with foreign(
-            f"numbers of class {type(v[0]).__name__!r}", FormatError, (ZeroDivisionError,)
-        ):
+        with foreign(what, FormatError, through=(ZeroDivisionError,)):
             for op, d, a, b in zip(*(column.tolist() for column in columns), strict=True):
                 x, y = v[a], v[b]
                 if op == 2:
