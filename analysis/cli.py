@@ -306,13 +306,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from . import commands
 
         return commands.run(options)
-    except (KeyboardInterrupt, SystemError) as error:
-        from kkt.foreign import interrupted
-
-        if not interrupted(error):
+    except BaseException as error:
+        if not _interrupted(error):
             raise
         print("pivotree: interrupted", file=sys.stderr)
         return INTERRUPTED
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind it: compiled code and half imported modules make others of it."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 if __name__ == "__main__":

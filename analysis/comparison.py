@@ -25,6 +25,7 @@ from kkt import (
 )
 from kkt.arithmetic import Format, get_format
 from kkt.elimination.conditioning import Conditioning, conditioning, lost_by_order
+from kkt.elimination.pivots import name_of
 from kkt.elimination.refine import refined, require_refinable
 from kkt.elimination.tape import Tape
 
@@ -100,7 +101,7 @@ def compare(
         orderings.get(order) if isinstance(order, str) else order
         for order in (orderings.names() if orders is None else orders)
     ]
-    names = [getattr(f, "order_name", getattr(f, "__name__", "order")) for f in functions]
+    names = [name_of(f) for f in functions]
     if not names or not chosen:
         raise PivotreeError("no order or no format is given; name at least one of each")
     for name in names:

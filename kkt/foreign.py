@@ -12,7 +12,8 @@ from types import ModuleType
 from .errors import OrderError, PivotreeError
 from .reading import read_bytes
 
-_HERE = str(Path(__file__).parent) + os.sep
+_HERE = Path(__file__).parent
+_OURS = tuple(f"{folder}{os.sep}" for folder in (_HERE, _HERE.parent / "orderings"))
 
 
 @contextmanager
@@ -26,13 +27,14 @@ def foreign(
     Anything that it raises, an exit included, becomes a ``refusal``; only Ctrl-C, the end of
     memory, what this project says itself and what is named in ``through`` go through.
     """
+    passed: tuple[type[BaseException], ...] = (PivotreeError, KeyboardInterrupt, MemoryError)
     try:
         yield
-    except (PivotreeError, KeyboardInterrupt, MemoryError, *through):
+    except (*passed, *through):
         raise
     except BaseException as error:
-        if interrupted(error):
-            raise KeyboardInterrupt from None
+        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None  # compiled code makes another error of it
         raise refusal(f"{what}: raises {told(error)}") from error
 
 
@@ -51,17 +53,6 @@ def told(error: BaseException) -> str:
     except BaseException:  # it cannot even say so
         says = ""
     found = traceback.extract_tb(error.__traceback__)
-    frames = [frame for frame in found if not frame.filename.startswith(_HERE)]
+    frames = [frame for frame in found if not frame.filename.startswith(_OURS)]
     at = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}{': ' if says else ''}{says}{at}"
-
-
-def interrupted(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is behind an error, as it is behind a SystemError of compiled code."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        seen.add(id(error))
-        error = error.__cause__ or error.__context__
-    return False

@@ -23,6 +23,7 @@ from .joints import GENERAL, TYPES
 from .spatial import rotation
 from .tree import STANDARD_GRAVITY, Floats, add_body, new_tree
 
+MOST = 10_000_000  # bodies of a graph; larger trees come from arrays
 IN_PLANE = (0.0, -9.81, 0.0)  # gravity [m/s^2] for arms that move in the x-y plane
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 MIXTURE = "revolute+revolute+revolute+prismatic+cylindrical+universal+spherical+planar+floating"
@@ -37,6 +38,10 @@ def box(mass: float, size: tuple[float, float, float]) -> Floats:
 def _need(ok: bool, what: str) -> None:
     if not ok:
         raise ModelError(f"gallery: {what}")
+
+
+def _count(n: int, what: str, least: int = 1) -> None:
+    _need(least <= n <= MOST, f"{what}; ask for {least} to {MOST:,}")
 
 
 def _joint(joint: str) -> str:
@@ -104,12 +109,13 @@ def chain(
 
     ``axes="z"`` makes a planar chain (give it ``gravity=IN_PLANE`` to let it swing).
     """
+    _count(n, f"chain has {n} bodies")
     return _rods(f"chain_{n}", list(range(-1, n - 1)), joint, axes, length, width, mass, gravity)
 
 
 def star(n: int, joint: str = "revolute") -> nx.DiGraph:
     """A hub and n leaves: n + 1 bodies."""
-    _need(n >= 1, f"star has {n} leaves; ask for at least one")
+    _count(n, f"star has {n} leaves")
     return _rods(f"star_{n}", [-1] + [0] * n, joint)
 
 
@@ -121,6 +127,7 @@ def binary(depth: int, joint: str = "revolute") -> nx.DiGraph:
 
 def comb(n: int, joint: str = "revolute") -> nx.DiGraph:
     """A chain of n bodies, each with one leaf as its tooth: 2 n bodies."""
+    _count(n, f"comb has {n} teeth")
     parents = [2 * (k // 2 - 1) if k % 2 == 0 else k - 1 for k in range(2 * n)]
     return _rods(f"comb_{n}", [max(parent, -1) for parent in parents], joint)
 
@@ -135,7 +142,7 @@ def random_tree(
     twice is twice as likely).  The same seed gives the same tree everywhere: only
     ``random.Random.random`` is drawn from, whose sequence Python guarantees.
     """
-    _need(n >= 1, f"random_tree has {n} bodies; ask for at least one")
+    _count(n, f"random_tree has {n} bodies")
     _need(mass_ratio > 0 and math.isfinite(mass_ratio), f"mass_ratio is {mass_ratio}; give > 0")
     kinds = [_joint(kind) for kind in joints.split("+")]
     draw = random.Random(seed).random
@@ -183,7 +190,7 @@ def featherstone(
     successive z axes, 0 making the mechanism planar; body i is ``taper`` times as long, wide and
     deep as body i - 1, so that its mass is taper^3 and its inertia taper^5 times as large.
     """
-    _need(bodies >= 1, f"featherstone has {bodies} bodies; ask for at least one")
+    _count(bodies, f"featherstone has {bodies} bodies")
     _need(branching >= 1.0 and math.isfinite(branching), f"branching is {branching}; give >= 1")
     _need(0.0 < taper <= 1.0, f"taper is {taper}; give more than 0, at most 1")
     tree = new_tree(f"featherstone_{bodies}")

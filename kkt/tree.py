@@ -82,9 +82,7 @@ def check_names(names: Iterable[Hashable], what: str = "body") -> None:
     """Raise ModelError for a name that no figure, table or file could show as it is."""
     found = first_unfit(names)
     if found is not None:
-        raise ModelError(
-            f"{what} {found[0]!r}: field 'name' {found[1]}; give another name"
-        )
+        raise ModelError(f"{what} {found[0]!r}: field 'name' {found[1]}; give another name")
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def get(name: str, registered: dict[str, Callable[..., Any]]) -> Callable[..., A
     if head == "random":
         from .random_order import random_order
 
-        if not tail.isdecimal() or not tail.isascii():
+        if not (tail.isdecimal() and tail.isascii() and len(tail) <= 300):
             raise OrderError(f"order {name!r}: {tail!r} is no seed; use a number, as in random:7")
         return random_order(int(tail))
     if name.endswith(".json"):

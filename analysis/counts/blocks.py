@@ -25,6 +25,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from kkt.elimination.pivots import name_of
+
 from .counting import KINDS, count_blocks
 from .polynomials import Monomial, fit, solve_exactly, text_of, through
 
@@ -77,7 +79,7 @@ def block_count(order: Callable[..., Any], trees: int = 96, seed: int = 1) -> Bl
         kind: {name: c for name, c in zip(names, x, strict=True) if c}
         for kind, x in zip(KINDS, found, strict=True)
     }
-    result = BlockCount(getattr(order, "order_name", "order"), terms)
+    result = BlockCount(name_of(order), terms)
     met = all(
         result(parent, dof) == count
         for (parent, dof), count in zip(sample[:held], counts[:held], strict=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 import kkt
 import orderings
+from kkt.elimination.pivots import name_of
 from kkt.errors import PivotreeError
 
 from .counting import KINDS, Counted, count_robot, program_for
@@ -94,7 +95,7 @@ def polynomial(order: str | Callable[..., Any], family: str | Family) -> Count:
     """
     function = orderings.get(order) if isinstance(order, str) else order
     chosen = family_of(family) if isinstance(family, str) else family
-    name = getattr(function, "order_name", "order")
+    name = name_of(function)
     searched = name.partition(":")[0] in SEARCHES
     counted = _counted(function, chosen)
     totals = {n: c.total for n, c in counted.items()}

@@ -29,7 +29,7 @@ from kkt import (
     trace,
 )
 from kkt.arithmetic import get_format
-from kkt.elimination.pivots import Plan, Rules
+from kkt.elimination.pivots import Plan, Rules, name_of
 from kkt.elimination.tape import Tape
 
 from ..blaming import blame
@@ -93,7 +93,7 @@ def explorer_data(
             document["frames"] = frames
     references = References(system, proof, document["model"])
     for function in functions:
-        name = getattr(function, "order_name", getattr(function, "__name__", "order"))
+        name = name_of(function)
         progress(name)
         entry = _order(system, function, document["structures"])
         if entry is None:

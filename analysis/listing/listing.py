@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from kkt.blocks import Structure
-from kkt.elimination.pivots import plan
+from kkt.elimination.pivots import name_of, plan
 from kkt.elimination.program import Program
 from kkt.elimination.substitution import trace_substitution
 from kkt.elimination.symbolic import symbolic
@@ -281,7 +281,7 @@ def of(system: System, order: Any, notation: str | None = None) -> Listing:
         import orderings
 
         order = orderings.get(order)
-    name = str(getattr(order, "order_name", getattr(order, "__name__", "order")))
+    name = name_of(order)
     if notation is not None and notation not in NOTATIONS:
         raise OrderError(f"notation {notation!r} is unknown; use {', '.join(NOTATIONS)}")
     told = notation or DEFAULTS.get(name, "ascher")

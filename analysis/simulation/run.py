@@ -23,6 +23,7 @@ from .record import Floats, Record
 from .scipy_methods import SCIPY, Scipy
 
 INTEGRATORS = ("cash_karp", "midpoint", *SCIPY)
+MOST_RUNS, MOST_STEPS = 100_000, 10_000_000  # that are kept in memory
 ENERGIES = 200  # states at which the energy is looked at
 
 
@@ -145,11 +146,13 @@ def method_of(
     if integrator == "midpoint":
         crbm = orderings.get("crbm")
         return Midpoint(motion, kkt.compile(tree, crbm, "float64", outputs=("inertia",)), step)
-    return Scipy(integrator, eps)
+    return Scipy(integrator, eps, most)
 
 
 def starts(y: Floats, runs: int, seed: int, format: str) -> Floats:
     """(runs, states): the start, and others about one roundoff of the format beside it."""
+    if seed < 0:
+        raise kkt.PivotreeError(f"option --seed: {seed} is no seed; give a whole number from 0 on")
     chosen = get_format(format)
     unit = float(getattr(chosen, "unit", 2.0**-53)) or 2.0**-53
     noise = np.random.default_rng(seed).normal(size=(runs, len(y)))
@@ -190,6 +193,13 @@ def check(
     for name, count in (("runs", runs), ("steps", most)):
         if count < 1:
             raise kkt.PivotreeError(f"option --{name}: is {count}; give 1 or more")
+    if runs > MOST_RUNS:
+        raise kkt.PivotreeError(f"option --runs: is {runs}; give 1 to {MOST_RUNS:,}")
+    if integrator == "midpoint" and seconds / step > MOST_STEPS:
+        raise kkt.PivotreeError(
+            f"option --step: is {step:g}, more than {MOST_STEPS:,} steps in {seconds:g} s; give a "
+            "longer one"
+        )
     for name, number in (("state", state), ("clock", clock or state)):
         if number not in ("float64", "float32"):
             raise kkt.PivotreeError(f"option --{name}: is {number!r}; use float64 or float32")

@@ -19,6 +19,7 @@ class Scipy:
 
     name: str
     eps: float = 1e-6
+    most: int = 10_000_000  # steps after which a run is given up
 
     def __call__(
         self,
@@ -35,15 +36,26 @@ class Scipy:
         self, rates: Callable[[NDArray], NDArray], y: NDArray, seconds: float,
         tick: Callable[[float], None],
     ) -> Record:  # fmt: skip
-        from scipy.integrate import solve_ivp
+        from scipy import integrate
 
         def slope(t: float, state: NDArray) -> NDArray:
             tick(t)
             return rates(state[None])[0]
 
-        found = solve_ivp(
-            slope, (0.0, seconds), y.astype(float), method=self.name, rtol=self.eps, atol=self.eps
-        )
-        why = None if found.success else f"{found.message} at t = {found.t[-1]:.4g} s"
-        steps = np.diff(found.t)
-        return Record(int(found.nfev), len(steps), 0, found.t, found.y.T, found.t[:-1], steps, why)
+        method = getattr(integrate, self.name)  # stepped as solve_ivp does it
+        solver = method(slope, 0.0, y.astype(float), seconds, rtol=self.eps, atol=self.eps)
+        times, states, why = [0.0], [y.astype(float)], None
+        try:
+            while solver.status == "running" and why is None:
+                why = solver.step()
+                if solver.status != "failed":
+                    times.append(solver.t)
+                    states.append(solver.y.copy())
+                if len(times) > self.most and solver.status == "running":
+                    why = f"gives up after {self.most:,} steps"
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+            why = f"{self.name} breaks off: {error}"
+        t = np.array(times)
+        why = None if why is None else f"{why} at t = {t[-1]:.4g} s"
+        steps = np.diff(t)
+        return Record(int(solver.nfev), len(steps), 0, t, np.array(states), t[:-1], steps, why)

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blocks import FC, FJ, KINDS, LAM, OF_BODIES, PDD, QDD, Block, F, Structure
+from ..blocks import FC, FJ, KINDS, LAM, LINKS, OF_BODIES, PDD, QDD, Block, F, Structure
 from ..errors import OrderError
 from ..foreign import foreign
+from ..text import unfit
 from .symbolic_kernels import arrange
 
 # Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
@@ -90,6 +91,15 @@ class PivotSequence:
     composites: str = "general"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or unfit(self.name) is not None:
+            why = unfit(str(self.name)) or "is no text"
+            raise OrderError(f"order {self.name!r}: its name {why}; give it another")
+        if not isinstance(self.rules, Rules):
+            raise OrderError(f"order {self.name!r}: rules are {self.rules!r}; give kkt.Rules(...)")
+        if self.links not in LINKS:
+            raise OrderError(
+                f"order {self.name!r}: links are {self.links!r}; use {', '.join(LINKS)}"
+            )
         if self.composites not in COMPOSITES:
             raise OrderError(
                 f"order {self.name!r}: composites is {self.composites!r}; "
@@ -284,18 +294,18 @@ def as_sequence(order: Any, structure: Structure) -> PivotSequence:
     A function may carry ``order_name``, ``source``, ``rules``, ``links`` and ``composites`` as
     attributes (the decorator of :mod:`orderings` puts them there); a bare function works as well.
     """
-    name = str(getattr(order, "order_name", getattr(order, "__name__", "order")))
-    tags = {
-        key: getattr(order, key)
-        for key in ("source", "rules", "links", "composites")
-        if callable(order) and hasattr(order, key)
-    }
+    name = name_of(order)
     if getattr(order, "problem", "qdd") != "qdd":
         raise OrderError(
             f"order {name!r}: solves for tau with qdd known (kkt.inverse_dynamics runs it); "
             "use one that solves for qdd, such as abm"
         )
     with foreign(f"order {name!r}"):
+        tags = {
+            key: getattr(order, key)
+            for key in ("source", "rules", "links", "composites")
+            if callable(order) and hasattr(order, key)
+        }
         returned = order(structure) if callable(order) else order
         if isinstance(returned, PivotSequence):
             return replace(returned, name=name) if returned.name == "order" else returned
@@ -307,6 +317,12 @@ def as_sequence(order: Any, structure: Structure) -> PivotSequence:
                 raise OrderError(_no_groups(name, returned))
             groups.append(list(group))
     return PivotSequence(groups, name=name, **tags)
+
+
+def name_of(order: Any, otherwise: str = "order") -> str:
+    """What an order is called: by its decorator, or as the function is.  Raises OrderError."""
+    with foreign("order"):
+        return str(getattr(order, "order_name", getattr(order, "__name__", otherwise)))
 
 
 def _no_groups(name: str, returned: Any) -> str:

@@ -18,6 +18,7 @@ from ..blocks import Block, Structure
 from ..errors import FormatError, ModelError, OrderError
 from ..foreign import foreign
 from ..system import System, assemble
+from .pivots import name_of
 from .program import Program, Ref
 from .rounding import rounded_entries
 from .run import number_of, run_floats, run_objects
@@ -108,7 +109,7 @@ def inverse_dynamics(
             f"state: field 'qdd' has shape {wanted.shape}; give {len(system.entries.tau)} "
             "finite numbers, one for each degree of freedom"
         )
-    name = getattr(order, "order_name", getattr(order, "__name__", "order"))
+    name = name_of(order)
     if getattr(order, "problem", "tau") != "tau":
         raise OrderError(f"order {name!r}: solves for qdd; use orderings.get('inverse_dynamics')")
     with foreign(f"order {name!r}"):
