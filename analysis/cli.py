@@ -289,10 +289,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     top = parser()
     texts = sys.argv[1:] if arguments is None else list(arguments)
-    try:
-        "".join(texts).encode()
-    except UnicodeEncodeError as error:  # a file's name may be any bytes
-        top.error(f"argument {error.object!r} is not text in UTF-8")
+    for text in texts:  # a file's name may be any bytes
+        if any("\ud800" <= c <= "\udfff" for c in text):
+            top.error(f"argument {text!r} is not text in UTF-8")
     options = top.parse_args(texts)
     if options.version:
         from importlib.metadata import version

@@ -38,7 +38,7 @@ def load(
         return read_urdf(path, floats if floating is None else floating, merge_fixed, mimic)
     suffix = Path(text).suffix.lower()
     separated = os.sep in text or (os.altsep is not None and os.altsep in text)
-    if suffix in (".urdf", ".json") or separated or Path(text).exists():
+    if suffix in (".urdf", ".json") or separated or os.path.lexists(text):
         return _from_file(text, suffix, bool(floating), merge_fixed, mimic)
     return from_spec(text)
 

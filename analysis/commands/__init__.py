@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import warnings
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -51,7 +52,8 @@ def refused(why: object) -> int:
 
 def _drop_output() -> None:
     """What is still buffered goes nowhere, so that the end of the process is silent."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError, ValueError):  # it is no file of the system, or closed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_warning(message: Any, category: Any, *rest: Any, **more: Any) -> None:
