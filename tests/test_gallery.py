@@ -225,7 +225,7 @@ def test_rr_arm_has_the_closed_form_of_the_paper():
         ("chain:x", "'n' is 'x'; give a whole number"),
         ("chain:1e3", "give a whole number"),
         ("chain:0", "ask for 1 to"),
-        ("chain:-4", "at least one"),
+        ("chain:-4", "ask for 1 to"),
         ("chain:3,lenght=2", "did you mean length"),
         ("chain:3,n=3", "'n' twice"),
         ("chain:3,axes=q", "use letters of xyz"),
