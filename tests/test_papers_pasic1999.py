@@ -10,7 +10,7 @@ import orderings
 from analysis.cli import main
 from papers.paper import items
 from papers.pasic1999 import contraction as contraction_item
-from papers.pasic1999 import equation17, equation20, figure4, figure5, figure6, shooting
+from papers.pasic1999 import equation17, equation20, figure4, figure5, figure6, multiple, shooting
 from papers.pasic1999.arm import PAPER, Accelerations, Arm
 from papers.pasic1999.branches import Problem, crossing
 from papers.pasic1999.collocation import (
@@ -23,10 +23,12 @@ from papers.pasic1999.collocation import (
     slope,
 )
 from papers.pasic1999.matching import Blocks, LocalFailure, Matching, newton, straight
+from papers.pasic1999.multiple_shooting import Shooting, multiple_shooting
 from papers.pasic1999.references import conjugate_points, integrate, reached
 from papers.pasic1999.tridiagonal import NAMES, eliminate, order_of, structure_of
 
 ZERO = np.zeros(2)
+STEP = "step 0.5, 5 iterations: error over [0, 4]"
 OTHER = Arm(
     length=(0.5, 0.3), centre=(0.2, 0.2), moment=(0.1, 0.05), mass=(5.0, 2.0), torque=(3.0, -1.0)
 )
@@ -128,6 +130,7 @@ def test_an_arm_of_three_links_falls_as_scipy_says():
 def test_every_item_says_what_it_is():
     assert [item.name for item in items("pasic1999")] == [
         "equation20", "figure4", "contraction", "figure5", "figure6", "equation17", "shooting",
+        "multiple",
     ]  # fmt: skip
     assert all(item.says for item in items("pasic1999"))
 
@@ -140,15 +143,26 @@ def test_equation_20_on_another_arm(monkeypatch):
     assert met(equation20.rows(found)) == 1
 
 
+def test_what_is_misprinted_is_refuted_and_not_met():
+    proofs = [("RR arm: misprint in m_12", "as printed it is wrong", "proved", 8, 8),
+              ("RR arm: inertia", "as meant it is right", "proved", 8, 8)]  # fmt: skip
+    rows = equation20.rows(equation20.Found(proofs, 1, {}))
+    assert [row.state for row in rows] == ["refuted", "met"]
+    failed = equation20.Found([(*proofs[0][:2], "undecided", 8, 8)], 1, {})
+    assert equation20.rows(failed)[0].state == "missed"
+
+
 def test_figure_4():
     rows = figure4.rows(figure4.measure(quiet, steps=(0.5, 0.025, 0.0125)))
-    assert met(rows) == 9
+    assert met(rows) == 5
+    assert {row.item: row.state for row in rows}[STEP] == "refuted"
 
 
 def test_figure_4_of_another_arm_claims_nothing_of_the_paper():
     found = figure4.measure(quiet, steps=(0.02, 0.01), end=0.5, at=(0.5,), s=2, mass=(3.0, 6.0))
     rows = figure4.rows(found)
     assert met(rows) == 2 and not any(row.printed == ["-1.1525", "0.5915"] for row in rows)
+    assert not any(row.state == "refuted" for row in rows)
 
 
 def test_a_wrong_torque_misses_the_printed_digits():
@@ -160,18 +174,26 @@ def test_a_wrong_torque_misses_the_printed_digits():
 
 def test_the_step_that_is_printed_does_not_contract():
     found = contraction_item.measure(quiet, steps=(0.5, 0.25), more=(), starts=11)
-    assert met(contraction_item.rows(found)) == 3
+    rows = contraction_item.rows(found)
+    assert met(rows) == 2 and [row.state for row in rows].count("refuted") == 1
     assert np.max(found.steps[0].rho) > 1.0 > np.max(found.steps[1].rho)
 
 
 def test_figure_5():
-    found = figure5.measure(quiet, scan=(0.33, 0.39, 0.4))
-    assert met(figure5.rows(found)) >= 9
+    found = figure5.measure(quiet, scan=(0.33, 0.39, 0.4), guesses=12)
+    rows = figure5.rows(found)
+    assert met(rows) >= 8
     assert {one.e: one.converged for one in found.solved} == {0.3: True, 0.35: True}
+    assert [f"{x:.8f}" for x in found.solved[-1].slope] == ["2.76838987", "-15.60014714"]
+    states = {row.item: row.state for row in rows}
+    assert states["[0, 0.3]: Theta'(0) from 12 parabolas as guesses"] == "met"
+    assert states["[0, 0.35]: Theta'(0) from 12 parabolas as guesses"] == "refuted"
+    assert states["lengths of the scan beyond 0.35 on which it fails"] == "refuted"
+    assert not any(row.distance is not None for row in rows)  # no number of Fig. 5 is printed
 
 
 def test_three_points_do_not_reach_the_digits_of_the_second_solution():
-    found = figure5.measure(quiet, ends=(0.35,), s=3, scan=(0.35,))
+    found = figure5.measure(quiet, ends=(0.35,), s=3, scan=(0.35,), guesses=1)
     assert any(row.met is False for row in figure5.rows(found))
 
 
@@ -187,7 +209,10 @@ def sixth():
 
 def test_figure_6(sixth):
     rows = figure6.rows(sixth)
-    assert met(rows) == 10
+    assert met(rows) == 9
+    assert [row.item for row in rows if row.state == "refuted"] == [
+        "[0, 2] from IVP + 1 %: iterations, |phi|"
+    ]
     four = next(row for row in rows if row.item == "[0, 1] from IVP + 1 %: iterations, |phi|")
     assert four.met and four.ours.startswith("4:")
 
@@ -202,8 +227,40 @@ def test_other_subdomains_orders_and_arms(elimination):
 
 
 def test_shooting_finds_the_ivp_on_one_second():
-    found = shooting.measure(quiet, ends=(1.0,))
-    assert met(shooting.rows(found)) == 1
+    found = shooting.measure(quiet, ends=(0.35, 1.0))
+    rows = shooting.rows(found)
+    assert met(rows) == 1  # evaluations on one domain
+    assert found.shots[3].of_ivp and {row.state for row in rows} == {"met", "open"}
+
+
+def test_multiple_shooting_damped_solves_one_second_and_no_more():
+    """As the paper says; undamped it solves nothing, and other subdomains solve more."""
+    found = multiple.measure(quiet, ends=(1.0, 1.5), subdomains=(20, 30), step=0.01)
+    shots = {(t.e, t.n, t.damped): t for t in found.tries if t.method == multiple.METHODS[0]}
+    assert shots[1.0, 20, True].of_ivp and shots[1.0, 20, True].missed < 1e-4
+    assert shots[1.0, 20, False].slope is None and shots[1.5, 20, True].slope is None
+    assert shots[1.5, 30, True].slope is not None and not shots[1.5, 30, True].of_ivp
+    rows = {row.item: row.state for row in multiple.rows(found)}
+    assert rows["[0, 1], multiple shooting, 20 subdomains, damped"] == "met"
+    assert rows["[0, 1.5], multiple shooting, 20 subdomains, damped"] == "met"
+    assert rows["[0, 1], new method, 20 subdomains, damped, from the straight line"] == "met"
+
+
+def test_the_sparse_matrix_of_shooting_is_the_dense_one_and_solves_an_oscillator():
+    edges = np.linspace(0.0, 1.0, 6)
+    shooting_ = Shooting(lambda t, q, qd: -4.0 * q, edges, np.zeros(1), np.ones(1), 0.01)
+    y = shooting_.line
+    dense = multiple_shooting(lambda t, q, qd: -4.0 * q, edges, y[:, :1], y[:, 1:], 8)
+    assert np.abs(shooting_.jacobian(y).toarray() - dense).max() < 1e-6
+    found = shooting_.newton(damped=False)
+    assert found.y is not None and len(found.norms) == 2
+    assert found.y[0, 1] == pytest.approx(2.0 / np.sin(2.0), rel=1e-7)
+
+
+def test_a_damped_step_never_makes_the_residual_larger():
+    b = reached(PAPER.closed_form, 1.5, ZERO, ZERO)
+    shot = Shooting(PAPER.accelerations(), np.linspace(0.0, 1.5, 21), ZERO, b, 0.02).newton()
+    assert (np.diff(shot.norms) < 0.0).all() and shot.y is None
 
 
 def test_equation_17():
@@ -307,7 +364,7 @@ def test_an_eigenvalue_passes_one_at_the_conjugate_point_of_another_arm():
 
 def test_the_second_solution_ends_where_the_first_does():
     b = reached(PAPER.closed_form, 0.35, ZERO, ZERO)
-    second = reached(PAPER.closed_form, 0.35, ZERO, np.array(figure5.SECOND_SLOPE))
+    second = reached(PAPER.closed_form, 0.35, ZERO, np.array([2.76838987, -15.60014714]))
     assert second == pytest.approx(b, abs=1e-7)
 
 

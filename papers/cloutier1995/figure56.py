@@ -119,8 +119,10 @@ def _count(line: Line, method: str, at: int | None) -> Row:
         return Row(item, None, ours, "none: not in the thesis", None, why)
     theirs = said["abm" if method == "ABM" else "crbm"][at]
     if method == "CRBM, LU":
-        same = "CRBM" not in line.runs or failed or (
-            line.over_abm(method) >= (1 - ALIKE) * line.over_abm()
+        same = (
+            "CRBM" not in line.runs
+            or failed
+            or (line.over_abm(method) >= (1 - ALIKE) * line.over_abm())
         )
         return Row(item, "similar", ours, "none: the table is Cholesky's", None,
                    why if same else f"{why}; {_LU}")  # fmt: skip

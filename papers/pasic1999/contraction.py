@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..paper import Progress, printed
-from ..row import Row
+from ..row import Row, claim
 from .arm import END, PAPER, Arm, Floats, Pair, positive
 from .collocation import contraction, gauss, iterate, ivp_map
 from .references import integrate
@@ -95,8 +95,10 @@ def rows(found: Found) -> list[Row]:
         fifth = f"{np.max(one.fifth):.1e} rad"
         why = f"the fifth change is up to {fifth} at step {one.step:g}, s = {one.s}"
         if found.paper and one.s == 3 and one.step == said:
-            met = largest > 1.0 and diverged > 0.0
-            result.append(Row(name, "converges", ours, "rho > 1, and it diverges", met, why))
+            converges = largest < 1.0 and diverged == 0.0
+            result.append(
+                claim(name, "converges", ours, "rho < 1, and it converges", converges, why)
+            )
         elif found.paper and one.s == 3 and one.step <= 0.25:
             met = largest < 1.0 and diverged == 0.0
             result.append(Row(name, None, ours, "rho < 1, and it converges", met, why))

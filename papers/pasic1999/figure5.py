@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..paper import Progress, printed
-from ..row import Row
+from ..row import Row, claim
 from .arm import PAPER, Arm, Floats, Pair, boundary, positive
 from .branches import Point, Problem, crossing
 from .collocation import Path, along, bvp_map, iterate, slope
@@ -17,7 +17,8 @@ from .references import boundary_value, conjugate_points, integrate, reached
 SCAN = (0.2, 0.25, 0.29, 0.3, 0.305, 0.31, 0.315, 0.32, 0.33, 0.34, 0.35, 0.36, 0.37, 0.38, 0.39,
         0.395, 0.4, 0.405, 0.41, 0.42)  # fmt: skip
 EPS, MOST = 1e-13, 3000  # of the iteration
-SECOND_SLOPE = (2.76838987, -15.60014714)  # Theta'(0) of the second solution on [0, 0.35]
+ANOTHER = 0.1  # [rad/s] of Theta'(0), from which a solution is not the initial value problem's
+SECOND = 0.35  # [s], the domain of the second solution
 FOLD, CROSS, SWING = "turns", "cross", "swings"  # what happens at a length
 CHAIN = 0.2, 0.48, 56  # lengths over which branches are followed, and steps
 
@@ -47,16 +48,21 @@ class Found:
     scan: list[tuple[float, bool, Floats]]  # length, converged, Theta'(0)
     branches: dict[str, list[Point]]
     conjugate: float  # the first conjugate point, by scipy
+    guesses: dict[float, list[str]]  # length -> solutions from random guesses
     exact: Any  # scipy's solution of the initial value problem
 
 
 def measure(
     progress: Progress, *, ends: Pair = (0.3, 0.35), s: int = 32, target: Pair = (),
-    scan: Pair = SCAN,
+    scan: Pair = SCAN, guesses: int = 30, push: float = 100.0, seed: int = 0,
     length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
     mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
 ) -> Found:  # fmt: skip
-    """Theta(0) = 0 and Theta(e) from the IVP, or ``target``, for every e; then all lengths."""
+    """Theta(0) = 0 and Theta(e) from the IVP, or ``target``, for every e; then all lengths.
+
+    ``guesses`` are parabolas between the boundary values, their second derivative drawn from a
+    normal distribution of ``push`` [rad/s^2].
+    """
     positive("figure5", ends=ends, scan=scan)
     boundary("figure5", target)
     arm = Arm(length, centre, moment, mass, torque)
@@ -77,8 +83,12 @@ def measure(
         if own and e in values:
             short = np.array(values[e], dtype=float)
             solved.append(solve(ours, closed, e, short, s, exact, said=True))
+    from_guesses = {
+        one.e: guessed(ours, one, s, push * np.random.default_rng(seed).normal(size=(guesses, 2)))
+        for one in solved if not one.said
+    }  # fmt: skip
     if target:
-        return Found(own, s, solved, [], {}, np.nan, exact)
+        return Found(own, s, solved, [], {}, np.nan, from_guesses, exact)
     lengths = []
     for e in scan:
         progress(f"[0, {e}]")
@@ -90,8 +100,20 @@ def measure(
     branches = followed(problem, min(s, 20)) if own else {}
     points = conjugate_points(closed, CHAIN[1], zero, zero) if own else np.array([])
     return Found(
-        own, s, solved, lengths, branches, float(points[0]) if len(points) else np.nan, exact
-    )
+        own, s, solved, lengths, branches, float(points[0]) if len(points) else np.nan,
+        from_guesses, exact,
+    )  # fmt: skip
+
+
+def guessed(ours: Any, one: Solved, s: int, pushes: Floats) -> list[str]:
+    """Where the iteration leads from parabolas: Theta'(0) in two decimals, or that it diverges."""
+    G, found = bvp_map(ours, np.zeros(()), one.e, np.zeros(2), one.b, s), []
+    for push in pushes:
+        fixed = iterate(G, one.e, np.broadcast_to(push, (s, 2)).copy(), EPS, MOST)
+        first = slope(one.e, np.zeros(2), one.b, fixed.F)
+        shown = ", ".join(f"{x:z.2f}" for x in first)
+        found.append(f"({shown})" if fixed.converged else "diverges")
+    return found
 
 
 def solve(
@@ -141,7 +163,27 @@ def followed(problem: Problem, s: int) -> dict[str, list[Point]]:
 
 
 def rows(found: Found) -> list[Row]:
-    return [row for one in found.solved for row in _solved(one, found)] + _lengths(found)
+    return [*(row for one in found.solved for row in _solved(one, found)), *_guesses(found),
+            *_lengths(found)]  # fmt: skip
+
+
+def _guesses(found: Found) -> list[Row]:
+    """Whether, as the paper says, the outcome does not depend on the initial guess."""
+    result = []
+    for e, ends in found.guesses.items():
+        counts = {end: ends.count(end) for end in sorted(set(ends))}
+        shown = "; ".join(f"{count} to {end}" for end, count in counts.items())
+        name = f"[0, {e:g}]: Theta'(0) from {len(ends)} parabolas as guesses"
+        if not found.paper:
+            result.append(Row(name, None, shown, "none: not in the paper", None))
+            continue
+        result.append(
+            claim(name, "does not depend on the initial guess", shown, "one solution",
+                  len(counts) == 1 and "diverges" not in counts,
+                  f"[0, {e:g}]: more solutions than one attract the iteration"
+                  if len(counts) > 1 else "")
+        )  # fmt: skip
+    return result
 
 
 def _solved(one: Solved, found: Found) -> list[Row]:
@@ -159,11 +201,11 @@ def _solved(one: Solved, found: Found) -> list[Row]:
             Row(f"{name}: distance from the IVP's solution [rad]", "the same", f"{one.apart:.1e}",
                 f"within {near:g}", one.apart <= near)
         )  # fmt: skip
-    elif found.paper and one.e == 0.35:
-        said = [f"{x:.8f}" for x in SECOND_SLOPE]
+    elif found.paper and one.e == SECOND:
+        other = float(np.max(np.abs(one.slope)))
         result.append(
-            Row(f"{name}: Theta'(0) of the second solution", "another solution", slopes,
-                f"{', '.join(said)}, 8 decimals", said == slopes)
+            Row(f"{name}: Theta'(0), the IVP's being zero", "another solution", slopes,
+                f"{ANOTHER:g} rad/s and more from zero", other >= ANOTHER)
         )  # fmt: skip
     shrinks = f"{one.iterations} iterations, each change {one.rate:.3f} of the one before"
     result.append(
@@ -189,10 +231,14 @@ def _lengths(found: Found) -> list[Row]:
         return []
     failing = [e for e, converged, _ in found.scan if not converged]
     first = min(failing, default=None)
+    name = "lengths of the scan beyond 0.35 on which it fails"
+    beyond = [e for e, _, _ in found.scan if e > SECOND]
+    share = f"{sum(e > SECOND for e in failing)} of {len(beyond)}, the first {first}"
     result = [
-        Row("shortest domain of the scan on which it fails", 0.4 if found.paper else None, first,
-            "from about 0.40: 0.39 to 0.41" if found.paper else "none: not in the paper",
-            first is not None and 0.39 <= first <= 0.41 if found.paper else None)
+        claim(name, "for a longer domain, the solution diverges", share, "all of them",
+              bool(beyond) and min(beyond) in failing,
+              "it converges up to 0.395, where no eigenvalue has passed -1 yet")
+        if found.paper and beyond else Row(name, None, share, "none: not in the paper", None)
     ]  # fmt: skip
     if not found.branches:
         return result

@@ -10,7 +10,7 @@ import numpy as np
 import kkt
 
 from ..paper import Progress, printed
-from ..row import Row
+from ..row import Row, claim
 from .arm import PAPER, Arm, Floats, Pair, boundary, positive
 from .collocation import Path
 from .matching import Local, LocalFailure, Matched, Matching, newton, straight
@@ -134,10 +134,10 @@ def rows(found: Found) -> list[Row]:
         paper = found.paper and case.e in (said["end"], said["beyond"])
         norms = [f"{x:.1e}" for x in case.matched.norms]
         if case.guess == "straight line":
-            met = not case.matched.converged if paper and case.e == said["end"] else None
             result.append(
-                Row(name, None, "converges" if case.matched.converged else "does not converge",
-                    "none: not in the paper" if met is None else "does not converge", met,
+                Row(f"{name}, undamped", None,
+                    "converges" if case.matched.converged else "does not converge",
+                    "none: the paper does not say whether it is damped (item multiple)", None,
                     f"{name}: |phi| {' '.join(norms[:6])}; {case.matched.why or 'converges'}")
             )  # fmt: skip
             continue
@@ -162,11 +162,17 @@ def _iterations(case: Case, name: str, norms: list[str], paper: bool) -> Row:
         return Row(
             f"{name}: iterations, |phi|", "converges", ours, "4 solves of all subdomains", met
         )
-    why = ""
+    name = f"{name}: iterations, |phi|"
     if case.e == LONGER:
-        why = f"[0, {LONGER:g}]: the paper's guess, from which it fails, is not printed"
-    said, criterion = "fails" if why else None, "none: not in the paper"
-    return Row(f"{name}: iterations, |phi|", said, ours, criterion, None, why)
+        return claim(
+            name,
+            "fails, however many subdomains",
+            ours,
+            "does not converge",
+            not case.matched.converged,
+            f"{case.n} subdomains; the paper's guess, from which it fails, is not printed",
+        )
+    return Row(name, None, ours, "none: not in the paper", None)
 
 
 def _solution(case: Case, name: str, found: Found, said: dict[str, Any]) -> list[Row]:
