@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
+
+import numpy as np
+
+from .checking import INEXACT, OVERFLOW, Judged
 
 
 @dataclass(frozen=True)
@@ -13,6 +18,7 @@ class Shape:
     lanes: int  # states in one vector; 1: scalars
     given: tuple[int, ...]  # numbers of a state in each array of inputs
     relaxed: bool = False  # a product may be fused with a sum, a quotient be by a reciprocal
+    judged: Judged | None = None  # of a checked program
 
     @property
     def type(self) -> str:
@@ -45,6 +51,8 @@ def driver(shape: Shape, inputs: int, outputs: int, pieces: int) -> str:
             gathers += _gather(shape, mask, j, row, before, bad)
             row, before, bad = row + count, f"from{j}", f"%worse{j}"
     calls = "".join(f"  call void @piece{piece}(ptr %c, ptr %w)\n" for piece in range(pieces))
+    judges = "  call void @judge(ptr %yrow)\n" if shape.judged else ""
+    outputs = shape.judged.shown if shape.judged else outputs
     return f"""
 define i64 @run(ptr %table) {{
 entry:
@@ -63,7 +71,7 @@ refuse:
   ret i64 1
 work:
 {calls}  %yrow = getelementptr {T}, ptr %w, i64 {inputs}
-{_scatter(shape, outputs) if outputs else "  br label %after"}
+{judges}{_scatter(shape, outputs) if outputs else "  br label %after"}
 after:
   %knext = add i64 %k, {lanes}
   %again = icmp ult i64 %knext, %m
@@ -71,7 +79,7 @@ after:
 done:
   ret i64 0
 }}
-"""
+{_judge(shape, shape.judged) if shape.judged else ""}"""
 
 
 def _entry(i: int, name: str, type: str) -> str:
@@ -156,3 +164,98 @@ scatter:
   %more = icmp ult i64 %inext, {count}
   br i1 %more, label %scatter, label %after
 """
+
+
+def _judge(shape: Shape, judged: Judged) -> str:
+    """void judge(rows of outputs): the status of each order, as :meth:`Judged.judge` has it."""
+    T, mask = shape.type, "i1" if shape.lanes == 1 else f"<{shape.lanes} x i1>"
+    text = [
+        f"declare {T} @llvm.fabs.{shape.suffix}({T})",
+        "define internal void @judge(ptr %y) noinline {\nentry:",
+    ]
+    before = "entry"
+
+    def number(x: float) -> str:
+        """A constant in every lane, in hexadecimal: its bits as float64."""
+        bits = f"0x{int.from_bytes(struct.pack('>d', float(_rounded(shape, x))), 'big'):016X}"
+        each = f"{shape.number} {bits}"
+        return bits if shape.lanes == 1 else f"<{', '.join([each] * shape.lanes)}>"
+
+    zero, endless = number(0.0), number(float("inf"))
+    for o, (status, parts) in enumerate(judged.parts()):
+        most, wild = [], zero
+        for part, rows in enumerate(parts[:3]):
+            name = f"{o}_{part}"
+            if rows.start == rows.stop:
+                most.append(zero)
+                continue
+            text.append(f"""\
+  br label %loop{name}
+loop{name}:
+  %i{name} = phi i64 [{rows.start}, %{before}], [%next{name}, %loop{name}]
+  %most{name} = phi {T} [{zero}, %{before}], [%more{name}, %loop{name}]
+  %wild{name} = phi {T} [{wild}, %{before}], [%wilder{name}, %loop{name}]
+  %p{name} = getelementptr {T}, ptr %y, i64 %i{name}
+  %v{name} = load {T}, ptr %p{name}
+  %a{name} = call {T} @llvm.fabs.{shape.suffix}({T} %v{name})
+  %above{name} = fcmp ogt {T} %a{name}, %most{name}
+  %more{name} = select {mask} %above{name}, {T} %a{name}, {T} %most{name}
+  %none{name} = fsub {T} %v{name}, %v{name}
+  %wilder{name} = fadd {T} %wild{name}, %none{name}
+  %next{name} = add i64 %i{name}, 1
+  %again{name} = icmp ult i64 %next{name}, {rows.stop}
+  br i1 %again{name}, label %loop{name}, label %done{name}
+done{name}:""")
+            most.append(f"%more{name}")
+            wild, before = f"%wilder{name}" if part < 2 else wild, f"done{name}"
+        found = zero
+        if judged.pivots[o]:
+            d, size = parts[3:]
+            text.append(f"""\
+  br label %pivot{o}
+pivot{o}:
+  %k{o} = phi i64 [{judged.pivots[o]}, %{before}], [%knext{o}, %pivot{o}]
+  %count{o} = phi {T} [{number(judged.pivots[o])}, %{before}], [%less{o}, %pivot{o}]
+  %found{o} = phi {T} [{zero}, %{before}], [%first{o}, %pivot{o}]
+  %wilds{o} = phi {T} [{wild}, %{before}], [%wildest{o}, %pivot{o}]
+  %knext{o} = sub i64 %k{o}, 1
+  %rows{o} = getelementptr {T}, ptr %y, i64 %knext{o}
+  %pd{o} = getelementptr {T}, ptr %rows{o}, i64 {d.start}
+  %d{o} = load {T}, ptr %pd{o}
+  %ps{o} = getelementptr {T}, ptr %rows{o}, i64 {size.start}
+  %s{o} = load {T}, ptr %ps{o}
+  %abs{o} = call {T} @llvm.fabs.{shape.suffix}({T} %d{o})
+  %whole{o} = call {T} @llvm.fabs.{shape.suffix}({T} %s{o})
+  %limit{o} = fmul {T} %whole{o}, {number(judged.zero[o])}
+  %low{o} = fcmp ole {T} %abs{o}, %limit{o}
+  %true{o} = fcmp olt {T} %limit{o}, {endless}
+  %lost{o} = and {mask} %low{o}, %true{o}
+  %first{o} = select {mask} %lost{o}, {T} %count{o}, {T} %found{o}
+  %less{o} = fsub {T} %count{o}, {number(1.0)}
+  %nil{o} = fsub {T} %d{o}, %d{o}
+  %wildest{o} = fadd {T} %wilds{o}, %nil{o}
+  %on{o} = icmp ne i64 %knext{o}, 0
+  br i1 %on{o}, label %pivot{o}, label %judged{o}
+judged{o}:""")
+            found, wild, before = f"%first{o}", f"%wildest{o}", f"judged{o}"
+        text.append(f"""\
+  %reach{o} = fmul {T} {most[2]}, {number(judged.bound)}
+  %wider{o} = fcmp ogt {T} %reach{o}, {most[0]}
+  %scale{o} = select {mask} %wider{o}, {T} %reach{o}, {T} {most[0]}
+  %allowed{o} = fmul {T} %scale{o}, {number(judged.bound)}
+  %far{o} = fcmp ogt {T} {most[1]}, %allowed{o}
+  %off{o} = select {mask} %far{o}, {T} {number(INEXACT)}, {T} {zero}
+  %odd{o} = fcmp uno {T} {wild}, {wild}
+  %sane{o} = select {mask} %odd{o}, {T} {number(OVERFLOW)}, {T} %off{o}
+  %named{o} = fcmp ogt {T} {found}, {zero}
+  %status{o} = select {mask} %named{o}, {T} {found}, {T} %sane{o}
+  %to{o} = getelementptr {T}, ptr %y, i64 {status}
+  store {T} %status{o}, ptr %to{o}""")
+    return "\n".join([*text, "  ret void\n}\n"])
+
+
+def _rounded(shape: Shape, x: float) -> float:
+    """In the program's number type: LLVM takes no other constants."""
+    if shape.number == "double":
+        return x
+    return float(np.float32(x))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..spatial import Array
+from .recorder import Undefined
 
 
 def cholesky(A: Array, b: Array) -> Array:
@@ -71,6 +72,8 @@ SOLVERS: dict[str, Callable[[Array, Array], Array]] = {
 
 def _root(x: Any) -> Any:
     """The square root of a number that is traced, or of a zero or one that is not."""
+    if isinstance(x, float) and x < 0.0:
+        raise Undefined(f"the root of {x:.3g} is taken")
     return math.sqrt(x) if isinstance(x, float) else x.sqrt()
 
 

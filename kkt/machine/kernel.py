@@ -16,11 +16,13 @@ from ..arithmetic import Format, get_format
 from ..arithmetic.binary import Binary
 from ..arithmetic.formats import Hardware
 from ..arithmetic.mixed import Mixed
+from ..blocks import Block
 from ..elimination.pivots import PivotSequence
 from ..elimination.tape import Tape
 from ..errors import FormatError, ModelError, SizeError, nearest
 from ..files import write_whole
 from .builtin import Builtin
+from .checking import INEXACT, KINDS, OVERFLOW, Judged, judged_by
 from .configuration import Configuration
 from .interpreter import Interpreter
 from .joint_space import SOLVERS
@@ -46,6 +48,7 @@ def compile(
     solver: str | None = None,
     bias: str = "propagated",
     relaxed: bool = False,
+    check: bool = False,
 ) -> Kernel:
     """A kernel: forward dynamics of a tree by an order, as one straight-line program.
 
@@ -66,6 +69,11 @@ def compile(
     operation rounded.  ``relaxed`` machine code may round a product and a sum
     once and divide by way of a reciprocal: faster, but its bits depend on the machine, on the
     compiler and on whether a state comes alone or in a batch.
+
+    With ``check`` a status follows the outputs of each order: 0 where qdd holds, else what
+    :meth:`Kernel.reason` puts into words: a pivot that is zero for the format, an overflow, or an
+    error that leaves fewer than half of its digits (:mod:`kkt.machine.checking`).  The outputs
+    have the same bits as without.
 
     Raises ModelError, OrderError, SingularError or FormatError, one sentence each.
     """
@@ -88,6 +96,8 @@ def compile(
             "compile: bias 'inverse_dynamics' leaves pdd and f without velocities and gravity; ask "
             "for qdd, or use bias 'propagated'"
         )
+    if check and "qdd" not in outputs:
+        raise ModelError("compile: check is of qdd; ask for it among the outputs")
     if not outputs:
         raise ModelError(f"compile: outputs is empty; ask for one of {', '.join(OUTPUTS)}")
     chosen = get_format(format)
@@ -104,16 +114,21 @@ def compile(
     system = system_to_trace(model)
     configuration = Configuration(system.tree, system.graph)
     bias = bias if solver is None else "inverse_dynamics"
-    request = Request(tuple(outputs), "wrench" in inputs, solver, bias)
+    request = Request(tuple(outputs), "wrench" in inputs, solver, bias, check)
     orders = list(order) if _several(order) else [order]
     found = traced(system, configuration, orders, chosen, request)
     tree = system.tree
     N = int(tree.offset[-1])
-    fields = Fields(tree.n, N, configuration.size, request.wrench, request.outputs, len(orders))
+    given = request.outputs + (("status",) if check else ())
+    fields = Fields(tree.n, N, configuration.size, request.wrench, given, len(orders))
+    judged = None
+    if check:
+        judged = judged_by(found.pivots, found.rotations, fields, chosen.unit)
     name = found.order if solver is None else f"{found.order} + {solver}"
     return Kernel(
-        name, chosen, fields, configuration, found.program, found.straight, found.rolled, relaxed
-    )
+        name, chosen, fields, configuration, found.program, found.straight, found.rolled, relaxed,
+        judged, found.pivots,
+    )  # fmt: skip
 
 
 def _several(order: Any) -> bool:
@@ -134,6 +149,8 @@ class Kernel:
     straight: Program  # as it is run: in machine code, sines and cosines are arithmetic
     rolled: Rolled | None = None  # the same, repeated parts once; None where it is short
     relaxed: bool = False  # products fused with sums, reciprocals
+    judged: Judged | None = None  # where a status is among the outputs
+    pivots: tuple[NDArray[np.int64], ...] = ()  # of each order: kind, body, step
     _made: dict[int, Native] = field(default_factory=dict, repr=False)
     _calls: list[Builtin] = field(default_factory=list, repr=False)  # as they are made
     _lock: Lock = field(default_factory=Lock, repr=False)
@@ -220,7 +237,7 @@ class Kernel:
         arrays, many = self.fields.arrays(self.number.dtype, values)
         m = len(arrays[0])
         if self.in_machine_code:
-            out: NDArray = np.empty((m, len(self.straight.outputs)), dtype=self.number.dtype)
+            out: NDArray = np.empty((m, self.fields.numbers), dtype=self.number.dtype)
             native = self.native(1 if many is None else self.lanes)
             if not native.run(arrays, out, threads or processors()):
                 self.fields.require_finite(arrays)
@@ -228,6 +245,7 @@ class Kernel:
             self.fields.require_finite(arrays)
             flat = np.concatenate([a.reshape(m, -1) for a in arrays], axis=1)
             out = Interpreter(self.straight, self.number).run(flat)
+            out = out if self.judged is None else self.judged.judge(out)
         return self.fields.shaped(out[0] if many is None else out)
 
     def native(self, lanes: int) -> Native:
@@ -236,8 +254,9 @@ class Kernel:
             if lanes not in self._made:
                 dtype, sizes = self.number.dtype, self.fields.sizes
                 made = compiled(
-                    self.rolled or self.straight, dtype, lanes, sizes, relaxed=self.relaxed
-                )
+                    self.rolled or self.straight, dtype, lanes, sizes, relaxed=self.relaxed,
+                    judged=self.judged,
+                )  # fmt: skip
                 call = made.builtin(list(self.fields.given.values()))
                 if call is not None:
                     alone = self.outputs == ("qdd",) and self.fields.orders == 1
@@ -254,6 +273,18 @@ class Kernel:
 
         return outputs
 
+    def reason(self, status: int, order: int = 0) -> str | None:
+        """A status of the ``order``-th order in words; None where the answer holds."""
+        if status == 0:
+            return None
+        if status == OVERFLOW:
+            return f"qdd: overflow or not a number in {self.format}"
+        if status == INEXACT:
+            return f"qdd: fewer than half of the digits of {self.format}"
+        kind, body, step = self.pivots[order][status - 1].tolist()
+        pivot = Block(KINDS[kind], self.places.tree.names[body])
+        return f"pivot {pivot}, step {step + 1}: zero for {self.format}"
+
     def export_c(self, path: str | Path, name: str | None = None) -> tuple[Path, Path]:
         """Write the program as portable C99: a file FILE.c and its header FILE.h, both returned.
 
@@ -266,6 +297,8 @@ class Kernel:
             raise FormatError(f"export: C has no {self.format}; compile in float64 or float32")
         if self.relaxed:
             raise ModelError("export: C is written with strict arithmetic; compile without relaxed")
+        if self.judged is not None:
+            raise ModelError("export: C has no status; compile without check")
         if self.fields.orders > 1:
             raise ModelError(f"export: C is written for one order, not for {self.order}")
         written_out = len(self.straight) if self.rolled is None else self.rolled.code

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from . import store
 from .builtin import FEW, HELD, Builtin, builtin, known, symbols
 from .caller import text
+from .checking import Judged
 from .driver import Shape
 from .emission import PIECE, source_of
 from .program import Program
@@ -100,13 +101,13 @@ class Native:
 
 def compiled(
     program: Program | Rolled, dtype: Any, lanes: int, given: tuple[int, ...], piece: int = PIECE,
-    relaxed: bool = False,
+    relaxed: bool = False, judged: Judged | None = None,
 ) -> Native:  # fmt: skip
     """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs.
 
     Code that was made before on a processor of this kind is read from the disk.
     """
-    shape = Shape("double" if dtype is np.float64 else "float", lanes, given, relaxed)
+    shape = Shape("double" if dtype is np.float64 else "float", lanes, given, relaxed, judged)
     content: list[Any]
     if isinstance(program, Rolled):
         length, outputs, content = program.code, program.outputs, [*program.arrays().values()]
@@ -116,6 +117,7 @@ def compiled(
         content = [piece, program.inputs, program.op, program.a, program.b, program.outputs,
                    len(program.constants)]  # fmt: skip
         numbers = np.concatenate([np.ones(1), program.constants])
+    outputs = judged.shown if judged else outputs
     target, about = _target(level=0 if length > LONG else 1)
     name = store.key("code", about, astuple(shape), *content)
     kept = store.read(name)

@@ -20,6 +20,10 @@ SIN, COS = 5, 6  # beside the operations of a tape
 NAMES = ("add", "add", "mul", "div", "sqrt", "sin", "cos")  # as they are counted
 
 
+class Undefined(ArithmeticError):
+    """Constants whose quotient or root is no number: the program would give none in any state."""
+
+
 class Recorder:
     """A list of operations that grows; the slot of an operation is made when it is written."""
 
@@ -110,6 +114,8 @@ class Recorder:
     def div(self, a: int, b: int) -> int:
         if a == 0 or (-1 <= b <= 1 and b):
             return a * b
+        if b == 0 and self.fold:
+            raise Undefined("a number is divided by 0")
         slot = self._write(DIV, abs(a), abs(b))
         return slot if (a > 0) == (b > 0) else -slot
 
@@ -201,7 +207,14 @@ def reference(recorder: Recorder, x: Scalar | float) -> int:
 
 
 def operate(op: int, x: float, y: float) -> float:
-    """One operation of a tape on two numbers of one floating-point type."""
+    """One operation of a tape on two numbers of one floating-point type.
+
+    Raises Undefined for x / 0 and for roots of negative numbers.
+    """
+    if op == DIV and y == 0.0:
+        raise Undefined(f"{x:.3g} is divided by 0")
+    if op == SQRT and x < 0.0:
+        raise Undefined(f"the root of {x:.3g} is taken")
     if op == ADD:
         return x + y
     if op == SUB:

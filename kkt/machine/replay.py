@@ -119,7 +119,7 @@ def _run(
                 i += 1
                 continue
             y = 0
-        if constant[abs(x)] and constant[y]:
+        if (constant[abs(x)] and constant[y]) or (o == DIV and y == 0):
             return i, top, count
         if x < 0:  # a root of -slot: 0 - slot first
             x, top, count = _found(

@@ -39,11 +39,16 @@ class Fields:
     def made(self) -> dict[str, tuple[int, ...]]:
         """Shapes of all outputs that there are."""
         n, N = self.n, self.N
-        return {"qdd": (N,), "pdd": (n, 6), "f": (n, 6), "inertia": (N, N)}
+        return {"qdd": (N,), "pdd": (n, 6), "f": (n, 6), "inertia": (N, N), "status": ()}
 
     def size_of(self, output: str) -> int:
         """Numbers of one state in an output."""
         return int(np.prod(self.made[output]))
+
+    @property
+    def numbers(self) -> int:
+        """Numbers of one state in all outputs."""
+        return self.orders * sum(map(self.size_of, self.outputs))
 
     def arrays(self, dtype: Any, values: dict[str, Any]) -> tuple[list[NDArray], int | None]:
         """Arrays (m, ...), contiguous, and m; arrays (1, ...) and None for one state.
@@ -102,7 +107,10 @@ class Fields:
         Of several orders a tuple of these.
         """
         front, each = values.shape[:-1], len(self.outputs)
-        parts = [values[..., part].reshape(*front, *shape) for part, shape in self._parts]
+        parts = [
+            values[..., part].reshape(*front, *shape) if shape else _whole(values[..., part.start])
+            for part, shape in self._parts
+        ]
         own = [tuple(parts[i : i + each]) for i in range(0, len(parts), each)]
         found = own if each > 1 else parts
         return found[0] if self.orders == 1 else tuple(found)
@@ -114,6 +122,11 @@ class Fields:
         stops = np.cumsum([0, *map(self.size_of, outputs)]).tolist()
         shapes = [self.made[name] for name in outputs]
         return [(slice(i, j), s) for (i, j), s in zip(pairwise(stops), shapes, strict=True)]
+
+
+def _whole(status: Any) -> Any:
+    """A status, or those of many states, as whole numbers."""
+    return status.astype(np.int32) if status.ndim else int(status)
 
 
 def real_numbers(name: str, value: Any, dtype: Any) -> NDArray:

@@ -18,9 +18,10 @@ from ..errors import FormatError, ModelError, OrderError, SizeError
 from ..joints import GENERAL
 from ..state import coordinates
 from ..system import Entries, System, build
+from .checking import pivots_of, sizes_of_pivots
 from .configuration import Configuration
 from .joint_space import SOLVERS
-from .kinematics import entries, variables
+from .kinematics import entries, kinematics, variables
 from .program import MANY, Program, finished
 from .recorder import Recorder, operate, reference
 
@@ -102,10 +103,13 @@ def program_of(
     wrench: bool,
     solver: str | None = None,
     bias: str = "propagated",
+    check: bool = False,
 ) -> Program:
     """From x (nx,), qd (N,), tau (N,) and, with ``wrench``, (n, 6) to outputs one after another.
 
     Of several tapes the outputs of the first come first; what they share is computed once.
+    With ``check`` a row for its status follows each order's outputs, and all that
+    :mod:`kkt.machine.checking` asks of the answers stands at the end.
     """
     tree = system.tree
     n, N, nx = tree.n, int(tree.offset[-1]), configuration.size
@@ -117,32 +121,50 @@ def program_of(
         pushed = variables(recorder, 2 + nx + 2 * N, 6 * n).reshape(n, 6)
     with np.errstate(all="ignore"):
         traced = entries(configuration, x, qd, tau, pushed)
+    solved, none = traced, np.zeros((n, 6), dtype=object)
     if bias == "inverse_dynamics":
-        left = efforts_left(recorder, system, traced)
-        none = np.zeros((n, 6), dtype=object)
-        traced = replace(traced, a=none, b=none, tau=left)
+        left, _ = defect(recorder, system, traced)
+        solved = replace(traced, a=none, b=none, tau=left)
     wanted: list[int] = []
+    questions: list[int] = []
+    if check:
+        sizes = sizes_of_pivots(system, *kinematics(configuration, x, qd)[:3])
     for tape in tapes:
-        place = replayed(recorder, tape, traced)
+        place = replayed(recorder, tape, solved)
+        qdd = qdd_of(recorder, tape, system, place, solved.tau, solver)
         for output in outputs:
-            if output == "qdd" and solver is not None:
-                M = taken(recorder, place, slots_of("inertia", tape, system))
-                solved = SOLVERS[solver](M, traced.tau)
-                wanted += [reference(recorder, value) for value in solved]
+            if output == "qdd":
+                wanted += [reference(recorder, value) for value in qdd]
             else:
                 wanted += references(place, slots_of(output, tape, system))
-    return finished(recorder, inputs, wanted)
+        if check:
+            left, pdd = defect(recorder, system, traced, qdd)
+            again = replace(traced, a=none, b=none, tau=left)
+            at = replayed(recorder, tape, again)  # what the factor cost is found again
+            correction = qdd_of(recorder, tape, system, at, left, solver)
+            pivots = pivots_of(tape, system)
+            wanted.append(0)
+            questions += [reference(recorder, value) for value in (*qdd, *correction, *pdd)]
+            questions += references(place, pivots[:, 4])
+            questions += [
+                reference(recorder, sizes[kind][k][i]) for kind, k, i in pivots[:, :3].tolist()
+            ]
+    return finished(recorder, inputs, wanted + questions)
 
 
-def replayed(recorder: Recorder, tape: Tape, traced: Entries) -> list[int]:
+def replayed(
+    recorder: Recorder, tape: Tape, traced: Entries, qdd: NDArray[Any] | None = None
+) -> list[int]:
     """Write a tape down on the traced entries; the references of its slots.
 
-    Unknowns that the tape takes as inputs are zero.
+    Unknowns that the tape takes as inputs are zero, but for ``qdd`` (N,) where it is given.
     """
     place: list[int] = [0] * tape.slots
     place[1] = 1
-    for letter in LETTERS:
-        slots, values = getattr(tape.inputs, letter), getattr(traced, letter)
+    given = {letter: (getattr(tape.inputs, letter), getattr(traced, letter)) for letter in LETTERS}
+    if qdd is not None and "qdd" in tape.inputs.given:
+        given["qdd"] = tape.inputs.given["qdd"], qdd
+    for slots, values in given.values():
         for slot, value in zip(slots.ravel().tolist(), values.ravel().tolist(), strict=True):
             if slot > 1:
                 place[slot] = reference(recorder, value)
@@ -164,11 +186,24 @@ def replayed(recorder: Recorder, tape: Tape, traced: Entries) -> list[int]:
     return place
 
 
-def efforts_left(recorder: Recorder, system: System, traced: Entries) -> NDArray[Any]:
-    """(N,) tau - c: what inverse dynamics at qdd = 0 leaves of the efforts."""
+def defect(
+    recorder: Recorder, system: System, traced: Entries, qdd: NDArray[Any] | None = None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """tau - ID(qdd) (N,), and pdd (6 n,) as inverse dynamics finds it; qdd is 0 where None."""
     tape = lower(residual_program(system.structure, "dynamics"), system)
-    place = replayed(recorder, tape, traced)
-    return taken(recorder, place, slots_of("qdd", tape, system))
+    place = replayed(recorder, tape, traced, qdd)
+    left, pdd = (taken(recorder, place, slots_of(x, tape, system)) for x in ("qdd", "pdd"))
+    return left, pdd.ravel()
+
+
+def qdd_of(
+    recorder: Recorder, tape: Tape, system: System, place: list[int], tau: NDArray[Any],
+    solver: str | None,
+) -> NDArray[Any]:  # fmt: skip
+    """(N,) qdd of a tape that was written down, or of its joint-space inertia and efforts tau."""
+    if solver is None:
+        return taken(recorder, place, slots_of("qdd", tape, system))
+    return SOLVERS[solver](taken(recorder, place, slots_of("inertia", tape, system)), tau)
 
 
 def references(place: list[int], slots: NDArray[np.int64]) -> list[int]:

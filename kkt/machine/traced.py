@@ -9,15 +9,19 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format, Hardware
 from ..elimination.pivots import PivotSequence, as_sequence, plan
 from ..elimination.tape import Tape
+from ..errors import SingularError
 from ..system import System
 from . import store
+from .checking import by_rotations, pivots_of, require_pivots
 from .configuration import Configuration
 from .emission import PIECE
 from .program import Program, depth_first
+from .recorder import Undefined
 from .rolled import Rolled
 from .rolling import rolled
 from .trace import program_of, recorder_for, tape_of
@@ -35,6 +39,7 @@ class Request:
     wrench: bool
     solver: str | None
     bias: str
+    check: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,8 @@ class Traced:
     program: Program
     straight: Program
     rolled: Rolled | None = None
+    pivots: tuple[NDArray[np.int64], ...] = ()  # of each order: kind, body and step
+    rotations: tuple[bool, ...] = ()  # which orders eliminate by rotations
 
 
 def traced(
@@ -64,10 +71,14 @@ def traced(
     kept = store.read(name)
     if kept is not None:
         parts = _program(kept, "program"), _program(kept, "straight")
-        return Traced(", ".join(s.name for s in sequences), *parts, _rolled(kept))
+        pivots = tuple(kept[f"pivots_{i}"] for i in range(len(sequences))) if request.check else ()
+        rotations = tuple(s.rules.elimination == "orthogonal" for s in sequences)
+        names = ", ".join(s.name for s in sequences)
+        return Traced(names, *parts, _rolled(kept), pivots, rotations)
     with uncollected():
         made = _trace(system, configuration, sequences, chosen, request)
     arrays = {**_arrays(made.program, "program"), **_arrays(made.straight, "straight")}
+    arrays |= {f"pivots_{i}": pivots for i, pivots in enumerate(made.pivots)}
     if made.rolled is not None:
         arrays |= {f"rolled_{part}": array for part, array in made.rolled.arrays().items()}
     store.write(name, arrays)
@@ -91,10 +102,18 @@ def _trace(
     request: Request,
 ) -> Traced:  # fmt: skip
     tapes = [tape_of(system, order) for order in orders]
-    program = program_of(
-        system, configuration, tapes, chosen, request.outputs, request.wrench, request.solver,
-        request.bias,
-    )  # fmt: skip
+    require_pivots(system, tapes, chosen)
+    try:
+        program = program_of(
+            system, configuration, tapes, chosen, request.outputs, request.wrench, request.solver,
+            request.bias, request.check,
+        )  # fmt: skip
+    except Undefined as error:
+        names = ", ".join(tape.program.name for tape in tapes)
+        raise SingularError(
+            f"order {names!r}: in any state {error}, so that a pivot is zero for {chosen.name}; "
+            "use another order or format, such as abm in float64"
+        ) from None
     straight = program
     if isinstance(chosen, Hardware):
         recorder = recorder_for(chosen, program.inputs)
@@ -106,7 +125,10 @@ def _trace(
         found = rolled(straight)
         if len(straight) - found.code < SAVED:
             found = None
-    return Traced(", ".join(tape.program.name for tape in tapes), program, straight, found)
+    pivots = tuple(pivots_of(tape, system)[:, [0, 1, 3]] for tape in tapes) if request.check else ()
+    rotations = tuple(by_rotations(tape) for tape in tapes)
+    names = ", ".join(tape.program.name for tape in tapes)
+    return Traced(names, program, straight, found, pivots, rotations)
 
 
 def _content(
