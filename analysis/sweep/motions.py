@@ -39,18 +39,20 @@ class Simulate:
     step: float
     steps: int
     floor: float
-    state: str  # number type of the integrator
+    state: str  # number type of the states
+    clock: str  # of Cash-Karp's time and step
 
 
 def simulate_of(table: Fields) -> Simulate:
     """The table [simulate]; what is missing is as on the command line."""
     from ..simulation.run import INTEGRATORS
 
+    state = table.one_of("state", "float64", STATES)
     found = Simulate(
         table.positive("seconds", 10.0), table.positive("eps", 1e-4),
         table.one_of("integrator", "cash_karp", INTEGRATORS), table.positive("step", 0.01),
         table.whole("steps", 10_000, 1), table.positive("floor", 0.1),
-        table.one_of("state", "float64", STATES),
+        state, table.one_of("clock", state, STATES),
     )  # fmt: skip
     table.done()
     return found
@@ -89,7 +91,14 @@ def _cases(
     if isinstance(motion, str):
         return [{"failed_at": motion} for _ in numbers]
     method = method_of(
-        asked.integrator, motion, motion.graph, asked.eps, asked.step, asked.steps, asked.floor
+        asked.integrator,
+        motion,
+        motion.graph,
+        asked.eps,
+        asked.step,
+        asked.steps,
+        asked.floor,
+        asked.clock,
     )
     try:
         y = _starts(settings, bench, motion, numbers).astype(asked.state)

@@ -27,7 +27,8 @@ from ..paper import Progress, printed
 from ..row import Row, within
 
 LIKELY = 0.5  # of runs that fail, from which a row counts as failed
-NEAR, ALIKE = 0.05, 0.25  # shares of the printed counts of ABM and CRBM that means may differ by
+NEAR, ALIKE = 0.10, 0.25  # shares of printed counts, of ABM and CRBM: single runs spread so far
+SAME = 0.05  # of the counts in double precision, where no method is rough
 NAMES = {
     "abm": ("ABM", "abm", NEAR),
     "crbm": ("CRBM, composites as 6 x 6 blocks", "crbm", ALIKE),
@@ -109,8 +110,8 @@ def rows(found: list[Ratio]) -> list[Row]:
                 control = line.double[order].mean / line.double["abm"].mean
                 result.append(
                     Row(f"r = {line.r:g}, float64: {order} over ABM", None, round(control, 3),
-                        f"1 ± {NEAR}: nothing is stiff in double precision",
-                        abs(control - 1.0) <= NEAR)
+                        f"1 ± {SAME}: nothing is stiff in double precision",
+                        abs(control - 1.0) <= SAME)
                 )  # fmt: skip
         power = 10.0 ** np.floor(np.log10(line.kappa))
         kappa = None if at is None else said["kappa"][at]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from analysis.figures.style import new_figure, settings, style_axes, theme
 
@@ -26,15 +27,15 @@ def growth(found: Sequence[Any], style: str) -> Figure:
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, order in enumerate(found[0].single):
-            name, key, _ = NAMES.get(order, (order, "", 0.0))
-            name, marker, colour = name.replace("composites ", ""), MARKERS[i % 4], look.series[i]
+            _, key, _ = NAMES.get(order, (order, "", 0.0))
+            marker, colour = MARKERS[i % 4], look.series[i]
             r = np.array([line.r for line in found])
             runs = [line.single[order] for line in found]
             mean = np.array([run.mean for run in runs])
             low = np.array([run.evaluations.min() for run in runs])
             high = np.array([run.evaluations.max() for run in runs])
             ax.errorbar(r, mean, (mean - low, high - mean), color=colour, marker=marker,
-                        markersize=4, linewidth=1, capsize=2, label=name)  # fmt: skip
+                        markersize=4, linewidth=1, capsize=2, label=f"order {order}")  # fmt: skip
             lost = np.array([run.failed >= len(run.records) / 2 for run in runs])
             ax.plot(r[lost], mean[lost], "x", color=colour, markersize=10, markeredgewidth=2)
             if key in drawn or not key:
@@ -57,22 +58,43 @@ def turned(found: Any, names: dict[str, str], style: str) -> Figure:
     """Evaluations over kappa, frames along the axes (hollow, dashed) and turned (filled)."""
     look = theme(style=style)
     with settings():
-        figure = new_figure("single", 3.4, look)
+        figure = new_figure("single", 3.7, look)
         figure.set_layout_engine("constrained")
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
-        kappa = [line.kappa for line in found.lines]
         for i, order in enumerate(found.lines[0].level):
             name, colour, marker = names.get(order, order), look.series[i], MARKERS[i % 4]
             for tilted in (False, True):
-                runs = [(line.tilted if tilted else line.level)[order] for line in found.lines]
-                ax.plot(kappa, [run.mean for run in runs], color=colour, marker=marker,
-                        markersize=4, linewidth=1, linestyle="-" if tilted else "--",
-                        markerfacecolor=colour if tilted else "none",
-                        label=f"{name}, {found.tilt:g}°" if tilted else None)  # fmt: skip
+                times = [line.times(order, tilted) for line in found.lines]
+                sound = [
+                    (line.kappa, x * line.level["abm"].mean)
+                    for line, x in zip(found.lines, times, strict=True)
+                    if np.isfinite(x)
+                ]
+                lost = [line.kappa for line, x in zip(found.lines, times, strict=True)
+                        if not np.isfinite(x)]  # fmt: skip
+                if sound:
+                    ax.plot(*zip(*sound, strict=True), color=colour, marker=marker, markersize=4,
+                            linewidth=1, linestyle="-" if tilted else "--",
+                            markerfacecolor=colour if tilted else "none",
+                            label=f"{name}, {found.tilt:g}°" if tilted else None)  # fmt: skip
+                ax.plot(lost, [0.97 if tilted else 0.93] * len(lost), "x", color=colour,
+                        markersize=7, transform=ax.get_xaxis_transform())  # fmt: skip
         ax.set(xscale="log", yscale="log")
+        ax.margins(y=0.12)
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _power(x)))
+        ax.xaxis.set_minor_formatter(NullFormatter())
         ax.set_xlabel("largest condition number on the way", color=look.ink)
         ax.set_ylabel("evaluations for the motion", color=look.ink)
-        ax.legend(frameon=False, labelcolor=look.ink, fontsize=7,
-                  title="dashed: frames along the axes", title_fontsize=7)  # fmt: skip
+        legend = figure.legend(
+            loc="outside upper center", ncols=2, frameon=False, labelcolor=look.ink, fontsize=7,
+            title="dashed: frames along the axes; ×: most runs fail", title_fontsize=7,
+        )  # fmt: skip
+        legend.get_title().set_color(look.ink)
     return figure
+
+
+def _power(x: float) -> str:
+    exponent = int(np.floor(np.log10(x)))
+    return rf"${x / 10.0**exponent:.0f}\cdot10^{{{exponent}}}$"

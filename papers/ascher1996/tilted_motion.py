@@ -108,8 +108,8 @@ def rows(found: Found) -> list[Row]:
             result.append(
                 Row(f"r = {line.r:g}, {name}: evaluations along the axes, and at {found.tilt:g} "
                     "degrees", None, ours, "none: the paper prints none", None,
-                    f"{times[0]:.2f} and {times[1]:.2f} times ABM along the axes; largest kappa "
-                    f"{line.kappa:.2g}")
+                    f"in times of ABM along the axes {_times(times[0])} and {_times(times[1])}; "
+                    f"largest kappa {line.kappa:.2g}")
             )  # fmt: skip
     orders = found.lines[0].level
     if "crbm" in orders:
@@ -131,8 +131,8 @@ def _same(found: Found, tilted: bool) -> Row:
     why = (
         f"breaking down is taking {LIMIT:g} times the evaluations of ABM along the axes, or "
         f"failing: CRBM, by kappa, {_between(crbm)}, ABM {_between(abm)}; at r = {last.r:g}, kappa "
-        f"{last.kappa:.2g}, CRBM takes {last.times('crbm', tilted):.3g} times and ABM "
-        f"{last.times('abm'):.3g} times as many"
+        f"{last.kappa:.2g}, CRBM {_does(last.times('crbm', tilted))}, ABM "
+        f"{_does(last.times('abm'))}"
     )
     ours = float(f"{low:.3g}") if low == high else f"{low:.3g} to {high:.3g}"
     inside = low >= 1.0 / ROUGHLY and high <= ROUGHLY
@@ -163,6 +163,14 @@ def _between(kappa: tuple[float, float]) -> str:
     if math.isinf(high):
         return f"nowhere to {low:.2g}"
     return f"between {low:.2g} and {high:.2g}"
+
+
+def _times(times: float) -> str:
+    return "fails" if math.isinf(times) else f"{times:.2f}"
+
+
+def _does(times: float) -> str:
+    return "fails" if math.isinf(times) else f"takes {times:.3g} times as many"
 
 
 def _shown(run: Simulation) -> Count:

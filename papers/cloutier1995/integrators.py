@@ -88,8 +88,8 @@ def rows(found: Found) -> list[Row]:
         result.append(
             Row(f"{integrator}: evaluations over Cash-Karp's at an error of {middle:.0e}",
                 "much less efficient" if theirs else None, round(ratio, 2),
-                "above 1: less efficient" if theirs else "none: not in the thesis",
-                ratio > 1.0 if theirs else None)
+                "at least 2" if theirs else "none: not in the thesis",
+                ratio >= 2.0 if theirs else None)
         )  # fmt: skip
     return result
 

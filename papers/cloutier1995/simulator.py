@@ -85,13 +85,21 @@ class Run:
     @cached_property
     def energy(self) -> Floats:
         """(k,) total energy [J] above the lowest point that the tip can reach."""
-        motion = Motion.of(self.tree, orderings.get("abm"))
-        return motion.energy(self.first.y) + height_energy(self.tree)
+        return self.energies(self.first)
 
-    @property
-    def deviation(self) -> float:
-        """Of the average energy over the steps from the first [%], as in Figure 5.9."""
-        return float(100.0 * (self.energy.mean() / self.energy[0] - 1.0))
+    def energies(self, record: Record) -> Floats:
+        """(k,) the same of any run."""
+        return self._motion.energy(record.y) + height_energy(self.tree)
+
+    @cached_property
+    def _motion(self) -> Motion:
+        return Motion.of(self.tree, orderings.get("abm"))
+
+    @cached_property
+    def deviations(self) -> Floats:
+        """(runs,) of the average energy over the steps from the first [%], as in Figure 5.9."""
+        energies = [self.energies(record) for record in self.simulation.records]
+        return np.array([100.0 * (energy.mean() / energy[0] - 1.0) for energy in energies])
 
     @cached_property
     def condition(self) -> Floats:
