@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from .labelling import place_labels
-from .style import MARKERS, WIDTHS, new_figure, settings, style_axes, theme, wrapped
+from .style import MARKERS, WIDTHS, new_figure, plain, settings, style_axes, theme, wrapped
 from .units import capacity_of
 
 Rows = Iterable[Mapping[str, Any]]
@@ -74,7 +74,7 @@ def error_bars(
         for y in range(len(orders)):
             ax.axhline(y, color=look.faint, linewidth=0.4, alpha=0.5, zorder=0)
         ax.set(xlim=(0, most * 1.08), ylim=(len(orders) - 0.5, -0.5))
-        ax.set_yticks(range(len(orders)), orders)
+        ax.set_yticks(range(len(orders)), list(map(plain, orders)))
         what = "correct decimal digits"
         if width == "double":
             what += " of the joint accelerations"

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from .charts import _legend, _title
-from .style import MARKERS, new_figure, settings, style_axes, theme
+from .style import MARKERS, new_figure, plain, settings, style_axes, theme
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def error_condition(
             good = [(i.kappa * unit, i.error) for i in mine if i.error]
             if good:
                 ax.plot(*np.array(good).T, **point)
-            handles.append(Line2D([], [], label=order, **point))
+            handles.append(Line2D([], [], label=plain(order), **point))
             bad = [i.kappa * unit for i in mine if i.error is None]
             failed = failed or bool(bad)
             ax.plot(bad, [0.98] * len(bad), "x", color=point["color"], markersize=5,

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from .charts import _legend, _title
 from .curves import DASHES, nested
-from .style import new_figure, settings, style_axes, theme
+from .style import new_figure, plain, settings, style_axes, theme
 
 
 def cost_curves(
@@ -51,10 +51,10 @@ def cost_curves(
             }  # fmt: skip
             if pairs:
                 ax.plot(*np.array(pairs, dtype=float).T, **line)
-            handles.append(Line2D([], [], label=order, **line))
+            handles.append(Line2D([], [], label=plain(order), **line))
         if points:
             handles.append(Line2D([], [], label="proportional to n", **dots))
-        ax.set_xlabel(what, color=look.ink)
+        ax.set_xlabel(plain(what), color=look.ink)
         ax.set_ylabel("operations", color=look.ink)
         _few_ticks(ax, sorted({n for n, _ in points}))
         _title(ax, title, look.ink)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kkt import SymbolicFactor
 
 from .charts import _legend, _title
-from .style import MARKERS, new_figure, settings, style_axes, theme
+from .style import MARKERS, new_figure, plain, settings, style_axes, theme
 
 DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2)), (0, (3, 1, 1, 1)))
 
@@ -67,7 +67,7 @@ def fill_curves(
             }  # fmt: skip
             for ax, y in zip(axes, step_counts(symbolic), strict=True):
                 _curve(ax, x, y, line)
-            handles.append(Line2D([], [], label=symbolic.plan.sequence.name, **line))
+            handles.append(Line2D([], [], label=plain(symbolic.plan.sequence.name), **line))
         for ax, what in zip(axes, ("blocks of fill", "operations, dense blocks"), strict=True):
             style_axes(ax, look, grid="y")
             ax.set_ylabel(what, color=look.ink)

@@ -23,7 +23,7 @@ from kkt.elimination.tape import Tape
 from .density import PIXELS
 from .labels import Labels
 from .state import block_state
-from .style import WIDTHS, Theme, new_figure, settings, style_axes, theme, wrapped
+from .style import WIDTHS, Theme, new_figure, plain, settings, style_axes, theme, wrapped
 from .trees import ink_on
 
 NAMED = 24  # blocks; with more, no number is written into a cell
@@ -158,7 +158,7 @@ def loss_map(
         drawn = None
         for ax, (name, loss) in zip(axes, losses.items(), strict=False):
             drawn = _panel(ax, loss, look, scale, 72 * side)
-            ax.set_title(name, color=look.ink, fontsize=9, fontweight="bold", pad=14)
+            ax.set_title(plain(name), color=look.ink, fontsize=9, fontweight="bold", pad=14)
         if drawn is not None:
             bar = figure.colorbar(drawn, ax=list(axes[: len(losses)]), fraction=0.04, pad=0.01)
             bar.set_label(f"decimal digits lost in {format}", color=look.ink)

@@ -10,6 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
 
+from .style import plain
+
 _DIRECTIONS = [(1, 0), (0, 1), (0, -1), (-1, 0), (0.8, 0.8), (0.8, -0.8), (-0.8, 0.8), (-0.8, -0.8)]
 
 
@@ -32,8 +34,8 @@ def place_labels(
     crowd = [int((np.hypot(*(points - p).T) < 60 * scale).sum()) for p in points]
     for i in np.argsort([-c for c in crowd], kind="stable"):
         note = ax.annotate(
-            texts[i], (np.asarray(x)[i], np.asarray(y)[i]), (0, 0), textcoords="offset points",
-            fontsize=size, color=ink, ha="left", va="bottom",
+            plain(texts[i]), (np.asarray(x)[i], np.asarray(y)[i]), (0, 0),
+            textcoords="offset points", fontsize=size, color=ink, ha="left", va="bottom",
         )  # fmt: skip
         drawn = note.get_window_extent(renderer)
         # at another resolution letters are up to a tenth wider

@@ -15,7 +15,7 @@ from kkt import SymbolicFactor
 from .labels import Labels
 from .matrix import TEXT_BLOCKS, draw, face
 from .state import FILL, NEW, ORIGINAL, BlockState, block_state
-from .style import WIDTHS, Theme, new_figure, settings, theme, wrapped
+from .style import WIDTHS, Theme, new_figure, plain, settings, theme, wrapped
 
 _KEY_BODIES = 6  # with more bodies the numbers are not explained under the figure
 
@@ -165,8 +165,9 @@ def _panels(
             ax = figure.add_axes((x / total, y / height, side / total, side / height))
             draw(ax, state, 72 * side, look, labels=labels, circles=state.step > 0, zeros=zeros)
             figure.text(
-                (x + side / 2) / total, (y + side + head - (0.03 if small else 0.1)) / height, text,
-                ha="center", va="top", fontsize=size, color=look.ink, fontweight="bold",
+                (x + side / 2) / total, (y + side + head - (0.03 if small else 0.1)) / height,
+                plain(text), ha="center", va="top", fontsize=size, color=look.ink,
+                fontweight="bold",
             )  # fmt: skip
         if title is not None:
             figure.text(
@@ -203,7 +204,7 @@ def _key(state: BlockState, width: float) -> str:
     if state.symbolic.plan.graph.structure.n > _KEY_BODIES:
         return "bodies are numbered tip to base" if state.blocks <= TEXT_BLOCKS else ""
     key = Labels(state).key()
-    return "\n".join(textwrap.wrap(f"bodies: {key}", int(width * 17))) if key else ""
+    return plain("\n".join(textwrap.wrap(f"bodies: {key}", int(width * 17)))) if key else ""
 
 
 def _legend(

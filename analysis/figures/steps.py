@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kkt import Elimination
 
 from .charts import _legend, _title
-from .style import MARKERS, new_figure, settings, style_axes, theme
+from .style import MARKERS, new_figure, plain, settings, style_axes, theme
 from .units import unit_of
 
 _LINES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (5, 2, 1, 2)))
@@ -99,7 +99,7 @@ def pivot_errors(
                 "markevery": max(1, int(seen.sum()) // _MARKED),
             }  # fmt: skip
             ax.plot(share[seen], error[seen], **drawn)
-            handles.append(Line2D([], [], label=order, **{**drawn, "markevery": None}))
+            handles.append(Line2D([], [], label=plain(order), **{**drawn, "markevery": None}))
             lost += [(float(x), colour) for x in share[np.isinf(error)]]
         if len(told) < len(result_by_order):
             handles.append(Line2D([], [], color=look.faint, linewidth=0.5, label="other orders"))

@@ -106,7 +106,12 @@ def new_figure(width: str, height: float, dark: bool | Theme) -> Figure:
 def wrapped(title: str, width: str, size: float = 8.5) -> str:
     """A title in lines that fit a figure's width."""
     letters = int((WIDTHS.get(width, WIDTHS["double"]) - 0.3) * 72 / (0.58 * size))
-    return "\n".join(textwrap.wrap(title, letters))
+    return plain("\n".join(textwrap.wrap(title, letters)))
+
+
+def plain(name: str) -> str:
+    """A name of a user's as it is: a $ in it begins no formula."""
+    return name.replace("$", r"\$")
 
 
 def style_axes(ax: Any, look: Theme, *, grid: str = "") -> None:

@@ -17,7 +17,7 @@ from kkt import SymbolicFactor
 
 from .labels import Labels
 from .state import block_state
-from .style import Theme, new_figure, settings, theme, wrapped
+from .style import Theme, new_figure, plain, settings, theme, wrapped
 
 NAMED = 60  # nodes; with more none is named
 DOTTED = 400  # nodes; with more, lines alone are drawn
@@ -141,7 +141,7 @@ def trees(
         axes = figure.subplots(*shape, gridspec_kw=grid).ravel()
         for ax, place, (up, colour, texts, caption) in zip(axes, layouts, panels, strict=True):
             _draw(ax, up, place, colour, texts, look)
-            ax.set_title(caption, color=look.ink, fontsize=8.5)
+            ax.set_title(plain(caption), color=look.ink, fontsize=8.5)
         if title is not None:
             figure.suptitle(wrapped(title, width, 10), color=look.ink, fontsize=10)
     return figure

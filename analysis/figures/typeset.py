@@ -13,7 +13,7 @@ from kkt import FormatError, SymbolicFactor
 from .labels import Labels
 from .matrix import extent
 from .state import FILL, NEW, ZERO, ZEROED, block_state
-from .style import WIDTHS, Theme, new_figure, settings, theme, wrapped
+from .style import WIDTHS, Theme, new_figure, plain, settings, theme, wrapped
 
 MOST = 40  # blocks; a wider matrix cannot be read
 
@@ -80,7 +80,7 @@ def typeset(
         figure.text(0.5, (0.2 * bool(key) + 0.04) / tall, told, ha="center", va="bottom",
                     color=look.ink, fontsize=7)  # fmt: skip
         if key:
-            figure.text(0.5, 0.03 / tall, f"bodies: {key}", ha="center", va="bottom",
+            figure.text(0.5, 0.03 / tall, f"bodies: {plain(key)}", ha="center", va="bottom",
                         color=look.zero, fontsize=7)  # fmt: skip
     return figure
 

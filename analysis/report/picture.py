@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ..figures.style import MARKERS, Theme, settings, style_axes, theme
+from ..figures.style import MARKERS, Theme, plain, settings, style_axes, theme
 from .summary import Joint, Report
 
 ROW = 0.21  # [in] height of an order's line
@@ -82,7 +82,7 @@ def _panel(ax: Any, report: Report, name: str, look: Theme, first: bool) -> None
         ax.plot(d["median"], y, marker, markersize=4.8, color=colour, clip_on=False)
     _scale(ax, report, name, look, 6)
     ax.set_ylim(len(report.orders) - 0.4, -0.6)
-    names = [_short(order, 18) for order in report.orders]
+    names = [plain(_short(order, 18)) for order in report.orders]
     ax.set_yticks(range(len(names)), names if first else [])
     ax.set_title(name, color=look.ink, loc="left", fontsize=8.5)
     ax.set_xlabel("digits kept", color=look.ink, fontsize=7.5)
@@ -125,7 +125,7 @@ def draw_joints(ax: Any, report: Report, look: Theme, most: int = JOINTS) -> Non
         ax.axhline(y + 0.5, color=look.faint, linewidth=0.4, alpha=0.5)
     _scale(ax, report, report.focus, look, 16)
     ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.set_yticks(range(len(names)), [_short(name) for name in names])
+    ax.set_yticks(range(len(names)), [plain(_short(name)) for name in names])
     label = f"digits kept in {report.focus}: median (marker) and worst state (cross)"
     ax.set_xlabel(label, color=look.ink, fontsize=7.5)
 
@@ -134,7 +134,7 @@ def order_handles(report: Report, look: Theme) -> list[Line2D]:
     """Which marker is which order."""
     return [
         Line2D([], [], linestyle="-", linewidth=0.9, marker=MARKERS[i % len(MARKERS)],
-               markersize=4.5, color=_colour(look, i), label=order)
+               markersize=4.5, color=_colour(look, i), label=plain(order))
         for i, order in enumerate(report.orders)
     ]  # fmt: skip
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..figures.style import MARKERS, new_figure, settings, style_axes, theme
+from ..figures.style import MARKERS, new_figure, plain, settings, style_axes, theme
 from .record import Floats, Record
 from .run import Simulation
 
@@ -32,7 +32,7 @@ def picture(found: Sequence[Simulation], *, style: str = "light", title: str = "
             least = min(least, *low[1:]) if len(low) > 1 else least
             top.fill_between(t, low, high, color=colour, alpha=0.25, linewidth=0)
             top.plot(t, middle, color=colour, linewidth=1.0, marker=MARKERS[i % len(MARKERS)],
-                     markevery=(5 * i, BINS // 8), markersize=4, label=name)  # fmt: skip
+                     markevery=(5 * i, BINS // 8), markersize=4, label=plain(name))  # fmt: skip
             each = record.evaluations / max(len(record.step), 1)
             so_far = np.arange(1, len(record.step) + 1) * each
             bottom.plot(record.step_t, so_far, color=colour, linewidth=1.2,
