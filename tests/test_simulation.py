@@ -1,6 +1,7 @@
 """Integrators, motions and ``pivotree simulate``; formulation stiffness on a two-link chain."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import orderings
 from analysis.cli import main
 from analysis.simulation import CashKarp, Midpoint, Motion, simulate
 from analysis.simulation.run import SCIPY, starts
+from analysis.simulation.words import verdict
 
 NOISE = np.random.default_rng(0)
 
@@ -251,3 +253,15 @@ def test_a_simulation_that_no_order_finishes_is_exit_1(capsys):
 def test_what_is_wrong_is_one_sentence(capsys, arguments, message):
     code, out, err = run(capsys, *arguments)
     assert code == 2 and out == "" and err.count("\n") == 1 and message in err, err
+
+
+def test_accelerations_that_do_not_hold_are_told():
+    """CRBM in float32 on a long chain keeps no digit; ABM keeps six, and nothing is said."""
+    chain, said = kkt.chain(100), "1 of 1 states: qdd: fewer than half of the digits of float32"
+    lost, kept = (Motion.of(chain, orderings.get(name), "float32") for name in ("crbm", "abm"))
+    assert kept.doubt(kept.start()[None]) is None
+    assert lost.doubt(lost.start()[None]) == said
+    short = simulate(kkt.two_link(), "abm", seconds=0.1)
+    assert short.doubt is None and short.as_dict()["doubt"] is None
+    doubtful = replace(short, doubt=said)
+    assert verdict([doubtful]).endswith(f" Accelerations do not hold of abm at {said}.")

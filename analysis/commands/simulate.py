@@ -113,7 +113,8 @@ def _print(found: list[Any], said: str) -> None:
         row = simulation.as_dict()
         spread = f" ± {row['spread']:,.0f}" if row["runs"] > 1 else ""
         drift = "–" if row["energy_drift"] is None else f"{row['energy_drift']:.1e}"
-        why = "" if not row["failed"] else f"{row['failed']} of {row['runs']} failed: {row['why']}"
+        failed = f"{row['failed']} of {row['runs']} failed: {row['why']}" if row["failed"] else ""
+        why = "; ".join(filter(None, (failed, row["doubt"])))
         shown.add_row(
             escape(row["order"]), escape(row["format"]), f"{row['evaluations']:,.0f}{spread}",
             f"{row['accepted']:,.0f}", f"{row['rejected']:,.0f}", f"{row['operations']:,}", drift,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,7 @@ class Motion:
     graph: Any  # the tree, a networkx.DiGraph
     kernel: Any  # kkt.compile(graph, order, format)
     tau: Floats  # (N,) [N m, N]
+    checked: Callable[[], Any] | None = None  # makes the same kernel with a status
 
     @staticmethod
     def of(
@@ -54,7 +56,8 @@ class Motion:
         """
         system = kkt.build(graph, tau=tau)
         kernel = kkt.compile(graph, order, format, solver=solver, bias=bias)
-        return Motion(graph, kernel, system.state.tau)
+        checked = partial(kkt.compile, graph, order, format, solver=solver, bias=bias, check=True)
+        return Motion(graph, kernel, system.state.tau, checked)
 
     @property
     def nx(self) -> int:
@@ -81,6 +84,23 @@ class Motion:
         qdd = self.kernel(x, qd, self.tau)
         rates = np.concatenate([self.kernel.rate(x, qd), qdd.astype(y.dtype)], axis=1)
         return np.where(sound[:, None], rates, np.nan)
+
+    def doubt(self, y: NDArray) -> str | None:
+        """At how many of some states (m, nx + N) the accelerations do not hold, and why; or None.
+
+        A kernel is made for it: the motion itself runs through answers that do not hold, and what
+        they cost is told by counts and energy.
+        """
+        y = y[np.isfinite(y).all(1)]
+        if self.checked is None or not len(y):
+            return None
+        kernel = self.checked()
+        with np.errstate(over="ignore"):
+            status = kernel(y[:, : self.nx], y[:, self.nx :], self.tau)[-1]
+        wrong = np.flatnonzero(status)
+        if not wrong.size:
+            return None
+        return f"{wrong.size} of {len(y)} states: {kernel.reason(int(status[wrong[0]]))}"
 
     def settle(self, y: NDArray) -> NDArray:
         """States with their quaternions at length 1."""

@@ -24,7 +24,7 @@ from .scipy_methods import SCIPY, Scipy
 
 INTEGRATORS = ("cash_karp", "midpoint", *SCIPY)
 MOST_RUNS, MOST_STEPS = 100_000, 10_000_000  # that are kept in memory
-ENERGIES = 200  # states at which the energy is looked at
+ENERGIES = 200  # states at which the energy and the accelerations are looked at
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class Simulation:
     records: tuple[Record, ...]
     wall: float  # [s] that it took
     drift: float | None  # largest change of the energy less the work, over its scale
+    doubt: str | None = None  # where accelerations of the first run do not hold, and why
 
     @cached_property
     def evaluations(self) -> Floats:
@@ -72,7 +73,7 @@ class Simulation:
             "accepted": float(np.mean([record.accepted for record in self.records])),
             "rejected": float(np.mean([record.rejected for record in self.records])),
             "energy_drift": self.drift, "seconds": self.wall,
-            "why": self.why,
+            "why": self.why, "doubt": self.doubt,
         }  # fmt: skip
 
 
@@ -124,6 +125,7 @@ def simulate(
     return Simulation(
         tree.graph.get("name") or "tree", motion.kernel.order, format, integrator, seconds,
         motion.operations, tuple(records), wall, drift(motion, records[0]),
+        motion.doubt(some(records[0])),
     )  # fmt: skip
 
 
@@ -160,13 +162,18 @@ def starts(y: Floats, runs: int, seed: int, format: str) -> Floats:
     return y + unit * noise * np.maximum(np.abs(y), 1.0)
 
 
+def some(record: Record) -> Floats:
+    """States along a run, as many as are looked at."""
+    chosen = np.unique(np.linspace(0, len(record.t) - 1, ENERGIES).round().astype(int))
+    return record.y[chosen]
+
+
 def drift(motion: Motion, record: Record) -> float | None:
     """Largest change of energy less work, over the largest kinetic energy or energy at the start.
 
     None where the efforts' work is not known.
     """
-    chosen = np.unique(np.linspace(0, len(record.t) - 1, ENERGIES).round().astype(int))
-    y = record.y[chosen]
+    y = some(record)
     y = y[np.isfinite(y).all(1)]
     try:
         work = motion.work(y)

@@ -19,6 +19,12 @@ def verdict(found: Sequence[Simulation]) -> str:
 
 
 def _of_format(format: str, here: list[Simulation]) -> str:
+    text = _compared(format, here)
+    doubts = "; ".join(f"{s.order} at {s.doubt}" for s in here if s.doubt)
+    return f"{text} Accelerations do not hold of {doubts}." if doubts else text
+
+
+def _compared(format: str, here: list[Simulation]) -> str:
     broken = [s for s in here if s.failed]
     sound = [s for s in here if not s.failed]
     lost = "; ".join(f"{s.order} gives up ({s.why})" for s in broken)
