@@ -75,8 +75,7 @@ def _crossings(found: Counts) -> list[Row]:
     for kind, name in (*NAMES.items(), ("both", "both")):
         first, printed_ = theirs[kind].first, kind == "mul"
         last = None if first is None else first - 1
-        cross = None if theirs[kind].root is None else round(theirs[kind].root, 2)
-        own = None if ours[kind] is None else round(ours[kind], 2)
+        cross, own = (None if x is None else round(x, 2) for x in (theirs[kind].root, ours[kind]))
         result += [
             Row(f"n up to which CRBM takes fewer, {name}, printed formulas",
                 known["overtakes"] if printed_ else None, last,

@@ -140,7 +140,8 @@ def newton(
     ``solve(J, r)`` gives J^-1 r (n - 1, N): an elimination of the block tridiagonal matrix.  Where
     it is damped, a step is halved until every subdomain converges and |phi| falls.
     """
-    values, norms, history = guess.copy(), [], [guess.copy()]
+    values, history = guess.copy(), [guess.copy()]
+    norms: list[float] = []
     local: Local | None = None
     try:
         local = problem.solve(values, None)
