@@ -20,6 +20,7 @@ from papers.cloutier1995 import (
     gradients,
     impact,
     methods,
+    propagators,
 )
 from papers.cloutier1995.drop import level
 from papers.cloutier1995.robot import planar_robot
@@ -209,3 +210,27 @@ BAD = [
 def test_settings_that_make_no_sense_are_told_in_a_sentence(item, settings):
     with pytest.raises(kkt.PivotreeError):
         item.measure(quiet, **settings)
+
+
+# -- propagators -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["chain:7", "random_tree:n=15,seed=8", "humanoid", "star:6"])
+def test_propagators_give_certified_accelerations(model):
+    found = propagators.measure(quiet, models=(model,), second=7.0)
+    assert not [row for row in propagators.rows(found) if row.state in ("missed", "refuted")]
+
+
+def test_a_wrong_propagator_is_told():
+    """Row for row: an error in the inertia handed on shows in qdd, pivots and projections."""
+    found = propagators.measure(quiet, models=("chain:3",))
+    names = ("qdd", "pivots", "projections", "squares")
+    for name, bad in zip(names, ("missed", "missed", "missed", "refuted"), strict=True):
+        rows = propagators.rows([replace(found[0], **{name: 1e-3})])
+        assert [row.state for row in rows[:4]].count(bad) == 1
+
+
+def test_single_precision_of_the_propagators_is_rounded_throughout():
+    found = propagators.propagate(kkt.build(kkt.chain(4)), np.float32)
+    assert found.qdd.dtype == np.float32
+    assert all(x.dtype == np.float32 for x in (*found.inertia.values(), *found.force.values()))

@@ -3,6 +3,7 @@
 ITEMS = (
     "methods",
     "gradients",
+    "propagators",
     "counts",
     "figure52",
     "integrators",

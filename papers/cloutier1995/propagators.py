@@ -1,0 +1,176 @@
+"""Section 3.3.1: force and acceleration propagators, (3.10) to (3.14), run as a method.
+
+The propagators of the thesis, with the bias from inverse dynamics, on any tree of joints with one
+freedom or more: P_F = 1 - I s (s' I s)^-1 s' and P_A = 1 - s (s' I s)^-1 s' I.  Held against them
+is the engine: certified accelerations, and ABM's pivots.  The thesis calls P_A a weighted least
+squares projection; that is solved as a least squares problem by LAPACK.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kkt
+import orderings
+
+from ..ascher1996.double_sum import product
+from ..paper import Progress
+from ..row import Row, claim
+from .robot import two_links
+
+Floats = NDArray[Any]
+MODELS = ("chain:8", "chain:40", "rr_arm", "binary:4", "humanoid", "random_tree:n=20,seed=3")
+SECOND = 1e2  # l_2 = m_2 of the arm of Figure 5.3, in single precision
+
+
+@dataclass(frozen=True)
+class Propagated:
+    """Both recursions on one system; arrays by body."""
+
+    qdd: Floats  # (N,) [rad/s^2, m/s^2]
+    inertia: dict[int, Floats]  # (6, 6) articulated inertias, (3.11)
+    D: dict[int, Floats]  # (N_k, N_k) s' I s
+    force: dict[int, Floats]  # (6, 6) P_F, (3.10)
+    acceleration: dict[int, Floats]  # (6, 6) P_A, (3.13)
+
+
+def propagate(system: kkt.System, dtype: Any = np.float64) -> Propagated:
+    """(3.10) to (3.14), every operation rounded to ``dtype``, without BLAS."""
+    e, tree = system.entries, system.tree
+    M, X, S = (np.asarray(x, dtype=float).astype(dtype) for x in (e.M, e.Phi, e.S))
+    still = kkt.inverse_dynamics(system, np.zeros(len(S)), orderings.get("inverse_dynamics")).tau
+    push = (np.asarray(e.tau, dtype=float) - still).astype(dtype)[:, None]  # tau - b
+    inertia = {k: M[k].copy() for k in range(tree.n)}
+    p = {k: np.zeros((6, 1), dtype) for k in range(tree.n)}
+    D, force, acceleration, gain = {}, {}, {}, {}
+    order = [tree.names.index(name) for name in system.structure.tip_to_base]
+    for k in order:
+        own = slice(tree.offset[k], tree.offset[k + 1])
+        s, up = S[own].T, int(tree.parent[k])
+        Is = times(inertia[k], s)
+        D[k] = times(s.T, Is)
+        gain[k] = _solve(D[k], Is.T)  # (s' I s)^-1 s' I
+        force[k] = np.eye(6, dtype=dtype) - times(gain[k].T, s.T)
+        acceleration[k] = np.eye(6, dtype=dtype) - times(s, gain[k])
+        if up >= 0:
+            passed = times(force[k], inertia[k])
+            inertia[up] = inertia[up] + times(times(X[k], passed), X[k].T)
+            moved = times(force[k], p[k]) + times(Is, _solve(D[k], push[own]))
+            p[up] = p[up] + times(X[k], moved)
+    qdd, a = np.zeros((len(S), 1), dtype), {}
+    for k in reversed(order):
+        own = slice(tree.offset[k], tree.offset[k + 1])
+        s, up = S[own].T, int(tree.parent[k])
+        carried = times(X[k].T, a[up]) if up >= 0 else np.zeros((6, 1), dtype)
+        pushed = _solve(D[k], push[own] - times(s.T, p[k]))
+        qdd[own] = pushed - times(gain[k], carried)
+        a[k] = times(acceleration[k], carried) + times(s, pushed)
+    return Propagated(qdd[:, 0], inertia, D, force, acceleration)
+
+
+def times(A: Floats, B: Floats) -> Floats:
+    """A B, index after index; rounded after each operation in the type of A and B."""
+    if A.dtype == np.float32:
+        return product(A, B)
+    return np.asarray(A @ B)
+
+
+def _solve(D: Floats, B: Floats) -> Floats:
+    """D^-1 B, D positive definite and at most 6 x 6, by Gauss elimination in its own type."""
+    D, B = D.copy(), B.copy()
+    for i in range(len(D)):
+        for j in range(i + 1, len(D)):
+            share = D[j, i] / D[i, i]
+            D[j] = D[j] - share * D[i]
+            B[j] = B[j] - share * B[i]
+    for i in reversed(range(len(D))):
+        B[i] = B[i] / D[i, i]
+        for j in range(i):
+            B[j] = B[j] - D[j, i] * B[i]
+    return B
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One robot; all numbers relative."""
+
+    robot: str
+    qdd: float  # from certified ones
+    pivots: float  # of s' I s from ABM's D_k
+    projections: float  # of P_A from P_A^2, and of P_F from P_A's transpose
+    squares: float  # of P_A x from the least squares solution
+    single: float  # the same error of qdd in single precision
+    abm: float  # ABM's in single precision
+
+
+def measure(
+    progress: Progress, *, models: tuple[str, ...] = MODELS, seed: int = 0, second: float = SECOND
+) -> list[Checked]:
+    """On models as on the command line, and the two links of Figure 5.3, l_2 = m_2 = ``second``."""
+    draw = np.random.default_rng(seed)
+    trees = [(model, kkt.load(model)) for model in models]
+    trees.append((f"two links, l_2 = m_2 = {second:g}", two_links(second)))
+    found = []
+    for name, tree in trees:
+        progress(name)
+        found.append(check(name, kkt.build(tree), draw))
+    return found
+
+
+def check(name: str, system: kkt.System, draw: np.random.Generator) -> Checked:
+    wide, exact = propagate(system), kkt.certify(system, 20)
+    abm = kkt.eliminate(system, orderings.get("abm"))
+    pivots = squares = projections = 0.0
+    diagonals = {step.blocks[0].body: np.asarray(step.pivots, dtype=float) for step in abm.steps}
+    for k, body in enumerate(system.tree.names):
+        s = system.entries.S[system.tree.offset[k] : system.tree.offset[k + 1]].T
+        if not s.shape[1]:
+            continue
+        product_of = float(np.prod(diagonals[body]))
+        pivots = max(pivots, abs(float(np.linalg.det(wide.D[k])) / product_of - 1.0))
+        P, x = wide.acceleration[k], draw.normal(size=6)
+        size = max(1.0, float(np.abs(P).max()))  # zero where all six freedoms are the joint's
+        for other in (P @ P, wide.force[k].T):
+            projections = max(projections, float(np.abs(other - P).max()) / size)
+        root = np.linalg.cholesky(wide.inertia[k]).T
+        best = x - s @ np.linalg.lstsq(root @ s, root @ x, rcond=None)[0]
+        squares = max(squares, float(np.abs(P @ x - best).max() / np.abs(x).max() / size))
+    single = kkt.certify(system, 20, rounded_to="float32")
+    ours = propagate(system, np.float32).qdd
+    theirs = kkt.eliminate(system, orderings.get("abm"), "float32", records=False).qdd
+    return Checked(
+        name, _error(exact, wide.qdd), pivots, projections, squares,
+        *(_error(single, np.asarray(qdd, dtype=float)) for qdd in (ours, theirs)),
+    )  # fmt: skip
+
+
+def _error(exact: Any, qdd: Floats) -> float:
+    error = exact.error(qdd)
+    return float("inf") if error is None else float(error)
+
+
+def rows(found: list[Checked]) -> list[Row]:
+    worst = {name: max(getattr(one, name) for one in found)
+             for name in ("qdd", "pivots", "projections", "squares")}  # fmt: skip
+    robots = f"{len(found)} robots"
+    return [
+        Row(f"(3.10) to (3.14) on {robots}: error of qdd", "the same recursion", worst["qdd"],
+            "certified, at most 1e-10", worst["qdd"] <= 1e-10),
+        Row("s' I s of (3.11) beside ABM's pivots", None, worst["pivots"], "the same to 1e-9",
+            worst["pivots"] <= 1e-9),
+        Row("P_A P_A = P_A, and P_F = P_A'", "a projection operator", worst["projections"],
+            "to 1e-8", worst["projections"] <= 1e-8),
+        claim("P_A x beside the least squares problem by LAPACK",
+              "a weighted least squares projection", worst["squares"], "the same to 1e-8",
+              worst["squares"] <= 1e-8,
+              "x minus the motion s alpha that leaves the least kinetic energy"),
+        *(Row(f"{one.robot}: error of qdd in float32, propagators and ABM", None,
+              [float(f"{one.single:.2g}"), float(f"{one.abm:.2g}")],
+              "none: the thesis does not run it", None,
+              f"{one.robot}: the bias of the propagators is float64's inverse dynamics, rounded")
+          for one in found),
+    ]  # fmt: skip
