@@ -6,6 +6,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import kkt
 from analysis.cli import main
@@ -26,6 +27,7 @@ from papers.cloutier1995.closed_form import at_rest
 from papers.cloutier1995.robot import height_energy, planar_robot, reach, regular, shared, two_links
 from papers.cloutier1995.rosenbrock import Rosenbrock, jacobian, step
 from papers.cloutier1995.simulator import condition, kernel, run, saved
+from papers.cloutier1995.stifbs import Stifbs, midpoint
 from papers.cloutier1995.sweep import pair, sweep
 from papers.paper import items, printed
 
@@ -265,7 +267,46 @@ def test_rosenbrock_gives_up_in_words():
 def test_stiff_integrators_are_less_efficient_on_arms():
     found = integrators.measure(quiet, accuracies=(1e-4, 1e-7), seconds=2.0)
     assert not not_met(integrators.rows(found))
-    assert found.cost("rosenbrock", 1e-5) > 1.5 * found.cost("cash_karp", 1e-5)
+    for stiff in ("rosenbrock", "stifbs"):
+        assert found.cost(stiff, 1e-5) > 1.5 * found.cost("cash_karp", 1e-5)
+
+
+def test_the_semi_implicit_midpoint_rule_is_of_order_two_and_extrapolates():
+    """Bader & Deuflhard 1983: the error goes with even powers of the substep."""
+    y = np.array([1.0, 0.0])
+    exact = Stifbs(1e-13)(pendulum, y, 0.5).y[-1]
+    slope_, J = jacobian(pendulum, y)
+    errors = [np.abs(midpoint(pendulum, y, slope_, J, 0.5, n) - exact).max() for n in (20, 40)]
+    assert 3.7 < errors[0] / errors[1] < 4.3
+    both = [midpoint(pendulum, y, slope_, J, 0.5, n) for n in (20, 40)]
+    assert np.abs((4.0 * both[1] - both[0]) / 3.0 - exact).max() < errors[1] / 50.0
+
+
+@pytest.mark.parametrize("eps", [1e-4, 1e-6, 1e-8])
+def test_stifbs_solves_the_stiff_example_of_numerical_recipes(eps):
+    """Three species, rates of 1e3: some ten steps, where an explicit method takes 1e5."""
+
+    def rates(y):
+        one, two, three = y.T
+        first, second = -0.013 * one - 1000.0 * one * three, -2500.0 * two * three
+        return np.stack([first, second, first + second], axis=1)
+
+    start = np.array([1.0, 1.0, 0.0])
+    exact = solve_ivp(lambda t, y: rates(y[None])[0], (0.0, 50.0), start, "Radau",
+                      rtol=1e-12, atol=1e-14).y[:, -1]  # fmt: skip
+    found = Stifbs(eps, first=2.9e-4)(rates, start, 50.0)
+    assert found.failed is None and found.accepted < 20 and found.evaluations < 1000
+    assert np.abs(found.y[-1] - exact).max() < max(eps, 1e-7)
+
+
+def test_stifbs_does_not_mind_stiffness_and_gives_up_in_words():
+    found = Stifbs(1e-5)(
+        lambda y: np.stack([-1e6 * (y[:, 0] - np.cos(y[:, 1])), np.ones(len(y))], axis=1),
+        np.array([0.0, 0.0]), 1.0,
+    )  # fmt: skip
+    assert found.failed is None and found.evaluations < 3000
+    assert found.y[-1, 0] == pytest.approx(np.cos(1.0), abs=5e-3)
+    assert "more than 2 steps" in Stifbs(1e-10, most=2)(pendulum, np.array([1.0, 0.0]), 10.0).failed
 
 
 # counts, command line ---------------------------------------------------------------------------

@@ -149,8 +149,8 @@ def precision(curves: Mapping[str, Sequence[tuple[int, float]]], style: str) -> 
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, (name, points) in enumerate(curves.items()):
-            ax.plot(*zip(*points, strict=True), marker="osD^vP"[i % 6], markersize=4,
-                    linestyle=("-", "--", "--", "--", ":", ":")[i % 6], linewidth=1.2,
+            ax.plot(*zip(*points, strict=True), marker="osD^vPX"[i % 7], markersize=4,
+                    linestyle=("-", "--", "--", "--", ":", ":", ":")[i % 7], linewidth=1.2,
                     color=look.series[i], label=NAMES.get(name, name))  # fmt: skip
         ax.set(xscale="log", yscale="log")
         ax.set_xlabel("evaluations", color=look.ink)

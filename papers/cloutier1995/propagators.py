@@ -61,7 +61,8 @@ def propagate(system: kkt.System, dtype: Any = np.float64) -> Propagated:
             inertia[up] = inertia[up] + times(times(X[k], passed), X[k].T)
             moved = times(force[k], p[k]) + times(Is, _solve(D[k], push[own]))
             p[up] = p[up] + times(X[k], moved)
-    qdd, a = np.zeros((len(S), 1), dtype), {}
+    qdd = np.zeros((len(S), 1), dtype)
+    a: dict[int, Floats] = {}
     for k in reversed(order):
         own = slice(tree.offset[k], tree.offset[k + 1])
         s, up = S[own].T, int(tree.parent[k])

@@ -46,12 +46,12 @@ class Rosenbrock:
         while t < seconds and failed is None:
             slope, J = jacobian(rates, y)
             evaluations += 1 + len(y)
+            scale = np.abs(y) + np.abs(h * slope) + 1e-30  # once a step, as odeint
             h = min(h, seconds - t)
             while True:
                 after, error = step(rates, y, slope, J, h)
                 evaluations += 2
-                worst = float(np.max(np.abs(error / (np.abs(y) + np.abs(h * slope) + 1e-30))))
-                worst /= self.eps
+                worst = float(np.max(np.abs(error / scale))) / self.eps
                 if worst <= 1.0:
                     break
                 h *= max(SAFETY * worst**SHRINK, LEAST) if np.isfinite(worst) else LEAST
