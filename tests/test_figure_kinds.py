@@ -229,6 +229,39 @@ def _positions(tape, blocks):
     return [order.index(block) for block in blocks]
 
 
+def test_cancelled_shows_what_the_steps_say():
+    """Bars are exact arithmetic's bits, points the format's, marks the sums that are apart."""
+    asked = request("chain:10")
+    figure = KINDS["cancelled"].make(asked)
+    for ax, order in zip(figure.axes, ("crbm", "abm"), strict=True):
+        steps = kkt.eliminate(
+            asked.system, orderings.get(order), "float32", records=True, exact=True
+        ).steps
+        held = [step.against for step in steps]
+        assert ax.get_title(loc="left") == order
+        assert [bar.get_height() for bar in ax.patches] == [h.order for h in held]
+        lines = {line.get_marker(): line for line in ax.lines if line.get_linestyle() == "None"}
+        assert lines["s"].get_ydata().tolist() == [h.format for h in held]
+        for marker, counts in (
+            ("v", [h.residues for h in held]), ("x", [h.vanished for h in held])
+        ):  # fmt: skip
+            assert len(lines[marker].get_xdata()) == sum(count > 0 for count in counts)
+    assert max(h.order for h in held) < 24  # abm; crbm cancels more than there is
+    with pytest.raises(kkt.FormatError, match="use float32"):
+        KINDS["cancelled"].make(request("chain:3", format="mp:50"))
+
+
+@pytest.mark.parametrize("format", ["mp:20", "dd", "exact", "ball:20"])
+def test_heat_and_pivots_in_numbers_that_are_no_floats(format):
+    """Guard digits and radii are what is lost; nothing is lost in fractions."""
+    asked = request("chain:4", format=format, orders=("crbm", "abm"))
+    loss = figures.block_loss(asked.tape("crbm"), asked.system, get_format(format))
+    assert np.isfinite(loss.digits).all()
+    assert (loss.digits.max() > 0.0) == (format != "exact") and loss.digits.max() < 12.0
+    for kind in ("heat", "pivots", "digits"):
+        assert KINDS[kind].make(asked).axes
+
+
 def test_heat_lies_on_blocks_of_the_factor():
     system = system_of("chain:6")
     tape = kkt.trace(system, orderings.get("crbm"))

@@ -20,6 +20,7 @@ from kkt.arithmetic import get_format
 from kkt.errors import nearest
 
 from . import data
+from .cancelled import cancelled
 from .charts import error_bars, fill_cost
 from .condition import error_condition
 from .cost import cost_curves
@@ -168,6 +169,16 @@ def _pivots(r: Request) -> Figure:
     return pivot_errors(results, title=r.told(orders), among=r.orders or USUAL, **r.look)
 
 
+def _held(r: Request, name: str) -> Elimination:
+    return kkt.eliminate(r.system, r.tape(name), r.format, exact=True)
+
+
+def _cancelled(r: Request) -> Figure:
+    chosen, orders = get_format(r.format), r.affordable(_TWO)
+    results = {name: r.once(("held", name, r.format), partial(_held, r, name)) for name in orders}
+    return cancelled(results, chosen.unit, title=r.told(orders, _TWO), **r.look)
+
+
 def _rows(r: Request, formats: tuple[str, ...]) -> list[dict[str, Any]]:
     from ..comparison import compare
 
@@ -234,6 +245,9 @@ KINDS = {
         Kind("tradeoff", "blocks of fill against operations, one point an order", _tradeoff),
         Kind("heat", "digits lost on each block, a heat map", _heat),
         Kind("pivots", "errors of the pivots, step by step", _pivots),
+        Kind("cancelled", "bits that sums cancel, step by step: the order's own, in exact "
+             "arithmetic on the same data, and the format's; residues of sums that are zero",
+             _cancelled),
         Kind("digits", "correct digits of each order, in the format and in float64", _digits),
         Kind("condition", "errors at random states against the condition number", _condition),
         Kind("cost", "operations against the number of bodies, the model growing from its base; "
