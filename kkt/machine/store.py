@@ -25,8 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FormatError
+from ..errors import FormatError, UnreadableError
 from ..files import beside
+from ..reading import read_bytes
 
 Arrays = dict[str, NDArray]
 ROOM = 256 * 2**20  # bytes; beyond, the entries that were longest unread are removed
@@ -95,12 +96,12 @@ def read(name: str) -> Arrays | None:
         return None
     path = top / f"{name}.npz"
     try:
-        whole = path.read_bytes()
+        whole = read_bytes(path)
         if blake2b(whole[CHECK:], digest_size=CHECK).digest() != whole[:CHECK]:
             return None
         with np.load(io.BytesIO(whole[CHECK:]), allow_pickle=False) as entry:
             arrays = dict(entry)
-    except (OSError, ValueError):
+    except (UnreadableError, OSError, ValueError):
         return None
     with suppress(OSError):
         os.utime(path)  # what is read stays
@@ -112,12 +113,12 @@ def write(name: str, arrays: Arrays) -> None:
     top = folder()
     if top is None:
         return
-    part = io.BytesIO()
-    np.savez(part, **arrays)  # type: ignore[arg-type]
-    data = part.getvalue()
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)  # type: ignore[arg-type]
+    data = stream.getvalue()
     with suppress(FormatError, OSError):
-        with beside(top / f"{name}.npz") as path:
-            path.write_bytes(blake2b(data, digest_size=CHECK).digest() + data)
+        with beside(top / f"{name}.npz") as part:
+            part.write_bytes(blake2b(data, digest_size=CHECK).digest() + data)
         _make_room(top)
 
 
