@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .blaming import Blame, blame
     from .comparison import Comparison, Row, compare
 
-ROOMS = ("complements", "contact", "gradients")  # modules, loaded where they are used
+ROOMS = ("complements", "contact", "gradients", "inertia")  # modules, loaded where they are used
 
 __all__ = ["Blame", "Comparison", "Row", "blame", "compare", *ROOMS]
 

@@ -93,7 +93,7 @@ def equation(system: System, format: str) -> tuple[Apply, NDArray, int]:
         raise FormatError(
             f"format {chosen.name!r}: conjugate gradients run in float64, float32 or exact"
         )
-    still, N = _still(system), len(system.state.tau)
+    still, N = at_rest(system), len(system.state.tau)
     bias = kkt.inverse_dynamics(system, np.zeros(N), order, chosen.name).tau
     if chosen.kind == "exact":
         tau = np.array([*map(Fraction, system.state.tau.tolist()), None], dtype=object)[:-1]
@@ -144,7 +144,7 @@ def solving(system: System, order: Any, format: str) -> tuple[Apply, Tape]:
     chosen = get_format(format)
     if not chosen.on_arrays:
         raise FormatError(f"format {chosen.name!r}: a preconditioner needs a floating-point format")
-    still = _still(system)
+    still = at_rest(system)
     tape = tape_for(still, orderings.get(order) if isinstance(order, str) else order)
     run = _runs(tape, still, chosen)
 
@@ -167,7 +167,7 @@ def _runs(tape: Tape, still: System, chosen: Any) -> Apply:
     return run
 
 
-def _still(system: System) -> System:
+def at_rest(system: System) -> System:
     """The same pose at zero rates, efforts, wrenches and gravity."""
     state = system.state
     names = ("qd", "tau", "gravity", "joint_bias", "wrench")

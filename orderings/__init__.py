@@ -11,8 +11,11 @@ An order is a function from the structure of a tree to a list of groups of block
 from collections.abc import Callable
 from typing import Any
 
+from kkt import OrderError
+
 from . import load as _load
 from .abm import abm
+from .aliases import ALIASES, ELSEWHERE, Alias
 from .bad_abm import bad_abm
 from .base_to_tip import base_to_tip
 from .cheapest.search import SearchResult, search
@@ -66,9 +69,13 @@ ORDERS: dict[str, Callable[..., Any]] = {
 def get(name: str) -> Callable[..., Any]:
     """The order of a name: ``abm``, ``random:7``, ``my_file.py:my_order`` or ``my_order.json``.
 
+    Names of the literature, such as ``vereshchagin``, are those of :mod:`orderings.aliases`.
     Raises :class:`kkt.OrderError`, with the nearest names, where there is none.
     """
-    return _load.get(name, ORDERS)
+    if name in ELSEWHERE:
+        raise OrderError(f"order {name!r}: is no order of pivots; it is {ELSEWHERE[name]}")
+    others = {other: ORDERS[alias.order] for other, alias in ALIASES.items()}
+    return _load.get(name, ORDERS | others)
 
 
 def names(problem: str = "qdd") -> list[str]:
@@ -85,4 +92,4 @@ def names(problem: str = "qdd") -> list[str]:
     ]
 
 
-__all__ = ["ORDERS", "SearchResult", "get", "names", "order", "search"]
+__all__ = ["ALIASES", "ORDERS", "Alias", "SearchResult", "get", "names", "order", "search"]

@@ -9,7 +9,7 @@ from helpers import ROOT
 
 import kkt
 import orderings
-from analysis import complements, gradients
+from analysis import complements, gradients, inertia
 
 PAGES = ("complements", "contact", "gradients")
 TREES = ("chain:10", "chain:100", "humanoid")
@@ -32,6 +32,16 @@ def table(name, head):
     text = page(name).split(f"| {head} |", 1)[1].partition("\n\n")[0]
     rows = [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
     return {first: cells for first, *cells in rows}
+
+
+def test_table_of_walker_and_orins_methods():
+    for method, cells in table("gradients", "method").items():
+        number = int(method.partition(",")[0])
+        for i, spec in enumerate(TREES):
+            here = system(spec)
+            assert int(cells[i]) == inertia.columns(here, number).operations
+            x = np.asarray(inertia.solve(here, number, "float32"), float)
+            assert near(cells[3 + i], certified(spec, "float32").error(x))
 
 
 @cache
@@ -62,6 +72,7 @@ def test_programs_of_the_page_on_gradients():
     assert left["helped"].iterations == 13 and left["helped"].failed is None
     exact = kkt.certify(left["system"], 16)
     assert not left["failed"] and exact.error(left["qdd"]) < 1e-11
+    assert left["M"].operations == 343650 and exact.error(left["qdd_by_columns"]) < 1e-8
 
 
 def test_programs_of_the_page_on_complements():

@@ -12,6 +12,7 @@ from brackets import Sequence
 from order_notes import About, told
 
 import kkt
+import orderings
 from analysis import listing
 from analysis.counts import Count
 from analysis.counts.words import wrapped
@@ -48,6 +49,7 @@ def page(one: About, everyone: dict[str, About], pictures: dict[str, str]) -> st
         _fill(one),
         "## When to use it",
         wrapped(told(one, everyone)),
+        *_also(one),
         *_proved(one),
         "---",
         "[All orders](README.md) · [what an order is](../elimination.md) · "
@@ -207,6 +209,23 @@ def _link(statement: str) -> str:
     found = statements()[statement]
     file = inspect.getmodule(found.claims).__name__.replace(".", "/")
     return f"[*{statement}*](../../{file}.py)"
+
+
+def _also(one: About) -> list[str]:
+    """Names of the literature that are this order."""
+    lines = [
+        f"* `{name}` ({plain(alias.source)}): {plain(alias.same)} What differs: "
+        f"{plain(alias.differs)}."
+        for name, alias in orderings.ALIASES.items()
+        if alias.order == one.name
+    ]
+    if not lines:
+        return []
+    text = (
+        "`orderings.get` finds it by these names too. Each is held against its recursion, written "
+        "apart ([`tests/test_aliases.py`](../../tests/test_aliases.py))."
+    )
+    return ["## Other names", "\n".join(lines), wrapped(text)]
 
 
 def _proved(one: About) -> list[str]:

@@ -6,6 +6,7 @@ import order_facts as facts
 from order_notes import About
 from order_pages import LETTERS, plain, switches
 
+import orderings
 from analysis.counts.words import wrapped
 
 HEAD = """# All orders
@@ -14,6 +15,14 @@ Every order that is registered, each with a page: its bracket sequence, a pictur
 counts, fill, depth, when to use it. `make pages` writes this folder.
 
 | order | what it is | source |
+|---|---|---|
+"""
+
+OTHERS = """
+Methods of the literature that are one of these, found by their names too; its page tells what is
+the same and what differs.
+
+| name | order | source |
 |---|---|---|
 """
 
@@ -53,6 +62,10 @@ trees ([the study](../study/README.md); a dash: not in it).
 def table(everyone: dict[str, About]) -> str:
     """docs/orders/README.md."""
     parts = [HEAD, SEQUENCES, FILL, COST]
+    others = "".join(
+        f"| `{name}` | `{alias.order}` | {plain(alias.source)} |\n"
+        for name, alias in orderings.ALIASES.items()
+    )
     rows: list[list[str]] = [[], [], [], []]
     for one in everyone.values():
         link = f"[`{one.name}`]({one.file})"
@@ -78,6 +91,7 @@ def table(everyone: dict[str, About]) -> str:
         cells += ["–"] * (6 - len(cells))
         rows[3].append(f"| {link} | {' | '.join(cells)} |")
     text = "".join(head + "\n".join(lines) + "\n" for head, lines in zip(parts, rows, strict=True))
+    text = text.replace(SEQUENCES, OTHERS + others + SEQUENCES)
     letters = "; ".join(f"{letter} {meaning}" for letter, meaning in LETTERS.items())
     return text.replace(
         "\n## Cost and digits", f"\n{wrapped('Letters: ' + letters + '.')}\n\n## Cost and digits"

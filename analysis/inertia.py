@@ -1,0 +1,110 @@
+"""The joint-space inertia by columns of inverse dynamics, and qdd by it (Walker & Orin 1982).
+
+>>> analysis.inertia.solve(system, method=2, format="float32")
+
+Column j is the efforts that unit acceleration of freedom j takes, without bias: the substitution
+order ``inverse_dynamics`` on equation (4) with H_j* as its right side.  Method 1 does it on the
+whole tree.  Method 2 knows that only the bodies that hang on joint j move, and that the matrix is
+symmetric: inverse dynamics of each joint's subtree.  Both are substitutions for many right sides
+and no pivot sequences; method 3 is the order ``crbm_com``, method 4 is :mod:`analysis.gradients`.
+
+M qdd = tau - c is solved by Cholesky's factor, each operation rounded by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+import orderings
+from kkt import FormatError, ModelError, System
+from kkt.arithmetic import get_format
+from kkt.arithmetic.formats import Hardware
+from kkt.blocks import Block, Structure
+from kkt.elimination.program import Program
+from kkt.elimination.run import run_floats
+from kkt.elimination.substitution import Substitution, trace_substitution
+from kkt.elimination.tape import lower
+
+from .complements import backward, forward, root
+from .gradients import at_rest, equation
+
+METHODS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """The matrix, and what it took."""
+
+    M: NDArray  # (N, N)
+    operations: int
+
+
+def solve(system: System, method: int = 2, format: str = "float64") -> NDArray:
+    """(N,) qdd in float64 or float32; nan where roundoff takes M its definiteness.
+
+    Raises ModelError for another method, FormatError for other formats, LoopError for loops.
+    """
+    M = columns(system, method, format).M
+    _, efforts, _ = equation(system, format)
+    with np.errstate(all="ignore"):
+        L = root(M)
+        return np.asarray(backward(L.T, forward(L, efforts)))
+
+
+def columns(system: System, method: int = 2, format: str = "float64") -> Inertia:
+    """The joint-space inertia by Walker & Orin's method 1 or 2, bodies in the tree's order."""
+    if method not in METHODS:
+        raise ModelError(
+            f"inertia: method is {method!r}; use 1 or 2 (3 is the order crbm_com, 4 gradients)"
+        )
+    system.structure.require_tree("the joint-space inertia by columns")
+    chosen = get_format(format)
+    if not isinstance(chosen, Hardware):
+        raise FormatError(f"format {chosen.name!r}: columns are found in float64 or float32")
+    rest, offset = at_rest(system), system.tree.offset
+    N, operations = int(offset[-1]), 0
+    M: NDArray = np.zeros((N, N), dtype=chosen.dtype)
+    whole = tuple(system.structure.names)
+    for k, name in enumerate(whole):
+        bodies = whole if method == 1 else (name, *_below(system.structure, name))
+        here = _moving(rest, name) if method == 2 else rest
+        tape = lower(_program(here.structure, bodies), here)
+        rows = [(b, system.structure.index[b]) for b in bodies]
+        for j in range(int(offset[k]), int(offset[k + 1])):
+            unit = np.zeros(N)
+            unit[j] = 1.0
+            found, _, _ = run_floats(tape, replace(here.entries, tau=unit), chosen)
+            operations += tape.flops
+            for b, i in rows:
+                if offset[i] < offset[i + 1]:
+                    own = slice(offset[i], offset[i + 1])
+                    M[own, j] = found[Block("qdd", b)]
+                    if method == 2 and b != name:
+                        M[j, own] = M[own, j]
+    return Inertia(M, operations)
+
+
+def _below(structure: Structure, body: Hashable) -> list[Hashable]:
+    found: list[Hashable] = []
+    for child in structure.children(body):
+        found += [child, *_below(structure, child)]
+    return found
+
+
+def _program(structure: Structure, bodies: tuple[Hashable, ...]) -> Program:
+    """Inverse dynamics of some bodies: rows and unknowns of others are left out."""
+    inside = set(bodies)
+    order: Substitution = orderings.get("inverse_dynamics")(structure)
+    own = [pair for pair in order if pair[0][1] in inside]
+    return trace_substitution(own, structure, "inverse dynamics")
+
+
+def _moving(rest: System, root: Hashable) -> System:
+    """The same system whose subtree hangs on the world: what carries it does not move."""
+    parent = rest.structure.parent.copy()
+    parent[rest.structure.index[root]] = -1
+    return replace(rest, structure=replace(rest.structure, parent=parent), plans={})

@@ -1,0 +1,268 @@
+"""Methods under their authors' names: recursions written apart, held against orders' pivots."""
+
+import numpy as np
+import pytest
+from helpers import Mechanics, every_joint
+from scipy.linalg import block_diag
+from scipy.spatial.transform import Rotation
+
+import analysis
+import kkt
+import orderings
+
+
+def system_of(tree, seed, loops=()):
+    draw = np.random.default_rng(seed)
+    N = int(kkt.compile_tree(tree).offset[-1])
+    q, qd, tau = draw.uniform(-1, 1, N), draw.normal(size=N), draw.normal(size=N)
+    return kkt.build(tree, q, qd, tau, loops=loops), Mechanics(tree, q, qd)
+
+
+def pivots(system, order):
+    """The block D_k of every joint, put together from the pivots of its L D L*: determinants."""
+    found = {}
+    for step in kkt.eliminate(system, orderings.get(order)).steps:
+        for block in step.blocks:
+            if block.kind == "qdd":
+                found[block.body] = np.asarray(step.pivots, float)
+    return found
+
+
+def ldl(D):
+    """Pivots of D without exchange, in its own order."""
+    D, found = D.copy(), []
+    for j in range(len(D)):
+        found.append(D[j, j])
+        D[j + 1 :, j + 1 :] -= np.outer(D[j + 1 :, j], D[j, j + 1 :]) / D[j, j]
+    return found
+
+
+class World:
+    """Every body in the world's directions at the world's origin: other frames than ours."""
+
+    def __init__(self, here):
+        self.here, self.names = here, here.names
+        self.X, self.S, self.I = {}, {}, {}
+        for b in here.names:
+            R, p = here.world(b)
+            hat = np.array([[0, -p[2], p[1]], [p[2], 0, -p[0]], [-p[1], p[0], 0]])
+            X = np.block([[R, np.zeros((3, 3))], [hat @ R, R]])  # motions, to the origin
+            back = np.linalg.inv(X)
+            self.X[b] = X
+            self.S[b] = X @ here.S[b]
+            self.I[b] = back.T @ here.M[b] @ back
+
+    def children(self, body):
+        return [b for b in self.names if self.here.parent[b] == body]
+
+    def tip_to_base(self):
+        found = []
+
+        def visit(b):
+            for c in self.children(b):
+                visit(c)
+            found.append(b)
+
+        for b in self.names:
+            if self.here.parent[b] is None:
+                visit(b)
+        return found
+
+
+def least(H, g, S):
+    """Gauss's function 1/2 a* H a + g* a, a = base + S x, at its least over x: D, and the rest."""
+    D = S.T @ H @ S
+    K = H @ S @ np.linalg.pinv(D)
+    return D, H - K @ S.T @ H, K
+
+
+# -- Vereshchagin 1974 ----------------------------------------------------------------------------
+
+
+def test_vereshchagins_dynamic_programming_has_the_pivots_of_abm():
+    """Any tree, any joints: least constraint of a subtree as a function of its base's motion."""
+    for seed in range(4):
+        system, here = system_of(every_joint(), seed)
+        world = World(here)
+        H = dict(world.I)
+        mine = pivots(system, "vereshchagin")
+        for b in world.tip_to_base():
+            D, rest, _ = least(H[b], 0.0, world.S[b])
+            if D.size:
+                assert mine[b] == pytest.approx(ldl(D), rel=1e-9)
+            if here.parent[b] is not None:
+                H[here.parent[b]] = H[here.parent[b]] + rest
+
+
+def test_vereshchagins_constraint_is_a_row_eliminated_last():
+    """His matrix of the end effector, carried to the base, is the pivot of lambda."""
+    for seed in range(4):
+        tree = kkt.from_spec(f"random_tree:n=7,seed={seed},joints=revolute+spherical")
+        tip = list(tree.nodes)[-1]
+        normals = np.eye(3)[:2]
+        loop = kkt.contact(tip, (0.2, 0.1, 0.3), normals[0], normals[1:], name="hand")
+        system, here = system_of(tree, seed, [loop])
+        world = World(here)
+        R, p = here.world(tip)
+        r = p + R @ [0.2, 0.1, 0.3]
+        # columns: unit forces on the point, as wrenches at the world's origin
+        A = np.stack([np.concatenate([np.cross(r, n), n]) for n in normals], 1)
+        H, E = dict(world.I), {b: np.zeros((6, 2)) for b in world.names}
+        E[tip] = A
+        L = np.zeros((2, 2))
+        for b in world.tip_to_base():
+            S = world.S[b]
+            D, rest, K = least(H[b], 0.0, S)
+            L += E[b].T @ S @ np.linalg.solve(D, S.T @ E[b])
+            up = here.parent[b]
+            if up is not None:
+                H[up] = H[up] + rest
+                E[up] = E[up] + E[b] - K @ S.T @ E[b]
+        steps = kkt.eliminate(system, orderings.get("vereshchagin")).steps
+        last = next(s for s in steps if s.blocks[0].kind == "lam")
+        assert np.abs(last.pivots) == pytest.approx(np.abs(ldl(L)), rel=1e-8)
+
+
+# -- Armstrong 1979 -------------------------------------------------------------------------------
+
+
+def test_armstrongs_three_by_three_matrices_are_those_of_abm():
+    """Joints of three freedoms turning; torque and force by 3-vectors, without spatial algebra.
+
+    With o_k the joint and omega' the turning, the body's force at the joint is M a + coupling:
+    turning is eliminated by T_k (his inverse), and M_k a is left to the parent, moved by the arm.
+    """
+    for seed in range(4):
+        tree = kkt.from_spec(f"random_tree:n=8,seed={seed},joints=spherical")
+        system, here = system_of(tree, seed)
+        mine = pivots(system, "armstrong")
+        hat = lambda d: np.cross(np.eye(3), d)  # noqa: E731
+        order = World(here).tip_to_base()
+        left = {}
+        for b in order:
+            data = tree.nodes[b]
+            m, d = float(data["mass"]), np.asarray(data["com"], float)
+            J = np.asarray(data["inertia"], float)
+            T = J + m * hat(d).T @ hat(d)  # torque by turning
+            C = m * hat(d)  # torque by acceleration of the joint, and back
+            F = m * np.eye(3)  # force by acceleration of the joint
+            C = m * np.array([[0, -d[2], d[1]], [d[2], 0, -d[0]], [-d[1], d[0], 0]])
+            for c in order:
+                if here.parent[c] == b:
+                    R, arm = here.pose[c]
+                    Mc = R @ left[c] @ R.T
+                    cross = np.array([[0, -arm[2], arm[1]], [arm[2], 0, -arm[0]],
+                                      [-arm[1], arm[0], 0]])  # fmt: skip
+                    T = T + cross.T @ Mc @ cross
+                    C = C + cross @ Mc
+                    F = F + Mc
+            assert mine[b] == pytest.approx(ldl(T), rel=1e-9)
+            left[b] = F - C.T @ np.linalg.solve(T, C)  # symmetric 3 x 3, all that is handed on
+
+
+# -- Brandl, Johanni & Otter 1986 -----------------------------------------------------------------
+
+
+def test_brandls_joints_of_any_freedoms_are_those_of_abm():
+    """Their recursion with N_k x N_k matrices, frames turned by rotations of their own."""
+    for seed in range(3):
+        system, here = system_of(every_joint(), seed)
+        turns = {b: Rotation.random(random_state=seed * 50 + i).as_matrix()
+                 for i, b in enumerate(here.names)}  # fmt: skip
+        spin = {b: block_diag(Q, Q) for b, Q in turns.items()}
+        mine = pivots(system, "brandl_johanni_otter")
+        A = {b: spin[b] @ here.M[b] @ spin[b].T for b in here.names}
+        for b in World(here).tip_to_base():
+            S = spin[b] @ here.S[b]
+            D, rest, _ = least(A[b], 0.0, S)
+            if D.size:
+                assert mine[b] == pytest.approx(ldl(D), rel=1e-9)
+            up = here.parent[b]
+            if up is not None:
+                Phi = spin[up] @ here.Phi[b] @ spin[b].T
+                A[up] = A[up] + Phi @ rest @ Phi.T
+
+
+# -- Walker & Orin 1982 ---------------------------------------------------------------------------
+
+
+def test_walker_and_orins_method_3_beside_composites_written_apart():
+    """Columns by the composite's force on the joint, brought down; pivots of crbm from them."""
+    for seed in range(3):
+        tree = kkt.from_spec(
+            f"random_tree:n=7,seed={seed},joints=revolute+prismatic+universal+fixed"
+        )
+        system, here = system_of(tree, seed)
+        world = World(here)
+        composite = dict(world.I)
+        M = np.zeros((len(system.state.tau),) * 2)
+        offset = system.tree.offset
+        for b in world.tip_to_base():
+            k = system.structure.index[b]
+            force, up = composite[b] @ world.S[b], b
+            while up is not None:
+                i = system.structure.index[up]
+                part = world.S[up].T @ force
+                M[offset[i] : offset[i + 1], offset[k] : offset[k + 1]] = part
+                M[offset[k] : offset[k + 1], offset[i] : offset[i + 1]] = part.T
+                up = here.parent[up]
+            if here.parent[b] is not None:
+                composite[here.parent[b]] = composite[here.parent[b]] + composite[b]
+        assert kkt.joint_space_inertia(system, orderings.get("walker_orin_3")) == pytest.approx(M)
+        for method in (1, 2):
+            assert pytest.approx(M) == analysis.inertia.columns(system, method).M
+
+
+@pytest.mark.parametrize("method", [1, 2])
+def test_columns_of_inverse_dynamics_solve_any_tree(method):
+    for seed in range(3):
+        system, _ = system_of(every_joint(), seed)
+        exact = kkt.certify(system, 16)
+        assert exact.error(analysis.inertia.solve(system, method)) <= 1e-11
+        single = np.asarray(analysis.inertia.solve(system, method, "float32"), float)
+        assert 1e-9 < exact.error(single) <= 1e-2
+    assert analysis.inertia.columns(system, 2).operations < 0.8 * (
+        analysis.inertia.columns(system, 1).operations
+    )
+
+
+def test_operations_of_methods_1_2_and_3_on_chains():
+    """Quadratic both, method 2 half of method 1; composites less."""
+    counts = {m: [analysis.inertia.columns(kkt.build(kkt.chain(n)), m).operations
+                  for n in (4, 8, 12, 16, 20)] for m in (1, 2)}  # fmt: skip
+    for m in (1, 2):
+        third = np.diff(counts[m], 3)
+        assert (third == 0).all() and (np.diff(counts[m], 2) > 0).all()
+    assert counts[2][-1] / counts[1][-1] == pytest.approx(0.5, abs=0.05)
+
+
+# -- names ----------------------------------------------------------------------------------------
+
+
+def test_aliases_are_found_and_told():
+    for name, alias in orderings.ALIASES.items():
+        assert orderings.get(name) is orderings.get(alias.order)
+        assert name not in orderings.ORDERS
+        assert not alias.differs.endswith(".")
+    with pytest.raises(kkt.OrderError, match="vereshchagin"):
+        orderings.get("vereschagin")
+    for name in ("walker_orin_1", "walker_orin_2", "walker_orin_4"):
+        with pytest.raises(kkt.OrderError, match="no order of pivots") as caught:
+            orderings.get(name)
+        told = str(caught.value).partition("it is ")[2]
+        system = kkt.build(kkt.default_state(kkt.chain(3)))
+        found = eval(told, {"analysis": analysis, "system": system})
+        qdd = getattr(found, "x", found)
+        assert kkt.certify(system, 16).error(qdd) <= 1e-12
+
+
+@pytest.mark.parametrize(
+    "ask,said",
+    [
+        (lambda s: analysis.inertia.solve(s, 3), "crbm_com"),
+        (lambda s: analysis.inertia.solve(s, 2, "mp:30"), "mp:30"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(ask, said):
+    with pytest.raises(kkt.PivotreeError, match=said):
+        ask(kkt.build(kkt.chain(2)))
