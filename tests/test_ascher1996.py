@@ -65,7 +65,10 @@ def test_which_cells_of_table_2_survive(order, m1, case, format):
         assert d2 == 0.0 and not np.isfinite(qdd1)
         assert "qdd_2" in result.failed_at and "zero" in result.failed_at
     else:
-        assert result.failed_at is None and d2 > 0.0 and np.isfinite(qdd1)
+        assert d2 > 0.0 and np.isfinite(qdd1)
+        # CRBM's 2 beside an exact 1 has no bit of it; ABM's and eq (11)'s answers stand
+        lost = (order, m1, case) == ("crbm", 1e7, 2)
+        assert ("qdd_2" in result.failed_at) if lost else (result.failed_at is None)
 
 
 SOUND = [c for c in CELLS if c[0] == "modified_abm" or (c[2] == 1 and c[1] < FAILS_FROM[c[0], 1])]

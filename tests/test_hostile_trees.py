@@ -1,10 +1,14 @@
 """The random hostile trees themselves, and the oracle that says what is exactly true of them."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hostile_trees import Truth, hostile_system
 
 import kkt
+import kkt.arithmetic
+import orderings
 
 
 def test_the_trees_are_hostile_and_the_same_in_every_run():
@@ -28,3 +32,73 @@ def test_the_oracle_agrees_with_certified_answers(seed, format):
     except kkt.PivotreeError:
         return  # singular, or an order that this tree rules out
     assert not truth.singular and truth.error(proved.qdd) <= 1e-19
+
+
+FOUND = Path(__file__).parent / "models" / "hostile"
+FLOATS = ["float32", "float64", "mp:50"]
+
+
+def found(name):
+    return kkt.build(kkt.read_model(FOUND / f"{name}.json"))
+
+
+@pytest.mark.parametrize("format", FLOATS)
+def test_a_pivot_that_is_zero_is_named_though_rounding_leaves_something(format):
+    """A regular robot (kappa 19) whose M^ of a point mass on a ball joint lagrange inverts."""
+    system = found("zero_pivot_lagrange")
+    result = kkt.eliminate(system, orderings.get("lagrange"), format)
+    assert result.failed_at.startswith(f"pivot pdd_p, step 4: zero for {format}")
+    assert "another order" in result.failed_at and result.backward_error is None
+    for order in ("abm", "crbm", "square_root_abm"):
+        if order == "square_root_abm" and format == "mp:50":
+            continue
+        try:
+            other = kkt.eliminate(system, orderings.get(order), format)
+        except kkt.SingularError:
+            continue  # rotations need M_k
+        truth = Truth(system, format)
+        assert other.failed_at is None and other.marked is None
+        assert truth.error(other.qdd) <= 10 * kkt.arithmetic.get_format(format).unit * 19
+
+
+@pytest.mark.parametrize("format", [*FLOATS, "dd", "p12e8"])
+@pytest.mark.parametrize("order", ["abm", "crbm", "bad_abm", "natural", "joseph_abm"])
+def test_a_singular_robot_is_refused_whatever_the_order(order, format):
+    system = found("singular_point_mass")
+    try:
+        said = kkt.eliminate(system, orderings.get(order), format).failed_at
+    except kkt.PivotreeError as error:
+        said = str(error)
+    assert said is not None
+    assert "the point mass 'b'" in said or "zero" in said or "M_k" in said
+    with pytest.raises(kkt.SingularError, match="is zero"):
+        kkt.eliminate(system, orderings.get("crbm"), "exact")
+
+
+@pytest.mark.parametrize("seed", range(0, 60))
+def test_every_answer_is_as_good_as_it_says_or_refused(seed):
+    """Orders in turn, three formats: right to half the digits, marked, or refused with a reason."""
+    check(seed, FLOATS[:2] if seed % 4 else ["float64", "dd", "mp:30"])
+
+
+def check(seed, formats):
+    system = hostile_system(seed)
+    names = [name for name in orderings.names() if name != "inverse_dynamics"]
+    truths = {f: Truth(system, f) for f in formats}
+    for name in names[seed % 3 :: 3]:
+        try:
+            tape = kkt.trace(system, orderings.get(name))
+        except kkt.PivotreeError:
+            continue
+        for f in formats:
+            try:
+                result = kkt.eliminate(system, tape, f, records=bool(seed % 2))
+            except kkt.SingularError:
+                continue
+            if result.failed_at is not None:
+                continue
+            assert not truths[f].singular, (name, f)
+            unit = kkt.arithmetic.get_format(f).unit
+            bound = max(np.sqrt(unit), 3.0 * result.error_estimate)
+            largest = max((abs(float(x)) for x in np.ravel(result.pdd)), default=0.0)
+            assert truths[f].off(result.qdd, np.sqrt(unit) * largest) <= bound or result.marked

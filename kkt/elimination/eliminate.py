@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
-from ..errors import FormatError
-from ..system import System, assemble
+from ..errors import FormatError, SingularError
+from ..system import Entries, System, assemble
 from .certify import certify
 from .composites import require_general
+from .longer import Longer, longer, of_slots
+from .observe import Observation
 from .pivots import OrderFunction, PivotSequence
-from .record import Elimination
+from .record import Elimination, StepRecord
 from .refine import refined, require_refinable
 from .rounding import rounded_entries
 from .run import elimination_of, first_bad, number_of, run_floats, run_objects, signed
 from .seen import seen
+from .soundness import at_fault, judged
 from .step_records import step_records
 from .tape import Tape
 from .trace import tape_for
@@ -58,22 +63,28 @@ def eliminate(
 def _eliminate_floats(
     system: System, tape: Tape, chosen: Format, records: bool, reference: Any, exact: bool
 ) -> Elimination:
-    rounded_entries(system, chosen)  # or refused
-    if not records:
+    from ..arithmetic.shadows import DoubleDouble
+
+    entries = rounded_entries(system, chosen)  # or refused
+    watched = _watched(system, tape, chosen, exact=exact) if records else None
+    if watched is None:
         solution, pivots, _ = run_floats(tape, system.entries, chosen)
-        return elimination_of(system, tape, chosen, solution, (), first_bad(tape, pivots))
-    return _watched(system, tape, chosen, reference, exact=exact)
+    else:
+        solution, pivots = watched.solution(), watched.pivots()
+    steps = _steps(tape, watched, reference)
+    found = elimination_of(system, tape, chosen, solution, steps, first_bad(tape, pivots))
+    beside = None
+    if watched is not None and isinstance(watched.shadow, DoubleDouble):
+        pairs = watched.shadow.high + 1j * watched.shadow.low
+        beside = of_slots(system, tape, pairs)
+    if chosen.kind == "dd":
+        pivots = {i: chosen.shown(d) for i, d in pivots.items()}
+    return _judged(system, tape, chosen, entries, found, pivots, beside)
 
 
-def _watched(
-    system: System, tape: Tape, chosen: Format, reference: Any, **options: Any
-) -> Elimination:
+def _watched(system: System, tape: Tape, chosen: Format, **options: Any) -> Observation:
     """A run that is seen operation by operation."""
-    found = seen(system, tape, chosen, blocks=False, errors=False, **options)
-    solution, pivots = found.solution(), found.pivots()
-    steps = step_records(tape, pivots, found.steps.operations, solution, reference, found)
-    failed = first_bad(tape, pivots) if chosen.on_arrays else None
-    return elimination_of(system, tape, chosen, solution, steps, failed)
+    return seen(system, tape, chosen, blocks=False, errors=False, **options)
 
 
 def _run_objects(
@@ -83,16 +94,54 @@ def _run_objects(
         proved = certify(system, chosen.digits, tape=tape)
         if not records:
             return elimination_of(system, tape, chosen, proved.solution, (), None)
-        return _watched(system, tape, chosen, reference, bits=proved.bits)
-    if records:
-        return _watched(system, tape, chosen, reference, exact=exact)
+        watched = _watched(system, tape, chosen, bits=proved.bits)
+        steps = _steps(tape, watched, reference)
+        return elimination_of(system, tape, chosen, watched.solution(), steps, None)
     number = number_of(chosen)
     if chosen.from_model:
         entries = assemble(system.state, number)
     else:
         entries = rounded_entries(system, chosen)
-    solution, _, _ = run_objects(tape, entries, number)
-    return elimination_of(system, tape, chosen, solution, (), None)
+    try:
+        if records:
+            watched = _watched(system, tape, chosen, exact=exact)
+            solution, pivots = watched.solution(), watched.pivots()
+            steps = _steps(tape, watched, reference)
+        else:
+            (solution, pivots, _), steps = run_objects(tape, entries, number), ()
+    except SingularError as error:
+        raise SingularError(at_fault(system, chosen, entries, str(error))) from None
+    found = elimination_of(system, tape, chosen, solution, steps, None)
+    if chosen.kind == "exact":
+        return judged(system, tape, chosen, entries, found, None)
+    return _judged(system, tape, chosen, entries, found, pivots, None)
+
+
+def _steps(tape: Tape, watched: Observation | None, reference: Any) -> tuple[StepRecord, ...]:
+    """A record for each pivot of a run that was seen operation by operation."""
+    if watched is None:
+        return ()
+    operations = watched.steps.operations
+    return step_records(tape, watched.pivots(), operations, watched.solution(), reference, watched)
+
+
+def _judged(
+    system: System,
+    tape: Tape,
+    chosen: Format,
+    entries: Entries,
+    found: Elimination,
+    pivots: Mapping[int, Any],
+    beside: Longer | None,
+) -> Elimination:
+    """With what more digits and the residual say; ``beside`` where more digits ran already."""
+    if found.failed_at is not None:
+        return replace(found, failed_at=at_fault(system, chosen, entries, found.failed_at))
+    try:
+        beside = beside or longer(system, tape, chosen, entries)
+    except SingularError as error:  # balls, in which it is zero exactly
+        return replace(found, failed_at=str(error))
+    return judged(system, tape, chosen, entries, found, beside, pivots)
 
 
 def joint_space_inertia(

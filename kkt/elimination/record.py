@@ -50,6 +50,14 @@ class StepRecord:
 
 
 @dataclass(frozen=True)
+class BackwardError:
+    """By how much (4) must be moved, relatively, for an answer to solve it."""
+
+    normwise: float  # in the maximum norm (Rigal & Gaches 1967)
+    componentwise: float  # entry by entry (Oettli & Prager 1964)
+
+
+@dataclass(frozen=True)
 class Refinement:
     """Iterative refinement of one answer, in its own number format."""
 
@@ -71,9 +79,12 @@ class Elimination:
     steps: tuple[StepRecord, ...]
     symbolic: SymbolicFactor
     flops: int  # scalar operations that qdd needs
-    failed_at: str | None = None  # block and step of a pivot that became zero or not a number
+    failed_at: str | None = None  # why there is no answer: a pivot that is zero, and its step
     refinement: Refinement | None = None
     lam: NDArray = field(default_factory=lambda: np.zeros(0))  # (m,) multipliers of all loops
+    backward_error: BackwardError | None = None  # None where the elimination failed
+    error_estimate: float | None = None  # of qdd: its distance to itself in twice the digits
+    marked: str | None = None  # why the answer should not be relied on, though there is one
 
     @property
     def fill(self) -> int:

@@ -74,6 +74,10 @@ def give(tape: Tape, v: Any, given: Mapping[str, NDArray] | None) -> None:
 
 
 def first_bad(tape: Tape, pivots: dict[int, NDArray]) -> str | None:
+    records = tape.pivot_places[0]
+    every = np.concatenate([np.zeros(0), *(pivots[i].ravel() for i in records)])
+    if np.isfinite(every).all() and every.all():
+        return None
     for i, d in sorted(pivots.items()):
         if not np.isfinite(d).all() or (d == 0).any():
             record = tape.program.pivots[i]

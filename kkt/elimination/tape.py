@@ -48,6 +48,14 @@ class Tape:
             return iter(self.kept)
         return Lowering(self.program, self.inputs).run()
 
+    @cached_property
+    def pivot_places(self) -> tuple[list[int], NDArray[np.int64], Scalars]:
+        """Records with pivots in their order; of all pivots, one after another, record and slot."""
+        records = sorted(self.pivots)
+        none = np.zeros(0, dtype=np.int64)
+        slots = np.concatenate([none, *(self.pivots[i].ravel() for i in records)])
+        return records, np.repeat(records, [self.pivots[i].size for i in records]), slots
+
     def on_diagonal(self, first: int, last: int) -> NDArray[np.bool_]:
         """(last - first,) which of these operations make or use the diagonal blocks D_k."""
         low = int(np.searchsorted(self.first, first, side="right")) - 1
