@@ -263,7 +263,7 @@ def test_compare_in_json_and_with_refinement(capsys):
 
 
 def test_compare_tells_of_a_refinement_that_diverges(capsys):
-    arguments = ["compare", "chain:150", "--orders", "crbm", "--formats", "float32"]
+    arguments = ["compare", "chain:140", "--orders", "crbm", "--formats", "float32"]
     assert main([*arguments, "--refine", "3", "--residual", "equations"]) == 0
     out = capsys.readouterr().out
     assert "The corrections of crbm +3 diverged after 1: none of them is kept." in out
