@@ -9,8 +9,19 @@ import kkt
 import orderings
 from analysis.cli import main
 from papers.paper import items
+from papers.pasic1999 import (
+    boundaries,
+    equation17,
+    equation20,
+    figure4,
+    figure5,
+    figure6,
+    local,
+    multiple,
+    shooting,
+)
 from papers.pasic1999 import contraction as contraction_item
-from papers.pasic1999 import equation17, equation20, figure4, figure5, figure6, multiple, shooting
+from papers.pasic1999 import general as general_item
 from papers.pasic1999.arm import PAPER, Accelerations, Arm
 from papers.pasic1999.branches import Problem, crossing
 from papers.pasic1999.collocation import (
@@ -130,7 +141,7 @@ def test_an_arm_of_three_links_falls_as_scipy_says():
 def test_every_item_says_what_it_is():
     assert [item.name for item in items("pasic1999")] == [
         "equation20", "figure4", "contraction", "figure5", "figure6", "equation17", "shooting",
-        "multiple",
+        "multiple", "local", "boundaries",
     ]  # fmt: skip
     assert all(item.says for item in items("pasic1999"))
 
@@ -340,6 +351,63 @@ def test_a_singular_pivot_is_said():
     block = np.zeros((1, 1, 1))
     with pytest.raises(kkt.SingularError, match="pivot of interface 1 is singular"):
         eliminate(Blocks(block[:0], block, block[:0]), np.ones((1, 1)), [0])
+
+
+# -- other orders, other conditions, local matching ------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_a_polynomial_is_found_exactly_whatever_its_order(k):
+    """y^(k) = constant: the solution is of degree k, with any conditions that determine it."""
+    given = {("first", j): np.zeros(2) for j in range(k - 1)} | {("last", 0): np.ones(2)}
+    problem = general_item.Problem(
+        lambda x, y: np.full((len(x), 2), 3.0), 0.7, general_item.Conditions.at(k, 2, given), 3
+    )
+    F, _ = problem.solve()
+    x = np.linspace(0.0, 1.0, 5)
+    y = problem.along(x, F)[0][:, 0]
+    poly = np.polynomial.Polynomial.fit(0.7 * x, y, k) if k < 5 else None
+    assert y[-1] == pytest.approx(1.0) and (k == 1 or abs(y[0]) < 1e-14)
+    if poly is not None:
+        assert poly.deriv(k)(0.3) == pytest.approx(3.0, rel=1e-9)
+
+
+def test_conditions_that_determine_nothing_are_refused():
+    free_ends = {("first", 1): np.zeros(1), ("last", 1): np.zeros(1)}
+    problem = general_item.Problem(lambda x, y: -y[0], 1.0,
+                                   general_item.Conditions.at(2, 1, free_ends), 4)  # fmt: skip
+    with pytest.raises(kkt.SingularError, match="do not determine"):
+        problem.solve()
+    with pytest.raises(kkt.PivotreeError, match="give 2"):
+        general_item.Conditions(np.zeros((1, 2, 1)), np.zeros((1, 2, 1)), np.zeros(1))
+
+
+def test_two_values_are_equation_6():
+    """The general form beside the one typed from the paper."""
+    b = reached(PAPER.closed_form, 0.25, ZERO, ZERO)
+    ours = PAPER.accelerations()
+    given = {("first", 0): ZERO, ("last", 0): b}
+    problem = general_item.Problem(
+        lambda t, y: ours(t, y[0], y[1]), 0.25, general_item.Conditions.at(2, 2, given), 12
+    )
+    F, _ = problem.solve()
+    G = bvp_map(ours, np.zeros(()), 0.25, ZERO, b, 12)
+    other = iterate(G, 0.25, np.zeros((12, 2)), 1e-13, 500)
+    assert np.abs(F - other.F).max() < 1e-9
+    assert problem.coefficients(F)[1] == pytest.approx(slope(0.25, ZERO, b, F), abs=1e-12)
+
+
+def test_other_boundary_conditions_lead_to_solutions():
+    found = boundaries.measure(quiet, ends=(0.1,), s=12, orders=(3,))
+    rows = boundaries.rows(found)
+    assert met(rows) == 7 and all(one.apart < 1e-8 for one in found.arms)
+
+
+def test_local_matching_is_gauss_seidel_and_leaves_what_is_indefinite():
+    found = local.measure(quiet, ends=(0.25, 0.5), subdomains=5, s=5)
+    assert met(local.rows(found)) == 3
+    near, far = found.swept
+    assert near.same and near.there < 1.0 < far.there and not far.same
 
 
 # -- several solutions -----------------------------------------------------------------------------

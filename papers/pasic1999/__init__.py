@@ -9,4 +9,6 @@ ITEMS = (
     "equation17",
     "shooting",
     "multiple",
+    "local",
+    "boundaries",
 )

@@ -1,0 +1,160 @@
+"""Section 3.1: other boundary conditions than two values, and equations of other orders than two.
+
+The arm on [0, 0.1] and [0, 0.3], whose values and rates at both ends come from scipy's initial
+value problem.  On the short domain any pair of them must lead to that solution again, on the long
+one to a solution.  Equations of order 1 to 4 have the solution exp(-x), put into
+y^(k) = (-1)^k y + (y^2 - exp(-2x)) / 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import kkt
+
+from ..paper import Progress
+from ..row import Row, claim
+from .arm import PAPER, Arm, Floats, Pair, positive
+from .general import Conditions, Problem
+from .references import integrate
+
+KINDS: dict[str, tuple[tuple[str, int], ...]] = {  # what is given: end and derivative
+    "y(0), y(e)": (("first", 0), ("last", 0)),
+    "y(0), y'(0)": (("first", 0), ("first", 1)),
+    "y(0), y'(e)": (("first", 0), ("last", 1)),
+    "y'(0), y(e)": (("first", 1), ("last", 0)),
+    "y(e), y'(e)": (("last", 0), ("last", 1)),
+}
+LONG = 0.2  # [s], of a domain on which the iteration may diverge
+NEAR = 1e-7  # [rad], of a solution and of conditions
+MIXED = "y(0) + y'(0), y(e) - 2 y'(e) / 10"
+
+
+@dataclass(frozen=True)
+class Arms:
+    """The arm on one domain under one kind of conditions."""
+
+    e: float
+    name: str
+    apart: float | None  # from the initial value problem's solution [rad]; None where it diverges
+    missed: float  # of the conditions, by scipy's integration from its start
+    iterations: int
+
+
+@dataclass(frozen=True)
+class Found:
+    paper: bool
+    arms: list[Arms]
+    orders: dict[int, tuple[float, float]]  # order -> error of exp(-x) on s and s + 2 points
+    s: int
+
+
+def measure(
+    progress: Progress, *, ends: Pair = (0.1, 0.3), s: int = 20,
+    orders: tuple[int, ...] = (1, 2, 3, 4), points: int = 4,
+    length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
+    mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
+) -> Found:  # fmt: skip
+    """The arm on [0, e] with s Gauss points; exp(-x) on [0, 1] with ``points``."""
+    positive("boundaries", ends=ends)
+    if min(orders, default=0) < 1 or points < 2:
+        raise kkt.PivotreeError(f"boundaries: orders {orders}, points {points}; give 1 and 2 least")
+    arm = Arm(length, centre, moment, mass, torque)
+    ours = arm.accelerations(order)
+    exact = integrate(arm.closed_form, max(ends), np.zeros(2), np.zeros(2))
+
+    def right(t: Floats, y: Floats) -> Floats:
+        return ours(t, y[0], y[1])
+
+    arms = []
+    for e in ends:
+        both = {"first": exact.sol(0.0).reshape(2, 2), "last": exact.sol(e).reshape(2, 2)}
+        kinds = {
+            name: Conditions.at(2, 2, {key: both[key[0]][key[1]] for key in given})
+            for name, given in KINDS.items()
+        }
+        for name, kind in (kinds | {MIXED: mixed(both)}).items():
+            progress(f"[0, {e:g}], {name}")
+            arms.append(_solved(arm, name, Problem(right, e, kind, s), exact))
+    found = {}
+    for k in orders:
+        progress(f"order {k}")
+        found[k] = (_exponential(k, points), _exponential(k, points + 2))
+    return Found(arm.papers, arms, found, points)
+
+
+def mixed(both: dict[str, Floats]) -> Conditions:
+    """Two linear combinations of value and rate, for each joint."""
+    first, last = np.zeros((4, 2, 2)), np.zeros((4, 2, 2))
+    for c in range(2):
+        first[c, :, c] = 1.0, 1.0
+        last[2 + c, :, c] = 1.0, -0.2
+    value = np.concatenate([both["first"][0] + both["first"][1],
+                            both["last"][0] - 0.2 * both["last"][1]])  # fmt: skip
+    return Conditions(first, last, value)
+
+
+def _solved(arm: Arm, name: str, problem: Problem, exact: Any) -> Arms:
+    """The iteration, and scipy's integration from where its solution starts."""
+    F, count = problem.solve()
+    if F is None:
+        return Arms(problem.e, name, None, np.inf, count)
+    x = np.linspace(0.0, 1.0, 101)
+    y = problem.along(x, F)
+    apart = float(np.max(np.abs(y[0] - exact.sol(problem.e * x)[:2].T)))
+    end = integrate(arm.closed_form, problem.e, y[0, 0], y[1, 0]).y[:, -1].reshape(2, 2)
+    c = problem.conditions
+    left = np.einsum("rjc,jc->r", c.first, y[:, 0]) + np.einsum("rjc,jc->r", c.last, end) - c.value
+    return Arms(problem.e, name, apart, float(np.max(np.abs(left))), count)
+
+
+def _exponential(k: int, s: int) -> float:
+    """Largest error of exp(-x) on [0, 1], derivatives given at both ends in turn."""
+
+    def right(x: Floats, y: Floats) -> Floats:
+        return (-1.0) ** k * y[0] + (y[0] ** 2 - np.exp(-2.0 * x)[:, None]) / 4.0
+
+    given = {}
+    for i in range(k):
+        end, j = ("first", "last")[i % 2], i // 2
+        given[end, j] = np.array([(-1.0) ** j * (1.0 if end == "first" else np.exp(-1.0))])
+    problem = Problem(right, 1.0, Conditions.at(k, 1, given), s)
+    F, _ = problem.solve()
+    if F is None:
+        return float("inf")
+    x = np.linspace(0.0, 1.0, 51)
+    return float(np.max(np.abs(problem.along(x, F)[0][:, 0] - np.exp(-x))))
+
+
+def rows(found: Found) -> list[Row]:
+    result = []
+    for one in found.arms:
+        which = "the IVP's solution" if one.apart is not None and one.apart <= NEAR else "another"
+        ours = "diverges" if one.apart is None else (
+            f"{which} in {one.iterations}, missed by {one.missed:.0e}"
+        )  # fmt: skip
+        what = f"[0, {one.e:g}], given {one.name}"
+        long = one.e > LONG and one.apart is None
+        if long or not found.paper:
+            why = (
+                "on long domains it diverges, as the paper says" if long else "not the paper's arm"
+            )
+            result.append(Row(what, None, ours, f"none: {why}", None))
+            continue
+        result.append(
+            claim(what, "various boundary conditions may be easily handled", ours,
+                  f"a solution, the conditions met to {NEAR:g} by scipy from its start",
+                  one.apart is not None and one.missed <= NEAR,
+                  "the same iteration, other coefficients of phi")
+        )  # fmt: skip
+    for k, (some, more) in found.orders.items():
+        result.append(
+            claim(f"order {k}: error of exp(-x), {found.s} and {found.s + 2} Gauss points",
+                  "any order ODEs", [f"{some:.1e}", f"{more:.1e}"],
+                  "at most 1e-4, and a hundredth of it", some <= 1e-4 and more <= some / 100.0,
+                  "of equations y^(k) = f with k conditions at the ends in turn")
+        )  # fmt: skip
+    return result
