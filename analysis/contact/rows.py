@@ -10,7 +10,7 @@ and G pdd of the contacts' rows, from a unit impulse each, is a column of A = J 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -169,7 +169,7 @@ def chosen(
 ) -> list[float]:
     """One number for each contact, from a number or a mapping from contacts' names."""
     names = [c.loop.name for c in contacts]
-    each = value if isinstance(value, dict) else dict.fromkeys(names, value)
+    each = value if isinstance(value, Mapping) else dict.fromkeys(names, value)
     for name, number in each.items():
         if name not in names:
             told = ", ".join(map(repr, names))
