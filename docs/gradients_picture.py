@@ -1,0 +1,65 @@
+"""Draw docs/gradients.png and its dark twin: ``python docs/gradients_picture.py``."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+
+from matplotlib.figure import Figure
+from PIL import Image
+
+import kkt
+from analysis import gradients
+from analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
+
+HERE = Path(__file__).parent
+WAYS = {
+    "no preconditioner": {},
+    "crbm in float32": {"preconditioner": "crbm"},
+    "abm in float32": {"preconditioner": "abm"},
+    "abm in bfloat16": {"preconditioner": "abm", "by": "bfloat16"},
+}
+SPECS = ("chain:100", "humanoid")
+
+
+def draw(found: dict[str, dict[str, gradients.Descent]], style: str) -> Figure:
+    """Residuals over iterations, a panel a robot; a cross where an iteration cannot go on."""
+    look = theme(style=style)
+    with settings():
+        figure = new_figure("double", 3.0, look)
+        figure.set_layout_engine("constrained")
+        for ax, (spec, ways) in zip(figure.subplots(1, 2, sharey=True), found.items(), strict=True):
+            style_axes(ax, look, grid="both")
+            for i, (way, one) in enumerate(ways.items()):
+                k = range(1, one.iterations + 2)
+                every = max(1, one.iterations // 12)
+                ax.loglog(k, one.residuals, MARKERS[i] + "-", color=look.series[i], linewidth=1.2,
+                          markersize=4, markevery=every, label=way)  # fmt: skip
+                if one.failed:
+                    ax.plot([k[-1]], [one.residuals[-1]], "x", color=look.series[i], markersize=9,
+                            markeredgewidth=2)  # fmt: skip
+            ax.set_title(spec, color=look.ink)
+            ax.set_xlabel("iterations + 1", color=look.ink)
+            ax.set_ylim(1e-21, 1e2)
+            if spec == SPECS[0]:
+                ax.set_ylabel("residual over the first", color=look.ink)
+        lines, names = ax.get_legend_handles_labels()
+        figure.legend(lines, names, loc="outside lower center", ncols=4, frameon=False,
+                      labelcolor=look.ink, fontsize=8)  # fmt: skip
+    return figure
+
+
+def main() -> None:
+    found = {}
+    for spec in SPECS:
+        system = kkt.build(kkt.default_state(kkt.from_spec(spec)))
+        found[spec] = {way: gradients.solve(system, **how) for way, how in WAYS.items()}
+    for style, name in (("light", "gradients.png"), ("dark", "gradients_dark.png")):
+        data = BytesIO()
+        draw(found, style).savefig(data, format="png", dpi=200)
+        image = Image.open(data).convert("RGB").quantize(64, dither=Image.Dither.NONE)
+        image.save(HERE / name, optimize=True)
+
+
+if __name__ == "__main__":
+    main()
