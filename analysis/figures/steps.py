@@ -105,8 +105,9 @@ def pivot_errors(
             handles.append(Line2D([], [], color=look.faint, linewidth=0.5, label="other orders"))
         for x, colour in lost:
             ax.plot(x, 0.98, "x", color=colour, markersize=6, transform=ax.get_xaxis_transform())
-        if not lost and not any(len(line.get_xdata()) for line in ax.lines):
-            ax.text(0.5, 0.5, "no pivot is off", color=look.ink, ha="center", transform=ax.transAxes)
+        if not lost and not any(np.size(line.get_xdata()) for line in ax.lines):
+            at: dict[str, Any] = {"ha": "center", "transform": ax.transAxes}
+            ax.text(0.5, 0.5, "no pivot is off", color=look.ink, **at)
         ax.set_xlim(0, 102)
         ax.set_xlabel("steps done [%]", color=look.ink)
         what = "largest relative error in each %" if coarse else "relative error of pivots"

@@ -7,7 +7,7 @@ nothing here rounds, in any number of digits.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ class Parts(NamedTuple):
 
 
 Read = Callable[[Any], Parts | None]  # None for what is not a number, and for infinity
+Seen = tuple[Parts, tuple[float, int] | None] | None  # a number, and its leading bits if not zero
 
 
 def of_mpf(x: Any) -> Parts | None:
@@ -56,6 +57,13 @@ def of_any(x: Any) -> Parts | None:
         return Parts(int(numerator), int(denominator), 0)
     except (ArithmeticError, ValueError):  # infinite, or not a number
         return None
+
+
+def read_once(read: Read, values: Sequence[Any]) -> list[Parts | None]:
+    """Of many values, of which most are one and the same zero."""
+    known = {id(x): x for x in values}
+    parts = {key: read(x) for key, x in known.items()}
+    return [parts[id(x)] for x in values]
 
 
 def leading(x: Parts) -> tuple[float, int]:
@@ -116,27 +124,34 @@ def looked(
     bits: log2 of the fraction over the unit roundoff 2^-precision, 0 where nothing is lost.  A
     precision that is infinite belongs to numbers that never round.
     """
-    exact = math.isinf(precision)
+    rounds = not math.isinf(precision)
     cancelled[:], absorbed[:], size_of[:] = 0, 0.0, 0.0
+    seen: dict[int, Seen] = {}  # by identity: what is alive here is read once
     for i, (kind, u, w, t) in enumerate(
         zip(op.tolist(), x.tolist(), y.tolist(), r.tolist(), strict=True)
     ):
-        result = read(t)
+        result = seen[id(t)] = _seen(read, t)
         if result is None:
             continue
-        top = leading(result) if result.numerator else None
+        top = result[1]
         if top is not None:
             size_of[i] = size(*top)
         if kind > 1:
             continue
-        one, other = read(u), read(w)
-        if one is None or other is None or not one.numerator or not other.numerator:
+        one = seen[id(u)] if id(u) in seen else seen.setdefault(id(u), _seen(read, u))
+        other = seen[id(w)] if id(w) in seen else seen.setdefault(id(w), _seen(read, w))
+        if one is None or other is None or one[1] is None or other[1] is None:
             continue
-        exponents = leading(one)[1], leading(other)[1]
-        cancelled[i] = -1 if top is None else max(0, *(e - top[1] for e in exponents))
-        if exact:
+        large = max(one[1][1], other[1][1])
+        cancelled[i] = -1 if top is None else max(0, large - top[1])
+        if not rounds:
             continue
-        missing = lost(kind, one, other, result)
+        missing = lost(kind, one[0], other[0], result[0])
         if missing.numerator:
-            least = min(log2(one), log2(other))
+            least = min(math.log2(f) + e for f, e in (one[1], other[1]))
             absorbed[i] = max(0.0, log2(missing) - least + precision)
+
+
+def _seen(read: Read, x: Any) -> Seen:
+    parts = read(x)
+    return parts and (parts, leading(parts) if parts.numerator else None)

@@ -14,7 +14,7 @@ from ..errors import FormatError
 from . import floats, modular
 from .chunk import Chunk
 from .floats import _dd_add, _dd_div, _dd_mul, _dd_sqrt
-from .looks import Parts, leading, of_any, size
+from .looks import Parts, leading, of_any, read_once, size
 
 Floats = NDArray[np.float64]
 Values = Sequence[Any] | NDArray  # of slots, or of operations
@@ -152,7 +152,7 @@ class Long:
         import flint
 
         self.bits, self.owing = int(digits * 3.33) + 16, exact
-        parts = [of_any(x) for x in (v.tolist() if isinstance(v, np.ndarray) else v)]
+        parts = read_once(of_any, v.tolist() if isinstance(v, np.ndarray) else v)
         with flint.ctx.workprec(self.bits):
             self.v: list[Any] = [_long(*part) if part else flint.arf("nan") for part in parts]
         if exact:
@@ -169,6 +169,8 @@ class Long:
 
         x, y, s = (np.empty(len(chunk), dtype=object) for _ in range(3))
         with flint.ctx.workprec(self.bits):
+            if not len(off) and not self.owing:
+                return objects.run(chunk, self.v)
             objects.record(chunk, self.v, x, y, s)
             for i in range(len(off)):
                 high[i], low[i] = _pair(s[i])

@@ -194,9 +194,9 @@ def _compared_alone(gone: NDArray[np.bool_], owed: NDArray) -> None:
 def _largest(v: Values) -> float:
     if not isinstance(v, list):
         return float(np.abs(v).max())
-    from ..arithmetic.looks import leading, of_any, size
+    from ..arithmetic.looks import leading, of_any, read_once, size
 
-    parts = [of_any(x) for x in v]
+    parts = read_once(of_any, v)
     return max((size(*leading(part)) for part in parts if part and part.numerator), default=0.0)
 
 
