@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers import ROOT
 from scipy.integrate import solve_ivp
 
 import kkt
@@ -230,6 +231,16 @@ def test_the_document_of_a_simulation(capsys, tmp_path):
     }
     steps = np.loadtxt(tmp_path / "new" / "steps.csv", delimiter=",", skiprows=1, usecols=(3, 4))
     assert len(steps) == sum(2 * row["accepted"] for row in document["rows"])
+
+
+def test_the_verdict_that_the_pages_quote_is_what_is_printed(capsys):
+    """Stale?  Quote what it prints now, in README.md and docs/simulate.md."""
+    command = "two_link:r=0.0015 --state float32 --floor 1e-30 --runs 5"
+    code, out, _ = run(capsys, *command.split(), "--json")
+    said = json.loads(out)["verdict"]
+    for page in ("README.md", "docs/simulate.md"):
+        text = " ".join((ROOT / page).read_text(encoding="utf-8").replace("\n> ", " ").split())
+        assert code == 0 and said in text and command in text, page
 
 
 def test_a_simulation_that_no_order_finishes_is_exit_1(capsys):
