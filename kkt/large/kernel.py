@@ -10,7 +10,8 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import ModelError
+from ..errors import ModelError, SingularError
+from ..machine.checking import INEXACT, OVERFLOW, ROUNDING, WORDS
 from ..machine.states import real_numbers
 from ..state import coordinates
 from ..system import System, build
@@ -20,11 +21,12 @@ from .given import given
 from .machine import address, compiled
 from .moving import constants, moving_kinds
 from .plan import Plan
-from .rank import require_inertia
+from .rank import require_inertia, whole
 from .solve import Works, require_pivots
 from .walk import walk_of
 
 Floats = NDArray[np.float64]
+UNIT = 2.0**-53
 
 
 class LargeKernel:
@@ -36,9 +38,10 @@ class LargeKernel:
     """
 
     def __init__(
-        self, tree: BodyTree, graph: nx.DiGraph, wrench: Floats, relaxed: bool, threads: int
-    ):
-        self.tree, self._graph = tree, graph
+        self, tree: BodyTree, graph: nx.DiGraph, wrench: Floats, relaxed: bool, threads: int,
+        check: bool = False,
+    ):  # fmt: skip
+        self.tree, self._graph, self.check = tree, graph, check
         self.how = f"machine code, {'relaxed' if relaxed else 'strict'}"
         self._order = walk_of(tree.parent).order
         require_inertia(tree, self._order)
@@ -55,6 +58,7 @@ class LargeKernel:
         plan = Plan(kinds, (2 * kind + walk.first)[walk.order].astype(np.uint8), walk,
                     tree.offset, {}, {})  # fmt: skip
         q, qd, tau, qdd, cos, sin, self._pivot = (np.zeros(N) for _ in range(7))
+        self._left, self._size = np.zeros(N), np.zeros(N)
         self._q, self._qd, self._tau, self._qdd, self._cos, self._sin = q, qd, tau, qdd, cos, sin
         v, pdd = np.empty((n, 6)), np.empty((n, 6))
         self._arrays = {
@@ -62,19 +66,22 @@ class LargeKernel:
             "q": q, "qd": qd, "tau": tau, "turn": self._given.turn, "shift": self._given.shift,
             "S": S, "slip": self._given.slip, "wrench": wrench, "v": v, "v_up": v, "pdd": pdd,
             "pdd_up": pdd, "qdd": qdd, "pivot": self._pivot,
+            "left": self._left, "size": self._size,
         }  # fmt: skip
         numbers = plan.addresses | {name: address(x) for name, x in self._arrays.items()}
-        machine = compiled(motion.passes, kinds, relaxed)
+        machine = compiled(motion.checked_passes if check else motion.passes, kinds, relaxed)
         self._plan = plan  # owns arrays that tables point to
         self._works = Works(machine, plan.shares(threads), numbers, threads)
 
     def __call__(
         self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None
-    ) -> Floats:
+    ) -> Any:
         """qdd (N,) [rad/s^2, m/s^2] at q, qd, tau, each (N,) as for :func:`kkt.build`.
 
-        Rates and efforts that are None are zero.
-        Raises ModelError for numbers that are wrong, and SingularError where a pivot is zero.
+        Rates and efforts that are None are zero.  A checked kernel gives (qdd, status), which
+        :meth:`reason` puts into words where it is not 0.
+        Raises ModelError for numbers that are wrong, and SingularError where a pivot is zero and
+        the kernel is not checked.
         """
         named = q is None or isinstance(q, Mapping)
         q = q if named else real_numbers("q", q, np.float64)
@@ -91,8 +98,33 @@ class LargeKernel:
             for field, x in (("q", self._q), ("qd", self._qd), ("tau", self._tau)):
                 if not np.isfinite(x).all():
                     raise ModelError(f"state: field {field!r} holds a number that is not finite")
-            require_pivots(self.tree, self._order, self._given_order(self._pivot))
-        return self._given_order(self._qdd)
+            if not self.check:
+                require_pivots(self.tree, self._order, self._given_order(self._pivot))
+        qdd = self._given_order(self._qdd)
+        return (qdd, self._status()) if self.check else qdd
+
+    def _status(self) -> int:
+        """Of the answer that was found, as :mod:`kkt.machine.checking` has it."""
+        found, reach = self._qdd.copy(), np.max(np.abs(self._arrays["pdd"]), initial=0.0)
+        with np.errstate(all="ignore"):
+            self._works.run("defect")
+            self._tau += self._left
+            self._works.run("factor", "solve")
+            lost = self._given_order(np.abs(self._pivot) <= ROUNDING * UNIT * self._size)
+            correction = np.max(np.abs(self._qdd - found), initial=0.0)
+            scale = max(np.max(np.abs(found), initial=0.0), np.sqrt(UNIT) * reach)
+        if lost.any():
+            return int(np.flatnonzero(lost)[0]) + 1
+        if not (np.isfinite(found).all() and np.isfinite(correction)):
+            return OVERFLOW
+        return INEXACT if correction > np.sqrt(UNIT) * scale else 0
+
+    def reason(self, status: int) -> str | None:
+        """A status in words; None where the answer holds."""
+        if status <= 0:
+            return WORDS[status].format("float64") if status else None
+        k = int(np.searchsorted(self.tree.offset, status - 1, side="right")) - 1
+        return f"pivot qdd_{self.tree.names[k]}: zero for float64"
 
     def _given_order(self, x: Floats) -> Floats:
         out = np.empty(len(x))
@@ -129,18 +161,21 @@ def _fill(to: Floats, field: str, x: Any, take: NDArray[np.int64]) -> None:
 
 
 def compile_large(
-    model: nx.DiGraph | BodyTree | System, *, relaxed: bool = False, threads: int = 1
-) -> LargeKernel:
+    model: nx.DiGraph | BodyTree | System, *, relaxed: bool = False, threads: int = 1,
+    check: bool = False,
+) -> LargeKernel:  # fmt: skip
     """ABM of a tree of any size as machine code: ``kernel(q, qd, tau)`` is qdd.
 
     Kinematics, bias and brackets are those of :func:`kkt.build` and :func:`kkt.solve_large`, and
     so are the results, to rounding.  ``threads`` share subtrees, and the bits stay the same;
     ``relaxed`` is as for :func:`kkt.solve_large`.  External wrenches are the model's.
-    Raises ModelError and LoopError as :func:`kkt.compile` does.
+    With ``check`` a call gives (qdd, status), as for :func:`kkt.compile`.
+    Raises ModelError and LoopError as :func:`kkt.compile` does, and SingularError for a tree whose
+    pivots are zero in any state.
     """
     if isinstance(model, BodyTree):
         graph, none = nx.DiGraph(name=model.name), np.zeros((model.n, 6))
-        return LargeKernel(model, graph, none, relaxed, threads)
+        return _regular(LargeKernel(model, graph, none, relaxed, threads, check), none, threads)
     system = model if isinstance(model, System) else build(model)
     system.structure.require_tree("compile_large")
     for name, value in system.graph.nodes(data="bias"):
@@ -149,4 +184,26 @@ def compile_large(
                 f"body {name!r}: field 'bias' belongs to one state, and a compiled program to "
                 "all; give the joint by its type, such as universal"
             )
-    return LargeKernel(system.tree, system.graph, system.state.wrench, relaxed, threads)
+    wrench = system.state.wrench
+    made = LargeKernel(system.tree, system.graph, wrench, relaxed, threads, check)
+    return _regular(made, wrench, threads)
+
+
+def _regular(kernel: LargeKernel, wrench: Floats, threads: int) -> LargeKernel:
+    """The kernel, but SingularError where a pivot is zero in two states drawn at random.
+
+    Where all bodies have a mass and inertia about every axis there is no such pivot.
+    """
+    tree, N = kernel.tree, int(kernel.tree.offset[-1])
+    if whole(tree).all() or not N:
+        return kernel
+    asked = kernel
+    if not kernel.check:
+        asked = LargeKernel(tree, kernel._graph, wrench, False, threads, check=True)
+    draw = np.random.default_rng(N)
+    status = [asked(draw.uniform(-1.0, 1.0, N))[1] for _ in range(2)]
+    if min(status) > 0:
+        raise SingularError(
+            f"order 'abm': {asked.reason(status[0])} in any state; give what it moves an inertia"
+        )
+    return kernel

@@ -56,7 +56,7 @@ def compiled(make: Make, kinds: tuple[Family, ...], relaxed: bool) -> Code:
     passes = make(kinds)
     table = entries(passes)
     target, about = native._target(LEVEL)
-    name = store.key("passes", about, make.__module__, kinds, relaxed)
+    name = store.key("passes", about, make.__module__, make.__qualname__, kinds, relaxed)
     kept = store.read(name)
     if kept is None:
         lines = (line for it in passes for line in it.text(table, relaxed))

@@ -39,6 +39,8 @@ NUMBERS = (
     Numbers("pdd", "body", 6),
     Numbers("qdd", "joint", 1),
     Numbers("pivot", "joint", 1),
+    Numbers("left", "joint", 1),
+    Numbers("size", "joint", 1),
     Numbers("moved", "stream"),
     Numbers("record", "stream"),
 )
@@ -46,21 +48,33 @@ NUMBERS = (
 
 def passes(kinds: Sequence[Moving]) -> tuple[Pass, ...]:
     """The three passes for a tree of these kinds of bodies."""
-    moves, factors, solves, moved, records = zip(*map(steps_of, kinds), strict=True)
-    sizes = {"moved": tuple(moved), "record": tuple(records)}
-    leaf, root = tuple(k.leaf for k in kinds), tuple(k.root for k in kinds)
+    return _passes(kinds, ("move", "factor", "solve"))
 
-    def made(name: str, tip_to_base: bool, steps: tuple[Step, ...]) -> Pass:
+
+def checked_passes(kinds: Sequence[Moving]) -> tuple[Pass, ...]:
+    """And a fourth, tip to base: what an answer leaves of the efforts, and the pivots' sizes."""
+    return _passes(kinds, ("move", "factor", "solve", "defect"))
+
+
+def _passes(kinds: Sequence[Moving], names: tuple[str, ...]) -> tuple[Pass, ...]:
+    traced = [steps_of(kind, "defect" in names) for kind in kinds]
+    sizes = {
+        "moved": tuple(moved for _, moved, _ in traced),
+        "record": tuple(record for _, _, record in traced),
+    }
+    leaf, root = tuple(k.leaf for k in kinds), tuple(k.root for k in kinds)
+    made = []
+    for name in names:
+        steps = tuple(own[name] for own, _, _ in traced)
         used = {array for step in steps for array in step.used}
         arrays = tuple(a for a in NUMBERS if a.name in used)
-        own = {name: size for name, size in sizes.items() if name in used}
-        return Pass(name, tip_to_base, arrays, steps, own, leaf, root)
+        own = {stream: size for stream, size in sizes.items() if stream in used}
+        made.append(Pass(name, name in ("factor", "defect"), arrays, steps, own, leaf, root))
+    return tuple(made)
 
-    return made("move", False, moves), made("factor", True, factors), made("solve", False, solves)
 
-
-def steps_of(kind: Moving) -> tuple[Step, Step, Step, int, int]:
-    """The steps of a body, and the numbers that each hands on."""
+def steps_of(kind: Moving, checked: bool = False) -> tuple[dict[str, Step], int, int]:
+    """The steps of a body by pass, and the numbers that each of the first two hands on."""
     N, any6 = kind.dof, (ANY,) * 6
     given = {
         "model": MODEL,
@@ -77,7 +91,7 @@ def steps_of(kind: Moving) -> tuple[Step, Step, Step, int, int]:
     back = Tracer({**given, "moved": 31, "pdd_up": 6, "record": UPDATE + 7 * N + N * N})
 
     M = _inertia(first.array("model", kind.model)[15:])
-    R, p, H, v, a, b = _moved(first, kind, M)
+    R, p, H, v, a, b = whole = _moved(first, kind, M)
     moved = Record("moved", first, there, "v_up")
     R, p, H, a, tau = map(moved.array, (R, p, H, a, first.array("tau", (ANY,) * N)))
     blocks = (force_transform(R, p), H, a, tau)  # made again: that takes less time than to read it
@@ -89,7 +103,7 @@ def steps_of(kind: Moving) -> tuple[Step, Step, Step, int, int]:
     R, p, H, a, tau = map(record.array, (R, p, H, a, tau))
     pdd, qdd, _ = recovered(handed, force_transform(R, p), H, a, tau, up)
     found: dict[Place, Any] = {("qdd", j): x for j, x in enumerate(qdd)}
-    if not kind.leaf:
+    if checked or not kind.leaf:
         found |= {("pdd", i): x for i, x in enumerate(pdd)}
     solve, slots = record.tightened(back.step(found))
     out |= {("record", i): Scalar(there.recorder, slot) for i, slot in enumerate(slots)}
@@ -98,7 +112,42 @@ def steps_of(kind: Moving) -> tuple[Step, Step, Step, int, int]:
     }
     if not kind.leaf:
         start |= {("v", i): x for i, x in enumerate(v)}
-    return first.step(start), there.step(out), solve, len(moved.slots), len(slots)
+    steps = {"move": first.step(start), "factor": there.step(out), "solve": solve}
+    if checked:
+        asks = Tracer({**given, "moved": 31, "pdd": 6, "children": UPDATE})
+        again = Record("moved", first, asks, "v_up")
+        again.slots = moved.slots  # the stream that the factor reads
+        R, p, H, _, _, b = whole
+        tau = first.array("tau", (ANY,) * N)
+        steps["defect"] = asks.step(_defect(asks, kind, *map(again.array, (R, p, H, b, M, tau))))
+    return steps, len(moved.slots), len(slots)
+
+
+def _defect(
+    tracer: Tracer, kind: Moving, R: Array, p: Array, H: Array, b: Array, M: Array, tau: Array
+) -> dict[Place, Any]:
+    """tau - ID(qdd) from pdd, and |w|^2 tr J + |v|^2 m of each motion (w, v) of the joint.
+
+    The update holds mass, first moment and trace of what hangs on the body, and the force.
+    """
+    known = (ANY,) * UPDATE if not kind.leaf else (0,) * UPDATE
+    children = tracer.array("children", known)
+    pdd = tracer.array("pdd", (ANY,) * 6)
+    f = (b - matvec(M, pdd)) + children[21:]
+    out: dict[Place, Any] = {("left", j): tau[j] - (H[j] * f).sum() for j in range(len(H))}
+    mass = M[3, 3] + children[0]
+    moment = np.array([M[2, 4], M[0, 5], M[1, 3]], dtype=object) + children[1:4]
+    trace = M[0, 0] + M[1, 1] + M[2, 2] + children[4]
+    for j, h in enumerate(H):
+        turning, sliding = (h[:3] * h[:3]).sum() * trace, (h[3:] * h[3:]).sum() * mass
+        out[("size", j)] = turning + sliding
+    if not kind.root:
+        turned = matvec(R, moment)
+        trace = trace + ((p * turned).sum() * 4.0 + (p * p).sum() * (2.0 * mass))
+        carried = [mass, *(turned + p * mass), trace, *[0.0] * 16]
+        update = [*carried, *matvec(force_transform(R, p), f)]
+        out |= {("update", i): x for i, x in enumerate(update)}
+    return out
 
 
 def _inertia(rigid: Array) -> Array:

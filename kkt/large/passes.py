@@ -191,7 +191,7 @@ def _upwards(it: Pass) -> Iterator[str]:
     yield f"%above = getelementptr double, ptr %update, i64 {UPDATE}"
     yield "br label %next"
     yield "merge:"
-    yield "call void @merge(ptr %update)"
+    yield f"call void @merge_{it.name}(ptr %update)"
     yield "br label %next"
     ways = [("above", "inner", "first"), ("update", "inner", "merge")]
     if roots:
@@ -209,12 +209,12 @@ def _upwards(it: Pass) -> Iterator[str]:
     yield "%more = icmp ult i64 %t_next, %all_count"
     yield "br i1 %more, label %loop, label %done"
     yield "done:\nret void\n}"
-    yield from _merge()
+    yield from _merge(it.name)
 
 
-def _merge() -> Iterator[str]:
+def _merge(name: str) -> Iterator[str]:
     """Add an update to the one below it on the stack."""
-    yield "define internal void @merge(ptr %u) noinline {"
+    yield f"define internal void @merge_{name}(ptr %u) noinline {{"
     for i in range(UPDATE):
         yield f"%p{i} = getelementptr double, ptr %u, i64 {i}"
         yield f"%q{i} = getelementptr double, ptr %u, i64 {i - UPDATE}"

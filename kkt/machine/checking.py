@@ -36,6 +36,10 @@ from .states import Fields
 
 ROUNDING = 4.0  # roundings of its size that a pivot which is zero is left with, at most
 OVERFLOW, INEXACT = -1, -2  # status of an answer; 0: it holds; k: the k-th pivot is zero
+WORDS = {
+    OVERFLOW: "qdd: overflow or not a number in {}",
+    INEXACT: "qdd: fewer than half of the digits of {}",
+}
 KINDS = ("pdd", "qdd")  # of pivots that are looked at
 NO_BIT = 0.5  # a pivot that is so far from itself in more digits, relatively, has no correct bit
 BITS = 256  # of the balls that they are held against

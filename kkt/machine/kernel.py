@@ -22,7 +22,7 @@ from ..elimination.tape import Tape
 from ..errors import FormatError, ModelError, SizeError, nearest
 from ..files import write_whole
 from .builtin import Builtin
-from .checking import INEXACT, KINDS, OVERFLOW, Judged, judged_by
+from .checking import KINDS, WORDS, Judged, judged_by
 from .configuration import Configuration
 from .interpreter import Interpreter
 from .joint_space import SOLVERS
@@ -275,12 +275,8 @@ class Kernel:
 
     def reason(self, status: int, order: int = 0) -> str | None:
         """A status of the ``order``-th order in words; None where the answer holds."""
-        if status == 0:
-            return None
-        if status == OVERFLOW:
-            return f"qdd: overflow or not a number in {self.format}"
-        if status == INEXACT:
-            return f"qdd: fewer than half of the digits of {self.format}"
+        if status <= 0:
+            return WORDS[status].format(self.format) if status else None
         kind, body, step = self.pivots[order][status - 1].tolist()
         pivot = Block(KINDS[kind], self.places.tree.names[body])
         return f"pivot {pivot}, step {step + 1}: zero for {self.format}"
