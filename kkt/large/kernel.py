@@ -110,7 +110,8 @@ class LargeKernel:
             self._works.run("defect")
             self._tau += self._left
             self._works.run("factor", "solve")
-            lost = self._given_order(np.abs(self._pivot) <= ROUNDING * UNIT * self._size)
+            small = np.abs(self._pivot) <= ROUNDING * UNIT * self._size
+            lost = self._given_order(small.astype(float)) != 0.0
             correction = np.max(np.abs(self._qdd - found), initial=0.0)
             scale = max(np.max(np.abs(found), initial=0.0), np.sqrt(UNIT) * reach)
         if lost.any():
