@@ -271,7 +271,14 @@ class Kernel:
             found = call(*given)
             return None if found is None else self.fields.shaped(found)
 
-        return outputs
+        def judged(*given: Any) -> Any:
+            found = call(*given)
+            if found is None or found.ndim > 1:
+                return None if found is None else self.fields.shaped(found)
+            return found[:-1], int(found[-1])
+
+        alone = self.outputs == ("qdd", "status") and self.fields.orders == 1
+        return judged if alone else outputs
 
     def reason(self, status: int, order: int = 0) -> str | None:
         """A status of the ``order``-th order in words; None where the answer holds."""
