@@ -106,6 +106,35 @@ def test_without_records_nothing_is_seen():
             assert all(a.mid() == b.mid() and a.rad() == b.rad() for a, b in pairs)
 
 
+class Mute:
+    """A number that says to nobody what it is."""
+
+    def __init__(self, x):
+        self.x = x.x if isinstance(x, Mute) else x
+
+    def __neg__(self):
+        return Mute(-self.x)
+
+    def __add__(self, other):
+        return Mute(self.x + other.x)
+
+    def __sub__(self, other):
+        return Mute(self.x - other.x)
+
+    def __mul__(self, other):
+        return Mute(self.x * other.x)
+
+    def __truediv__(self, other):
+        return Mute(self.x / other.x)
+
+
+def test_a_class_that_does_not_say_its_numbers_is_refused():
+    system, tape = system_of("chain:3"), tape_of("chain:3", "abm")
+    mute = Custom("mute", 2.0**-53, Mute)
+    with pytest.raises(kkt.FormatError, match="numbers of class 'Mute': raises TypeError"):
+        kkt.eliminate(system, tape, mute)
+
+
 # -- one operation after another ------------------------------------------------------------------
 
 

@@ -14,6 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import FormatError
+from ..foreign import foreign
+
 HALVES = (1 << 54) - 1  # 54 leading bits that the nearest double rounds up to a power of two
 
 
@@ -45,18 +48,35 @@ def of_ball(x: Any) -> Parts | None:
 
 
 def of_any(x: Any) -> Parts | None:
-    """Of a fraction, a pair, or a user's number: as exactly as its class says what it is."""
+    """Of a fraction, a pair, or a user's number: as exactly as its class says what it is.
+
+    Raises FormatError where a user's class says it in no way.
+    """
+    if isinstance(x, Fraction):
+        return Parts(x.numerator, x.denominator, 0)
+    if isinstance(x, complex):
+        return _of_doubles(x.real, x.imag)
+    if isinstance(x, float | np.floating):
+        return _of_doubles(float(x))
+    if hasattr(x, "_mpf_"):
+        return of_mpf(x)
+    name = type(x).__name__
     try:
-        if isinstance(x, complex):
-            pair = Fraction(x.real) + Fraction(x.imag)
-            return Parts(*pair.as_integer_ratio(), 0)
-        if hasattr(x, "_mpf_"):
-            return of_mpf(x)
-        own = x if hasattr(x, "as_integer_ratio") else float(x)
-        numerator, denominator = own.as_integer_ratio()
-        return Parts(int(numerator), int(denominator), 0)
+        with foreign(f"numbers of class {name!r}", FormatError, (ArithmeticError, ValueError)):
+            own = x if hasattr(x, "as_integer_ratio") else float(x)
+            numerator, denominator = own.as_integer_ratio()
+            return Parts(int(numerator), int(denominator), 0)
+    except FormatError:
+        raise
     except (ArithmeticError, ValueError):  # infinite, or not a number
         return None
+
+
+def _of_doubles(*parts: float) -> Parts | None:
+    if not all(map(math.isfinite, parts)):
+        return None
+    total = sum(map(Fraction, parts))
+    return Parts(total.numerator, total.denominator, 0)
 
 
 def read_once(read: Read, values: Sequence[Any]) -> list[Parts | None]:

@@ -26,6 +26,7 @@ from .residual import backward_error
 from .tape import Tape
 
 DOUBTFUL = 1e-3  # relative error of a pivot from which (4) itself is looked at
+SMALLEST = 2.0**-1022  # that stands for units of more than 307 digits, which no double holds
 DOUBLE = 2.0**-53  # unit roundoff of the entries of (4)
 _CUT = re.compile("; |, whose ")  # where a sentence on a pivot says no more than which
 
@@ -66,7 +67,8 @@ def refusal(
 ) -> str | None:
     """Why there is no answer: (4) is singular, or a pivot is zero for the format."""
     bound = math.sqrt(chosen.unit)
-    off = 0.0 if lost is None else lost.apart * _data_unit(chosen) / chosen.unit
+    unit = max(chosen.unit, SMALLEST)
+    off = 0.0 if lost is None else lost.apart * _data_unit(chosen) / unit
     if error <= bound and off < DOUBTFUL:
         return None
     gone = lost is not None and lost.zero and (lost.nothing or not error <= bound)
