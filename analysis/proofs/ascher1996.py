@@ -62,6 +62,32 @@ class Articulated:
         return sum_of([t.Phi(k, c) * self.M_bar(c) * t.Phi(k, c).T for c in t.children(k)], (6, 6))
 
 
+@statement(
+    "equations (1) and (2)",
+    f"{PAPER}, eqs (1), (2)",
+    "p''_k = Phi* p''_k+1 + H* q''_k + a_k, f_k = Phi f_k-1 + M_k p''_k + b_k, tau_k = H f_k",
+)
+def equations_1_and_2() -> Iterable[Equal]:
+    """What CRBM and ABM solve for; rows of accelerations along B_k and C_k, a basis together."""
+    for shape in (CHAIN, (3, 3, 4, 0)):
+        for order in ("crbm", "abm"):
+            t = Bench(shape)
+            e = t.eliminated(order)
+            for k in t.bodies:
+                t.bases(k)
+                acceleration = -e.x("pdd", k)
+                moved = t.H(k).T * e.x("qdd", k) + t.a(k)
+                if t.parent(k):
+                    moved = moved - t.Phi(t.parent(k), k).T * e.x("pdd", t.parent(k))
+                for basis in (t.B(k), t.C(k)):
+                    left, right = basis.T * acceleration, basis.T * moved
+                    yield Equal(f"{order}: (1) of p''_{k} along {basis}", t, left, right)
+                force = [t.Phi(k, c) * e.x("f", c) for c in t.children(k)]
+                force += [t.M(k) * acceleration, t.b(k)]
+                yield Equal(f"{order}: (2) of f_{k}", t, e.x("f", k), sum_of(force, (6, 1)))
+                yield Equal(f"{order}: (2) of tau_{k}", t, t.H(k) * e.x("f", k), t.tau(k))
+
+
 @statement("equation (4)", f"{PAPER}, eq (4)", "M, H and Phi^-1 where (4) has them")
 def equation_4() -> Iterable[Equal]:
     for shape in SHAPES:

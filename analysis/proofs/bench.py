@@ -147,6 +147,13 @@ class Bench:
         self.algebra.know(y @ x, one(X.shape[0]))
         self.inverses[Y.name] = X.name
 
+    def root(self, k: int) -> MatrixSymbol:
+        """L_k with M_k = L_k L_k*: M_k is positive definite where L_k is regular."""
+        L = self.symbol(f"L_{k}", 6, 6)
+        self.algebra.know(self.polynomial(L * L.T), self.polynomial(self.M(k)))
+        self.formulas[f"M_{k}"] = L * L.T
+        return L
+
     def name(self, letter: str, body: Any) -> str:
         """The engine's input blocks by the names used here."""
         k = int(body) + 1
@@ -154,10 +161,16 @@ class Bench:
 
     # -- the engine ---------------------------------------------------------------------------
 
-    def eliminated(self, order: Any) -> Engine:
-        """All of (4) by an order, back-substitution included."""
-        program = self.program(order)
-        return Engine(self, program.instructions, program.shapes, program=program)
+    def eliminated(self, order: Any, given: Mapping[str, MatrixExpr] | None = None) -> Engine:
+        """All of (4) by an order, back-substitution included; ``given`` blocks are formulas."""
+        program, known = self.program(order), dict(given or {})
+        instructions = tuple(
+            i._replace(info=("formula", name))
+            if i.op == "input" and (name := self.name(*i.info)) in known
+            else i
+            for i in program.instructions
+        )
+        return Engine(self, instructions, program.shapes, program=program, formulas=known)
 
     def program(self, order: Any) -> Program:
         return program_of(self._symbolic(order))

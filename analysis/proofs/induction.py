@@ -34,8 +34,10 @@ def of_equation_4(t: Bench, bodies: Iterable[int]) -> Blocks:
     blocks: Blocks = {}
     for k in bodies:
         pdd, qdd, f = ("pdd", k), ("qdd", k), ("f", k)
-        blocks[pdd, pdd], blocks[qdd, f], blocks[pdd, f] = t.M(k), t.H(k), Identity(6)
-        blocks[pdd, None], blocks[qdd, None], blocks[f, None] = t.b(k), t.tau(k), -t.a(k)
+        blocks[pdd, pdd], blocks[pdd, f] = t.M(k), Identity(6)
+        blocks[pdd, None], blocks[f, None] = t.b(k), -t.a(k)
+        if t.dof(k):
+            blocks[qdd, f], blocks[qdd, None] = t.H(k), t.tau(k)
         if t.parent(k):
             blocks[("pdd", t.parent(k)), f] = -t.Phi(t.parent(k), k)
     return blocks
@@ -88,14 +90,14 @@ def leaves_first(order: str, brackets: tuple[tuple[str, ...], ...]) -> Checked:
 
 
 def any_freedom(order: str) -> Checked:
-    """The program is the same for N_k = 2, 3, 4, 5; for 1 only L = 1 is left out of it."""
+    """The program is the same for N_k = 2 to 6; for 1 only L = 1 is left out of it."""
 
     def instructions(N: int) -> list[tuple]:
         t = Bench((3, 3, 5, 5, 0), dof=(N,) * 5)
         made = t.program(order).instructions
         return [(i.op, i.out, i.args, i.step, i.symmetric) for i in made]
 
-    same = all(instructions(N) == instructions(2) for N in (3, 4, 5))
+    same = all(instructions(N) == instructions(2) for N in (3, 4, 5, 6))
     return Checked(f"{order}: one program for any N_k", same)
 
 
@@ -192,7 +194,7 @@ def pivots_step() -> Iterable[Equal]:
     """Joints below k are gone, so that R_k is M^_k; i carries j, j carries k, by any Phi.
 
     Entry (i, j) stays H_i Phi_ij R_j H_j*, with R_j the composite inertia of j in which k's part
-    is now Phi Mbar_k Phi*.  At j's turn every child's is, and R_j is M^_j by (7).
+    is now Phi Mbar_k Phi*.
     """
     t = Bench((2, 3, 0))
     M_hat = t.symbol("M^_1", 6, 6, symmetric=True)
@@ -210,6 +212,66 @@ def pivots_step() -> Iterable[Equal]:
             start[("qdd", i), ("qdd", j)] = t.H(i) * t.Phi(i, j) * R[j] * t.H(j).T
             right[("qdd", i), ("qdd", j)] = t.H(i) * t.Phi(i, j) * R_j * t.H(j).T
     yield from left_is("crbm", t, t.after("crbm", 1, start), right)
+
+
+@statement(
+    "a joint's turn, every n",
+    f"{PAPER}, sec. 3, by induction",
+    "when all children's joints are gone, R_j has become M^_j of (7)",
+)
+def turn_step() -> Iterable[Equal]:
+    """Before: bodies below the children c are gone, so that R_c is M^_c, any symmetric block, and
+    R_j = M_j + sum of Phi M^_c Phi*.  Then the children's joints go, one after another.
+    """
+    for shape in ((2, 3, 0), (3, 3, 4, 0), (4, 4, 4, 5, 0)):
+        t = Bench(shape)
+        j = t.parent(1)
+        children, up = t.children(j), t.parent(j)
+        M_hat = {c: t.symbol(f"M^_{c}", 6, 6, symmetric=True) for c in children}
+        D = {c: t.H(c) * M_hat[c] * t.H(c).T for c in children}
+        R_j, M_j = t.M(j), t.M(j)  # as CRBM composes it, and (7)
+        for c in children:
+            Phi, M, H = t.Phi(j, c), M_hat[c], t.H(c)
+            R_j = R_j + Phi * M * Phi.T
+            M_j = M_j + Phi * M * Phi.T - Phi * M * H.T * D[c].I * H * M * Phi.T
+        own, above = ("qdd", j), ("qdd", up)
+        start: Blocks = {(("qdd", c), ("qdd", c)): D[c] for c in children}
+        for c in children:
+            start[own, ("qdd", c)] = t.H(j) * t.Phi(j, c) * M_hat[c] * t.H(c).T
+            start[above, ("qdd", c)] = t.H(up) * t.Phi(up, c) * M_hat[c] * t.H(c).T
+        start[own, own] = t.H(j) * R_j * t.H(j).T
+        start[above, own] = t.H(up) * t.Phi(up, j) * R_j * t.H(j).T
+        e = t.after("crbm", len(children), start)
+        yield Equal(f"{shape}: D_{j}", t, e.entry(own, own), t.H(j) * M_j * t.H(j).T)
+        right = t.H(up) * t.Phi(up, j) * M_j * t.H(j).T
+        yield Equal(f"{shape}: entry {up},{j}", t, e.entry(above, own), right)
+
+
+@statement(
+    "joints of none and of six, every n",
+    f"{PAPER}, eq (7), by induction",
+    "a fixed leaf hands on M and b + M a, a free one H* H^-* tau and no inertia",
+)
+def no_freedom_and_all() -> Iterable[Claim]:
+    """N_k = 0 has no H, no pivot D; for N_k = 6, H is regular and Mbar is 0."""
+    for shape in ANY:
+        for order in ("abm", "bad_abm"):
+            sizes = tuple(1 + k % 2 for k in range(len(shape) - 1))
+            for N in (0, 6):
+                t = Bench(shape, (N, *sizes))
+                p = t.parent(1)
+                up, Phi, right = ("pdd", p), t.Phi(p, 1), of_equation_4(t, t.bodies[1:])
+                if N == 0:
+                    handed, force = t.M(1), t.b(1) + t.M(1) * t.a(1)
+                    right[up, up] = t.M(p) + Phi * handed * Phi.T
+                else:
+                    G = t.symbol("H_1^-1", 6, 6)
+                    t.inverse(t.H(1), G)
+                    force = G * t.tau(1)
+                right[up, None] = t.b(p) + Phi * force
+                groups = 2 if order == "bad_abm" and N else 1
+                e = t.after(order, groups, of_equation_4(t, t.bodies))
+                yield from left_is(f"{order}, N = {N}, on {shape}", t, e, right)
 
 
 @statement(
