@@ -13,12 +13,17 @@ from .statement import REGISTRY, Statement
 SOURCES = (
     "ascher1996",
     "induction",
+    "positive",
     "cloutier1995",
     "featherstone1983",
     "yamane2001",
+    "mobility",
     "baraff1996",
+    "motion",
+    "impacts",
     "solves",
     "pasic1999",
+    "interfaces",
     "fill",
 )
 

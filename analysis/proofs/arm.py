@@ -65,27 +65,27 @@ def blocks(of: Callable[[str], Scalar], hand: tuple[str | None, str | None]) -> 
         [[at(f"c_{k}"), -at(f"s_{k}"), zero], [at(f"s_{k}"), at(f"c_{k}"), zero], [zero, zero, one]]
         for k in (1, 2)
     ]
-    Phi = force_transform(_array(R), _array([[zero] * 3, [at("l_1"), zero, zero]]))
+    Phi = force_transform(array(R), array([[zero] * 3, [at("l_1"), zero, zero]]))
     J = [
         [[at(f"I_{k}{min(i, j)}{max(i, j)}") for j in (1, 2, 3)] for i in (1, 2, 3)] for k in (1, 2)
     ]
     com = [[at(f"l_c{k}"), zero, zero] for k in (1, 2)]
-    M = spatial_inertia(_array([at("m_1"), at("m_2")]), _array(com), _array(J))
-    S = _array([[zero, zero, one, zero, zero, zero]] * 2)
-    rates = S * _array([at("thetad_1"), at("thetad_2")])[:, None]
+    M = spatial_inertia(array([at("m_1"), at("m_2")]), array(com), array(J))
+    S = array([[zero, zero, one, zero, zero, zero]] * 2)
+    rates = S * array([at("thetad_1"), at("thetad_2")])[:, None]
     axes = [[[one, zero, zero], [zero, one, zero], [zero, zero, one]]]
-    tip = force_transform(_array(axes), _array([[at(hand[0]), at(hand[1]), zero]]))[0]
-    outside = np.stack([S[0] * 0, -matvec(tip, _array([at(name) for name in WRENCH]))])
-    a, b = bias(np.array([-1, 0]), M, Phi, rates, S * 0, outside, _array([zero, -at("g"), zero]))
+    tip = force_transform(array(axes), array([[at(hand[0]), at(hand[1]), zero]]))[0]
+    outside = np.stack([S[0] * 0, -matvec(tip, array([at(name) for name in WRENCH]))])
+    a, b = bias(np.array([-1, 0]), M, Phi, rates, S * 0, outside, array([zero, -at("g"), zero]))
     result: Blocks = {}
     for k in (0, 1):
         result |= {("M", k): M[k], ("Phi", k): Phi[k], ("H", k): S[k][None, :]}
         result |= {("a", k): a[k][:, None], ("b", k): b[k][:, None]}
-        result["tau", k] = _array([[at(f"tau_{k + 1}")]])
+        result["tau", k] = array([[at(f"tau_{k + 1}")]])
     return result
 
 
-def _array(entries: Any) -> Any:
+def array(entries: Any) -> Any:
     """An array of scalars; numpy itself must not look into them."""
     shape, inner = [], entries
     while isinstance(inner, list):

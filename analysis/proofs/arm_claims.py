@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from flint import fmpq, fmpq_mat
 from sympy import Expr, Symbol
@@ -24,6 +24,10 @@ POINTS = 3  # exact points at which every claim is evaluated
 class Arm:
     """The arm in its letters, and at exact points, with what the engine makes of it."""
 
+    letters: ClassVar[Any] = (*LETTERS, "c_12")
+    domain: ClassVar[Any] = FIELD
+    points_taken: ClassVar[int] = POINTS
+    is_zero: ClassVar[Any] = staticmethod(is_zero)
     hand: tuple[str | None, str | None] = ("l_2", None)  # where (n_3, f_3) acts on link 2
     made: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -83,7 +87,7 @@ class Same:
     """left = right for all values of the letters, as scalars."""
 
     text: str
-    arm: Arm
+    arm: Any  # Arm, or what else gives letters their values
     left: Expr
     right: Expr
 
@@ -98,13 +102,14 @@ class Same:
 
     def _zero(self) -> bool:
         left, right = (
-            value(side, self.arm.letter, lambda p, q: FIELD(p) / q)
+            value(side, self.arm.letter, lambda p, q: self.arm.domain(p) / q)
             for side in (self.left, self.right)
         )
-        return is_zero(left - right)
+        return bool(self.arm.is_zero(left - right))
 
     def numbers_agree(self) -> bool:
-        return all(self._number(self.left, i) == self._number(self.right, i) for i in range(POINTS))
+        points = range(self.arm.points_taken)
+        return all(self._number(self.left, i) == self._number(self.right, i) for i in points)
 
     def _number(self, formula: Expr, point: int) -> Any:
         return value(formula, lambda name: self.arm.number(name, point), fmpq)
@@ -115,7 +120,7 @@ class Same:
             formula = getattr(self, side)
             if isinstance(formula, Symbol) and ":" in formula.name:
                 continue
-            for wrong, what in mutants(formula, draw, [*LETTERS, "c_12"]):
+            for wrong, what in mutants(formula, draw, self.arm.letters):
                 if self._number(wrong, 0) != self._number(formula, 0):
                     yield replace(self, text=f"{self.text} [{what}]", **{side: wrong})
 

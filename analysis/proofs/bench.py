@@ -126,9 +126,23 @@ class Bench:
         letter, _, body = name.partition("_")
         return (letter, int(body)) if letter in ("B", "C") and body.isdigit() else None
 
-    def define(self, name: str, formula: MatrixExpr, symmetric: bool = False) -> MatrixSymbol:
-        """A letter for a formula, by which everything read from now on is written: M^_k, b^_k."""
-        self.algebra.named(name, self.polynomial(formula), symmetric)
+    def define(
+        self,
+        name: str,
+        formula: MatrixExpr,
+        symmetric: bool = False,
+        word: MatrixExpr | None = None,
+    ) -> MatrixSymbol:
+        """A letter for a formula, by which everything read from now on is written: M^_k, b^_k.
+
+        It is solved for ``word``, a term of it; for its shortest if none is given.
+        """
+        if word is None:
+            self.algebra.named(name, self.polynomial(formula), symmetric)
+        else:
+            letter = self.algebra.letter(name, formula.shape, symmetric)
+            term = self.polynomial(word)
+            self.algebra.know(term, letter - (self.polynomial(formula) - term))
         self.formulas[name] = formula
         return MatrixSymbol(name, *formula.shape)
 

@@ -277,7 +277,7 @@ def outward() -> Iterable[Equal]:
 @statement(
     "propagators project",
     f"{PAPER}, sec. 3.3.1, below (3.14)",
-    "Mbar_i = I P_A = P_F I P_A, P_A P_A = P_A, P_A s = 0: a projection, orthogonal in the metric I",
+    "Mbar_i = I P_A = P_F I P_A, P_A P_A = P_A, P_A s = 0: a projection, I its metric",
 )
 def projections() -> Iterable[Equal]:
     """The engine's Mbar_i is I P_A: what waits for the parent after the joint has moved."""

@@ -250,27 +250,31 @@ def turn_step() -> Iterable[Equal]:
 @statement(
     "joints of none and of six, every n",
     f"{PAPER}, eq (7), by induction",
-    "a fixed leaf hands on M and b + M a, a free one H* H^-* tau and no inertia",
+    "a fixed leaf hands on M and b + M a, a free one H^-1 tau and no inertia",
 )
 def no_freedom_and_all() -> Iterable[Claim]:
-    """N_k = 0 has no H, no pivot D; for N_k = 6, H is regular and Mbar is 0."""
+    """N_k = 0 has no H and no pivot D.  For N_k = 6, H is regular, any M is H^-1 D H^-*, and Mbar
+    is 0: the children's forces pass on, and no inertia does.
+    """
     for shape in ANY:
         for order in ("abm", "bad_abm"):
             sizes = tuple(1 + k % 2 for k in range(len(shape) - 1))
             for N in (0, 6):
                 t = Bench(shape, (N, *sizes))
-                p = t.parent(1)
+                p, own = t.parent(1), ("pdd", 1)
                 up, Phi, right = ("pdd", p), t.Phi(p, 1), of_equation_4(t, t.bodies[1:])
+                start = of_equation_4(t, t.bodies)
                 if N == 0:
                     handed, force = t.M(1), t.b(1) + t.M(1) * t.a(1)
                     right[up, up] = t.M(p) + Phi * handed * Phi.T
                 else:
                     G = t.symbol("H_1^-1", 6, 6)
                     t.inverse(t.H(1), G)
+                    start[own, own] = G * t.symbol("D_1", 6, 6, symmetric=True) * G.T
                     force = G * t.tau(1)
                 right[up, None] = t.b(p) + Phi * force
                 groups = 2 if order == "bad_abm" and N else 1
-                e = t.after(order, groups, of_equation_4(t, t.bodies))
+                e = t.after(order, groups, start)
                 yield from left_is(f"{order}, N = {N}, on {shape}", t, e, right)
 
 
