@@ -1,5 +1,7 @@
 """Yamane & Nakamura 2001: criteria at reduced size, held-out robots, and what must fail."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import kkt
 import orderings
 from analysis.counts import FAMILIES
 from analysis.counts.counting import count_robot
+from analysis.proofs import mobility
 from papers.paper import items, printed
 from papers.yamane2001 import (
     agreement,
@@ -237,7 +240,13 @@ def test_equations_quick_ones_are_proved():
 
 
 def test_pivots_are_the_mobility_of_both_sides_and_not_of_one():
-    assert section6.both_sides((2, 3, 0)) and section6.both_sides((3, 3, 4, 0))
+    """By mobility.on, of which one side alone is refused."""
+    for shape in ((2, 3, 0), (3, 3, 4, 0)):
+        claims = list(mobility.on(shape))
+        assert all(claim.numbers_agree() for claim in claims)
+        t, C = claims[0].bench, claims[0].bench.C(1)
+        alone = replace(claims[0], right=C.T * t.M(1).I * C)
+        assert not alone.numbers_agree() and alone.by_sympy()[0] == "failed"
 
 
 def test_section_6_small():

@@ -181,16 +181,24 @@ class Run:
             sum(i.info[0]): i.info[0] for i in engine.instructions if i.op in ("square", "stack")
         }
         self.values: dict[int, Fraction] = {}
+        self.large: set[int] = set()  # values that are too large
 
     def __call__(self, ref: Ref) -> Fraction:
+        """Raises TooLarge, the second time at once."""
         wanted, waiting = set(), [ref.value]
         while waiting:
             out = waiting.pop()
             if out not in wanted and out not in self.values:
                 wanted.add(out)
                 waiting += [r.value for r in self.instructions[out].args if r is not None]
+        if wanted & self.large:
+            raise TooLarge
         for out in sorted(wanted):  # in the order of the program
-            self.values[out] = self._value(self.instructions[out])
+            try:
+                self.values[out] = self._value(self.instructions[out])
+            except TooLarge:
+                self.large |= {out, ref.value}
+                raise
         return self._use(ref)
 
     def _use(self, ref: Ref) -> Fraction:

@@ -27,22 +27,25 @@ from .yamane2001 import PAPER, TREE
     "M_k^-1 = K_k ((I^A_k)^-1 + Phi* (I^A_p)^-1 Phi) K_k*, on small trees",
 )
 def both_sides() -> Iterable[Equal]:
-    """The engine on both sides: a pivot by virtual work, inertias by ABM.  Inverses of sums are
-    beyond the rewriter, which is asked about every step of it in the next statement.
-    """
+    """Inverses of sums are beyond the rewriter; it proves each step of it in the next statement."""
     for shape in ((2, 0), (2, 3, 0), (3, 3, 0), (2, 3, 4, 0), (3, 3, 4, 0), TREE):
-        t = Bench(shape)
-        for k in t.bodies:
-            t.bases(k)
-        for k in t.bodies:
-            before, C, p = t.after("abm", k - 1), t.C(k), t.parent(k)
-            mobility = before.entry(("pdd", k), ("pdd", k)).I
-            if p:
-                carrying = before.entry(("pdd", p), ("pdd", p)).I
-                mobility = mobility + t.Phi(p, k).T * carrying * t.Phi(p, k)
-            pivot = t.after("virtual_work", 2 * len(shape) + k).pivot(("fC", k))
-            text, right = f"{shape}: M_{k}^-1", C.T * mobility * C
-            yield Equal(text, t, -pivot, right, rewritten=False)
+        yield from on(shape)
+
+
+def on(shape: tuple[int, ...]) -> Iterable[Equal]:
+    """On one tree, the engine on both sides: a pivot by virtual work, inertias by ABM."""
+    t = Bench(shape)
+    for k in t.bodies:
+        t.bases(k)
+    for k in t.bodies:
+        before, C, p = t.after("abm", k - 1), t.C(k), t.parent(k)
+        mobility = before.entry(("pdd", k), ("pdd", k)).I
+        if p:
+            carrying = before.entry(("pdd", p), ("pdd", p)).I
+            mobility = mobility + t.Phi(p, k).T * carrying * t.Phi(p, k)
+        pivot = t.after("virtual_work", 2 * len(shape) + k).pivot(("fC", k))
+        right = C.T * mobility * C
+        yield Equal(f"{shape}: M_{k}^-1", t, -pivot, right, rewritten=False)
 
 
 @statement(

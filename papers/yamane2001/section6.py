@@ -17,8 +17,7 @@ import numpy as np
 import analysis
 import kkt
 import orderings
-from analysis.proofs.ascher1996 import Articulated
-from analysis.proofs.claim import Equal
+from analysis.proofs import mobility
 from analysis.row import Row as Compared
 
 from ..paper import Progress
@@ -65,7 +64,7 @@ def measure(
     chain = kkt.build(robots[0])
     forces = {name: with_forces(chain, name) for name in ("virtual_work", "abm")}
     progress("pivots in exact fractions")
-    pivots = {str(shape): both_sides(shape) for shape in SHAPES}
+    pivots = {str(s): all(c.numbers_agree() for c in mobility.on(s)) for s in SHAPES}
     return Comparison(tables, sizes, {k: tuple(v) for k, v in heights.items()},
                       {k: tuple(v) for k, v in flops.items()}, forces, pivots)  # fmt: skip
 
@@ -75,28 +74,6 @@ def with_forces(system: kkt.System, order: str) -> tuple[int, int]:
     tape = kkt.trace(system, orderings.get(order))
     each = np.diff(tape.first)
     return tuple(int(each[tape.program.live(kinds)].sum()) for kinds in (("qdd",), ("qdd", "f")))  # type: ignore[return-value]
-
-
-def both_sides(parents: tuple[int, ...]) -> bool:
-    """M_k^-1 = K_k ((I^A_k)^-1 + Phi* (I^A_p so far)^-1 Phi) K_k*, in exact fractions.
-
-    ``so far``: what the carrying link p has become when joint k's turn comes, its earlier children
-    attached.  The left is the engine's pivot by virtual work, I^A are its entries by ABM.
-    """
-    t = Articulated(parents).t
-    for k in t.bodies:
-        t.bases(k)
-    agree = []
-    for k in t.bodies:
-        before = t.after("abm", k - 1)
-        C, p = t.C(k), t.parent(k)
-        mobility = before.entry(("pdd", k), ("pdd", k)).I
-        if p:
-            carrying = before.entry(("pdd", p), ("pdd", p)).I
-            mobility = mobility + t.Phi(p, k).T * carrying * t.Phi(p, k)
-        pivot = t.after("virtual_work", 2 * len(parents) + k).pivot(("fC", k))
-        agree.append(Equal(f"M_{k}^-1", t, -pivot, C.T * mobility * C).numbers_agree())
-    return all(agree)
 
 
 def rows(found: Comparison) -> list[Row]:
