@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import Format
+from ..arithmetic import Format, get_format
+from ..elimination.idle import idle_motion
 from ..elimination.rounding import rounded_entries
 from ..elimination.run import run_floats, run_objects
 from ..elimination.tape import Tape
@@ -163,13 +164,13 @@ def require_pivots(system: System, tapes: Sequence[Tape], chosen: Format) -> Non
         if all(lost):
             record = tape.program.pivots[min(set.intersection(*lost), default=min(lost[0]))]
             block = record.blocks[0]
-            remedy = (
-                f"give body {block.body!r} a full inertia, or use abm" if block.kind == "pdd"
-                else "give what it moves an inertia"
-            )  # fmt: skip
+            idle = idle_motion(states[0], states[0].entries, get_format("float64").unit)
+            why = f"; give body {block.body!r} a full inertia, or use abm"
+            if block.kind == "qdd":
+                why = f": {idle.why}" if idle else "; give what it moves an inertia"
             raise SingularError(
                 f"order {tape.program.name!r}: pivot {block} at step {record.step + 1} is zero for "
-                f"{chosen.name} in any state; {remedy}"
+                f"{chosen.name} in any state{why}"
             )
 
 
