@@ -154,6 +154,22 @@ def test_motions_are_those_of_simulate(tmp_path):
         assert float(row["energy_drift"]) == pytest.approx(found.drift, rel=1e-12)
 
 
+def test_the_clock_of_a_motion_is_a_setting(tmp_path):
+    text = MOTIONS.replace('"crbm+cholesky", ', "").replace(', "float64"', "")
+    counts = {}
+    for clock in ("float32", "float64"):
+        folder = tmp_path / clock
+        folder.mkdir()
+        own = f'seconds = 2.0\nstate = "float32"\nclock = "{clock}"'
+        (row,) = rows_of(folder, ["two_link:r=0.01"], text.replace("seconds = 0.5", own))
+        tree = kkt.load("two_link:r=0.01")
+        found = simulate(tree, "abm", "float32", seconds=2.0, eps=1e-3, floor=0.1, state="float32",
+                         clock=clock)  # fmt: skip
+        counts[clock] = found.records[0].step.tolist()
+        assert row["steps"] == str(found.records[0].accepted)
+    assert counts["float32"] != counts["float64"]
+
+
 def test_random_starts_go_side_by_side(tmp_path):
     """Counts do not depend on who else is integrated; states that are added cost no others."""
     (tmp_path / "one").mkdir()
