@@ -211,6 +211,8 @@ def _row(result: Elimination, exact: Certified, format: Format, kappa: float | N
         absorbed_bits=max((round(s.absorbed_bits or 0.0, 1) for s in seen), default=None),
         failed_at=result.failed_at,
         lost_by_order=lost_by_order(error, kappa, format.unit) if format.unit else None,
+        backward_error=None if result.backward_error is None else result.backward_error.normwise,
+        marked=result.marked,
         **_against(result, format),
     )
 

@@ -29,6 +29,8 @@ class Row:
     residues: int | None = None  # sums that are zero exactly and not in the format
     vanished: int | None = None  # sums that are zero in the format and not exactly
     radius_bits: float | None = None  # balls: bits that the radii of pivots have taken
+    backward_error: float | None = None  # of the answer in (4), normwise
+    marked: str | None = None  # why the answer should not be relied on, though there is one
 
     def as_dict(self) -> dict[str, Any]:
         return dict(self.__dict__)

@@ -68,6 +68,7 @@ def comparison_tables(comparison: Comparison, width: int) -> list[Table]:
         "bits: most cancelled / absorbed in one addition"
         + EXACTLY * (shown == 5)
         + _conditions(comparison)
+        + _marks(comparison)
     )
     return tables
 
@@ -104,6 +105,13 @@ def _conditions(comparison: Comparison) -> str:
     )
 
 
+def _marks(comparison: Comparison) -> str:
+    """What the star beside an error says, where there is one."""
+    if not any(row.marked for row in comparison.rows):
+        return ""
+    return "; *: fewer than half of the format's digits, by the error or by what (4) leaves"
+
+
 def _costs(rows: Iterable[Row]) -> tuple[int | None, ...]:
     """They do not depend on the format, but one that has no answer may not know them."""
     row = max(rows, key=lambda row: row.fill_blocks is not None)
@@ -118,7 +126,7 @@ def _format_cells(row: Row | None) -> list[str]:
     digits = row.digits or 0.0
     style = "bold " if digits < 3.0 else ""
     bits = "–" if row.cancelled_bits is None else f"{row.cancelled_bits}/{row.absorbed_bits:.0f}"
-    text = f"{row.error:.1e}"
+    text = f"{row.error:.1e}{'*' if row.marked else ''}"
     lost = "–" if row.lost_by_order is None else f"{row.lost_by_order:.1f}"
     return [f"[{style}]{text}[/]" if style else text, f"{digits:.1f}", lost, bits, _exactly(row)]
 

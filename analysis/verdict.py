@@ -82,7 +82,7 @@ def _one_format(
     elimination = results.get((worst.order, format))
     if losing and elimination is not None:
         text += _where(elimination, unit or 0.0) + _fault(worst, kappa)
-    text += _unrefined(rows, results, unit or 0.0)
+    text += _marks(good) + _unrefined(rows, results, unit or 0.0)
     return f"{text} {refused}".strip()
 
 
@@ -115,6 +115,15 @@ def _fault(row: Row, kappa: float | None) -> str:
         f" The order is at fault: {condition}, which may cost {forced} digits, "
         f"and {row.order} loses {row.lost_by_order:.1f} more."
     )
+
+
+def _marks(rows: Sequence[Row]) -> str:
+    """Orders whose answers are marked, beside those that are said to keep no digit."""
+    names = [row.order for row in rows if row.marked and int(row.digits or 0.0)]
+    if not names:
+        return ""
+    more = f" and {len(names) - REASONS} more" if names[REASONS:] else ""
+    return f" Fewer than half of its digits are left by {', '.join(names[:REASONS])}{more}."
 
 
 def _unrefined(rows: Sequence[Row], results: Results, unit: float) -> str:

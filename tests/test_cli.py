@@ -20,11 +20,11 @@ from analysis import cli
 COMPARE = {"model", "bodies", "dof", "kappa", "kappa_inertia", "rows"}
 ROW = {
     "order", "format", "fill_blocks", "fill_entries", "flops", "height", "error", "digits",
-    "cancelled_bits", "absorbed_bits", "failed_at", "lost_by_order",
+    "cancelled_bits", "absorbed_bits", "failed_at", "lost_by_order", "backward_error", "marked",
     "cancelled_by_order", "cancelled_by_format", "left_by_format", "residues", "vanished",
     "radius_bits",
 }  # fmt: skip
-SOLVE = {"model", "order", "format", "qdd", "error", "certified_digits"}
+SOLVE = {"model", "order", "format", "qdd", "error", "certified_digits", "marked", "backward_error"}
 
 
 @pytest.fixture

@@ -41,10 +41,9 @@ def run(options: argparse.Namespace) -> int:
             records=False, refine=corrections, residual=options.residual,
         )  # fmt: skip
     if result.failed_at and proved is None:
-        raise kkt.SingularError(
-            f"order {result.order!r} in {chosen.name}: {result.failed_at}; "
-            "use another order or a longer format"
-        )
+        told = result.failed_at
+        remedy = "" if "; " in told else "; use another order or a longer format"
+        raise kkt.SingularError(f"order {result.order!r} in {chosen.name}: {told}{remedy}")
     error = None if result.failed_at else exact.error(result.qdd)
     values: list[Any] = [
         float(x) if chosen.kind == "float" else decimal(x, chosen.places) for x in result.qdd
@@ -59,7 +58,10 @@ def run(options: argparse.Namespace) -> int:
             "qdd": values,
             "error": error,
             "certified_digits": exact.digits if proved is None else proved.digits,
+            "marked": result.marked,
         }
+        if result.backward_error is not None:
+            document["backward_error"] = dict(vars(result.backward_error))
         if result.refinement is not None:
             document["refinement"] = dict(vars(result.refinement))
         if proved is not None:
@@ -87,6 +89,8 @@ def run(options: argparse.Namespace) -> int:
         f"({digits_of(error, chosen):.1f} digits) against "
         f"{exact.digits} certified digits, {result.flops:,} operations"
     )
+    if result.marked:
+        print(f"do not rely on it: {result.marked}; use another order or a longer format")
     if result.refinement is not None:
         record = result.refinement
         print(

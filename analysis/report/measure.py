@@ -6,6 +6,7 @@ rounded to the format, some 30 digits; :mod:`.worst` holds it against certified 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 import orderings
 from kkt import Block, OrderError, System, trace
 from kkt.arithmetic import Format, get_format
+from kkt.elimination.longer import first_lost
 from kkt.elimination.run import signed
 from kkt.elimination.tape import Tape
 
@@ -26,7 +28,7 @@ Floats = NDArray[np.float64]
 # why a state has no answer: it counts as 0 digits, and is counted apart
 OK, ZERO, NUMBER, OVERFLOW, SINGULAR = range(5)
 WHY = {
-    ZERO: "a pivot becomes zero",
+    ZERO: "a pivot becomes zero, or nothing but rounding",
     NUMBER: "the result overflows or is not a number",
     OVERFLOW: "the data of equation (4) overflow the format",
     SINGULAR: "for the data rounded to the format equation (4) is singular, or its reference in "
@@ -106,9 +108,23 @@ def measure(bench: Bench, number: int) -> Measured:
                 failed[i, j] = ZERO if (pivots == 0).any() else NUMBER
                 continue
             off = found.error(qdd)
+            if not _largest(off) <= math.sqrt(chosen.unit) and pivot_lost(tape, system, chosen):
+                failed[i, j] = ZERO
+                continue
             joints[i, j], error[i, j] = off, _largest(off)
             total[i, j] = _largest(truth.error(qdd))
     return Measured(number, error, total, data, failed, joints)
+
+
+def pivot_lost(tape: Tape, system: System, chosen: Format) -> bool:
+    """Whether a pivot is zero for the format: no bit of it is right (kkt.elimination.longer)."""
+    if chosen.kind != "float":
+        return False
+    values = chosen.cast(tape.inputs.values(system.entries)[1])
+    own = signed(run(tape, system, chosen, values), pivot_slots(tape))
+    high, low = shadow(tape, system, values)
+    exact = signed(high, pivot_slots(tape)), signed(low, pivot_slots(tape))
+    return first_lost(own, *exact) is not None
 
 
 def _largest(off: Floats) -> float:

@@ -184,6 +184,9 @@ def one(
             qdd, here["failed_at"] = order.answer(chosen, chosen.cast(values))
             if here["failed_at"] is None:
                 error = float(np.max(truth.error(qdd), initial=0.0))
+                if not error <= math.sqrt(chosen.unit):
+                    here["failed_at"] = order.lost(chosen, chosen.cast(values))
+            if here["failed_at"] is None:
                 here |= {"error": error, "digits": digits_of(error, chosen)}
     return found
 

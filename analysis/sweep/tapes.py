@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 import orderings
 from kkt import LoopError, OrderError, SingularError, SizeError, System, trace
-from kkt.arithmetic import Format
+from kkt.arithmetic import Format, get_format
 from kkt.elimination import refusals
 from kkt.elimination.batch import answers
 from kkt.elimination.inputs import near_centres, pivot_rows
+from kkt.elimination.longer import first_lost
 from kkt.elimination.run import first_bad, signed
 from kkt.elimination.tape import Tape
 from kkt.system import LETTERS, Entries
@@ -107,6 +108,19 @@ class Order:
             blocks = dict(zip(self.tape.pivots, np.split(pivots[i], ends), strict=True))
             why[i] = first_bad(self.tape, blocks) or NO_NUMBER
         return qdd, why
+
+    def lost(self, chosen: Format, values: NDArray) -> str | None:
+        """Why one state's answer, which is far off, is none: a pivot without a right bit."""
+        if chosen.kind != "float" or not self.tape.pivots:
+            return None
+        own = signed(self.run(chosen, values), self.tape.pivot_places[2])
+        more = self.run(get_format("dd"), np.asarray(values, dtype=float))
+        exact = signed(more, self.tape.pivot_places[2])
+        at = first_lost(own, exact.real, exact.imag)
+        if at is None:
+            return None
+        record = self.tape.program.pivots[int(self.tape.pivot_places[1][at])]
+        return f"pivot {record.blocks[0]}, step {record.step + 1}: zero for {chosen.name}"
 
     def answer(self, chosen: Format, values: NDArray) -> tuple[NDArray, str | None]:
         """qdd (N,) of values that are rounded already, and why it is none."""

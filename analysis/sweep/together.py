@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -113,6 +114,8 @@ def _answers(
     qdd, why = order.answers(format, format.cast(values[here]))
     errors = truth.errors(here, qdd).tolist()
     for i, error, failed in zip(here, errors, why, strict=True):
+        if failed is None and not error <= math.sqrt(format.unit):
+            failed = order.lost(format, format.cast(values[i]))
         cases[i]["failed_at"] = failed
         if failed is None:
             cases[i] |= {"error": error, "digits": digits_of(error, format)}

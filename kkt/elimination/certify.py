@@ -22,6 +22,7 @@ from ..errors import CertificationError, SingularError
 from ..system import LETTERS, Entries, System, assemble
 from .balls import DecimalBall, ball_of, decimal, decimal_ball, distance, magnitude
 from .composites import require_general
+from .idle import DOUBLE, idle_motion
 from .residual import residual
 from .rounding import RangeError, rounded_entries
 from .run import run_objects
@@ -206,6 +207,8 @@ def certify(
     why += " (look for massless links that carry a joint)"
     if system.structure.ties and (system.entries.compliance == 0.0).sum() >= len(system.state.qd):
         why = "its loops leave no joint free, so that every qdd is zero"
+    elif (idle := idle_motion(system, system.entries, DOUBLE)) is not None:
+        why = f"equation (4) is singular: {idle.why}"
     raise CertificationError(f"{system.name}: {trouble} at {bits // 2} bits{data}; {why}")
 
 

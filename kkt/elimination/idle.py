@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..system import LETTERS, Entries, System
 
 MOST = 600  # joint freedoms; more take seconds, and are not looked at
+DOUBLE = 2.0**-53  # unit roundoff of the entries of (4)
 ROUNDINGS = 4.0  # of every entry
 SMALL = 1e-6  # of the largest rate: that a joint takes part with
 

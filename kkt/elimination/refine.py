@@ -24,10 +24,13 @@ from ..arithmetic.formats import Format
 from ..blocks import Block
 from ..errors import FormatError, OrderError
 from ..system import RIGHT_HAND_SIDE, System
+from .longer import longer
 from .program import Program
 from .record import Elimination, Refinement
 from .residual_program import RESIDUALS, residual_program, update_program
+from .rounding import rounded_entries
 from .run import run_floats
+from .soundness import judged
 from .tape import Tape, lower
 
 MOST = 100  # corrections
@@ -99,7 +102,7 @@ def refined(
     scale = sizes[0] or 1.0
     record = Refinement(residual, tuple(size / scale for size in sizes[1:]), status, kept)
     pdd, f = (x.pdd, x.f) if residual == "equations" else loop.forces(x)
-    return replace(
+    answer = replace(
         first,
         order=name,
         pdd=pdd,
@@ -109,6 +112,8 @@ def refined(
         flops=first.flops + (len(sizes) - 1) * loop.flops,
         refinement=record,
     )
+    entries = rounded_entries(system, chosen)
+    return judged(system, tape, chosen, entries, answer, longer(system, tape, chosen, entries))
 
 
 class _Loop:

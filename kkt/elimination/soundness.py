@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..arithmetic import Format
 from ..system import LETTERS, Entries, System
 from .balls import ball_of
-from .idle import Idle, idle_motion
+from .idle import DOUBLE, Idle, idle_motion
 from .longer import Longer, Lost, as_balls, ball_bits, longer_name
 from .record import Elimination
 from .residual import backward_error
@@ -27,7 +27,6 @@ from .tape import Tape
 
 DOUBTFUL = 1e-3  # relative error of a pivot from which (4) itself is looked at
 SMALLEST = 2.0**-1022  # that stands for units of more than 307 digits, which no double holds
-DOUBLE = 2.0**-53  # unit roundoff of the entries of (4)
 _CUT = re.compile("; |, whose ")  # where a sentence on a pivot says no more than which
 
 
