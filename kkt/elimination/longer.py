@@ -63,7 +63,7 @@ class Longer:
 
     pivots: Any  # (P,) of all records, one after another
     qdd: Any  # (N,) bodies in the tree's order
-    pdd: float  # the largest acceleration of a body, gravity included
+    given: float  # the largest acceleration among the data, gravity included
     bits: int = 0  # of balls
 
     def against(self, tape: Tape, pivots: Mapping[int, Any], chosen: Format) -> Lost | None:
@@ -83,13 +83,13 @@ class Longer:
     def error(self, qdd: NDArray, unit: float) -> float:
         """max |qdd - this| / max |this|: the error of qdd in a format, to one digit.
 
-        Where all qdd are tiny beside the bodies' accelerations, as in equilibrium, these count to
-        sqrt(unit): an error of one rounding of theirs is none.
+        Where all qdd are tiny beside gravity and the velocities' accelerations, as in equilibrium,
+        these count to sqrt(unit): an error of one rounding of theirs is none.
         """
         _, off, exact = self.apart(qdd, self.qdd)
         with np.errstate(all="ignore"):
             worst = float(np.max(off, initial=0.0))
-            scale = max(float(np.max(np.abs(exact), initial=0.0)), np.sqrt(unit) * self.pdd)
+            scale = max(float(np.max(np.abs(exact), initial=0.0)), np.sqrt(unit) * self.given)
         return worst / scale if scale else (0.0 if worst == 0.0 else np.inf)
 
     def apart(self, own: Any, exact: Any) -> tuple[Floats, Floats, Floats]:
@@ -162,10 +162,7 @@ def of_slots(system: System, tape: Tape, v: NDArray) -> Longer:
     moving = [b for b, dof in zip(tree.names, tree.dof, strict=True) if dof]
     none = np.zeros(0, dtype=np.int64)
     slots = np.concatenate([none, *(tape.solution[Block("qdd", b)][:, 0] for b in moving)])
-    pdd = np.concatenate([none, *(tape.solution[Block("pdd", b)][:, 0] for b in tree.names)])
-    with np.errstate(all="ignore"):
-        largest = float(np.max(np.abs(values(pdd)[0]), initial=0.0))
-    return Longer(values(tape.pivot_places[2]), values(slots), largest)
+    return Longer(values(tape.pivot_places[2]), values(slots), _given(system))
 
 
 def _in_balls(system: System, tape: Tape, chosen: Format, entries: Entries) -> Longer:
@@ -181,9 +178,12 @@ def _in_balls(system: System, tape: Tape, chosen: Format, entries: Entries) -> L
         names = system.tree.names
         joints = (solution[Block("qdd", b)] for b in names if Block("qdd", b) in solution)
         qdd = np.concatenate([np.zeros(0, dtype=object), *joints])
-        bodies = (abs(float(x.mid())) for b in names for x in solution[Block("pdd", b)])
         every = [d for i in tape.pivot_places[0] for d in pivots[i]]
-        return Longer(every, qdd, max(bodies, default=0.0), bits)
+        return Longer(every, qdd, _given(system), bits)
+
+
+def _given(system: System) -> float:
+    return float(np.max(np.abs(system.entries.a), initial=0.0))
 
 
 def ball_bits(system: System, chosen: Format) -> int:
