@@ -10,6 +10,7 @@ Everything heavy is imported by the command that needs it, so that ``--help`` an
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -287,21 +288,18 @@ def _add_model(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
+    for name in ("stdout", "stderr"):  # closed by the one who calls: nobody reads it
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     top = parser()
     texts = sys.argv[1:] if arguments is None else list(arguments)
     for text in texts:  # a file's name may be any bytes
         if any("\ud800" <= c <= "\udfff" for c in text):
             top.error(f"argument {text!r} is not text in UTF-8")
     options = top.parse_args(texts)
-    if options.version:
-        from importlib.metadata import version
-
-        print(version("pivotree"))
-        return 0
-    if options.command is None:
-        top.print_help()
-        return 0
     try:
+        if options.version or options.command is None:
+            return _told(top, options.version)
         from . import commands
 
         return commands.run(options)
@@ -310,6 +308,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print("pivotree: interrupted", file=sys.stderr)
         return INTERRUPTED
+
+
+def _told(top: argparse.ArgumentParser, version: bool) -> int:
+    """The version or the help, without what commands need."""
+    from importlib.metadata import version as version_of
+
+    try:
+        print(version_of("pivotree") if version else top.format_help(), flush=True)
+    except OSError as error:
+        from .commands import full
+
+        return full(error)
+    return 0
 
 
 def _interrupted(error: BaseException | None) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 from .errors import FormatError
@@ -75,6 +77,17 @@ def made(path: str | os.PathLike[str]) -> Path:
         probe.touch()
         probe.unlink()
     return Path(path)
+
+
+def stems(names: Iterable[str]) -> dict[str, str]:
+    """A file's name for each of these, without its suffix: short, plain, and no two alike."""
+    found: dict[str, str] = {}
+    for name in names:
+        plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)[:100]
+        others = {stem.casefold() for stem in found.values()}  # as some file systems have it
+        free = (f"{plain}_{k}" if k > 1 else plain for k in count(1))
+        found[name] = next(stem for stem in free if stem.casefold() not in others)
+    return found
 
 
 def part_of(place: Path, who: object = None) -> Path:

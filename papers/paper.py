@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
+import math
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -116,10 +117,11 @@ def _read(item: str, name: str, text: str, default: Any) -> Any:
     several = isinstance(default, tuple)
     kind = (type(default[0]) if default else float) if several else type(default)
     try:
-        if several:
-            return tuple(kind(part) for part in text.split(";"))
-        return kind(text)
-    except ValueError:
+        values = [kind(part) for part in text.split(";")] if several else [kind(text)]
+        if not all(math.isfinite(value) for value in values if isinstance(value, float)):
+            raise ValueError(text)
+        return tuple(values) if several else values[0]
+    except (ValueError, OverflowError):
         like = _shown(default) if default != () else "numbers with semicolons between, as 0.5;2"
         raise PivotreeError(
             f"option --set: {item}'s {name} is {text!r}; give it as {like}"

@@ -20,7 +20,7 @@ import kkt
 import orderings
 from analysis import cli
 from kkt.arithmetic.custom import Custom
-from kkt.files import beside, write_whole
+from kkt.files import beside, stems, write_whole
 from kkt.foreign import foreign
 from kkt.reading import read_json
 from kkt.text import LONGEST, LONGEST_NAME, sentence
@@ -404,6 +404,12 @@ def test_a_writer_that_fails_leaves_the_file_as_it_was(tmp_path):
         write_whole(f"{tmp_path}/a\0b", "")
 
 
+def test_no_two_names_make_one_file():
+    assert stems(["a b", "a$b", "A_B", "a_b_2", "x" * 500]) == {
+        "a b": "a_b", "a$b": "a_b_2", "A_B": "A_B_3", "a_b_2": "a_b_2_2", "x" * 500: "x" * 100,
+    }  # fmt: skip
+
+
 def limited():
     import resource
 
@@ -429,6 +435,32 @@ def test_an_output_that_has_no_letter_for_it(tmp_path):
     )  # fmt: skip
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert "standard output: ascii has no" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "closed,arguments", [(1, ["list", "chain:2"]), (2, ["solve", "chian:2"]), (1, ["--version"])]
+)
+def test_streams_that_are_closed(tmp_path, closed, arguments):
+    with open(tmp_path / "kept", "w") as kept:
+        done = subprocess.run(
+            [sys.executable, "-m", "analysis.cli", *arguments], cwd=tmp_path, timeout=LIMIT,
+            env=os.environ | {"PYTHONPATH": str(ROOT)}, preexec_fn=lambda: os.close(closed),
+            stdout=kept if closed == 2 else None, stderr=kept if closed == 1 else None,
+        )  # fmt: skip
+    assert done.returncode == (2 if closed == 2 else 0)
+    assert (tmp_path / "kept").read_text() == ""  # neither a traceback nor a misplaced sentence
+
+
+@pytest.mark.parametrize("arguments", [["--version"], [], ["orders"], ["solve", "chain:1"]])
+def test_a_standard_output_that_is_full(tmp_path, arguments):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "analysis.cli", *arguments], cwd=tmp_path, timeout=LIMIT,
+            env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=full, stderr=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "standard output: No space left on device" in done.stderr
 
 
 # -- options --------------------------------------------------------------------------------------

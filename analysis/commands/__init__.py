@@ -22,8 +22,7 @@ def run(options: argparse.Namespace) -> int:
         warnings.showwarning = _show_warning
         try:
             code = int(import_module(f".{options.command}", __name__).run(options))
-            if sys.stdout is not None:
-                sys.stdout.flush()  # what a full disk or a closed pipe refuses is told here
+            sys.stdout.flush()  # what a full disk or a closed pipe refuses is told here
             return code
         except kkt.PivotreeError as error:
             return refused(error)
@@ -33,9 +32,7 @@ def run(options: argparse.Namespace) -> int:
             _drop_output()
             return 0
         except OSError as error:
-            _drop_output()
-            place = error.filename or "standard output"
-            return refused(f"{place}: {error.strerror or error}; see that it can be written")
+            return full(error)
         except UnicodeEncodeError as error:
             _drop_output()
             return refused(
@@ -48,6 +45,13 @@ def refused(why: object) -> int:
     """One line on standard error; the exit code."""
     print(f"pivotree: {sentence(why)}", file=sys.stderr)
     return 2
+
+
+def full(error: OSError) -> int:
+    """Standard output, or a file that a library writes, takes no more."""
+    _drop_output()
+    place = error.filename or "standard output"
+    return refused(f"{place}: {error.strerror or error}; see that it can be written")
 
 
 def _drop_output() -> None:

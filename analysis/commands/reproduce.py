@@ -64,7 +64,16 @@ def _one(item: Any, given: dict[str, str], folder: Path | None, show: bool) -> l
     start = time.perf_counter()
     with progress_shown() as progress:
         progress(f"{item.paper} {item.name}")
-        found = item.measure(lambda text: progress(f"{item.name}: {text}"), **chosen)
+        try:
+            found = item.measure(lambda text: progress(f"{item.name}: {text}"), **chosen)
+        except (ArithmeticError, ValueError, IndexError) as error:
+            if not given or isinstance(error, kkt.PivotreeError):
+                raise
+            told = ", ".join(f"{name}={value}" for name, value in given.items())
+            raise kkt.PivotreeError(
+                f"option --set: {item.name} cannot be measured with {told} "
+                f"({type(error).__name__}: {error}); give values nearer to its own"
+            ) from error
     rows = item.rows(found)
     if folder is not None:
         _draw(item, found, folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from kkt import FormatError, SymbolicFactor
-from kkt.files import beside, made
+from kkt.files import beside, made, stems
 
 from .charts import error_bars, fill_cost
 from .spy import before_after, spy
@@ -99,8 +98,9 @@ def write_all(comparison: Any, folder: str | Path) -> list[Path]:
         figures[f"pivot_errors_{format}"] = pivot_errors(results, title=f"{about}, {format}")
     figures |= {f"spy_{order}": before_after(factor) for order, factor in symbolics.items()}
     made(folder)
+    stem = stems(figures)
     return [
-        save(figure, Path(folder) / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', name)}{suffix}")
+        save(figure, Path(folder) / f"{stem[name]}{suffix}")
         for name, figure in figures.items()
         for suffix in (".png", ".pdf")
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,7 @@ from kkt import Block, CertificationError, Certified, System, certify, write_mod
 from kkt.arithmetic.formats import Format
 from kkt.elimination.run import signed
 from kkt.elimination.tape import Tape
-from kkt.files import made
+from kkt.files import made, stems
 
 from .. import loss
 from ..loss import PivotError
@@ -40,6 +39,8 @@ class Inspector:
         self.smallest = math.inf
         self.trouble: str | None = None
         self.proofs: dict[tuple[int, str], Certified | None] = {}
+        bench = self.bench
+        self.stems = stems(f"{o}_{f}" for o in bench.tapes for f in bench.format_names)
         if folder is not None:
             made(folder / FOLDER)
 
@@ -75,8 +76,7 @@ class Inspector:
     def save(self, system: System, cell: Cell, number: int) -> tuple[str | None, str | None]:
         if self.folder is None:
             return None, None
-        stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{cell.order}_{cell.format}")
-        file = f"{FOLDER}/{stem}.json"
+        file = f"{FOLDER}/{self.stems[f'{cell.order}_{cell.format}']}.json"
         seed = self.bench.seed
         write_model(self.folder / file, system.state, f"{self.model}, seed {seed}, state {number}")
         words = ("blame", file, "--order", self.from_folder(cell.order), "--format", cell.format)

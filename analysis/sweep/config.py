@@ -33,6 +33,7 @@ MEASURES |= {"bodies": int, "dof": int, "failed_at": str}  # the last: why there
 USUAL = ["error", "digits", "fill", "flops", "failed_at"]
 REFERENCES = ("double_double", "certified")
 DISTRIBUTIONS = ("random", "given")
+MOST_STATES = 10_000_000
 SUFFIXES = (".csv", ".parquet")
 
 
@@ -111,7 +112,7 @@ def read_config(path: Path) -> Config:
     states = Fields(path, fields.take("states", {"distribution": "given"}), "states")
     motion = fields.take("simulate", None)
     random = states.one_of("distribution", "random", DISTRIBUTIONS) == "random"
-    number, seed = states.whole("number", 1, 1), states.whole("seed", 0, 0)
+    number, seed = states.whole("number", 1, 1, MOST_STATES), states.whole("seed", 0, 0)
     states.done()
     fields.done()
     if not random and number > 1:

@@ -23,6 +23,9 @@ def document(path: Path) -> dict[str, Any]:
         raise PivotreeError(f"{path}: is no TOML ({error}); see docs/sweep.md") from None
 
 
+MOST = 2**63 - 1  # what a column of integers holds
+
+
 class Fields:
     """A table of a document: every field is taken once, and none may be left."""
 
@@ -42,11 +45,11 @@ class Fields:
         self.known.append(field)
         return self.table.pop(field, default)
 
-    def whole(self, field: str, default: int, least: int) -> int:
-        """A whole number of ``least`` or more."""
+    def whole(self, field: str, default: int, least: int, most: int = MOST) -> int:
+        """A whole number from ``least`` to ``most``."""
         value = self.take(field, default)
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise self.wrong(field, value, f"a whole number, {least} or more")
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise self.wrong(field, value, f"a whole number, {least} to {most:,}")
         return value
 
     def positive(self, field: str, default: float) -> float:
