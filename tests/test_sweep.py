@@ -425,7 +425,7 @@ WRONG = {
     MINIMAL + 'measure = ["err"]': "field 'measure[0]' is 'err'; give one of error",
     MINIMAL + 'reference = "best"': "field 'reference' is 'best'; give 'double_double' or",
     MINIMAL + "state = 3": "field 'state' is unknown in the file; did you mean states",
-    MINIMAL + "[states]\nnumber = 0": "field 'states.number' is 0; give a whole number, 1 to 10,000,000",
+    MINIMAL + "[states]\nnumber = 0": "field 'states.number' is 0; give a whole number",
     MINIMAL + "[states]\nsed = 0": "field 'sed' is unknown in table 'states' of it; did you mean",
     MINIMAL + '[states]\nnumber = 2\ndistribution = "given"': "give 1, a model's own state",
     MINIMAL + "[ranges]\nn = [3]": "range 'n' is taken by no model; write {n} into one",

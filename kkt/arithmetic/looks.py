@@ -70,6 +70,9 @@ def of_any(x: Any) -> Parts | None:
         raise
     except (ArithmeticError, ValueError):  # infinite, or not a number
         return None
+    except BaseException:  # a class of a user's own without float(), or with one that raises
+        with foreign(f"numbers of class {type(x).__name__!r}", FormatError):
+            raise
 
 
 def _of_doubles(*parts: float) -> Parts | None:
