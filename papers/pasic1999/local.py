@@ -51,7 +51,7 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, ends: Pair = (0.2, 0.3, 0.36, 0.5), subdomains: int = 6, s: int = 6,
+    progress: Progress, *, ends: Pair = (0.2, 0.3, 0.36), subdomains: int = 5, s: int = 6,
     length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
     mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
 ) -> Found:  # fmt: skip
@@ -101,10 +101,10 @@ def sweep(problem: Matching, guess: Floats) -> tuple[Floats, list[float]]:
             norms.append(float(np.max(np.abs(at.phi))))
             if norms[-1] <= EPS_2 or norms[-1] > LOST:
                 break
+            blocks = problem.jacobian(values, at).diagonal
             for half in (0, 1):
                 own = np.arange(half, len(values) - 2, 2)  # interfaces, from 0
-                diagonal = problem.jacobian(values, at).diagonal[own]
-                step = np.linalg.solve(diagonal, at.phi[own][..., None])[..., 0]
+                step = np.linalg.solve(blocks[own], at.phi[own][..., None])[..., 0]
                 values[own + 1] -= step
                 at = problem.solve(values)
         except LocalFailure:
@@ -132,12 +132,13 @@ def rows(found: Found) -> list[Row]:
     for one in found.swept:
         name = f"[0, {one.e:g}], {one.n} subdomains"
         ours = ["diverges" if one.sweeps is None else one.sweeps, one.newton]
-        if not one.same or not found.paper:
+        if one.sweeps is None or not one.same or not found.paper:
             result.append(
                 Row(f"{name}: sweeps, and iterations of Newton's method", None, ours,
                     "none: the paper names no domain", None,
                     f"{name}: it leaves Newton's solution, where the spectral radius is "
-                    f"{one.there:.3f}, for another, {one.apart:.2f} rad away")
+                    f"{one.there:.3f}" + ("" if one.sweeps is None else
+                    f", for another, {one.apart:.2f} rad away"))
             )  # fmt: skip
         else:
             result.append(
