@@ -1,30 +1,78 @@
-"""Make the pictures of the papers' pages: ``python papers/make.py [PAPER ...]``.
+"""Make the papers' pages: ``python papers/make.py [PAPER [ITEM ...]]``.
 
-Runs ``pivotree reproduce`` on each and keeps its PNG files, light and dark, in few colours.
+Runs ``pivotree reproduce`` on each item, keeps its PNG files, light and dark, in few colours, and
+writes its rows into the paper's rows.md: printed, ours, distance, criterion and state.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
-from io import BytesIO
+from collections import Counter
+from contextlib import redirect_stdout
+from io import BytesIO, StringIO
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
 from analysis.cli import main
+from analysis.commands.reproduce import apart, text
 from papers import PAPERS
+from papers.paper import items
 
 COLOURS = 64
+MARKS = {"met": "✓ met", "missed": "✗ missed", "refuted": "≠ refuted", "open": "? open"}
+MEANING = """\
+A row is **✓ met** where ours meets the criterion, **✗ missed** where it does not, **≠ refuted**
+where the paper's claim does not hold here, and **? open** where nothing is to be held against, or
+it cannot be reproduced. The distance is (ours - printed) / |printed|, of several numbers the
+largest.
+"""
 
 
-def make(paper: str) -> None:
-    here = Path(__file__).parent / paper / "figures"
-    here.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        main(["reproduce", paper, "-o", folder])
-        for path in sorted((Path(folder) / paper).glob("*.png")):
-            (here / path.name).write_bytes(reduced(path))
+def make(paper: str, only: list[str]) -> None:
+    """Pictures and rows of these items of a paper, or of all."""
+    here = Path(__file__).parent / paper
+    (here / "figures").mkdir(exist_ok=True)
+    page = here / "rows.md"
+    known = sections(page.read_text(encoding="utf-8")) if page.exists() else {}
+    for item in items(paper, only or None):
+        with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()) as out:
+            main(["reproduce", paper, "--item", item.name, "--json", "-o", folder])
+            for path in sorted((Path(folder) / paper).glob("*.png")):
+                (here / "figures" / path.name).write_bytes(reduced(path))
+        known[item.name] = section(item.says, json.loads(out.getvalue())["rows"])
+        order = [one.name for one in items(paper) if one.name in known]
+        page.write_text(whole(paper, {name: known[name] for name in order}), encoding="utf-8")
+
+
+def whole(paper: str, known: dict[str, str]) -> str:
+    """The page: what the states mean, how many rows are in each, and a section an item."""
+    text_ = "".join(known.values())
+    count = Counter({state: text_.count(f"| {mark} |") for state, mark in MARKS.items()})
+    summary = ", ".join(f"{count[state]} {mark}" for state, mark in MARKS.items())
+    head = f"# Rows of {paper}\n\n{MEANING}\n{sum(count.values())} rows: {summary}.\n"
+    return head + "".join(f"\n## {name}\n\n{part}" for name, part in known.items())
+
+
+def sections(page: str) -> dict[str, str]:
+    """Item -> what stands below its heading."""
+    parts = page.split("\n## ")[1:]
+    return {part.partition("\n\n")[0]: part.partition("\n\n")[2].rstrip("\n") + "\n"
+            for part in parts}  # fmt: skip
+
+
+def section(says: str, rows: list[dict[str, Any]]) -> str:
+    lines = [f"{says}.", "", "| | printed | ours | distance | criterion | |", "|---" * 6 + "|"]
+    for row in rows:
+        cells = [row["item"].partition(": ")[2] or row["item"], text(row["printed"]),
+                 text(row["ours"]), apart(row["distance"]), row["criterion"],
+                 MARKS[row["state"]]]  # fmt: skip
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    whys = list(dict.fromkeys(row["why"] for row in rows if row["why"]))
+    return "\n".join([*lines, "", *(f"* {why}" for why in whys)]).rstrip("\n") + "\n"
 
 
 def reduced(path: Path) -> bytes:
@@ -36,5 +84,5 @@ def reduced(path: Path) -> bytes:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or PAPERS:
-        make(name)
+    for name in sys.argv[1:2] or PAPERS:
+        make(name, sys.argv[2:])

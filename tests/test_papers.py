@@ -1,6 +1,7 @@
 """``pivotree reproduce``: papers, items and settings by name, rows as documents, exit codes."""
 
 import json
+import re
 import tomllib
 
 import pytest
@@ -8,6 +9,7 @@ from helpers import ROOT
 
 from analysis.cli import main
 from papers import PAPERS
+from papers.make import MARKS, section, sections, whole
 from papers.paper import items, printed
 from papers.row import Row, claim
 
@@ -131,8 +133,63 @@ def test_settings_of_an_item(capsys):
     ],
 )
 def test_what_is_wrong_is_one_sentence(capsys, arguments, message):
-    import re
-
     code, out, err = reproduce(capsys, *arguments)
     assert code == 2 and out == "" and err.count("\n") == 1
     assert re.search(message, err), err
+
+
+# -- the pages of rows -----------------------------------------------------------------------------
+
+PAGES = sorted((ROOT / "papers").glob("*/rows.md"))
+CELLS = re.compile(r"(?<!\\)\|")
+
+
+def rows_of(page):
+    """(item, printed, ours, distance, criterion, mark) of every row of a page."""
+    for line in page.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in CELLS.split(line)[1:-1]]
+        if len(cells) == 6 and cells[5] in MARKS.values():
+            yield cells
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
+def test_a_page_of_rows_is_what_the_script_writes(page):
+    written = page.read_text(encoding="utf-8")
+    known = sections(written)
+    names = [item.name for item in items(page.parent.name)]
+    assert list(known) == [name for name in names if name in known]
+    assert whole(page.parent.name, known) == written
+    assert len(list(rows_of(page))) == sum(int(n) for n in re.findall(r"(\d+) [✓✗≠?]", written))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
+def test_no_row_flatters(page):
+    """Open rows say why, refuted claims are printed, and no printed number is only bounded.
+
+    A criterion such as "at least 2" beside a printed 6.98 hides how far ours is.
+    """
+    for item, printed_, _ours, distance, criterion, mark in rows_of(page):
+        assert mark != MARKS["missed"], item
+        if mark == MARKS["open"]:
+            assert criterion.startswith("none: "), item
+        if mark == MARKS["refuted"]:
+            assert printed_ != "–", item
+        if distance and mark == MARKS["met"]:
+            assert not criterion.startswith(("at least", "at most", "above", "below")), item
+
+
+def test_a_section_shows_every_state_and_a_page_counts_them():
+    document = [
+        row.as_dict()
+        for row in (
+            Row("x: a | b", 2.0, 2.1, "within 10 %", True),
+            claim("x: c", "repairs", 5e-4, "at most 1e-5", False, "5e-4 is left"),
+            Row("x: d", None, 2, "none: not in the paper", None),
+        )
+    ]
+    part = section("What it is", document)
+    assert "| a \\| b | 2 | 2.1 | +5.0 % | within 10 % | ✓ met |" in part
+    assert "* 5e-4 is left" in part
+    page = whole("ascher1996", {"table2": part})
+    assert "3 rows: 1 ✓ met, 0 ✗ missed, 1 ≠ refuted, 1 ? open." in page
+    assert sections(page) == {"table2": part}
