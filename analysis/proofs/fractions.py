@@ -19,7 +19,7 @@ class Singular(Exception):
 
 
 class Fraction(NamedTuple):
-    """A block over one denominator, in lowest terms."""
+    """A block over one denominator; factors that both have are cancelled where sums are formed."""
 
     numer: DomainMatrix  # over ZZ[x, y ...]
     denom: Any  # of the same ring
@@ -50,7 +50,10 @@ class Fraction(NamedTuple):
 
     def __matmul__(self, other: Fraction) -> Fraction:
         _fits(largest(self.numer), largest(other.numer))
-        return reduced(self.numer * other.numer, self.denom * other.denom)
+        numer, denom = self.numer * other.numer, self.denom * other.denom
+        if self.denom.is_ground or other.denom.is_ground:  # what cancels does so in a sum
+            return Fraction(numer, denom)
+        return reduced(numer, denom)
 
     def same(self, other: Fraction) -> bool:
         """By multiplying out."""
@@ -60,7 +63,7 @@ class Fraction(NamedTuple):
     def times(self, p: int, q: int) -> Fraction:
         """A p / q."""
         one = self.denom.ring.one
-        return reduced(self.numer * (one * p), self.denom * q)
+        return Fraction(self.numer * (one * p), self.denom * q)
 
     def inverse(self) -> Fraction:
         """Raises Singular."""
@@ -86,7 +89,7 @@ class Fraction(NamedTuple):
     def part(self, rows: tuple[int, int], columns: tuple[int, int] | None = None) -> Fraction:
         """Rows and columns from the first to before the last."""
         columns = columns or (0, self.shape[1])
-        return reduced(self.numer.extract(range(*rows), range(*columns)), self.denom)
+        return Fraction(self.numer.extract(range(*rows), range(*columns)), self.denom)
 
 
 def block(rows: list[list[Any]], columns: int, domain: Any) -> Fraction:
