@@ -275,16 +275,12 @@ class Truth:
 
     def error(self, qdd):
         """max |qdd - exact| / max |exact|; inf where a number is none."""
-        return self.off(qdd)
-
-    def off(self, qdd, least=0.0):
-        """The same, with max |exact| counted as ``least`` where it is smaller."""
         if not len(self.qdd):
             return 0.0
         if not all(np.isfinite(float(x)) for x in qdd):
             return np.inf
         off = max(abs(_float(_rational_of(x) - y)) for x, y in zip(qdd, self.qdd, strict=True))
-        size = max(least, *(abs(_float(y)) for y in self.qdd))
+        size = max(abs(_float(y)) for y in self.qdd)
         return off / size if size else (0.0 if off == 0.0 else np.inf)
 
 

@@ -75,7 +75,7 @@ def test_a_singular_robot_is_refused_whatever_the_order(order, format):
         kkt.eliminate(system, orderings.get("crbm"), "exact")
 
 
-@pytest.mark.parametrize("seed", [*range(60), 1017, 1236, 1366, 2690, 2872])
+@pytest.mark.parametrize("seed", [*range(60), 1017, 1236, 1366, 1611, 2690, 2872, 2904])
 def test_every_answer_is_as_good_as_it_says_or_refused(seed):
     """Orders in turn, three formats: right to half the digits, marked, or refused with a reason."""
     check(seed, FLOATS[:2] if seed % 4 else ["float64", "dd", "mp:30"])
@@ -100,5 +100,4 @@ def check(seed, formats):
             assert not truths[f].singular, (name, f)
             unit = kkt.arithmetic.get_format(f).unit
             bound = max(np.sqrt(unit), 3.0 * result.error_estimate)
-            largest = np.abs(system.entries.a).max(initial=0.0)
-            assert truths[f].off(result.qdd, np.sqrt(unit) * largest) <= bound or result.marked
+            assert truths[f].error(result.qdd) <= bound or result.marked

@@ -63,7 +63,6 @@ class Longer:
 
     pivots: Any  # (P,) of all records, one after another
     qdd: Any  # (N,) bodies in the tree's order
-    given: float  # the largest acceleration among the data, gravity included
     bits: int = 0  # of balls
 
     def against(self, tape: Tape, pivots: Mapping[int, Any], chosen: Format) -> Lost | None:
@@ -80,16 +79,15 @@ class Longer:
         at = int(np.argmax(wrong) if wrong.any() else np.argmax(apart))
         return Lost(int(tape.pivot_places[1][at]), own[at], exact[at], float(apart[at]))
 
-    def error(self, qdd: NDArray, unit: float) -> float:
+    def error(self, qdd: NDArray) -> float:
         """max |qdd - this| / max |this|: the error of qdd in a format, to one digit.
 
-        Where all qdd are tiny beside gravity and the velocities' accelerations, as in equilibrium,
-        these count to sqrt(unit): an error of one rounding of theirs is none.
+        In equilibrium, where qdd is zero but for rounding, no digit is right.
         """
         _, off, exact = self.apart(qdd, self.qdd)
         with np.errstate(all="ignore"):
             worst = float(np.max(off, initial=0.0))
-            scale = max(float(np.max(np.abs(exact), initial=0.0)), np.sqrt(unit) * self.given)
+            scale = float(np.max(np.abs(exact), initial=0.0))
         return worst / scale if scale else (0.0 if worst == 0.0 else np.inf)
 
     def apart(self, own: Any, exact: Any) -> tuple[Floats, Floats, Floats]:
@@ -162,7 +160,7 @@ def of_slots(system: System, tape: Tape, v: NDArray) -> Longer:
     moving = [b for b, dof in zip(tree.names, tree.dof, strict=True) if dof]
     none = np.zeros(0, dtype=np.int64)
     slots = np.concatenate([none, *(tape.solution[Block("qdd", b)][:, 0] for b in moving)])
-    return Longer(values(tape.pivot_places[2]), values(slots), _given(system))
+    return Longer(values(tape.pivot_places[2]), values(slots))
 
 
 def _in_balls(system: System, tape: Tape, chosen: Format, entries: Entries) -> Longer:
@@ -179,11 +177,7 @@ def _in_balls(system: System, tape: Tape, chosen: Format, entries: Entries) -> L
         joints = (solution[Block("qdd", b)] for b in names if Block("qdd", b) in solution)
         qdd = np.concatenate([np.zeros(0, dtype=object), *joints])
         every = [d for i in tape.pivot_places[0] for d in pivots[i]]
-        return Longer(every, qdd, _given(system), bits)
-
-
-def _given(system: System) -> float:
-    return float(np.max(np.abs(system.entries.a), initial=0.0))
+        return Longer(every, qdd, bits)
 
 
 def ball_bits(system: System, chosen: Format) -> int:

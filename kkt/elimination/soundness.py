@@ -49,7 +49,7 @@ def judged(
     if longer is None:
         return replace(found, backward_error=_backward(system, chosen, entries, found),
                        error_estimate=0.0)  # fmt: skip
-    error = longer.error(found.qdd, chosen.unit)
+    error = longer.error(found.qdd)
     lost = None if pivots is None else longer.against(tape, pivots, chosen)
     failed = refusal(system, tape, chosen, entries, error, lost)
     if failed is not None:
