@@ -103,7 +103,7 @@ def lines(proofs: list[Any]) -> list[str]:
     by = {r: sum(p.readers.get(r) == "proved" for p in proofs) for r in READERS}
     return [
         *result,
-        f"Proved by the rewriter, for blocks of any size: {by['rewriter']}; by sympy, entry by entry: "
+        f"Proved by the rewriter, blocks of any size: {by['rewriter']}; by sympy, entry by entry: "
         f"{by['sympy']}; in exact fractions: {by['fractions']}; about graphs alone, by counting: "
         f"{sum(p.status == 'proved' and not p.readers for p in proofs)}.",
         f"{proved} of {len(proofs)} statements proved; {killed} of {mutants} mutants rejected.",
