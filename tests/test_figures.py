@@ -328,7 +328,14 @@ def test_write_all(tmp_path):
     comparison = analysis.compare(kkt.build(kkt.chain(3)), ["crbm", "abm"], ["float32"], refine=1)
     assert len(comparison.rows) == 4  # refined answers share their order's picture
     paths = figures.write_all(comparison, tmp_path)
-    names = {"digits", "fill_cost", "pivot_errors_float32", "spy_crbm", "spy_abm"}
+    names = {
+        "digits",
+        "fill_cost",
+        "pivot_errors_float32",
+        "cancelled_float32",
+        "spy_crbm",
+        "spy_abm",
+    }
     assert {p.name for p in paths} == {f"{n}{s}" for n in names for s in (".png", ".pdf")}
     assert sorted(tmp_path.iterdir()) == sorted(paths)
 
