@@ -282,6 +282,9 @@ def test_the_watch_for_divergence(sizes, kept, status, monkeypatch):
     monkeypatch.setattr(refine, "_Loop", lambda *_: script)
     monkeypatch.setattr(Script, "flops", 10)
     monkeypatch.setattr(Script, "forces", lambda self, x: (x.pdd, x.f))
+    for name in ("longer", "rounded_entries"):  # what judges an answer needs a system
+        monkeypatch.setattr(refine, name, lambda *_: None)
+    monkeypatch.setattr(refine, "judged", lambda *given: given[4])
     result = refine.refined(None, None, script.chosen, start, len(sizes))
     assert (result.refinement.kept, result.refinement.status) == (kept, status)
     assert result.qdd[0] == 1.0 + sum(x[0] if isinstance(x, tuple) else x for x in sizes[:kept])
