@@ -213,3 +213,18 @@ def test_kernels_of_large_trees_tell_of_singular_states_and_refuse_singular_tree
     assert kernel.reason(status[0]) == "pivot qdd_a: zero for float64"
     assert status[1] == 0 and kernel.reason(0) is None
     assert kernel.reason(status[2]) == "qdd: fewer than half of the digits of float64"
+
+
+@pytest.mark.parametrize("second", [1e4, 3e5])
+def test_a_small_pivot_with_its_digits_is_no_zero(second):
+    """A thin link of 3e5 m behind one of 1 m: abm's D_1 is far below its terms, and right."""
+    tree = kkt.new_tree("two links", (0.0, -9.8, 0.0))
+    for k, length in enumerate((1.0, second)):
+        inertia = np.diag([length / 6, *[length * (length**2 + 1) / 12] * 2])
+        kkt.add_body(tree, k, k - 1 if k else None, mass=length, com=(length / 2, 0, 0),
+                     inertia=inertia, p=(float(k), 0, 0))  # fmt: skip
+    kernel = kkt.compile(tree, orderings.get("abm"), "float32")
+    for angle in (0.3, 1.0, 2.5):
+        system = kkt.build(tree, [0.0, angle])
+        x = kernel([0.0, angle], np.zeros(2), np.zeros(2))
+        assert kkt.certify(system, 16).error(np.asarray(x, float)) < 1e-5

@@ -175,7 +175,7 @@ def require_pivots(system: System, tapes: Sequence[Tape], chosen: Format) -> Non
 
 
 def _lost(tape: Tape, system: System, chosen: Format) -> set[int]:
-    """Pivots by number that are zero in one state: to their size, or without a correct bit."""
+    """Pivots by number that are zero in one state: without a correct bit, or to their size."""
     import flint
 
     _, own, v = run_floats(tape, rounded_entries(system, chosen), chosen)
@@ -197,6 +197,6 @@ def _lost(tape: Tape, system: System, chosen: Format) -> set[int]:
         zero = ROUNDING * chosen.unit ** (2 if by_rotations(tape) else 1)
         for kind, k, row, _, slot, number in pivots_of(tape, system).tolist():
             value = abs(float(chosen.shown(v[abs(slot) : abs(slot) + 1])[0]))
-            if value <= zero * sizes[kind][k][row]:
+            if number not in exact and value <= zero * sizes[kind][k][row]:
                 found.add(number)
     return found
