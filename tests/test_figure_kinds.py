@@ -517,7 +517,7 @@ def test_the_command_lists_and_draws(tmp_path, capsys):
         (["figure", "spy", SMALL, "--orders", "abm,crbm", "-o", "x.png"], "one order, not 2"),
         (["figure", "spy", SMALL, "--step", "9", "-o", "x.png"], "use 0 to 3"),
         (["figure", "heat", SMALL, "--format", "float33", "-o", "x.png"], "float33"),
-        (["cancelled", SMALL, "--format", "mp:50"], "nothing to hold against exact"),
+        (["figure", "cancelled", SMALL, "--format", "mp:50", "-o", "x.png"], "nothing to hold"),
         (["figure", "condition", SMALL, "--format", "mp:30", "-o", "x.png"], "does not round"),
         (["figure", "spy", SMALL, "--width", "triple", "-o", "x.png"], "use single or double"),
         (["figure", "spy", SMALL, "-o", "x.bmp"], "suffix '.bmp' is unknown"),
