@@ -446,3 +446,20 @@ def test_a_tape_whose_joint_has_turned_is_refused():
     kkt.eliminate(first.refresh(q=(0.3, 0.2)), tape)
     with pytest.raises(kkt.OrderError, match="'u' has turned"):
         kkt.eliminate(first.refresh(q=(0.0, 1.5)), tape)
+
+
+@pytest.mark.parametrize("along", [0, 1, 2])
+@pytest.mark.parametrize("joint", ["prismatic", "revolute"])
+def test_rods_along_any_axis_with_a_welded_body_are_solved_exactly(along, joint):
+    """A rod has no row for turning about itself: what others have there is rotated all the same."""
+    tree = kkt.new_tree("rod with a welded body")
+    kkt.add_body(tree, "carrier", mass=0.0, joint="spherical", p=(0.9, 0.4, 0.1))
+    rod = np.diag(np.where(np.arange(3) == along, 0.0, 0.3))
+    place = {"axis": (0.0, 0.6, 0.8), "p": (0.1, 0.2, 0.0)}
+    kkt.add_body(tree, "rod", "carrier", mass=2.0, inertia=rod, joint=joint, **place)
+    welded = {"mass": 1.5, "com": (-0.6, 0.2, 0.1), "inertia": np.diag([0.3, 0.2, 0.4])}
+    kkt.add_body(tree, "welded", "rod", joint="fixed", p=(-0.3, -0.4, 0.3), **welded)
+    system = kkt.build(tree, q=[0.3, -0.2, 0.5, 0.1], qd=[1.0, 2.0, -1.0, 0.5], tau=[1, 2, 3, 4])
+    result = kkt.eliminate(system, orderings.get("square_root_abm"), "exact")
+    assert list(result.qdd) == list(kkt.eliminate(system, orderings.get("abm"), "exact").qdd)
+    assert result.backward_error.normwise == 0.0

@@ -100,10 +100,10 @@ def rotate(
     sets = [np.concatenate(more[i : i + 3], axis=1) for i in range(0, len(more), 3)]
     rows = np.concatenate([np.zeros((0, COLUMNS), dtype=np.int64), *sets])
     done: dict[int, Scalars] = {}
-    left = list(sequence(dof, concentric, linear))
+    left, kept = list(sequence(dof, concentric, linear)), []
     while left:
         j = left.pop(0)
-        columns = np.array([*left, Z])
+        columns = np.array([*left, *kept, Z])
         meets = np.flatnonzero(rows[:, j] != 0)
         if own[j, W]:
             pivot, d = own[j, columns], own[j, W]
@@ -112,6 +112,7 @@ def rotate(
         elif j < dof:
             pivot, d = _project(e, rows, meets, j, columns)
         else:
+            kept.append(j)  # rotations of later columns still change its entries
             continue
         done[j] = np.zeros(COLUMNS, dtype=np.int64)
         done[j][j], done[j][W] = 1, d
