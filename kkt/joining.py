@@ -12,7 +12,7 @@ Default efforts ``tau`` do not survive, since freedoms come and go.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -146,6 +146,7 @@ def joined(
     S: ArrayLike | None = None,
     p: ArrayLike = (0.0, 0.0, 0.0),
     R: ArrayLike = EYE,
+    rows: Sequence[int] | None = None,
     name: Hashable = None,
 ) -> nx.DiGraph:
     """The tree after ``body`` was joined to the body ``onto`` (None: the world) where they are now.
@@ -153,8 +154,9 @@ def joined(
     The joint's frame lies at ``R``, ``p`` in the body's frame, and the joint is at q = 0 in the
     present pose.  Where the two belong to trees of their own, the one that flies free comes to
     hang on the other, with another root if need be.  Where they hang together already, or both on
-    the world, the joint closes a loop: a cut joint ``name`` in ``graph["loops"]``.  Velocities
-    that the joint does not allow end in a blow without rebound.  Raises ModelError for an unknown
+    the world, the joint closes a loop: a cut joint ``name`` in ``graph["loops"]``, of which ``rows``
+    keeps some (:func:`kkt.cut_joint`).  Velocities that the joint does not allow end in a blow
+    without rebound.  Raises ModelError for an unknown
     body, for a joint that closes no loop, and as :func:`rerooted` does.
     """
     now = _Moment.of(tree, q, qd)
@@ -173,7 +175,7 @@ def joined(
         if onto is None or other is None or other == free:
             loop = cut_joint(
                 onto, body, joint, axis=axis, S=S, R=there.R, p=there.p,
-                R_second=frame.R, p_second=frame.p, name=name,
+                R_second=frame.R, p_second=frame.p, rows=rows, name=name,
             )  # fmt: skip
             result = tree.copy()
             result.graph["loops"] = [*now.loops, loop]

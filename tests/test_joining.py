@@ -194,6 +194,15 @@ def test_a_loop_that_closes_takes_its_velocity_away():
     assert open_again.graph["loops"] == [] and np.array_equal(open_again.graph["qd"], after)
 
 
+def test_rows_that_hold_by_themselves_are_left_out_of_a_loop():
+    arm = kkt.chain(4, axes="y", length=0.5)
+    arm.graph["q"] = [0.9, 0.7, -0.4, 0.3]
+    with pytest.raises(ModelError, match=r"keep rows=\(2, 3\)"):
+        kkt.joined(arm, "j4", None, "revolute", axis=(0, 1, 0), p=(0.5, 0, 0))
+    closed = kkt.joined(arm, "j4", None, "revolute", axis=(0, 1, 0), p=(0.5, 0, 0), rows=(2, 3))
+    assert closed.graph["loops"][0].rows == 2
+
+
 def jacobian(tree, body, point):
     """(3, N) velocity of a point of a body per joint rate, by unit rates."""
     columns = []
