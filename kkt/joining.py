@@ -154,10 +154,10 @@ def joined(
     The joint's frame lies at ``R``, ``p`` in the body's frame, and the joint is at q = 0 in the
     present pose.  Where the two belong to trees of their own, the one that flies free comes to
     hang on the other, with another root if need be.  Where they hang together already, or both on
-    the world, the joint closes a loop: a cut joint ``name`` in ``graph["loops"]``, of which ``rows``
-    keeps some (:func:`kkt.cut_joint`).  Velocities that the joint does not allow end in a blow
-    without rebound.  Raises ModelError for an unknown
-    body, for a joint that closes no loop, and as :func:`rerooted` does.
+    the world, the joint closes a loop: a cut joint ``name`` in ``graph["loops"]``, which keeps
+    ``rows`` (:func:`kkt.cut_joint`).  Velocities that the joint does not allow end in a blow
+    without rebound.  Raises ModelError for an unknown body, for a joint that closes no loop, and
+    as :func:`rerooted` does.
     """
     now = _Moment.of(tree, q, qd)
     for one in (body, onto):
