@@ -100,7 +100,7 @@ class Motion:
         wrong = np.flatnonzero(status)
         if not wrong.size:
             return None
-        return f"{wrong.size} of {len(y)} states: {kernel.reason(int(status[wrong[0]]))}"
+        return f"{wrong.size} of {len(y)} states ({kernel.reason(int(status[wrong[0]]))})"
 
     def settle(self, y: NDArray) -> NDArray:
         """States with their quaternions at length 1."""

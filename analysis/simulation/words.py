@@ -20,8 +20,8 @@ def verdict(found: Sequence[Simulation]) -> str:
 
 def _of_format(format: str, here: list[Simulation]) -> str:
     text = _compared(format, here)
-    doubts = "; ".join(f"{s.order} at {s.doubt}" for s in here if s.doubt)
-    return f"{text} Accelerations do not hold of {doubts}." if doubts else text
+    doubts = [f"{s.order}'s accelerations do not hold at {s.doubt}." for s in here if s.doubt]
+    return " ".join([text, *doubts])
 
 
 def _compared(format: str, here: list[Simulation]) -> str:
