@@ -101,3 +101,12 @@ def check(seed, formats):
             unit = kkt.arithmetic.get_format(f).unit
             bound = max(np.sqrt(unit), 3.0 * result.error_estimate)
             assert truths[f].error(result.qdd) <= bound or result.marked
+
+
+def test_a_robot_that_is_only_badly_scaled_is_not_called_singular():
+    """A light base under a heavy link: ABM keeps two digits in bfloat16, CRBM's pivot is lost."""
+    system = kkt.build(kkt.two_link(0.001))
+    kept = kkt.eliminate(system, orderings.get("abm"), "bfloat16")
+    assert kept.failed_at is None and kept.marked is None and kept.error_estimate < 0.02
+    lost = kkt.eliminate(system, orderings.get("crbm"), "bfloat16")
+    assert lost.failed_at == "pivot qdd_2, step 4: zero"

@@ -3,7 +3,9 @@
 The joint-space inertia is singular exactly where some rates of the joints, which keep the loops
 closed, carry no kinetic energy: a point mass that turns about the line from its ball joint to it,
 a massless link between parallel axes.  In floats a kinetic energy is none where it is no larger
-than what rounding the entries of (4) once may add to it.
+than what rounding the entries of (4) once may add to it, and only where such a rounding moves a
+pivot of (4), bodies leaf to root, by half of itself: an inertia may be small beside others and have
+all its digits.
 """
 
 from __future__ import annotations
@@ -14,11 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import SingularError
 from ..system import LETTERS, Entries, System
 
 MOST = 600  # joint freedoms; more take seconds, and are not looked at
 DOUBLE = 2.0**-53  # unit roundoff of the entries of (4)
 ROUNDINGS = 4.0  # of every entry
+SHAKES = 5  # random changes of all entries; equal numbers change alike, as rounding does it
 SMALL = 1e-6  # of the largest rate: that a joint takes part with
 
 Floats = NDArray[np.float64]
@@ -54,9 +58,32 @@ def _found(system: System, entries: Entries, unit: float) -> Idle | None:
         if rates is None or not np.isfinite(rates).all():
             return None
         energy, noise = _energy(system, e, rates, unit)
-    if not energy <= ROUNDINGS * noise:
+    if not energy <= ROUNDINGS * noise or not _shaken(system, e, unit):
         return None
     return Idle(rates, _told(system, rates, max(SMALL, 64.0 * unit)))
+
+
+def _shaken(system: System, e: Entries, unit: float) -> bool:
+    """Whether entries that change by ``unit`` move a pivot by half of itself, in some of SHAKES."""
+    from .longer import pivots_leaf_to_root  # it traces, and what traces may ask for idle motions
+
+    draw = np.random.default_rng(0)
+    values = [np.asarray(getattr(e, letter)) for letter in LETTERS]
+    whole = np.concatenate([x.ravel() for x in values])
+    sizes, same = np.unique(np.abs(whole), return_inverse=True)
+    exact = (sizes == 0.0) | (sizes == 1.0)  # in every format
+    try:
+        still = pivots_leaf_to_root(system, e)
+    except SingularError:
+        return True
+    for _ in range(SHAKES):
+        change = np.where(exact, 0.0, unit * draw.uniform(-1.0, 1.0, len(sizes)))
+        parts = np.split(1.0 + change[same], np.cumsum([x.size for x in values])[:-1])
+        moved = [x * part.reshape(x.shape) for x, part in zip(values, parts, strict=True)]
+        off = np.abs(pivots_leaf_to_root(system, Entries(*moved)) - still)
+        if not (off < 0.5 * np.abs(still)).all():
+            return True
+    return False
 
 
 def _twists(system: System, e: Entries) -> Floats:

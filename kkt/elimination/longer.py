@@ -24,6 +24,7 @@ from ..system import LETTERS, Entries, System, assemble
 from .balls import ball_of
 from .run import GUARD_DIGITS, enter, run_objects, signed
 from .tape import Tape
+from .trace import tape_for
 
 NO_BIT = 0.5  # of the larger one, that a pivot and its value in twice the digits may be apart
 NOTHING = 2.0**-10  # of a pivot, that more digits leave where it is rounding alone
@@ -147,6 +148,18 @@ def longer(system: System, tape: Tape, chosen: Format, entries: Entries) -> Long
             runner.run(chunk, v)
 
     return of_slots(system, tape, v)
+
+
+def pivots_leaf_to_root(system: System, entries: Entries) -> Floats:
+    """(P,) pivots of (4), body by body, in double-double and rounded to float64.
+
+    Raises SingularError where a pivot is zero whatever the numbers.
+    """
+    tape = system.__dict__.get("_leaf_to_root")
+    if tape is None:
+        tape = system.__dict__["_leaf_to_root"] = tape_for(system)
+    found = longer(system, tape, get_format("float64"), entries)
+    return np.asarray(found.pivots[0], dtype=float)
 
 
 def of_slots(system: System, tape: Tape, v: NDArray) -> Longer:
