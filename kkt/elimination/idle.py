@@ -64,7 +64,7 @@ def _found(system: System, entries: Entries, unit: float) -> Idle | None:
 
 
 def _shaken(system: System, e: Entries, unit: float) -> bool:
-    """Whether entries that change by ``unit`` move a pivot by half of itself, in some of SHAKES."""
+    """Whether changes of ROUNDINGS units move a pivot by half of itself, in one of SHAKES."""
     from .longer import pivots_leaf_to_root  # it traces, and what traces may ask for idle motions
 
     draw = np.random.default_rng(0)
@@ -77,7 +77,7 @@ def _shaken(system: System, e: Entries, unit: float) -> bool:
     except SingularError:
         return True
     for _ in range(SHAKES):
-        change = np.where(exact, 0.0, unit * draw.uniform(-1.0, 1.0, len(sizes)))
+        change = np.where(exact, 0.0, ROUNDINGS * unit * draw.uniform(-1.0, 1.0, len(sizes)))
         parts = np.split(1.0 + change[same], np.cumsum([x.size for x in values])[:-1])
         moved = [x * part.reshape(x.shape) for x, part in zip(values, parts, strict=True)]
         off = np.abs(pivots_leaf_to_root(system, Entries(*moved)) - still)
