@@ -19,6 +19,7 @@ from PIL import Image
 
 from analysis.cli import main
 from analysis.commands.reproduce import apart, text
+from kkt.files import write_whole
 from papers import PAPERS
 from papers.paper import items
 
@@ -45,7 +46,7 @@ def make(paper: str, only: list[str]) -> None:
                 (here / "figures" / path.name).write_bytes(reduced(path))
         known[item.name] = section(item.says, json.loads(out.getvalue())["rows"])
         order = [one.name for one in items(paper) if one.name in known]
-        page.write_text(whole(paper, {name: known[name] for name in order}), encoding="utf-8")
+        write_whole(page, whole(paper, {name: known[name] for name in order}))
 
 
 def whole(paper: str, known: dict[str, str]) -> str:

@@ -163,7 +163,8 @@ def test_a_singular_system_is_never_certified():
     tree = kkt.new_tree("light tip")
     kkt.add_body(tree, "base", mass=1.0, com=(0.1, 0, 0), inertia=np.eye(3))
     kkt.add_body(tree, "tip", "base", mass=1.0, com=(0.5, 0.5, 0.5), p=(1.0, 0, 0), axis=(1, 1, 1))
-    with pytest.raises(kkt.CertificationError, match=r"qdd_tip .*massless"):
+    named = r"qdd_tip cannot be told from zero .*the point mass 'tip'"
+    with pytest.raises(kkt.CertificationError, match=named):
         kkt.certify(kkt.build(tree), 30)
 
 

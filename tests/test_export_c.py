@@ -99,7 +99,7 @@ def test_the_page_s_program_runs(tmp_path, capsys):
 
 def test_names_that_c_cannot_have(tmp_path):
     tree = kkt.chain(2)
-    tree.graph["name"] = "7 */ arms\n??/"
+    tree.graph["name"] = "7 */ arms??/"
     kernel = kkt.compile(tree, orderings.get("abm"))
     source, header = kernel.export_c(tmp_path / "a.c")
     assert "int model_7_arms_abm(" in header.read_text()

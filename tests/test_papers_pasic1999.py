@@ -451,7 +451,7 @@ def test_the_second_solution_ends_where_the_first_does():
         ("figure5", "s=0", "Gauss points"),
         ("figure5", "ends=-0.3", "setting 'ends'"),
         ("figure6", "target=1", "give two angles"),
-        ("contraction", "end=nan", "setting 'end'"),
+        ("contraction", "end=nan", "contraction's end is 'nan'"),
         ("figure4", "iterations=0", "give at least 1"),
     ],
 )

@@ -276,7 +276,7 @@ def test_pivots_that_a_stretched_matrix_lacks(groups, message):
 
 
 def test_links_take_known_values_only():
-    with pytest.raises(kkt.OrderError, match="links 'double' are unknown; use whole, split, str"):
+    with pytest.raises(kkt.OrderError, match="links are 'double'; use whole, split, str"):
         kkt.plan(kkt.PivotSequence([], links="double"), kkt.build(kkt.chain(2)).structure)
 
 

@@ -22,6 +22,7 @@ from ..system import LETTERS, Entries, System
 MOST = 600  # joint freedoms; more take seconds, and are not looked at
 DOUBLE = 2.0**-53  # unit roundoff of the entries of (4)
 ROUNDINGS = 4.0  # of every entry
+COARSE = 2.0**-4  # change of an entry that no format of few bits exceeds here
 SHAKES = 5  # random changes of all entries; equal numbers change alike, as rounding does it
 SMALL = 1e-6  # of the largest rate: that a joint takes part with
 
@@ -60,7 +61,7 @@ def _found(system: System, entries: Entries, unit: float) -> Idle | None:
         energy, noise = _energy(system, e, rates, unit)
     if not energy <= ROUNDINGS * noise or not _shaken(system, e, unit):
         return None
-    return Idle(rates, _told(system, rates, max(SMALL, 64.0 * unit)))
+    return Idle(rates, _told(system, rates, max(SMALL, min(64.0 * unit, 0.5))))
 
 
 def _shaken(system: System, e: Entries, unit: float) -> bool:
@@ -72,12 +73,13 @@ def _shaken(system: System, e: Entries, unit: float) -> bool:
     whole = np.concatenate([x.ravel() for x in values])
     sizes, same = np.unique(np.abs(whole), return_inverse=True)
     exact = (sizes == 0.0) | (sizes == 1.0)  # in every format
+    most = min(ROUNDINGS * unit, COARSE)
     try:
         still = pivots_leaf_to_root(system, e)
     except SingularError:
         return True
     for _ in range(SHAKES):
-        change = np.where(exact, 0.0, ROUNDINGS * unit * draw.uniform(-1.0, 1.0, len(sizes)))
+        change = np.where(exact, 0.0, most * draw.uniform(-1.0, 1.0, len(sizes)))
         parts = np.split(1.0 + change[same], np.cumsum([x.size for x in values])[:-1])
         moved = [x * part.reshape(x.shape) for x, part in zip(values, parts, strict=True)]
         off = np.abs(pivots_leaf_to_root(system, Entries(*moved)) - still)

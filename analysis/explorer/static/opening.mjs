@@ -5,7 +5,7 @@
 export const RULES = {
   couple: ["inverse", "carried"],
   assembly: ["multifrontal", "right_looking"],
-  accumulate: ["assembled", "unassembled", "projected"],
+  accumulate: ["assembled", "unassembled", "projected", "child_frame"],
   rank_update: ["outer", "gain", "joseph"],
   elimination: ["gauss", "orthogonal"],
 };

@@ -50,7 +50,11 @@ def unlucky(answer: float) -> Verdict:
     system = kkt.build(kkt.example3(1e8, 2, float(answer)))
     result = kkt.eliminate(system, orderings.get("modified_abm"), "float32")
     if result.failed_at:
-        return Verdict(True, f"At {answer} degrees its D_2 is 0.")
+        return Verdict(
+            True,
+            f"At {answer} degrees its D_2 has no digit left: keeping M and M~ apart does not help "
+            "where M~ itself is rounded.",
+        )
     error = kkt.certify(system, 20, rounded_to="float32").error(result.qdd)
     if error < 0.01:
         return Verdict(False, f"At {answer} degrees its error is {error:.0e}: it survives.")
