@@ -100,7 +100,8 @@ def rotate(
     sets = [np.concatenate(more[i : i + 3], axis=1) for i in range(0, len(more), 3)]
     rows = np.concatenate([np.zeros((0, COLUMNS), dtype=np.int64), *sets])
     done: dict[int, Scalars] = {}
-    left, kept = list(sequence(dof, concentric, linear)), []
+    left = list(sequence(dof, concentric, linear))
+    kept: list[int] = []
     while left:
         j = left.pop(0)
         columns = np.array([*left, *kept, Z])

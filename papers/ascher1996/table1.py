@@ -142,7 +142,8 @@ def _count(line: Ratio, order: str, at: int | None) -> Row:
         near = ours != "fail" and within(said, run.mean, share)
     if near or order == "abm":
         return Row(item, said, ours, asked, bool(near), _spread(line, order))
-    return Row(item, said, ours, asked, None, f"{_spread(line, order)}; {_UNKNOWN}")
+    return Row(item, said, ours, f"none: outside what is asked elsewhere, {asked}", None,
+               f"{_spread(line, order)}; {_UNKNOWN}")  # fmt: skip
 
 
 _UNKNOWN = (

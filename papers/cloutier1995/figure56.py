@@ -136,7 +136,14 @@ def _count(line: Line, method: str, at: int | None) -> Row:
         asked, met = f"mean within {share:.0%}, either way", within(theirs, run.mean, share)
         met = met and not failed
         if rough and not met:
-            return Row(item, theirs, ours, asked, None, f"{why}; {_UNKNOWN}")
+            return Row(
+                item,
+                theirs,
+                ours,
+                f"none: outside what is asked elsewhere, {asked}",
+                None,
+                f"{why}; {_UNKNOWN}",
+            )
     return Row(item, theirs, ours, asked, met, why)
 
 
