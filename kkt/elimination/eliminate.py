@@ -42,8 +42,11 @@ def eliminate(
 
     Floating-point formats (docs/formats.md) start from the entries of (4), rounded to the format,
     and raise FormatError where one overflows it; exact, mp:D and ball:D run the spatial algebra,
-    bias and assembly too, from the model's doubles.  A pivot that is zero or not a number stops
-    nothing in floats: ``failed_at`` names it.  With ``records`` False, rounding is not observed
+    bias and assembly too, from the model's doubles.  ``failed_at`` names a pivot that is zero, not
+    a number, or zero but for rounding, and the joints at fault where (4) itself is singular;
+    ``marked`` says why an answer should not be relied on, and ``backward_error`` what it leaves of
+    (4) (:mod:`kkt.elimination.soundness`).  Raises SingularError where a number type of objects
+    meets a zero pivot.  With ``records`` False, rounding is not observed
     (faster).  With ``exact`` True, the sums of a format that rounds (4) are held against exact
     arithmetic on the same rounded entries (``StepRecord.against``).  ``reference`` is the certified
     solution (:func:`kkt.certify`) that the records' errors are measured against.  ``refine``
