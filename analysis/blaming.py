@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-import kkt
-import orderings
-from kkt import Block, OrderError, PivotreeError, System
-from kkt.arithmetic import Format, get_format
-from kkt.elimination.contributions import Linearised, linearised
-from kkt.elimination.tape import Tape
+from pivotree import kkt, orderings
+from pivotree.kkt import Block, OrderError, PivotreeError, System
+from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.elimination.contributions import Linearised, linearised
+from pivotree.kkt.elimination.tape import Tape
 
 from .blame_text import Blame
 from .comparison import REFERENCE_DIGITS

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import orderings
-from kkt import (
+from pivotree import orderings
+from pivotree.kkt import (
     CertificationError,
     Certified,
     Elimination,
@@ -23,11 +23,11 @@ from kkt import (
     eliminate,
     trace,
 )
-from kkt.arithmetic import Format, get_format
-from kkt.elimination.conditioning import Conditioning, conditioning, lost_by_order
-from kkt.elimination.pivots import name_of
-from kkt.elimination.refine import refined, require_refinable
-from kkt.elimination.tape import Tape
+from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.elimination.conditioning import Conditioning, conditioning, lost_by_order
+from pivotree.kkt.elimination.pivots import name_of
+from pivotree.kkt.elimination.refine import refined, require_refinable
+from pivotree.kkt.elimination.tape import Tape
 
 from .row import Row
 from .verdict import verdict

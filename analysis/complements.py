@@ -25,13 +25,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kkt import FormatError, ModelError, SingularError, System
-from kkt.arithmetic import get_format
-from kkt.arithmetic.formats import Hardware
-from kkt.elimination.run import number_of
-from kkt.errors import nearest
-from kkt.spatial import skew
-from kkt.system import assemble
+from pivotree.kkt import FormatError, ModelError, SingularError, System
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.arithmetic.formats import Hardware
+from pivotree.kkt.elimination.run import number_of
+from pivotree.kkt.errors import nearest
+from pivotree.kkt.spatial import skew
+from pivotree.kkt.system import assemble
 
 FORMS = ("first", "second")
 

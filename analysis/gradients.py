@@ -22,17 +22,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-import orderings
-from kkt import FormatError, System
-from kkt.arithmetic import get_format
-from kkt.arithmetic.formats import Hardware
-from kkt.blocks import Block
-from kkt.elimination.run import run_floats
-from kkt.elimination.substitution import trace_substitution
-from kkt.elimination.tape import Tape, lower
-from kkt.elimination.trace import tape_for
-from kkt.system import assemble
+from pivotree import kkt, orderings
+from pivotree.kkt import FormatError, System
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.arithmetic.formats import Hardware
+from pivotree.kkt.blocks import Block
+from pivotree.kkt.elimination.run import run_floats
+from pivotree.kkt.elimination.substitution import trace_substitution
+from pivotree.kkt.elimination.tape import Tape, lower
+from pivotree.kkt.elimination.trace import tape_for
+from pivotree.kkt.system import assemble
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator

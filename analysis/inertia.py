@@ -19,15 +19,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-import orderings
-from kkt import FormatError, ModelError, System
-from kkt.arithmetic import get_format
-from kkt.arithmetic.formats import Hardware
-from kkt.blocks import Block, Structure
-from kkt.elimination.program import Program
-from kkt.elimination.run import run_floats
-from kkt.elimination.substitution import Substitution, trace_substitution
-from kkt.elimination.tape import lower
+from pivotree import orderings
+from pivotree.kkt import FormatError, ModelError, System
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.arithmetic.formats import Hardware
+from pivotree.kkt.blocks import Block, Structure
+from pivotree.kkt.elimination.program import Program
+from pivotree.kkt.elimination.run import run_floats
+from pivotree.kkt.elimination.substitution import Substitution, trace_substitution
+from pivotree.kkt.elimination.tape import lower
 
 from .complements import backward, forward, root
 from .gradients import at_rest, equation

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kkt import Block
+from pivotree.kkt import Block
 
 SOUND = 100.0  # units of rounding below which no pivot is off
 INFINITE = 1e-3  # error from which a loss has entered where the worst is infinitely far off

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from kkt import Elimination
+from pivotree.kkt import Elimination
 
 from .loss import PivotError, where_lost
 from .row import Row

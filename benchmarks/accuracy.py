@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse.linalg as spla
 from numpy.typing import ArrayLike, NDArray
 
-import kkt
+from pivotree import kkt
 
 
 def backward_error(system: kkt.System, x: ArrayLike) -> float:

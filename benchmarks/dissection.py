@@ -13,8 +13,8 @@ from rows import Peer, Row, compared
 from scale import order_of
 from solvers import Problem, Solver, cholmod_given, prepared, superlu_given
 
-import kkt
-from kkt.blocks import PDD, QDD, F
+from pivotree import kkt
+from pivotree.kkt.blocks import PDD, QDD, F
 
 TREES = {"chain": chain, "random tree": random_tree}
 GIVEN = {

@@ -16,13 +16,12 @@ import flint
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-import kkt
-import orderings
-from kkt.blocks import Block
-from kkt.elimination.run import run_objects
-from kkt.machine.configuration import Configuration, from_quaternion
-from kkt.machine.kinematics import entries
-from kkt.machine.trace import tape_of
+from pivotree import kkt, orderings
+from pivotree.kkt.blocks import Block
+from pivotree.kkt.elimination.run import run_objects
+from pivotree.kkt.machine.configuration import Configuration, from_quaternion
+from pivotree.kkt.machine.kinematics import entries
+from pivotree.kkt.machine.trace import tape_of
 
 BITS = 192
 CONSTANTS = ("R", "p", "axis", "mass", "com", "inertia", "gravity")

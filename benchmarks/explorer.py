@@ -19,8 +19,8 @@ from playwright.sync_api import sync_playwright
 from rich.console import Console
 from rich.table import Table
 
-import kkt
-from analysis.explorer import explorer_data, write_page
+from pivotree import kkt
+from pivotree.analysis.explorer import explorer_data, write_page
 
 CLICKS = """async () => {
   const step = document.querySelector('[aria-label^="Next step"]');

@@ -17,8 +17,8 @@ from rows import Row, alone, in_turn
 from scale import mujoco_forward, order_of
 from solvers import Problem, prepared
 
-import kkt
-from kkt.blocks import PDD, QDD, F
+from pivotree import kkt
+from pivotree.kkt.blocks import PDD, QDD, F
 
 TREES = {"chain": chain, "random tree": random_tree}
 LINEAR = (1.0, 0.05)

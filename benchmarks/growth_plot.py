@@ -13,8 +13,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from analysis.figures import save
-from analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import save
+from pivotree.analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
 
 ROOT = Path(__file__).parent.parent
 ENDINGS = {"light": "", "dark": "_dark"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-import kkt
-from kkt.gallery import box
+from pivotree import kkt
+from pivotree.kkt.gallery import box
 
 
 def chain(n: int) -> kkt.System:

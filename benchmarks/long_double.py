@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-import kkt
+from pivotree import kkt
 
 Long = NDArray[np.longdouble]
 

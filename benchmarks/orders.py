@@ -21,9 +21,8 @@ from large_trees import chain, random_tree
 from scale import order_of
 from solvers import Problem, Solver, cholmod_given, prepared, superlu_given
 
-import kkt
-import orderings
-from kkt.elimination.numeric import analyse
+from pivotree import kkt, orderings
+from pivotree.kkt.elimination.numeric import analyse
 
 TREES = {"chain": chain, "random": random_tree}
 ORDERS = (

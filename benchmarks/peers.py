@@ -21,9 +21,8 @@ from typing import Any
 import numpy as np
 from exact import Exact, error, of_mujoco, of_pinocchio
 
-import kkt
-import orderings
-from kkt.machine.configuration import Configuration
+from pivotree import kkt, orderings
+from pivotree.kkt.machine.configuration import Configuration
 
 HERE = Path(__file__).parent
 CHECKED = 200  # states whose error is found

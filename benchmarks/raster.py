@@ -21,11 +21,10 @@ from rich.console import Console
 from rich.table import Table
 from scipy.sparse import coo_array
 
-import kkt
-import orderings
-from analysis.figures.density import density, entries, raster
-from analysis.figures.state import BlockState, block_state
-from analysis.figures.style import LIGHT
+from pivotree import kkt, orderings
+from pivotree.analysis.figures.density import density, entries, raster
+from pivotree.analysis.figures.state import BlockState, block_state
+from pivotree.analysis.figures.style import LIGHT
 
 TARGET = 0.2  # [s]
 

@@ -8,8 +8,7 @@ from typing import Any
 import peers
 from rows import Row, alone
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 CALLS = {
     ("Pinocchio", False): "pin.aba(model, data, q, v, tau)",

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-import kkt
-import orderings
-from kkt.machine.native import Native, compiled, width
-from kkt.machine.program import Program
-from kkt.machine.rolled import Rolled
-from kkt.machine.rolling import rolled
+from pivotree import kkt, orderings
+from pivotree.kkt.machine.native import Native, compiled, width
+from pivotree.kkt.machine.program import Program
+from pivotree.kkt.machine.rolled import Rolled
+from pivotree.kkt.machine.rolling import rolled
 
 CASES: dict[str, tuple[str, Any]] = {
     "chain 100": ("abm", lambda: kkt.chain(100)),

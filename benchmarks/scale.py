@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from rows import Peer, Row, alone, compared
 from solvers import SOLVERS, Problem, prepared
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 
 def assembly(sizes: tuple[int, ...], rounds: int) -> Iterator[Row]:
@@ -137,8 +136,8 @@ def traced(n: int, rounds: int) -> Iterator[Row]:
     """float32 with the cancelled and absorbed bits of every pivot, beside an untraced factor."""
     import scipy.sparse.linalg as spla
 
-    from kkt.arithmetic import get_format
-    from kkt.elimination.observe import observe
+    from pivotree.kkt.arithmetic import get_format
+    from pivotree.kkt.elimination.observe import observe
 
     system, format = kkt.build(kkt.chain(n)), get_format("float32")
     exact = refined(system)[joints(system)]

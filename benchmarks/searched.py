@@ -9,9 +9,8 @@ from functools import partial
 import numpy as np
 from rows import Peer, Row, compared
 
-import kkt
-import orderings
-from kkt.robot_data import robots_folder
+from pivotree import kkt, orderings
+from pivotree.kkt.robot_data import robots_folder
 
 CLASSICS = ("crbm", "abm")
 # operations of a first search, of CRBM and of ABM: what a search has to win by at least
@@ -70,6 +69,6 @@ def _batch(kernel: kkt.Kernel) -> partial:
 
 def _errors(system: kkt.System, tapes: list) -> list[float]:
     """Largest error of qdd of each tape in float64 over random states."""
-    from orderings.cheapest.search import errors
+    from pivotree.orderings.cheapest.search import errors
 
     return errors(system, tapes, "float64", CHECKED)

@@ -8,7 +8,7 @@ import mujoco
 import networkx as nx
 import numpy as np
 
-import kkt
+from pivotree import kkt
 
 
 def mujoco_forward(graph: nx.DiGraph) -> Callable[[], np.ndarray]:

@@ -18,13 +18,12 @@ from numba import njit
 from rich.console import Console
 from rich.table import Table
 
-import kkt
-import orderings
-from kkt.arithmetic import floats, get_format
-from kkt.elimination.contributions import linearised
-from kkt.elimination.observe import observe
-from kkt.elimination.run import enter
-from kkt.elimination.tape import Tape
+from pivotree import kkt, orderings
+from pivotree.kkt.arithmetic import floats, get_format
+from pivotree.kkt.elimination.contributions import linearised
+from pivotree.kkt.elimination.observe import observe
+from pivotree.kkt.elimination.run import enter
+from pivotree.kkt.elimination.tape import Tape
 
 FLOAT32 = get_format("float32")
 TAPES = (("chain:1500", "abm"), ("random_tree:n=1000,seed=1", "abm"), ("chain:150", "crbm"))

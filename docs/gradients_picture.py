@@ -8,9 +8,9 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from PIL import Image
 
-import kkt
-from analysis import gradients
-from analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
+from pivotree import kkt
+from pivotree.analysis import gradients
+from pivotree.analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
 
 HERE = Path(__file__).parent
 WAYS = {

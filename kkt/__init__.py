@@ -1,6 +1,6 @@
 """The Lubich/Ascher KKT matrix of a tree of rigid bodies, and its elimination.
 
->>> import kkt, orderings
+>>> from pivotree import kkt, orderings
 >>> system = kkt.build(kkt.chain(3))          # equation (4): system.matrix, system.rhs
 >>> kkt.eliminate(system, orderings.get("abm"), "float32").qdd
 """

@@ -11,7 +11,7 @@ An order is a function from the structure of a tree to a list of groups of block
 from collections.abc import Callable
 from typing import Any
 
-from kkt import OrderError
+from pivotree.kkt import OrderError
 
 from . import load as _load
 from .abm import abm

@@ -1,6 +1,6 @@
 """Articulated body method (Featherstone 1983; Ascher, Pai & Cloutier 1996, equations (5)-(7))."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .registry import order
 

@@ -1,6 +1,6 @@
 """ABM's pivots without its brackets (Cloutier 1995, section 5.3.1)."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .registry import order
 

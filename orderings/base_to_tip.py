@@ -1,6 +1,6 @@
 """Bodies from the base outward: what tip to base avoids (Brandl, Johanni & Otter 1986)."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .registry import order
 

@@ -1,6 +1,6 @@
 """Constraint force algorithm: odd-even elimination (Fijany, Sharf & D'Eleuterio 1995)."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .registry import order
 from .virtual_work import free_bodies

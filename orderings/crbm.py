@@ -1,6 +1,6 @@
 """Composite rigid body method (Walker & Orin 1982; Ascher, Pai & Cloutier 1996, strategy 1)."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .registry import order
 

@@ -1,6 +1,6 @@
 """CRBM as one block row (Ascher, Pai & Cloutier 1996, the equation after (4))."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .registry import order
 

@@ -1,6 +1,6 @@
 """CRBM as its authors write it, composites by their centres of mass (Walker & Orin 1982)."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .crbm import crbm
 from .registry import order

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kkt import Structure
-from kkt.elimination.dissection import halving_joints
+from pivotree.kkt import Structure
+from pivotree.kkt.elimination.dissection import halving_joints
 
 from .registry import order
 from .virtual_work import free_bodies

@@ -1,6 +1,6 @@
 """ABM in gain form, Mbar = M^ - K (H M^) with K = M^ H* D^-1 (Rodriguez 1987; Jain 1991)."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .abm import abm
 from .registry import order

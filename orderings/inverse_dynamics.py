@@ -1,6 +1,6 @@
 """Inverse dynamics: qdd known, tau unknown (recursive Newton-Euler; Luh, Walker & Paul 1980)."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .registry import order
 

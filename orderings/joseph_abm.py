@@ -1,6 +1,6 @@
 """ABM with Mbar in Joseph's symmetric form (Bucy & Joseph 1968; Rodriguez 1987 for the filter)."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .abm import abm
 from .registry import order

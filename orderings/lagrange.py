@@ -1,6 +1,6 @@
 """Lagrange multipliers in linear time (Baraff 1996)."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .registry import order
 

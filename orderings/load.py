@@ -8,12 +8,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from kkt import OrderError, Rules, Structure
-from kkt.blocks import LINKS
-from kkt.elimination.pivots import COMPOSITES
-from kkt.errors import UnreadableError
-from kkt.foreign import foreign, module_of
-from kkt.reading import read_json
+from pivotree.kkt import OrderError, Rules, Structure
+from pivotree.kkt.blocks import LINKS
+from pivotree.kkt.elimination.pivots import COMPOSITES
+from pivotree.kkt.errors import UnreadableError
+from pivotree.kkt.foreign import foreign, module_of
+from pivotree.kkt.reading import read_json
 
 from .registry import order
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .registry import order
 

@@ -1,6 +1,6 @@
 """Modified ABM (Ascher, Pai & Cloutier 1996, equation (11)), in its unassembled form."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .abm import abm
 from .registry import order

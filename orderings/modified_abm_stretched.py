@@ -1,6 +1,6 @@
 """Modified ABM (Ascher, Pai & Cloutier 1996, equation (11)) as pivots of a larger matrix."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .registry import order
 

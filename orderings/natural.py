@@ -1,6 +1,6 @@
 """The order in which the bodies are listed (Ascher, Pai & Cloutier 1996, equation (6))."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .registry import order
 

@@ -1,6 +1,6 @@
 """Projected ABM: eq (11) with E of eq (10) for H (Ascher, Pai & Cloutier 1996, sections 3, 4)."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .abm import abm
 from .registry import order

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .registry import order
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kkt import Rules
+from pivotree.kkt import Rules
 
 
 def order(

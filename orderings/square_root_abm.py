@@ -4,7 +4,7 @@ The pivots are ABM's, found from weighted rows and not from inertias (see
 :mod:`kkt.elimination.orthogonal`).  The rotations are Gentleman's (1973), without square roots.
 """
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .abm import abm
 from .registry import order

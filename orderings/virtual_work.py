@@ -1,6 +1,6 @@
 """The principle of virtual work (Yamane & Nakamura, "O(N) forward dynamics", secs 3 and 4)."""
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 from .registry import order
 

@@ -17,11 +17,11 @@ from typing import Any
 
 from PIL import Image
 
-from analysis.cli import main
-from analysis.commands.reproduce import apart, text
-from kkt.files import write_whole
-from papers import PAPERS
-from papers.paper import items
+from pivotree.analysis.cli import main
+from pivotree.analysis.commands.reproduce import apart, text
+from pivotree.kkt.files import write_whole
+from pivotree.papers import PAPERS
+from pivotree.papers.paper import items
 
 COLOURS = 64
 MARKS = {"met": "✓ met", "missed": "✗ missed", "refuted": "≠ refuted", "open": "? open"}

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from kkt import PivotreeError
+from pivotree.kkt import PivotreeError
 
 from . import PAPERS
 from .row import Row
@@ -34,12 +34,12 @@ class Item:
 
     @property
     def module(self) -> ModuleType:
-        return import_module(f"papers.{self.paper}.{self.name}")
+        return import_module(f"pivotree.papers.{self.paper}.{self.name}")
 
     @property
     def says(self) -> str:
         """The first line of the module, read without loading it."""
-        text = files(f"papers.{self.paper}").joinpath(f"{self.name}.py").read_text("utf-8")
+        text = files(f"pivotree.papers.{self.paper}").joinpath(f"{self.name}.py").read_text("utf-8")
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0].rstrip(".")
 
     def settings(self, given: Mapping[str, str]) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class Item:
 @cache
 def printed(paper: str) -> dict[str, Any]:
     """The numbers that a paper prints, by item."""
-    return tomllib.loads(files(f"papers.{paper}").joinpath("printed.toml").read_text("utf-8"))
+    return tomllib.loads(files(f"pivotree.papers.{paper}").joinpath("printed.toml").read_text("utf-8"))
 
 
 def papers(name: str) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ def papers(name: str) -> tuple[str, ...]:
 
 def items(paper: str, only: list[str] | None = None) -> list[Item]:
     """The items of a paper in its order, or those of these names."""
-    known = list(import_module(f"papers.{paper}").ITEMS)
+    known = list(import_module(f"pivotree.papers.{paper}").ITEMS)
     for name in only or []:
         if name not in known:
             raise PivotreeError(f"option --item: {paper} has no {name!r}; use {', '.join(known)}")

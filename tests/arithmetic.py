@@ -5,7 +5,7 @@ import math
 import gmpy2
 import numpy as np
 
-from kkt.arithmetic.chunk import Chunk
+from pivotree.kkt.arithmetic.chunk import Chunk
 
 OPERATIONS = ("add", "sub", "mul", "div", "sqrt")  # as numbered on the tape
 ROUNDING = {

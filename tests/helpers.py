@@ -14,8 +14,7 @@ import numpy as np
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 ROOT = Path(__file__).parents[1]
 MODELS = {path.stem: path for path in sorted((ROOT / "tests" / "models").glob("*.json"))}

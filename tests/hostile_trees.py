@@ -15,9 +15,9 @@ import networkx as nx
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-import kkt
-from kkt.blocks import Block
-from kkt.system import LETTERS, Entries, assemble
+from pivotree import kkt
+from pivotree.kkt.blocks import Block
+from pivotree.kkt.system import LETTERS, Entries, assemble
 
 JOINTS = (
     "fixed", "revolute", "revolute", "revolute", "continuous", "prismatic", "spherical",

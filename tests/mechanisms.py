@@ -6,8 +6,7 @@ import mpmath
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 TILT = Rotation.random(random_state=1).as_matrix()
 

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 from helpers import MODELS, printed, solve, system_of, tape_of
 
-import kkt
-import orderings
-from kkt.elimination.certify import decimal
-from kkt.elimination.residual import residual
-from kkt.system import assemble
+from pivotree import kkt, orderings
+from pivotree.kkt.elimination.certify import decimal
+from pivotree.kkt.elimination.residual import residual
+from pivotree.kkt.system import assemble
 
 ORDERS = orderings.names()
 CRBM = ("crbm", "crbm_block_row")  # orders that leave the joint-space inertia

@@ -6,9 +6,7 @@ from helpers import Mechanics, every_joint
 from scipy.linalg import block_diag
 from scipy.spatial.transform import Rotation
 
-import analysis
-import kkt
-import orderings
+from pivotree import analysis, kkt, orderings
 
 
 def system_of(tree, seed, loops=()):

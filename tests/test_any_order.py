@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-import kkt
-import orderings
-from kkt.elimination import numeric, schedule
-from kkt.elimination.dissection import centroids, halving_joints
+from pivotree import kkt, orderings
+from pivotree.kkt.elimination import numeric, schedule
+from pivotree.kkt.elimination.dissection import centroids, halving_joints
 
 REFUSED = ("modified_abm", "modified_abm_stretched", "projected_abm", "joseph_abm")
 ORDERS = [name for name in orderings.names() if name not in (*REFUSED, "square_root_abm")]

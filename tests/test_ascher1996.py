@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from helpers import bracketed
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 NEVER = float("inf")
 # (order, case) -> the least m1 of Table 2 at which the cell is printed as failed: D_2 = 0

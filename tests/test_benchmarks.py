@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "benchmarks"
@@ -52,7 +51,7 @@ def test_the_reference_of_long_chains_is_that_of_balls():
     from exact import Exact
     from long_double import forward_dynamics
 
-    from kkt.machine.configuration import Configuration
+    from pivotree.kkt.machine.configuration import Configuration
 
     if np.finfo(np.longdouble).eps > 1e-18:
         pytest.skip("a long double is a double here")

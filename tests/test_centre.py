@@ -6,11 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import analysis
-import kkt
-import orderings
-from analysis.cli import main
-from kkt.elimination import centre, emit, rigid
+from pivotree import analysis, kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.kkt.elimination import centre, emit, rigid
 
 CRBM, COM = orderings.get("crbm"), orderings.get("crbm_com")
 

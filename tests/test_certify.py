@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from helpers import MODELS, every_joint, printed, solve, system_of, tape_of
 
-import kkt
-import orderings
-from analysis.cli import main
-from kkt.elimination.balls import decimal_ball
-from kkt.elimination.certify import Nonsingular
+from pivotree import kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.kkt.elimination.balls import decimal_ball
+from pivotree.kkt.elimination.certify import Nonsingular
 
 ORDERS = ("abm", "crbm", "lagrange", "divide_and_conquer", "virtual_work", "modified_abm")
 

@@ -8,10 +8,9 @@ import pytest
 from helpers import ALL_JOINTS
 from hostile_trees import Truth, hostile_tree
 
-import kkt
-import orderings
-from kkt.arithmetic import get_format
-from kkt.machine.interpreter import Interpreter
+from pivotree import kkt, orderings
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.machine.interpreter import Interpreter
 
 EVERY = orderings.names()
 DIAGONAL = np.diag([0.01, 0.02, 0.02])

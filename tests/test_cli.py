@@ -14,8 +14,8 @@ from decimal import Decimal
 import pytest
 from helpers import MODELS, ROOT, printed
 
-import orderings
-from analysis import cli
+from pivotree import orderings
+from pivotree.analysis import cli
 
 COMPARE = {"model", "bodies", "dof", "kappa", "kappa_inertia", "rows"}
 ROW = {
@@ -479,13 +479,13 @@ def process(*arguments):
 
 
 def test_a_process_that_solves():
-    done = process("-m", "analysis.cli", "solve", str(MODELS["ur5"]), "--json")
+    done = process("-m", "pivotree", "solve", str(MODELS["ur5"]), "--json")
     assert done.returncode == 0 and set(document(done.stdout)) == SOLVE
     assert "Traceback" not in done.stderr
 
 
 def test_a_process_that_refuses():
-    done = process("-m", "analysis.cli", "solve", "chain:3", "--order", "amb")
+    done = process("-m", "pivotree", "solve", "chain:3", "--order", "amb")
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.count("\n") == 1 and "nearest: " in done.stderr
 
@@ -493,7 +493,7 @@ def test_a_process_that_refuses():
 def test_help_loads_nothing_heavy():
     heavy = ("numpy", "scipy", "sympy", "matplotlib", "numba", "networkx", "flint", "mpmath")
     code = (
-        "import sys, analysis.cli\n"
+        "import sys, pivotree.analysis.cli\n"
         "try:\n    analysis.cli.main(['--help'])\n"
         "except SystemExit as stop:\n    print(stop.code)\n"
         f"print([m for m in {heavy!r} if m in sys.modules])"
@@ -506,7 +506,7 @@ def test_help_loads_nothing_heavy():
 
 def test_importing_the_library_draws_nothing():
     """matplotlib and sympy are for those who draw and prove."""
-    done = process("-c", "import sys, kkt; print({'matplotlib', 'sympy'} & set(sys.modules))")
+    done = process("-c", "import sys; from pivotree import kkt; print({'matplotlib', 'sympy'} & set(sys.modules))")
     assert done.stdout.strip() == "set()"
 
 

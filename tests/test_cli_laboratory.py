@@ -11,16 +11,15 @@ from dataclasses import replace
 import pytest
 from helpers import MODELS, ROOT
 
-import analysis
-import kkt
-from analysis import cli
-from analysis.commands.shared import print_json
-from analysis.comparison import Comparison
-from analysis.report import robot_report
-from analysis.report.picture import strip_handles
-from analysis.row import Row
-from analysis.table import comparison_tables
-from analysis.verdict import verdict
+from pivotree import analysis, kkt
+from pivotree.analysis import cli
+from pivotree.analysis.commands.shared import print_json
+from pivotree.analysis.comparison import Comparison
+from pivotree.analysis.report import robot_report
+from pivotree.analysis.report.picture import strip_handles
+from pivotree.analysis.row import Row
+from pivotree.analysis.table import comparison_tables
+from pivotree.analysis.verdict import verdict
 
 AXIS = [[0], [1], [0], [0], [0], [0]]
 UNIT = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -87,7 +86,7 @@ def test_ctrl_c_is_one_line(run, command, monkeypatch):
 
 def started(*arguments, **options):
     return subprocess.Popen(
-        [sys.executable, "-m", "analysis.cli", *arguments], cwd=ROOT, text=True,
+        [sys.executable, "-m", "pivotree", *arguments], cwd=ROOT, text=True,
         stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)}, **options,
     )  # fmt: skip
 
@@ -249,13 +248,13 @@ def test_the_largest_rounding_against_the_error_is_no_culprit():
 
 
 def test_a_share_of_nothing_has_no_sign():
-    from analysis.blame_text import percent
+    from pivotree.analysis.blame_text import percent
 
     assert [percent(x) for x in (-1e-5, 1e-5, -0.021, 0.35)] == ["0.0 %", "0.0 %", "-2.1 %", "35 %"]
 
 
 def test_formats_of_ones_own_are_told_in_units_of_theirs():
-    from kkt.arithmetic import Binary, Mixed
+    from pivotree.kkt.arithmetic import Binary, Mixed
 
     chosen = Mixed("coarse sums", Binary("p24", 24), add=Binary("p12", 12))
     found = analysis.blame(kkt.build(kkt.chain(4)), "abm", chosen)
@@ -305,7 +304,7 @@ def test_a_robot_that_overflows_double_double_has_a_report(run, arm):
 
 
 def test_the_legend_explains_every_line_of_a_panel():
-    from analysis.figures.style import LIGHT
+    from pivotree.analysis.figures.style import LIGHT
 
     asked = {handle.get_label(): handle for handle in strip_handles(LIGHT)}["digits asked for"]
     assert asked.get_color() == LIGHT.faint and asked.get_linestyle() == "-"
@@ -337,7 +336,7 @@ def test_an_order_of_ones_own_replays_from_the_folder(run, tmp_path, monkeypatch
 
 def test_a_link_is_followed_and_what_is_no_file_is_left_alone(tmp_path):
     def listed(place):
-        command = [sys.executable, "-m", "analysis.cli", "list", "chain:2", "-o", str(place)]
+        command = [sys.executable, "-m", "pivotree", "list", "chain:2", "-o", str(place)]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         return done.returncode, done.stderr
 

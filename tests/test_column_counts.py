@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-import kkt
-import orderings
-from kkt.blocks import PDD, QDD, F
+from pivotree import kkt, orderings
+from pivotree.kkt.blocks import PDD, QDD, F
 
 TREES = {
     "chain": lambda: kkt.chain(12),

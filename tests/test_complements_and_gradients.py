@@ -8,9 +8,7 @@ import scipy.linalg
 from helpers import Mechanics, every_joint
 from scipy.sparse.linalg import cg
 
-import analysis
-import kkt
-import orderings
+from pivotree import analysis, kkt, orderings
 
 SPECS = ("chain:7", "humanoid", "random_tree:n=12,seed=4", "star:4", "quadruped")
 

@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 from helpers import every_joint, solve, system_of, tape_of
 
-import analysis
-import kkt
-import orderings
-from analysis.cli import main
-from kkt.elimination import conditioning as module
-from kkt.elimination.conditioning import conditioning, lost_by_order
-from kkt.elimination.run import run_objects
-from kkt.system import Entries
+from pivotree import analysis, kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.kkt.elimination import conditioning as module
+from pivotree.kkt.elimination.conditioning import conditioning, lost_by_order
+from pivotree.kkt.elimination.run import run_objects
+from pivotree.kkt.system import Entries
 
 MODELS = ["random_tree:n=6,seed=3", "two_link:r=0.002", "chain:5", "star:4", "panda"]
 DATA = ("M", "S", "Phi", "a", "b", "tau")

@@ -8,11 +8,10 @@ from helpers import Mechanics, every_joint
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
-import kkt
-import orderings
-from analysis import contact
-from analysis.contact import rigid
-from analysis.contact.laws import complementary, gain, newton, poisson
+from pivotree import kkt, orderings
+from pivotree.analysis import contact
+from pivotree.analysis.contact import rigid
+from pivotree.analysis.contact.laws import complementary, gain, newton, poisson
 
 UP, TANGENTS = (0.0, 0.0, 1.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 

@@ -8,21 +8,20 @@ import numpy as np
 import pytest
 from helpers import ROOT
 
-import kkt
-import orderings
-from analysis import counts
-from analysis.cli import main
-from analysis.counts import kernels, page, proof
-from analysis.counts.assembly import ANY, ONE, ZERO, Known, Ledger
-from analysis.counts.blocks import random_tree
-from analysis.counts.counting import KINDS, count_blocks, count_robot
-from analysis.counts.families import FAMILIES, family_of
-from analysis.counts.kernels import kernel_counts, kernel_rows
-from analysis.counts.polynomials import Polynomial, fit, solve_exactly, through
-from analysis.counts.published import ABM, CRBM, PINOCCHIO
-from analysis.counts.table import polynomial
-from analysis.counts.words import count_cells
-from kkt.spatial import matmul
+from pivotree import kkt, orderings
+from pivotree.analysis import counts
+from pivotree.analysis.cli import main
+from pivotree.analysis.counts import kernels, page, proof
+from pivotree.analysis.counts.assembly import ANY, ONE, ZERO, Known, Ledger
+from pivotree.analysis.counts.blocks import random_tree
+from pivotree.analysis.counts.counting import KINDS, count_blocks, count_robot
+from pivotree.analysis.counts.families import FAMILIES, family_of
+from pivotree.analysis.counts.kernels import kernel_counts, kernel_rows
+from pivotree.analysis.counts.polynomials import Polynomial, fit, solve_exactly, through
+from pivotree.analysis.counts.published import ABM, CRBM, PINOCCHIO
+from pivotree.analysis.counts.table import polynomial
+from pivotree.analysis.counts.words import count_cells
+from pivotree.kkt.spatial import matmul
 
 # Cloutier 1995, section 3.4 (Featherstone's counts), and where they cross, to two decimals
 PRINTED_ABM = {"mul": "300 n - 267", "add": "279 n - 259"}

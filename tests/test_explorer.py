@@ -11,15 +11,20 @@ import numpy as np
 import pytest
 from helpers import ROOT, system_of
 
-import kkt
-import orderings
-from analysis.cli import main
-from analysis.explorer import bundle, explorer_data, explorer_page, explorer_styles, write_folder
-from analysis.explorer.data import structure_of
-from analysis.explorer.entries import entries_of
-from analysis.explorer.palette import palette
-from analysis.figures.labels import Labels
-from analysis.figures.state import block_state
+from pivotree import kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.analysis.explorer import (
+    bundle,
+    explorer_data,
+    explorer_page,
+    explorer_styles,
+    write_folder,
+)
+from pivotree.analysis.explorer.data import structure_of
+from pivotree.analysis.explorer.entries import entries_of
+from pivotree.analysis.explorer.palette import palette
+from pivotree.analysis.figures.labels import Labels
+from pivotree.analysis.figures.state import block_state
 
 NODE = shutil.which("node") or shutil.which("nodejs")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
@@ -301,7 +306,7 @@ def test_table_2_of_ascher_1996_on_the_page(m1, angle, order, keeps):
 @needs_node
 @pytest.mark.parametrize("name", ["float32", "p20", "p16", "tf32", "bfloat16", "float16", "e5m2"])
 def test_rounding_is_the_formats_rounding(name):
-    from kkt.arithmetic import get_format
+    from pivotree.kkt.arithmetic import get_format
 
     rng = np.random.default_rng(0)
     x = rng.normal(size=2000) * 10.0 ** rng.integers(-45, 39, 2000)

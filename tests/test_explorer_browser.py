@@ -9,13 +9,11 @@ from xml.etree import ElementTree
 import pytest
 from helpers import system_of
 
-import analysis
-import kkt
-import orderings
-from analysis.cli import main
-from analysis.explorer import explorer_data, write_folder, write_page
-from analysis.explorer.data import text_of
-from analysis.figures.style import DARK, LIGHT
+from pivotree import analysis, kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.analysis.explorer import explorer_data, write_folder, write_page
+from pivotree.analysis.explorer.data import text_of
+from pivotree.analysis.figures.style import DARK, LIGHT
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = next(
@@ -330,7 +328,7 @@ def test_a_file_keeps_its_switches_and_links(opened, tmp_path):
 
 
 def test_switches_of_the_page_are_the_engines():
-    text = (files("analysis.explorer") / "static" / "opening.mjs").read_text(encoding="utf-8")
+    text = (files("pivotree.analysis.explorer") / "static" / "opening.mjs").read_text(encoding="utf-8")
     table = re.search(r"RULES = \{(.*?)\n\};", text, re.S)[1]
     found = {k: re.findall(r'"(\w+)"', v) for k, v in re.findall(r"(\w+): \[(.*?)\]", table)}
     usual = vars(kkt.Rules())

@@ -15,13 +15,12 @@ from http.client import HTTPConnection
 import pytest
 from helpers import ROOT, system_of
 
-import kkt
-import orderings
-from analysis.cli import main
-from analysis.explorer import explorer_data
-from analysis.explorer.asked import question_of, sequence_of
-from analysis.explorer.live import Live
-from analysis.explorer.server import LARGEST, ExplorerServer
+from pivotree import kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.analysis.explorer import explorer_data
+from pivotree.analysis.explorer.asked import question_of, sequence_of
+from pivotree.analysis.explorer.live import Live
+from pivotree.analysis.explorer.server import LARGEST, ExplorerServer
 
 SPEC = "random_tree:n=6,seed=2"
 
@@ -331,7 +330,7 @@ def heard():
 
 def started(*arguments):
     process = subprocess.Popen(
-        [sys.executable, "-m", "analysis.cli", "explore", "chain:2", "--orders", "abm",
+        [sys.executable, "-m", "pivotree", "explore", "chain:2", "--orders", "abm",
          "--formats", "float32", "--no-browser", *arguments],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=os.environ | {"PYTHONPATH": str(ROOT)}, start_new_session=True,
@@ -392,7 +391,7 @@ def test_it_ends_with_ctrl_c_and_with_the_terminal(signals, code):
 
 
 def test_the_browser_is_opened_at_the_address(monkeypatch):
-    from analysis.explorer import server as module
+    from pivotree.analysis.explorer import server as module
 
     opened, told = threading.Event(), []
     monkeypatch.setattr(module.webbrowser, "open", lambda url: (told.append(url), opened.set()))

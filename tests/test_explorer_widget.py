@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 from helpers import ROOT, system_of
 
-import kkt
-import orderings
-from analysis.explorer import bundle
+from pivotree import kkt, orderings
+from pivotree.analysis.explorer import bundle
 
 SPEC = "random_tree:n=6,seed=2"
 
@@ -23,8 +22,8 @@ SPEC = "random_tree:n=6,seed=2"
 def test_without_anywidget_one_sentence_says_what_to_install():
     script = (
         "import sys; sys.modules['anywidget'] = None\n"
-        "import analysis.explorer, analysis.explorer.server\n"
-        "try:\n    import analysis.explorer.widget\n"
+        "import pivotree.analysis.explorer.server\n"
+        "try:\n    import pivotree.analysis.explorer.widget\n"
         "except ImportError as error:\n    print(error)"
     )
     done = subprocess.run(
@@ -36,7 +35,7 @@ def test_without_anywidget_one_sentence_says_what_to_install():
 @pytest.fixture
 def made():
     pytest.importorskip("anywidget", reason="anywidget is not installed")
-    from analysis.explorer.widget import Explorer
+    from pivotree.analysis.explorer.widget import Explorer
 
     opened = []
 
@@ -133,8 +132,8 @@ app = marimo.App()
 @app.cell
 def _():
     import marimo as mo
-    import kkt
-    from analysis.explorer.widget import Explorer
+    from pivotree import kkt
+    from pivotree.analysis.explorer.widget import Explorer
     explorer = mo.ui.anywidget(Explorer("chain:3", orders=["abm", "crbm"], formats=["float32"]))
     def set_code(_):
         explorer.widget.code = "crbm@2"

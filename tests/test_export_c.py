@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from helpers import ALL_JOINTS, ROOT
 
-import kkt
-import orderings
-from analysis.cli import main
+from pivotree import kkt, orderings
+from pivotree.analysis.cli import main
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 STRICT = "-std=c99 -pedantic -Wall -Wextra -Werror -O2 -ffp-contract=off"

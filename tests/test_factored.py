@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 from helpers import every_joint
 
-import analysis
-import kkt
-import orderings
-from analysis.cli import main
-from analysis.counts.families import family_of
-from analysis.counts.published import ABM, PINOCCHIO
+from pivotree import analysis, kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.analysis.counts.families import family_of
+from pivotree.analysis.counts.published import ABM, PINOCCHIO
 
 TREES = {
     "every joint": every_joint,

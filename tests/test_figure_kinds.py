@@ -17,21 +17,20 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 from test_figures import AFTER_ABM, AFTER_CRBM, factor, in_rows_of_6
 
-import kkt
-import orderings
-from analysis import figures
-from analysis.cli import main
-from analysis.figures import data
-from analysis.figures.curves import step_counts
-from analysis.figures.density import KINDS as BLOCK_KINDS
-from analysis.figures.density import density, strong
-from analysis.figures.film import stops
-from analysis.figures.kinds import KINDS, Request, kind_of, write
-from analysis.figures.matrix import face
-from analysis.figures.state import FILL, NEW, ORIGINAL, ZERO, ZEROED, block_state
-from analysis.figures.style import DARK, GRAY, LIGHT, MARKERS, STYLES, theme
-from analysis.figures.trees import bodies_of, body_colours, tree_layout, walk
-from kkt.arithmetic import get_format
+from pivotree import kkt, orderings
+from pivotree.analysis import figures
+from pivotree.analysis.cli import main
+from pivotree.analysis.figures import data
+from pivotree.analysis.figures.curves import step_counts
+from pivotree.analysis.figures.density import KINDS as BLOCK_KINDS
+from pivotree.analysis.figures.density import density, strong
+from pivotree.analysis.figures.film import stops
+from pivotree.analysis.figures.kinds import KINDS, Request, kind_of, write
+from pivotree.analysis.figures.matrix import face
+from pivotree.analysis.figures.state import FILL, NEW, ORIGINAL, ZERO, ZEROED, block_state
+from pivotree.analysis.figures.style import DARK, GRAY, LIGHT, MARKERS, STYLES, theme
+from pivotree.analysis.figures.trees import bodies_of, body_colours, tree_layout, walk
+from pivotree.kkt.arithmetic import get_format
 
 GALLERY = ROOT / "docs" / "gallery"
 SMALL = "chain:3"
@@ -278,7 +277,7 @@ def test_condition_of_random_states_is_kkts_own(monkeypatch):
     system = system_of("chain:3")
     found = data.instances(system, ["abm", "crbm"], get_format("float32"), states=3)
     assert [i.order for i in found] == ["abm", "crbm"] * 3
-    from analysis.report.sample import ranges_of, system_at
+    from pivotree.analysis.report.sample import ranges_of, system_at
 
     here = system_at(system, ranges_of(system), 0, 1)
     assert found[2].kappa == pytest.approx(kkt.conditioning(here).kappa)
@@ -382,7 +381,7 @@ def test_blocks_are_told_apart_as_they_are_drawn(look, vision):
 
 @pytest.mark.parametrize("look", [LIGHT, DARK, GRAY], ids=STYLES)
 def test_lines_are_told_apart_and_seen(look):
-    from analysis.figures.curves import DASHES
+    from pivotree.analysis.figures.curves import DASHES
 
     glyphs = list(zip(MARKERS, DASHES, strict=False))
     assert len(set(glyphs)) == len(glyphs) >= 6  # in every style, whatever the colours
@@ -577,7 +576,7 @@ def test_refusals_are_still_the_commands(gallery):
 
 
 def test_commands_of_the_gallery_are_understood():
-    from analysis.cli import parser
+    from pivotree.analysis.cli import parser
 
     text = (GALLERY / "README.md").read_text(encoding="utf-8")
     for line in re.findall(r"pivotree (figure [^`\n]+)", text):

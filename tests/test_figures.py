@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-import analysis
-import kkt
-import orderings
-from analysis import figures
-from analysis.figures.labels import Labels
-from analysis.figures.matrix import draw
-from analysis.figures.state import FILL, NEW, ORIGINAL, ZERO, block_state
-from analysis.figures.style import LIGHT
+from pivotree import analysis, kkt, orderings
+from pivotree.analysis import figures
+from pivotree.analysis.figures.labels import Labels
+from pivotree.analysis.figures.matrix import draw
+from pivotree.analysis.figures.state import FILL, NEW, ORIGINAL, ZERO, block_state
+from pivotree.analysis.figures.style import LIGHT
 
 ORDERS = ("abm", "crbm", "bad_abm", "virtual_work", "lagrange", "natural", "divide_and_conquer")
 ROWS = [

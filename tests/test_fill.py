@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from helpers import bracketed, every_joint
 
-import kkt
-import orderings
-from kkt.elimination.symbolic import PAIR_FIRST, SINGLE
+from pivotree import kkt, orderings
+from pivotree.kkt.elimination.symbolic import PAIR_FIRST, SINGLE
 
 
 def structure(parents, dof=None):

@@ -11,8 +11,8 @@ from arithmetic import OPERATIONS, mpfr, numbers, operate, pairs, same, special
 from gfloat import RoundMode
 from gfloat import formats as published
 
-import kkt
-from kkt.arithmetic import Binary, get_format
+from pivotree import kkt
+from pivotree.kkt.arithmetic import Binary, get_format
 
 NAMED = ("float16", "bfloat16", "tf32", "e5m2", "p24e8")
 ODD = ("p2e2", "p5e3", "p25e8", "p25e10", "p17e6", "p7e10")  # the ends of what is allowed

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-import kkt
-from analysis.cli import main
+from pivotree import kkt
+from pivotree.analysis.cli import main
 
 FEW = ["--orders", "abm,crbm"]
 
@@ -91,8 +91,8 @@ def test_data_that_overflow_are_one_line(capsys):
 
 
 def test_figures_know_the_digits_of_every_format():
-    from analysis.figures.charts import error_bars
-    from analysis.figures.units import capacity_of, unit_of
+    from pivotree.analysis.figures.charts import error_bars
+    from pivotree.analysis.figures.units import capacity_of, unit_of
 
     assert unit_of("bfloat16") == 2.0**-8 and unit_of("exact") is None and unit_of("mine") is None
     assert capacity_of("float32") == pytest.approx(7.22, abs=0.01)

@@ -14,13 +14,22 @@ from arithmetic import operate, same
 from helpers import MODELS, ROOT, printed, system_of, tape_of
 from numba import njit
 
-import analysis
-import kkt
-import orderings
-from kkt.arithmetic import ADD, DIV, MUL, SQRT, SUB, Binary, Custom, Mixed, get_format, objects
-from kkt.arithmetic.chunk import Chunk
-from kkt.elimination.adjoint import record
-from kkt.elimination.contributions import linearised
+from pivotree import analysis, kkt, orderings
+from pivotree.kkt.arithmetic import (
+    ADD,
+    DIV,
+    MUL,
+    SQRT,
+    SUB,
+    Binary,
+    Custom,
+    Mixed,
+    get_format,
+    objects,
+)
+from pivotree.kkt.arithmetic.chunk import Chunk
+from pivotree.kkt.elimination.adjoint import record
+from pivotree.kkt.elimination.contributions import linearised
 
 GALLERY = (
     "example1:q1=1", "example3:m1=1e9,case=1", "example3:m1=1e8,case=2", "random_tree:n=12,seed=3",

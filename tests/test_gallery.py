@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import spsolve
 
-from kkt.errors import ModelError
-from kkt.gallery import (
+from pivotree.kkt.errors import ModelError
+from pivotree.kkt.gallery import (
     binary,
     chain,
     comb,
@@ -22,11 +22,11 @@ from kkt.gallery import (
     star,
     two_link,
 )
-from kkt.gallery_robots import humanoid, quadruped
-from kkt.models import load
-from kkt.specs import GALLERY, from_spec
-from kkt.system import build
-from kkt.tree import compile_tree
+from pivotree.kkt.gallery_robots import humanoid, quadruped
+from pivotree.kkt.models import load
+from pivotree.kkt.specs import GALLERY, from_spec
+from pivotree.kkt.system import build
+from pivotree.kkt.tree import compile_tree
 
 MODELS = Path(__file__).parent / "models"
 SPECS = [

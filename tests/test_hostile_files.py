@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from test_architecture import FILES
 from test_hostile_input import MODEL
 
-import kkt
-import orderings
-from kkt.text import LONGEST
+from pivotree import kkt, orderings
+from pivotree.kkt.text import LONGEST
 
 ENDLESS = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 URDF = """<robot name="r"><link name="base"/><link name="arm"><inertial><origin xyz="0 0 0.1"/>

@@ -16,14 +16,13 @@ from xml.etree import ElementTree
 import pytest
 from helpers import ROOT
 
-import kkt
-import orderings
-from analysis import cli
-from kkt.arithmetic.custom import Custom
-from kkt.files import beside, stems, write_whole
-from kkt.foreign import foreign
-from kkt.reading import read_json
-from kkt.text import LONGEST, LONGEST_NAME, sentence
+from pivotree import kkt, orderings
+from pivotree.analysis import cli
+from pivotree.kkt.arithmetic.custom import Custom
+from pivotree.kkt.files import beside, stems, write_whole
+from pivotree.kkt.foreign import foreign
+from pivotree.kkt.reading import read_json
+from pivotree.kkt.text import LONGEST, LONGEST_NAME, sentence
 
 LIMIT = 60  # [s] for one call: more is a hang
 COMMANDS = next(
@@ -418,7 +417,7 @@ def limited():
 
 def test_a_disk_that_is_full(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "analysis.cli", "list", "chain:2", "-o", "a.txt"], cwd=tmp_path,
+        [sys.executable, "-m", "pivotree", "list", "chain:2", "-o", "a.txt"], cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(ROOT), "PIVOTREE_CACHE": "off"}, preexec_fn=limited,
         capture_output=True, text=True, timeout=LIMIT,
     )  # fmt: skip
@@ -429,7 +428,7 @@ def test_a_disk_that_is_full(tmp_path):
 
 def test_an_output_that_has_no_letter_for_it(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "analysis.cli", "list", "chain:2"], cwd=tmp_path, timeout=LIMIT,
+        [sys.executable, "-m", "pivotree", "list", "chain:2"], cwd=tmp_path, timeout=LIMIT,
         env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"},
         capture_output=True, text=True,
     )  # fmt: skip
@@ -443,7 +442,7 @@ def test_an_output_that_has_no_letter_for_it(tmp_path):
 def test_streams_that_are_closed(tmp_path, closed, arguments):
     with open(tmp_path / "kept", "w") as kept:
         done = subprocess.run(
-            [sys.executable, "-m", "analysis.cli", *arguments], cwd=tmp_path, timeout=LIMIT,
+            [sys.executable, "-m", "pivotree", *arguments], cwd=tmp_path, timeout=LIMIT,
             env=os.environ | {"PYTHONPATH": str(ROOT)}, preexec_fn=lambda: os.close(closed),
             stdout=kept if closed == 2 else None, stderr=kept if closed == 1 else None,
         )  # fmt: skip
@@ -455,7 +454,7 @@ def test_streams_that_are_closed(tmp_path, closed, arguments):
 def test_a_standard_output_that_is_full(tmp_path, arguments):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "analysis.cli", *arguments], cwd=tmp_path, timeout=LIMIT,
+            [sys.executable, "-m", "pivotree", *arguments], cwd=tmp_path, timeout=LIMIT,
             env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=full, stderr=subprocess.PIPE,
             text=True,
         )  # fmt: skip
@@ -553,7 +552,7 @@ def test_ctrl_c_behind_an_error_of_compiled_code(run, monkeypatch):
         except KeyboardInterrupt as error:
             raise SystemError("<built-in> returned a result with an exception set") from error
 
-    monkeypatch.setattr("analysis.commands.orders.run", interrupted)
+    monkeypatch.setattr("pivotree.analysis.commands.orders.run", interrupted)
     code, out, lines = run("orders")
     assert (code, out, lines) == (cli.INTERRUPTED, "", ["pivotree: interrupted"])
 
@@ -578,7 +577,7 @@ def _heeding_ctrl_c():
 def test_ctrl_c(tmp_path, command, seconds):
     """Ctrl-C reaches every process of a terminal, wherever they are."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "analysis.cli", command, *LONG[command]], cwd=tmp_path, text=True,
+        [sys.executable, "-m", "pivotree", command, *LONG[command]], cwd=tmp_path, text=True,
         env=os.environ | {"PYTHONPATH": str(ROOT)}, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_heeding_ctrl_c,
     )  # fmt: skip

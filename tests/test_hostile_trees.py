@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from hostile_trees import Truth, hostile_system
 
-import kkt
-import kkt.arithmetic
-import orderings
+import pivotree.kkt.arithmetic
+from pivotree import kkt, orderings
 
 
 def test_the_trees_are_hostile_and_the_same_in_every_run():

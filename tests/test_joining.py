@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-import kkt
-import orderings
-from kkt import ModelError
+from pivotree import kkt, orderings
+from pivotree.kkt import ModelError
 
 KINDS = ["floating", "revolute", "universal", "planar", "spherical", "cylindrical", "prismatic"]
 

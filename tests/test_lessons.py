@@ -9,8 +9,7 @@ import pytest
 from helpers import ROOT
 from matplotlib.figure import Figure
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 LESSONS = ROOT / "docs" / "lessons"
 STEMS = [path.stem for path in sorted(LESSONS.glob("[1-9]_*.py"))]

@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 from helpers import every_joint
 
-import analysis.listing as listing
-import kkt
-import orderings
-from analysis.cli import main
-from analysis.listing import unroll
-from analysis.listing.cost import Poly
+from pivotree import kkt, orderings
+from pivotree.analysis import listing
+from pivotree.analysis.cli import main
+from pivotree.analysis.listing import unroll
+from pivotree.analysis.listing.cost import Poly
 
 TREES = {
     "chain": lambda: kkt.chain(4),

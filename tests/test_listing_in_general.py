@@ -6,13 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import kkt
-import orderings
-from analysis import listing
-from analysis.counts.counting import count_blocks
-from analysis.listing.full import in_full
-from analysis.listing.nodes import Leaf, Sum
-from analysis.listing.unroll import contexts
+from pivotree import kkt, orderings
+from pivotree.analysis import listing
+from pivotree.analysis.counts.counting import count_blocks
+from pivotree.analysis.listing.full import in_full
+from pivotree.analysis.listing.nodes import Leaf, Sum
+from pivotree.analysis.listing.unroll import contexts
 
 ELSEWHERE = ("chain:6", "random_tree:n=9,seed=3", "binary:3")
 ANY = ("abm", "crbm", "bad_abm", "gain_abm", "joseph_abm", "modified_abm", "lagrange")

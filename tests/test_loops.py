@@ -8,14 +8,12 @@ import pytest
 from helpers import bracketed
 from mechanisms import SYSTEMS, bar, closed_early, crossed, four_bar, off, system_q, tape_of
 
-import analysis
-import kkt
-import orderings
-from analysis.counts.counting import count_robot
-from analysis.explorer.data import explorer_data
-from analysis.listing import listing
-from kkt.arithmetic import get_format
-from kkt.elimination import refine
+from pivotree import analysis, kkt, orderings
+from pivotree.analysis.counts.counting import count_robot
+from pivotree.analysis.explorer.data import explorer_data
+from pivotree.analysis.listing import listing
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.elimination import refine
 
 TREES_ONLY = ["square_root_abm"]
 ORDERS = [name for name in orderings.names() if name not in TREES_ONLY]
@@ -73,9 +71,9 @@ def test_certified_answers_agree_with_mpmath(order):
 def test_fractions_solve_the_equations_exactly():
     from fractions import Fraction
 
-    from kkt.elimination.residual import residual
-    from kkt.elimination.run import run_objects
-    from kkt.system import assemble
+    from pivotree.kkt.elimination.residual import residual
+    from pivotree.kkt.elimination.run import run_objects
+    from pivotree.kkt.system import assemble
 
     tree, q, qd, loop = four_bar(1.0, 2.0, rows=None, compliance=0.01)
     system = kkt.build(tree, q, qd, loops=[loop])
@@ -235,7 +233,7 @@ def test_compare_blame_and_figures(tmp_path):
     assert all(row.error < 1e-5 for row in found.rows if row not in refused)
     culprits = analysis.blame(system, orderings.get("lagrange"), "float32")
     assert culprits.ratio == pytest.approx(1.0, abs=1e-6)
-    from analysis.figures import save_spy
+    from pivotree.analysis.figures import save_spy
 
     for order in ("abm", "virtual_work"):
         factor = kkt.symbolic(kkt.plan(orderings.get(order), system.structure))
@@ -244,8 +242,8 @@ def test_compare_blame_and_figures(tmp_path):
 
 
 def test_pictures_name_the_multipliers():
-    from analysis.figures.labels import Labels
-    from analysis.figures.state import block_state
+    from pivotree.analysis.figures.labels import Labels
+    from pivotree.analysis.figures.state import block_state
 
     system = bar()
     factor = kkt.symbolic(kkt.plan(orderings.get("abm"), system.structure))

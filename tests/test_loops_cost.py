@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from mechanisms import built, closed_early, rod
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 
 def hand(n, fingers):

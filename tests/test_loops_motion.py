@@ -24,8 +24,7 @@ from mechanisms import (
 )
 from scipy.spatial.transform import Rotation
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 
 def by_energy(positions, masses, moments, pulled, angle, rate, gravity=9.81):

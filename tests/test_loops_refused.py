@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from mechanisms import TILT, built, four_bar, rod
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 
 @pytest.mark.parametrize("tilt", [None, TILT])

@@ -10,18 +10,17 @@ import pytest
 from helpers import ALL_JOINTS, Mechanics, printed, system_of
 from scipy.spatial.transform import Rotation
 
-import kkt
-import orderings
-from analysis.counts.families import family_of
-from analysis.counts.published import ABM
-from kkt.arithmetic import get_format
-from kkt.machine.configuration import from_quaternion, to_quaternion
-from kkt.machine.interpreter import Interpreter
-from kkt.machine.native import compiled
-from kkt.machine.program import depth_first, finished
-from kkt.machine.recorder import Recorder
-from kkt.machine.trace import recorder_for
-from kkt.machine.trigonometry import LARGEST, sine_and_cosine
+from pivotree import kkt, orderings
+from pivotree.analysis.counts.families import family_of
+from pivotree.analysis.counts.published import ABM
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.machine.configuration import from_quaternion, to_quaternion
+from pivotree.kkt.machine.interpreter import Interpreter
+from pivotree.kkt.machine.native import compiled
+from pivotree.kkt.machine.program import depth_first, finished
+from pivotree.kkt.machine.recorder import Recorder
+from pivotree.kkt.machine.trace import recorder_for
+from pivotree.kkt.machine.trigonometry import LARGEST, sine_and_cosine
 
 ORDERS = (
     "abm", "crbm", "modified_abm", "virtual_work", "square_root_abm", "divide_and_conquer",

@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 from helpers import ALL_JOINTS, ROOT
 
-import kkt
-import orderings
-from kkt.machine import native
-from kkt.machine.builtin import known
+from pivotree import kkt, orderings
+from pivotree.kkt.machine import native
+from pivotree.kkt.machine.builtin import known
 
 ABM = orderings.get("abm")
 TREE = kkt.random_tree(4, 3, joints=ALL_JOINTS)
@@ -207,7 +206,8 @@ def test_without_functions_the_bits_are_the_same(kernel, monkeypatch):
 
 
 SCRIPT = """
-import numpy as np, kkt, orderings
+import numpy as np
+from pivotree import kkt, orderings
 kernel = kkt.compile(kkt.chain(3), orderings.get("abm"))
 x = np.ones(3)
 for _ in range(100):

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 NAMES = ("abm", "crbm", "square_root_abm")
 ORDERS = [orderings.get(name) for name in NAMES]

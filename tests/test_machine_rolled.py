@@ -8,13 +8,12 @@ from helpers import ALL_JOINTS
 from test_export_c import COMPILERS, called, needs_compiler
 from test_export_c import compiled as built
 
-import kkt
-import orderings
-from kkt.arithmetic import get_format
-from kkt.machine import native, program, segments, trace, traced, trigonometry
-from kkt.machine.interpreter import Interpreter
-from kkt.machine.native import compiled
-from kkt.machine.rolling import rolled
+from pivotree import kkt, orderings
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.machine import native, program, segments, trace, traced, trigonometry
+from pivotree.kkt.machine.interpreter import Interpreter
+from pivotree.kkt.machine.native import compiled
+from pivotree.kkt.machine.rolling import rolled
 
 ABM = orderings.get("abm")
 TREES = {
@@ -202,7 +201,7 @@ def test_compiled_recording_writes_the_same_program(tree, order, options, monkey
 
 
 def test_a_file_too_long_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("kkt.machine.kernel.LONGEST", 1000)
+    monkeypatch.setattr("pivotree.kkt.machine.kernel.LONGEST", 1000)
     kernel = kkt.compile(kkt.chain(5), ABM)
     with pytest.raises(kkt.PivotreeError, match="operations that do not repeat"):
         kernel.export_c(tmp_path / "a.c")

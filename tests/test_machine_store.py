@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from helpers import ROOT
 
-import kkt
-import orderings
-from kkt.machine import native, store
+from pivotree import kkt, orderings
+from pivotree.kkt.machine import native, store
 
 ABM = orderings.get("abm")
 TREE = kkt.random_tree(4, 3)
@@ -37,7 +36,7 @@ def test_what_was_compiled_is_read_again(folder, monkeypatch):
     entries = set(folder.iterdir())
     assert len(entries) == 2  # a program, and code for vectors
     monkeypatch.setattr(native, "source_of", refuse)
-    monkeypatch.setattr("kkt.machine.traced.tape_of", refuse)
+    monkeypatch.setattr("pivotree.kkt.machine.traced.tape_of", refuse)
     assert np.array_equal(result(), first) and set(folder.iterdir()) == entries
 
 
@@ -123,7 +122,8 @@ def test_what_was_longest_unread_makes_room(folder, monkeypatch):
 
 
 SCRIPT = """
-import sys, kkt, orderings
+import sys
+from pivotree import kkt, orderings
 kernel = kkt.compile(kkt.chain(3), orderings.get("abm"))
 sys.stdout.write(kernel([0.1, 0.2, 0.3], [1, 2, 3], [3, 2, 1]).tobytes().hex())
 """

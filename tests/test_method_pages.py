@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from helpers import ROOT
 
-import kkt
-import orderings
-from analysis import complements, gradients, inertia
+from pivotree import kkt, orderings
+from pivotree.analysis import complements, gradients, inertia
 
 PAGES = ("complements", "contact", "gradients")
 TREES = ("chain:10", "chain:100", "humanoid")

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import spsolve
 
-from kkt.errors import FormatError, ModelError
-from kkt.gallery import example3, random_tree
-from kkt.modelfile import read_model, write_model
-from kkt.models import load
-from kkt.system import build
-from kkt.tree import compile_tree
+from pivotree.kkt.errors import FormatError, ModelError
+from pivotree.kkt.gallery import example3, random_tree
+from pivotree.kkt.modelfile import read_model, write_model
+from pivotree.kkt.models import load
+from pivotree.kkt.system import build
+from pivotree.kkt.tree import compile_tree
 
 MODELS = sorted((Path(__file__).parent / "models").glob("*.json"))
 

@@ -9,9 +9,8 @@ import math
 import numpy as np
 import pytest
 
-import kkt
-import orderings
-from analysis.simulation import CashKarp, Motion, simulate
+from pivotree import kkt, orderings
+from pivotree.analysis.simulation import CashKarp, Motion, simulate
 
 NUMBERS = [np.float32, np.float64]
 

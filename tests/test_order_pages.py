@@ -9,8 +9,7 @@ import pytest
 from helpers import ROOT
 from test_fill import Oracle, needed_height
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 PAGES = ROOT / "docs" / "orders"
 QDD = orderings.names()

@@ -19,8 +19,7 @@ from helpers import (
 )
 from scipy.sparse.linalg import spsolve
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 TREES = {
     "every joint": every_joint,
@@ -180,7 +179,7 @@ def test_random_wants_a_seed():
 # -- a user's order -----------------------------------------------------------------------------
 
 FILE = """
-import orderings
+from pivotree import orderings
 
 @orderings.order("decorated", source="a notebook", rank_update="gain")
 def mine(structure):

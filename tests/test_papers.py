@@ -7,11 +7,11 @@ import tomllib
 import pytest
 from helpers import ROOT
 
-from analysis.cli import main
-from papers import PAPERS
-from papers.make import MARKS, section, sections, whole
-from papers.paper import items, printed
-from papers.row import Row, claim
+from pivotree.analysis.cli import main
+from pivotree.papers import PAPERS
+from pivotree.papers.make import MARKS, section, sections, whole
+from pivotree.papers.paper import items, printed
+from pivotree.papers.row import Row, claim
 
 ITEMS = [(paper, item) for paper in PAPERS for item in items(paper)]
 
@@ -48,7 +48,7 @@ def test_a_document_of_one_item(capsys):
 
 
 def test_a_missed_criterion_is_exit_1(capsys, monkeypatch):
-    from papers.ascher1996 import structure
+    from pivotree.papers.ascher1996 import structure
 
     missed = [Row("a", 1, 2, "the same", False), Row("b", None, 2, "none", None, "a curve")]
     monkeypatch.setattr(structure, "rows", lambda found: missed)
@@ -59,7 +59,7 @@ def test_a_missed_criterion_is_exit_1(capsys, monkeypatch):
 
 
 def test_a_refuted_claim_and_an_open_row_are_said_and_fail_nothing(capsys, monkeypatch):
-    from papers.ascher1996 import structure
+    from pivotree.papers.ascher1996 import structure
 
     four = [
         Row("a", 2, 2, "the same", True),

@@ -6,9 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import kkt
-import orderings
-from papers.ascher1996 import (
+from pivotree import kkt, orderings
+from pivotree.papers.ascher1996 import (
     figure1,
     links,
     loops,
@@ -21,7 +20,7 @@ from papers.ascher1996 import (
     tilted_motion,
     trees,
 )
-from papers.ascher1996.sweep import child_frame, turned
+from pivotree.papers.ascher1996.sweep import child_frame, turned
 
 
 def silent(text):
@@ -64,7 +63,7 @@ def test_a_mass_is_shown_with_all_its_digits(m1, label):
 @pytest.mark.parametrize("order", ["abm", "modified_abm", "bad_abm"])
 def test_the_table_s_reader_has_the_engine_s_signs(order):
     """In case 1 nothing is summed, so that its pivots are the engine's, to the sign."""
-    from papers.ascher1996.double_sum import read
+    from pivotree.papers.ascher1996.double_sum import read
 
     system = kkt.build(kkt.example3(1e5, 1))
     _, pivots = read(kkt.trace(system, orderings.get(order)).program, system)

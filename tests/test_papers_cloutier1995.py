@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-import kkt
-from analysis.cli import main
-from papers.cloutier1995 import (
+from pivotree import kkt
+from pivotree.analysis.cli import main
+from pivotree.papers.cloutier1995 import (
     counts,
     figure52,
     figure53,
@@ -23,13 +23,20 @@ from papers.cloutier1995 import (
     figure510,
     integrators,
 )
-from papers.cloutier1995.closed_form import at_rest
-from papers.cloutier1995.robot import height_energy, planar_robot, reach, regular, shared, two_links
-from papers.cloutier1995.rosenbrock import Rosenbrock, jacobian, step
-from papers.cloutier1995.simulator import condition, kernel, run, saved
-from papers.cloutier1995.stifbs import Stifbs, midpoint
-from papers.cloutier1995.sweep import pair, sweep
-from papers.paper import items, printed
+from pivotree.papers.cloutier1995.closed_form import at_rest
+from pivotree.papers.cloutier1995.robot import (
+    height_energy,
+    planar_robot,
+    reach,
+    regular,
+    shared,
+    two_links,
+)
+from pivotree.papers.cloutier1995.rosenbrock import Rosenbrock, jacobian, step
+from pivotree.papers.cloutier1995.simulator import condition, kernel, run, saved
+from pivotree.papers.cloutier1995.stifbs import Stifbs, midpoint
+from pivotree.papers.cloutier1995.sweep import pair, sweep
+from pivotree.papers.paper import items, printed
 
 SAID = printed("cloutier1995")
 

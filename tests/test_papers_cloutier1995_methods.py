@@ -9,11 +9,10 @@ from itertools import chain as together
 import numpy as np
 import pytest
 
-import kkt
-import orderings
-from analysis.complements import Complement, product, reflected
-from analysis.gradients import descend
-from papers.cloutier1995 import (
+from pivotree import kkt, orderings
+from pivotree.analysis.complements import Complement, product, reflected
+from pivotree.analysis.gradients import descend
+from pivotree.papers.cloutier1995 import (
     animation,
     contact_rows,
     drop,
@@ -22,9 +21,9 @@ from papers.cloutier1995 import (
     methods,
     propagators,
 )
-from papers.cloutier1995.drop import level
-from papers.cloutier1995.robot import planar_robot
-from papers.cloutier1995.tally import Counted, tally
+from pivotree.papers.cloutier1995.drop import level
+from pivotree.papers.cloutier1995.robot import planar_robot
+from pivotree.papers.cloutier1995.tally import Counted, tally
 
 
 def quiet(text):

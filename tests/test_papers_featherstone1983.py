@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 from helpers import MODELS, Mechanics, by_body, every_joint, system_of
 
-import kkt
-import orderings
-from analysis.counts import COUNTS
-from kkt import ModelError
-from papers.featherstone1983 import aba as aba_item
-from papers.featherstone1983 import efficiency, external, growth, lines, robots
-from papers.featherstone1983 import rnea as rnea_item
-from papers.featherstone1983.formula import in_one_frame, key, put, read
-from papers.featherstone1983.lagrangian import lagrangian
-from papers.featherstone1983.slides import aba, rnea
-from papers.paper import items, printed
+from pivotree import kkt, orderings
+from pivotree.analysis.counts import COUNTS
+from pivotree.kkt import ModelError
+from pivotree.papers.featherstone1983 import aba as aba_item
+from pivotree.papers.featherstone1983 import efficiency, external, growth, lines, robots
+from pivotree.papers.featherstone1983 import rnea as rnea_item
+from pivotree.papers.featherstone1983.formula import in_one_frame, key, put, read
+from pivotree.papers.featherstone1983.lagrangian import lagrangian
+from pivotree.papers.featherstone1983.slides import aba, rnea
+from pivotree.papers.paper import items, printed
 
 DATA = printed("featherstone1983")
 

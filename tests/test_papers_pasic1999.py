@@ -5,11 +5,10 @@ import pytest
 import scipy.sparse.linalg as linalg
 from scipy.integrate import solve_ivp
 
-import kkt
-import orderings
-from analysis.cli import main
-from papers.paper import items
-from papers.pasic1999 import (
+from pivotree import kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.papers.paper import items
+from pivotree.papers.pasic1999 import (
     boundaries,
     equation17,
     equation20,
@@ -20,11 +19,11 @@ from papers.pasic1999 import (
     multiple,
     shooting,
 )
-from papers.pasic1999 import contraction as contraction_item
-from papers.pasic1999 import general as general_item
-from papers.pasic1999.arm import PAPER, Accelerations, Arm
-from papers.pasic1999.branches import Problem, crossing
-from papers.pasic1999.collocation import (
+from pivotree.papers.pasic1999 import contraction as contraction_item
+from pivotree.papers.pasic1999 import general as general_item
+from pivotree.papers.pasic1999.arm import PAPER, Accelerations, Arm
+from pivotree.papers.pasic1999.branches import Problem, crossing
+from pivotree.papers.pasic1999.collocation import (
     bvp_map,
     contraction,
     gauss,
@@ -33,10 +32,10 @@ from papers.pasic1999.collocation import (
     ivp,
     slope,
 )
-from papers.pasic1999.matching import Blocks, LocalFailure, Matching, newton, straight
-from papers.pasic1999.multiple_shooting import Shooting, multiple_shooting
-from papers.pasic1999.references import conjugate_points, integrate, reached
-from papers.pasic1999.tridiagonal import NAMES, eliminate, order_of, structure_of
+from pivotree.papers.pasic1999.matching import Blocks, LocalFailure, Matching, newton, straight
+from pivotree.papers.pasic1999.multiple_shooting import Shooting, multiple_shooting
+from pivotree.papers.pasic1999.references import conjugate_points, integrate, reached
+from pivotree.papers.pasic1999.tridiagonal import NAMES, eliminate, order_of, structure_of
 
 ZERO = np.zeros(2)
 STEP = "step 0.5, 5 iterations: error over [0, 4]"
@@ -147,7 +146,7 @@ def test_every_item_says_what_it_is():
 
 
 def test_equation_20_on_another_arm(monkeypatch):
-    monkeypatch.setattr("analysis.proofs.statements", dict)  # proofs have tests of their own
+    monkeypatch.setattr("pivotree.analysis.proofs.statements", dict)  # proofs have tests of their own
     found = equation20.measure(
         quiet, states=50, length=(1.0, 2.0), mass=(1.0, 30.0), orders=("abm",)
     )

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from helpers import Mechanics
 
-import kkt
-import orderings
-from analysis.counts import FAMILIES
-from analysis.counts.counting import count_robot
-from analysis.proofs import mobility
-from papers.paper import items, printed
-from papers.yamane2001 import (
+from pivotree import kkt, orderings
+from pivotree.analysis.counts import FAMILIES
+from pivotree.analysis.counts.counting import count_robot
+from pivotree.analysis.proofs import mobility
+from pivotree.papers.paper import items, printed
+from pivotree.papers.yamane2001 import (
     agreement,
     closed,
     equations,
@@ -24,9 +23,9 @@ from papers.yamane2001 import (
     section6,
     snapshots,
 )
-from papers.yamane2001.growth import exponent
-from papers.yamane2001.recursion import joint_accelerations
-from papers.yamane2001.unit_vectors import (
+from pivotree.papers.yamane2001.growth import exponent
+from pivotree.papers.yamane2001.recursion import joint_accelerations
+from pivotree.papers.yamane2001.unit_vectors import (
     dense_solution,
     inertia_and_bias,
     operations,

@@ -9,20 +9,20 @@ from flint import fmpq_mat
 from helpers import ROOT
 from sympy import Identity, MatrixSymbol
 
-import analysis.proofs
-from analysis import cli
-from analysis.algebra.algebra import Algebra, Undecided
-from analysis.algebra.polynomial import one, zero
-from analysis.proofs import prove as proving
-from analysis.proofs import statements
-from analysis.proofs.ascher1996 import Articulated
-from analysis.proofs.bench import Bench
-from analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Equal, Misprint
-from analysis.proofs.fields import LINE, SYMBOLS
-from analysis.proofs.interfaces import INNER, Subdomains
-from analysis.proofs.prove import FEWEST, prove_one
-from analysis.proofs.rigid import Bodies
-from analysis.proofs.statement import Statement
+import pivotree.analysis.proofs
+from pivotree.analysis import cli
+from pivotree.analysis.algebra.algebra import Algebra, Undecided
+from pivotree.analysis.algebra.polynomial import one, zero
+from pivotree.analysis.proofs import prove as proving
+from pivotree.analysis.proofs import statements
+from pivotree.analysis.proofs.ascher1996 import Articulated
+from pivotree.analysis.proofs.bench import Bench
+from pivotree.analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Equal, Misprint
+from pivotree.analysis.proofs.fields import LINE, SYMBOLS
+from pivotree.analysis.proofs.interfaces import INNER, Subdomains
+from pivotree.analysis.proofs.prove import FEWEST, prove_one
+from pivotree.analysis.proofs.rigid import Bodies
+from pivotree.analysis.proofs.statement import Statement
 
 
 @pytest.mark.parametrize("name", list(statements()))

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import sympy as sp
 
-import kkt
-from analysis.proofs import boolean, fill, graphs, pasic1999, statements
-from analysis.proofs.arm import blocks
-from analysis.proofs.arm_claims import Arm, Same
-from analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Misprint, all_of
-from analysis.proofs.prove import FEWEST, prove_one
-from analysis.proofs.trees import all_shapes, forests, level_sequences, numbers, trees
+from pivotree import kkt
+from pivotree.analysis.proofs import boolean, fill, graphs, pasic1999, statements
+from pivotree.analysis.proofs.arm import blocks
+from pivotree.analysis.proofs.arm_claims import Arm, Same
+from pivotree.analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Misprint, all_of
+from pivotree.analysis.proofs.prove import FEWEST, prove_one
+from pivotree.analysis.proofs.trees import all_shapes, forests, level_sequences, numbers, trees
 
 HERE = [
     name

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 from helpers import system_of, tape_of
 
-import kkt
-import orderings
-from analysis.cli import main
-from kkt.arithmetic import Custom, get_format, looks, modular
-from kkt.elimination.observe import Watch, observe
-from kkt.elimination.rounding import rounded_entries
-from kkt.elimination.seen import seen
-from kkt.system import LETTERS, Entries
+from pivotree import kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.kkt.arithmetic import Custom, get_format, looks, modular
+from pivotree.kkt.elimination.observe import Watch, observe
+from pivotree.kkt.elimination.rounding import rounded_entries
+from pivotree.kkt.elimination.seen import seen
+from pivotree.kkt.system import LETTERS, Entries
 
 ORDERS = ("crbm", "abm", "virtual_work", "lagrange", "square_root_abm", "divide_and_conquer")
 TREES = (
@@ -147,7 +146,7 @@ def exponent(x):
 def test_every_operation_against_fractions(name, monkeypatch):
     """Cancelled bits and what sums do not keep, of numbers that are pairs, objects and balls."""
     system, tape, format = system_of("chain:3"), tape_of("chain:3", "crbm"), get_format(name)
-    from kkt.elimination import observe
+    from pivotree.kkt.elimination import observe
 
     pieces = []
     step = observe.Watch.__iter__

@@ -7,15 +7,14 @@ import numpy as np
 import pytest
 from helpers import every_joint, solve, system_of, tape_of
 
-import kkt
-import orderings
-from kkt.arithmetic import get_format
-from kkt.elimination import refine
-from kkt.elimination.record import Elimination
-from kkt.elimination.residual_program import residual_program, update_program
-from kkt.elimination.run import run_floats, run_objects
-from kkt.elimination.tape import lower
-from kkt.system import assemble
+from pivotree import kkt, orderings
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.elimination import refine
+from pivotree.kkt.elimination.record import Elimination
+from pivotree.kkt.elimination.residual_program import residual_program, update_program
+from pivotree.kkt.elimination.run import run_floats, run_objects
+from pivotree.kkt.elimination.tape import lower
+from pivotree.kkt.system import assemble
 
 U32 = 2.0**-24
 RESIDUALS = ("dynamics", "equations")

@@ -14,9 +14,8 @@ import pytest
 from helpers import ALL_JOINTS, MODELS, every_joint
 from scipy.sparse.linalg import spsolve
 
-import kkt
-import orderings
-from analysis.cli import main
+from pivotree import kkt, orderings
+from pivotree.analysis.cli import main
 
 SAME_PIVOTS = (
     "modified_abm", "modified_abm_stretched", "projected_abm", "joseph_abm", "gain_abm"
@@ -282,8 +281,8 @@ def test_links_take_known_values_only():
 
 def test_names_of_stretched_blocks():
     """Carriers are primed; what they hold is the paper's M~, and their zero is told apart."""
-    from analysis.figures.labels import Labels
-    from analysis.figures.state import block_state
+    from pivotree.analysis.figures.labels import Labels
+    from pivotree.analysis.figures.state import block_state
 
     of = kkt.build(kkt.chain(2)).structure
     factor = kkt.symbolic(kkt.plan(orderings.get("modified_abm_stretched"), of))

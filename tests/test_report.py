@@ -17,20 +17,19 @@ import numpy as np
 import pytest
 from helpers import MODELS, ROOT, every_joint
 
-import kkt
-import orderings
-from analysis import cli
-from analysis.report import gather as gathering
-from analysis.report import robot_report
-from analysis.report.make import prepare
-from analysis.report.measure import OVERFLOW, ZERO, Bench
-from analysis.report.notebook import Notebook, digits
-from analysis.report.page import page
-from analysis.report.sample import draw, ranges_of, system_at
-from analysis.report.sheet import sheet
-from analysis.report.summary import cells_of, quantiles
-from analysis.report.words import verdict
-from kkt.urdf import read_urdf
+from pivotree import kkt, orderings
+from pivotree.analysis import cli
+from pivotree.analysis.report import gather as gathering
+from pivotree.analysis.report import robot_report
+from pivotree.analysis.report.make import prepare
+from pivotree.analysis.report.measure import OVERFLOW, ZERO, Bench
+from pivotree.analysis.report.notebook import Notebook, digits
+from pivotree.analysis.report.page import page
+from pivotree.analysis.report.sample import draw, ranges_of, system_at
+from pivotree.analysis.report.sheet import sheet
+from pivotree.analysis.report.summary import cells_of, quantiles
+from pivotree.analysis.report.words import verdict
+from pivotree.kkt.urdf import read_urdf
 
 ARM = """<robot name="arm">
  <link name="base"/>
@@ -491,7 +490,7 @@ def test_states_are_on_disk_as_they_come(arm, tmp_path):
 def test_ctrl_c_on_a_real_run(arm, tmp_path):
     folder = tmp_path / "run"
     process = subprocess.Popen(
-        [sys.executable, "-m", "analysis.cli", "report", str(arm), "--states", "200000",
+        [sys.executable, "-m", "pivotree", "report", str(arm), "--states", "200000",
          "--orders", "abm", "--formats", "float32", "-o", str(folder)],
         cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
@@ -589,7 +588,7 @@ def test_an_interrupt_before_any_state_leaves_nothing(run, tmp_path, arm, monkey
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("analysis.report.make.gather", interrupted)
+    monkeypatch.setattr("pivotree.analysis.report.make.gather", interrupted)
     code, out, err = run("report", arm, "--orders", "abm", "--formats", "float32", "-o", "new")
     assert code == 130 and out == "" and err == "pivotree: interrupted; nothing was measured\n"
     assert not (tmp_path / "new").exists()

@@ -5,10 +5,9 @@ import pytest
 import scipy.sparse.linalg as spla
 from helpers import MODELS, printed
 
-import kkt
-import orderings
-from kkt.blocks import KINDS
-from kkt.elimination.large import residual_of
+from pivotree import kkt, orderings
+from pivotree.kkt.blocks import KINDS
+from pivotree.kkt.elimination.large import residual_of
 
 TREES = {
     "chain": lambda: kkt.chain(40),
@@ -90,7 +89,7 @@ def test_the_compiled_matrix_is_the_other(make, monkeypatch):
     compiled = kkt.build(graph)
     compiled.matrix.check_format()
     for module in ("bias", "state", "system"):
-        monkeypatch.setattr(f"kkt.{module}.MANY", 10**9)
+        monkeypatch.setattr(f"pivotree.kkt.{module}.MANY", 10**9)
     slow = kkt.build(graph)
     for letter in ("M", "Phi", "S", "a", "b", "tau"):
         np.testing.assert_array_equal(

@@ -6,12 +6,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-import analysis
-import kkt
-import orderings
-from analysis.cli import main
-from orderings.cheapest.bound import lower_bound
-from orderings.cheapest.operations import Meter
+from pivotree import analysis, kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.orderings.cheapest.bound import lower_bound
+from pivotree.orderings.cheapest.operations import Meter
 
 
 def all_orders(structure):

@@ -8,12 +8,11 @@ import pytest
 from helpers import ROOT
 from scipy.integrate import solve_ivp
 
-import kkt
-import orderings
-from analysis.cli import main
-from analysis.simulation import CashKarp, Midpoint, Motion, simulate
-from analysis.simulation.run import SCIPY, starts
-from analysis.simulation.words import verdict
+from pivotree import kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.analysis.simulation import CashKarp, Midpoint, Motion, simulate
+from pivotree.analysis.simulation.run import SCIPY, starts
+from pivotree.analysis.simulation.words import verdict
 
 NOISE = np.random.default_rng(0)
 

@@ -16,11 +16,10 @@ import pytest
 from helpers import Mechanics
 from scipy.spatial.transform import Rotation
 
-import kkt
-import orderings
-from kkt.arithmetic import get_format
-from kkt.machine.interpreter import Interpreter
-from kkt.machine.joint_space import SOLVERS
+from pivotree import kkt, orderings
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.machine.interpreter import Interpreter
+from pivotree.kkt.machine.joint_space import SOLVERS
 
 KINDS = ("revolute", "prismatic", "fixed", "spherical", "floating")
 SHAPES = [  # parents of trees, each shape once

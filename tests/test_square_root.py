@@ -14,15 +14,14 @@ import pytest
 from helpers import ALL_JOINTS, MODELS, every_joint, printed, solve, system_of
 from scipy.spatial.transform import Rotation
 
-import kkt
-import orderings
-from kkt.arithmetic import objects
-from kkt.arithmetic.chunk import Chunk
-from kkt.elimination import emit_orthogonal as rows_of
-from kkt.elimination.certify import decimal
-from kkt.elimination.emit import Emitter
-from kkt.elimination.inputs import near_centres
-from kkt.gallery import box
+from pivotree import kkt, orderings
+from pivotree.kkt.arithmetic import objects
+from pivotree.kkt.arithmetic.chunk import Chunk
+from pivotree.kkt.elimination import emit_orthogonal as rows_of
+from pivotree.kkt.elimination.certify import decimal
+from pivotree.kkt.elimination.emit import Emitter
+from pivotree.kkt.elimination.inputs import near_centres
+from pivotree.kkt.gallery import box
 
 ORDER = orderings.get("square_root_abm")
 U = 2.0**-24

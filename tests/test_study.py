@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from helpers import ROOT
 
-import kkt
-import orderings
-from kkt.elimination.conditioning import lost_by_order
+from pivotree import kkt, orderings
+from pivotree.kkt.elimination.conditioning import lost_by_order
 
 STUDY = ROOT / "docs" / "study"
 UNIT = 2.0**-24

@@ -16,13 +16,12 @@ import numpy as np
 import pytest
 from helpers import ROOT
 
-import analysis
-import kkt
-from analysis.cli import main
-from analysis.report.sample import ranges_of, system_at
-from analysis.sweep import pools, read_config, sweep
-from analysis.sweep.cases import positions
-from analysis.sweep.tapes import Tracer, fingerprint
+from pivotree import analysis, kkt
+from pivotree.analysis.cli import main
+from pivotree.analysis.report.sample import ranges_of, system_at
+from pivotree.analysis.sweep import pools, read_config, sweep
+from pivotree.analysis.sweep.cases import positions
+from pivotree.analysis.sweep.tapes import Tracer, fingerprint
 
 SMALL = """
 output = "{output}"
@@ -53,7 +52,7 @@ def slow_abm(structure):
     time.sleep(float(os.environ.get("SLOW_ABM", 0.0)))
     return [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
 """
-COMMAND = [sys.executable, "-m", "analysis.cli", "sweep"]
+COMMAND = [sys.executable, "-m", "pivotree", "sweep"]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
 
@@ -270,8 +269,8 @@ def test_pieces_of_a_killed_worker_are_done_again(tmp_path, monkeypatch):
 
 def test_only_one_driver_at_a_time(tmp_path):
     pytest.importorskip("fcntl")
-    from analysis.sweep.store import Store
-    from analysis.sweep.tables import table_of
+    from pivotree.analysis.sweep.store import Store
+    from pivotree.analysis.sweep.tables import table_of
 
     read = read_config(config(tmp_path, SMALL))
     with (
@@ -287,8 +286,8 @@ def test_only_one_driver_at_a_time(tmp_path):
 @pytest.mark.parametrize("whole", [1, 2, 4])
 def test_a_disk_that_is_full_after_some_writes(tmp_path, monkeypatch, capsys, small, whole):
     """The parts that were written stay, the message is one sentence, the rerun does the rest."""
-    monkeypatch.setattr("analysis.sweep.store.FIRST", 0.0)  # a part as soon as there are rows
-    monkeypatch.setattr("analysis.sweep.store.SHARE", 0.0)
+    monkeypatch.setattr("pivotree.analysis.sweep.store.FIRST", 0.0)  # a part as soon as there are rows
+    monkeypatch.setattr("pivotree.analysis.sweep.store.SHARE", 0.0)
     path, output = config(tmp_path, SMALL), tmp_path / "s.csv"
     write, count = Path.write_text, iter(range(100))
 
@@ -316,7 +315,7 @@ def test_a_disk_that_is_full_when_the_table_is_written(tmp_path, monkeypatch, ca
 
     path, output = config(tmp_path, SMALL), tmp_path / "s.csv"
     with monkeypatch.context() as patch:
-        patch.setattr("analysis.sweep.tables.Csv.join", full)
+        patch.setattr("pivotree.analysis.sweep.tables.Csv.join", full)
         assert main(["sweep", str(path), "-j", "1"]) == 2
     assert f"{output}: cannot be written (No space left" in capsys.readouterr().err
     assert sweep(read_config(path), jobs=1).measured == 0

@@ -7,20 +7,18 @@ import numpy as np
 import pytest
 from helpers import ROOT, every_joint
 
-import analysis
-import kkt
-import orderings
-from analysis.cli import main
-from analysis.report.sample import draw, entries_at, ranges_of, system_at
-from analysis.simulation import simulate
-from analysis.simulation.run import order_of
-from analysis.sweep import edition, measure, read_config, sweep
-from analysis.sweep.cases import tasks
-from analysis.sweep.tapes import Order, Tracer
-from kkt.arithmetic import get_format
-from kkt.elimination.batch import answers
-from kkt.elimination.run import signed
-from kkt.many import held
+from pivotree import analysis, kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.analysis.report.sample import draw, entries_at, ranges_of, system_at
+from pivotree.analysis.simulation import simulate
+from pivotree.analysis.simulation.run import order_of
+from pivotree.analysis.sweep import edition, measure, read_config, sweep
+from pivotree.analysis.sweep.cases import tasks
+from pivotree.analysis.sweep.tapes import Order, Tracer
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.elimination.batch import answers
+from pivotree.kkt.elimination.run import signed
+from pivotree.kkt.many import held
 
 CONFIG = """
 output = "{output}"

@@ -9,7 +9,7 @@ import scipy.io
 from helpers import MODELS, Mechanics, by_body, every_joint, printed, relisted
 from scipy.sparse.linalg import spsolve
 
-import kkt
+from pivotree import kkt
 
 
 def accelerations(system):

@@ -10,8 +10,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-import kkt
-from kkt.text import LONGEST, sentence
+from pivotree import kkt
+from pivotree.kkt.text import LONGEST, sentence
 
 
 def run(options: argparse.Namespace) -> int:

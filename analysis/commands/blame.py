@@ -6,8 +6,7 @@ import argparse
 import sys
 from dataclasses import replace
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from .shared import print_json, progress_shown, system_of
 

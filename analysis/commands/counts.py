@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from .shared import file_of, items, progress_shown
 
@@ -105,7 +104,7 @@ def _write_page(path: Path, options: argparse.Namespace) -> int:
         raise kkt.PivotreeError(
             "option -o: writes the page of all orders; leave out --orders and --json"
         )
-    from kkt.files import write_whole
+    from pivotree.kkt.files import write_whole
 
     from ..counts.page import gather, page
     from ..counts.picture import picture

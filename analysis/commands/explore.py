@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-import kkt
+from pivotree import kkt
 
 from .shared import file_of, folder_of, items, progress_shown, system_of
 

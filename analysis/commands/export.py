@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from .shared import file_of, items, progress_shown
 

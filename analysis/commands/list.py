@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-import orderings
-from kkt.files import write_whole
+from pivotree import orderings
+from pivotree.kkt.files import write_whole
 
 from .shared import file_of, progress_shown, system_of
 

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-import orderings
+from pivotree import orderings
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any
 
-import kkt
+from pivotree import kkt
 
 from .shared import items, print_json
 

@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import kkt
-import orderings
-from kkt.arithmetic import get_format
-from kkt.reading import read_text
+from pivotree import kkt, orderings
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.reading import read_text
 
 from ..cli import INTERRUPTED
 from .shared import folder_of, items, print_json

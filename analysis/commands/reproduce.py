@@ -9,13 +9,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import kkt
+from pivotree import kkt
 
 from .shared import folder_of, items, print_json, progress_shown
 
 
 def run(options: argparse.Namespace) -> int:
-    papers = import_module("papers.paper")  # they come after this package, and are not its base
+    papers = import_module("pivotree.papers.paper")  # they come after this package, and are not its base
     asked = papers.papers(options.paper)
     only = None if options.item is None else items("--item", options.item)
     if only is not None and len(asked) > 1:
@@ -83,7 +83,7 @@ def _one(item: Any, given: dict[str, str], folder: Path | None, show: bool) -> l
 
 
 def _draw(item: Any, found: Any, folder: Path) -> None:
-    from kkt.files import made
+    from pivotree.kkt.files import made
 
     from ..figures import save
 

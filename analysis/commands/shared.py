@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import kkt
-from kkt.elimination.refine import MOST, RESIDUALS
-from kkt.files import check_file, check_folder
+from pivotree import kkt
+from pivotree.kkt.elimination.refine import MOST, RESIDUALS
+from pivotree.kkt.files import check_file, check_folder
 
 
 def system_of(options: argparse.Namespace) -> kkt.System:

@@ -7,13 +7,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import kkt
+from pivotree import kkt
 
 from .shared import folder_of, items, numbers, print_json, progress_shown
 
 
 def run(options: argparse.Namespace) -> int:
-    from kkt.arithmetic import get_format
+    from pivotree.kkt.arithmetic import get_format
 
     from ..simulation import simulate
     from ..simulation.run import check, order_of
@@ -74,7 +74,7 @@ def clock(progress: Callable[[str], None], what: str, seconds: float) -> Callabl
 
 def _draw(found: list[Any], folder: Any) -> None:
     """The accepted steps, as a picture and as numbers."""
-    from kkt.files import made, write_whole
+    from pivotree.kkt.files import made, write_whole
 
     from ..figures import save
     from ..simulation.picture import picture

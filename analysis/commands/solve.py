@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-import kkt
-import orderings
-from kkt.arithmetic import get_format
-from kkt.arithmetic.names import MAX_DIGITS
-from kkt.elimination.certify import decimal
+from pivotree import kkt, orderings
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.arithmetic.names import MAX_DIGITS
+from pivotree.kkt.elimination.certify import decimal
 
 from .shared import print_json, progress_shown, refinement, system_of
 

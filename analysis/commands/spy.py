@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from .shared import file_of, system_of
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import kkt
+from pivotree import kkt
 
 from ..cli import INTERRUPTED
 from .shared import print_json

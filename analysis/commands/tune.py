@@ -8,8 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from .shared import file_of, print_json, progress_shown
 
@@ -33,7 +32,7 @@ class Measured:
 
 
 def run(options: argparse.Namespace) -> int:
-    from orderings.cheapest.search import COSTS, errors, times
+    from pivotree.orderings.cheapest.search import COSTS, errors, times
 
     if options.cost not in COSTS:
         raise kkt.OrderError(f"option --cost: {options.cost!r}; use {', '.join(COSTS)}")
@@ -73,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
             for i, (name, tape) in enumerate(tapes.items())
         ]  # fmt: skip
     if file is not None:
-        from kkt.files import write_whole
+        from pivotree.kkt.files import write_whole
 
         write_whole(file, json.dumps(found.as_json(), indent=1) + "\n")
     said = words(found, system.structure)

@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-import kkt
-import orderings
-from kkt import ModelError
-from kkt.errors import nearest
-from kkt.spatial import cross
-from kkt.tree import checked
+from pivotree import kkt, orderings
+from pivotree.kkt import ModelError
+from pivotree.kkt.errors import nearest
+from pivotree.kkt.spatial import cross
+from pivotree.kkt.tree import checked
 
 from ..simulation import Motion
 from ..simulation.motion import Bodies, turned

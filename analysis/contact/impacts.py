@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kkt import LoopError, PivotreeError, System
-from kkt.errors import nearest
+from pivotree.kkt import LoopError, PivotreeError, System
+from pivotree.kkt.errors import nearest
 
 from .laws import LAWS, complementary
 from .rows import Rows, chosen

@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-import orderings
-from kkt import ModelError, SingularError, System
-from kkt.elimination.trace import tape_for
-from kkt.errors import nearest
+from pivotree import kkt, orderings
+from pivotree.kkt import ModelError, SingularError, System
+from pivotree.kkt.elimination.trace import tape_for
+from pivotree.kkt.errors import nearest
 
 from ..gradients import solving
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kkt import PivotreeError
+from pivotree.kkt import PivotreeError
 
 Floats = NDArray[np.float64]
 STILL = 1e-9  # of the first speed: slower sliding has stopped

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kkt import PivotreeError
+from pivotree.kkt import PivotreeError
 
 from .floor import Floats, Floor
 from .laws import complementary

@@ -18,14 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-import orderings
-from kkt import FormatError, LoopError, SingularError, System
-from kkt.arithmetic import get_format
-from kkt.bias import joint_rates, velocities
-from kkt.elimination.trace import tape_for
-from kkt.spatial import matvec
-from kkt.system import Entries, Pattern
+from pivotree import kkt, orderings
+from pivotree.kkt import FormatError, LoopError, SingularError, System
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.bias import joint_rates, velocities
+from pivotree.kkt.elimination.trace import tape_for
+from pivotree.kkt.spatial import matvec
+from pivotree.kkt.system import Entries, Pattern
 
 Floats = NDArray[np.float64]
 Side = tuple[int, int, Floats]  # a body, its sign and its rows of G

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kkt import ModelError
+from pivotree.kkt import ModelError
 
 from ..simulation import Record
 from ..simulation.scipy_methods import SCIPY, Scipy

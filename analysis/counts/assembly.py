@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-from kkt.bias import bias, joint_rates
-from kkt.spatial import force_transform, matmul, spatial_inertia
+from pivotree import kkt
+from pivotree.kkt.bias import bias, joint_rates
+from pivotree.kkt.spatial import force_transform, matmul, spatial_inertia
 
 from .families import Family
 from .polynomials import Polynomial, fit

@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-from kkt.arithmetic.chunk import Chunk
-from kkt.elimination import refusals
-from kkt.elimination.inputs import InputSlots, near_centres
-from kkt.elimination.lowering import Lowering
-from kkt.elimination.owners import instruction_bodies
-from kkt.elimination.program import Instruction, Program
-from kkt.elimination.substitution import trace_substitution
-from kkt.elimination.tracer import program_of
-from kkt.system import Pattern
+from pivotree import kkt
+from pivotree.kkt.arithmetic.chunk import Chunk
+from pivotree.kkt.elimination import refusals
+from pivotree.kkt.elimination.inputs import InputSlots, near_centres
+from pivotree.kkt.elimination.lowering import Lowering
+from pivotree.kkt.elimination.owners import instruction_bodies
+from pivotree.kkt.elimination.program import Instruction, Program
+from pivotree.kkt.elimination.substitution import trace_substitution
+from pivotree.kkt.elimination.tracer import program_of
+from pivotree.kkt.system import Pattern
 
 KINDS = ("mul", "add", "div", "sqrt")
 _COLUMN = np.array([1, 1, 0, 2, 3])  # of ADD, SUB, MUL, DIV, SQRT

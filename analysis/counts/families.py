@@ -14,10 +14,10 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-from kkt.default_state import default_state
-from kkt.errors import ModelError, nearest
-from kkt.spatial import rotation
+from pivotree import kkt
+from pivotree.kkt.default_state import default_state
+from pivotree.kkt.errors import ModelError, nearest
+from pivotree.kkt.spatial import rotation
 
 Floats = NDArray[np.float64]
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import kkt
-import orderings
-from kkt import PivotreeError
+from pivotree import kkt, orderings
+from pivotree.kkt import PivotreeError
 
 from .families import Family
 from .polynomials import Polynomial, fit

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-import orderings
+from pivotree import orderings
 
 from . import prose
 from .assembly import Assembly, assembly

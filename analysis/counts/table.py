@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-import kkt
-import orderings
-from kkt.elimination.pivots import name_of
-from kkt.errors import PivotreeError
+from pivotree import kkt, orderings
+from pivotree.kkt.elimination.pivots import name_of
+from pivotree.kkt.errors import PivotreeError
 
 from .counting import KINDS, Counted, count_robot, program_for
 from .families import Family, family_of

@@ -6,10 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orderings
-from kkt import FormatError, OrderError, PivotreeError, PivotSequence, Rules, Structure, System
-from kkt import trace as traced
-from kkt.blocks import LINKS
+from pivotree import orderings
+from pivotree.kkt import (
+    FormatError,
+    OrderError,
+    PivotreeError,
+    PivotSequence,
+    Rules,
+    Structure,
+    System,
+)
+from pivotree.kkt import trace as traced
+from pivotree.kkt.blocks import LINKS
 
 from .data import References, measured, text_of
 from .entries import FORMATS

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-import orderings
-from kkt import (
+from pivotree import orderings
+from pivotree.kkt import (
     CertificationError,
     FormatError,
     OrderError,
@@ -28,9 +28,9 @@ from kkt import (
     symbolic,
     trace,
 )
-from kkt.arithmetic import get_format
-from kkt.elimination.pivots import Plan, Rules, name_of
-from kkt.elimination.tape import Tape
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.elimination.pivots import Plan, Rules, name_of
+from pivotree.kkt.elimination.tape import Tape
 
 from ..blaming import blame
 from ..comparison import REFERENCE_DIGITS, digits_of

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kkt import CertificationError, FormatError, System, certify
-from kkt.arithmetic import get_format
-from kkt.elimination.inputs import pivot_rows
-from kkt.elimination.tape import Tape
+from pivotree.kkt import CertificationError, FormatError, System, certify
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.elimination.inputs import pivot_rows
+from pivotree.kkt.elimination.tape import Tape
 
 DIGITS = 30  # proved, of the answer that the page's numbers are held against
 # that the page can compute in

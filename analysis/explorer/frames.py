@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-import kkt
-import orderings
-from kkt import gallery
+from pivotree import kkt, orderings
+from pivotree.kkt import gallery
 
 from .entries import certified, entries_of
 

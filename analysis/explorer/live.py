@@ -13,7 +13,7 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import IO, Any
 
-from kkt import System
+from pivotree.kkt import System
 
 from .asked import Question, refusal
 

@@ -20,7 +20,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from kkt import PivotreeError, System
+from pivotree.kkt import PivotreeError, System
 
 from .asked import question_of, refusal
 from .live import SECONDS, Live

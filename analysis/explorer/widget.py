@@ -1,6 +1,6 @@
 """The explorer in a notebook (Jupyter, marimo, VS Code): a widget whose order is back in Python.
 
->>> from analysis.explorer.widget import Explorer
+>>> from pivotree.analysis.explorer.widget import Explorer
 >>> explorer = Explorer("chain:3")           # shown; eliminate by hand, then
 >>> kkt.eliminate(explorer.system, explorer.order, "float32").qdd
 """
@@ -15,8 +15,8 @@ from typing import Any
 
 import networkx as nx
 
-import kkt
-from kkt.files import write_whole
+from pivotree import kkt
+from pivotree.kkt.files import write_whole
 
 from .asked import question_of, refusal, sequence_of
 from .data import explorer_data

@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from kkt import Elimination, FormatError
+from pivotree.kkt import Elimination, FormatError
 
 from .style import Theme, new_figure, settings, style_axes, theme, wrapped
 

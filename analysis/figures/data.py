@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 import networkx as nx
 import numpy as np
 
-import kkt
-import orderings
-from kkt import FormatError, OrderError, System
-from kkt.arithmetic import Format
-from kkt.elimination.conditioning import conditioning
+from pivotree import kkt, orderings
+from pivotree.kkt import FormatError, OrderError, System
+from pivotree.kkt.arithmetic import Format
+from pivotree.kkt.elimination.conditioning import conditioning
 
 from .condition import Instance
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from kkt import FormatError, SymbolicFactor
-from kkt.files import beside, made, stems
+from pivotree.kkt import FormatError, SymbolicFactor
+from pivotree.kkt.files import beside, made, stems
 
 from .cancelled import cancelled
 from .charts import error_bars, fill_cost

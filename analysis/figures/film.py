@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from kkt import FormatError, SymbolicFactor
-from kkt.files import beside
+from pivotree.kkt import FormatError, SymbolicFactor
+from pivotree.kkt.files import beside
 
 from .spy import filmstrip, spy
 from .style import settings

@@ -14,11 +14,11 @@ from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from kkt import System
-from kkt.arithmetic import Format
-from kkt.elimination.observe import Observation
-from kkt.elimination.seen import seen
-from kkt.elimination.tape import Tape
+from pivotree.kkt import System
+from pivotree.kkt.arithmetic import Format
+from pivotree.kkt.elimination.observe import Observation
+from pivotree.kkt.elimination.seen import seen
+from pivotree.kkt.elimination.tape import Tape
 
 from .density import PIXELS
 from .labels import Labels

@@ -13,11 +13,10 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-import kkt
-import orderings
-from kkt import Elimination, FormatError, OrderError, PivotreeError, SymbolicFactor, System
-from kkt.arithmetic import get_format
-from kkt.errors import nearest
+from pivotree import kkt, orderings
+from pivotree.kkt import Elimination, FormatError, OrderError, PivotreeError, SymbolicFactor, System
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.errors import nearest
 
 from . import data
 from .cancelled import cancelled

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from kkt import SymbolicFactor
+from pivotree.kkt import SymbolicFactor
 
 from .labels import Labels
 from .matrix import TEXT_BLOCKS, draw, face

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from kkt import Elimination
+from pivotree.kkt import Elimination
 
 from .charts import _legend, _title
 from .style import MARKERS, new_figure, plain, settings, style_axes, theme

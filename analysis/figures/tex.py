@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kkt import FormatError, SymbolicFactor
+from pivotree.kkt import FormatError, SymbolicFactor
 
 from .labels import Labels
 from .state import FILL, NEW, ZERO, ZEROED, block_state

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
-from kkt import SymbolicFactor
+from pivotree.kkt import SymbolicFactor
 
 from .labels import Labels
 from .state import block_state

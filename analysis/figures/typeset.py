@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse, PathPatch
 from matplotlib.path import Path
 
-from kkt import FormatError, SymbolicFactor
+from pivotree.kkt import FormatError, SymbolicFactor
 
 from .labels import Labels
 from .matrix import extent

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from kkt import FormatError
-from kkt.arithmetic import get_format
+from pivotree.kkt import FormatError
+from pivotree.kkt.arithmetic import get_format
 
 
 def unit_of(format: str) -> float | None:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kkt.blocks import Structure
-from kkt.errors import PivotreeError
+from pivotree.kkt.blocks import Structure
+from pivotree.kkt.errors import PivotreeError
 
 from .loops import Loop, loops_of
 from .sets import Tree

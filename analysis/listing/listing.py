@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from kkt.blocks import Structure
-from kkt.elimination.pivots import name_of, plan
-from kkt.elimination.program import Program
-from kkt.elimination.substitution import trace_substitution
-from kkt.elimination.symbolic import symbolic
-from kkt.elimination.tracer import program_of
-from kkt.errors import OrderError, SizeError
-from kkt.system import System
+from pivotree.kkt.blocks import Structure
+from pivotree.kkt.elimination.pivots import name_of, plan
+from pivotree.kkt.elimination.program import Program
+from pivotree.kkt.elimination.substitution import trace_substitution
+from pivotree.kkt.elimination.symbolic import symbolic
+from pivotree.kkt.elimination.tracer import program_of
+from pivotree.kkt.errors import OrderError, SizeError
+from pivotree.kkt.system import System
 
 from .choice import operand
 from .cost import Cost, Coster, Poly
@@ -278,7 +278,7 @@ def of(system: System, order: Any, notation: str | None = None) -> Listing:
     SizeError for one that fills in too much to be read.
     """
     if isinstance(order, str):
-        import orderings
+        from pivotree import orderings
 
         order = orderings.get(order)
     name = name_of(order)

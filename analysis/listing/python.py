@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kkt.elimination.eliminate import eliminate
+from pivotree.kkt.elimination.eliminate import eliminate
 
 from .general import CHAINS, THIS_TREE, freedoms
 from .script import TREE, Script

@@ -16,15 +16,15 @@ import numpy as np
 from sympy import QQ
 from sympy.polys.fields import FracElement
 
-import orderings
-from kkt.bias import bias
-from kkt.blocks import Block, Structure
-from kkt.elimination.pivots import plan
-from kkt.elimination.program import Instruction, Ref
-from kkt.elimination.remaining import remaining
-from kkt.elimination.symbolic import symbolic
-from kkt.elimination.tracer import program_of
-from kkt.spatial import force_transform, matvec, spatial_inertia
+from pivotree import orderings
+from pivotree.kkt.bias import bias
+from pivotree.kkt.blocks import Block, Structure
+from pivotree.kkt.elimination.pivots import plan
+from pivotree.kkt.elimination.program import Instruction, Ref
+from pivotree.kkt.elimination.remaining import remaining
+from pivotree.kkt.elimination.symbolic import symbolic
+from pivotree.kkt.elimination.tracer import program_of
+from pivotree.kkt.spatial import force_transform, matvec, spatial_inertia
 
 from ..algebra.algebra import Undecided
 

@@ -10,13 +10,13 @@ import numpy as np
 from flint import fmpq_mat
 from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 
-import orderings
-from kkt.blocks import Block, Structure
-from kkt.elimination.pivots import plan
-from kkt.elimination.program import Program
-from kkt.elimination.remaining import remaining
-from kkt.elimination.symbolic import symbolic
-from kkt.elimination.tracer import Tracer, program_of
+from pivotree import orderings
+from pivotree.kkt.blocks import Block, Structure
+from pivotree.kkt.elimination.pivots import plan
+from pivotree.kkt.elimination.program import Program
+from pivotree.kkt.elimination.remaining import remaining
+from pivotree.kkt.elimination.symbolic import symbolic
+from pivotree.kkt.elimination.tracer import Tracer, program_of
 
 from ..algebra.algebra import Algebra
 from ..algebra.expressions import number, polynomial

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from sympy import Identity, MatrixExpr
 
-import orderings
-from kkt.elimination.substitution import trace_substitution
+from pivotree import orderings
+from pivotree.kkt.elimination.substitution import trace_substitution
 
 from .ascher1996 import CHAIN, SHAPES, TREE, Articulated
 from .bench import Bench, Engine, sum_of

@@ -17,8 +17,8 @@ from typing import Any
 
 from sympy import Expr, symbols
 
-from kkt.elimination.pivots import plan
-from kkt.elimination.symbolic import symbolic
+from pivotree.kkt.elimination.pivots import plan
+from pivotree.kkt.elimination.symbolic import symbolic
 
 from . import boolean
 from .claim import Claim

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from sympy import Expr
 
-import orderings
-from kkt.blocks import Structure
-from kkt.elimination.pivots import plan
-from kkt.elimination.symbolic import SymbolicFactor, symbolic
+from pivotree import orderings
+from pivotree.kkt.blocks import Structure
+from pivotree.kkt.elimination.pivots import plan
+from pivotree.kkt.elimination.symbolic import SymbolicFactor, symbolic
 
 from ..algebra.algebra import Undecided
 from . import boolean, scalars

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from sympy import Identity, MatrixExpr, ZeroMatrix
 
-import orderings
-from kkt.blocks import Structure
-from kkt.elimination.pivots import as_sequence
+from pivotree import orderings
+from pivotree.kkt.blocks import Structure
+from pivotree.kkt.elimination.pivots import as_sequence
 
 from .ascher1996 import PAPER
 from .bench import Bench, Engine

@@ -16,8 +16,8 @@ import numpy as np
 from flint import fmpq
 from sympy import QQ, Symbol
 
-from kkt.bias import bias, velocities
-from kkt.spatial import force_transform, spatial_inertia
+from pivotree.kkt.bias import bias, velocities
+from pivotree.kkt.spatial import force_transform, spatial_inertia
 
 from .arm import array
 

@@ -1,6 +1,6 @@
 """The robot report: digits kept over many random states, by every order in every format.
 
->>> from analysis.report import robot_report
+>>> from pivotree.analysis.report import robot_report
 >>> robot_report(kkt.load("robot:talos"), "talos", states=200).verdict
 """
 

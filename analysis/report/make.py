@@ -10,8 +10,8 @@ from pathlib import Path
 
 import networkx as nx
 
-import orderings
-from kkt import (
+from pivotree import orderings
+from pivotree.kkt import (
     FormatError,
     ModelError,
     OrderError,
@@ -21,9 +21,9 @@ from kkt import (
     build,
     trace,
 )
-from kkt.arithmetic import get_format
-from kkt.elimination.tape import Tape
-from kkt.files import check_folder, made, writing
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.elimination.tape import Tape
+from pivotree.kkt.files import check_folder, made, writing
 
 from .gather import gather
 from .measure import Bench, Measured

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import orderings
-from kkt import Block, OrderError, System, trace
-from kkt.arithmetic import Format, get_format
-from kkt.elimination.longer import first_lost
-from kkt.elimination.run import signed
-from kkt.elimination.tape import Tape
+from pivotree import orderings
+from pivotree.kkt import Block, OrderError, System, trace
+from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.elimination.longer import first_lost
+from pivotree.kkt.elimination.run import signed
+from pivotree.kkt.elimination.tape import Tape
 
 from .sample import Ranges, system_at
 

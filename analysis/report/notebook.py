@@ -9,8 +9,8 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from kkt import SizeError
-from kkt.files import write_whole, writing
+from pivotree.kkt import SizeError
+from pivotree.kkt.files import write_whole, writing
 
 from .measure import Bench, Measured
 

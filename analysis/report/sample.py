@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kkt import System
-from kkt.joints import quaternion_to_vector
-from kkt.many import apart, forest_of
-from kkt.system import Entries
-from kkt.tree import BodyTree
+from pivotree.kkt import System
+from pivotree.kkt.joints import quaternion_to_vector
+from pivotree.kkt.many import apart, forest_of
+from pivotree.kkt.system import Entries
+from pivotree.kkt.tree import BodyTree
 
 Floats = NDArray[np.float64]
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import flint
 import numpy as np
 
-from kkt import Block, CertificationError, Certified, System, certify, write_model
-from kkt.arithmetic.formats import Format
-from kkt.elimination.run import signed
-from kkt.elimination.tape import Tape
-from kkt.files import made, stems
+from pivotree.kkt import Block, CertificationError, Certified, System, certify, write_model
+from pivotree.kkt.arithmetic.formats import Format
+from pivotree.kkt.elimination.run import signed
+from pivotree.kkt.elimination.tape import Tape
+from pivotree.kkt.files import made, stems
 
 from .. import loss
 from ..loss import PivotError

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
+from pivotree import kkt
 
 from .record import Floats, Record
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-import kkt
-from kkt.many import copies
-from kkt.spatial import cross
-from kkt.state import kinematics
+from pivotree import kkt
+from pivotree.kkt.many import copies
+from pivotree.kkt.spatial import cross
+from pivotree.kkt.state import kinematics
 
 from .record import Floats
 

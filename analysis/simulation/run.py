@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-import kkt
-import orderings
-from kkt.arithmetic import get_format
-from kkt.machine.joint_space import SOLVERS
+from pivotree import kkt, orderings
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.machine.joint_space import SOLVERS
 
 from .cash_karp import TINY, CashKarp
 from .midpoint import Midpoint

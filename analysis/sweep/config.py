@@ -8,11 +8,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import orderings
-from kkt import PivotreeError
-from kkt.arithmetic import get_format
-from kkt.machine.joint_space import SOLVERS
-from kkt.reading import read_bytes
+from pivotree import orderings
+from pivotree.kkt import PivotreeError
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.machine.joint_space import SOLVERS
+from pivotree.kkt.reading import read_bytes
 
 from . import motions
 from .fields import Fields, document

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kkt import PivotreeError
-from kkt.errors import UnreadableError, nearest
-from kkt.reading import read_text
+from pivotree.kkt import PivotreeError
+from pivotree.kkt.errors import UnreadableError, nearest
+from pivotree.kkt.reading import read_text
 
 
 def document(path: Path) -> dict[str, Any]:

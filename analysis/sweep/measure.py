@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kkt import (
+from pivotree.kkt import (
     CertificationError,
     PivotreeError,
     SizeError,
@@ -18,8 +18,8 @@ from kkt import (
     certify,
     conditioning,
 )
-from kkt.arithmetic import Format, get_format
-from kkt.elimination.run import signed
+from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.elimination.run import signed
 
 from ..comparison import REFERENCE_DIGITS, digits_of
 from ..report.measure import SINGULAR, WHY, Pair

@@ -16,10 +16,10 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-import kkt
-from kkt import PivotreeError
-from kkt.errors import nearest
-from kkt.reading import read_bytes
+from pivotree import kkt
+from pivotree.kkt import PivotreeError
+from pivotree.kkt.errors import nearest
+from pivotree.kkt.reading import read_bytes
 
 from .fields import Fields
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kkt import PivotreeError
+from pivotree.kkt import PivotreeError
 
 from .fields import Fields
 

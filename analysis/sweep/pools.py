@@ -15,7 +15,7 @@ from functools import cache
 from itertools import chain, islice
 from typing import Any, TypeVar
 
-from kkt import PivotreeError
+from pivotree.kkt import PivotreeError
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from kkt import FormatError, PivotreeError
-from kkt.files import check_file, part_of, writing
+from pivotree.kkt import FormatError, PivotreeError
+from pivotree.kkt.files import check_file, part_of, writing
 
 from .edition import EDITION
 from .tables import Table

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from kkt import PivotreeError
-from kkt.files import beside
-from kkt.reading import read_text
+from pivotree.kkt import PivotreeError
+from pivotree.kkt.files import beside
+from pivotree.kkt.reading import read_text
 
 LARGEST = 2**40  # bytes of a table
 Choose = Callable[[list[str]], Sequence[int]]  # keys of all rows -> the rows to write, in sequence

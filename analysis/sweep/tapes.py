@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import orderings
-from kkt import LoopError, OrderError, SingularError, SizeError, System, trace
-from kkt.arithmetic import Format, get_format
-from kkt.elimination import refusals
-from kkt.elimination.batch import answers
-from kkt.elimination.inputs import near_centres, pivot_rows
-from kkt.elimination.longer import first_lost
-from kkt.elimination.run import first_bad, signed
-from kkt.elimination.tape import Tape
-from kkt.system import LETTERS, Entries
+from pivotree import orderings
+from pivotree.kkt import LoopError, OrderError, SingularError, SizeError, System, trace
+from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.elimination import refusals
+from pivotree.kkt.elimination.batch import answers
+from pivotree.kkt.elimination.inputs import near_centres, pivot_rows
+from pivotree.kkt.elimination.longer import first_lost
+from pivotree.kkt.elimination.run import first_bad, signed
+from pivotree.kkt.elimination.tape import Tape
+from pivotree.kkt.system import LETTERS, Entries
 
 from ..report.measure import pivot_slots, qdd_slots
 

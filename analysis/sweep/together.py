@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kkt.arithmetic import Format, get_format
-from kkt.elimination.batch import answers
-from kkt.many import held
-from kkt.system import Entries
+from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.elimination.batch import answers
+from pivotree.kkt.many import held
+from pivotree.kkt.system import Entries
 
 from ..comparison import digits_of
 from ..report.measure import SINGULAR, WHY

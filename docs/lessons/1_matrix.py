@@ -59,7 +59,7 @@ def _(mo):
 
 @app.cell
 def _():
-    import kkt
+    from pivotree import kkt
 
     arm = kkt.build(kkt.chain(3))
     print(arm.matrix.shape, "matrix,", arm.matrix.nnz, "entries stored")
@@ -79,8 +79,8 @@ def _(mo):
 
 @app.cell
 def _(arm, kkt, style):
-    import orderings
-    from analysis import figures
+    from pivotree import orderings
+    from pivotree.analysis import figures
 
     def structure_of(system):
         """The pattern of the matrix, body by body; step 0: nothing eliminated."""

@@ -34,9 +34,8 @@ def _(mo):
 
 @app.cell
 def _():
-    import kkt
-    import orderings
-    from analysis import figures
+    from pivotree import kkt, orderings
+    from pivotree.analysis import figures
 
     def factor(order, tree):
         """The pattern of an elimination; no numbers are computed."""

@@ -31,8 +31,7 @@ def _(mo):
 
 @app.cell
 def _():
-    import kkt
-    import orderings
+    from pivotree import kkt, orderings
 
     arm = kkt.build(kkt.chain(3))
     for name in ("crbm", "abm"):
@@ -54,7 +53,7 @@ def _(mo):
 
 @app.cell
 def _(arm, kkt, orderings, style):
-    from analysis import figures
+    from pivotree.analysis import figures
 
     def factor(order, system):
         return kkt.symbolic(kkt.plan(order, system.structure))
@@ -87,7 +86,7 @@ def _(mo):
 
 @app.cell
 def _(kkt):
-    from analysis import listing
+    from pivotree.analysis import listing
 
     four = kkt.build(kkt.chain(4))
     print(listing.of(four, "crbm", "ascher").pseudocode())

@@ -65,9 +65,7 @@ def _(mo):
 
 @app.cell
 def _(exponent):
-    import analysis
-    import kkt
-    import orderings
+    from pivotree import analysis, kkt, orderings
 
     def pivot(system, order, body=2, format="float32"):
         """D_k: the last pivot of the step that eliminates qdd_k."""
@@ -176,7 +174,7 @@ def _(kkt, orderings):
 
 @app.cell(hide_code=True)
 def _(pi, style, sweep, turns):
-    from analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
+    from pivotree.analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
 
     look = theme(style=style)
     with settings():
@@ -228,7 +226,7 @@ def _(mo):
 
 @app.cell
 def _(kkt, orderings, style):
-    from analysis import figures
+    from pivotree.analysis import figures
 
     thirty = kkt.build(kkt.chain(30))
     runs = {o: kkt.eliminate(thirty, orderings.get(o), "float32") for o in ("crbm", "abm")}

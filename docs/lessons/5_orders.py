@@ -33,9 +33,8 @@ def _(mo):
 
 @app.cell
 def _():
-    import kkt
-    import orderings
-    from analysis import figures
+    from pivotree import kkt, orderings
+    from pivotree.analysis import figures
 
     chosen = ("crbm", "abm", "virtual_work", "lagrange", "divide_and_conquer", "base_to_tip")
     for name in chosen:
@@ -123,7 +122,7 @@ def _(mo):
 
 @app.cell
 def _(kkt):
-    from analysis import listing
+    from pivotree.analysis import listing
 
     print(listing.of(kkt.build(kkt.chain(4)), "lagrange").pseudocode())
     return

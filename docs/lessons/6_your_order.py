@@ -36,10 +36,8 @@ def _(mo):
 
 @app.cell
 def _():
-    import analysis
-    import kkt
-    import orderings
-    from analysis import figures
+    from pivotree import analysis, kkt, orderings
+    from pivotree.analysis import figures
 
     def body(k):
         """ABM's bracket."""

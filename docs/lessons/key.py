@@ -13,9 +13,7 @@ from typing import Any
 import checks
 from checks import Verdict, factor, operations
 
-import analysis
-import kkt
-import orderings
+from pivotree import analysis, kkt, orderings
 
 
 @dataclass(frozen=True)

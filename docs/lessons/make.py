@@ -20,8 +20,8 @@ from matplotlib.figure import Figure
 from PIL import Image
 from runner import HERE, LESSONS, Cell, Control, Text, run
 
-from analysis.figures.style import settings
-from kkt.files import write_whole
+from pivotree.analysis.figures.style import settings
+from pivotree.kkt.files import write_whole
 
 PICTURES = HERE / "pictures"
 _DPI, _COLOURS = 110, 48

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kkt import Structure
+from pivotree.kkt import Structure
 
 Entry = tuple[str, int]  # what is eliminated, and the index of its body
 Bracket = tuple[str, ...]  # what is eliminated together, of one body

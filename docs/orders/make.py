@@ -15,8 +15,8 @@ import order_pages
 import order_pictures
 import order_table
 
-import orderings
-from kkt.files import write_whole
+from pivotree import orderings
+from pivotree.kkt.files import write_whole
 
 HERE = Path(__file__).resolve().parent
 Progress = Callable[[str], None]

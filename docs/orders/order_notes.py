@@ -13,8 +13,8 @@ import measured
 import order_facts as facts
 from brackets import Sequence, sequence_of
 
-import orderings
-from analysis.counts import Count, crossings
+from pivotree import orderings
+from pivotree.analysis.counts import Count, crossings
 
 HERE = Path(__file__).resolve().parent
 

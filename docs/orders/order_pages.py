@@ -11,12 +11,11 @@ import order_facts as facts
 from brackets import Sequence
 from order_notes import About, told
 
-import kkt
-import orderings
-from analysis import listing
-from analysis.counts import Count
-from analysis.counts.words import wrapped
-from analysis.proofs import statements
+from pivotree import kkt, orderings
+from pivotree.analysis import listing
+from pivotree.analysis.counts import Count
+from pivotree.analysis.counts.words import wrapped
+from pivotree.analysis.proofs import statements
 
 LISTED, LONG = "chain:4", 60  # lines of a listing that is folded away
 COURSES = {

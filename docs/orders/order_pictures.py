@@ -17,10 +17,10 @@ from matplotlib.patches import Rectangle
 from order_facts import Function, row_of, symbolic, system
 from PIL import Image
 
-import kkt
-from analysis.figures import filmstrip
-from analysis.figures.style import LIGHT, new_figure, settings
-from kkt import Structure, SymbolicFactor
+from pivotree import kkt
+from pivotree.analysis.figures import filmstrip
+from pivotree.analysis.figures.style import LIGHT, new_figure, settings
+from pivotree.kkt import Structure, SymbolicFactor
 
 CHAIN, TREE = "chain:3", "star:3"
 _DPI, _COLOURS = 220, 40

@@ -6,8 +6,8 @@ import order_facts as facts
 from order_notes import About
 from order_pages import LETTERS, plain, switches
 
-import orderings
-from analysis.counts.words import wrapped
+from pivotree import orderings
+from pivotree.analysis.counts.words import wrapped
 
 HEAD = """# All orders
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import kkt
+from pivotree import kkt
 
 FORMAT = "float32"
 UNIT = 2.0**-24

@@ -22,9 +22,8 @@ from fact import FORMAT, UNIT, Fact, error
 from rich.console import Console
 from rich.progress import track
 
-import kkt
-import orderings
-from kkt.elimination.conditioning import conditioning, lost_by_order
+from pivotree import kkt, orderings
+from pivotree.kkt.elimination.conditioning import conditioning, lost_by_order
 
 HERE = Path(__file__).resolve().parent
 

@@ -10,9 +10,7 @@ import numpy as np
 from fact import UNIT, Fact, error
 from pictures import CONSTRUCTED, read
 
-import analysis
-import kkt
-import orderings
+from pivotree import analysis, kkt, orderings
 
 PEERS = Path(__file__).resolve().parents[2] / "tests" / "peers"
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 
-import kkt
-from kkt.gallery import IN_PLANE, box
-from kkt.joints import GENERAL
-from kkt.spatial import rotation
+from pivotree import kkt
+from pivotree.kkt.gallery import IN_PLANE, box
+from pivotree.kkt.joints import GENERAL
+from pivotree.kkt.spatial import rotation
 
 RATIOS = tuple(10.0**k for k in range(10))
 TILTS = tuple(np.radians((0, 15, 30, 45, 60, 75, 90)))

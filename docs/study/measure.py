@@ -19,10 +19,9 @@ import families
 from families import Instance
 from rich.progress import track
 
-import kkt
-import orderings
-from kkt.arithmetic import get_format
-from kkt.elimination.conditioning import conditioning, lost_by_order
+from pivotree import kkt, orderings
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.elimination.conditioning import conditioning, lost_by_order
 
 HERE = Path(__file__).resolve().parent
 FORMAT = "float32"

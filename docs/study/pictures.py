@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from analysis.figures.files import save
-from analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
+from pivotree.analysis.figures.files import save
+from pivotree.analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
 
 HERE = Path(__file__).resolve().parent
 SHOWN = ("crbm", "abm", "modified_abm", "projected_abm", "virtual_work", "square_root_abm")

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kkt import Structure
-from kkt.elimination import emit, rigid
-from kkt.elimination.inputs import InputSlots
+from pivotree.kkt import Structure
+from pivotree.kkt.elimination import emit, rigid
+from pivotree.kkt.elimination.inputs import InputSlots
 
 Slots = NDArray[np.int64]
 

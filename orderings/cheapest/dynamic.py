@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kkt import PivotSequence, Rules, Structure
+from pivotree.kkt import PivotSequence, Rules, Structure
 
 from .operations import Meter
 from .places import Places, uniform

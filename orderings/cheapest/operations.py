@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kkt import PivotSequence, System, plan, symbolic
-from kkt.elimination.inputs import InputSlots
-from kkt.elimination.lowering import Lowering
-from kkt.elimination.program import Program
-from kkt.elimination.tracer import program_of
+from pivotree.kkt import PivotSequence, System, plan, symbolic
+from pivotree.kkt.elimination.inputs import InputSlots
+from pivotree.kkt.elimination.lowering import Lowering
+from pivotree.kkt.elimination.program import Program
+from pivotree.kkt.elimination.tracer import program_of
 
 
 class Meter:

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from kkt import PivotSequence, Rules, Structure
+from pivotree.kkt import PivotSequence, Rules, Structure
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-from kkt import OrderError, PivotreeError, PivotSequence, Rules, System, plan, symbolic
-from kkt.elimination.pivots import as_sequence
-from kkt.errors import nearest
+from pivotree import kkt
+from pivotree.kkt import OrderError, PivotreeError, PivotSequence, Rules, System, plan, symbolic
+from pivotree.kkt.elimination.pivots import as_sequence
+from pivotree.kkt.errors import nearest
 
 from .bound import lower_bound
 from .dynamic import Dynamic

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-from kkt.elimination.program import Instruction, Program, Ref
+from pivotree import kkt
+from pivotree.kkt.elimination.program import Instruction, Program, Ref
 
 Single = NDArray[np.float32]
 

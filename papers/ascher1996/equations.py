@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.proofs.prove import Proof, prove_one
+from pivotree.analysis.proofs.prove import Proof, prove_one
 
 from ..paper import Progress
 from ..row import Row

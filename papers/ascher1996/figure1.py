@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-import kkt
+from pivotree import kkt
 
 from ..paper import Progress
 from ..row import Row, claim

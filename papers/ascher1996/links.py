@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from ..paper import Progress
 from ..row import Row, claim

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse.linalg as spla
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from ..paper import Progress
 from ..row import Row

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-import kkt
-from kkt.elimination.remaining import Remaining, remaining
+from pivotree import kkt
+from pivotree.kkt.elimination.remaining import Remaining, remaining
 
 from ..paper import Progress, printed
 from ..row import Row

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from ..paper import Progress
 

@@ -19,9 +19,8 @@ from typing import Any
 
 import numpy as np
 
-import kkt
-import orderings
-from analysis.simulation import Simulation, simulate
+from pivotree import kkt, orderings
+from pivotree.analysis.simulation import Simulation, simulate
 
 from ..paper import Progress, printed
 from ..row import Row, within
@@ -164,7 +163,7 @@ def _spread(line: Ratio, order: str) -> str:
 
 
 def figures(found: list[Ratio], style: str) -> dict[str, Any]:
-    from analysis.simulation.picture import picture
+    from pivotree.analysis.simulation.picture import picture
 
     from .table1_picture import growth
 

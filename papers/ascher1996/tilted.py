@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from ..paper import Progress
 from ..row import Row, claim

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-import kkt
-from analysis.simulation import Simulation
+from pivotree import kkt
+from pivotree.analysis.simulation import Simulation
 
 from ..paper import Progress
 from ..row import Row, claim

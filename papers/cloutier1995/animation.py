@@ -16,8 +16,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-import orderings
-from analysis.simulation import Motion, Record, Simulation, simulate
+from pivotree import orderings
+from pivotree.analysis.simulation import Motion, Record, Simulation, simulate
 
 from ..paper import Progress
 from ..row import Row
@@ -95,7 +95,7 @@ def rows(found: Film) -> list[Row]:
 
 
 def figures(found: Film, style: str) -> dict[str, Any]:
-    from analysis.simulation.picture import picture
+    from pivotree.analysis.simulation.picture import picture
 
     from .drawing import strip
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.counts import COUNTS, Count, crossings, polynomial
+from pivotree.analysis.counts import COUNTS, Count, crossings, polynomial
 
 from ..paper import Progress, printed
 from ..row import Row, within
@@ -89,7 +89,7 @@ def _crossings(found: Counts) -> list[Row]:
 
 
 def figures(found: Counts, style: str) -> dict[str, Any]:
-    from analysis.counts.picture import picture
+    from pivotree.analysis.counts.picture import picture
 
     if found.family != "dh" or style == "gray":
         return {}

@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from analysis.figures.film import writer_of
-from analysis.figures.style import Theme, new_figure, settings, theme
-from kkt.files import beside
+from pivotree.analysis.figures.film import writer_of
+from pivotree.analysis.figures.style import Theme, new_figure, settings, theme
+from pivotree.kkt.files import beside
 
 from .falling import Floats
 from .robot import reach

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.contact import Fall, Floor, Springs, fall
-from analysis.simulation import Record
+from pivotree.analysis.contact import Fall, Floor, Springs, fall
+from pivotree.analysis.simulation import Record
 
 from ..paper import Progress
 from ..row import Row, claim

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-from analysis.contact import Floor
+from pivotree import kkt
+from pivotree.analysis.contact import Floor
 
 Floats = NDArray[np.float64]
 WIDTH = 0.02  # [m]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kkt import PivotreeError
+from pivotree.kkt import PivotreeError
 
 from ..paper import Progress, printed
 from ..row import Row, claim, within

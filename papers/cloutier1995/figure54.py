@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kkt import PivotreeError
+from pivotree.kkt import PivotreeError
 
 from ..paper import Progress
 from ..row import Row

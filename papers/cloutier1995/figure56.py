@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kkt import OrderError
+from pivotree.kkt import OrderError
 
 from ..paper import Progress, printed
 from ..row import Row, within

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-import kkt
-import orderings
-from analysis.gradients import descend, equation
+from pivotree import kkt, orderings
+from pivotree.analysis.gradients import descend, equation
 
 from ..paper import Progress
 from ..row import Row, claim

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-import orderings
-from analysis.simulation import Motion
+from pivotree import orderings
+from pivotree.analysis.simulation import Motion
 
 from ..paper import Progress
 from ..row import Row, claim

@@ -15,10 +15,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-import kkt
-import orderings
-from analysis.complements import Complement
-from analysis.gradients import descend, equation
+from pivotree import kkt, orderings
+from pivotree.analysis.complements import Complement
+from pivotree.analysis.gradients import descend, equation
 
 from ..paper import Progress
 from ..row import Row

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.figures.style import DARK, LIGHT
-from kkt.files import beside
+from pivotree.analysis.figures.style import DARK, LIGHT
+from pivotree.kkt.files import beside
 
 from .drawing import lengths_of
 
@@ -20,7 +20,7 @@ COLOURS = ("page", "ink", "faint", "shade", "entry", "entry_strong", "new")
 
 def write(found: Any, path: Path) -> Path:
     """Write the page, whole or not at all."""
-    text = files("papers.cloutier1995").joinpath("animation.html").read_text("utf-8")
+    text = files("pivotree.papers.cloutier1995").joinpath("animation.html").read_text("utf-8")
     text = text.replace("/*COLOURS*/", colours()).replace("/*DATA*/", json.dumps(data(found)))
     path = Path(path)
     with beside(path) as part:

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from ..ascher1996.double_sum import product
 from ..paper import Progress

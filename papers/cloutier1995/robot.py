@@ -8,9 +8,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from kkt import ModelError
-from kkt.gallery import box
-from kkt.tree import add_body, new_tree
+from pivotree.kkt import ModelError
+from pivotree.kkt.gallery import box
+from pivotree.kkt.tree import add_body, new_tree
 
 GRAVITY = 9.8  # [m/s^2], of all figures
 

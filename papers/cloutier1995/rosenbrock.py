@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-from analysis.simulation.record import Record
+from pivotree import kkt
+from pivotree.analysis.simulation.record import Record
 
 GAMMA = 1 / 2
 A = ((2.0,), (48 / 25, 6 / 25))  # states of the second and third evaluation

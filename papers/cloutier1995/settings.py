@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kkt import PivotreeError
+from pivotree.kkt import PivotreeError
 
 
 def between(name: str, value: float, least: float, most: float = float("inf")) -> None:

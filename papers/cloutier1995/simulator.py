@@ -17,10 +17,9 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-import orderings
-from analysis.simulation import Motion, Simulation, simulate
-from analysis.simulation.record import Floats, Record
+from pivotree import kkt, orderings
+from pivotree.analysis.simulation import Motion, Simulation, simulate
+from pivotree.analysis.simulation.record import Floats, Record
 
 from .robot import height_energy
 

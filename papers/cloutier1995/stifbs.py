@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-from analysis.simulation.record import Record
+from pivotree import kkt
+from pivotree.analysis.simulation.record import Record
 
 from .rosenbrock import Rates, jacobian
 

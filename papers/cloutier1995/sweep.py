@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kkt import PivotreeError
+from pivotree.kkt import PivotreeError
 
 from .closed_form import at_rest
 from .robot import two_links

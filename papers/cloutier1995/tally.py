@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.complements import Complement
-from kkt import System
+from pivotree.analysis.complements import Complement
+from pivotree.kkt import System
 
 
 class Counted:

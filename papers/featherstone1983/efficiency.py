@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-from analysis.counts.polynomials import Polynomial, fit
-from kkt import PivotreeError
+from pivotree import kkt
+from pivotree.analysis.counts.polynomials import Polynomial, fit
+from pivotree.kkt import PivotreeError
 
 from ..paper import Progress, printed
 from ..row import Row

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-import orderings
-from analysis.counts.assembly import ANY, CONSTANT, Known, Ledger
+from pivotree import kkt, orderings
+from pivotree.analysis.counts.assembly import ANY, CONSTANT, Known, Ledger
 
 from ..paper import Progress
 from ..row import Row, claim

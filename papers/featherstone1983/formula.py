@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from kkt import PivotreeError
+from pivotree.kkt import PivotreeError
 
 Word = tuple[tuple[str, ...], tuple[str, ...]]  # symbols in order; numbers divided by, sorted
 Sum = dict[Word, int]

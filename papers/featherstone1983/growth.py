@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import kkt
-import orderings
-from analysis.counts import COUNTS, Count, Crossover, Polynomial, crossings, polynomial
-from analysis.counts.families import family_of
-from analysis.counts.polynomials import fit
-from kkt.default_state import default_state
+from pivotree import kkt, orderings
+from pivotree.analysis.counts import COUNTS, Count, Crossover, Polynomial, crossings, polynomial
+from pivotree.analysis.counts.families import family_of
+from pivotree.analysis.counts.polynomials import fit
+from pivotree.kkt.default_state import default_state
 
 from ..paper import Progress, printed
 from ..row import Row, within

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import kkt
-from analysis import listing
-from analysis.listing.text import full
-from analysis.proofs.prove import Proof, prove_one
+from pivotree import kkt
+from pivotree.analysis import listing
+from pivotree.analysis.listing.text import full
+from pivotree.analysis.proofs.prove import Proof, prove_one
 
 from ..paper import Progress, printed
 from ..row import Row

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from analysis.counts import COUNTS, Polynomial
-from analysis.figures.style import new_figure, settings, style_axes, theme
+from pivotree.analysis.counts import COUNTS, Polynomial
+from pivotree.analysis.figures.style import new_figure, settings, style_axes, theme
 
 if TYPE_CHECKING:
     from .growth import Growth

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from ..paper import Progress
 from ..row import Row, claim

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
+from pivotree import kkt
 
 Floats = NDArray[np.float64]
 

@@ -11,8 +11,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from .collocation import FAR
 
@@ -123,7 +122,7 @@ def _formulas() -> Callable[..., Any]:
     """M and f of equation (20), as typed for the proofs."""
     from sympy import lambdify
 
-    from analysis.proofs import pasic1999 as typed
+    from pivotree.analysis.proofs import pasic1999 as typed
 
     names = "l_1 l_c1 l_c2 m_1 m_2 I_133 I_233 tau_1 tau_2 c_1 c_2 s_2 c_12 td_1 td_2"
     letters = [getattr(typed, name) for name in names.split()]

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
+from pivotree import kkt
 
 Floats = NDArray[np.float64]
 Acceleration = Callable[[Floats, Floats, Floats], Floats]  # t (...), q (..., N), qd (..., N)

@@ -29,8 +29,8 @@ def measure(
     mass: Pair = PAPER.mass, orders: tuple[str, ...] = ORDERS,
 ) -> Found:  # fmt: skip
     """Proofs of the closed form, and random states by several orders of elimination."""
-    from analysis.proofs import statements
-    from analysis.proofs.prove import prove_one
+    from pivotree.analysis.proofs import statements
+    from pivotree.analysis.proofs.prove import prove_one
 
     proofs = []
     for name in (name for name in statements() if name.startswith("RR arm")):

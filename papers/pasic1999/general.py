@@ -15,7 +15,7 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
+from pivotree import kkt
 
 from .collocation import FAR, gauss
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-import kkt
+from pivotree import kkt
 
 from ..paper import Progress
 from ..row import Row, claim

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-import kkt
+from pivotree import kkt
 
 from .collocation import Acceleration, Path, at_end, bvp_map, iterate, slope
 

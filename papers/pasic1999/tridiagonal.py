@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-import kkt
-import orderings
-from kkt.elimination import symbolic_kernels as kernels
+from pivotree import kkt, orderings
+from pivotree.kkt.elimination import symbolic_kernels as kernels
 
 from .matching import Blocks
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from ..paper import Progress
 from ..row import Row

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from ..featherstone1983.slides import Links
 from ..paper import Progress

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import kkt
-import orderings
-from analysis.proofs.prove import Proof, prove_one
-from kkt.errors import nearest
+from pivotree import kkt, orderings
+from pivotree.analysis.proofs.prove import Proof, prove_one
+from pivotree.kkt.errors import nearest
 
 from ..paper import Progress, printed
 from ..row import Row

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import kkt
-import orderings
-from kkt.blocks import FC
+from pivotree import kkt, orderings
+from pivotree.kkt.blocks import FC
 
 from ..paper import Progress
 from ..row import Row

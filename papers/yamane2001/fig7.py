@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import kkt
-from analysis.counts import Count, polynomial
+from pivotree import kkt
+from pivotree.analysis.counts import Count, polynomial
 
 from ..paper import Progress, printed
 from ..row import Row, claim, within

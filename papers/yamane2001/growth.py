@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-import orderings
-from analysis.counts import FAMILIES
-from analysis.counts.counting import count_robot
-from kkt import ModelError
+from pivotree import orderings
+from pivotree.analysis.counts import FAMILIES
+from pivotree.analysis.counts.counting import count_robot
+from pivotree.kkt import ModelError
 
 from ..paper import Progress
 from .unit_vectors import operations

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import kkt
-from analysis.counts.families import family_of
+from pivotree import kkt
+from pivotree.analysis.counts.families import family_of
 
 from ..paper import Progress
 from ..row import Row, claim

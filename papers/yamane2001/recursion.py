@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
-import kkt
+from pivotree import kkt
 
 Floats = NDArray[np.float64]
 PRINTED = ("a", "t", "S_J")

@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 
-import analysis
-import kkt
-import orderings
-from analysis.proofs import mobility
-from analysis.row import Row as Compared
+from pivotree import analysis, kkt, orderings
+from pivotree.analysis.proofs import mobility
+from pivotree.analysis.row import Row as Compared
 
 from ..paper import Progress
 from ..row import Row

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from ..featherstone1983.slides import Links
 from ..paper import Progress

@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-import kkt
-import orderings
-from analysis.counts.counting import KINDS, count
-from kkt.arithmetic import get_format
-from kkt.elimination.inputs import InputSlots
-from kkt.elimination.run import run_floats
-from kkt.elimination.substitution import trace_substitution
-from kkt.elimination.tape import lower
+from pivotree import kkt, orderings
+from pivotree.analysis.counts.counting import KINDS, count
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.elimination.inputs import InputSlots
+from pivotree.kkt.elimination.run import run_floats
+from pivotree.kkt.elimination.substitution import trace_substitution
+from pivotree.kkt.elimination.tape import lower
 
 Floats = NDArray[np.float64]
 ORDER = "inverse_dynamics"

@@ -28,8 +28,8 @@ import numpy as np
 from defusedxml.ElementTree import parse
 from random_states import Floats, RandomState, read_quietly
 
-import kkt
-from kkt.spatial import cross
+from pivotree import kkt
+from pivotree.kkt.spatial import cross
 
 DYNAMIC = {"link": ("inertial",), "joint": ("origin", "parent", "child", "axis")}
 

@@ -27,7 +27,7 @@ import numpy as np
 import pinocchio as pin
 from random_states import QUATERNION, Floats, RandomState, read_quietly
 
-import kkt
+from pivotree import kkt
 
 ANGULAR_FIRST = np.r_[3:6, 0:3]  # the same six numbers, the other half first
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.counts.published import PINOCCHIO
+from pivotree.analysis.counts.published import PINOCCHIO
 
 pytestmark = pytest.mark.peers
 PYTHON = os.environ.get("CASADI_KIN_DYN_PYTHON")

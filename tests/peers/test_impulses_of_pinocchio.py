@@ -9,8 +9,8 @@ pytestmark = pytest.mark.peers
 import pinocchio as pin  # noqa: E402
 from test_loops_of_pinocchio import Case  # noqa: E402
 
-import kkt  # noqa: E402
-from analysis import contact  # noqa: E402
+from pivotree import kkt  # noqa: E402
+from pivotree.analysis import contact  # noqa: E402
 
 
 @pytest.mark.parametrize("seed", range(6))

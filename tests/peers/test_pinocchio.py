@@ -22,8 +22,10 @@ from random_states import (  # noqa: E402
     tolerance,
 )
 
-import kkt  # noqa: E402
-import orderings  # noqa: E402
+from pivotree import (
+    kkt,  # noqa: E402
+    orderings,  # noqa: E402
+)
 
 ROBOTS = robots()
 BASES = {"fixed": False, "floating": True}

@@ -14,8 +14,8 @@ import pinocchio as pin  # noqa: E402
 import pinocchio_peer  # noqa: E402
 from random_states import RandomState, robots  # noqa: E402
 
-import orderings  # noqa: E402
-from analysis.simulation import Motion, simulate  # noqa: E402
+from pivotree import orderings  # noqa: E402
+from pivotree.analysis.simulation import Motion, simulate  # noqa: E402
 
 FILES = robots()
 FIXED = [name for name in ("ur5", "panda", "talos_arm", "double_pendulum") if name in FILES]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import kkt
-from analysis.figures import block_state
-from analysis.figures.state import NEW
+from pivotree import kkt
+from pivotree.analysis.figures import block_state
+from pivotree.analysis.figures.state import NEW
 
 from .verdict import Verdict, check, factor, listed, names, solves
 

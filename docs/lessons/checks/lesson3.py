@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from .verdict import Verdict, check, factor, names, operations
 

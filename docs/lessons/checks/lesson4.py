@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import analysis
-import kkt
-import orderings
-from kkt.arithmetic import get_format
+from pivotree import analysis, kkt, orderings
+from pivotree.kkt.arithmetic import get_format
 
 from .verdict import Verdict, check, last_pivot, names
 

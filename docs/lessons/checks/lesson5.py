@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import kkt
-import orderings
+from pivotree import kkt, orderings
 
 from .verdict import Verdict, check, factor, names
 

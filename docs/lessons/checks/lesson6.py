@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import kkt
+from pivotree import kkt
 
 from .verdict import Verdict, check, factor, operations, solves
 

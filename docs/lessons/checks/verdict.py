@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-import kkt
-import orderings
-from kkt import PivotreeError
+from pivotree import kkt, orderings
+from pivotree.kkt import PivotreeError
 
 
 @dataclass(frozen=True)
