@@ -80,7 +80,8 @@ class Item:
 @cache
 def printed(paper: str) -> dict[str, Any]:
     """The numbers that a paper prints, by item."""
-    return tomllib.loads(files(f"pivotree.papers.{paper}").joinpath("printed.toml").read_text("utf-8"))
+    path = files(f"pivotree.papers.{paper}").joinpath("printed.toml")
+    return tomllib.loads(path.read_text("utf-8"))
 
 
 def papers(name: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ An import counts wherever it stands: at the top of a file, inside a function, un
 
 import ast
 import importlib.util
+import os
 import subprocess
 import sys
 from functools import cache
@@ -146,12 +147,13 @@ def test_files_are_short_and_say_what_they_are(path):
     assert ast.get_docstring(ast.parse(text)), "a module says in one line what it is"
 
 
-def tool(name, *arguments):
+def tool(name, *arguments, path=ROOT):
     if importlib.util.find_spec(name) is None:
         pytest.skip(f"{name} is not installed")
     done = subprocess.run(
-        [sys.executable, "-m", name, *arguments], cwd=ROOT, capture_output=True, text=True
-    )
+        [sys.executable, "-m", name, *arguments], cwd=ROOT, capture_output=True, text=True,
+        env=os.environ | {"MYPYPATH": str(path)},
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
 
 
@@ -165,4 +167,9 @@ def test_ruff_format():
 
 @pytest.mark.slow
 def test_mypy(tmp_path):
-    tool("mypy", "--cache-dir", str(tmp_path))
+    """On the package as it is installed: the folders inside one, pivotree."""
+    package = tmp_path / "pivotree"
+    package.mkdir()
+    for path in [*(ROOT / "pivotree").iterdir(), *(ROOT / name for name in PACKAGES)]:
+        (package / path.name).symlink_to(path)
+    tool("mypy", "--cache-dir", str(tmp_path / "cache"), path=tmp_path)

@@ -328,7 +328,8 @@ def test_a_file_keeps_its_switches_and_links(opened, tmp_path):
 
 
 def test_switches_of_the_page_are_the_engines():
-    text = (files("pivotree.analysis.explorer") / "static" / "opening.mjs").read_text(encoding="utf-8")
+    static = files("pivotree.analysis.explorer") / "static"
+    text = (static / "opening.mjs").read_text(encoding="utf-8")
     table = re.search(r"RULES = \{(.*?)\n\};", text, re.S)[1]
     found = {k: re.findall(r'"(\w+)"', v) for k, v in re.findall(r"(\w+): \[(.*?)\]", table)}
     usual = vars(kkt.Rules())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hostile_trees import Truth, hostile_system
 
-import pivotree.kkt.arithmetic
 from pivotree import kkt, orderings
+from pivotree.kkt.arithmetic import get_format
 
 
 def test_the_trees_are_hostile_and_the_same_in_every_run():
@@ -57,7 +57,7 @@ def test_a_pivot_that_is_zero_is_named_though_rounding_leaves_something(format):
             continue  # rotations need M_k
         truth = Truth(system, format)
         assert other.failed_at is None and other.marked is None
-        assert truth.error(other.qdd) <= 10 * kkt.arithmetic.get_format(format).unit * 19
+        assert truth.error(other.qdd) <= 10 * get_format(format).unit * 19
 
 
 @pytest.mark.parametrize("format", [*FLOATS, "dd", "p12e8"])
@@ -97,7 +97,7 @@ def check(seed, formats):
             if result.failed_at is not None:
                 continue
             assert not truths[f].singular, (name, f)
-            unit = kkt.arithmetic.get_format(f).unit
+            unit = get_format(f).unit
             bound = max(np.sqrt(unit), 3.0 * result.error_estimate)
             assert truths[f].error(result.qdd) <= bound or result.marked
 

@@ -146,7 +146,7 @@ def test_every_item_says_what_it_is():
 
 
 def test_equation_20_on_another_arm(monkeypatch):
-    monkeypatch.setattr("pivotree.analysis.proofs.statements", dict)  # proofs have tests of their own
+    monkeypatch.setattr("pivotree.analysis.proofs.statements", dict)  # tested elsewhere
     found = equation20.measure(
         quiet, states=50, length=(1.0, 2.0), mass=(1.0, 30.0), orders=("abm",)
     )

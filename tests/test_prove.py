@@ -9,7 +9,6 @@ from flint import fmpq_mat
 from helpers import ROOT
 from sympy import Identity, MatrixSymbol
 
-import pivotree.analysis.proofs
 from pivotree.analysis import cli
 from pivotree.analysis.algebra.algebra import Algebra, Undecided
 from pivotree.analysis.algebra.polynomial import one, zero
@@ -134,7 +133,7 @@ def one_statement(monkeypatch):
 
     def put(claims):
         only = {"s": Statement("s", "nobody", "nothing", claims)}
-        monkeypatch.setattr(analysis.proofs, "statements", lambda: only)
+        monkeypatch.setattr(proofs, "statements", lambda: only)
 
     return put
 

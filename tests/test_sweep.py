@@ -286,7 +286,7 @@ def test_only_one_driver_at_a_time(tmp_path):
 @pytest.mark.parametrize("whole", [1, 2, 4])
 def test_a_disk_that_is_full_after_some_writes(tmp_path, monkeypatch, capsys, small, whole):
     """The parts that were written stay, the message is one sentence, the rerun does the rest."""
-    monkeypatch.setattr("pivotree.analysis.sweep.store.FIRST", 0.0)  # a part as soon as there are rows
+    monkeypatch.setattr("pivotree.analysis.sweep.store.FIRST", 0.0)  # parts at once
     monkeypatch.setattr("pivotree.analysis.sweep.store.SHARE", 0.0)
     path, output = config(tmp_path, SMALL), tmp_path / "s.csv"
     write, count = Path.write_text, iter(range(100))

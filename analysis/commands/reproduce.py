@@ -15,7 +15,8 @@ from .shared import folder_of, items, print_json, progress_shown
 
 
 def run(options: argparse.Namespace) -> int:
-    papers = import_module("pivotree.papers.paper")  # they come after this package, and are not its base
+    # the papers come after this package: they are loaded by name, and are not its base
+    papers = import_module("pivotree.papers.paper")
     asked = papers.papers(options.paper)
     only = None if options.item is None else items("--item", options.item)
     if only is not None and len(asked) > 1:

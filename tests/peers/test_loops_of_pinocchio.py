@@ -15,10 +15,7 @@ import pinocchio_peer as peers  # noqa: E402
 from random_states import RandomState, difference  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 
-from pivotree import (
-    kkt,  # noqa: E402
-    orderings,  # noqa: E402
-)
+from pivotree import kkt, orderings  # noqa: E402
 
 ROWS = {"fixed": pin.ContactType.CONTACT_6D, "spherical": pin.ContactType.CONTACT_3D}
 

@@ -14,10 +14,7 @@ from random_states import (  # noqa: E402
     tolerance,
 )
 
-from pivotree import (
-    kkt,  # noqa: E402
-    orderings,  # noqa: E402
-)
+from pivotree import kkt, orderings  # noqa: E402
 
 FILES = robots()
 # The files that MuJoCo's compiler takes as they are.  It refuses the others for massless links on

@@ -22,10 +22,7 @@ from random_states import (  # noqa: E402
     tolerance,
 )
 
-from pivotree import (
-    kkt,  # noqa: E402
-    orderings,  # noqa: E402
-)
+from pivotree import kkt, orderings  # noqa: E402
 
 ROBOTS = robots()
 BASES = {"fixed": False, "floating": True}

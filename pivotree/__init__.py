@@ -1,0 +1,53 @@
+"""Every forward-dynamics algorithm as a sequence of pivots on one sparse matrix.
+
+>>> import pivotree as pt
+>>> system = pt.build(pt.chain(3))                       # equation (4): system.matrix, system.rhs
+>>> pt.eliminate(system, pt.orderings.get("abm"), "float32").qdd
+>>> print(pt.compare(system, ["crbm", "abm"], ["float32", "float64"]).verdict)
+
+Names of robots, the matrix and its elimination are those of :mod:`pivotree.kkt`; orders are
+:mod:`pivotree.orderings`, what is learnt from them :mod:`pivotree.analysis`, the papers
+:mod:`pivotree.papers`. Each is loaded when it is first asked for.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import analysis, kkt, orderings, papers
+    from .analysis import Blame, Comparison, Row, blame, compare
+    from .kkt import *  # noqa: F403  (kkt.__all__ is what is public)
+    from .orderings import order, search
+
+ROOMS = ("kkt", "orderings", "analysis", "papers")
+FROM = {
+    "analysis": ("Blame", "Comparison", "Row", "blame", "compare"),
+    "orderings": ("order", "search"),
+}
+
+__version__: str
+__all__ = [  # and all that kkt exports
+    "Blame", "Comparison", "Row", "analysis", "blame", "compare", "kkt", "order", "orderings",
+    "papers", "search",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for: the command line and small scripts start without the rest."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("pivotree")
+    if name in ROOMS:
+        return import_module(f"{__name__}.{name}")
+    for room, names in FROM.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{room}"), name)
+    kkt = import_module(f"{__name__}.kkt")
+    if name in kkt.__all__:
+        return getattr(kkt, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, "__version__", *import_module(f"{__name__}.kkt").__all__})
