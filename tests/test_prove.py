@@ -9,7 +9,7 @@ from flint import fmpq_mat
 from helpers import ROOT
 from sympy import Identity, MatrixSymbol
 
-from pivotree.analysis import cli
+from pivotree.analysis import cli, proofs
 from pivotree.analysis.algebra.algebra import Algebra, Undecided
 from pivotree.analysis.algebra.polynomial import one, zero
 from pivotree.analysis.proofs import prove as proving
