@@ -1,0 +1,101 @@
+"""One import name: pivotree lives beside other people's kkt, orderings, analysis and papers."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from helpers import ROOT
+
+import pivotree as pt
+
+ROOMS = ("kkt", "orderings", "analysis", "papers")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel that ``pip install .`` installs, from a copy: a build leaves folders behind."""
+    if importlib.util.find_spec("setuptools") is None:
+        pytest.skip("setuptools is not installed")
+    source, place = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "pivotree", *ROOMS):
+        (source / name).symlink_to(ROOT / name)
+    build = f"from setuptools import build_meta; build_meta.build_wheel({str(place)!r})"
+    done = subprocess.run([sys.executable, "-c", build], cwd=source, capture_output=True, text=True)
+    if "project.license" in done.stderr:
+        pytest.skip("this setuptools is older than the one that pyproject.toml asks for")
+    assert done.returncode == 0, done.stderr[-2000:]
+    (found,) = place.glob("*.whl")
+    return found
+
+
+def run(code, *paths, cwd):
+    """What a Python prints that finds packages in these folders first, and no checkout."""
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=cwd, text=True, capture_output=True, check=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))},
+    ).stdout.split()  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_wheel_has_every_file_and_one_package(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {n for n in archive.namelist() if ".dist-info/" not in n}
+    assert {name.partition("/")[0] for name in names} == {"pivotree"}
+    there = {
+        f"pivotree/{path.relative_to(ROOT)}"
+        for room in ROOMS
+        for path in (ROOT / room).rglob("*")
+        if path.suffix in (".py", ".mjs", ".css", ".toml") or path.name == "animation.html"
+    }
+    assert there | {"pivotree/py.typed", "pivotree/__init__.py"} <= names, there - names
+
+
+@pytest.mark.slow
+def test_other_peoples_packages_of_these_names_keep_them(wheel, tmp_path):
+    for room in ROOMS:
+        (tmp_path / "others" / room).mkdir(parents=True)
+        (tmp_path / "others" / room / "__init__.py").write_text("WHOSE = 'theirs'\n")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    code = (
+        "import kkt, orderings, analysis, papers, pivotree as pt\n"
+        "print(*(room.WHOSE for room in (kkt, orderings, analysis, papers)))\n"
+        "system = pt.build(pt.chain(2))\n"
+        "print(len(pt.eliminate(system, pt.orderings.get('abm')).qdd), pt.papers.PAPERS[0])\n"
+        "print(pt.kkt.__file__)\n"
+    )
+    told = run(code, tmp_path / "site", tmp_path / "others", cwd=tmp_path)
+    assert told[:6] == [*["theirs"] * 4, "2", "ascher1996"]
+    assert told[6].startswith(str(tmp_path / "site"))
+
+
+def test_an_order_of_ones_own_beside_files_of_these_names(tmp_path):
+    """A notebook's folder may hold an analysis.py and a kkt.py."""
+    for room in ROOMS:
+        (tmp_path / f"{room}.py").write_text("raise SystemExit('the wrong file')\n")
+    (tmp_path / "mine.py").write_text(
+        "import pivotree as pt\n"
+        "@pt.order('mine', source='a notebook')\n"
+        "def mine(structure):\n"
+        "    return [[('pdd', k), ('qdd', k), ('f', k)] for k in structure.tip_to_base]\n"
+        "system, abm = pt.build(pt.chain(3)), pt.orderings.get('abm')\n"
+        "print(*pt.eliminate(system, mine).qdd == pt.eliminate(system, abm).qdd)\n"
+    )
+    assert run("import mine", cwd=tmp_path) == ["True"] * 3
+    done = subprocess.run(
+        [sys.executable, "-m", "pivotree", "solve", "chain:2", "--order", "mine.py:mine"],
+        cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_facade_has_what_the_rooms_export():
+    assert pt.build is pt.kkt.build and pt.compare is pt.analysis.compare
+    assert pt.order is pt.orderings.order and pt.__version__.count(".") == 2
+    for name in dir(pt):
+        assert getattr(pt, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'chian'"):
+        pt.chian  # noqa: B018
