@@ -22,6 +22,7 @@ from .errors import ModelError
 from .joints import GENERAL
 from .loops import Loop, checked_loops, warn_if_open
 from .redundancy import require_independent
+from .shown import LARGEST, Shown, spy
 from .spatial import Array, force_transform, skew, spatial_inertia
 from .state import State, coordinates, kinematics, state_of
 from .tree import BodyTree, compile_tree
@@ -209,8 +210,8 @@ def _inertia_pattern(tree: BodyTree) -> NDArray[np.bool_]:
     return np.block([[top, side], [side, np.eye(3, dtype=bool) & massive]])
 
 
-@dataclass(frozen=True)
-class System:
+@dataclass(frozen=True, repr=False)
+class System(Shown):
     """Equation (4), or (6), of one tree in one state."""
 
     graph: nx.DiGraph  # without bodies where the tree was built from arrays
@@ -228,6 +229,15 @@ class System:
     def name(self) -> str:
         return self.tree.name
 
+    def facts(self) -> dict[str, Any]:
+        return {
+            "name": self.name, "bodies": self.tree.n, "freedoms": int(self.tree.offset[-1]),
+            "unknowns": self.size, "nonzeros": self.nonzeros,
+        } | ({"loops": len(self.loops)} if self.loops else {})  # fmt: skip
+
+    def picture(self) -> str:
+        return spy(self.matrix, self.name) if self.size <= LARGEST else ""
+
     @cached_property
     def blocks(self) -> BlockIndex:
         """("pdd", body) -> slice into the unknowns, likewise "qdd", "f", and ("lam", loop)."""
@@ -237,6 +247,15 @@ class System:
     def size(self) -> int:
         """12 n + N unknowns, and one for each multiplier."""
         return self._tree_size + len(self.entries.gamma)
+
+    @property
+    def nonzeros(self) -> int:
+        """Entries that ``matrix`` stores, counted without forming it."""
+        pattern = self.pattern
+        linked = pattern.Phi[self.tree.parent >= 0]
+        half = [np.count_nonzero(x) for x in (pattern.S, linked, pattern.G)]
+        whole = [np.count_nonzero(x) for x in (pattern.M, pattern.compliance)]
+        return int(sum(whole) + 2 * (sum(half) + 6 * self.tree.n))
 
     @property
     def _tree_size(self) -> int:

@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import ModelError
 from .joints import GENERAL, NAMES, TYPES
+from .shown import Shown
 from .text import first_unfit
 
 Floats = NDArray[np.float64]
@@ -85,8 +86,8 @@ def check_names(names: Iterable[Hashable], what: str = "body") -> None:
         raise ModelError(f"{what} {found[0]!r}: field 'name' {found[1]}; give another name")
 
 
-@dataclass(frozen=True)
-class BodyTree:
+@dataclass(frozen=True, repr=False)
+class BodyTree(Shown):
     """The checked tree as arrays, bodies in the order of the graph's nodes."""
 
     name: str
@@ -105,6 +106,14 @@ class BodyTree:
     @property
     def n(self) -> int:
         return len(self.names)
+
+    def facts(self) -> dict[str, Any]:
+        kinds = {kind: len(bodies) for kind, bodies in self.by_joint.items()}
+        joints = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        return {
+            "name": self.name, "bodies": self.n, "freedoms": int(self.offset[-1]),
+            "joints": joints,
+        }  # fmt: skip
 
     @cached_property
     def dof(self) -> NDArray[np.int64]:

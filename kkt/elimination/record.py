@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import Block
+from ..shown import Shown
 from .symbolic import SymbolicFactor
 
 
@@ -67,8 +68,8 @@ class Refinement:
     kept: int  # corrections that the answer holds
 
 
-@dataclass(frozen=True)
-class Elimination:
+@dataclass(frozen=True, repr=False)
+class Elimination(Shown):
     """The outcome of one order in one number format."""
 
     order: str
@@ -85,6 +86,17 @@ class Elimination:
     backward_error: BackwardError | None = None  # None where the elimination failed
     error_estimate: float | None = None  # of qdd: its distance to itself in twice the digits
     marked: str | None = None  # why the answer should not be relied on, though there is one
+
+    def facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = {
+            "name": f"{self.order} in {self.format}", "bodies": len(self.pdd),
+            "freedoms": len(self.qdd), "blocks of fill": self.fill, "operations": self.flops,
+        }  # fmt: skip
+        if self.failed_at is not None:
+            return facts | {"failed at": self.failed_at}
+        if self.backward_error is not None:
+            facts["backward error"] = float(self.backward_error.componentwise)
+        return facts | ({"marked:": self.marked} if self.marked else {})
 
     @property
     def fill(self) -> int:

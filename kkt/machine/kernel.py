@@ -21,6 +21,7 @@ from ..elimination.pivots import PivotSequence
 from ..elimination.tape import Tape
 from ..errors import FormatError, ModelError, SizeError, nearest
 from ..files import write_whole
+from ..shown import Shown
 from .builtin import Builtin
 from .checking import KINDS, WORDS, Judged, judged_by
 from .configuration import Configuration
@@ -137,8 +138,8 @@ def _several(order: Any) -> bool:
     return each and all(callable(o) or isinstance(o, PivotSequence | Tape) for o in order)
 
 
-@dataclass(frozen=True)
-class Kernel:
+@dataclass(frozen=True, repr=False)
+class Kernel(Shown):
     """A compiled program; call it with states.  Machine code is made when it is first needed."""
 
     order: str
@@ -168,6 +169,13 @@ class Kernel:
     @property
     def outputs(self) -> tuple[str, ...]:
         return self.fields.outputs
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "name": f"{self.order} in {self.format}", "bodies": self.fields.n, "freedoms": self.N,
+            "outputs": ", ".join(self.outputs), "operations": sum(self.operations.values()),
+            "run as": self.how,
+        }  # fmt: skip
 
     @property
     def format(self) -> str:

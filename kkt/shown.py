@@ -1,0 +1,73 @@
+"""How objects show themselves: a line at a prompt; a table, and a small spy picture, in a notebook.
+
+Pictures are drawn by hand as SVG, since a matrix must show itself without matplotlib.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .text import sentence
+
+SIDE = 160  # of a picture [px]
+LARGEST = 20_000  # unknowns of a matrix that is drawn
+CELLS = 80  # across a picture, at most: entries of larger matrices share cells
+
+
+class Shown:
+    """Gives a class its ``repr`` and its face in a notebook, from a few facts."""
+
+    def facts(self) -> Mapping[str, Any]:
+        """What to tell, in order: "name" first, then numbers by what they count."""
+        raise NotImplementedError
+
+    def picture(self) -> str:
+        """An SVG element that stands beside the table in a notebook; nothing if not given."""
+        return ""
+
+    def __repr__(self) -> str:
+        facts = dict(self.facts())
+        name = sentence(facts.pop("name"), 80)
+        told = ", ".join(_told(what, value) for what, value in facts.items())
+        return f"<{type(self).__name__} {name}: {told}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td style='text-align:left'>{escape(what)}</td>"
+            f"<td style='text-align:left'>{escape(_written(value))}</td></tr>"
+            for what, value in self.facts().items()
+        )
+        table = f"<table><caption>{type(self).__name__}</caption>{rows}</table>"
+        return f"<div style='display:flex;gap:1em;align-items:center'>{table}{self.picture()}</div>"
+
+
+def _told(what: str, value: Any) -> str:
+    return f"{_written(value)} {what}" if isinstance(value, int) else f"{what} {_written(value)}"
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.2g}"
+    return f"{value:,}" if isinstance(value, int) else sentence(value, 120)
+
+
+def spy(matrix: sp.csc_array, name: str) -> str:
+    """Where a square matrix has entries, as SVG in the colour of the text around it."""
+    size = matrix.shape[0]
+    cells = min(size, CELLS)
+    entries = matrix.tocoo()
+    places = np.unique(
+        np.stack([entries.row.astype(np.int64), entries.col]) * cells // max(size, 1), axis=1
+    )
+    marks = "".join(f"M{x} {y}h1v1h-1z" for y, x in places.T)
+    return (
+        f"<svg role='img' aria-label='{escape(name, quote=True)}: where the matrix has entries' "
+        f"width='{SIDE}' height='{SIDE}' viewBox='-.5 -.5 {cells + 1} {cells + 1}'>"
+        f"<rect width='{cells}' height='{cells}' fill='none' stroke='currentColor' "
+        f"stroke-width='{cells / SIDE:.3f}'/><path d='{marks}' fill='currentColor'/></svg>"
+    )
