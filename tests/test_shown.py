@@ -27,7 +27,7 @@ def test_a_line_says_what_there_is(system):
 
 @pytest.mark.parametrize("layout", ["kind", "body"])
 def test_nonzeros_are_those_of_the_matrix(layout):
-    for tree in (pt.binary(4), pt.humanoid(), pt.rr_arm()):
+    for tree in (pt.binary(4), pt.humanoid(), pt.chain(7)):
         loops = [pt.contact(list(tree)[-1], (0.1, 0.0, 0.2))]
         system = pt.build(tree, layout=layout, loops=loops)
         assert system.nonzeros == system.matrix.nnz
