@@ -1,4 +1,4 @@
-"""Code of a user's own, orders and numbers: whatever it raises is told in one sentence."""
+"""Code of others, orders, numbers and figures: whatever it raises is told in one sentence."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import os
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from .errors import OrderError, PivotreeError
 from .reading import read_bytes
@@ -44,6 +46,24 @@ def module_of(path: Path) -> ModuleType:
     module.__file__ = str(path)
     exec(compile(read_bytes(path), str(path), "exec"), module.__dict__)  # leaves no __pycache__
     return module
+
+
+def added(group: str) -> dict[str, EntryPoint]:
+    """What installed packages add to ``pivotree.orders`` or ``pivotree.figures``, by name.
+
+    Of two packages that add the same name the first that is found counts, as for any import.
+    """
+    found: dict[str, EntryPoint] = {}
+    for entry in entry_points(group=group):
+        found.setdefault(entry.name, entry)
+    return found
+
+
+def loaded(entry: EntryPoint, refusal: type[PivotreeError] = OrderError) -> Any:
+    """What an entry point names.  Raises ``refusal`` with one sentence where it cannot be had."""
+    package = entry.dist.name if entry.dist is not None else "an unknown package"
+    with foreign(f"{entry.group} {entry.name!r} of {package}, {entry.value}", refusal):
+        return entry.load()
 
 
 def told(error: BaseException) -> str:

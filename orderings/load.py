@@ -1,4 +1,8 @@
-"""Find an order: by registered name, in a user's Python file, or as a JSON list of groups."""
+"""Find an order: by name, in a user's Python file, or as a JSON list of groups.
+
+Names are those registered here, and those that other packages give as entry points of the group
+``pivotree.orders``: a function from the structure to a list of groups, marked as an order or not.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from pivotree.kkt import OrderError, Rules, Structure
 from pivotree.kkt.blocks import LINKS
 from pivotree.kkt.elimination.pivots import COMPOSITES
 from pivotree.kkt.errors import UnreadableError
-from pivotree.kkt.foreign import foreign, module_of
+from pivotree.kkt.foreign import added, foreign, loaded, module_of
 from pivotree.kkt.reading import read_json
 
 from .registry import order
@@ -39,8 +43,12 @@ def get(name: str, registered: dict[str, Callable[..., Any]]) -> Callable[..., A
         return from_python(Path(path), function)
     if name.endswith(".py"):
         raise OrderError(f"order {name!r}: is a file; name a function of it, as in {name}:FUNCTION")
-    near = difflib.get_close_matches(name, [*registered, "random:0"], n=3, cutoff=0.4)
-    hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(registered)}"
+    others = added("pivotree.orders")
+    if name in others:
+        return _marked(loaded(others[name]), name, f"{others[name].value}")
+    known = [*registered, *others]
+    near = difflib.get_close_matches(name, [*known, "random:0"], n=3, cutoff=0.4)
+    hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(known)}"
     raise OrderError(f"order {name!r} is unknown; {hint}")
 
 
@@ -57,14 +65,21 @@ def from_python(path: Path, function: str) -> Callable[..., Any]:
             names = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
             hint = f"; it has {', '.join(names)}" if names else ""
             raise OrderError(f"{where}: {path} has no function {function!r}{hint}")
-        if hasattr(found, "order_name"):
-            return found
+        return _marked(found, function, path.name)
 
-        @order(function, source=str(path.name))
-        def theirs(structure: Structure) -> Any:
-            return found(structure)
 
-        return theirs
+def _marked(found: Callable[..., Any], name: str, source: str) -> Callable[..., Any]:
+    """A function as an order; its own name and rules, where it is marked, stay."""
+    if hasattr(found, "order_name"):
+        return found
+    if not callable(found):
+        raise OrderError(f"order {name!r} of {source}: is no function of a structure")
+
+    @order(name, source=source)
+    def theirs(structure: Structure) -> Any:
+        return found(structure)
+
+    return theirs
 
 
 def from_json(path: Path) -> Callable[..., Any]:

@@ -10,12 +10,13 @@ from .shared import file_of, items, progress_shown, system_of
 
 
 def run(options: argparse.Namespace) -> int:
-    from ..figures.kinds import KINDS, Request, kind_of, write
+    from ..figures.kinds import Request, kind_of, kinds, write
     from ..figures.style import WIDTHS
 
     if options.list:
-        wide = max(map(len, KINDS))
-        print("\n".join(f"{name:{wide}}  {kind.what}" for name, kind in KINDS.items()))
+        known = kinds()
+        wide = max(map(len, known))
+        print("\n".join(f"{name:{wide}}  {what}" for name, what in known.items()))
         return 0
     for value, what in ((options.kind, "KIND"), (options.model, "MODEL"), (options.output, "-o")):
         if value is None:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
+from typing import Any
 
-from pivotree import orderings
+from pivotree import kkt, orderings
+from pivotree.kkt.foreign import added
 
 
 def run(options: argparse.Namespace) -> int:
-    rows = [
-        (
-            name,
-            (function.__doc__ or "").strip().splitlines()[0],
-            str(getattr(function, "source", "")),
-        )
-        for name, function in orderings.ORDERS.items()
-    ]
+    rows = [_row(name, function) for name, function in orderings.ORDERS.items()]
+    rows += [_added(name, entry.value) for name, entry in added("pivotree.orders").items()]
     also = {name: [a for a, alias in orderings.ALIASES.items() if alias.order == name]
-            for name in orderings.ORDERS}  # fmt: skip
+            for name, _, _ in rows}  # fmt: skip
     if options.json:
         documents = []
         for name, what, source in rows:
@@ -34,3 +31,17 @@ def run(options: argparse.Namespace) -> int:
 
     console(sys.stdout, wide=True).print(orders_table(rows))
     return 0
+
+
+def _row(name: str, function: Callable[..., Any]) -> tuple[str, str, str]:
+    """Name, first line and source of an order."""
+    doc = (function.__doc__ or "").strip()
+    return name, doc.partition("\n")[0], str(getattr(function, "source", ""))
+
+
+def _added(name: str, place: str) -> tuple[str, str, str]:
+    """The same of another package's order; one that cannot be loaded hides no other."""
+    try:
+        return _row(name, orderings.get(name))
+    except kkt.PivotreeError as error:
+        return name, f"cannot be loaded: {error}", place

@@ -17,6 +17,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt import Elimination, FormatError, OrderError, PivotreeError, SymbolicFactor, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.errors import nearest
+from pivotree.kkt.foreign import added, loaded
 
 from . import data
 from .cancelled import cancelled
@@ -257,10 +258,28 @@ KINDS = {
 
 
 def kind_of(name: str) -> Kind:
-    """The kind of that name; PivotreeError with the nearest ones for another."""
-    if name not in KINDS:
-        raise PivotreeError(f"figure: kind {name!r} is unknown; {nearest(name, KINDS)}")
-    return KINDS[name]
+    """The kind of that name, of this table or of the entry points ``pivotree.figures``.
+
+    An entry point names a :class:`Kind`, or a function from a :class:`Request` to a Figure.
+    Raises PivotreeError with the nearest names for another.
+    """
+    if name in KINDS:
+        return KINDS[name]
+    others = added("pivotree.figures")
+    if name not in others:
+        raise PivotreeError(f"figure: kind {name!r} is unknown; {nearest(name, [*KINDS, *others])}")
+    found = loaded(others[name], PivotreeError)
+    if isinstance(found, Kind):
+        return found
+    if not callable(found):
+        raise PivotreeError(f"figure: kind {name!r} of {others[name].value} makes no figure")
+    return Kind(name, (found.__doc__ or "").partition("\n")[0], found)
+
+
+def kinds() -> dict[str, str]:
+    """What each kind shows, by name; of another package's kind, where it comes from."""
+    others = {name: f"of {entry.value}" for name, entry in added("pivotree.figures").items()}
+    return others | {name: kind.what for name, kind in KINDS.items()}
 
 
 def write(kind: Kind, request: Request, path: str | Path) -> Path:
