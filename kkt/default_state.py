@@ -5,14 +5,17 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from .joints import GENERAL, TYPES
+from .errors import ModelError, nearest
+from .joints import GENERAL, NAMES, TYPES
 
 
 def count_dof(tree: nx.DiGraph) -> int:
     """N, the degrees of freedom of all joints, before the tree is checked."""
     total = 0
-    for _, data in tree.nodes(data=True):
-        kind = data["joint"]
+    for name, data in tree.nodes(data=True):
+        kind = str(data.get("joint"))
+        if kind not in NAMES:
+            raise ModelError(f"body {name!r}: joint {kind!r} is unknown; {nearest(kind, NAMES)}")
         total += np.shape(data["S"])[1] if kind == GENERAL else TYPES[kind].dof
     return total
 
@@ -26,7 +29,8 @@ def default_state(tree: nx.DiGraph, rate: float = 0.2, effort: float = 0.1) -> n
 
     in rad or m, rad/s or m/s, N m or N.  No joint stands at a special angle or at rest.  The
     coordinates of spherical and floating joints are rotation vectors, here shorter than 0.52
-    rad, so that every joint's state is valid; limits of joints are not looked at.
+    rad, so that every joint's state is valid; limits of joints are not looked at.  Raises
+    ModelError for a joint that is unknown.
     """
     k = np.arange(1.0, count_dof(tree) + 1.0)
     tree.graph["q"] = 0.3 * np.sin(1.7 * k)

@@ -35,6 +35,7 @@ def aligned(system: System) -> System:
     only rounding keeps from 0 and 1 are set to them, so that the pattern may get sparser.
 
     The result is that state alone, as in a model file: joints are ``general`` or ``fixed``.
+    Raises nothing: any system has such frames.
     """
     state = system.state
     turns = np.broadcast_to(np.eye(3), (len(state.names), 3, 3)).copy()
@@ -51,7 +52,7 @@ def aligned(system: System) -> System:
 def tilted(system: System, turns: ArrayLike) -> System:
     """The system with its body frames turned: a vector x of body k's frame becomes Q_k x.
 
-    ``turns`` is one rotation (3, 3) for all bodies or one for each, (n, 3, 3), such as
+    ``turns`` is one rotation (3, 3) [1] for all bodies or one for each, (n, 3, 3), such as
     :func:`random_turns`.  The result is that state alone, as in a model file.  Raises ModelError
     for what is no rotation.
     """
@@ -73,7 +74,13 @@ def tilted(system: System, turns: ArrayLike) -> System:
 
 
 def random_turns(n: int, seed: int = 0) -> Floats:
-    """n rotations (n, 3, 3), uniformly distributed, from a seed."""
+    """n rotations (n, 3, 3) [1], uniformly distributed, from a seed.
+
+    They are normalised quaternions of normal numbers (Muller 1959).  Raises ModelError for a
+    negative n.
+    """
+    if n < 0:
+        raise ModelError(f"random_turns: n is {n}; give how many rotations, 0 or more")
     x = np.random.default_rng(seed).normal(size=(n, 4))  # directions of quaternions are uniform
     x /= np.linalg.norm(x, axis=1)[:, None]
     half = np.linalg.norm(x[:, 1:], axis=1)

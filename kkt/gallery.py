@@ -107,26 +107,37 @@ def chain(
 ) -> nx.DiGraph:
     """n rods, one after another, base to tip; axes alternate along ``axes``, z first.
 
-    ``axes="z"`` makes a planar chain (give it ``gravity=IN_PLANE`` to let it swing).
+    ``length`` and ``width`` [m] and ``mass`` [kg] are those of a rod, ``gravity`` (3,) [m/s^2].
+    ``axes="z"`` makes a planar chain (give it ``gravity=IN_PLANE`` to let it swing).  Raises
+    ModelError for no body or too many, an unknown joint or axis, and sizes that are not above zero.
     """
     _count(n, f"chain has {n} bodies")
     return _rods(f"chain_{n}", list(range(-1, n - 1)), joint, axes, length, width, mass, gravity)
 
 
 def star(n: int, joint: str = "revolute") -> nx.DiGraph:
-    """A hub and n leaves: n + 1 bodies."""
+    """A hub and n leaves: n + 1 bodies.
+
+    Raises ModelError for no leaf or too many, and for an unknown joint.
+    """
     _count(n, f"star has {n} leaves")
     return _rods(f"star_{n}", [-1] + [0] * n, joint)
 
 
 def binary(depth: int, joint: str = "revolute") -> nx.DiGraph:
-    """Every body above the last level carries two: 2^(depth + 1) - 1 bodies."""
+    """Every body above the last level carries two: 2^(depth + 1) - 1 bodies.
+
+    Raises ModelError for a depth beyond 0 to 24, and for an unknown joint.
+    """
     _need(0 <= depth <= 24, f"binary has depth {depth}; ask for 0 to 24")
     return _rods(f"binary_{depth}", [-1] + [k // 2 for k in range(2 ** (depth + 1) - 2)], joint)
 
 
 def comb(n: int, joint: str = "revolute") -> nx.DiGraph:
-    """A chain of n bodies, each with one leaf as its tooth: 2 n bodies."""
+    """A chain of n bodies, each with one leaf as its tooth: 2 n bodies.
+
+    Raises ModelError for no body or too many, and for an unknown joint.
+    """
     _count(n, f"comb has {n} teeth")
     parents = [2 * (k // 2 - 1) if k % 2 == 0 else k - 1 for k in range(2 * n)]
     return _rods(f"comb_{n}", [max(parent, -1) for parent in parents], joint)
@@ -140,7 +151,8 @@ def random_tree(
     Masses are log-uniform in [1, mass_ratio], bodies are cuboids of density 1000 kg/m^3 in a
     random pose; joint types are drawn from ``joints``, names joined with ``+`` (a name given
     twice is twice as likely).  The same seed gives the same tree everywhere: only
-    ``random.Random.random`` is drawn from, whose sequence Python guarantees.
+    ``random.Random.random`` is drawn from, whose sequence Python guarantees.  Raises ModelError
+    for no body or too many, a ratio below 1, and an unknown joint.
     """
     _count(n, f"random_tree has {n} bodies")
     _need(mass_ratio > 0 and math.isfinite(mass_ratio), f"mass_ratio is {mass_ratio}; give > 0")
@@ -189,6 +201,7 @@ def featherstone(
     chain, 2 a binary tree, between them a mixture); ``skew`` [rad] is the angle about x between
     successive z axes, 0 making the mechanism planar; body i is ``taper`` times as long, wide and
     deep as body i - 1, so that its mass is taper^3 and its inertia taper^5 times as large.
+    Raises ModelError for no body or too many, and for a branching factor below 1.
     """
     _count(bodies, f"featherstone has {bodies} bodies")
     _need(branching >= 1.0 and math.isfinite(branching), f"branching is {branching}; give >= 1")
@@ -246,7 +259,8 @@ def _two_links(
 def two_link(r: float = 0.1, tilt: float = 0.0) -> nx.DiGraph:
     """The arm of Ascher 1996, Table 1: l2 = m2 = r (base), l1 = m1 = 1 - r (tip), width 0.1 m.
 
-    At rest from q = 0, gravity in the plane of motion and orthogonal to the arm.
+    At rest from q = 0, gravity in the plane of motion and orthogonal to the arm.  Raises
+    ModelError for a ratio ``r`` that is not between 0 and 1.
     """
     _need(0.0 < r < 1.0, f"two_link has r = {r}; give a ratio of lengths between 0 and 1")
     sizes = np.array([r, 1.0 - r])
@@ -259,7 +273,8 @@ def example1(
 ) -> nx.DiGraph:  # fmt: skip
     """Ascher 1996, Example 1 and Fig. 1: tip 2 m, 10 kg; base 0.02 m, 0.1 kg; widths 0.02 m.
 
-    ``q1`` is the angle of the tip joint, the one that Fig. 1 sweeps from 0 to 2 pi; no torque.
+    ``q1`` [rad] is the angle of the tip joint, the one that Fig. 1 sweeps from 0 to 2 pi; no
+    torque.  Raises ModelError for a mass or a length that is not above zero.
     """
     for name, value in (("m1", m1), ("l1", l1), ("m2", m2), ("l2", l2), ("width", width)):
         _need(math.isfinite(value) and value > 0, f"example1 has {name} = {value}; give above zero")
@@ -268,7 +283,11 @@ def example1(
 
 
 def example2(m1: float = 1e8) -> nx.DiGraph:
-    """Ascher 1996, Example 2: two collinear prismatic joints, Phi_21 = 1, m2 = 1."""
+    """Ascher 1996, Example 2: two collinear prismatic joints, Phi_21 = 1, m2 = 1.
+
+    ``m1`` [kg].  Raises ModelError where it is not above zero.
+    """
+    _need(m1 > 0 and math.isfinite(m1), f"example2 has m1 = {m1}; give a mass above zero")
     tree = example3(m1, 1)
     tree.graph["name"] = "example2"
     return tree
@@ -279,6 +298,7 @@ def example3(m1: float = 1e8, case: int = 1, angle: float = math.nan) -> nx.DiGr
 
     H = (0, 0, 0, 0, sin, cos) of ``angle`` [degrees], in single precision as in the paper's
     computation: 0 in case 1, 45 in case 2, where none is given.  Exactly, D_2 = H H*.
+    Raises ModelError for a mass ``m1`` [kg] that is not above zero, and for another case.
     """
     _need(m1 > 0 and math.isfinite(m1), f"example3 has m1 = {m1}; give a mass above zero")
     _need(case in (1, 2), f"example3 has case = {case}; the paper has 1 and 2")

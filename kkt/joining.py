@@ -69,7 +69,8 @@ def released(
 ) -> nx.DiGraph:
     """The tree after the joint of a body, or a loop of this name, was cut: the body flies free.
 
-    ``q`` and ``qd`` (N,) are the state at that moment (:func:`kkt.build`).  The body becomes a root
+    ``q`` and ``qd`` (N,) [rad, m; rad/s, m/s] are the state at that moment (:func:`kkt.build`).
+    The body becomes a root
     with a floating joint, whose subtree it keeps; poses and velocities go on.  Raises ModelError
     for a name that is neither a body nor a loop, and for a body that is free already.
     """
@@ -99,7 +100,8 @@ def rerooted(
 ) -> nx.DiGraph:
     """The same free-flying tree with another body as its root.
 
-    Joints between the old root and ``body`` are turned about; each body on the way gets the frame
+    ``q`` and ``qd`` (N,) [rad, m; rad/s, m/s] are its state, and go with it.  Joints between the
+    old root and ``body`` are turned about; each body on the way gets the frame
     of the joint that now carries it.  Raises ModelError where the root hangs from the world by
     anything but a floating joint, and for a joint whose motion subspace would turn with it.
     """
@@ -151,12 +153,15 @@ def joined(
 ) -> nx.DiGraph:
     """The tree after ``body`` was joined to the body ``onto`` (None: the world) where they are now.
 
-    The joint's frame lies at ``R``, ``p`` in the body's frame, and the joint is at q = 0 in the
-    present pose.  Where the two belong to trees of their own, the one that flies free comes to
-    hang on the other, with another root if need be.  Where they hang together already, or both on
-    the world, the joint closes a loop: a cut joint ``name`` in ``graph["loops"]``, which keeps
-    ``rows`` (:func:`kkt.cut_joint`).  Velocities that the joint does not allow end in a blow
-    without rebound.  Raises ModelError for an unknown body, for a joint that closes no loop, and
+    ``q`` and ``qd`` (N,) [rad, m; rad/s, m/s] are that state (:func:`kkt.build`).  The joint's
+    frame lies at ``R`` (3, 3), ``p`` (3,) [m] in the body's frame, ``axis`` (3,) and ``S`` (6, N)
+    are in it (:func:`kkt.add_body`), and the joint is at q = 0 in the present pose.
+
+    Where the two belong to trees of their own, the one that flies free comes to hang on the other,
+    with another root if need be.  Where they hang together already, or both on the world, the joint
+    closes a loop: a cut joint ``name`` in ``graph["loops"]``, which keeps ``rows``
+    (:func:`kkt.cut_joint`).  Velocities that the joint does not allow end in a blow without
+    rebound.  Raises ModelError for an unknown body, for a joint that closes no loop, and
     as :func:`rerooted` does.
     """
     now = _Moment.of(tree, q, qd)

@@ -75,7 +75,7 @@ def cut_joint(
 
     ``R`` (3, 3) and ``p`` (3,) [m] place the joint's frame on the first body, ``R_second`` and
     ``p_second`` on the second; in a closed loop the two frames differ by the joint's own motion.
-    ``joint`` is fixed, revolute, prismatic, cylindrical, spherical, planar or, with S (6, N),
+    ``joint`` is fixed, revolute, prismatic, cylindrical, spherical, planar or, with ``S`` (6, N),
     general; ``axis`` is in the joint's frame.  Rows are numbered from 0, turning before sliding,
     beside the axis before along it; ``rows`` keeps some of them, such as (2, 3) in a planar
     linkage of revolute joints about z, whose rows 0, 1 and 4 hold by themselves.
@@ -118,7 +118,8 @@ def contact(
     ``point`` (3,) [m] in the body's frame; ``normal`` (3,) and up to two ``tangents`` (t, 3) in
     the frame of the body ``on``, or in the world's where it is None; lambda is the force on the
     body along them, normal first.  These are rows only: whether a contact holds, slides or opens
-    is a law that chooses rows.  ``damping`` [1/s] is a of velocity' + a velocity = 0.
+    is a law that chooses rows.  ``damping`` [1/s] is a of velocity' + a velocity = 0, and
+    ``compliance`` [1/kg] one number, or one a row.
 
     Raises ModelError, one sentence, for what is no direction or no number.
     """

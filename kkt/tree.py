@@ -42,7 +42,12 @@ class InertiaWarning(UserWarning):
 
 
 def new_tree(name: str, gravity: Sequence[float] = STANDARD_GRAVITY) -> nx.DiGraph:
-    """An empty tree; add bodies with :func:`add_body`."""
+    """An empty tree; add bodies with :func:`add_body`.
+
+    ``gravity`` (3,) [m/s^2] is in the world's frame.  Raises ModelError where it has no three
+    finite numbers.
+    """
+    checked("tree", "gravity", gravity, (3,))
     return nx.DiGraph(name=name, gravity=tuple(float(g) for g in gravity))
 
 
@@ -60,10 +65,13 @@ def add_body(
     p: ArrayLike = (0.0, 0.0, 0.0),
     S: ArrayLike | None = None,
 ) -> None:
-    """Add one body with its joint; attributes as in the module's table.
+    """Add one body and the joint that carries it; ``parent`` None hangs it from the world.
 
-    Raises ModelError where the name is taken or the parent unknown; values are checked by
-    :func:`compile_tree`.
+    ``mass`` [kg], ``com`` (3,) [m] in the joint's frame, ``inertia`` (3, 3) [kg m^2] about the
+    centre of mass; ``axis`` (3,), or (2, 3) for two, of length 1, without unit; ``R`` (3, 3) and
+    ``p`` (3,) [m] place the joint's frame in the parent's at q = 0; ``S`` (6, N), angular rows
+    first [1 or 1/m], is the motion subspace of a ``general`` joint.  Raises ModelError where the
+    name is taken or the parent unknown; values are checked by :func:`compile_tree`.
     """
     check_names((name,))
     if name in tree:

@@ -82,8 +82,11 @@ def names(problem: str = "qdd") -> list[str]:
     """Registered orders that solve for qdd (or, with "tau", for tau), in any number type.
 
     Those with composites of ten numbers take R R^T = 1, which rounded entries do not have, so that
-    nothing can be certified with them; they are compared where they are named.
+    nothing can be certified with them; they are compared where they are named.  Raises OrderError
+    for another ``problem``.
     """
+    if problem not in ("qdd", "tau"):
+        raise OrderError(f"orders: problem is {problem!r}; use 'qdd' or 'tau'")
     return [
         name
         for name, function in ORDERS.items()

@@ -22,7 +22,8 @@ def order(
     ``rules`` are the switches of :class:`kkt.Rules`; ``links`` says that the blocks are those of
     ``structure.with_links(links)``; ``composites`` "rigid" or "centre" that rigid inertias
     are ten numbers, about the joint or the centre of mass; ``problem`` is "tau" for inverse
-    dynamics.
+    dynamics.  Raises OrderError for a value that a
+    rule does not have.
     """
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:

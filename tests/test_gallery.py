@@ -1,13 +1,16 @@
 """The gallery: the trees are what their papers and docstrings say."""
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 from scipy.sparse.linalg import spsolve
 
+from pivotree import kkt
 from pivotree.kkt.errors import ModelError
 from pivotree.kkt.gallery import (
     binary,
@@ -246,3 +249,17 @@ def test_bad_specs_are_told_in_one_sentence(spec, words):
     with pytest.raises(ModelError, match=words) as caught:
         load(spec)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "wrong, says",
+    [
+        (lambda: kkt.example2(m1=0.0), "example2 has m1 = 0.0"),
+        (lambda: kkt.random_turns(-1), "n is -1"),
+        (lambda: kkt.new_tree("a", gravity=(0.0, 1.0)), "field 'gravity' has shape"),
+        (lambda: kkt.default_state(nx.DiGraph([("a", "b")])), "body 'a': joint 'None' is unknown"),
+    ],
+)
+def test_what_no_tree_can_have_is_named(wrong, says):
+    with pytest.raises(kkt.ModelError, match=re.escape(says)):
+        wrong()

@@ -22,7 +22,8 @@ def plan_from_arrays(
 ) -> Plan:
     """The plan that :func:`kkt.plan` makes of a list of groups of blocks, from arrays of integers.
 
-    Block t, of the body with index ``body[t]`` and the kind that stands at ``kind[t]`` in
+    ``kind``, ``body`` and ``group`` are (B,), whole numbers [1], one of each a block.  Block t,
+    of the body with index ``body[t]`` and the kind that stands at ``kind[t]`` in
     ("pdd", "qdd", "f", "fJ", "fC"), is in group ``group[t]``; groups ascend.  Joints of no
     freedom may be named or left out.  Raises LoopError for closed loops, and OrderError where
     arrays disagree, a block is unknown, eliminated twice, or left out.
@@ -46,7 +47,10 @@ def plan_from_arrays(
 
 
 def leaf_to_root(structure: Structure) -> Plan:
-    """One bracket a body, children first: the articulated body method's plan, from arrays."""
+    """One bracket a body, children first: the articulated body method's plan, from arrays.
+
+    Raises LoopError for closed loops, as :func:`plan_from_arrays` does.
+    """
     order = children_first(*breadth_first(structure.parent))
     kinds = np.tile([PDD, F, QDD], structure.n)
     group = np.repeat(np.arange(structure.n), 3)

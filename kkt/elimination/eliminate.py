@@ -150,7 +150,7 @@ def _judged(
 def joint_space_inertia(
     system: System, order: PivotSequence | OrderFunction | Tape, format: str | Format = "float64"
 ) -> NDArray:
-    """The N x N matrix H Phi M Phi* H* of equation (3), bodies in the tree's order.
+    """The N x N matrix H Phi M Phi* H* of equation (3) [kg m^2, kg m, kg], in the tree's order.
 
     It is the Schur complement that an order leaves when it eliminates all pdd and f before any
     qdd (crbm).  Raises OrderError for other orders, FormatError for formats that are no floats.

@@ -102,7 +102,12 @@ def inverse_dynamics(
     order: Callable[[Structure], Substitution],
     format: str = "float64",
 ) -> InverseDynamics:
-    """tau of (4) for given qdd (N,), by a substitution order, in a number format."""
+    """Joint torques tau of (4) for given accelerations, by a substitution order.
+
+    ``qdd`` (N,) [rad/s^2, m/s^2], bodies in the tree's order; tau comes back in [N m, N].  Raises
+    ModelError for another shape or a number that is not finite, OrderError for an order of
+    pivots, and FormatError for a format that means nothing.
+    """
     wanted = np.array(qdd, dtype=float)
     if wanted.shape != system.entries.tau.shape or not np.isfinite(wanted).all():
         raise ModelError(
