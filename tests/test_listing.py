@@ -47,7 +47,7 @@ def told(tree, order, notation=None):
 
 def formulas(one):
     """Lines of the text that are formulas, without the blanks before them."""
-    lines = one.text().partition("\nin full:")[0].splitlines()
+    lines = listing.render(one).partition("\nin full:")[0].splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("for "))
     return [line.strip() for line in lines[start:] if line.startswith("  ") and " = " in line]
 
@@ -60,7 +60,7 @@ def blocks(system, x):
 def run(one, given=None):
     """The script's function on the system's blocks."""
     space = {"__name__": "listed"}
-    exec(compile(one.python(), one.order, "exec"), space)
+    exec(compile(listing.render(one, "python"), one.order, "exec"), space)
     system, e = one.system, one.system.entries
     rows = e.tau if given is None else given
     return space[one.problem](
@@ -90,7 +90,7 @@ def test_the_script_gives_the_same_answer(order, system):
 def test_the_file_runs_by_itself(order, tmp_path):
     system = kkt.build(TREES["tree"]())
     path = tmp_path / "listed.py"
-    path.write_text(listing.of(system, order).python())
+    path.write_text(listing.render(listing.of(system, order), "python"))
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
     printed = np.array([float(x) for x in done.stdout.strip(" []\n").split()])
     wanted = kkt.eliminate(system, orderings.get(order)).qdd
@@ -100,7 +100,7 @@ def test_the_file_runs_by_itself(order, tmp_path):
 def test_inverse_dynamics_script_returns_the_efforts(tmp_path):
     system = kkt.build(kkt.chain(3), tau=[1.0, -2.0, 0.5])
     path = tmp_path / "rnea.py"
-    path.write_text(listing.of(system, "inverse_dynamics").python())
+    path.write_text(listing.render(listing.of(system, "inverse_dynamics"), "python"))
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
     printed = np.array([float(x) for x in done.stdout.strip(" []\n").split()])
     assert np.allclose(printed, [1.0, -2.0, 0.5], atol=1e-10)
@@ -274,7 +274,9 @@ def test_a_long_chain_folds_to_the_same_text():
 def test_latex_compiles(order, tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed")
-    (tmp_path / "listed.tex").write_text(told("tree", order).latex(), encoding="utf-8")
+    (tmp_path / "listed.tex").write_text(
+        listing.render(told("tree", order), "latex"), encoding="utf-8"
+    )
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "listed.tex"],
         cwd=tmp_path, capture_output=True, text=True, errors="replace",
@@ -294,7 +296,7 @@ def test_the_command_writes_what_the_library_gives(style, tmp_path, capsys):
 
 
 def test_pseudocode_has_loops_and_assignments():
-    text = told("tree", "abm").pseudocode()
+    text = listing.render(told("tree", "abm"), "pseudocode")
     assert text.startswith("algorithm abm\nfor k from tip to base do\n    I^A_k ← I_k + ")
     assert "for k from base to tip do" in text and " = " not in text.split("where")[0].replace(
         "N = ", ""

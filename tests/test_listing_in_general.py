@@ -41,7 +41,7 @@ def blocks(system):
 def test_lines_of_any_tree_run_on_other_trees(order):
     small = told("chain:3", order)
     assert small.holds_on == "any tree"
-    run = function(small.python())
+    run = function(listing.render(small, "python"))
     for model in ELSEWHERE:
         system = kkt.build(kkt.load(model))
         exact = kkt.eliminate(system, orderings.get("abm"), "float64").qdd
@@ -51,14 +51,14 @@ def test_lines_of_any_tree_run_on_other_trees(order):
 
 def test_what_is_below_is_not_taken_for_children():
     """On three links they are the same; CRBM's factor asks for all that is below."""
-    text = told("chain:3", "crbm").text()
+    text = listing.render(told("chain:3", "crbm"))
     assert "Σ_{c ∈ below(k)} H_ck H_cj / D_c" in text
 
 
 def test_lines_of_chains_refuse_a_tree():
     small = told("chain:3", "virtual_work")
-    assert small.holds_on == "chains" and "lines on chains" in small.text()
-    run = function(small.python())
+    assert small.holds_on == "chains" and "lines on chains" in listing.render(small)
+    run = function(listing.render(small, "python"))
     system = kkt.build(kkt.load("chain:7"))
     exact = kkt.eliminate(system, orderings.get("abm"), "float64").qdd
     assert np.allclose(run(system.tree.parent.tolist(), *blocks(system)), exact, rtol=1e-11)
@@ -69,8 +69,8 @@ def test_lines_of_chains_refuse_a_tree():
 @pytest.mark.parametrize("order", ["divide_and_conquer", "random:0", "base_to_tip"])
 def test_lines_of_one_tree_refuse_another(order):
     one = told("binary:2", order)
-    assert one.holds_on == "this tree" and "lines on this tree" in one.text()
-    run = function(one.python())
+    assert one.holds_on == "this tree" and "lines on this tree" in listing.render(one)
+    run = function(listing.render(one, "python"))
     with pytest.raises(ValueError, match="another tree"):
         run([-1, 0, 1], *blocks(kkt.build(kkt.load("chain:3"))))
 
@@ -134,7 +134,9 @@ def test_the_formulas_are_exact(order):
     Phi = [fractions(draw, 6, 6) for _ in parent]
     a, b = ([fractions(draw, 6) for _ in parent] for _ in range(2))
     tau = [fractions(draw, m) for m in N]
-    run = function(told("chain:3", order).python(), solve=exactly, along=along, across=across)
+    run = function(
+        listing.render(told("chain:3", order), "python"), solve=exactly, along=along, across=across
+    )
     got = run(parent, M, H, Phi, a, b, tau)
     exact = equation_4(parent, M, H, Phi, a, b, tau)
     if order in ("abm", "crbm", "gain_abm"):
@@ -178,7 +180,7 @@ def across(H):
 
 def test_abm_in_full_is_the_slides_symbol_by_symbol():
     """Johnson & Su, inertia & bias forces (3) and joint acceleration (2)."""
-    text = told("chain:3", "abm").text()
+    text = listing.render(told("chain:3", "abm"))
     for line in (
         "I^A_k = I_k + Σ_{c ∈ children(k)} X_cᵀ "
         "(I^A_c - I^A_c s_c s_cᵀ I^A_c / (s_cᵀ I^A_c s_c)) X_c",

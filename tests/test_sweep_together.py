@@ -12,7 +12,7 @@ from pivotree.analysis.cli import main
 from pivotree.analysis.report.sample import draw, entries_at, ranges_of, system_at
 from pivotree.analysis.simulation import simulate
 from pivotree.analysis.simulation.run import order_of
-from pivotree.analysis.sweep import edition, measure, read_config, sweep
+from pivotree.analysis.sweep import edition, measure, prepared, read_config, sweep
 from pivotree.analysis.sweep.cases import tasks
 from pivotree.analysis.sweep.tapes import Order, Tracer
 from pivotree.kkt.arithmetic import get_format
@@ -102,7 +102,7 @@ def test_joints_that_turn_against_the_split_share_tapes(tmp_path, monkeypatch):
     """The rows are those of orders that are traced anew in every state."""
     (work,) = tasks(config(tmp_path, ["chain:3,joint=universal"]), set())
     rows = measure.measure(work)
-    order = measure.bench_of(work.settings, work.model).orders["virtual_work"]
+    order = prepared.prepare(work.settings, work.model).orders["virtual_work"]
     assert 1 < len(order.others) < 7
     monkeypatch.setattr(measure, "together", lambda *task: {})
     monkeypatch.setattr(

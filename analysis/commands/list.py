@@ -20,8 +20,7 @@ def run(options: argparse.Namespace) -> int:
         system = system_of(options)
         progress(f"reading {options.order} as formulas")
         told = listing.of(system, function, options.notation)
-        style = options.style or "text"
-        text = getattr(told, style)()
+        text = listing.render(told, options.style or "text")
     if path is None:
         sys.stdout.write(text)
     else:

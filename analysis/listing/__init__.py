@@ -1,8 +1,10 @@
 """Orders told as algorithms: ``of(system, order)`` gives loops, lines, symbols, shapes, costs.
 
->>> print(analysis.listing.of(system, "abm").text())
+>>> listing = analysis.listing
+>>> print(listing.render(listing.of(system, "abm")))
 """
 
 from .listing import Listing, of
+from .render import render
 
-__all__ = ["Listing", "of"]
+__all__ = ["Listing", "of", "render"]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .cost import Poly
-from .loops import Line, Loop
+from .listing import Listing
+from .loops import Line, Loop, both, cases
 from .names import Symbol
 from .nodes import Index, Node, Sum, Term
 from .sets import Condition, Set
 from .style import ATOM, MEANINGS, PRODUCT, TESTS, Style
-from .text import both, cases, has_costs, tables_used
-
-if TYPE_CHECKING:
-    from .listing import Listing
+from .text import has_costs, tables_used
 
 HEAD = r"""\documentclass[10pt]{article}
 \usepackage{amsmath,amssymb}

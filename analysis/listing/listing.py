@@ -18,7 +18,7 @@ from pivotree.kkt.system import System
 from .choice import operand
 from .cost import Cost, Coster, Poly
 from .general import THIS_TREE, Telling, in_general, on_this_tree
-from .loops import Line, Loop
+from .loops import Line, Loop, cases
 from .names import DEFAULTS, NOTATIONS, Names, Symbol
 from .nodes import Family, Index, Leaf, leaves
 from .sets import Tree
@@ -173,8 +173,6 @@ class Listing:
 
     def cost(self, line: Line) -> Cost:
         """Of one value of a line, in its first case; terms under a condition are counted."""
-        from .text import cases
-
         several = [self.coster.cost(expression) for expression, _ in cases(line)]
         cost = several[0]  # the last body of a kind, such as a root, has a case of its own
         return cost.plus(self._pivot_cost(line.family, self.shape(line)[0]))
@@ -242,32 +240,6 @@ class Listing:
             more = between + "..." if len(items) > most else ""
             result.append((name, between.join(items[:most]) + more))
         return result
-
-    # -- texts ----------------------------------------------------------------------------------
-
-    def text(self) -> str:
-        """For a terminal: loops, lines, shapes, costs."""
-        from .text import text
-
-        return text(self)
-
-    def pseudocode(self) -> str:
-        """Loops and assignments, in no language."""
-        from .text import pseudocode
-
-        return pseudocode(self)
-
-    def latex(self) -> str:
-        """A standalone article."""
-        from .latex import latex
-
-        return latex(self)
-
-    def python(self) -> str:
-        """A standalone numpy script."""
-        from .python import python
-
-        return python(self)
 
 
 def of(system: System, order: Any, notation: str | None = None) -> Listing:

@@ -45,6 +45,24 @@ class Loop(NamedTuple):
         return tuple(k for _, k in self.steps)
 
 
+def cases(line: Line) -> list[tuple[Sum, Condition | None]]:
+    """The expression, or two of them where every term stands under one of two conditions."""
+    whens = list(dict.fromkeys(term.when for term in line.expression.terms))
+    if len(whens) != 2 or None in whens or any(t.over for t in line.expression.terms):
+        return [(line.expression, None)]
+    return [
+        (Sum(tuple(t._replace(when=None) for t in line.expression.terms if t.when == when)), when)
+        for when in sorted(whens, key=str)
+    ]
+
+
+def both(line: Line, when: Condition | None) -> Condition | None:
+    """The condition of a line and that of one of its cases."""
+    if when is None or line.when is None or when == line.when:
+        return when or line.when
+    return Condition((*line.when.tests, *when.tests))
+
+
 class Unit(NamedTuple):
     """Consecutive base pivots of one body."""
 

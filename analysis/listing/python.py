@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pivotree.kkt.elimination.eliminate import eliminate
 
 from .general import CHAINS, THIS_TREE, freedoms
+from .listing import Listing
 from .script import TREE, Script
-
-if TYPE_CHECKING:
-    from .listing import Listing
 
 
 def python(listing: Listing) -> str:

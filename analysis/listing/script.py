@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .loops import Line, Loop
+from .listing import Listing
+from .loops import Line, Loop, cases
 from .names import Symbol
 from .nodes import Index, Leaf, Node, Sum, Term, transpose
 from .sets import Condition, Set
-from .text import WIDTH, cases
 
-if TYPE_CHECKING:
-    from .listing import Listing
-
+WIDTH = 100
 TESTS = {
     "has a parent": "parent[{0}] >= 0", "is a root": "parent[{0}] < 0",
     "has children": "children[{0}]", "is a leaf": "not children[{0}]",

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from .cost import Cost, Poly
 from .full import in_full
 from .general import ANY_TREE
-from .loops import Line, Loop
+from .listing import Listing
+from .loops import Line, Loop, both, cases
 from .nodes import Sum
 from .sets import Condition
 from .style import MEANINGS, Style
 
-if TYPE_CHECKING:
-    from .listing import Listing
-
-WIDTH = 100
 LONG = 150  # characters of a recursion in full
 
 
@@ -73,24 +69,6 @@ def head(listing: Listing, loop: Loop) -> str:
     if sequence == "all":
         return "for all k:"
     return f"for k from {sequence}{', N_k > 0' if listing.moving(loop) else ''}:"
-
-
-def cases(line: Line) -> list[tuple[Sum, Condition | None]]:
-    """The expression, or two of them where every term stands under one of two conditions."""
-    whens = list(dict.fromkeys(term.when for term in line.expression.terms))
-    if len(whens) != 2 or None in whens or any(t.over for t in line.expression.terms):
-        return [(line.expression, None)]
-    return [
-        (Sum(tuple(t._replace(when=None) for t in line.expression.terms if t.when == when)), when)
-        for when in sorted(whens, key=str)
-    ]
-
-
-def both(line: Line, when: Condition | None) -> Condition | None:
-    """The condition of a line and that of one of its cases."""
-    if when is None or line.when is None or when == line.when:
-        return when or line.when
-    return Condition((*line.when.tests, *when.tests))
 
 
 def _line(listing: Listing, style: Style, line: Line, pad: str) -> Iterator[str]:

@@ -6,10 +6,11 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
-from .config import Config, Settings
+from .config import Config
 from .edition import EDITION
 from .models import Model
 from .motions import TOGETHER
+from .settings import Settings
 
 ROWS, STATES = 240, 64  # of a piece of work: handing it over costs nothing, and vectors are full
 

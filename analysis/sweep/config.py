@@ -14,62 +14,15 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.machine.joint_space import SOLVERS
 from pivotree.kkt.reading import read_bytes
 
-from . import motions
 from .fields import Fields, document
 from .models import Family, Model, families
+from .settings import ELIMINATED, INTEGRATED, MEASURES, REFERENCES, Settings, Simulate
 
-ELIMINATED: dict[str, type] = {
-    "error": float,  # max |qdd - exact| / max |exact|, exact for the data rounded to the format
-    "digits": float,  # that it leaves: -log10, between 0 and what the format holds
-    "kappa": float,  # condition number of qdd
-    "kappa_inertia": float,  # of the joint-space inertia
-    "fill": int,  # blocks
-    "fill_entries": int,
-    "flops": int,  # operations that qdd takes
-    "height": int,  # of the elimination tree
-}
-MEASURES = ELIMINATED | motions.MEASURES
-MEASURES |= {"bodies": int, "dof": int, "failed_at": str}  # the last: why there is no answer
 USUAL = ["error", "digits", "fill", "flops", "failed_at"]
-REFERENCES = ("double_double", "certified")
 DISTRIBUTIONS = ("random", "given")
 MOST_STATES = 10_000_000
 SUFFIXES = (".csv", ".parquet")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What every row of a sweep shares; goes with each piece of work."""
-
-    orders: tuple[str, ...]
-    formats: tuple[str, ...]
-    measures: tuple[str, ...]
-    reference: str
-    random: bool  # states drawn at random, or each model's own
-    seed: int
-    ranges: tuple[str, ...]  # names, one column each
-    simulate: motions.Simulate | None = None  # where what an integrator takes is measured
-
-    @property
-    def runs(self) -> bool:
-        """Something is measured that takes an elimination in numbers."""
-        wanted = {"error", "digits"} | ({"failed_at"} if self.simulate is None else set())
-        return bool(wanted & set(self.measures))
-
-    @property
-    def eliminates(self) -> bool:
-        """Something is measured that an elimination has."""
-        return self.simulate is None or bool(ELIMINATED.keys() & set(self.measures))
-
-    @property
-    def together(self) -> bool:
-        """Many states can be measured at a time: none needs balls or condition numbers."""
-        alone = {"kappa", "kappa_inertia"} & set(self.measures)
-        return self.random and self.reference == REFERENCES[0] and not alone
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return ("key", "model", *self.ranges, "order", "format", "state", "seed", *self.measures)
+STATES = ("float64", "float32")  # of what is integrated
 
 
 @dataclass(frozen=True)
@@ -155,14 +108,27 @@ def _kind(values: tuple[int | float | str, ...]) -> type:
     return float if any(isinstance(value, float) for value in values) else int
 
 
-def simulate_of(fields: Fields, table: Any, measures: tuple[str, ...]) -> motions.Simulate | None:
-    """How motions are integrated, where a column asks for it."""
-    if not motions.MEASURES.keys() & set(measures):
+def simulate_of(fields: Fields, table: Any, measures: tuple[str, ...]) -> Simulate | None:
+    """How motions are integrated, where a column asks for it; what is missing is as on the command
+    line.
+    """
+    from ..simulation.run import INTEGRATORS
+
+    if not INTEGRATED.keys() & set(measures):
         if table is not None:
-            known = ", ".join(motions.MEASURES)
+            known = ", ".join(INTEGRATED)
             raise fields.wrong("measure", list(measures), f"one of {known}, or no table [simulate]")
         return None
-    return motions.simulate_of(Fields(fields.path, {} if table is None else table, "simulate"))
+    given = Fields(fields.path, {} if table is None else table, "simulate")
+    state = given.one_of("state", "float64", STATES)
+    found = Simulate(
+        given.positive("seconds", 10.0), given.positive("eps", 1e-4),
+        given.one_of("integrator", "cash_karp", INTEGRATORS), given.positive("step", 0.01),
+        given.whole("steps", 10_000, 1), given.positive("floor", 0.1),
+        state, given.one_of("clock", state, STATES),
+    )  # fmt: skip
+    given.done()
+    return found
 
 
 def _digest(fields: Fields, i: int, text: str, alone: bool) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ from pivotree.kkt import (
     PivotreeError,
     SizeError,
     System,
-    build,
     certify,
     conditioning,
 )
@@ -23,16 +21,13 @@ from pivotree.kkt.elimination.run import signed
 
 from ..comparison import REFERENCE_DIGITS, digits_of
 from ..report.measure import SINGULAR, WHY, Pair
-from ..report.sample import Ranges, draw, ranges_of, system_at
+from ..report.sample import system_at
 from .cases import Task
-from .config import Settings
-from .models import Model
 from .motions import moved
-from .tapes import Order, Tracer, tracer
+from .prepared import Prepared, prepare
+from .settings import Settings
+from .tapes import Order
 from .together import together
-
-if TYPE_CHECKING:
-    from ..simulation import Motion
 
 Row = tuple[Any, ...]
 
@@ -43,48 +38,30 @@ class Exact(Protocol):
     def error(self, qdd: NDArray) -> Any: ...
 
 
-class Bench(NamedTuple):
-    """A model ready to be measured in any state."""
-
-    model: Model
-    system: System
-    ranges: Ranges | None  # None where the state is the model's own
-    orders: dict[str, Order | str]  # or why the model rules it out; none where none is asked
-    tracer: Tracer
-    motions: dict[tuple[str, str], Motion | str]  # kernels by order and format, as they are made
-
-    @property
-    def proof(self) -> Order:
-        """Of the reference: leaf to root."""
-        proof = self.orders["abm"]
-        assert isinstance(proof, Order)
-        return proof
-
-
 def measure(task: Task) -> list[Row]:
     """The rows of a piece of work, in the sequence of its cases; the columns are the settings'."""
     settings = task.settings
     try:
-        bench: Bench | str = bench_of(settings, task.model)
+        prepared: Prepared | str = prepare(settings, task.model)
     except PivotreeError as error:  # of a model that cannot be: every case says so
-        bench = " ".join(str(error).split())
+        prepared = " ".join(str(error).split())
     each = len(settings.orders) * len(settings.formats)
     states = {
         task.first + i: keys
         for i in range(len(task.keys) // each)
         if any(keys := task.keys[i * each : (i + 1) * each])
     }
-    if isinstance(bench, str):
-        found = {number: [{"failed_at": bench}] * each for number in states}
+    if isinstance(prepared, str):
+        found = {number: [{"failed_at": prepared}] * each for number in states}
     else:
-        found = _found(settings, bench, states)
+        found = _found(settings, prepared, states)
     return [
         row for number, keys in states.items() for row in _rows(task, number, keys, found[number])
     ]
 
 
 def _found(
-    settings: Settings, bench: Bench, states: dict[int, tuple[str | None, ...]]
+    settings: Settings, prepared: Prepared, states: dict[int, tuple[str | None, ...]]
 ) -> dict[int, list[dict[str, Any]]]:
     """What is measured of each case, orders x formats, by number of the state."""
     each = len(settings.orders) * len(settings.formats)
@@ -92,22 +69,18 @@ def _found(
     missing = missing.reshape(-1, len(settings.orders), len(settings.formats))
     found: dict[int, list[dict[str, Any]]] = {}
     if not settings.eliminates:
-        found = {number: [sizes(bench) for _ in range(each)] for number in states}
-    elif settings.together and bench.model.frames != "aligned":
-        found = together(settings, bench, list(states), missing)
+        found = {number: [prepared.sizes for _ in range(each)] for number in states}
+    elif settings.together and prepared.model.frames != "aligned":
+        found = together(settings, prepared, list(states), missing)
     for number, keys in states.items():
         if number not in found:
-            found[number] = one(settings, bench, number, keys)
+            found[number] = one(settings, prepared, number, keys)
     if settings.simulate is not None:
-        for number, cases in moved(settings, bench, list(states), missing).items():
+        for number, cases in moved(settings, prepared, list(states), missing).items():
             for own, case in zip(found[number], cases, strict=True):
                 failed = own.get("failed_at") or case.get("failed_at")
                 own |= case | {"failed_at": failed}
     return found
-
-
-def sizes(bench: Bench) -> dict[str, Any]:
-    return {"bodies": bench.system.tree.n, "dof": int(bench.system.tree.offset[-1])}
 
 
 def _rows(task: Task, number: int, keys: tuple[str | None, ...], found: list[dict]) -> list[Row]:
@@ -123,45 +96,23 @@ def _rows(task: Task, number: int, keys: tuple[str | None, ...], found: list[dic
     return rows
 
 
-@lru_cache(maxsize=1)
-def bench_of(settings: Settings, model: Model) -> Bench:
-    """Built and traced once for all of a model's pieces that this process meets.
-
-    Traced in a random state where states are drawn: no coordinate makes a zero of the matrix.
-    """
-    tree = model.tree()
-    system, ranges = build(tree), None
-    if settings.random:
-        system.structure.require_tree("a sweep over random states, in which loops would be open,")
-        ranges = ranges_of(system)
-        system = build(tree, *draw(ranges, settings.seed, 0)[:2])
-    orders: dict[str, Order | str] = {}
-    if settings.eliminates:
-        orders = tracer().orders(
-            model.written(system), tuple(dict.fromkeys((*settings.orders, "abm")))
-        )
-        if isinstance(refused := orders["abm"], str):
-            raise PivotreeError(refused)
-    return Bench(model, system, ranges, orders, tracer(), {})
-
-
 def one(
-    settings: Settings, bench: Bench, number: int, keys: tuple[str | None, ...]
+    settings: Settings, prepared: Prepared, number: int, keys: tuple[str | None, ...]
 ) -> list[dict[str, Any]]:
     """What is measured of each case of one state, orders x formats; nothing where it is done."""
-    system = bench.system
-    if bench.ranges is not None:
-        system = system_at(system, bench.ranges, settings.seed, number)
-    system = bench.model.written(system)
-    proof = bench.tracer.fitting(bench.proof, "abm", system)
-    shared = sizes(bench) | _of_state(settings, system, proof)
+    system = prepared.system
+    if prepared.ranges is not None:
+        system = system_at(system, prepared.ranges, settings.seed, number)
+    system = prepared.model.written(system)
+    proof = prepared.tracer.fitting(prepared.proof, "abm", system)
+    shared = prepared.sizes | _of_state(settings, system, proof)
     exact: dict[str, Exact | str] = {}
     found: list[dict[str, Any]] = [{} for _ in keys]
     place = -1
     for name in settings.orders:
-        order = bench.orders[name]
+        order = prepared.orders[name]
         if not isinstance(order, str):
-            order = bench.tracer.fitting(order, name, system)
+            order = prepared.tracer.fitting(order, name, system)
             values, costs = order.values(system), order.costs
         for format in settings.formats:
             place += 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,55 +10,17 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import PivotreeError
 
-from .fields import Fields
+from .prepared import Prepared
+from .settings import Settings
 
 if TYPE_CHECKING:
     from ..simulation import Motion
-    from .config import Settings
-    from .measure import Bench
 
-MEASURES: dict[str, type] = {
-    "evaluations": int,  # of the accelerations, by the integrator
-    "steps": int,  # accepted
-    "rejected": int,
-    "operations": int,  # of one evaluation in the kernel, sines and cosines as one each
-    "energy_drift": float,  # largest change of the energy, over the largest kinetic one
-}
 TOGETHER = 16  # starts that are integrated side by side
-STATES = ("float64", "float32")
-
-
-@dataclass(frozen=True)
-class Simulate:
-    """The options of ``pivotree simulate``."""
-
-    seconds: float
-    eps: float
-    integrator: str
-    step: float
-    steps: int
-    floor: float
-    state: str  # number type of the states
-    clock: str  # of Cash-Karp's time and step
-
-
-def simulate_of(table: Fields) -> Simulate:
-    """The table [simulate]; what is missing is as on the command line."""
-    from ..simulation.run import INTEGRATORS
-
-    state = table.one_of("state", "float64", STATES)
-    found = Simulate(
-        table.positive("seconds", 10.0), table.positive("eps", 1e-4),
-        table.one_of("integrator", "cash_karp", INTEGRATORS), table.positive("step", 0.01),
-        table.whole("steps", 10_000, 1), table.positive("floor", 0.1),
-        state, table.one_of("clock", state, STATES),
-    )  # fmt: skip
-    table.done()
-    return found
 
 
 def moved(
-    settings: Settings, bench: Bench, numbers: Sequence[int], wanted: NDArray[np.bool_]
+    settings: Settings, prepared: Prepared, numbers: Sequence[int], wanted: NDArray[np.bool_]
 ) -> dict[int, list[dict[str, Any]]]:
     """What the integrator takes of each case, orders x formats, by number of the state.
 
@@ -74,20 +35,20 @@ def moved(
         for at in range(0, len(here), TOGETHER):
             chosen = [numbers[k] for k in here[at : at + TOGETHER]]
             for number, case in zip(
-                chosen, _cases(settings, bench, order, format, chosen), strict=True
+                chosen, _cases(settings, prepared, order, format, chosen), strict=True
             ):
                 found[number][i] = case
     return found
 
 
 def _cases(
-    settings: Settings, bench: Bench, order: str, format: str, numbers: Sequence[int]
+    settings: Settings, prepared: Prepared, order: str, format: str, numbers: Sequence[int]
 ) -> list[dict[str, Any]]:
     from ..simulation.run import drift, method_of
 
     asked = settings.simulate
     assert asked is not None
-    motion = _motion(bench, order, format)
+    motion = _motion(prepared, order, format)
     if isinstance(motion, str):
         return [{"failed_at": motion} for _ in numbers]
     method = method_of(
@@ -101,7 +62,7 @@ def _cases(
         asked.clock,
     )
     try:
-        y = _starts(settings, bench, motion, numbers).astype(asked.state)
+        y = _starts(settings, prepared, motion, numbers).astype(asked.state)
         records = method(motion.rates, y, asked.seconds, motion.settle)
     except PivotreeError as error:  # joints that an integrator cannot take
         return [{"failed_at": " ".join(str(error).split())} for _ in numbers]
@@ -118,31 +79,31 @@ def _cases(
 
 
 def _starts(
-    settings: Settings, bench: Bench, motion: Motion, numbers: Sequence[int]
+    settings: Settings, prepared: Prepared, motion: Motion, numbers: Sequence[int]
 ) -> NDArray[np.float64]:
     """(m, nx + N)"""
     from ..report.sample import draw
 
-    if bench.ranges is None:
+    if prepared.ranges is None:
         return np.array([motion.start() for _ in numbers])
-    drawn = [draw(bench.ranges, settings.seed, number)[:2] for number in numbers]
+    drawn = [draw(prepared.ranges, settings.seed, number)[:2] for number in numbers]
     return np.array([motion.start(q, qd) for q, qd in drawn])
 
 
-def _motion(bench: Bench, order: str, format: str) -> Motion | str:
+def _motion(prepared: Prepared, order: str, format: str) -> Motion | str:
     """The kernel of a case, compiled once, or why there is none."""
     from ..simulation import Motion
     from ..simulation.run import order_of
 
     key = order, format
-    if key not in bench.motions:
-        tree = bench.system.graph.copy()
-        if bench.ranges is not None or not bench.model.text.endswith(".json"):
+    if key not in prepared.motions:
+        tree = prepared.system.graph.copy()
+        if prepared.ranges is not None or not prepared.model.text.endswith(".json"):
             for name in ("qd", "tau"):
                 tree.graph.pop(name, None)
         try:
             function, solver = order_of(order)
-            bench.motions[key] = Motion.of(tree, function, format, solver=solver)
+            prepared.motions[key] = Motion.of(tree, function, format, solver=solver)
         except PivotreeError as error:
-            bench.motions[key] = " ".join(str(error).split())
-    return bench.motions[key]
+            prepared.motions[key] = " ".join(str(error).split())
+    return prepared.motions[key]

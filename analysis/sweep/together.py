@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +18,16 @@ from pivotree.kkt.system import Entries
 from ..comparison import digits_of
 from ..report.measure import SINGULAR, WHY
 from ..report.sample import entries_at, system_at
+from .prepared import Prepared
+from .settings import Settings
 from .tapes import Order
-
-if TYPE_CHECKING:
-    from .config import Settings
-    from .measure import Bench
 
 BODIES = 4096  # of all states that are built at a time
 Floats = NDArray[np.float64]
 
 
 def together(
-    settings: Settings, bench: Bench, numbers: Sequence[int], wanted: NDArray[np.bool_]
+    settings: Settings, prepared: Prepared, numbers: Sequence[int], wanted: NDArray[np.bool_]
 ) -> dict[int, list[dict[str, Any]]]:
     """What is measured of each case, orders x formats, by number of the state.
 
@@ -37,43 +35,42 @@ def together(
     zeros are left out.
     """
     found: dict[int, list[dict[str, Any]]] = {}
-    block = max(1, BODIES // bench.system.tree.n)
+    block = max(1, BODIES // prepared.system.tree.n)
     for at in range(0, len(numbers), block):
         part = slice(at, at + block)
-        found |= _together(settings, bench, numbers[part], wanted[part])
+        found |= _together(settings, prepared, numbers[part], wanted[part])
     return found
 
 
 def _together(
-    settings: Settings, bench: Bench, numbers: Sequence[int], wanted: NDArray[np.bool_]
+    settings: Settings, prepared: Prepared, numbers: Sequence[int], wanted: NDArray[np.bool_]
 ) -> dict[int, list[dict[str, Any]]]:
-    assert bench.ranges is not None
-    entries = entries_at(bench.system, bench.ranges, settings.seed, numbers)
-    fit = held(bench.system.pattern, entries)
+    assert prepared.ranges is not None
+    entries = entries_at(prepared.system, prepared.ranges, settings.seed, numbers)
+    fit = held(prepared.system.pattern, entries)
     entries = Entries(*(getattr(entries, entry.name)[fit] for entry in fields(entries)))
     numbers, wanted = np.asarray(numbers)[fit].tolist(), wanted[fit]
-    tree = bench.system.tree
-    shared = {"bodies": tree.n, "dof": int(tree.offset[-1])}
+    shared = prepared.sizes
     chosen = [get_format(name) for name in settings.formats]
     found: list[list[dict[str, Any]]] = [
         [dict(shared) for _ in settings.orders for _ in chosen] for _ in numbers
     ]
     truths = {}
     if settings.runs:
-        traced = [isinstance(bench.orders[name], Order) for name in settings.orders]
+        traced = [isinstance(prepared.orders[name], Order) for name in settings.orders]
         needed = np.asarray(wanted[:, traced].any(axis=1))
-        proof = bench.proof.values_of(entries)
+        proof = prepared.proof.values_of(entries)
         for f, format in enumerate(chosen):
-            truths[f] = _truth(bench.proof, format, proof, needed[:, f])
+            truths[f] = _truth(prepared.proof, format, proof, needed[:, f])
     for o, name in enumerate(settings.orders):
         places = slice(o * len(chosen), (o + 1) * len(chosen))
-        at = bench.orders[name]
+        at = prepared.orders[name]
         if isinstance(at, str):
             for own in found:
                 for case in own[places]:
                     case["failed_at"] = at
             continue
-        for order, states in _tapes(settings, bench, at, name, entries, numbers):
+        for order, states in _tapes(settings, prepared, at, name, entries, numbers):
             values = order.values_of(entries)
             for f, format in enumerate(chosen):
                 cases = [own[places][f] for own in found]
@@ -86,7 +83,7 @@ def _together(
 
 
 def _tapes(
-    settings: Settings, bench: Bench, order: Order, name: str, entries: Entries,
+    settings: Settings, prepared: Prepared, order: Order, name: str, entries: Entries,
     numbers: Sequence[int],
 ) -> Iterator[tuple[Order, NDArray[np.int64]]]:  # fmt: skip
     """The tapes that the states take, and the states that take each."""
@@ -95,9 +92,9 @@ def _tapes(
         states.setdefault(rows, []).append(i)
     for rows, here in states.items():
         at = order
-        if rows and bench.ranges is not None:
-            system = system_at(bench.system, bench.ranges, settings.seed, numbers[here[0]])
-            at = bench.tracer.fitting(order, name, system)
+        if rows and prepared.ranges is not None:
+            system = system_at(prepared.system, prepared.ranges, settings.seed, numbers[here[0]])
+            at = prepared.tracer.fitting(order, name, system)
         yield at, np.array(here, dtype=np.int64)
 
 

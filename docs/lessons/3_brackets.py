@@ -89,13 +89,13 @@ def _(kkt):
     from pivotree.analysis import listing
 
     four = kkt.build(kkt.chain(4))
-    print(listing.of(four, "crbm", "ascher").pseudocode())
+    print(listing.render(listing.of(four, "crbm", "ascher"), "pseudocode"))
     return four, listing
 
 
 @app.cell
 def _(four, listing):
-    print(listing.of(four, "abm", "ascher").pseudocode())
+    print(listing.render(listing.of(four, "abm", "ascher"), "pseudocode"))
     return
 
 

@@ -124,7 +124,7 @@ def _(mo):
 def _(kkt):
     from pivotree.analysis import listing
 
-    print(listing.of(kkt.build(kkt.chain(4)), "lagrange").pseudocode())
+    print(listing.render(listing.of(kkt.build(kkt.chain(4)), "lagrange"), "pseudocode"))
     return
 
 

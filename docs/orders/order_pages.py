@@ -130,7 +130,7 @@ def _caption(one: About, pictures: dict[str, str]) -> str:
 
 def _listing(order: facts.Function) -> str:
     name = order.order_name
-    text = listing.of(facts.system(LISTED), order, "ascher").text()
+    text = listing.render(listing.of(facts.system(LISTED), order, "ascher"))
     lines = [line.rstrip() for line in text.strip().split("\n")][1:]
     while lines and not lines[0]:
         del lines[0]

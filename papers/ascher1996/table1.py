@@ -169,4 +169,5 @@ def figures(found: list[Ratio], style: str) -> dict[str, Any]:
 
     worst = min(found, key=lambda line: line.r)
     runs = list(worst.single.values())
-    return {"table1": growth(found, style), "table1_steps": picture(runs, style=style)}
+    keys = {order: key for order, (_, key, _) in NAMES.items()}
+    return {"table1": growth(found, keys, style), "table1_steps": picture(runs, style=style)}

@@ -12,13 +12,15 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from pivotree.analysis.figures.style import new_figure, settings, style_axes, theme
 
 from ..paper import printed
-from .table1 import NAMES
 
 MARKERS = "os^D"
 
 
-def growth(found: Sequence[Any], style: str) -> Figure:
-    """Means and ranges of the ensembles; hollow marks are the paper's single runs."""
+def growth(found: Sequence[Any], keys: dict[str, str], style: str) -> Figure:
+    """Means and ranges of the ensembles; hollow marks are the paper's single runs.
+
+    ``keys`` are the rows that the paper prints of an order.
+    """
     look = theme(style=style)
     said, drawn = printed("ascher1996")["table1"], set[str]()
     with settings():
@@ -27,7 +29,7 @@ def growth(found: Sequence[Any], style: str) -> Figure:
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, order in enumerate(found[0].single):
-            _, key, _ = NAMES.get(order, (order, "", 0.0))
+            key = keys.get(order, "")
             marker, colour = MARKERS[i % 4], look.series[i]
             r = np.array([line.r for line in found])
             runs = [line.single[order] for line in found]

@@ -42,7 +42,16 @@ class Film:
 
     def at(self, t: Floats) -> Floats:
         """(m, n) joint angles at times t [s]."""
-        return positions(self.record, t)
+        return self.positions(self.record, t)
+
+    @staticmethod
+    def positions(record: Record, t: Floats) -> Floats:
+        """(m, n) joint angles at times t, by cubics through the states of a run."""
+        from scipy.interpolate import CubicHermiteSpline
+
+        N = record.y.shape[1] // 2
+        last = np.minimum(t, record.reached)
+        return np.asarray(CubicHermiteSpline(record.t, record.y[:, :N], record.y[:, N:])(last))
 
 
 def measure(
@@ -66,15 +75,6 @@ def measure(
         progress(f"{name} in {format}, l_1 = {ratio:g}")
         runs[order] = simulate(pair, order, format, seconds=seconds, eps=eps)
     return Film(tree, record, energies, seconds, frames, pair, runs)
-
-
-def positions(record: Record, t: Floats) -> Floats:
-    """(m, n) joint angles at times t, by cubics through the states of a run."""
-    from scipy.interpolate import CubicHermiteSpline
-
-    N = record.y.shape[1] // 2
-    last = np.minimum(t, record.reached)
-    return np.asarray(CubicHermiteSpline(record.t, record.y[:, :N], record.y[:, N:])(last))
 
 
 def rows(found: Film) -> list[Row]:

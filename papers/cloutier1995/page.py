@@ -30,16 +30,14 @@ def write(found: Any, path: Path) -> Path:
 
 def data(found: Any) -> dict[str, Any]:
     """What the page plays: positions at even times, and the steps of each run."""
-    from .animation import METHODS, positions
-
     t = np.arange(0.0, found.seconds + 1e-9, 1.0 / RATE)
     runs = []
     for order, run in found.runs.items():
         record = run.records[0]
         runs.append({
-            "name": METHODS[order], "evaluations": record.evaluations, "failed": record.failed,
+            "name": order.upper(), "evaluations": record.evaluations, "failed": record.failed,
             "reached": record.reached, "operations": run.operations,
-            "q": np.round(positions(record, t), 4).tolist(),
+            "q": np.round(found.positions(record, t), 4).tolist(),
             "h": [float(f"{h:.3g}") for h in record.step],
         })  # fmt: skip
     first = found.runs["abm"]

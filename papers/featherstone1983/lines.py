@@ -51,7 +51,9 @@ def measure(progress: Progress, part: str, order: str, model: str) -> Lines:
 
 def listed(told: Any) -> dict[str, str]:
     """Left side -> right side, recursions in full where they are; a body that has a parent."""
-    texts = full(told) or [line.replace("←", "=") for line in told.pseudocode().splitlines()]
+    texts = full(told) or [
+        line.replace("←", "=") for line in listing.render(told, "pseudocode").splitlines()
+    ]
     result: dict[str, str] = {}
     for text in texts:
         left, equals, right = text.strip().partition(" = ")

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from pivotree.analysis.counts import COUNTS, Polynomial
 from pivotree.analysis.figures.style import new_figure, settings, style_axes, theme
-
-if TYPE_CHECKING:
-    from .growth import Growth
-    from .lines import Lines
 
 
 def tex(text: str) -> str:
@@ -28,7 +24,7 @@ def tex(text: str) -> str:
     return text.replace(" / ", r"\,/\,").replace(" ", r"\,")
 
 
-def page(found: Lines, style: str) -> Figure:
+def page(found: Any, style: str) -> Figure:
     """Every formula twice: as on the slide, and below it as the listing has it."""
     look = theme(style=style)
     height = 0.62 * len(found.beside) + 0.35
@@ -53,7 +49,7 @@ def page(found: Lines, style: str) -> Figure:
     return figure
 
 
-def growth(found: Growth, style: str) -> Figure:
+def growth(found: Any, style: str) -> Figure:
     """Multiplications of what is O(n) and what is not, and where ABA overtakes CRBA."""
     look = theme(style=style)
     n = np.linspace(1.0, 16.0, 200)

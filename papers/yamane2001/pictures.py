@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -11,9 +11,6 @@ from matplotlib.figure import Figure
 from pivotree.analysis.figures.style import new_figure, settings, style_axes, theme
 
 from .growth import Growth
-
-if TYPE_CHECKING:
-    from .snapshots import Swing
 
 Line = tuple[str, Any, str]  # label, dashes, marker
 
@@ -94,7 +91,7 @@ def patterns(panels: Mapping[str, tuple[Any, Any]], style: str) -> Figure:
     return figure
 
 
-def snapshots(found: Mapping[str, Swing], style: str) -> Figure:
+def snapshots(found: Mapping[str, Any], style: str) -> Figure:
     """A row of pictures a robot, seen along y; a dot is a joint, the cross the ground."""
     look = theme(style=style)
     across = max(len(one.times) for one in found.values())

@@ -1,0 +1,22 @@
+"""A listing written down: for a terminal, as pseudocode, as LaTeX, as a Python script."""
+
+from __future__ import annotations
+
+from pivotree.kkt.errors import OrderError
+
+from .latex import latex
+from .listing import Listing
+from .python import python
+from .text import pseudocode, text
+
+STYLES = {"text": text, "pseudocode": pseudocode, "latex": latex, "python": python}
+
+
+def render(listing: Listing, style: str = "text") -> str:
+    """The listing in a style: "text", loops and lines with shapes and costs; "pseudocode", loops
+    and assignments in no language; "latex", a standalone article; "python", a numpy script that
+    runs.  Raises OrderError for another style.
+    """
+    if style not in STYLES:
+        raise OrderError(f"style {style!r} is unknown; use {', '.join(STYLES)}")
+    return STYLES[style](listing)

@@ -1,0 +1,60 @@
+"""A model of a sweep, built and traced once for all of its states."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from pivotree.kkt import PivotreeError, System, build
+
+from ..report.sample import Ranges, draw, ranges_of
+from .models import Model
+from .settings import Settings
+from .tapes import Order, Tracer, tracer
+
+if TYPE_CHECKING:
+    from ..simulation import Motion
+
+
+class Prepared(NamedTuple):
+    """A model ready to be measured in any state."""
+
+    model: Model
+    system: System
+    ranges: Ranges | None  # None where the state is the model's own
+    orders: dict[str, Order | str]  # or why the model rules it out; none where none is asked
+    tracer: Tracer
+    motions: dict[tuple[str, str], Motion | str]  # kernels by order and format, as they are made
+
+    @property
+    def proof(self) -> Order:
+        """Of the reference: leaf to root."""
+        proof = self.orders["abm"]
+        assert isinstance(proof, Order)
+        return proof
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"bodies": self.system.tree.n, "dof": int(self.system.tree.offset[-1])}
+
+
+@lru_cache(maxsize=1)
+def prepare(settings: Settings, model: Model) -> Prepared:
+    """Built and traced once for all of a model's pieces that this process meets.
+
+    Traced in a random state where states are drawn: no coordinate makes a zero of the matrix.
+    """
+    tree = model.tree()
+    system, ranges = build(tree), None
+    if settings.random:
+        system.structure.require_tree("a sweep over random states, in which loops would be open,")
+        ranges = ranges_of(system)
+        system = build(tree, *draw(ranges, settings.seed, 0)[:2])
+    orders: dict[str, Order | str] = {}
+    if settings.eliminates:
+        orders = tracer().orders(
+            model.written(system), tuple(dict.fromkeys((*settings.orders, "abm")))
+        )
+        if isinstance(refused := orders["abm"], str):
+            raise PivotreeError(refused)
+    return Prepared(model, system, ranges, orders, tracer(), {})

@@ -1,0 +1,75 @@
+"""What every row of a sweep shares, and the columns that can be measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ELIMINATED: dict[str, type] = {
+    "error": float,  # max |qdd - exact| / max |exact|, exact for the data rounded to the format
+    "digits": float,  # that it leaves: -log10, between 0 and what the format holds
+    "kappa": float,  # condition number of qdd
+    "kappa_inertia": float,  # of the joint-space inertia
+    "fill": int,  # blocks
+    "fill_entries": int,
+    "flops": int,  # operations that qdd takes
+    "height": int,  # of the elimination tree
+}
+INTEGRATED: dict[str, type] = {
+    "evaluations": int,  # of the accelerations, by the integrator
+    "steps": int,  # accepted
+    "rejected": int,
+    "operations": int,  # of one evaluation in the kernel, sines and cosines as one each
+    "energy_drift": float,  # largest change of the energy, over the largest kinetic one
+}
+MEASURES = ELIMINATED | INTEGRATED
+MEASURES |= {"bodies": int, "dof": int, "failed_at": str}  # the last: why there is no answer
+REFERENCES = ("double_double", "certified")
+
+
+@dataclass(frozen=True)
+class Simulate:
+    """The options of ``pivotree simulate``."""
+
+    seconds: float
+    eps: float
+    integrator: str
+    step: float
+    steps: int
+    floor: float
+    state: str  # number type of the states
+    clock: str  # of Cash-Karp's time and step
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What every row of a sweep shares; goes with each piece of work."""
+
+    orders: tuple[str, ...]
+    formats: tuple[str, ...]
+    measures: tuple[str, ...]
+    reference: str
+    random: bool  # states drawn at random, or each model's own
+    seed: int
+    ranges: tuple[str, ...]  # names, one column each
+    simulate: Simulate | None = None  # where what an integrator takes is measured
+
+    @property
+    def runs(self) -> bool:
+        """Something is measured that takes an elimination in numbers."""
+        wanted = {"error", "digits"} | ({"failed_at"} if self.simulate is None else set())
+        return bool(wanted & set(self.measures))
+
+    @property
+    def eliminates(self) -> bool:
+        """Something is measured that an elimination has."""
+        return self.simulate is None or bool(ELIMINATED.keys() & set(self.measures))
+
+    @property
+    def together(self) -> bool:
+        """Many states can be measured at a time: none needs balls or condition numbers."""
+        alone = {"kappa", "kappa_inertia"} & set(self.measures)
+        return self.random and self.reference == REFERENCES[0] and not alone
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("key", "model", *self.ranges, "order", "format", "state", "seed", *self.measures)
