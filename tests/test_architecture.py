@@ -27,17 +27,6 @@ LONGEST = 450  # lines
 BACK_IN_MODULES = {
     ("kkt.elimination.numeric", "kkt.elimination.large"),
     ("orderings.cheapest.search", "orderings"),
-    ("analysis.listing.latex", "analysis.listing.listing"),
-    ("analysis.listing.python", "analysis.listing.listing"),
-    ("analysis.listing.script", "analysis.listing.listing"),
-    ("analysis.listing.text", "analysis.listing.listing"),
-    ("analysis.sweep.motions", "analysis.sweep.config"),
-    ("analysis.sweep.motions", "analysis.sweep.measure"),
-    ("analysis.sweep.together", "analysis.sweep.measure"),
-    ("papers.ascher1996.table1_picture", "papers.ascher1996.table1"),
-    ("papers.cloutier1995.animation", "papers.cloutier1995.page"),
-    ("papers.featherstone1983.pictures", "papers.featherstone1983.growth"),
-    ("papers.yamane2001.pictures", "papers.yamane2001.snapshots"),
 }
 BACK_IN_ROOMS = {
     ("orderings.cheapest", "orderings"),
