@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import brackets, shapes
 
 from pivotree import kkt, orderings
 from pivotree.kkt.blocks import PDD, QDD, F
@@ -30,31 +33,14 @@ def test_counts_are_those_of_the_symbolic_factor(tree, name):
     assert (counted.fill_blocks, counted.flops) == (factor.fill_blocks, factor.flops)
 
 
-def feasible(structure, draw):
-    """Blocks one by one at random: every pdd before its f, every f before its qdd."""
-    stage = np.zeros(structure.n, dtype=int)
-    left = list(range(structure.n))
-    while left:
-        k = left[draw.integers(len(left))]
-        yield [(("pdd", "f", "qdd")[stage[k]], structure.names[k])]
-        stage[k] += 1
-        if stage[k] == 3 or (stage[k] == 2 and not structure.dof[k]):
-            left.remove(k)
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_random_sequences_with_and_without_pairs(seed):
-    draw = np.random.default_rng(seed)
-    tree = kkt.chain(9) if seed % 3 == 0 else kkt.random_tree(3 + seed % 11, seed=seed)
-    structure = kkt.build(tree).structure
-    groups = list(feasible(structure, draw))
-    joined = []
-    for group in groups:  # neighbours become a bracket now and then
-        if joined and draw.random() < 0.4:
-            joined[-1] = joined[-1] + group
-        else:
-            joined.append(group)
-    plan = kkt.plan(joined, structure)
+@given(st.data())
+@settings(max_examples=60)
+def test_sequences_with_and_without_pairs(data):
+    """Blocks one by one and in brackets: every pdd before its f, every f before its qdd."""
+    shape = data.draw(st.just(range(-1, 8)) | shapes(13))
+    names, dof = tuple(range(len(shape))), np.ones(len(shape), dtype=np.int64)
+    structure = kkt.Structure(names, np.array(shape, dtype=np.int64), dof)
+    plan = kkt.plan(data.draw(brackets(names)), structure)
     np.testing.assert_array_equal(kkt.column_counts(plan).counts, kkt.symbolic(plan).counts)
 
 

@@ -11,6 +11,9 @@ import random
 import numpy as np
 import pytest
 from helpers import bracketed, every_joint
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from strategies import brackets, scrambled, shapes
 
 from pivotree import kkt, orderings
 from pivotree.kkt.elimination.symbolic import PAIR_FIRST, SINGLE
@@ -278,38 +281,24 @@ def test_joints_of_any_freedom(order):
 # -- random orders ------------------------------------------------------------------------------
 
 
-def scrambled(of, draw):
-    """Blocks in any order, some bracketed at random; feasible or not."""
-    blocks = [(kind, k) for k in of.names for kind in ("pdd", "f", "qdd")]
-    if draw.random() < 0.7:  # a linear extension, which is always feasible
-        turns = [k for k in of.names for _ in range(3)]
-        draw.shuffle(turns)
-        kinds = {k: iter(("pdd", "f", "qdd")) for k in of.names}
-        blocks = [(next(kinds[k]), k) for k in turns]
-    else:
-        draw.shuffle(blocks)
-    groups = []
-    for block in blocks:
-        if groups and draw.random() < 0.35:
-            groups[-1].append(block)
-        elif groups and draw.random() < 0.3:
-            groups[draw.randrange(len(groups))].append(block)
-        else:
-            groups.append([block])
-    return groups
+def named(shape):
+    """The structure of a drawn tree."""
+    return structure(np.array(shape, dtype=np.int64))
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_random_orders_agree_with_the_oracle_and_are_refused_with_it(seed):
-    draw, refused = random.Random(seed), 0
-    for trial in range(60):
-        of = structure(random_parents(draw.randrange(1, 8), seed + 97 * trial))
-        groups = scrambled(of, draw)
+def test_any_order_agrees_with_the_oracle_or_is_refused_with_it():
+    refused = []
+
+    @given(data=st.data())
+    @settings(max_examples=400)
+    def every_order(data):
+        of = named(data.draw(shapes(7, roots=False)))
+        groups = data.draw(st.one_of(brackets(of.names), scrambled(of.names)))
         try:
             Oracle(groups, of)
         except Infeasible as zero:
             block, step = zero.args
-            refused += 1
+            refused.append(groups)
             with pytest.raises(kkt.OrderError, match="structurally zero") as refusal:
                 factor(groups, of)
             text = str(refusal.value)
@@ -317,25 +306,25 @@ def test_random_orders_agree_with_the_oracle_and_are_refused_with_it(seed):
             assert "eliminate pdd_" in text
         else:
             agrees(groups, of)
-    assert 3 < refused < 40
+
+    every_order()
+    assert 40 < len(refused) < 360
 
 
 TREES4 = [p for n in range(2, 5) for p in itertools.product(*(range(-1, k) for k in range(n)))]
 TREES4 = [p for p in TREES4 if p.count(-1) == 1]
 
 
-@pytest.mark.parametrize("parents", TREES4, ids=str)
-def test_no_random_order_fills_less_than_n_minus_1(parents):
-    of, draw = structure(parents), random.Random(str(parents))
-    least = len(parents) * 99
-    for _ in range(400):
-        try:
-            least = min(least, factor(scrambled(of, draw), of).fill_blocks)
-        except kkt.OrderError:
-            continue
-    assert least >= len(parents) - 1
-    if len(parents) < 4:
-        assert least == len(parents) - 1  # the search is good enough to find the best
+@given(data=st.data())
+@settings(max_examples=200)
+def test_no_order_fills_less_than_n_minus_1(data):
+    of = structure(data.draw(st.sampled_from(TREES4)))
+    groups = data.draw(st.one_of(brackets(of.names), scrambled(of.names)))
+    try:
+        fill = factor(groups, of).fill_blocks
+    except kkt.OrderError:
+        assume(False)
+    assert fill >= of.n - 1 == factor(bracketed(of), of).fill_blocks
 
 
 # -- the paper's pictures -----------------------------------------------------------------------

@@ -10,6 +10,9 @@ import pytest
 from arithmetic import OPERATIONS, mpfr, numbers, operate, pairs, same, special
 from gfloat import RoundMode
 from gfloat import formats as published
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import FORMATS, operands
 
 from pivotree import kkt
 from pivotree.kkt.arithmetic import Binary, get_format
@@ -56,6 +59,14 @@ def test_special_operands_against_mpfr(name, mode):
     format = replace(get_format(name), rounding=mode)
     for operation in OPERATIONS:
         agree(format, operation, *special(format))
+
+
+@given(data=st.data(), name=FORMATS, operation=st.sampled_from(OPERATIONS))
+@settings(max_examples=150)
+def test_any_operands_in_any_format_against_mpfr(data, name, operation):
+    format = get_format(name)
+    x, y = (data.draw(operands(format, 8)) for _ in range(2))
+    agree(format, operation, np.abs(x) if operation == "sqrt" else x, y)
 
 
 GFLOAT = {

@@ -8,15 +8,15 @@ import warnings
 import networkx as nx
 import pytest
 from helpers import ROOT
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import changed, documents
 from test_architecture import FILES
 from test_hostile_input import MODEL
 
 from pivotree import kkt, orderings
 from pivotree.kkt.text import LONGEST
 
-ENDLESS = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 URDF = """<robot name="r"><link name="base"/><link name="arm"><inertial><origin xyz="0 0 0.1"/>
 <mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <joint name="j" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>
@@ -26,12 +26,6 @@ SPECS = [
     "chain:3", "random_tree:n=5,seed=1,joints=floating+fixed", "two_link:r=0.5", "robot:ur5",
     "example3:m1=1e8,case=2", "binary:2", "featherstone:4,branching=1.5",
 ]  # fmt: skip
-JSON = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5)
-    | st.sampled_from(["\ud800", "\0", "a" * 2000, 10**400, -1e308, 5e-324]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner),
-    max_leaves=6,
-)  # fmt: skip
 
 
 def judged(read, *arguments):
@@ -48,52 +42,16 @@ def judged(read, *arguments):
             assert told and len(told) <= LONGEST and all(c.isprintable() for c in told)
 
 
-@st.composite
-def models(draw):
-    """The good model file with one to three values replaced, removed or doubled."""
-    document = json.loads(json.dumps(MODEL))
-    for _ in range(draw(st.integers(1, 3))):
-        owner, place = None, document
-        while isinstance(place, dict | list) and place and draw(st.integers(0, 5)):
-            keys = sorted(place) if isinstance(place, dict) else range(len(place))
-            owner, key = place, draw(st.sampled_from(keys))
-            place = owner[key]
-        if owner is None:
-            continue
-        what = draw(st.sampled_from(["replace", "replace", "remove", "double"]))
-        if what == "replace":
-            owner[key] = draw(JSON)
-        elif what == "remove":
-            del owner[key]
-        elif isinstance(owner, list):
-            owner.append(place)
-    return document
-
-
-@given(models())
-@settings(max_examples=150, **ENDLESS)
+@given(documents(MODEL))
+@settings(max_examples=150)
 def test_model_files_with_anything_changed(tmp_path_factory, document):
     path = tmp_path_factory.getbasetemp() / "changed.json"
     path.write_text(json.dumps(document))
     judged(kkt.read_model, path)
 
 
-def changed(text):
-    """A text with a few of its slices replaced."""
-    letters = st.text(st.sampled_from('\0\x1b\ud800é<>="&;:,.-+e0 12\n\u202e{}[]'), max_size=4)
-    edit = st.tuples(st.integers(0, len(text)), st.integers(0, 6), letters)
-
-    def apply(edits):
-        result = text
-        for at, length, new in edits:
-            result = result[:at] + new + result[at + length :]
-        return result
-
-    return st.lists(edit, min_size=1, max_size=4).map(apply)
-
-
 @given(changed(URDF))
-@settings(max_examples=150, **ENDLESS)
+@settings(max_examples=150)
 def test_urdf_files_with_anything_changed(tmp_path_factory, text):
     path = tmp_path_factory.getbasetemp() / "changed.urdf"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
@@ -101,7 +59,7 @@ def test_urdf_files_with_anything_changed(tmp_path_factory, text):
 
 
 @given(st.sampled_from(SPECS).flatmap(changed))
-@settings(max_examples=150, **ENDLESS)
+@settings(max_examples=150)
 def test_specs_with_anything_changed(text):
     if not re.search(r"\d{3}|binary:\D*[1-9]\d", text):  # not a question of size
         judged(kkt.load, text)

@@ -1,13 +1,18 @@
 """Model files: to the last bit and back, and what is refused."""
 
 import json
+import math
 import os
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from arithmetic import same
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.sparse.linalg import spsolve
+from strategies import reals
 
 from pivotree.kkt.errors import FormatError, ModelError
 from pivotree.kkt.gallery import example3, random_tree
@@ -88,6 +93,32 @@ def test_a_written_state_comes_back_to_the_last_bit(tmp_path):
     bodies = json.loads(path.read_text())["bodies"]
     assert [{"bias", "wrench"} & set(body) for body in bodies] == [{"bias"}, {"wrench"}, set()]
     assert bodies[2]["S"] == [[]] * 6
+
+
+@given(data=st.data())
+def test_any_finite_numbers_come_back_to_the_last_bit(tmp_path_factory, data):
+    """Signed zeros and subnormals too; what a body's matrices must keep stays as it is."""
+    path = tmp_path_factory.getbasetemp() / "drawn.json"
+    base = state()
+    shapes = {name: np.shape(getattr(base, name)) for name in ("p", "com", "joint_bias", "wrench")}
+    shapes |= {"qd": (3,), "tau": (3,), "gravity": (3,)}
+    draw = lambda shape: data.draw(st.lists(reals(), min_size=(n := math.prod(shape)), max_size=n))  # noqa: E731
+    numbers = {name: np.reshape(draw(shape), shape) for name, shape in shapes.items()}
+    numbers["mass"] = np.abs(draw((3,)))
+    old = state(**numbers)
+    write_model(path, old)
+    tree = read_model(path)
+    for k, name in enumerate(old.names):
+        node = tree.nodes[str(name)]
+        for key, was in (("p", old.p), ("com", old.com), ("mass", old.mass),
+                         ("bias", old.joint_bias), ("wrench", old.wrench)):  # fmt: skip
+            assert same(node.get(key, 0.0 * was[k]), was[k]).all()
+    found = {"base": [0], "tip": [1, 2], "7": []}
+    before = {"tip": [0, 1], "base": [2], "7": []}
+    for key in ("qd", "tau"):
+        for name, at in found.items():
+            assert same(np.asarray(tree.graph[key])[at], getattr(old, key)[before[name]]).all()
+    assert same(tree.graph["gravity"], old.gravity).all()
 
 
 @pytest.mark.parametrize("tree", [random_tree(30, 4), example3(1e6, 2)])

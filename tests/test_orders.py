@@ -17,9 +17,13 @@ from helpers import (
     system_of,
     tape_of,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.sparse.linalg import spsolve
+from strategies import SPLIT, WHOLE, brackets, trees
 
 from pivotree import kkt, orderings
+from pivotree.orderings.cheapest.search import exported
 
 TREES = {
     "every joint": every_joint,
@@ -382,36 +386,33 @@ SWITCHES = {
 }
 
 
-def shuffled_brackets(names, draw, split):
-    """pdd < f < qdd (or pdd, then (qdd fJ), then fC) of each body, interleaved and bracketed."""
-    kinds = [["pdd"], ["qdd", "fJ"], ["fC"]] if split else [["pdd"], ["f"], ["qdd"]]
-    turns = [k for k in names for _ in kinds]
-    draw.shuffle(turns)
-    rest = {k: iter(kinds) for k in names}
-    groups = []
-    for k in turns:
-        blocks = [(kind, k) for kind in next(rest[k])]
-        if groups and draw.random() < 0.4:
-            groups[-1] += blocks
-        else:
-            groups.append(blocks)
-    return groups
-
-
-@pytest.mark.parametrize("split", [False, True])
-@pytest.mark.parametrize("seed", range(20))
-def test_random_brackets_under_any_switches(seed, split):
+@pytest.mark.parametrize("stages", [WHOLE, SPLIT], ids=["whole", "split"])
+@given(data=st.data())
+def test_any_brackets_under_any_switches(stages, data):
     """Whatever the bracket and the switches, the answer is scipy's; only its rounding differs."""
-    draw = random.Random(seed)
-    system = kkt.build(kkt.from_spec(f"random_tree:n={draw.randrange(2, 7)},seed={seed}"))
+    system = kkt.build(data.draw(trees(joints="revolute")))
     x = spsolve(system.matrix, system.rhs)
     exact = np.concatenate([x[system.blocks["qdd", b]] for b in system.tree.names])
-    for _ in range(4):
-        groups = shuffled_brackets(system.tree.names, draw, split)
-        rules = kkt.Rules(**{name: draw.choice(choices) for name, choices in SWITCHES.items()})
-        result = kkt.eliminate(system, kkt.PivotSequence(groups, rules=rules))
-        assert result.failed_at is None
-        assert np.abs(result.qdd - exact).max() <= 1e-8 * np.abs(exact).max(), (groups, rules)
+    groups = data.draw(brackets(system.tree.names, stages))
+    rules = data.draw(st.builds(kkt.Rules, **{k: st.sampled_from(v) for k, v in SWITCHES.items()}))
+    result = kkt.eliminate(system, kkt.PivotSequence(groups, rules=rules))
+    assert result.failed_at is None
+    assert np.abs(result.qdd - exact).max() <= 1e-8 * np.abs(exact).max()
+
+
+@given(data=st.data())
+def test_an_order_written_as_json_is_read_as_it_was(tmp_path_factory, data):
+    structure = kkt.build(data.draw(trees(4))).structure
+    stages = data.draw(st.sampled_from([WHOLE, SPLIT]))
+    groups = data.draw(brackets(structure.names, stages))
+    rules = data.draw(st.builds(kkt.Rules, **{k: st.sampled_from(v) for k, v in SWITCHES.items()}))
+    links = "split" if stages is SPLIT else "whole"
+    sequence = kkt.PivotSequence(groups, name="drawn", links=links, rules=rules)
+    path = tmp_path_factory.getbasetemp() / "drawn.json"
+    path.write_text(json.dumps(exported(sequence)))
+    read = kkt.plan(orderings.get(str(path)), structure)
+    assert read.sequence.groups == kkt.plan(sequence, structure).sequence.groups
+    assert (read.sequence.rules, read.sequence.links) == (rules, links)
 
 
 def test_an_order_that_raises_is_told_in_one_sentence():

@@ -33,7 +33,11 @@ def test_a_paper_has_items_numbers_and_a_page(paper):
 
 @pytest.mark.parametrize("paper,item", ITEMS, ids=lambda x: getattr(x, "name", x))
 def test_an_item_says_what_it_is_and_has_the_two_functions(paper, item):
-    assert len(item.says) > 20
+    """Its first line is a whole sentence, and the paper's page of rows says it too."""
+    line = item.module.__doc__.partition("\n\n")[0].removesuffix("\n")
+    assert line == f"{item.says}." and len(item.says.split()) > 4
+    page = sections((ROOT / f"papers/{paper}/rows.md").read_text(encoding="utf-8"))
+    assert page[item.name].startswith(f"{line}\n")
     assert callable(item.module.measure) and callable(item.module.rows)
     assert item.settings({}) == {}
 

@@ -15,7 +15,7 @@ from pivotree.papers.featherstone1983 import rnea as rnea_item
 from pivotree.papers.featherstone1983.formula import in_one_frame, key, put, read
 from pivotree.papers.featherstone1983.lagrangian import lagrangian
 from pivotree.papers.featherstone1983.slides import aba, rnea
-from pivotree.papers.paper import items, printed
+from pivotree.papers.paper import printed
 
 DATA = printed("featherstone1983")
 
@@ -41,10 +41,6 @@ def listings():
 def test_settings_that_make_no_sense_are_told_in_a_sentence(item, settings):
     with pytest.raises(kkt.PivotreeError):
         item.measure(quiet, **settings)
-
-
-def test_every_item_says_what_it_reproduces():
-    assert all(len(item.says) > 20 for item in items("featherstone1983"))
 
 
 # -- formulas -------------------------------------------------------------------------------------
