@@ -14,10 +14,11 @@ from .elimination.column_counts import ColumnCounts, column_counts
 from .elimination.conditioning import Conditioning, conditioning
 from .elimination.dissection import nested_dissection
 from .elimination.eliminate import eliminate, joint_space_inertia
+from .elimination.factored import factored
+from .elimination.inverse_dynamics import InverseDynamics, inverse_dynamics
 from .elimination.large import LargeSolution, solve_large
 from .elimination.pivots import PivotSequence, Rules, plan
 from .elimination.record import Elimination, Refinement, StepRecord
-from .elimination.substitution import InverseDynamics, inverse_dynamics
 from .elimination.symbolic import SymbolicFactor, symbolic
 from .elimination.trace import trace
 from .errors import (
@@ -30,7 +31,6 @@ from .errors import (
     SingularError,
     SizeError,
 )
-from .factored import factored
 from .frames import aligned, random_turns, tilted
 from .gallery import (
     binary,
@@ -50,7 +50,8 @@ from .joining import joined, released, rerooted
 from .large.kernel import LargeKernel, compile_large
 from .loops import Loop, LoopWarning, contact, cut_joint
 from .machine.kernel import Kernel, compile
-from .modelfile import read_model, write_model
+from .model_writer import write_model
+from .modelfile import read_model
 from .models import load
 from .robot_data import find_robot
 from .specs import from_spec

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import ModelError
 from .joints import GENERAL, TYPES
 from .tree import STANDARD_GRAVITY, BodyTree, Floats, check_names, check_values, checked, unit_axes
-from .tree_kernels import breadth_first
+from .tree_order import breadth_first
 
 
 def tree_from_arrays(

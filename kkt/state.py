@@ -20,7 +20,8 @@ from .joints import GENERAL, TYPES, exponential, quaternion_to_vector, universal
 from .loops import Loop
 from .spatial import matmul, matvec
 from .tree import BodyTree
-from .tree_kernels import MANY, one_axis
+from .tree_kernels import one_axis
+from .tree_order import MANY
 
 Floats = NDArray[np.float64]
 ONE_AXIS = ("continuous", "prismatic", "revolute")  # joints of one freedom

@@ -26,9 +26,10 @@ from .shown import LARGEST, Shown, spy
 from .spatial import Array, force_transform, skew, spatial_inertia
 from .state import State, coordinates, kinematics, state_of
 from .tree import BodyTree, compile_tree
-from .tree_kernels import MANY, breadth_first, outside
 from .tree_kernels import matrix as compiled_matrix
 from .tree_kernels import moving as compiled_moving
+from .tree_kernels import outside
+from .tree_order import MANY, breadth_first
 
 LAYOUTS = ("kind", "body")
 

@@ -16,7 +16,8 @@ from strategies import reals
 
 from pivotree.kkt.errors import FormatError, ModelError
 from pivotree.kkt.gallery import example3, random_tree
-from pivotree.kkt.modelfile import read_model, write_model
+from pivotree.kkt.model_writer import write_model
+from pivotree.kkt.modelfile import read_model
 from pivotree.kkt.models import load
 from pivotree.kkt.system import build
 from pivotree.kkt.tree import compile_tree

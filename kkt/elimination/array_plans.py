@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..blocks import FC, FJ, PDD, QDD, F, Structure
 from ..errors import OrderError
-from ..tree_kernels import breadth_first, children_first
+from ..tree_order import breadth_first, children_first
 from .pivots import PivotSequence, Plan, Rules, plan_of
 
 

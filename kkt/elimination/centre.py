@@ -17,10 +17,12 @@ and about the joint it is [[E + m (|c|^2 1 - c c^T), m c~], [-m c~, m 1]].
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .emit import Emitter, Scalars, add_symmetric, mirrored, mul, mul_symmetric
-from .rigid import arm, assembled, first_moment
+from .rigid import arm, assembled, first_moment, join, shift
 
 
 def centred(e: Emitter, M: Scalars) -> Scalars:
@@ -69,3 +71,9 @@ def _steiner(e: Emitter, h: Scalars, c: Scalars) -> Scalars:
     upper = np.diag(e.add(own[[1, 0, 0]], own[[2, 2, 1]]))
     upper[i, j] = -e.mul(h[i], c[j])
     return mirrored(upper)
+
+
+OPERATIONS: dict[str, Callable[..., Scalars]] = {
+    "shift": shift, "join": join,
+    "centred": centred, "carried": carried, "met": met, "about_joint": about_joint,
+}  # fmt: skip

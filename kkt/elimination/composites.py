@@ -15,19 +15,11 @@ rounding only, so that ten numbers belong to programs that start from joint posi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from ..errors import FormatError
-from .centre import about_joint, carried, centred, met
-from .emit import Scalars
 from .program import Instruction, Place, Program, Ref
-from .rigid import join, shift
-
-OPERATIONS: dict[str, Callable[..., Scalars]] = {
-    "shift": shift, "join": join,
-    "centred": centred, "carried": carried, "met": met, "about_joint": about_joint,
-}  # fmt: skip
 
 
 def with_composites(program: Program, composites: str) -> Program:

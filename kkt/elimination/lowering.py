@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..arithmetic.chunk import Chunk
 from ..blocks import Block
 from ..errors import SizeError
-from . import composites, emit, emit_orthogonal
+from . import centre, emit, emit_orthogonal
 from .emit import Emitter, Scalars
 from .inputs import InputSlots
 from .program import Instruction, Program, Ref
@@ -276,8 +276,8 @@ class Lowering:
             out = emit_orthogonal.basis(emitter, local[0], info)
         elif i.op in emit_orthogonal.OPERATIONS:
             out = emit_orthogonal.OPERATIONS[i.op](emitter, *local, *info)
-        elif i.op in composites.OPERATIONS:
-            out = composites.OPERATIONS[i.op](emitter, *local)
+        elif i.op in centre.OPERATIONS:
+            out = centre.OPERATIONS[i.op](emitter, *local)
         elif i.op == "divide":
             out = emitter.div(local[0], local[1])
             out = emit.mirrored(out) if i.symmetric else out

@@ -20,7 +20,7 @@ from ..blocks import FC, FJ, KINDS, LAM, LINKS, OF_BODIES, PDD, QDD, Block, F, S
 from ..errors import OrderError
 from ..foreign import foreign
 from ..text import unfit
-from .symbolic_kernels import arrange
+from .arrange import arrange
 
 # Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
 PRIORITY = (0, 3, 1, 1, 2, 4)  # of pdd, qdd, f, fJ, fC, lam

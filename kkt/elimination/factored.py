@@ -12,9 +12,9 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from .elimination.emit import Emitter, mul, mul_symmetric
-from .system import System, build
-from .tree import Floats, compile_tree
+from ..system import System, build
+from ..tree import Floats, compile_tree
+from .emit import Emitter, mul, mul_symmetric
 
 WAYS = ("shift", "placement", "shift and turn")  # that a placement is cut in
 Poses = list[tuple[str, Floats, Floats]]
