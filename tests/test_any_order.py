@@ -46,7 +46,7 @@ def test_dense_solutions_agree(tree, name):
     system = SYSTEMS[tree]
     solution = kkt.solve_large(system, orderings.get(name))
     assert from_dense(system, solution) < 2e-12
-    assert solution.residual.normwise < 1e-14
+    assert solution.backward_error.normwise < 1e-14
 
 
 @pytest.mark.parametrize("name", ORDERS)
@@ -85,7 +85,7 @@ def test_no_bit_depends_on_the_threads(small_pieces, name):
     assert split.tasks > 5 and len(split.bins) > 1
     one, two = (kkt.solve_large(system, order, threads=threads) for threads in (1, 2))
     np.testing.assert_array_equal(one.unknowns, two.unknowns)
-    assert one.residual.normwise < 1e-14
+    assert one.backward_error.normwise < 1e-14
 
 
 def test_subtrees_update_what_is_above_them_and_nothing_else(small_pieces):
@@ -128,7 +128,7 @@ def test_dissection_solves_and_runs_side_by_side(small_pieces):
     assert halves > 8 and chain < 1.1
     one, two = (kkt.solve_large(system, plan, threads=threads) for threads in (1, 2))
     np.testing.assert_array_equal(one.qdd, two.qdd)
-    assert one.residual.normwise < 1e-13
+    assert one.backward_error.normwise < 1e-13
     abm = kkt.solve_large(system)
     assert np.abs(one.qdd - abm.qdd).max() < 1e-9 * np.abs(abm.qdd).max()
 
@@ -184,7 +184,7 @@ def test_a_pivot_that_is_zero_but_for_rounding_gives_no_answer():
     system = kkt.build(tree)
     with pytest.raises(kkt.PivotreeError, match="structurally singular"):
         kkt.eliminate(system, orderings.get("lagrange"))
-    with pytest.raises(kkt.SingularError, match=r"leaves .* of equation \(4\)"):
+    with pytest.raises(kkt.SingularError, match=r"float64 keeps .*; kkt.eliminate names it"):
         kkt.solve_large(system, orderings.get("lagrange"))
     assert from_dense(system, kkt.solve_large(system)) < 1e-13
 

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from ..errors import SingularError
 from ..system import LETTERS, Entries, System
+from .trust import NO_BIT, ROUNDINGS, shaken
 
 MOST = 600  # joint freedoms; more take seconds, and are not looked at
 DOUBLE = 2.0**-53  # unit roundoff of the entries of (4)
-ROUNDINGS = 4.0  # of every entry
 COARSE = 2.0**-4  # change of an entry that no format of few bits exceeds here
-SHAKES = 5  # random changes of all entries; equal numbers change alike, as rounding does it
+SHAKES = 5  # of all entries
 SMALL = 1e-6  # of the largest rate: that a joint takes part with
 
 Floats = NDArray[np.float64]
@@ -68,22 +68,14 @@ def _shaken(system: System, e: Entries, unit: float) -> bool:
     """Whether changes of ROUNDINGS units move a pivot by half of itself, in one of SHAKES."""
     from .longer import pivots_leaf_to_root  # it traces, and what traces may ask for idle motions
 
-    draw = np.random.default_rng(0)
-    values = [np.asarray(getattr(e, letter)) for letter in LETTERS]
-    whole = np.concatenate([x.ravel() for x in values])
-    sizes, same = np.unique(np.abs(whole), return_inverse=True)
-    exact = (sizes == 0.0) | (sizes == 1.0)  # in every format
     most = min(ROUNDINGS * unit, COARSE)
     try:
         still = pivots_leaf_to_root(system, e)
     except SingularError:
         return True
-    for _ in range(SHAKES):
-        change = np.where(exact, 0.0, most * draw.uniform(-1.0, 1.0, len(sizes)))
-        parts = np.split(1.0 + change[same], np.cumsum([x.size for x in values])[:-1])
-        moved = [x * part.reshape(x.shape) for x, part in zip(values, parts, strict=True)]
-        off = np.abs(pivots_leaf_to_root(system, Entries(*moved)) - still)
-        if not (off < 0.5 * np.abs(still)).all():
+    for times in range(SHAKES):
+        off = np.abs(pivots_leaf_to_root(system, shaken(e, most, times)) - still)
+        if not (off < NO_BIT * np.abs(still)).all():
             return True
     return False
 

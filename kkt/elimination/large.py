@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,11 +12,16 @@ from numpy.typing import NDArray
 
 from ..errors import SingularError
 from ..large.solve import solve
+from ..spatial import cross
 from ..system import System
+from .record import BackwardError
+from .residual import backward_error
+from .trust import NO_BIT, ROUNDINGS, bound, mark, shaken
 
 Floats = NDArray[np.float64]
-NO_ANSWER = 2.0**-20  # backward error
-SINGULAR = 2.0**50  # condition number, shown by an answer so large
+UNIT = 2.0**-53
+LIGHT = 1e-4  # of the heaviest, that all bodies resist with where ABM is accurate to 1e-10
+SOLVED = 2.0**10  # roundings of (4) that an order leaves there, where it is no less accurate
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,8 @@ class LargeSolution:
     qdd: Floats  # (N,) joint accelerations [rad/s^2, m/s^2]
     pdd: Floats  # (n, 6) minus spatial accelerations, gravity included
     f: Floats  # (n, 6) joint forces [N m, N]
+    error_estimate: float | None = None  # of qdd, where there was reason to look
+    marked: str | None = None  # why the answer should not be relied on (:mod:`.trust`)
 
     @property
     def unknowns(self) -> Floats:
@@ -33,77 +41,55 @@ class LargeSolution:
         return np.concatenate([self.pdd.ravel(), self.qdd, self.f.ravel()])
 
     @cached_property
-    def residual(self) -> Residual:
-        """K x - r, computed apart from the elimination, from the assembled matrix.
+    def backward_error(self) -> BackwardError:
+        """What the answer leaves of (4), in extended precision where the machine has it."""
+        return self._backward(np.longdouble)
 
-        Products and sums are in extended precision where the machine has it.
-        """
-        return residual_of(self.system, self.unknowns)
-
-
-@dataclass(frozen=True)
-class Residual:
-    """How well (4), K x = r, is solved."""
-
-    left: NDArray  # (size,) K x - r
-    size: NDArray  # (size,) |K| |x| + |r|, row by row
-    scale: float  # max row sum of |K| times max |x|, and max |r|
-
-    @property
-    def normwise(self) -> float:
-        """Least relative change of K and r, in the maximum norm, that explains x.
-
-        Rigal & Gaches 1967.
-        """
-        return float(np.max(np.abs(self.left), initial=0.0) / self.scale) if self.scale else 0.0
-
-    @property
-    def componentwise(self) -> float:
-        """Least relative change of single entries of K and r that explains x.
-
-        Oettli & Prager 1964; it asks of a row of tiny numbers what it asks of the largest.
-        """
-        rows = self.size > 0
-        return float(np.max(np.abs(self.left[rows]) / self.size[rows], initial=0.0))
+    def _backward(self, digits: Any) -> BackwardError:
+        x = self.pdd, self.qdd, self.f, np.zeros(0)
+        with np.errstate(all="ignore"):
+            return backward_error(self.system, self.system.entries, x, digits)
 
 
-def residual_of(system: System, unknowns: Floats) -> Residual:
-    """K x - r for any solution x (size,) of (4), in the order of its rows."""
-    K, r = system.matrix, system.rhs
-    rows, data = K.indices, K.data  # K is symmetric: its columns are its rows
-    x = unknowns.astype(np.longdouble)
-    products = data * x[rows]
-    start = K.indptr[:-1]
-    left = np.add.reduceat(products, start) - r
-    size = np.add.reduceat(np.abs(products), start) + np.abs(r)
-    norm = np.max(np.add.reduceat(np.abs(data), start), initial=0.0)
-    scale = norm * np.max(np.abs(x), initial=0.0) + np.max(np.abs(r), initial=0.0)
-    return Residual(left, size, float(scale))
+def trusted(
+    system: System, name: str, solve: Callable[[System], LargeSolution], stable: bool
+) -> LargeSolution:
+    """What ``solve`` finds, by the rule of :mod:`.trust`; ``stable`` orders are not looked at
+    where no body is light.
 
-
-def require_solved(name: str, solution: LargeSolution) -> None:
-    """Raise SingularError for what does not solve (4), or only with numbers beyond all bounds.
-
-    A pivot was zero, but for rounding.  Tapes are run modulo a prime, which tells a pivot that is
-    zero in any state; arrays are not.  Unstable orders, such as CRBM on long chains, still solve
-    (4) to 1e-9 or better.
+    Raises SingularError where no digit of it is right.
     """
-    system, x = solution.system, solution.unknowns
-    K, r = system.matrix, system.rhs
-    norm = np.max(np.add.reduceat(np.abs(K.data), K.indptr[:-1]), initial=0.0)
-    size, right = norm * np.max(np.abs(x), initial=0.0), np.max(np.abs(r), initial=0.0)
-    left = np.max(np.abs(K @ x - r), initial=0.0)
-    if left <= NO_ANSWER * (size + right) and size <= SINGULAR * right:
-        return
-    found = (
-        f"leaves {left / (size + right):.1g} of equation (4)"
-        if size <= SINGULAR * right
-        else f"is {size / right:.1g} times what equation (4) asks for"
-    )
-    raise SingularError(
-        f"order {name!r}: what it finds {found}, since a pivot is zero but for rounding; "
-        "kkt.eliminate names the pivot"
-    )
+    found, even = solve(system), _even(system)
+    if even and stable:
+        return found
+    left = found._backward(float).normwise
+    if even and left <= SOLVED * UNIT:
+        return found
+    again = solve(replace(system, entries=shaken(system.entries, ROUNDINGS * UNIT, 0)))
+    off, size = (np.max(np.abs(x), initial=0.0) for x in (found.qdd - again.qdd, again.qdd))
+    error = float(off / size) if size else float(off > 0.0)
+    why = mark(error, left, "float64", UNIT)
+    rests = off <= bound(UNIT) * np.max(np.abs(found.pdd), initial=0.0)  # in equilibrium
+    if not left <= bound(UNIT) or not (error < NO_BIT or rests):
+        raise SingularError(
+            f"order {name!r}: {why}, since a pivot is zero but for rounding; kkt.eliminate names it"
+        )
+    return replace(found, error_estimate=error, marked=why)
+
+
+def _even(system: System) -> bool:
+    """Whether no body is light beside others: each resists any motion with LIGHT of the most."""
+    if "even" not in system.plans:
+        tree = system.tree
+        J, span = tree.inertia, np.trace(tree.inertia, axis1=1, axis2=2)
+        with np.errstate(all="ignore"):
+            volume = (J[:, 0] * cross(J[:, 1], J[:, 2])).sum(axis=1)
+            least = volume / (0.5 * span) ** 2  # no more than the least moment
+        light = np.min(np.minimum(tree.mass, least), initial=np.inf)
+        reach = sum(np.max(np.sum(x**2, axis=1), initial=0.0) for x in (tree.com, tree.p))
+        heavy = np.max(span, initial=0.0) + np.max(tree.mass, initial=0.0) * (1.0 + reach)
+        system.plans["even"] = bool(light >= LIGHT * heavy)
+    return bool(system.plans["even"])
 
 
 def solve_large(
@@ -122,16 +108,16 @@ def solve_large(
     panels of its symbolic factor (:mod:`.numeric`): to rounding what ``kkt.eliminate`` gives.
     Raises OrderError for orders whose numbers are not those of (4), and SizeError for too much
     fill.
+    ``marked`` says why the answer should not be relied on; where bodies are light beside others,
+    or too much of (4) is left, a second run tells (:mod:`.trust`).
     Raises LoopError for closed loops and contacts, and SingularError where a pivot is zero or
-    not a number, or where the result does not solve (4), as behind a pivot that is zero but for
-    rounding.
+    not a number, or zero but for rounding.
     """
     if order is not None and order != "abm":
         from .numeric import solve_in_order
 
         return solve_in_order(system, order, threads)
     system.structure.require_tree("solve_large")
-    solution = LargeSolution(system, *solve(system, threads, relaxed))
-    if not system.plans["abm"].whole:
-        require_solved("abm", solution)
-    return solution
+    return trusted(
+        system, "abm", lambda given: LargeSolution(given, *solve(given, threads, relaxed)), True
+    )

@@ -25,9 +25,8 @@ from .balls import ball_of
 from .run import GUARD_DIGITS, enter, run_objects, signed
 from .tape import Tape
 from .trace import tape_for
+from .trust import NO_BIT, NOTHING
 
-NO_BIT = 0.5  # of the larger one, that a pivot and its value in twice the digits may be apart
-NOTHING = 2.0**-10  # of a pivot, that more digits leave where it is rounding alone
 SHORT = 2.0**-30  # unit roundoff from which float64 has twice the digits
 BITS_OF_PAIRS = 2 * 106 + 64
 BITS_A_LEVEL = 8  # by which balls widen from tip to base, at most as a rule

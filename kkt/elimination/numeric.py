@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..errors import ModelError, OrderError, SingularError, SizeError
 from ..system import System
 from . import numeric_kernels as kernels
-from .large import LargeSolution, require_solved
+from .large import LargeSolution, trusted
 from .numeric_storage import Layout, Matrix, Scratch, Storage, enter, split_forces
 from .pivots import Plan, plan
 from .schedule import Schedule, schedule
@@ -57,8 +57,13 @@ def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolutio
         raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
     if not isinstance(order, Analysis):
         order = analyse(order if isinstance(order, Plan) else plan(order, system.structure))
+    analysis, name = order, order.factor.plan.sequence.name
+    _require_tree_of(system, analysis.factor.plan)
+    return trusted(system, name, lambda given: _solved(given, analysis, threads), False)
+
+
+def _solved(system: System, order: Analysis, threads: int) -> LargeSolution:
     factor, layout = order.factor, order.layout
-    _require_tree_of(system, factor.plan)
     matrix, storage = _matrix(system, factor), _storage(layout)
     delayed = factor.plan.sequence.rules.assembly == "multifrontal"
     if not delayed:
@@ -66,9 +71,7 @@ def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolutio
     failed = _run(layout, storage, matrix, order.schedule, delayed, threads)
     if failed >= 0:
         raise SingularError(_singular(factor, failed))
-    solution = _solution(system, factor, layout, storage, matrix)
-    require_solved(factor.plan.sequence.name, solution)
-    return solution
+    return _solution(system, factor, layout, storage, matrix)
 
 
 def _require_own_numbers(chosen: Plan) -> None:

@@ -80,13 +80,21 @@ def rows_of(system: System, e: Entries, x: Unknowns, minus: int) -> Unknowns:
     return force, effort, motion, closed
 
 
-def backward_error(system: System, entries: Entries, x: Unknowns) -> BackwardError:
+def backward_error(
+    system: System, entries: Entries, x: Unknowns, digits: Any = None
+) -> BackwardError:
     """How far (4) must be moved for ``x`` to solve it; arrays of a type with digits to spare.
+
+    ``digits`` is a type of numpy's to reckon in.
 
     Normwise: max |A x - b| / (max row sum of |A| times max |x| + max |b|) (Rigal & Gaches 1967).
     Componentwise: the largest ratio of a row of |A x - b| and of |A| |x| + |b| (Oettli & Prager
     1964).
     """
+    if digits is not None:
+        given = (np.asarray(getattr(entries, letter.name), digits) for letter in fields(entries))
+        entries = Entries(*given)
+        x = tuple(np.asarray(part, digits) for part in x)  # type: ignore[assignment]
     left = rows_of(system, entries, x, -1)
     sizes = Entries(*(np.abs(getattr(entries, letter.name)) for letter in fields(entries)))
     size = rows_of(system, sizes, tuple(np.abs(part) for part in x), 1)

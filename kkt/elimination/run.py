@@ -15,6 +15,7 @@ from ..errors import SingularError
 from ..system import Entries, System
 from .record import Elimination, StepRecord
 from .tape import Tape
+from .trust import NO_NUMBER
 
 Values = NDArray | list[Any]  # of the slots, in the carrier of a format
 GUARD_DIGITS = 20  # digits that mp:D carries beyond the D that it gives
@@ -107,7 +108,7 @@ def elimination_of(
     if chosen.on_arrays:
         for kind, values in (("qdd", qdd), ("pdd", pdd), ("f", f), ("lam", lam)):
             if failed is None and not np.isfinite(values).all():
-                failed = f"{kind}: overflow or not a number"
+                failed = NO_NUMBER.format(kind)
         qdd, pdd, f, lam = (chosen.shown(values) for values in (qdd, pdd, f, lam))
     factor = tape.program.symbolic
     assert factor is not None

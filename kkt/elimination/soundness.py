@@ -1,13 +1,7 @@
-"""What is said of every answer: how well it solves (4), and whether to rely on it.
-
-The bound is half of a format's digits, sqrt(unit roundoff): 2e-4 in float32, 1e-8 in float64.  An
-answer whose error or whose backward error in (4) is larger is marked.  Where a pivot is zero for
-the format there is no answer.
-"""
+"""What :func:`kkt.eliminate` says of every answer, by the rule of :mod:`.trust`."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format
-from ..system import LETTERS, Entries, System
+from ..system import Entries, System
 from .balls import ball_of
 from .idle import DOUBLE, Idle, idle_motion
 from .longer import Longer, Lost, as_balls, ball_bits, longer_name
 from .record import Elimination
 from .residual import backward_error
 from .tape import Tape
+from .trust import DOUBTFUL, ZERO, bound, mark
 
-DOUBTFUL = 1e-3  # relative error of a pivot from which (4) itself is looked at
 SMALLEST = 2.0**-1022  # that stands for units of more than 307 digits, which no double holds
 _CUT = re.compile("; |, whose ")  # where a sentence on a pivot says no more than which
 
@@ -55,7 +49,7 @@ def judged(
     if failed is not None:
         return replace(found, failed_at=failed)
     backward = _backward(system, chosen, entries, found)
-    marked = mark(error, backward.normwise, chosen)
+    marked = mark(error, backward.normwise, chosen.name, chosen.unit)
     if marked is None and lost is not None and lost.zero:
         marked = f"{named(tape, chosen, lost)}, though the answer is right"
     return replace(found, backward_error=backward, error_estimate=error, marked=marked)
@@ -65,12 +59,11 @@ def refusal(
     system: System, tape: Tape, chosen: Format, entries: Entries, error: float, lost: Lost | None
 ) -> str | None:
     """Why there is no answer: (4) is singular, or a pivot is zero for the format."""
-    bound = math.sqrt(chosen.unit)
     unit = max(chosen.unit, SMALLEST)
     off = 0.0 if lost is None else lost.apart * _data_unit(chosen) / unit
-    if error <= bound and off < DOUBTFUL:
+    if error <= bound(chosen.unit) and off < DOUBTFUL:
         return None
-    gone = lost is not None and lost.zero and (lost.nothing or not error <= bound)
+    gone = lost is not None and lost.zero and (lost.nothing or not error <= bound(chosen.unit))
     if gone and lost is not None:
         why = f"{named(tape, chosen, lost)}; use another order or a longer format"
         return at_fault(system, chosen, entries, why)
@@ -99,26 +92,12 @@ def _data_unit(chosen: Format) -> float:
 
 def named(tape: Tape, chosen: Format, lost: Lost) -> str:
     """A pivot that is zero for a format, and what rounding leaves of it."""
-    return (
-        f"{_place(tape, lost)}: zero for {chosen.name}, whose rounding leaves {lost.own:.2g} of "
-        f"it where twice the digits leave {lost.exact:.2g}"
-    )
-
-
-def _place(tape: Tape, lost: Lost) -> str:
     record = tape.program.pivots[lost.number]
-    return f"pivot {record.blocks[0]}, step {record.step + 1}"
-
-
-def mark(error: float, backward: float, chosen: Format) -> str | None:
-    """Why an answer should not be relied on, or None."""
-    bound = math.sqrt(chosen.unit)
-    if not error <= bound:
-        kept = "no digit" if not error < 0.5 else "fewer than half of its digits"
-        return f"{chosen.name} keeps {kept} here (error about {error:.1g})"
-    if not backward <= bound:
-        return f"leaves {backward:.1g} of equation (4), more than half of {chosen.name}'s digits"
-    return None
+    pivot = ZERO.format(f"{record.blocks[0]}, step {record.step + 1}", chosen.name)
+    return (
+        f"{pivot}, whose rounding leaves {lost.own:.2g} of it where twice the digits leave "
+        f"{lost.exact:.2g}"
+    )
 
 
 def _backward(system: System, chosen: Format, entries: Entries, found: Elimination) -> Any:
@@ -128,10 +107,7 @@ def _backward(system: System, chosen: Format, entries: Entries, found: Eliminati
     if chosen.kind == "float":
         digits: Any = float if longer_name(chosen) == "float64" else np.longdouble
         with np.errstate(all="ignore"):
-            given = (np.asarray(getattr(entries, letter), dtype=digits) for letter in LETTERS)
-            return backward_error(
-                system, Entries(*given), tuple(np.asarray(part, dtype=digits) for part in x)  # type: ignore[arg-type]
-            )  # fmt: skip
+            return backward_error(system, entries, x, digits)
     import flint
 
     with flint.ctx.workprec(ball_bits(system, chosen)):

@@ -10,9 +10,11 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..elimination.trust import ROUNDINGS, ZERO, bound
 from ..errors import ModelError, SingularError
-from ..machine.checking import INEXACT, OVERFLOW, ROUNDING, WORDS
+from ..machine.checking import INEXACT, OVERFLOW, WORDS, norm_of
 from ..machine.states import real_numbers
+from ..spatial import spatial_inertia
 from ..state import coordinates
 from ..system import System, build
 from ..tree import BodyTree
@@ -72,6 +74,7 @@ class LargeKernel:
         machine = compiled(motion.checked_passes if check else motion.passes, kinds, relaxed)
         self._plan = plan  # owns arrays that tables point to
         self._works = Works(machine, plan.shares(threads), numbers, threads)
+        self._norm = norm_of(spatial_inertia(tree.mass, tree.com, tree.inertia)) if check else 1.0
 
     def __call__(
         self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None
@@ -108,24 +111,27 @@ class LargeKernel:
         found, reach = self._qdd.copy(), np.max(np.abs(self._arrays["pdd"]), initial=0.0)
         with np.errstate(all="ignore"):
             self._works.run("defect")
+            left = np.max(np.abs(self._left), initial=0.0)
             self._tau += self._left
             self._works.run("factor", "solve")
-            small = np.abs(self._pivot) <= ROUNDING * UNIT * self._size
+            small = np.abs(self._pivot) <= ROUNDINGS * UNIT * self._size
             lost = self._given_order(small.astype(float)) != 0.0
             correction = np.max(np.abs(self._qdd - found), initial=0.0)
-            scale = max(np.max(np.abs(found), initial=0.0), np.sqrt(UNIT) * reach)
+            most = np.max(np.abs(found), initial=0.0)
+            far = correction > bound(UNIT) * max(most, bound(UNIT) * reach)
+            far |= left > bound(UNIT) * self._norm * max(most, reach)
         if lost.any():
             return int(np.flatnonzero(lost)[0]) + 1
         if not (np.isfinite(found).all() and np.isfinite(correction)):
             return OVERFLOW
-        return INEXACT if correction > np.sqrt(UNIT) * scale else 0
+        return INEXACT if far else 0
 
     def reason(self, status: int) -> str | None:
         """A status in words; None where the answer holds."""
         if status <= 0:
             return WORDS[status].format("float64") if status else None
         k = int(np.searchsorted(self.tree.offset, status - 1, side="right")) - 1
-        return f"pivot qdd_{self.tree.names[k]}: zero for float64"
+        return ZERO.format(f"qdd_{self.tree.names[k]}", "float64")
 
     def _given_order(self, x: Floats) -> Floats:
         out = np.empty(len(x))

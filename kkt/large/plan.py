@@ -15,7 +15,7 @@ from ..system import Pattern
 from ..tree import BodyTree
 from .classes import Family, kinds_of
 from .passes import PADDING
-from .rank import require_inertia, whole
+from .rank import require_inertia
 from .walk import Walk, cuts, walk_of
 
 PIECES = 8  # of a walk for each thread, so that none waits long for another
@@ -71,7 +71,6 @@ class Plan:
     offset: NDArray[np.int64]  # (n + 1,) of the tree
     known: dict[int, Shares]  # by the number of threads
     codes: dict[bool, Any]  # machine code, by whether it is relaxed
-    whole: bool = True  # every body has a full inertia
 
     @cached_property
     def addresses(self) -> dict[str, int]:
@@ -129,7 +128,7 @@ def plan_of(tree: BodyTree, pattern: Pattern) -> Plan:
     require_inertia(tree, walk.order)
     kinds, kind = kinds_of(tree.parent, tree.offset, walk.leaf, pattern)
     code = (2 * kind + walk.first)[walk.order].astype(np.uint8)
-    return Plan(tuple(kinds), code, walk, tree.offset, {}, {}, bool(whole(tree).all()))
+    return Plan(tuple(kinds), code, walk, tree.offset, {}, {})
 
 
 def _part(body: NDArray[np.int32], code: NDArray[np.uint8], places: int, held: int = 0) -> Part:

@@ -1,19 +1,20 @@
 """What a checked kernel asks of its own answer, as further operations of the same program.
 
-Two questions, since either alone can be fooled.
+The rule is that of :mod:`kkt.elimination.trust`.  *Is a pivot zero for the format?*  D_k of a joint
+is at most what the joint would move if all joints beyond it were stuck, and what rounding leaves of
+that is left of every D_k: a D_k no larger than some roundings of it has no digit.  In coordinates
+in any direction rounding mixes moments of inertia, so that the size is their trace about the
+joint's origin, |w|^2 tr J + |v|^2 m for a motion (w, v).  Rotations never form D_k as a difference,
+but as weighted squares of a column: there it is the column that keeps u of its size, and D_k u^2.
+Pivots that are no joint's are those of bodies, which no state changes: they are looked at when a
+kernel is made.
 
-*Is a pivot zero for the format?*  D_k of a joint is at most what the joint would move if all joints
-beyond it were stuck, and what rounding leaves of that is left of every D_k: a D_k no larger than
-:data:`ROUNDING` u times it has no digit.  In coordinates in any direction rounding mixes moments of
-inertia, so that the size is their trace about the joint's origin, |w|^2 tr J + |v|^2 m for a motion
-(w, v).  Rotations never form D_k as a difference, but as weighted squares of a column: there it is
-the column that keeps u of its size, and D_k u^2.  Pivots that are no joint's are those of bodies,
-which no state changes: they are looked at when a kernel is made.
-
-*Does the answer solve the equations?*  tau - ID(qdd), what inverse dynamics leaves of the efforts,
-is solved for by the same factor: one step of iterative refinement, whose size is the error of qdd
-as the order sees it (Higham 2002, chapter 12), in the same format.  It is bounded by half of the
-format's digits.
+*Does the answer solve (4)?*  Inverse dynamics at qdd gives pdd and f that solve all rows of (4) but
+those of the efforts, to rounding; there tau - ID(qdd) is left.  Its largest entry, over that of
+(pdd, qdd) times 1 and the largest row sum of the M_k, is no less than the normwise backward error,
+since the norm of (4) and its unknowns are no smaller.  *How far is it off?*  What is left is solved
+for by the same factor: a step of iterative refinement, whose size is the error of qdd as the order
+sees it.  Both have the bound of :func:`kkt.elimination.trust.bound`.
 """
 
 from __future__ import annotations
@@ -25,45 +26,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import Format, get_format
-from ..elimination.idle import idle_motion
-from ..elimination.rounding import rounded_entries
-from ..elimination.run import run_floats, run_objects
+from ..arithmetic import Format
+from ..elimination.eliminate import eliminate
 from ..elimination.tape import Tape
+from ..elimination.trust import FEWER, NO_NUMBER, ROUNDINGS, bound
 from ..errors import SingularError
 from ..spatial import Array, matvec
-from ..system import System, assemble, build
+from ..system import System, build
 from .states import Fields
 
-ROUNDING = 4.0  # roundings of its size that a pivot which is zero is left with, at most
 OVERFLOW, INEXACT = -1, -2  # status of an answer; 0: it holds; k: the k-th pivot is zero
-WORDS = {
-    OVERFLOW: "qdd: overflow or not a number in {}",
-    INEXACT: "qdd: fewer than half of the digits of {}",
-}
+WORDS = {OVERFLOW: NO_NUMBER.format("qdd"), INEXACT: FEWER}
 KINDS = ("pdd", "qdd")  # of pivots that are looked at
-NO_BIT = 0.5  # a pivot that is so far from itself in more digits, relatively, has no correct bit
-BITS = 256  # of the balls that they are held against
 Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Rows that follow the outputs: of each order qdd, correction, pdd, pivots and their sizes."""
+    """Rows that follow the outputs: of each order these, and pivots and their sizes.
+
+    qdd (N,), correction (N,), pdd (6 n,), tau - ID(qdd) (N,).
+    """
 
     shown: int  # numbers of a state that are outputs, each order's status its last
     N: int
     bodies: int
     pivots: tuple[int, ...]  # of each order
     zero: tuple[float, ...]  # a pivot is zero up to so much of its size
-    bound: float  # of the correction, relative to qdd: half of the format's digits
+    bound: float  # of the correction relative to qdd, and of the backward error
+    norm: float  # of (4), or less
 
     def parts(self) -> list[tuple[int, list[slice]]]:
         """Of each order the row of its status, and its rows among all outputs."""
         each, first, found = self.shown // len(self.pivots), self.shown, []
         for o, count in enumerate(self.pivots):
             slices = []
-            for size in (self.N, self.N, 6 * self.bodies, count, count):
+            for size in (self.N, self.N, 6 * self.bodies, self.N, count, count):
                 slices.append(slice(first, first + size))
                 first += size
             found.append(((o + 1) * each - 1, slices))
@@ -74,10 +72,11 @@ class Judged:
         out = rows[:, : self.shown].copy()
         with np.errstate(all="ignore"):
             for (status, parts), zero in zip(self.parts(), self.zero, strict=True):
-                qdd, correction, pdd, pivot, size = (np.abs(rows[:, part]) for part in parts)
-                reach = self.bound * pdd.max(axis=1, initial=0.0)
-                allowed = self.bound * np.maximum(qdd.max(axis=1, initial=0.0), reach)
-                out[:, status] = np.where(correction.max(axis=1, initial=0.0) > allowed, INEXACT, 0)
+                qdd, correction, pdd, left, pivot, size = (np.abs(rows[:, part]) for part in parts)
+                x, d, y, r = (z.max(axis=1, initial=0.0) for z in (qdd, correction, pdd, left))
+                far = d > self.bound * np.maximum(x, self.bound * y)
+                far |= r > self.bound * self.norm * np.maximum(x, y)
+                out[:, status] = np.where(far, INEXACT, 0)
                 numbers = np.concatenate([qdd, correction, pivot], axis=1)
                 out[~np.isfinite(numbers).all(axis=1), status] = OVERFLOW
                 limit = zero * size
@@ -88,14 +87,19 @@ class Judged:
 
 
 def judged_by(
-    pivots: Sequence[Rows], rotations: Sequence[bool], fields: Fields, unit: float
+    pivots: Sequence[Rows], rotations: Sequence[bool], fields: Fields, unit: float, system: System
 ) -> Judged:
     """How kernels of some orders judge; ``rotations``: which of them eliminate by rotations."""
     return Judged(
         fields.numbers, fields.N, fields.n, tuple(map(len, pivots)),
-        tuple(ROUNDING * unit ** (2 if rotates else 1) for rotates in rotations),
-        float(np.sqrt(unit)),
+        tuple(ROUNDINGS * unit ** (2 if rotates else 1) for rotates in rotations),
+        bound(unit), norm_of(system.entries.M),
     )  # fmt: skip
+
+
+def norm_of(M: NDArray) -> float:
+    """1 and the largest row sum of all |M_k|: no more than the norm of (4), in any state."""
+    return 1.0 + float(np.abs(M).sum(axis=-1).max(initial=0.0))
 
 
 def pivots_of(tape: Tape, system: System) -> Rows:
@@ -148,55 +152,25 @@ def sizes_of_pivots(
 
 
 def require_pivots(system: System, tapes: Sequence[Tape], chosen: Format) -> None:
-    """Raise SingularError for a pivot that is zero for a format in any state, as far as two tell.
+    """Raise SingularError where :func:`kkt.eliminate` refuses two states drawn at random.
 
-    Where all bodies have a mass and inertia about every axis no state has such a pivot; else an
-    order's pivots are held against those of the model in balls, in two states drawn at random.
+    It does so in the format, or in float64: entries that are rounded to a short format may be
+    regular where those that the kernel computes are not.  Where all bodies have a mass and inertia
+    about every axis no state has a pivot that is zero.
     """
     tree, N = system.tree, int(system.tree.offset[-1])
     moments = np.linalg.eigvalsh(tree.inertia)
-    if (moments[:, 0] > 16 * ROUNDING * chosen.unit * moments[:, -1]).all() and tree.mass.all():
+    if (moments[:, 0] > 16 * ROUNDINGS * chosen.unit * moments[:, -1]).all() and tree.mass.all():
         return
     draw = np.random.default_rng(N)
     states = [build(system.graph, draw.uniform(-1.0, 1.0, N)) for _ in range(2)]
     for tape in tapes:
-        lost = [_lost(tape, state, chosen) for state in states]
-        if all(lost):
-            record = tape.program.pivots[min(set.intersection(*lost), default=min(lost[0]))]
-            block = record.blocks[0]
-            idle = idle_motion(states[0], states[0].entries, get_format("float64").unit)
-            why = f"; give body {block.body!r} a full inertia, or use abm"
-            if block.kind == "qdd":
-                why = f": {idle.why}" if idle else "; give what it moves an inertia"
-            raise SingularError(
-                f"order {tape.program.name!r}: pivot {block} at step {record.step + 1} is zero for "
-                f"{chosen.name} in any state{why}"
-            )
+        why = [_refused(tape, state, chosen) for state in states]
+        if all(why):
+            raise SingularError(f"order {tape.program.name!r}: in any state {why[0]}")
 
 
-def _lost(tape: Tape, system: System, chosen: Format) -> set[int]:
-    """Pivots by number that are zero in one state: without a correct bit, or to their size."""
-    import flint
-
-    _, own, v = run_floats(tape, rounded_entries(system, chosen), chosen)
-    with flint.ctx.workprec(BITS):
-        try:
-            _, balls, _ = run_objects(tape, assemble(system.state, flint.arb), flint.arb)
-        except SingularError:
-            balls = {}
-        exact = {i: np.array([float(d.mid()) for d in values]) for i, values in balls.items()}
-    state = system.state
-    sizes = sizes_of_pivots(system, state.R, state.p, state.S)
-    found = set()
-    with np.errstate(all="ignore"):
-        for number, values in own.items():
-            a = chosen.shown(values).astype(float).ravel()
-            b = exact.get(number, a)  # none behind a zero, which its size tells
-            if not (np.abs(a - b) < NO_BIT * np.maximum(np.abs(a), np.abs(b))).all():
-                found.add(number)
-        zero = ROUNDING * chosen.unit ** (2 if by_rotations(tape) else 1)
-        for kind, k, row, _, slot, number in pivots_of(tape, system).tolist():
-            value = abs(float(chosen.shown(v[abs(slot) : abs(slot) + 1])[0]))
-            if number not in exact and value <= zero * sizes[kind][k][row]:
-                found.add(number)
-    return found
+def _refused(tape: Tape, state: System, chosen: Format) -> str | None:
+    formats = dict.fromkeys(("float64", chosen))  # the finer one first
+    found = (eliminate(state, tape, f, records=False).failed_at for f in formats)
+    return next(filter(None, found), None)

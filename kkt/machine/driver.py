@@ -184,7 +184,7 @@ def _judge(shape: Shape, judged: Judged) -> str:
     zero, endless = number(0.0), number(float("inf"))
     for o, (status, parts) in enumerate(judged.parts()):
         most, wild = [], zero
-        for part, rows in enumerate(parts[:3]):
+        for part, rows in enumerate(parts[:4]):
             name = f"{o}_{part}"
             if rows.start == rows.stop:
                 most.append(zero)
@@ -210,7 +210,7 @@ done{name}:""")
             wild, before = f"%wilder{name}" if part < 2 else wild, f"done{name}"
         found = zero
         if judged.pivots[o]:
-            d, size = parts[3:]
+            d, size = parts[4:]
             text.append(f"""\
   br label %pivot{o}
 pivot{o}:
@@ -243,7 +243,12 @@ judged{o}:""")
   %wider{o} = fcmp ogt {T} %reach{o}, {most[0]}
   %scale{o} = select {mask} %wider{o}, {T} %reach{o}, {T} {most[0]}
   %allowed{o} = fmul {T} %scale{o}, {number(judged.bound)}
-  %far{o} = fcmp ogt {T} {most[1]}, %allowed{o}
+  %error{o} = fcmp ogt {T} {most[1]}, %allowed{o}
+  %larger{o} = fcmp ogt {T} {most[2]}, {most[0]}
+  %most{o} = select {mask} %larger{o}, {T} {most[2]}, {T} {most[0]}
+  %explained{o} = fmul {T} %most{o}, {number(judged.bound * judged.norm)}
+  %residual{o} = fcmp ogt {T} {most[3]}, %explained{o}
+  %far{o} = or {mask} %error{o}, %residual{o}
   %off{o} = select {mask} %far{o}, {T} {number(INEXACT)}, {T} {zero}
   %odd{o} = fcmp uno {T} {wild}, {wild}
   %sane{o} = select {mask} %odd{o}, {T} {number(OVERFLOW)}, {T} %off{o}

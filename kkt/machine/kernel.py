@@ -19,6 +19,7 @@ from ..arithmetic.mixed import Mixed
 from ..blocks import Block
 from ..elimination.pivots import PivotSequence
 from ..elimination.tape import Tape
+from ..elimination.trust import ZERO
 from ..errors import FormatError, ModelError, SizeError, nearest
 from ..files import write_whole
 from ..shown import Shown
@@ -124,7 +125,7 @@ def compile(
     fields = Fields(tree.n, N, configuration.size, request.wrench, given, len(orders))
     judged = None
     if check:
-        judged = judged_by(found.pivots, found.rotations, fields, chosen.unit)
+        judged = judged_by(found.pivots, found.rotations, fields, chosen.unit, system)
     name = found.order if solver is None else f"{found.order} + {solver}"
     return Kernel(
         name, chosen, fields, configuration, found.program, found.straight, found.rolled, relaxed,
@@ -294,7 +295,7 @@ class Kernel(Shown):
             return WORDS[status].format(self.format) if status else None
         kind, body, step = self.pivots[order][status - 1].tolist()
         pivot = Block(KINDS[kind], self.places.tree.names[body])
-        return f"pivot {pivot}, step {step + 1}: zero for {self.format}"
+        return ZERO.format(f"{pivot}, step {step + 1}", self.format)
 
     def export_c(self, path: str | Path, name: str | None = None) -> tuple[Path, Path]:
         """Write the program as portable C99: a file FILE.c and its header FILE.h, both returned.

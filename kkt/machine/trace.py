@@ -144,7 +144,7 @@ def program_of(
             correction = qdd_of(recorder, tape, system, at, left, solver)
             pivots = pivots_of(tape, system)
             wanted.append(0)
-            questions += [reference(recorder, value) for value in (*qdd, *correction, *pdd)]
+            questions += [reference(recorder, x) for x in (*qdd, *correction, *pdd, *left)]
             questions += references(place, pivots[:, 4])
             questions += [
                 reference(recorder, sizes[kind][k][i]) for kind, k, i in pivots[:, :3].tolist()
