@@ -267,7 +267,7 @@ def test_what_is_wrong_is_one_sentence(capsys, arguments, message):
 
 def test_accelerations_that_do_not_hold_are_told():
     """CRBM in float32 on a long chain keeps no digit; ABM keeps six, and nothing is said."""
-    chain, said = kkt.chain(100), "1 of 1 states (qdd: fewer than half of the digits of float32)"
+    chain, said = kkt.chain(100), "1 of 1 states (float32 keeps fewer than half of its digits here)"
     lost, kept = (Motion.of(chain, orderings.get(name), "float32") for name in ("crbm", "abm"))
     assert kept.doubt(kept.start()[None]) is None
     assert lost.doubt(lost.start()[None]) == said
