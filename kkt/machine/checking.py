@@ -171,6 +171,6 @@ def require_pivots(system: System, tapes: Sequence[Tape], chosen: Format) -> Non
 
 
 def _refused(tape: Tape, state: System, chosen: Format) -> str | None:
-    formats = dict.fromkeys(("float64", chosen))  # the finer one first
-    found = (eliminate(state, tape, f, records=False).failed_at for f in formats)
+    formats = {f.name: f for f in (get_format("float64"), chosen)}
+    found = (eliminate(state, tape, f, records=False).failed_at for f in formats.values())
     return next(filter(None, found), None)
