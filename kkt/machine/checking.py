@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import Format
+from ..arithmetic import Format, get_format
 from ..elimination.eliminate import eliminate
 from ..elimination.tape import Tape
 from ..elimination.trust import FEWER, NO_NUMBER, ROUNDINGS, bound
