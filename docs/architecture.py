@@ -1,0 +1,152 @@
+"""Draw docs/architecture.svg, the rooms of the house, from the imports that the code has.
+
+Run it as ``python docs/architecture.py`` after a room is added or an import crosses a border. A
+room is a folder; files that stand beside folders are one room together. An arrow says "imports",
+wherever the import stands: at the top of a file, in a function, under TYPE_CHECKING. Arrows that
+follow from others are left out.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import networkx as nx
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("kkt", "orderings", "analysis", "papers")
+WIDTH, HEIGHT, GAP, FLOOR = 124, 40, 14, 92  # of a room, between rooms, between floors [px]
+STYLE = """
+  text { font: 13px system-ui, sans-serif; text-anchor: middle; fill: #1b1f24 }
+  .lines { font-size: 10px; fill: #57606a }
+  rect { fill: #f6f8fa; stroke: #57606a; rx: 6px }
+  .kkt rect { fill: #ddf4ff; stroke: #0969da }
+  .orderings rect { fill: #fff8c5; stroke: #9a6700 }
+  .analysis rect { fill: #dafbe1; stroke: #1a7f37 }
+  path { fill: none; stroke: #8c959f; marker-end: url(#tip) }
+  marker path { fill: #8c959f; stroke: none }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3 } .lines { fill: #9198a1 }
+    rect { fill: #21262d; stroke: #9198a1 }
+    .kkt rect { fill: #0c2d6b; stroke: #58a6ff } .orderings rect { fill: #4b2900; stroke: #d29922 }
+    .analysis rect { fill: #033a16; stroke: #3fb950 } path { stroke: #6e7681 }
+    marker path { fill: #6e7681 }
+  }"""
+
+
+def module_of(path: Path) -> str:
+    """The name that a file is imported by, without ``pivotree.``."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def sources() -> dict[str, Path]:
+    """Every module of the packages, and its file."""
+    files = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+    return {module_of(path): path for path in files if "__pycache__" not in path.parts}
+
+
+def imports(path: Path, known: dict[str, Path]) -> Iterator[str]:
+    """Modules that a file imports, each by its full name without ``pivotree.``."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.removeprefix("pivotree.") for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                own = module_of(path).split(".")
+                package = own if path.stem == "__init__" else own[:-1]
+                above = package[: len(package) - node.level + 1]
+                base = ".".join([*above, *([base] if base else [])])
+            for alias in node.names:
+                inner = f"{base}.{alias.name}".removeprefix("pivotree.")
+                yield inner if inner in known else base.removeprefix("pivotree.")
+
+
+def room_of(module: str) -> str:
+    """The folder that a module lies in; papers are one room, orderings too."""
+    package, *inner = module.split(".")
+    if package in ("papers", "orderings") or not inner:
+        return package
+    return f"{package}/{inner[0]}" if (ROOT / package / inner[0]).is_dir() else package
+
+
+def house() -> nx.DiGraph:
+    """Rooms with their lines, and who imports whom."""
+    known, graph = sources(), nx.DiGraph()
+    for module, path in known.items():
+        lines = len(path.read_text(encoding="utf-8").splitlines())
+        room = room_of(module)
+        before = graph.nodes[room]["lines"] if room in graph else 0
+        graph.add_node(room, lines=before + lines)
+    for module, path in known.items():
+        if path.stem == "__init__" and "." not in module:
+            continue  # a package's face hands on names of its rooms
+        for target in imports(path, known):
+            if target in known and room_of(target) != room_of(module):
+                graph.add_edge(room_of(module), room_of(target))
+    return graph
+
+
+def floors(graph: nx.DiGraph) -> list[list[str]]:
+    """Rooms by the longest way down; circles stand on one floor, beside each other."""
+    whole = nx.condensation(graph)
+    level: dict[int, int] = {}
+    for part in reversed(list(nx.topological_sort(whole))):
+        level[part] = 1 + max((level[below] for below in whole.successors(part)), default=-1)
+    made: list[list[str]] = [[] for _ in range(1 + max(level.values()))]
+    for part, floor in level.items():
+        made[floor] += sorted(whole.nodes[part]["members"])
+    place: dict[str, float] = {}
+    for rooms in made:  # each room above the middle of those that it stands on
+
+        def middle(room: str) -> tuple[float, str]:
+            below = [place[other] for other in graph.successors(room) if other in place]
+            return (sum(below) / len(below) if below else 0.5, room)
+
+        rooms.sort(key=middle)
+        place |= {room: (k + 0.5) / len(rooms) for k, room in enumerate(rooms)}
+    return made
+
+
+def drawn(graph: nx.DiGraph) -> str:
+    """The house as SVG, the ground floor at the bottom."""
+    storeys = floors(graph)
+    across = max(map(len, storeys)) * (WIDTH + GAP) + GAP
+    down = len(storeys) * FLOOR
+    at: dict[str, tuple[float, float]] = {}
+    for floor, rooms in enumerate(storeys):
+        left = (across - len(rooms) * (WIDTH + GAP) + GAP) / 2
+        for k, room in enumerate(rooms):
+            at[room] = (left + k * (WIDTH + GAP), down - (floor + 1) * FLOOR + FLOOR - HEIGHT - 10)
+    shown = nx.transitive_reduction(graph) if nx.is_directed_acyclic_graph(graph) else graph
+    arrows = [
+        f'<path d="M{at[a][0] + WIDTH / 2:.0f} {at[a][1] + HEIGHT:.0f}'
+        f"C{at[a][0] + WIDTH / 2:.0f} {at[a][1] + HEIGHT + 26:.0f} "
+        f"{at[b][0] + WIDTH / 2:.0f} {at[b][1] - 30:.0f} "
+        f'{at[b][0] + WIDTH / 2:.0f} {at[b][1] - 5:.0f}"/>'
+        for a, b in sorted(shown.edges)
+    ]
+    rooms = [
+        f'<g class="{room.partition("/")[0]}"><rect x="{x:.0f}" y="{y:.0f}" width="{WIDTH}" '
+        f'height="{HEIGHT}"/><text x="{x + WIDTH / 2:.0f}" y="{y + 18:.0f}">{room}</text>'
+        f'<text class="lines" x="{x + WIDTH / 2:.0f}" y="{y + 32:.0f}">'
+        f"{graph.nodes[room]['lines'] / 1000:.1f} thousand lines</text></g>"
+        for room, (x, y) in sorted(at.items())
+    ]
+    tip = (
+        '<marker id="tip" viewBox="0 0 8 8" refX="6" refY="4" markerWidth="7" markerHeight="7" '
+        'orient="auto"><path d="M0 0L8 4L0 8z"/></marker>'
+    )
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {across} {down}" '
+            f'width="{across}" height="{down}" role="img" aria-label="Rooms and imports">',
+            f"<style>{STYLE}\n</style><defs>{tip}</defs>", *arrows, *rooms, "</svg>\n",
+        ]
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    (ROOT / "docs/architecture.svg").write_text(drawn(house()), encoding="utf-8")
