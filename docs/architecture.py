@@ -100,12 +100,9 @@ def floors(graph: nx.DiGraph) -> list[list[str]]:
         made[floor] += sorted(whole.nodes[part]["members"])
     place: dict[str, float] = {}
     for rooms in made:  # each room above the middle of those that it stands on
-
-        def middle(room: str) -> tuple[float, str]:
-            below = [place[other] for other in graph.successors(room) if other in place]
-            return (sum(below) / len(below) if below else 0.5, room)
-
-        rooms.sort(key=middle)
+        below = {room: [place[o] for o in graph.successors(room) if o in place] for room in rooms}
+        middle = {room: sum(at) / len(at) if at else 0.5 for room, at in below.items()}
+        rooms.sort(key=lambda room, middle=middle: (middle[room], room))
         place |= {room: (k + 0.5) / len(rooms) for k, room in enumerate(rooms)}
     return made
 

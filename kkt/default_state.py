@@ -5,17 +5,14 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from .errors import ModelError, nearest
-from .joints import GENERAL, NAMES, TYPES
+from .joints import GENERAL, TYPES, known
 
 
 def count_dof(tree: nx.DiGraph) -> int:
     """N, the degrees of freedom of all joints, before the tree is checked."""
     total = 0
     for name, data in tree.nodes(data=True):
-        kind = str(data.get("joint"))
-        if kind not in NAMES:
-            raise ModelError(f"body {name!r}: joint {kind!r} is unknown; {nearest(kind, NAMES)}")
+        kind = known(data.get("joint", "revolute"), name)
         total += np.shape(data["S"])[1] if kind == GENERAL else TYPES[kind].dof
     return total
 

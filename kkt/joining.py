@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from .bias import velocities
 from .errors import ModelError, SingularError
-from .joints import GENERAL, in_plane, rotation_vector
+from .joints import GENERAL, TYPES
 from .loops import Loop, cut_joint
 from .spatial import cross, force_transform, matvec, spatial_inertia
 from .state import State, coordinates, state_of
@@ -328,18 +328,8 @@ def _carry(
 def _turned(data: Mapping[str, Any], q: Floats) -> tuple[str, Any, Floats]:
     """The joint that moves the parent relative to the child: type, axes and coordinates."""
     joint, axis = data.get("joint", "revolute"), data.get("axis", (0.0, 0.0, 1.0))
-    if joint == "universal":
-        return joint, np.asarray(axis)[::-1], -q[::-1]
-    if joint == "planar":
-        normal = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
-        first, second = in_plane(normal[None])
-        back = rotation_vector(-q[2] * normal[None])[0]
-        p = -back @ (first[0] * q[0] + second[0] * q[1])
-        return joint, axis, np.array([first[0] @ p, second[0] @ p, -q[2]])
-    if joint == FREE:
-        back = rotation_vector(-q[None, :3])[0]
-        return joint, axis, np.concatenate([-q[:3], -back @ q[3:]])
-    return joint, axis, -q
+    other = None if joint == GENERAL else TYPES[joint].reversed
+    return (joint, axis, -q) if other is None else (joint, *other(np.array(axis), q))
 
 
 def _reframe(

@@ -1,4 +1,4 @@
-"""Joints: motion subspace, pose and velocity product of each type.
+"""Joints: all that the rest of the house knows of a type of joint stands here, in one table.
 
 A joint of N degrees of freedom moves a body by ``S qd``; S is 6 x N, angular rows first, in the
 body's own joint frame.  Where S depends on q (universal), its apparent derivative S° qd is part
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import ModelError, nearest
 from .spatial import cross, matmul, matvec, rotation, skew
 
 Floats = NDArray[np.float64]
@@ -22,14 +23,28 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class JointType:
-    """One kind of joint, as functions on stacks of m joints of that kind."""
+    """One kind of joint, as functions on stacks of m joints of that kind.
+
+    ``axis`` is (m, axes, 3), ``q`` and ``qd`` are (m, N).
+    """
 
     name: str
     dof: int  # N, degrees of freedom
     axes: int  # unit axes that the attribute ``axis`` must hold: 0, 1 or 2
-    subspace: Callable[[Floats, Floats], Floats]  # (axis (m,axes,3), q (m,N)) -> S (m,6,N)
-    pose: Callable[[Floats, Floats], tuple[Floats, Floats]]  # -> R (m,3,3), p (m,3)
-    constant: bool = True  # S does not depend on q
+    subspace: Callable[[Floats, Floats], Floats]  # (axis, q) -> S (m,6,N)
+    pose: Callable[[Floats, Floats], tuple[Floats, Floats]]  # (axis, q) -> R (m,3,3), p (m,3)
+    angles: tuple[int, ...] = ()  # coordinates whose sines and cosines the pose takes
+    orientation: bool = False  # q starts with a rotation vector, and ends with a position if any
+    moving: tuple[int, ...] = ()  # columns of S that change with q
+    bias: Callable[[Floats, Floats, Floats], Floats] | None = None  # (axis, q, qd) -> S° qd (m,6)
+    rate: Callable[[Floats, Floats], Floats] | None = None  # (q, qd) -> dq/dt, if it is not qd
+    # (axis, q) of one joint, the same joint seen from the child: -q where not given
+    reversed: Callable[[Floats, Floats], tuple[Floats, Floats]] | None = None
+
+    @property
+    def constant(self) -> bool:
+        """Whether S does not depend on q."""
+        return not self.moving
 
 
 def _columns(*pairs: tuple[Floats | None, Floats | None]) -> Floats:
@@ -82,65 +97,99 @@ def _planar_pose(axis: Floats, q: Floats) -> tuple[Floats, Floats]:
     return rotation(axis[:, 0], q[:, 2]), e1 * q[:, :1] + e2 * q[:, 1:2]
 
 
+def _planar_rate(q: Floats, qd: Floats) -> Floats:
+    """Velocities are in the body's frame, positions in the parent's."""
+    c, s = np.cos(q[..., 2]), np.sin(q[..., 2])
+    first = c * qd[..., 0] - s * qd[..., 1]
+    second = s * qd[..., 0] + c * qd[..., 1]
+    return np.stack([first, second, qd[..., 2]], axis=-1)
+
+
+def _planar_reversed(axis: Floats, q: Floats) -> tuple[Floats, Floats]:
+    normal = axis / np.linalg.norm(axis)
+    first, second = in_plane(normal[None])
+    p = -rotation_vector(-q[2] * normal[None])[0] @ (first[0] * q[0] + second[0] * q[1])
+    return axis, np.array([first[0] @ p, second[0] @ p, -q[2]])
+
+
+def _floating_reversed(axis: Floats, q: Floats) -> tuple[Floats, Floats]:
+    back = rotation_vector(-q[None, :3])[0]
+    return axis, np.concatenate([-q[:3], -back @ q[3:]])
+
+
+def _universal_bias(axis: Floats, q: Floats, qd: Floats) -> Floats:
+    """The first axis turns in the body's frame."""
+    first = matvec(rotation(axis[:, 1], -q[:, 1]), axis[:, 0])
+    turn = -cross(axis[:, 1], first) * (qd[:, :1] * qd[:, 1:])
+    return np.concatenate([turn, np.zeros_like(turn)], axis=-1)
+
+
 def _identity_subspace(rows: slice) -> Callable[[Floats, Floats], Floats]:
     return lambda axis, q: np.broadcast_to(np.eye(6)[:, rows], (len(q), 6, q.shape[1])).copy()
 
 
 _TYPES = [
-    JointType("fixed", 0, 0, lambda a, q: np.zeros((len(q), 6, 0)), lambda a, q: _still(q)),
     JointType(
-        "revolute",
-        1,
-        1,
-        lambda a, q: _columns((a[:, 0], None)),
-        lambda a, q: (rotation(a[:, 0], q[:, 0]), _still(q)[1]),
+        "fixed", 0, 0,
+        lambda a, q: np.zeros((len(q), 6, 0)),
+        lambda a, q: _still(q),
     ),
     JointType(
-        "prismatic",
-        1,
-        1,
+        "revolute", 1, 1,
+        lambda a, q: _columns((a[:, 0], None)),
+        lambda a, q: (rotation(a[:, 0], q[:, 0]), _still(q)[1]),
+        angles=(0,),
+    ),
+    JointType(
+        "prismatic", 1, 1,
         lambda a, q: _columns((None, a[:, 0])),
         lambda a, q: (_still(q)[0], a[:, 0] * q),
     ),
     JointType(
-        "cylindrical",
-        2,
-        1,
+        "cylindrical", 2, 1,
         lambda a, q: _columns((a[:, 0], None), (None, a[:, 0])),
         lambda a, q: (rotation(a[:, 0], q[:, 0]), a[:, 0] * q[:, 1:]),
+        angles=(0,),
     ),
     JointType(
-        "universal",
-        2,
-        2,
+        "universal", 2, 2,
         _universal_subspace,
         lambda a, q: (
-            matmul(rotation(a[:, 0], q[:, 0]), rotation(a[:, 1], q[:, 1])),
-            _still(q)[1],
+            matmul(rotation(a[:, 0], q[:, 0]), rotation(a[:, 1], q[:, 1])), _still(q)[1],
         ),
-        constant=False,
+        angles=(0, 1), moving=(0,), bias=_universal_bias,
+        reversed=lambda a, q: (a[::-1], -q[::-1]),
     ),
     JointType(
-        "spherical",
-        3,
-        0,
+        "spherical", 3, 0,
         _identity_subspace(slice(0, 3)),
         lambda a, q: (rotation_vector(q), _still(q)[1]),
+        orientation=True,
     ),
-    JointType("planar", 3, 1, _planar_subspace, _planar_pose),
     JointType(
-        "floating",
-        6,
-        0,
+        "planar", 3, 1,
+        _planar_subspace, _planar_pose,
+        angles=(2,), rate=_planar_rate, reversed=_planar_reversed,
+    ),
+    JointType(
+        "floating", 6, 0,
         _identity_subspace(slice(0, 6)),
         lambda a, q: (rotation_vector(q[:, :3]), q[:, 3:].copy()),
+        orientation=True, reversed=_floating_reversed,
     ),
-]
+]  # fmt: skip
 
 TYPES: dict[str, JointType] = {t.name: t for t in _TYPES}
 TYPES["continuous"] = TYPES["revolute"]
 GENERAL = "general"  # any 6 x N matrix of full rank, given as the attribute S
-NAMES = tuple(sorted([*TYPES, GENERAL]))
+
+
+def known(kind: object, body: object) -> str:
+    """The type of a body's joint; ModelError where there is no such type."""
+    if kind != GENERAL and kind not in TYPES:
+        names = [*TYPES, GENERAL]
+        raise ModelError(f"body {body!r}: field 'joint' is {kind!r}; {nearest(str(kind), names)}")
+    return str(kind)
 
 
 def exponential(twist: Floats) -> tuple[Floats, Floats]:
@@ -153,13 +202,6 @@ def exponential(twist: Floats) -> tuple[Floats, Floats]:
     K = skew(w / angle)
     V = np.eye(3) + (1.0 - np.cos(angle)) / angle * K + (1.0 - np.sin(angle) / angle) * matmul(K, K)
     return R, matvec(V, v)
-
-
-def universal_bias(axis: Floats, q: Floats, qd: Floats) -> Floats:
-    """S° qd of universal joints (m, 6): the first axis turns in the body's frame."""
-    first = matvec(rotation(axis[:, 1], -q[:, 1]), axis[:, 0])
-    turn = -cross(axis[:, 1], first) * (qd[:, :1] * qd[:, 1:])
-    return np.concatenate([turn, np.zeros_like(turn)], axis=-1)
 
 
 def quaternion_to_vector(xyzw: Floats) -> Floats:

@@ -24,7 +24,7 @@ from .errors import ModelError, nearest
 from .joints import GENERAL, TYPES, in_plane
 from .tree import Floats, check_names, checked
 
-JOINTS = (*(t for t in TYPES if t not in ("universal", "floating")), GENERAL)
+JOINTS = (*(name for name, t in TYPES.items() if t.constant and t.dof < 6), GENERAL)
 OPEN = 1e-6  # rad or m
 EYE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .closures import Closure, closures
 from .errors import ModelError
-from .joints import GENERAL, TYPES, exponential, quaternion_to_vector, universal_bias
+from .joints import GENERAL, TYPES, exponential, quaternion_to_vector
 from .loops import Loop
 from .spatial import matmul, matvec
 from .tree import BodyTree
@@ -120,8 +120,8 @@ def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, S
         R[bodies] = matmul(tree.R[bodies], turn)
         p[bodies] = tree.p[bodies] + matvec(tree.R[bodies], shift)
         columns[take] = np.swapaxes(joint.subspace(axis, q[take]), 1, 2)
-        if kind == "universal":
-            bias[bodies] = universal_bias(axis, q[take], qd[take])
+        if joint.bias is not None:
+            bias[bodies] = joint.bias(axis, q[take], qd[take])
     return R, p, Subspaces(columns, tree.offset), bias
 
 

@@ -7,7 +7,7 @@ node is a body together with the joint that carries it:
 mass       float [kg]
 com        (3,) centre of mass in the body's joint frame [m]
 inertia    (3, 3) about the centre of mass, in the joint frame's directions [kg m^2]
-joint      one of ``kkt.joints.NAMES``
+joint      "general", or a name of ``kkt.joints.TYPES``
 axis       (3,) or (2, 3) unit axes in the joint frame, for joints that have any
 S          (6, N) motion subspace, for ``joint="general"`` only
 R, p       (3, 3) and (3,) [m]: pose of the joint frame in the parent's at q = 0
@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import ModelError
-from .joints import GENERAL, NAMES, TYPES
+from .joints import GENERAL, TYPES, known
 from .shown import Shown
 from .text import first_unfit
 
@@ -239,12 +239,7 @@ def compile_tree(tree: nx.DiGraph) -> BodyTree:
         cycle = " -> ".join(repr(edge[0]) for edge in nx.find_cycle(tree))
         raise ModelError(f"tree: bodies {cycle} form a cycle; a tree has none")
     data = [tree.nodes[name] for name in names]
-    joint = tuple(d.get("joint", "revolute") for d in data)
-    for name, kind in zip(names, joint, strict=True):
-        if kind not in NAMES:
-            raise ModelError(
-                f"body {name!r}: field 'joint' is {kind!r}; use one of {', '.join(NAMES)}"
-            )
+    joint = tuple(known(d.get("joint", "revolute"), k) for k, d in zip(names, data, strict=True))
     compiled = BodyTree(
         name=str(tree.graph.get("name") or "tree"),
         names=names,

@@ -251,13 +251,19 @@ def test_bad_specs_are_told_in_one_sentence(spec, words):
     assert "\n" not in str(caught.value)
 
 
+def _unknown():
+    tree = nx.DiGraph()
+    tree.add_node("a", joint="wheel")
+    return tree
+
+
 @pytest.mark.parametrize(
     "wrong, says",
     [
         (lambda: kkt.example2(m1=0.0), "example2 has m1 = 0.0"),
         (lambda: kkt.random_turns(-1), "n is -1"),
         (lambda: kkt.new_tree("a", gravity=(0.0, 1.0)), "field 'gravity' has shape"),
-        (lambda: kkt.default_state(nx.DiGraph([("a", "b")])), "body 'a': joint 'None' is unknown"),
+        (lambda: kkt.default_state(_unknown()), "body 'a': field 'joint' is 'wheel'"),
     ],
 )
 def test_what_no_tree_can_have_is_named(wrong, says):

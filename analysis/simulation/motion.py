@@ -185,7 +185,7 @@ class Motion:
             tau = self.tau[tree.offset[k] : tree.offset[k + 1]]
             if not tau.any():
                 continue
-            if places.turns(k) or tree.joint[k] == "planar":
+            if k in places.special:
                 raise kkt.ModelError(
                     f"body {tree.names[k]!r}: field 'tau' drives a {tree.joint[k]} joint, whose "
                     "work is no function of its position; leave it 0 to have the energy checked"

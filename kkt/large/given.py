@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..joints import GENERAL, TYPES, exponential, universal_bias
+from ..joints import GENERAL, TYPES, exponential
 from ..tree import BodyTree
 from .moving import PLAIN, joints
 
@@ -38,9 +38,9 @@ class Given:
             take = tree.offset[bodies, None] + np.arange(joint.dof)
             axis = tree.axis[bodies]
             self.turn[bodies], self.shift[bodies] = joint.pose(axis, q[take])
-            if not joint.constant:
+            if joint.bias is not None:
                 self.S[take] = np.swapaxes(joint.subspace(axis, q[take]), 1, 2)
-                self.slip[bodies] = universal_bias(axis, q[take], qd[take])
+                self.slip[bodies] = joint.bias(axis, q[take], qd[take])
 
 
 def given(tree: BodyTree) -> Given:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..elimination.trust import ROUNDINGS, ZERO, bound
 from ..errors import ModelError, SingularError
+from ..joints import GENERAL, TYPES
 from ..machine.checking import INEXACT, OVERFLOW, WORDS, norm_of
 from ..machine.states import real_numbers
 from ..spatial import spatial_inertia
@@ -53,9 +54,10 @@ class LargeKernel:
         walk, N, n = walk_of(tree.parent), int(tree.offset[-1]), tree.n
         model, S = constants(tree), self._given.S
         may, one, pushed = np.not_equal(S, 0.0), np.equal(S, 1.0), np.any(wrench, axis=1)
-        # the first axis of a universal joint turns in the body's frame
-        turning = tree.offset[self._given.bodies.get("universal", [])]
-        may[turning, :3], one[turning, :3] = True, False
+        for joint, bodies in self._given.bodies.items():  # axes that turn in the body's frame
+            for column in () if joint == GENERAL else TYPES[joint].moving:
+                turning = tree.offset[bodies] + column
+                may[turning, :3], one[turning, :3] = True, False
         kinds, kind = moving_kinds(tree, walk, model, may, one, pushed)
         plan = Plan(kinds, (2 * kind + walk.first)[walk.order].astype(np.uint8), walk,
                     tree.offset, {}, {})  # fmt: skip

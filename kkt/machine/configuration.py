@@ -16,6 +16,7 @@ velocities in the body's frame.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ModelError
-from ..joints import GENERAL, exponential, quaternion_to_vector
+from ..joints import GENERAL, TYPES, exponential, quaternion_to_vector
 from ..spatial import cross, matvec
 from ..state import coordinates
 from ..tree import BodyTree
@@ -65,14 +66,14 @@ class Configuration:
     def turns(self, k: int) -> bool:
         """Whether the joint of body k has a quaternion."""
         kind = self.tree.joint[k]
-        return kind in ("spherical", "floating") or (kind == GENERAL and int(self.tree.dof[k]) > 1)
+        return int(self.tree.dof[k]) > 1 if kind == GENERAL else TYPES[kind].orientation
 
     @cached_property
     def offset(self) -> NDArray[np.int64]:
         """(n + 1,) start of each body's numbers."""
-        kinds = self.tree.joint
+        kinds, dof = self.tree.joint, self.tree.dof
         sizes = [
-            (4 if kind == "spherical" else 7) if self.turns(k) else int(self.tree.dof[k])
+            (7 if kind == GENERAL else int(dof[k]) + 1) if self.turns(k) else int(dof[k])
             for k, kind in enumerate(kinds)
         ]
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -90,8 +91,11 @@ class Configuration:
     @cached_property
     def special(self) -> list[int]:
         """Bodies whose numbers do not change by their rates alone."""
-        kinds = enumerate(self.tree.joint)
-        return [k for k, kind in kinds if self.turns(k) or kind == "planar"]
+        return [k for k in range(self.tree.n) if self.turns(k) or self._rate_of(k) is not None]
+
+    def _rate_of(self, k: int) -> Callable[[NDArray, NDArray], NDArray] | None:
+        kind = self.tree.joint[k]
+        return None if kind == GENERAL else TYPES[kind].rate
 
     @cached_property
     def plain(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -158,17 +162,14 @@ class Configuration:
         result[..., at] = qd[..., to]
         for k in self.special:
             xk, speed = x[..., self.of(k)], qd[..., self.rates_of(k)]
-            kind = self.tree.joint[k]
-            if kind == "planar":
-                c, s = np.cos(xk[..., 2]), np.sin(xk[..., 2])
-                first = c * speed[..., 0] - s * speed[..., 1]
-                second = s * speed[..., 0] + c * speed[..., 1]
-                result[..., self.of(k)] = np.stack([first, second, speed[..., 2]], axis=-1)
+            own = self._rate_of(k)
+            if own is not None:
+                result[..., self.of(k)] = own(xk, speed)
                 continue
-            if kind == GENERAL:
+            if self.tree.joint[k] == GENERAL:
                 speed = matvec(self.tree.S[k].astype(x.dtype), speed)
             parts = [_quaternion_rate(xk[..., -4:], speed[..., :3])]
-            if kind != "spherical":
+            if xk.shape[-1] > 4:
                 parts.insert(0, matvec(from_quaternion(xk[..., 3:]), speed[..., 3:]))
             result[..., self.of(k)] = np.concatenate(parts, axis=-1)
         return result

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bias import bias, joint_rates
-from ..joints import GENERAL, TYPES, universal_bias
+from ..joints import GENERAL, TYPES
 from ..spatial import Array, force_transform, matmul, matvec, rotation, skew, spatial_inertia
 from ..system import Entries
 from .configuration import Configuration, from_quaternion
@@ -64,8 +64,9 @@ def kinematics(
         turn, shift = _pose(configuration, k, xk)
         p[k] = p[k] + matvec(R[k], shift)
         R[k] = matmul(R[k], turn)
-        if kind == "universal":
-            joint_bias[k] = universal_bias(axis, xk[None], qd[None, configuration.rates_of(k)])[0]
+        slip = None if kind == GENERAL else TYPES[kind].bias
+        if slip is not None:
+            joint_bias[k] = slip(axis, xk[None], qd[None, configuration.rates_of(k)])[0]
     return R, p, subspaces, joint_bias
 
 
@@ -73,7 +74,7 @@ def _pose(configuration: Configuration, k: int, x: Array) -> tuple[Array, Array]
     """Pose of the joint of body k at its configuration numbers."""
     tree, kind = configuration.tree, configuration.tree.joint[k]
     if configuration.turns(k):
-        position = np.zeros(3) if kind == "spherical" else x[:3]
+        position = x[:3] if len(x) > 4 else np.zeros(3)
         return from_quaternion(x[None, -4:])[0], position
     if kind == GENERAL:
         if not tree.dof[k]:
@@ -101,10 +102,9 @@ def _screw(S: Array, q: Scalar) -> tuple[Array, Array]:
 def _write_sines_first(configuration: Configuration, x: Array) -> None:
     """The program starts with its sines and cosines, so that a reader meets them together."""
     tree = configuration.tree
-    angles = {"revolute": [0], "continuous": [0], "cylindrical": [0], "universal": [0, 1]}
     for k, kind in enumerate(tree.joint):
         xk = x[configuration.of(k)]
         if kind == GENERAL and int(tree.dof[k]) == 1:
             _screw(tree.S[k][:, 0], xk[0])
-        for i in angles.get(kind, [2] if kind == "planar" else []):
+        for i in () if kind == GENERAL else TYPES[kind].angles:
             np.sin(xk[i : i + 1]), np.cos(xk[i : i + 1])

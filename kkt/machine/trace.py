@@ -15,7 +15,7 @@ from ..elimination.residual_program import residual_program
 from ..elimination.tape import Tape, lower
 from ..elimination.trace import tape_for
 from ..errors import FormatError, ModelError, OrderError, SizeError
-from ..joints import GENERAL
+from ..joints import GENERAL, TYPES
 from ..state import coordinates
 from ..system import Entries, System, build
 from .checking import pivots_of, sizes_of_pivots
@@ -56,13 +56,13 @@ def tape_of(system: System, order: Any) -> Tape:
     """The order's tape; OrderError where a joint that turns in its body moves the tape's pivots."""
     tape = tape_for(system, order)
     factor = tape.program.symbolic
-    universal = [n for n, t in zip(system.tree.names, system.tree.joint, strict=True)
-                 if t == "universal"]  # fmt: skip
-    if factor is not None and factor.plan.along_the_joint and universal:
+    moving = [(n, t) for n, t in zip(system.tree.names, system.tree.joint, strict=True)
+              if t != GENERAL and not TYPES[t].constant]  # fmt: skip
+    if factor is not None and factor.plan.along_the_joint and moving:
         raise OrderError(
             f"order {tape.program.name!r}: splits the force of each joint along its axes, and "
-            f"those of body {universal[0]!r}, universal, turn with q; compile abm or another order "
-            "that keeps f whole"
+            f"those of body {moving[0][0]!r}, {moving[0][1]}, turn with q; compile abm or another "
+            "order that keeps f whole"
         )
     if tape.length > LONGEST:
         raise SizeError(
