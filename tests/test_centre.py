@@ -182,6 +182,8 @@ def test_it_is_compared_where_it_is_named_and_refused_where_it_is_not_exact(tmp_
     file.write_text(json.dumps({"groups": groups, "composites": "centre"}))
     again = orderings.get(str(file))
     assert kkt.trace(system, again).flops == kkt.trace(system, COM).flops
+    with pytest.raises(kkt.FormatError, match="rotations are not so in dd; give it composites"):
+        kkt.eliminate(system, COM, "dd")  # whose entries are doubles
     for command in (
         ["solve", "chain:3", "--order", "crbm_com", "--certify", "20"],
         ["solve", "chain:3", "--order", "crbm_com", "--format", "mp:30"],

@@ -350,6 +350,21 @@ def test_a_floor_knows_its_points_and_its_energy():
     assert up == pytest.approx((np.array(speeds[0]) - speeds[1]) / (2 * h), abs=1e-5)
 
 
+def test_a_floor_says_where_its_accelerations_do_not_hold():
+    """Two point masses on hinges whose axes are parallel: singular where the arm is stretched."""
+    tree, axis, arm = kkt.new_tree("two points"), (0.6, 0.0, 0.8), (0.8, 0.0, -0.6)
+    kkt.add_body(tree, "a", joint="revolute", axis=axis, mass=0.0, inertia=np.zeros((3, 3)))
+    kkt.add_body(
+        tree, "b", "a", joint="revolute", axis=axis, mass=1.0, com=arm, p=arm,
+        inertia=np.zeros((3, 3)),
+    )  # fmt: skip
+    floor = contact.Floor.of(tree, [("b", arm)])
+    bent, straight = floor.start([0.3, 1.0]), floor.start([0.3, 0.0])
+    assert floor.doubt(bent[None]) is None
+    assert floor.doubt(np.array([bent, straight])).startswith("1 of 2 states (pivot qdd_a, step 2")
+    assert contact.fall(floor, bent, seconds=0.01).doubt is None
+
+
 def test_a_level_rod_bounces_as_a_ball():
     """Both ends touch at once: e^k of the speed after k bounces, at the times of free fall."""
     floor, height, e = rod(), 0.2, 0.6

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import flint
 import numpy as np
 import pytest
-from hostile_trees import Truth, hostile_system
+from hostile_trees import Truth, dense, entries_of, hostile_system
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
@@ -100,6 +101,30 @@ def check(seed, formats):
             unit = get_format(f).unit
             bound = max(np.sqrt(unit), 3.0 * result.error_estimate)
             assert truths[f].error(result.qdd) <= bound or result.marked
+
+
+@pytest.mark.parametrize("records", [True, False])
+def test_the_backward_error_of_balls_is_no_less_than_that_of_any_point_in_them(records):
+    """The residual in rational numbers, at midpoints and at ends of the balls."""
+    system = kkt.build(kkt.random_tree(4, 1))
+    result = kkt.eliminate(system, orderings.get("abm"), "ball:20", records=records)
+    bound = result.backward_error
+    assert 0.0 < bound.normwise <= bound.componentwise < 1e-20 and result.marked is None
+    K, r, _ = dense(system, entries_of(system, "ball:20"))
+    balls = np.concatenate([result.pdd.ravel(), result.qdd, result.f.ravel()])
+    for end in (flint.arb.mid, flint.arb.lower, flint.arb.upper):
+        with flint.ctx.workprec(4000):
+            x = np.array([_rational(end(y)) for y in balls], dtype=object)
+        left, size = abs(K @ x - r), abs(K) @ abs(x) + abs(r)
+        scale = max(abs(K) @ np.full(len(x), flint.fmpq(1))) * max(abs(x)) + max(abs(r))
+        assert float(max(left) / scale) <= bound.normwise
+        rows = [a / b for a, b in zip(left, size, strict=True) if b != 0]
+        assert float(max(rows)) <= bound.componentwise
+
+
+def _rational(ball):
+    mantissa, exponent = ball.man_exp()
+    return flint.fmpq(mantissa) * flint.fmpq(2) ** int(exponent)
 
 
 def test_a_robot_that_is_only_badly_scaled_is_not_called_singular():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,9 +76,10 @@ class Floor:
         weightless = tree.copy()
         weightless.graph["gravity"] = (0.0, 0.0, 0.0)
         found = orderings.get(order) if isinstance(order, str) else order
-        kernel = kkt.compile(weightless, found, inputs=("wrench",), outputs=("qdd", "pdd"))
+        made = partial(kkt.compile, weightless, found, inputs=("wrench",), outputs=("qdd", "pdd"))
+        motion = Motion(tree, made(), system.state.tau, partial(made, check=True))
         return Floor(
-            Motion(tree, kernel, system.state.tau), np.array([known[b] for b in names]),
+            motion, np.array([known[b] for b in names]),
             np.array(places), np.stack([up, *kkt.joints.in_plane(up)]),
         )  # fmt: skip
 
@@ -112,6 +113,10 @@ class Floor:
     def energy(self, y: ArrayLike) -> Floats:
         """(m,) kinetic and potential [J]."""
         return self.motion.energy(y)
+
+    def doubt(self, y: Floats) -> str | None:
+        """At how many states (m, nx + N) the accelerations under weights do not hold, or None."""
+        return self.motion.doubt(y, self._weights(self.pose(y)))
 
     # -- equation (4) ------------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ TOUCH = 1e-7  # [m] a point so near to the floor touches it
 SINK = 1e-9  # [m] by which a point that leaves may come lower in a step; TOUCH for one that stays
 STILL = 1e-4  # [m/s] a touching point that rises so slowly does not leave it
 BOUNCE = 1e-2  # [m/s] slower blows are plastic, which ends an infinity of ever smaller ones
+LOOKED_AT = 200  # states of which it is told where accelerations do not hold
 MOST = 20  # steps taken over steps asked for
 
 
@@ -45,6 +46,7 @@ class Fall:
     blows: tuple[Blow, ...]
     smooth_gain: float  # largest energy that a smooth step has made [J]
     depth: float  # deepest point below the floor at the end of any step [m]
+    doubt: str | None  # at how many of at most 200 states the accelerations do not hold, and why
 
 
 def fall(
@@ -72,7 +74,8 @@ def fall(
         kept.append((t, y[0]))
         energy.append(now)
     times, states = (np.array(values) for values in zip(*kept, strict=True))
-    return Fall(times, states, np.array(energy), tuple(blows), float(smooth), deep)
+    doubt = floor.doubt(states[:: 1 + len(states) // LOOKED_AT])
+    return Fall(times, states, np.array(energy), tuple(blows), float(smooth), deep, doubt)
 
 
 def _until_touch(floor: Floor, y: Floats, h: float) -> tuple[float, Floats]:

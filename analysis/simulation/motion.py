@@ -38,7 +38,7 @@ class Motion:
     graph: Any  # the tree, a networkx.DiGraph
     kernel: Any  # kkt.compile(graph, order, format)
     tau: Floats  # (N,) [N m, N]
-    checked: Callable[[], Any] | None = None  # makes the same kernel with a status
+    checked: Callable[[], Any]  # makes the same kernel with a status, its last output
 
     @staticmethod
     def of(
@@ -85,18 +85,20 @@ class Motion:
         rates = np.concatenate([self.kernel.rate(x, qd), qdd.astype(y.dtype)], axis=1)
         return np.where(sound[:, None], rates, np.nan)
 
-    def doubt(self, y: NDArray) -> str | None:
+    def doubt(self, y: NDArray, *wrench: NDArray) -> str | None:
         """At how many of some states (m, nx + N) the accelerations do not hold, and why; or None.
 
-        A kernel is made for it: the motion itself runs through answers that do not hold, and what
-        they cost is told by counts and energy.
+        ``wrench`` (m, n, 6) where the kernel takes one; the rule is that of
+        :mod:`kkt.elimination.trust`.  A kernel is made for it: the motion itself runs through
+        answers that do not hold, and what they cost is told by counts and energy.
         """
-        y = y[np.isfinite(y).all(1)]
-        if self.checked is None or not len(y):
+        sound = np.isfinite(y).all(1)
+        y, given = y[sound], [w[sound] for w in wrench]
+        if not len(y):
             return None
         kernel = self.checked()
         with np.errstate(over="ignore"):
-            status = kernel(y[:, : self.nx], y[:, self.nx :], self.tau)[-1]
+            status = kernel(y[:, : self.nx], y[:, self.nx :], self.tau, *given)[-1]
         wrong = np.flatnonzero(status)
         if not wrong.size:
             return None

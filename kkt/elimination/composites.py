@@ -10,7 +10,8 @@ numbers, where a symmetric 6 x 6 block holds 21.  A sequence says which ten by i
 "general" stands for the 6 x 6 block, carried by Phi M Phi^T.  That this is rigid is true where
 R R^T = 1: an identity of values, not of zeros.  Rotations that have been rounded satisfy it to
 rounding only, so that ten numbers belong to programs that start from joint positions
-(:func:`kkt.compile`), and to floating point; no digit can be certified with them.
+(:func:`kkt.compile`), and to formats no finer than the doubles that hold the rotations; no digit
+can be certified with them.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from ..errors import FormatError, SingularError
 from ..system import Entries, System, assemble
 from .certify import certify
 from .composites import require_general
+from .idle import DOUBLE
 from .longer import Longer, longer, of_slots
 from .observe import Observation
 from .pivots import OrderFunction, PivotSequence
@@ -21,7 +22,7 @@ from .refine import refined, require_refinable
 from .rounding import rounded_entries
 from .run import elimination_of, first_bad, number_of, run_floats, run_objects, signed
 from .seen import seen
-from .soundness import at_fault, judged
+from .soundness import at_fault, in_balls, judged
 from .step_records import step_records
 from .tape import Tape
 from .trace import tape_for
@@ -56,10 +57,11 @@ def eliminate(
     chosen = get_format(format)
     require_refinable(chosen, refine, residual)
     tape = tape_for(system, order)
+    if chosen.unit < DOUBLE or not chosen.on_arrays:
+        require_general(tape.program, chosen.name)
     if chosen.on_arrays:
         first = _eliminate_floats(system, tape, chosen, records, reference, exact)
         return refined(system, tape, chosen, first, refine, residual) if refine else first
-    require_general(tape.program, chosen.name)
     return _run_objects(system, tape, chosen, records, reference, exact)
 
 
@@ -95,11 +97,11 @@ def _run_objects(
 ) -> Elimination:
     if chosen.kind == "ball":
         proved = certify(system, chosen.digits, tape=tape)
-        if not records:
-            return elimination_of(system, tape, chosen, proved.solution, (), None)
-        watched = _watched(system, tape, chosen, bits=proved.bits)
+        watched = _watched(system, tape, chosen, bits=proved.bits) if records else None
+        solution = proved.solution if watched is None else watched.solution()
         steps = _steps(tape, watched, reference)
-        return elimination_of(system, tape, chosen, watched.solution(), steps, None)
+        found = elimination_of(system, tape, chosen, solution, steps, None)
+        return in_balls(system, found, proved.bits)
     number = number_of(chosen)
     if chosen.from_model:
         entries = assemble(system.state, number)

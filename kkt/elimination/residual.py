@@ -85,7 +85,8 @@ def backward_error(
 ) -> BackwardError:
     """How far (4) must be moved for ``x`` to solve it; arrays of a type with digits to spare.
 
-    ``digits`` is a type of numpy's to reckon in.
+    ``digits`` is a type of numpy's to reckon in.  Of balls both are upper bounds: no less than
+    those of any answer in ``x``.
 
     Normwise: max |A x - b| / (max row sum of |A| times max |x| + max |b|) (Rigal & Gaches 1967).
     Componentwise: the largest ratio of a row of |A x - b| and of |A| |x| + |b| (Oettli & Prager
@@ -95,9 +96,10 @@ def backward_error(
         given = (np.asarray(getattr(entries, letter.name), digits) for letter in fields(entries))
         entries = Entries(*given)
         x = tuple(np.asarray(part, digits) for part in x)  # type: ignore[assignment]
-    left = rows_of(system, entries, x, -1)
+    left = [_balls(np.abs(part), "abs_upper") for part in rows_of(system, entries, x, -1)]
     sizes = Entries(*(np.abs(getattr(entries, letter.name)) for letter in fields(entries)))
     size = rows_of(system, sizes, tuple(np.abs(part) for part in x), 1)
+    size = tuple(_balls(part, "abs_lower") for part in size)  # type: ignore[assignment]
     none = Entries(**{
         letter.name: np.zeros_like(getattr(sizes, letter.name))
         if letter.name in ("a", "b", "tau", "gamma") else getattr(sizes, letter.name)
@@ -109,10 +111,19 @@ def backward_error(
     scale = norm * _largest(x) + right
     worst = 0.0
     for r, s in zip(left, size, strict=True):
-        r, s = np.abs(r).ravel(), s.ravel()
+        r, s = r.ravel(), s.ravel()
         kept = s > 0
         worst = max(worst, float(np.max(r[kept] / s[kept], initial=0)))
+        worst = np.inf if (r[~kept] > 0).any() else worst
+    scale = _balls(np.array([scale]), "abs_lower")[0]
     return BackwardError(float(_largest(left) / scale) if scale else 0.0, worst)
+
+
+def _balls(x: NDArray, bound: str) -> NDArray:
+    """A bound of balls, abs_upper or abs_lower; numbers of other types as they are."""
+    if x.dtype != object or not x.size or not hasattr(x.flat[0], bound):
+        return x
+    return np.array([*(getattr(y, bound)() for y in x.flat), None])[:-1].reshape(x.shape)
 
 
 def _largest(arrays: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format
-from ..system import Entries, System
+from ..system import Entries, System, assemble
 from .balls import ball_of
 from .idle import DOUBLE, Idle, idle_motion
 from .longer import Longer, Lost, as_balls, ball_bits, longer_name
@@ -113,6 +113,19 @@ def _backward(system: System, chosen: Format, entries: Entries, found: Eliminati
     with flint.ctx.workprec(ball_bits(system, chosen)):
         exact = as_balls(entries, chosen)
         return backward_error(system, exact, tuple(_middles(part) for part in x))  # type: ignore[arg-type]
+
+
+def in_balls(system: System, found: Elimination, bits: int) -> Elimination:
+    """``found`` in balls, with an upper bound of the backward errors of all that it holds.
+
+    Its digits are proved, so that nothing is marked.
+    """
+    import flint
+
+    x = (found.pdd, found.qdd, found.f, found.lam)
+    with flint.ctx.workprec(bits):
+        entries = assemble(system.state, flint.arb)
+        return replace(found, backward_error=backward_error(system, entries, x))
 
 
 def _middles(values: NDArray) -> NDArray:
