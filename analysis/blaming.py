@@ -15,8 +15,8 @@ import numpy as np
 from pivotree import kkt, orderings
 from pivotree.kkt import Block, OrderError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.elimination.contributions import Linearised, linearised
-from pivotree.kkt.elimination.tape import Tape
+from pivotree.kkt.rounding.contributions import Linearised, linearised
+from pivotree.kkt.tape.tape import Tape
 
 from .blame_text import Blame
 from .comparison import REFERENCE_DIGITS

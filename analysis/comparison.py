@@ -24,10 +24,10 @@ from pivotree.kkt import (
     trace,
 )
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.elimination.conditioning import Conditioning, conditioning, lost_by_order
-from pivotree.kkt.elimination.pivots import name_of
-from pivotree.kkt.elimination.refine import refined, require_refinable
-from pivotree.kkt.elimination.tape import Tape
+from pivotree.kkt.order.pivots import name_of
+from pivotree.kkt.solution.conditioning import Conditioning, conditioning, lost_by_order
+from pivotree.kkt.solution.refine import refined, require_refinable
+from pivotree.kkt.tape.tape import Tape
 
 from .row import Row
 from .verdict import verdict
@@ -86,7 +86,7 @@ def compare(
     """Run orders (all registered ones where None) in number formats on one system.
 
     With ``refine`` K, every order has a second row in floating-point formats, "crbm +1" where K
-    is 1: the same answer after K corrections (:mod:`kkt.elimination.refine`).
+    is 1: the same answer after K corrections (:mod:`kkt.solution.refine`).
 
     Every format is held against the certified solution for the data rounded to it.  An order
     that this robot's inertias, loops or size rule out gives a row with ``failed_at``.  Raises

@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 from pivotree.kkt import FormatError, ModelError, SingularError, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.formats import Hardware
-from pivotree.kkt.elimination.run import number_of
-from pivotree.kkt.errors import nearest
-from pivotree.kkt.spatial import skew
-from pivotree.kkt.system import assemble
+from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.matrix.system import assemble
+from pivotree.kkt.model.spatial import skew
+from pivotree.kkt.tape.run import number_of
 
 FORMS = ("first", "second")
 

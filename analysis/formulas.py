@@ -16,8 +16,8 @@ from itertools import islice
 
 import numpy as np
 
-from pivotree.kkt.blocks import Tie
-from pivotree.kkt.elimination.program import Instruction, Program, Ref
+from pivotree.kkt.matrix.blocks import Tie
+from pivotree.kkt.program.program import Instruction, Program, Ref
 
 DEEP = 3  # operations that are written out inside each other
 LONG = 64  # characters of a formula that is still written out one operation deeper

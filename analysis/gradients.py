@@ -26,12 +26,12 @@ from pivotree import kkt, orderings
 from pivotree.kkt import FormatError, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.formats import Hardware
-from pivotree.kkt.blocks import Block
-from pivotree.kkt.elimination.run import run_floats
-from pivotree.kkt.elimination.substitution import trace_substitution
-from pivotree.kkt.elimination.tape import Tape, lower
-from pivotree.kkt.elimination.trace import tape_for
-from pivotree.kkt.system import assemble
+from pivotree.kkt.matrix.blocks import Block
+from pivotree.kkt.matrix.system import assemble
+from pivotree.kkt.solution.substitution import trace_substitution
+from pivotree.kkt.tape.run import run_floats
+from pivotree.kkt.tape.tape import Tape, lower
+from pivotree.kkt.tape.trace import tape_for
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator

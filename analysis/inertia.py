@@ -23,11 +23,11 @@ from pivotree import orderings
 from pivotree.kkt import FormatError, ModelError, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.formats import Hardware
-from pivotree.kkt.blocks import Block, Structure
-from pivotree.kkt.elimination.program import Program
-from pivotree.kkt.elimination.run import run_floats
-from pivotree.kkt.elimination.substitution import Substitution, trace_substitution
-from pivotree.kkt.elimination.tape import lower
+from pivotree.kkt.matrix.blocks import Block, Structure
+from pivotree.kkt.program.program import Program
+from pivotree.kkt.solution.substitution import Substitution, trace_substitution
+from pivotree.kkt.tape.run import run_floats
+from pivotree.kkt.tape.tape import lower
 
 from .complements import backward, forward, root
 from .gradients import at_rest, equation

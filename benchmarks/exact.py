@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pivotree import kkt, orderings
-from pivotree.kkt.blocks import Block
-from pivotree.kkt.elimination.run import run_objects
 from pivotree.kkt.machine.configuration import Configuration, from_quaternion
 from pivotree.kkt.machine.kinematics import entries
 from pivotree.kkt.machine.trace import tape_of
+from pivotree.kkt.matrix.blocks import Block
+from pivotree.kkt.tape.run import run_objects
 
 BITS = 192
 CONSTANTS = ("R", "p", "axis", "mass", "com", "inertia", "gravity")
@@ -29,7 +29,7 @@ LETTERS = ("M", "Phi", "S", "a", "b", "tau")
 
 
 class Exact:
-    """Forward dynamics of a tree; ``constants`` replace arrays of :class:`kkt.tree.BodyTree`."""
+    """Forward dynamics of a tree; ``constants`` replace arrays of :class:`kkt.model.tree.BodyTree`."""
 
     def __init__(self, system: kkt.System, constants: Mapping[str, Any] | None = None) -> None:
         own = {name: getattr(system.tree, name) for name in CONSTANTS} | dict(constants or {})

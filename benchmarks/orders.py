@@ -22,7 +22,7 @@ from scale import order_of
 from solvers import Problem, Solver, cholmod_given, prepared, superlu_given
 
 from pivotree import kkt, orderings
-from pivotree.kkt.elimination.numeric import analyse
+from pivotree.kkt.scale.numeric import analyse
 
 TREES = {"chain": chain, "random": random_tree}
 ORDERS = (

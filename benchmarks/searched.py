@@ -10,7 +10,7 @@ import numpy as np
 from rows import Peer, Row, compared
 
 from pivotree import kkt, orderings
-from pivotree.kkt.robot_data import robots_folder
+from pivotree.kkt.model.robot_data import robots_folder
 
 CLASSICS = ("crbm", "abm")
 # operations of a first search, of CRBM and of ABM: what a search has to win by at least

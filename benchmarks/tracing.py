@@ -20,10 +20,10 @@ from rich.table import Table
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import floats, get_format
-from pivotree.kkt.elimination.contributions import linearised
-from pivotree.kkt.elimination.observe import observe
-from pivotree.kkt.elimination.run import enter
-from pivotree.kkt.elimination.tape import Tape
+from pivotree.kkt.rounding.contributions import linearised
+from pivotree.kkt.rounding.observe import observe
+from pivotree.kkt.tape.run import enter
+from pivotree.kkt.tape.tape import Tape
 
 FLOAT32 = get_format("float32")
 TAPES = (("chain:1500", "abm"), ("random_tree:n=1000,seed=1", "abm"), ("chain:150", "crbm"))

@@ -5,23 +5,7 @@
 >>> kkt.eliminate(system, orderings.get("abm"), "float32").qdd
 """
 
-from .arrays import tree_from_arrays
-from .blocks import Block, BlockIndex, Structure
-from .default_state import default_state
-from .elimination.array_plans import leaf_to_root, plan_from_arrays
-from .elimination.certify import Certified, certify
-from .elimination.column_counts import ColumnCounts, column_counts
-from .elimination.conditioning import Conditioning, conditioning
-from .elimination.dissection import nested_dissection
-from .elimination.eliminate import eliminate, joint_space_inertia
-from .elimination.factored import factored
-from .elimination.inverse_dynamics import InverseDynamics, inverse_dynamics
-from .elimination.large import LargeSolution, solve_large
-from .elimination.pivots import PivotSequence, Rules, plan
-from .elimination.record import Elimination, Refinement, StepRecord
-from .elimination.symbolic import SymbolicFactor, symbolic
-from .elimination.trace import trace
-from .errors import (
+from .base.errors import (
     CertificationError,
     FormatError,
     LoopError,
@@ -31,8 +15,15 @@ from .errors import (
     SingularError,
     SizeError,
 )
-from .frames import aligned, random_turns, tilted
-from .gallery import (
+from .machine.kernel import Kernel, compile
+from .matrix.blocks import Block, BlockIndex, Structure
+from .matrix.frames import aligned, random_turns, tilted
+from .matrix.model_writer import write_model
+from .matrix.state import State
+from .matrix.system import System, build
+from .model.arrays import tree_from_arrays
+from .model.default_state import default_state
+from .model.gallery import (
     binary,
     chain,
     comb,
@@ -45,20 +36,29 @@ from .gallery import (
     star,
     two_link,
 )
-from .gallery_robots import humanoid, quadruped
-from .joining import joined, released, rerooted
-from .large.kernel import LargeKernel, compile_large
-from .loops import Loop, LoopWarning, contact, cut_joint
-from .machine.kernel import Kernel, compile
-from .model_writer import write_model
-from .modelfile import read_model
-from .models import load
-from .robot_data import find_robot
-from .specs import from_spec
-from .state import State
-from .system import System, build
-from .tree import BodyTree, InertiaWarning, add_body, compile_tree, new_tree
-from .urdf import MimicWarning, read_urdf
+from .model.gallery_robots import humanoid, quadruped
+from .model.load import load
+from .model.loops import Loop, LoopWarning, contact, cut_joint
+from .model.modelfile import read_model
+from .model.robot_data import find_robot
+from .model.specs import from_spec
+from .model.tree import BodyTree, InertiaWarning, add_body, compile_tree, new_tree
+from .model.urdf import MimicWarning, read_urdf
+from .order.array_plans import leaf_to_root, plan_from_arrays
+from .order.dissection import nested_dissection
+from .order.pivots import PivotSequence, Rules, plan
+from .proof.certify import Certified, certify
+from .scale.kernel import LargeKernel, compile_large
+from .scale.large import LargeSolution, solve_large
+from .solution.conditioning import Conditioning, conditioning
+from .solution.eliminate import eliminate, joint_space_inertia
+from .solution.inverse_dynamics import InverseDynamics, inverse_dynamics
+from .solution.joining import joined, released, rerooted
+from .structure.column_counts import ColumnCounts, column_counts
+from .structure.symbolic import SymbolicFactor, symbolic
+from .tape.factored import factored
+from .tape.record import Elimination, Refinement, StepRecord
+from .tape.trace import trace
 
 __all__ = [
     "Block",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pivotree.kkt import Structure
-from pivotree.kkt.elimination.dissection import halving_joints
+from pivotree.kkt.order.dissection import halving_joints
 
 from .registry import order
 from .virtual_work import free_bodies

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from pivotree.kkt import OrderError, Rules, Structure
-from pivotree.kkt.blocks import LINKS
-from pivotree.kkt.elimination.pivots import COMPOSITES
-from pivotree.kkt.errors import UnreadableError
-from pivotree.kkt.foreign import added, foreign, loaded, module_of
-from pivotree.kkt.reading import read_json
+from pivotree.kkt.base.errors import UnreadableError
+from pivotree.kkt.base.foreign import added, foreign, loaded, module_of
+from pivotree.kkt.base.reading import read_json
+from pivotree.kkt.matrix.blocks import LINKS
+from pivotree.kkt.order.pivots import COMPOSITES
 
 from .registry import order
 

@@ -1,7 +1,7 @@
 """Square-root ABM: Gauss's principle (1829) as weighted least squares, by rotations.
 
 The pivots are ABM's, found from weighted rows and not from inertias (see
-:mod:`kkt.elimination.orthogonal`).  The rotations are Gentleman's (1973), without square roots.
+:mod:`kkt.program.orthogonal`).  The rotations are Gentleman's (1973), without square roots.
 """
 
 from pivotree.kkt import Structure

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt
-from pivotree.kkt.blocks import Block
-from pivotree.kkt.system import LETTERS, Entries, assemble
+from pivotree.kkt.matrix.blocks import Block
+from pivotree.kkt.matrix.system import LETTERS, Entries, assemble
 
 JOINTS = (
     "fixed", "revolute", "revolute", "revolute", "continuous", "prismatic", "spherical",

@@ -14,9 +14,9 @@ import pytest
 from helpers import MODELS, printed, solve, system_of, tape_of
 
 from pivotree import kkt, orderings
-from pivotree.kkt.elimination.certify import decimal
-from pivotree.kkt.elimination.residual import residual
-from pivotree.kkt.system import assemble
+from pivotree.kkt.matrix.system import assemble
+from pivotree.kkt.proof.certify import decimal
+from pivotree.kkt.proof.residual import residual
 
 ORDERS = orderings.names()
 CRBM = ("crbm", "crbm_block_row")  # orders that leave the joint-space inertia

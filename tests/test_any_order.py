@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pivotree import kkt, orderings
-from pivotree.kkt.elimination import numeric, schedule
-from pivotree.kkt.elimination.dissection import centroids, halving_joints
+from pivotree.kkt.order.dissection import centroids, halving_joints
+from pivotree.kkt.scale import numeric, schedule
 
 REFUSED = ("modified_abm", "modified_abm_stretched", "projected_abm", "joseph_abm")
 ORDERS = [name for name in orderings.names() if name not in (*REFUSED, "square_root_abm")]

@@ -12,7 +12,7 @@ from pivotree.analysis import cli
 from pivotree.analysis.culprits import Culprits
 from pivotree.analysis.formulas import Formulas
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.elimination.contributions import linearised
+from pivotree.kkt.rounding.contributions import linearised
 
 ABM_LIKE = ("abm", "bad_abm", "modified_abm", "virtual_work")
 TREES = [f"random_tree:n={5 + seed},seed={seed}" for seed in range(20)]
@@ -97,7 +97,7 @@ def test_contributions_are_what_an_exact_operation_would_save():
 
 def _run_with_one_exact(tape, system, which, slot):
     """float32, but one operation's result kept in float64, where its rounding is far smaller."""
-    from pivotree.kkt.elimination.run import enter
+    from pivotree.kkt.tape.run import enter
 
     v = np.zeros(tape.slots)
     enter(tape, system.entries, v, lambda x: x.astype(np.float32).astype(float))

@@ -8,7 +8,7 @@ import pytest
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.kkt.elimination import centre, emit, rigid
+from pivotree.kkt.tape import centre, emit, rigid
 
 CRBM, COM = orderings.get("crbm"), orderings.get("crbm_com")
 

@@ -12,8 +12,8 @@ from helpers import MODELS, every_joint, printed, solve, system_of, tape_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.kkt.elimination.balls import decimal_ball
-from pivotree.kkt.elimination.certify import Nonsingular
+from pivotree.kkt.proof.balls import decimal_ball
+from pivotree.kkt.proof.certify import Nonsingular
 
 ORDERS = ("abm", "crbm", "lagrange", "divide_and_conquer", "virtual_work", "modified_abm")
 

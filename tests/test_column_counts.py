@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import brackets, shapes
 
 from pivotree import kkt, orderings
-from pivotree.kkt.blocks import PDD, QDD, F
+from pivotree.kkt.matrix.blocks import PDD, QDD, F
 
 TREES = {
     "chain": lambda: kkt.chain(12),

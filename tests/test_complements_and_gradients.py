@@ -22,7 +22,7 @@ def in_motion(tree, seed=1):
 def dense(system):
     """qdd by LAPACK on equation (4) written down apart (tests/helpers.py), joints in all kinds."""
     tree = system.tree
-    q = kkt.state.coordinates(tree, system.graph, None)
+    q = kkt.matrix.state.coordinates(tree, system.graph, None)
     mechanics = Mechanics(system.graph, q, system.state.qd)
     K, rhs = mechanics.equation4(system.state.tau)
     return scipy.linalg.solve(K, rhs)[6 * tree.n : 6 * tree.n + int(tree.offset[-1])]

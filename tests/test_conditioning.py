@@ -11,10 +11,10 @@ from helpers import every_joint, solve, system_of, tape_of
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.kkt.elimination import conditioning as module
-from pivotree.kkt.elimination.conditioning import conditioning, lost_by_order
-from pivotree.kkt.elimination.run import run_objects
-from pivotree.kkt.system import Entries
+from pivotree.kkt.matrix.system import Entries
+from pivotree.kkt.solution import conditioning as module
+from pivotree.kkt.solution.conditioning import conditioning, lost_by_order
+from pivotree.kkt.tape.run import run_objects
 
 MODELS = ["random_tree:n=6,seed=3", "two_link:r=0.002", "chain:5", "star:4", "panda"]
 DATA = ("M", "S", "Phi", "a", "b", "tau")
@@ -226,7 +226,7 @@ def test_compare_blames_the_problem_where_it_is_ill_conditioned():
     """A joint that nearly balances gravity: few digits in float32 by any order."""
     tree = kkt.new_tree("balance", (0.0, -8.1, 0.0))
     kkt.add_body(tree, "arm", mass=2.0, com=(0.53, 0.0, 0.0), inertia=np.eye(3), axis=(0, 0, 1),
-                 R=kkt.spatial.rotation(np.array([0, 0, 1.0]), np.array(0.3)))  # fmt: skip
+                 R=kkt.model.spatial.rotation(np.array([0, 0, 1.0]), np.array(0.3)))  # fmt: skip
     still = kkt.build(tree, q=[0.1])
     hold = -kkt.eliminate(still, orderings.get("abm")).qdd / conditioning(still).inverse_inertia
     system = kkt.build(tree, q=[0.1], tau=hold.ravel() * (1 + 1e-5))

@@ -21,7 +21,7 @@ from pivotree.analysis.counts.polynomials import Polynomial, fit, solve_exactly,
 from pivotree.analysis.counts.published import ABM, CRBM, PINOCCHIO
 from pivotree.analysis.counts.table import polynomial
 from pivotree.analysis.counts.words import count_cells
-from pivotree.kkt.spatial import matmul
+from pivotree.kkt.model.spatial import matmul
 
 # Cloutier 1995, section 3.4 (Featherstone's counts), and where they cross, to two decimals
 PRINTED_ABM = {"mul": "300 n - 267", "add": "279 n - 259"}

@@ -71,7 +71,7 @@ def factored(groups, structure, split):
 def random_case(seed):
     """A tree, brackets that are tried one after another, and what the project says of each."""
     rng = random.Random(seed)
-    tree = kkt.gallery.random_tree(n=rng.randint(1, 7), seed=seed)
+    tree = kkt.model.gallery.random_tree(n=rng.randint(1, 7), seed=seed)
     system = kkt.build(tree)
     structure, split = system.structure, rng.random() < 0.3
     kinds = ("pdd", "qdd", "fJ", "fC") if split else ("pdd", "qdd", "f")
@@ -290,7 +290,7 @@ def test_double_precision_answers_are_the_programs_answers():
 )
 def test_table_2_of_ascher_1996_on_the_page(m1, angle, order, keeps):
     """D_2 is 1 or 0 in float32, as printed; exactly it is 1 and qdd_1 = 971.19 + 981 / m1."""
-    system = kkt.build(kkt.gallery.example3(m1=m1, case=2 if angle else 1))
+    system = kkt.build(kkt.model.gallery.example3(m1=m1, case=2 if angle else 1))
     data = json.loads(json.dumps(explorer_data(system, "example3", [order], ["float32"])))
     case = {
         "data": data, "form": data["orders"][0], "attempts": data["orders"][0]["groups"],

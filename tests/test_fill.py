@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from strategies import brackets, scrambled, shapes
 
 from pivotree import kkt, orderings
-from pivotree.kkt.elimination.symbolic import PAIR_FIRST, SINGLE
+from pivotree.kkt.structure.symbolic import PAIR_FIRST, SINGLE
 
 
 def structure(parents, dof=None):

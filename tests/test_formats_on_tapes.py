@@ -28,8 +28,8 @@ from pivotree.kkt.arithmetic import (
     objects,
 )
 from pivotree.kkt.arithmetic.chunk import Chunk
-from pivotree.kkt.elimination.adjoint import record
-from pivotree.kkt.elimination.contributions import linearised
+from pivotree.kkt.rounding.adjoint import record
+from pivotree.kkt.rounding.contributions import linearised
 
 GALLERY = (
     "example1:q1=1", "example3:m1=1e9,case=1", "example3:m1=1e8,case=2", "random_tree:n=12,seed=3",

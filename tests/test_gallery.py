@@ -11,8 +11,9 @@ import pytest
 from scipy.sparse.linalg import spsolve
 
 from pivotree import kkt
-from pivotree.kkt.errors import ModelError
-from pivotree.kkt.gallery import (
+from pivotree.kkt.base.errors import ModelError
+from pivotree.kkt.matrix.system import build
+from pivotree.kkt.model.gallery import (
     binary,
     chain,
     comb,
@@ -25,11 +26,10 @@ from pivotree.kkt.gallery import (
     star,
     two_link,
 )
-from pivotree.kkt.gallery_robots import humanoid, quadruped
-from pivotree.kkt.models import load
-from pivotree.kkt.specs import GALLERY, from_spec
-from pivotree.kkt.system import build
-from pivotree.kkt.tree import compile_tree
+from pivotree.kkt.model.gallery_robots import humanoid, quadruped
+from pivotree.kkt.model.load import load
+from pivotree.kkt.model.specs import GALLERY, from_spec
+from pivotree.kkt.model.tree import compile_tree
 
 MODELS = Path(__file__).parent / "models"
 SPECS = [

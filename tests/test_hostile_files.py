@@ -15,7 +15,7 @@ from test_architecture import FILES
 from test_hostile_input import MODEL
 
 from pivotree import kkt, orderings
-from pivotree.kkt.text import LONGEST
+from pivotree.kkt.base.text import LONGEST
 
 URDF = """<robot name="r"><link name="base"/><link name="arm"><inertial><origin xyz="0 0 0.1"/>
 <mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link>
@@ -72,11 +72,11 @@ OWN = {  # files of the package itself, and those that grow or are locked while 
                   "papers/cloutier1995/page.py", "papers/make.py"},
     "read_bytes": {"kkt/machine/store.py"},
     "write_text": set(), "write_bytes": {"papers/make.py"}, "savefig": set(), "exec_module": set(),
-    "open": {"kkt/reading.py", "analysis/report/notebook.py", "analysis/sweep/store.py",
+    "open": {"kkt/base/reading.py", "analysis/report/notebook.py", "analysis/sweep/store.py",
              "analysis/commands/__init__.py", "analysis/cli.py"},
-    "exec": {"kkt/foreign.py"},
+    "exec": {"kkt/base/foreign.py"},
 }  # fmt: skip
-MADE = {"part", "stream", "self.fronts", "Image"}  # by kkt.files.beside, in memory, no files
+MADE = {"part", "stream", "self.fronts", "Image"}  # by kkt.base.files.beside, in memory, no files
 
 
 def calls(path):
@@ -93,8 +93,8 @@ def calls(path):
 
 @pytest.mark.parametrize("package", FILES)
 def test_files_are_opened_written_and_run_in_one_place(package):
-    """kkt.reading opens what a user names, kkt.files writes, kkt.foreign runs."""
+    """kkt.base.reading opens what a user names, kkt.base.files writes, kkt.base.foreign runs."""
     for path in FILES[package]:
         where = str(path.relative_to(ROOT))
         for name, whose in calls(path):
-            assert whose in MADE or where in {*OWN[name], "kkt/files.py"}, f"{where}: {name}"
+            assert whose in MADE or where in {*OWN[name], "kkt/base/files.py"}, f"{where}: {name}"

@@ -19,10 +19,10 @@ from helpers import ROOT
 from pivotree import kkt, orderings
 from pivotree.analysis import cli
 from pivotree.kkt.arithmetic.custom import Custom
-from pivotree.kkt.files import beside, stems, write_whole
-from pivotree.kkt.foreign import foreign
-from pivotree.kkt.reading import read_json
-from pivotree.kkt.text import LONGEST, LONGEST_NAME, sentence
+from pivotree.kkt.base.files import beside, stems, write_whole
+from pivotree.kkt.base.foreign import foreign
+from pivotree.kkt.base.reading import read_json
+from pivotree.kkt.base.text import LONGEST, LONGEST_NAME, sentence
 
 LIMIT = 60  # [s] for one call: more is a hang
 COMMANDS = next(

@@ -105,7 +105,7 @@ def advance(compiled, q, qd, s):
             x[:3] = (turn * Rotation.from_rotvec(v[:3])).as_rotvec()
         elif kind == "planar":
             normal = compiled.axis[k, 0]
-            e1, e2 = kkt.joints.in_plane(normal[None])
+            e1, e2 = kkt.model.joints.in_plane(normal[None])
             slide = Rotation.from_rotvec(x[2] * normal).apply(e1[0] * v[0] + e2[0] * v[1])
             x += [e1[0] @ slide, e2[0] @ slide, v[2]]
         else:

@@ -13,7 +13,7 @@ from pivotree.analysis.counts.counting import count_robot
 from pivotree.analysis.explorer.data import explorer_data
 from pivotree.analysis.listing import listing
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.elimination import refine
+from pivotree.kkt.solution import refine
 
 TREES_ONLY = ["square_root_abm"]
 ORDERS = [name for name in orderings.names() if name not in TREES_ONLY]
@@ -71,9 +71,9 @@ def test_certified_answers_agree_with_mpmath(order):
 def test_fractions_solve_the_equations_exactly():
     from fractions import Fraction
 
-    from pivotree.kkt.elimination.residual import residual
-    from pivotree.kkt.elimination.run import run_objects
-    from pivotree.kkt.system import assemble
+    from pivotree.kkt.matrix.system import assemble
+    from pivotree.kkt.proof.residual import residual
+    from pivotree.kkt.tape.run import run_objects
 
     tree, q, qd, loop = four_bar(1.0, 2.0, rows=None, compliance=0.01)
     system = kkt.build(tree, q, qd, loops=[loop])

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from scipy.sparse.linalg import spsolve
 from strategies import reals
 
-from pivotree.kkt.errors import FormatError, ModelError
-from pivotree.kkt.gallery import example3, random_tree
-from pivotree.kkt.model_writer import write_model
-from pivotree.kkt.modelfile import read_model
-from pivotree.kkt.models import load
-from pivotree.kkt.system import build
-from pivotree.kkt.tree import compile_tree
+from pivotree.kkt.base.errors import FormatError, ModelError
+from pivotree.kkt.matrix.model_writer import write_model
+from pivotree.kkt.matrix.system import build
+from pivotree.kkt.model.gallery import example3, random_tree
+from pivotree.kkt.model.load import load
+from pivotree.kkt.model.modelfile import read_model
+from pivotree.kkt.model.tree import compile_tree
 
 MODELS = sorted((Path(__file__).parent / "models").glob("*.json"))
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import pivotree as pt
-from pivotree.kkt import joints
 from pivotree.kkt.machine.configuration import Configuration
+from pivotree.kkt.model import joints
 
 RAIL = joints.JointType(  # three slides along the frame's axes, as of a gantry
     "cartesian", 3, 0,

@@ -117,7 +117,7 @@ def test_states_far_away_have_no_acceleration():
 
 def test_an_arm_of_three_links_falls_as_scipy_says():
     """The method is not made for two links."""
-    tree = kkt.chain(3, axes="z", gravity=kkt.gallery.IN_PLANE)
+    tree = kkt.chain(3, axes="z", gravity=kkt.model.gallery.IN_PLANE)
     ours = Accelerations(
         kkt.compile(tree, orderings.get("abm")), lambda t: 0.01 * np.cos(t)[:, None] + np.zeros(3)
     )

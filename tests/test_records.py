@@ -12,10 +12,10 @@ from helpers import system_of, tape_of
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.kkt.arithmetic import Custom, get_format, looks, modular
-from pivotree.kkt.elimination.observe import Watch, observe
-from pivotree.kkt.elimination.rounding import rounded_entries
-from pivotree.kkt.elimination.seen import seen
-from pivotree.kkt.system import LETTERS, Entries
+from pivotree.kkt.matrix.system import LETTERS, Entries
+from pivotree.kkt.rounding.observe import Watch, observe
+from pivotree.kkt.rounding.seen import seen
+from pivotree.kkt.tape.rounding import rounded_entries
 
 ORDERS = ("crbm", "abm", "virtual_work", "lagrange", "square_root_abm", "divide_and_conquer")
 TREES = (
@@ -146,7 +146,7 @@ def exponent(x):
 def test_every_operation_against_fractions(name, monkeypatch):
     """Cancelled bits and what sums do not keep, of numbers that are pairs, objects and balls."""
     system, tape, format = system_of("chain:3"), tape_of("chain:3", "crbm"), get_format(name)
-    from pivotree.kkt.elimination import observe
+    from pivotree.kkt.rounding import observe
 
     pieces = []
     step = observe.Watch.__iter__
@@ -208,7 +208,7 @@ def test_radii_grow_and_bound_what_the_pivots_are_off():
 def test_absorption_in_any_number_of_digits():
     """1 and 1e-30 in mp:400: bits are told where a double could not hold the fraction."""
     op = np.zeros(2, dtype=np.int8)
-    number = kkt.elimination.run.number_of(get_format("mp:400"))
+    number = kkt.tape.run.number_of(get_format("mp:400"))
     bits = number.context.prec
     small = number.context.ldexp(1, -bits - 3)
     x = np.array([number(1.0), number(1.0)], dtype=object)

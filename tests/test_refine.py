@@ -9,12 +9,12 @@ from helpers import every_joint, solve, system_of, tape_of
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.elimination import refine
-from pivotree.kkt.elimination.record import Elimination
-from pivotree.kkt.elimination.residual_program import residual_program, update_program
-from pivotree.kkt.elimination.run import run_floats, run_objects
-from pivotree.kkt.elimination.tape import lower
-from pivotree.kkt.system import assemble
+from pivotree.kkt.matrix.system import assemble
+from pivotree.kkt.program.residual_program import residual_program, update_program
+from pivotree.kkt.solution import refine
+from pivotree.kkt.tape.record import Elimination
+from pivotree.kkt.tape.run import run_floats, run_objects
+from pivotree.kkt.tape.tape import lower
 
 U32 = 2.0**-24
 RESIDUALS = ("dynamics", "equations")

@@ -29,7 +29,7 @@ from pivotree.analysis.report.sample import draw, ranges_of, system_at
 from pivotree.analysis.report.sheet import sheet
 from pivotree.analysis.report.summary import cells_of, quantiles
 from pivotree.analysis.report.words import verdict
-from pivotree.kkt.urdf import read_urdf
+from pivotree.kkt.model.urdf import read_urdf
 
 ARM = """<robot name="arm">
  <link name="base"/>

@@ -8,7 +8,7 @@ import scipy.sparse.linalg as spla
 from helpers import MODELS, printed
 
 from pivotree import kkt, orderings
-from pivotree.kkt.blocks import KINDS
+from pivotree.kkt.matrix.blocks import KINDS
 
 TREES = {
     "chain": lambda: kkt.chain(40),

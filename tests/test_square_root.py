@@ -17,11 +17,11 @@ from scipy.spatial.transform import Rotation
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import objects
 from pivotree.kkt.arithmetic.chunk import Chunk
-from pivotree.kkt.elimination import emit_orthogonal as rows_of
-from pivotree.kkt.elimination.certify import decimal
-from pivotree.kkt.elimination.emit import Emitter
-from pivotree.kkt.elimination.inputs import near_centres
-from pivotree.kkt.gallery import box
+from pivotree.kkt.model.gallery import box
+from pivotree.kkt.proof.certify import decimal
+from pivotree.kkt.tape import emit_orthogonal as rows_of
+from pivotree.kkt.tape.emit import Emitter
+from pivotree.kkt.tape.inputs import near_centres
 
 ORDER = orderings.get("square_root_abm")
 U = 2.0**-24

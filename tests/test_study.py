@@ -9,7 +9,7 @@ import pytest
 from helpers import ROOT
 
 from pivotree import kkt, orderings
-from pivotree.kkt.elimination.conditioning import lost_by_order
+from pivotree.kkt.solution.conditioning import lost_by_order
 
 STUDY = ROOT / "docs" / "study"
 UNIT = 2.0**-24

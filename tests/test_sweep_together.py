@@ -16,9 +16,9 @@ from pivotree.analysis.sweep import edition, measure, prepared, read_config, swe
 from pivotree.analysis.sweep.cases import tasks
 from pivotree.analysis.sweep.tapes import Order, Tracer
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.elimination.batch import answers
-from pivotree.kkt.elimination.run import signed
-from pivotree.kkt.many import held
+from pivotree.kkt.matrix.many import held
+from pivotree.kkt.tape.batch import answers
+from pivotree.kkt.tape.run import signed
 
 CONFIG = """
 output = "{output}"

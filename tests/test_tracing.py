@@ -10,7 +10,7 @@ from helpers import system_of, tape_of
 
 from pivotree import kkt
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.elimination.observe import Watch, observe
+from pivotree.kkt.rounding.observe import Watch, observe
 
 FLOAT32 = get_format("float32")
 
@@ -83,7 +83,7 @@ def test_runs_gather_what_the_operations_say():
 def test_pieces_do_not_matter(monkeypatch):
     system, tape = system_of("chain:20"), tape_of("chain:20", "crbm")
     whole = observe(tape, system.entries, FLOAT32, "float64")
-    from pivotree.kkt.elimination import observe as module
+    from pivotree.kkt.rounding import observe as module
 
     monkeypatch.setattr(module, "PIECE", 37)
     pieces = observe(tape, system.entries, FLOAT32, "float64")
@@ -134,7 +134,7 @@ def test_shadows_agree_and_see_the_true_error():
 
 
 def _entered(tape, system):
-    from pivotree.kkt.elimination.run import enter
+    from pivotree.kkt.tape.run import enter
 
     v = np.zeros(tape.slots, dtype=np.float32)
     enter(tape, system.entries, v, FLOAT32.cast)

@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pivotree.kkt.errors import ModelError
-from pivotree.kkt.joints import TYPES
-from pivotree.kkt.modelfile import read_model
-from pivotree.kkt.models import load
-from pivotree.kkt.robot_data import find_robot, robot_files, robots_folder
-from pivotree.kkt.state import kinematics
-from pivotree.kkt.system import build
-from pivotree.kkt.tree import compile_tree
-from pivotree.kkt.urdf import MimicWarning, read_urdf
+from pivotree.kkt.base.errors import ModelError
+from pivotree.kkt.matrix.state import kinematics
+from pivotree.kkt.matrix.system import build
+from pivotree.kkt.model.joints import TYPES
+from pivotree.kkt.model.load import load
+from pivotree.kkt.model.modelfile import read_model
+from pivotree.kkt.model.robot_data import find_robot, robot_files, robots_folder
+from pivotree.kkt.model.tree import compile_tree
+from pivotree.kkt.model.urdf import MimicWarning, read_urdf
 
 MODELS = Path(__file__).parent / "models"
 robots = pytest.mark.skipif(robots_folder() is None, reason="example-robot-data is missing")
@@ -316,6 +316,6 @@ def test_unknown_robots_are_told_with_their_neighbours():
 
 
 def test_a_missing_package_is_told(monkeypatch):
-    monkeypatch.setattr("pivotree.kkt.robot_data.robots_folder", lambda: None)
+    monkeypatch.setattr("pivotree.kkt.model.robot_data.robots_folder", lambda: None)
     with pytest.raises(ModelError, match=r"install pivotree\[robots\]"):
         load("robot:panda")

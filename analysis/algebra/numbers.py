@@ -10,7 +10,7 @@ from typing import Any
 
 from flint import fmpq_mat
 
-from pivotree.kkt.elimination.program import Instruction, Ref
+from pivotree.kkt.program.program import Instruction, Ref
 
 Matrix = Any  # fmpq_mat
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import accumulate
 
-from pivotree.kkt.elimination.program import Instruction, Ref
+from pivotree.kkt.program.program import Instruction, Ref
 
 from .algebra import Algebra, Undecided
 from .polynomial import Polynomial, one, total, zero

@@ -104,7 +104,7 @@ def _write_page(path: Path, options: argparse.Namespace) -> int:
         raise kkt.PivotreeError(
             "option -o: writes the page of all orders; leave out --orders and --json"
         )
-    from pivotree.kkt.files import write_whole
+    from pivotree.kkt.base.files import write_whole
 
     from ..counts.page import gather, page
     from ..counts.picture import picture

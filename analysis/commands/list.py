@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from pivotree import orderings
-from pivotree.kkt.files import write_whole
+from pivotree.kkt.base.files import write_whole
 
 from .shared import file_of, progress_shown, system_of
 

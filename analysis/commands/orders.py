@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pivotree import kkt, orderings
-from pivotree.kkt.foreign import added
+from pivotree.kkt.base.foreign import added
 
 
 def run(options: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.reading import read_text
+from pivotree.kkt.base.reading import read_text
 
 from ..cli import INTERRUPTED
 from .shared import folder_of, items, print_json

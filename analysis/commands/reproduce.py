@@ -84,7 +84,7 @@ def _one(item: Any, given: dict[str, str], folder: Path | None, show: bool) -> l
 
 
 def _draw(item: Any, found: Any, folder: Path) -> None:
-    from pivotree.kkt.files import made
+    from pivotree.kkt.base.files import made
 
     from ..figures import save
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from pivotree import kkt
-from pivotree.kkt.elimination.refine import MOST, RESIDUALS
-from pivotree.kkt.files import check_file, check_folder
+from pivotree.kkt.base.files import check_file, check_folder
+from pivotree.kkt.solution.refine import MOST, RESIDUALS
 
 
 def system_of(options: argparse.Namespace) -> kkt.System:

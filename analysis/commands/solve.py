@@ -8,7 +8,7 @@ from typing import Any
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.names import MAX_DIGITS
-from pivotree.kkt.elimination.certify import decimal
+from pivotree.kkt.proof.certify import decimal
 
 from .shared import print_json, progress_shown, refinement, system_of
 

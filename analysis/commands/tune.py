@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
             for i, (name, tape) in enumerate(tapes.items())
         ]  # fmt: skip
     if file is not None:
-        from pivotree.kkt.files import write_whole
+        from pivotree.kkt.base.files import write_whole
 
         write_whole(file, json.dumps(found.as_json(), indent=1) + "\n")
     said = words(found, system.structure)

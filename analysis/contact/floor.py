@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pivotree import kkt, orderings
 from pivotree.kkt import ModelError
-from pivotree.kkt.errors import nearest
-from pivotree.kkt.spatial import cross
-from pivotree.kkt.tree import checked
+from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.model.spatial import cross
+from pivotree.kkt.model.tree import checked
 
 from ..simulation import Motion
 from ..simulation.motion import Bodies, turned
@@ -80,7 +80,7 @@ class Floor:
         motion = Motion(tree, made(), system.state.tau, partial(made, check=True))
         return Floor(
             motion, np.array([known[b] for b in names]),
-            np.array(places), np.stack([up, *kkt.joints.in_plane(up)]),
+            np.array(places), np.stack([up, *kkt.model.joints.in_plane(up)]),
         )  # fmt: skip
 
     @property

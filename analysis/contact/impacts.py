@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt import LoopError, PivotreeError, System
-from pivotree.kkt.errors import nearest
+from pivotree.kkt.base.errors import nearest
 
 from .laws import LAWS, complementary
 from .rows import Rows, chosen

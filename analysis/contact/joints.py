@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
 from pivotree.kkt import ModelError, SingularError, System
-from pivotree.kkt.elimination.trace import tape_for
-from pivotree.kkt.errors import nearest
+from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.tape.trace import tape_for
 
 from ..gradients import solving
 

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from pivotree import kkt, orderings
 from pivotree.kkt import FormatError, LoopError, SingularError, System
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.bias import joint_rates, velocities
-from pivotree.kkt.elimination.trace import tape_for
-from pivotree.kkt.spatial import matvec
-from pivotree.kkt.system import Entries, Pattern
+from pivotree.kkt.matrix.bias import joint_rates, velocities
+from pivotree.kkt.matrix.system import Entries, Pattern
+from pivotree.kkt.model.spatial import matvec
+from pivotree.kkt.tape.trace import tape_for
 
 Floats = NDArray[np.float64]
 Side = tuple[int, int, Floats]  # a body, its sign and its rows of G
@@ -63,7 +63,7 @@ class Rows:
             one = []
             for place, k, sign in closure.sides:
                 R, p = closure.R[place], closure.p[place]
-                one.append((k, sign, closure.loop.C.T @ kkt.spatial.force_transform(R, p).T))
+                one.append((k, sign, closure.loop.C.T @ kkt.model.spatial.force_transform(R, p).T))
             found.append(one)
         return found
 
@@ -127,7 +127,7 @@ class Rows:
         for closure in self.bare.state.loops:
             rows = np.zeros(closure.rows)
             for place, k, sign in closure.sides:
-                X = kkt.spatial.force_transform(closure.R[place], closure.p[place]).T
+                X = kkt.model.spatial.force_transform(closure.R[place], closure.p[place]).T
                 rows -= sign * closure.loop.C.T @ X @ v[k]
             gamma.append(rows)
         if not gamma or not np.concatenate(gamma).any():

@@ -1,6 +1,6 @@
 """What comes before the solve: poses, Phi, a and b, counted by running their own formulas.
 
-The functions of :mod:`kkt.spatial` and :mod:`kkt.bias` run on numbers that know only whether they
+The functions of :mod:`kkt.model.spatial` and :mod:`kkt.matrix.bias` run on numbers that know only whether they
 are zero, one, a constant of the model, or anything; an operation counts where a constant of the
 model does not give its result.  Sines and cosines are not counted, nor are what zeros and ones
 leave undone.
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt
-from pivotree.kkt.bias import bias, joint_rates
-from pivotree.kkt.spatial import force_transform, matmul, spatial_inertia
+from pivotree.kkt.matrix.bias import bias, joint_rates
+from pivotree.kkt.model.spatial import force_transform, matmul, spatial_inertia
 
 from .families import Family
 from .polynomials import Polynomial, fit

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from pivotree import kkt
 from pivotree.kkt.arithmetic.chunk import Chunk
-from pivotree.kkt.elimination import refusals
-from pivotree.kkt.elimination.inputs import InputSlots, near_centres
-from pivotree.kkt.elimination.lowering import Lowering
-from pivotree.kkt.elimination.owners import instruction_bodies
-from pivotree.kkt.elimination.program import Instruction, Program
-from pivotree.kkt.elimination.substitution import trace_substitution
-from pivotree.kkt.elimination.tracer import program_of
-from pivotree.kkt.system import Pattern
+from pivotree.kkt.matrix.system import Pattern
+from pivotree.kkt.program.owners import instruction_bodies
+from pivotree.kkt.program.program import Instruction, Program
+from pivotree.kkt.program.tracer import program_of
+from pivotree.kkt.solution.substitution import trace_substitution
+from pivotree.kkt.tape import refusals
+from pivotree.kkt.tape.inputs import InputSlots, near_centres
+from pivotree.kkt.tape.lowering import Lowering
 
 KINDS = ("mul", "add", "div", "sqrt")
 _COLUMN = np.array([1, 1, 0, 2, 3])  # of ADD, SUB, MUL, DIV, SQRT

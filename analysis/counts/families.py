@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt
-from pivotree.kkt.default_state import default_state
-from pivotree.kkt.errors import ModelError, nearest
-from pivotree.kkt.spatial import rotation
+from pivotree.kkt.base.errors import ModelError, nearest
+from pivotree.kkt.model.default_state import default_state
+from pivotree.kkt.model.spatial import rotation
 
 Floats = NDArray[np.float64]
 

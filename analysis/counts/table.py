@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from pivotree import kkt, orderings
-from pivotree.kkt.elimination.pivots import name_of
-from pivotree.kkt.errors import PivotreeError
+from pivotree.kkt.base.errors import PivotreeError
+from pivotree.kkt.order.pivots import name_of
 
 from .counting import KINDS, Counted, count_robot, program_for
 from .families import Family, family_of

@@ -17,7 +17,7 @@ from pivotree.kkt import (
     System,
 )
 from pivotree.kkt import trace as traced
-from pivotree.kkt.blocks import LINKS
+from pivotree.kkt.matrix.blocks import LINKS
 
 from .data import References, measured, text_of
 from .entries import FORMATS

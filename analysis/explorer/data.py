@@ -29,8 +29,8 @@ from pivotree.kkt import (
     trace,
 )
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.elimination.pivots import Plan, Rules, name_of
-from pivotree.kkt.elimination.tape import Tape
+from pivotree.kkt.order.pivots import Plan, Rules, name_of
+from pivotree.kkt.tape.tape import Tape
 
 from ..blaming import blame
 from ..comparison import REFERENCE_DIGITS, digits_of

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import CertificationError, FormatError, System, certify
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.elimination.inputs import pivot_rows
-from pivotree.kkt.elimination.tape import Tape
+from pivotree.kkt.tape.inputs import pivot_rows
+from pivotree.kkt.tape.tape import Tape
 
 DIGITS = 30  # proved, of the answer that the page's numbers are held against
 # that the page can compute in

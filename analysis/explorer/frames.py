@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pivotree import kkt, orderings
-from pivotree.kkt import gallery
+from pivotree.kkt.model import gallery
 
 from .entries import certified, entries_of
 

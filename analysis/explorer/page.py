@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pivotree.kkt.files import made, write_whole
+from pivotree.kkt.base.files import made, write_whole
 
 from .palette import colour_rules, palette
 

@@ -16,7 +16,7 @@ from typing import Any
 import networkx as nx
 
 from pivotree import kkt
-from pivotree.kkt.files import write_whole
+from pivotree.kkt.base.files import write_whole
 
 from .asked import question_of, refusal, sequence_of
 from .data import explorer_data

@@ -11,7 +11,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from pivotree.kkt import FormatError, SymbolicFactor
-from pivotree.kkt.files import beside, made, stems
+from pivotree.kkt.base.files import beside, made, stems
 
 from .cancelled import cancelled
 from .charts import error_bars, fill_cost

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pivotree.kkt import FormatError, SymbolicFactor
-from pivotree.kkt.files import beside
+from pivotree.kkt.base.files import beside
 
 from .spy import filmstrip, spy
 from .style import settings

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import System
 from pivotree.kkt.arithmetic import Format
-from pivotree.kkt.elimination.observe import Observation
-from pivotree.kkt.elimination.seen import seen
-from pivotree.kkt.elimination.tape import Tape
+from pivotree.kkt.rounding.observe import Observation
+from pivotree.kkt.rounding.seen import seen
+from pivotree.kkt.tape.tape import Tape
 
 from .density import PIXELS
 from .labels import Labels

@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from pivotree import kkt, orderings
 from pivotree.kkt import Elimination, FormatError, OrderError, PivotreeError, SymbolicFactor, System
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.errors import nearest
-from pivotree.kkt.foreign import added, loaded
+from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.base.foreign import added, loaded
 
 from . import data
 from .cancelled import cancelled

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pivotree.kkt.blocks import FC, FJ, LAM, PDD, QDD, F, Structure
+from pivotree.kkt.matrix.blocks import FC, FJ, LAM, PDD, QDD, F, Structure
 
 from .state import ORIGINAL, ZERO, BlockState, updates
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt import OrderError, SymbolicFactor
-from pivotree.kkt.elimination.symbolic import PAIR_FIRST, PAIR_SECOND, SINGLE
+from pivotree.kkt.structure.symbolic import PAIR_FIRST, PAIR_SECOND, SINGLE
 
 ZERO, ORIGINAL, FILL, NEW, ZEROED = 0, 1, 2, 3, 4
 _LIMIT = 4000  # blocks, for a dense table of B x B bytes

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from functools import cached_property
 
-from pivotree.kkt.blocks import KINDS, Structure
-from pivotree.kkt.elimination.program import Instruction, Place, Program, Ref
+from pivotree.kkt.matrix.blocks import KINDS, Structure
+from pivotree.kkt.program.program import Instruction, Place, Program, Ref
 
 THROUGH = ("mirror", "forward", "same", "factor")  # names are those of what they take
 ALWAYS = ("along", "across", "basis")  # of S alone: named even where they are used once

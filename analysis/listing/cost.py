@@ -1,6 +1,6 @@
 """Shapes and costs of lines: dense blocks, as polynomials in N_k and in the sizes of sets.
 
-Operations are those of the block program (:mod:`kkt.elimination.emit`) on full blocks: a product
+Operations are those of the block program (:mod:`kkt.tape.emit`) on full blocks: a product
 of r x c and c x m blocks has r c m multiplications and r (c - 1) m additions, a symmetric one half
 of them and the diagonal's half more.  The tape folds zeros and ones and needs fewer.
 """

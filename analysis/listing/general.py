@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pivotree.kkt.blocks import Structure
-from pivotree.kkt.errors import PivotreeError
+from pivotree.kkt.base.errors import PivotreeError
+from pivotree.kkt.matrix.blocks import Structure
 
 from .loops import Loop, loops_of
 from .sets import Tree

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pivotree.kkt.blocks import Structure
-from pivotree.kkt.elimination.pivots import name_of, plan
-from pivotree.kkt.elimination.program import Program
-from pivotree.kkt.elimination.substitution import trace_substitution
-from pivotree.kkt.elimination.symbolic import symbolic
-from pivotree.kkt.elimination.tracer import program_of
-from pivotree.kkt.errors import OrderError, SizeError
-from pivotree.kkt.system import System
+from pivotree.kkt.base.errors import OrderError, SizeError
+from pivotree.kkt.matrix.blocks import Structure
+from pivotree.kkt.matrix.system import System
+from pivotree.kkt.order.pivots import name_of, plan
+from pivotree.kkt.program.program import Program
+from pivotree.kkt.program.tracer import program_of
+from pivotree.kkt.solution.substitution import trace_substitution
+from pivotree.kkt.structure.symbolic import symbolic
 
 from .choice import operand
 from .cost import Cost, Coster, Poly

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, NamedTuple
 
-from pivotree.kkt.elimination.program import Program
+from pivotree.kkt.program.program import Program
 
 from .fold import Folder
 from .nodes import Family, Index, Sum, leaves

@@ -6,7 +6,7 @@ import textwrap
 
 import numpy as np
 
-from pivotree.kkt.elimination.eliminate import eliminate
+from pivotree.kkt.solution.eliminate import eliminate
 
 from .general import CHAINS, THIS_TREE, freedoms
 from .listing import Listing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pivotree.kkt.errors import OrderError
+from pivotree.kkt.base.errors import OrderError
 
 from .latex import latex
 from .listing import Listing

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from pivotree.kkt.blocks import Structure
+from pivotree.kkt.matrix.blocks import Structure
 
 from .nodes import Index
 

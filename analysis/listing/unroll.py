@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from pivotree.kkt.errors import PivotreeError
+from pivotree.kkt.base.errors import PivotreeError
 
 from .loops import Line, Loop
 from .nodes import Leaf, Node, Sum, leaves

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Any, NamedTuple
 
-from pivotree.kkt.blocks import Structure
-from pivotree.kkt.elimination.program import Instruction, Place, Program, Ref
+from pivotree.kkt.matrix.blocks import Structure
+from pivotree.kkt.program.program import Instruction, Place, Program, Ref
 
 from .choice import ALWAYS, Choice, operand
 from .nodes import Family, Leaf, Node, Sum, Term, shape, transpose

@@ -11,12 +11,12 @@ from flint import fmpq_mat
 from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 
 from pivotree import orderings
-from pivotree.kkt.blocks import Block, Structure
-from pivotree.kkt.elimination.pivots import plan
-from pivotree.kkt.elimination.program import Program
-from pivotree.kkt.elimination.remaining import remaining
-from pivotree.kkt.elimination.symbolic import symbolic
-from pivotree.kkt.elimination.tracer import Tracer, program_of
+from pivotree.kkt.matrix.blocks import Block, Structure
+from pivotree.kkt.order.pivots import plan
+from pivotree.kkt.program.program import Program
+from pivotree.kkt.program.remaining import remaining
+from pivotree.kkt.program.tracer import Tracer, program_of
+from pivotree.kkt.structure.symbolic import symbolic
 
 from ..algebra.algebra import Algebra
 from ..algebra.expressions import number, polynomial

@@ -34,7 +34,7 @@ from sympy import (
     ZeroMatrix,
 )
 
-from pivotree.kkt.elimination.program import Instruction, Ref
+from pivotree.kkt.program.program import Instruction, Ref
 
 from .fractions import Fraction, TooLarge, block, ring, stacked
 

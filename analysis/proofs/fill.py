@@ -17,8 +17,8 @@ from typing import Any
 
 from sympy import Expr, symbols
 
-from pivotree.kkt.elimination.pivots import plan
-from pivotree.kkt.elimination.symbolic import symbolic
+from pivotree.kkt.order.pivots import plan
+from pivotree.kkt.structure.symbolic import symbolic
 
 from . import boolean
 from .claim import Claim

@@ -18,9 +18,9 @@ import numpy as np
 from sympy import Expr
 
 from pivotree import orderings
-from pivotree.kkt.blocks import Structure
-from pivotree.kkt.elimination.pivots import plan
-from pivotree.kkt.elimination.symbolic import SymbolicFactor, symbolic
+from pivotree.kkt.matrix.blocks import Structure
+from pivotree.kkt.order.pivots import plan
+from pivotree.kkt.structure.symbolic import SymbolicFactor, symbolic
 
 from ..algebra.algebra import Undecided
 from . import boolean, scalars

@@ -17,7 +17,7 @@ from typing import Any
 
 from sympy import Identity, MatrixExpr
 
-from pivotree.kkt.blocks import Structure
+from pivotree.kkt.matrix.blocks import Structure
 
 from .bench import Bench
 from .claim import Equal

@@ -17,8 +17,8 @@ import numpy as np
 from sympy import Identity, MatrixExpr, ZeroMatrix
 
 from pivotree import orderings
-from pivotree.kkt.blocks import Structure
-from pivotree.kkt.elimination.pivots import as_sequence
+from pivotree.kkt.matrix.blocks import Structure
+from pivotree.kkt.order.pivots import as_sequence
 
 from .ascher1996 import PAPER
 from .bench import Bench, Engine

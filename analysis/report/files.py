@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pivotree.kkt.files import write_whole
+from pivotree.kkt.base.files import write_whole
 
 from ..figures.files import save
 from .page import page

@@ -22,8 +22,8 @@ from pivotree.kkt import (
     trace,
 )
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.elimination.tape import Tape
-from pivotree.kkt.files import check_folder, made, writing
+from pivotree.kkt.base.files import check_folder, made, writing
+from pivotree.kkt.tape.tape import Tape
 
 from .gather import gather
 from .measure import Bench, Measured

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from pivotree import orderings
 from pivotree.kkt import Block, OrderError, System, trace
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.elimination.longer import first_lost
-from pivotree.kkt.elimination.run import signed
-from pivotree.kkt.elimination.tape import Tape
+from pivotree.kkt.proof.longer import first_lost
+from pivotree.kkt.tape.run import signed
+from pivotree.kkt.tape.tape import Tape
 
 from .sample import Ranges, system_at
 
@@ -117,7 +117,7 @@ def measure(bench: Bench, number: int) -> Measured:
 
 
 def pivot_lost(tape: Tape, system: System, chosen: Format) -> bool:
-    """Whether a pivot is zero for the format: no bit of it is right (kkt.elimination.longer)."""
+    """Whether a pivot is zero for the format: no bit of it is right (kkt.proof.longer)."""
     if chosen.kind != "float":
         return False
     values = chosen.cast(tape.inputs.values(system.entries)[1])

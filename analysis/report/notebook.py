@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt import SizeError
-from pivotree.kkt.files import write_whole, writing
+from pivotree.kkt.base.files import write_whole, writing
 
 from .measure import Bench, Measured
 

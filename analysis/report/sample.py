@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt import System
-from pivotree.kkt.joints import quaternion_to_vector
-from pivotree.kkt.many import apart, forest_of
-from pivotree.kkt.system import Entries
-from pivotree.kkt.tree import BodyTree
+from pivotree.kkt.matrix.many import apart, forest_of
+from pivotree.kkt.matrix.system import Entries
+from pivotree.kkt.model.joints import quaternion_to_vector
+from pivotree.kkt.model.tree import BodyTree
 
 Floats = NDArray[np.float64]
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from pivotree.kkt import Block, CertificationError, Certified, System, certify, write_model
 from pivotree.kkt.arithmetic.formats import Format
-from pivotree.kkt.elimination.run import signed
-from pivotree.kkt.elimination.tape import Tape
-from pivotree.kkt.files import made, stems
+from pivotree.kkt.base.files import made, stems
+from pivotree.kkt.tape.run import signed
+from pivotree.kkt.tape.tape import Tape
 
 from .. import loss
 from ..loss import PivotError

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pivotree import kkt
-from pivotree.kkt.many import copies
-from pivotree.kkt.spatial import cross
-from pivotree.kkt.state import kinematics
+from pivotree.kkt.matrix.many import copies
+from pivotree.kkt.matrix.state import kinematics
+from pivotree.kkt.model.spatial import cross
 
 from .record import Floats
 
@@ -89,7 +89,7 @@ class Motion:
         """At how many of some states (m, nx + N) the accelerations do not hold, and why; or None.
 
         ``wrench`` (m, n, 6) where the kernel takes one; the rule is that of
-        :mod:`kkt.elimination.trust`.  A kernel is made for it: the motion itself runs through
+        :mod:`kkt.tape.trust`.  A kernel is made for it: the motion itself runs through
         answers that do not hold, and what they cost is told by counts and energy.
         """
         sound = np.isfinite(y).all(1)

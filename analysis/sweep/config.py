@@ -11,8 +11,8 @@ from typing import Any
 from pivotree import orderings
 from pivotree.kkt import PivotreeError
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.base.reading import read_bytes
 from pivotree.kkt.machine.joint_space import SOLVERS
-from pivotree.kkt.reading import read_bytes
 
 from .fields import Fields, document
 from .models import Family, Model, families

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pivotree.kkt import PivotreeError
-from pivotree.kkt.errors import UnreadableError, nearest
-from pivotree.kkt.reading import read_text
+from pivotree.kkt.base.errors import UnreadableError, nearest
+from pivotree.kkt.base.reading import read_text
 
 
 def document(path: Path) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from pivotree.kkt import (
     conditioning,
 )
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.elimination.run import signed
+from pivotree.kkt.tape.run import signed
 
 from ..comparison import REFERENCE_DIGITS, digits_of
 from ..report.measure import SINGULAR, WHY, Pair

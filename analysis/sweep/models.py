@@ -18,8 +18,8 @@ import numpy as np
 
 from pivotree import kkt
 from pivotree.kkt import PivotreeError
-from pivotree.kkt.errors import nearest
-from pivotree.kkt.reading import read_bytes
+from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.base.reading import read_bytes
 
 from .fields import Fields
 

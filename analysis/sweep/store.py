@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pivotree.kkt import FormatError, PivotreeError
-from pivotree.kkt.files import check_file, part_of, writing
+from pivotree.kkt.base.files import check_file, part_of, writing
 
 from .edition import EDITION
 from .tables import Table

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from pivotree import orderings
 from pivotree.kkt import LoopError, OrderError, SingularError, SizeError, System, trace
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.elimination import refusals
-from pivotree.kkt.elimination.batch import answers
-from pivotree.kkt.elimination.inputs import near_centres, pivot_rows
-from pivotree.kkt.elimination.longer import first_lost
-from pivotree.kkt.elimination.run import first_bad, signed
-from pivotree.kkt.elimination.tape import Tape
-from pivotree.kkt.system import LETTERS, Entries
+from pivotree.kkt.matrix.system import LETTERS, Entries
+from pivotree.kkt.proof.longer import first_lost
+from pivotree.kkt.tape import refusals
+from pivotree.kkt.tape.batch import answers
+from pivotree.kkt.tape.inputs import near_centres, pivot_rows
+from pivotree.kkt.tape.run import first_bad, signed
+from pivotree.kkt.tape.tape import Tape
 
 from ..report.measure import pivot_slots, qdd_slots
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.elimination.batch import answers
-from pivotree.kkt.many import held
-from pivotree.kkt.system import Entries
+from pivotree.kkt.matrix.many import held
+from pivotree.kkt.matrix.system import Entries
+from pivotree.kkt.tape.batch import answers
 
 from ..comparison import digits_of
 from ..report.measure import SINGULAR, WHY

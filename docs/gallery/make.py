@@ -25,7 +25,7 @@ from pivotree import kkt
 from pivotree.analysis.figures.files import save
 from pivotree.analysis.figures.kinds import KINDS, Kind, Request
 from pivotree.analysis.figures.style import settings
-from pivotree.kkt.files import beside
+from pivotree.kkt.base.files import beside
 
 HERE = Path(__file__).resolve().parent
 MODELS = {  # file name: (spec, in words)

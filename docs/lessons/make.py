@@ -21,7 +21,7 @@ from PIL import Image
 from runner import HERE, LESSONS, Cell, Control, Text, run
 
 from pivotree.analysis.figures.style import settings
-from pivotree.kkt.files import write_whole
+from pivotree.kkt.base.files import write_whole
 
 PICTURES = HERE / "pictures"
 _DPI, _COLOURS = 110, 48

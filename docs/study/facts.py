@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.progress import track
 
 from pivotree import kkt, orderings
-from pivotree.kkt.elimination.conditioning import conditioning, lost_by_order
+from pivotree.kkt.solution.conditioning import conditioning, lost_by_order
 
 HERE = Path(__file__).resolve().parent
 

@@ -21,7 +21,7 @@ from rich.progress import track
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.elimination.conditioning import conditioning, lost_by_order
+from pivotree.kkt.solution.conditioning import conditioning, lost_by_order
 
 HERE = Path(__file__).resolve().parent
 FORMAT = "float32"
@@ -95,7 +95,7 @@ def _short(x: Any) -> Any:
 
 def measured(instances: list[Instance]) -> list[Row]:
     """Rows of instances that share a tree: tapes are traced once for a pattern of zeros."""
-    tapes: dict[str, kkt.elimination.tape.Tape | None] = {}
+    tapes: dict[str, kkt.tape.tape.Tape | None] = {}
     aligned: dict[str, Any] = {}
     rows: list[Row] = []
     for instance in instances:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FormatError
+from ..base.errors import FormatError
 from .chunk import Chunk
 from .formats import Format, Runner
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FormatError
-from ..foreign import foreign
+from ..base.errors import FormatError
+from ..base.foreign import foreign
 from .binary import NOTHING
 from .chunk import Chunk
 from .formats import Format

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FormatError
-from ..foreign import foreign
+from ..base.errors import FormatError
+from ..base.foreign import foreign
 
 HALVES = (1 << 54) - 1  # 54 leading bits that the nearest double rounds up to a power of two
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import FormatError
+from ..base.errors import FormatError
 from .binary import MODES, Binary
 from .double_double import DoubleDouble
 from .formats import Digits, Format, Hardware

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FormatError
-from ..foreign import foreign
+from ..base.errors import FormatError
+from ..base.foreign import foreign
 from .chunk import Chunk
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..errors import FormatError
+from ..base.errors import FormatError
 from . import floats, modular
 from .chunk import Chunk
 from .floats import _dd_add, _dd_div, _dd_mul, _dd_sqrt

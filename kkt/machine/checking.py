@@ -1,6 +1,6 @@
 """What a checked kernel asks of its own answer, as further operations of the same program.
 
-The rule is that of :mod:`kkt.elimination.trust`.  *Is a pivot zero for the format?*  D_k of a joint
+The rule is that of :mod:`kkt.tape.trust`.  *Is a pivot zero for the format?*  D_k of a joint
 is at most what the joint would move if all joints beyond it were stuck, and what rounding leaves of
 that is left of every D_k: a D_k no larger than some roundings of it has no digit.  In coordinates
 in any direction rounding mixes moments of inertia, so that the size is their trace about the
@@ -14,7 +14,7 @@ those of the efforts, to rounding; there tau - ID(qdd) is left.  Its largest ent
 (pdd, qdd) times 1 and the largest row sum of the M_k, is no less than the normwise backward error,
 since the norm of (4) and its unknowns are no smaller.  *How far is it off?*  What is left is solved
 for by the same factor: a step of iterative refinement, whose size is the error of qdd as the order
-sees it.  Both have the bound of :func:`kkt.elimination.trust.bound`.
+sees it.  Both have the bound of :func:`kkt.tape.trust.bound`.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
-from ..elimination.eliminate import eliminate
-from ..elimination.tape import Tape
-from ..elimination.trust import FEWER, NO_NUMBER, ROUNDINGS, bound
-from ..errors import SingularError
-from ..spatial import Array, matvec
-from ..system import System, build
+from ..base.errors import SingularError
+from ..matrix.system import System, build
+from ..model.spatial import Array, matvec
+from ..solution.eliminate import eliminate
+from ..tape.tape import Tape
+from ..tape.trust import FEWER, NO_NUMBER, ROUNDINGS, bound
 from .states import Fields
 
 OVERFLOW, INEXACT = -1, -2  # status of an answer; 0: it holds; k: the k-th pivot is zero

@@ -10,7 +10,7 @@ all others             as in q
 =====================  =====================================================
 
 A quaternion of any length but zero stands for its direction, so that an integrator need not
-normalise it.  Rates qd are those of :mod:`kkt.joints`: of spherical, floating and planar joints,
+normalise it.  Rates qd are those of :mod:`kkt.model.joints`: of spherical, floating and planar joints,
 velocities in the body's frame.
 """
 
@@ -25,11 +25,11 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import ModelError
-from ..joints import GENERAL, TYPES, exponential, quaternion_to_vector
-from ..spatial import cross, matvec
-from ..state import coordinates
-from ..tree import BodyTree
+from ..base.errors import ModelError
+from ..matrix.state import coordinates
+from ..model.joints import GENERAL, TYPES, exponential, quaternion_to_vector
+from ..model.spatial import cross, matvec
+from ..model.tree import BodyTree
 
 Floats = NDArray[np.float64]
 

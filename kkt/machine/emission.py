@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..elimination.emit import SQRT
+from ..tape.emit import SQRT
 from .driver import Shape, driver
 from .program import Program
 

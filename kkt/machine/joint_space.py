@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..spatial import Array
+from ..model.spatial import Array
 from .recorder import Undefined
 
 

@@ -16,13 +16,13 @@ from ..arithmetic import Format, get_format
 from ..arithmetic.binary import Binary
 from ..arithmetic.formats import Hardware
 from ..arithmetic.mixed import Mixed
-from ..blocks import Block
-from ..elimination.pivots import PivotSequence
-from ..elimination.tape import Tape
-from ..elimination.trust import ZERO
-from ..errors import FormatError, ModelError, SizeError, nearest
-from ..files import write_whole
-from ..shown import Shown
+from ..base.errors import FormatError, ModelError, SizeError, nearest
+from ..base.files import write_whole
+from ..base.shown import Shown
+from ..matrix.blocks import Block
+from ..order.pivots import PivotSequence
+from ..tape.tape import Tape
+from ..tape.trust import ZERO
 from .builtin import Builtin
 from .checking import KINDS, WORDS, Judged, judged_by
 from .configuration import Configuration

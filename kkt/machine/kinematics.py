@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bias import bias, joint_rates
-from ..joints import GENERAL, TYPES
-from ..spatial import Array, force_transform, matmul, matvec, rotation, skew, spatial_inertia
-from ..system import Entries
+from ..matrix.bias import bias, joint_rates
+from ..matrix.system import Entries
+from ..model.joints import GENERAL, TYPES
+from ..model.spatial import Array, force_transform, matmul, matvec, rotation, skew, spatial_inertia
 from .configuration import Configuration, from_quaternion
 from .recorder import Recorder, Scalar
 

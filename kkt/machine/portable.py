@@ -11,8 +11,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..elimination.emit import SQRT
-from ..errors import ModelError
+from ..base.errors import ModelError
+from ..tape.emit import SQRT
 from .emission import rows_of
 from .portable_calls import calls, definitions
 from .program import Program

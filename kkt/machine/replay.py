@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import Chunk
-from ..elimination.emit import ADD, DIV, MUL, SUB
+from ..tape.emit import ADD, DIV, MUL, SUB
 from .recorder import Recorder
 
 Ints = NDArray[np.int64]

@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FormatError, UnreadableError
-from ..files import beside
-from ..reading import read_bytes
+from ..base.errors import FormatError, UnreadableError
+from ..base.files import beside
+from ..base.reading import read_bytes
 
 Arrays = dict[str, NDArray]
 ROOM = 256 * 2**20  # bytes; beyond, the entries that were longest unread are removed

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format, Hardware
-from ..blocks import Block
-from ..elimination.residual_program import residual_program
-from ..elimination.tape import Tape, lower
-from ..elimination.trace import tape_for
-from ..errors import FormatError, ModelError, OrderError, SizeError
-from ..joints import GENERAL, TYPES
-from ..state import coordinates
-from ..system import Entries, System, build
+from ..base.errors import FormatError, ModelError, OrderError, SizeError
+from ..matrix.blocks import Block
+from ..matrix.state import coordinates
+from ..matrix.system import Entries, System, build
+from ..model.joints import GENERAL, TYPES
+from ..program.residual_program import residual_program
+from ..tape.tape import Tape, lower
+from ..tape.trace import tape_for
 from .checking import pivots_of, sizes_of_pivots
 from .configuration import Configuration
 from .joint_space import SOLVERS

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format, Hardware
-from ..elimination.pivots import PivotSequence, as_sequence, plan
-from ..elimination.tape import Tape
-from ..errors import SingularError
-from ..system import System
+from ..base.errors import SingularError
+from ..matrix.system import System
+from ..order.pivots import PivotSequence, as_sequence, plan
+from ..tape.tape import Tape
 from . import store
 from .checking import by_rotations, pivots_of, require_pivots
 from .configuration import Configuration

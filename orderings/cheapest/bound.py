@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt import Structure
-from pivotree.kkt.elimination import emit, rigid
-from pivotree.kkt.elimination.inputs import InputSlots
+from pivotree.kkt.tape import emit, rigid
+from pivotree.kkt.tape.inputs import InputSlots
 
 Slots = NDArray[np.int64]
 

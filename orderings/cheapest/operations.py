@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt import PivotSequence, System, plan, symbolic
-from pivotree.kkt.elimination.inputs import InputSlots
-from pivotree.kkt.elimination.lowering import Lowering
-from pivotree.kkt.elimination.program import Program
-from pivotree.kkt.elimination.tracer import program_of
+from pivotree.kkt.program.program import Program
+from pivotree.kkt.program.tracer import program_of
+from pivotree.kkt.tape.inputs import InputSlots
+from pivotree.kkt.tape.lowering import Lowering
 
 
 class Meter:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from pivotree import kkt
 from pivotree.kkt import OrderError, PivotreeError, PivotSequence, Rules, System, plan, symbolic
-from pivotree.kkt.elimination.pivots import as_sequence
-from pivotree.kkt.errors import nearest
+from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.order.pivots import as_sequence
 
 from .bound import lower_bound
 from .dynamic import Dynamic

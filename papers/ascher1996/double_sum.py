@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt
-from pivotree.kkt.elimination.program import Instruction, Program, Ref
+from pivotree.kkt.program.program import Instruction, Program, Ref
 
 Single = NDArray[np.float32]
 

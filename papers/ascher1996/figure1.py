@@ -23,7 +23,7 @@ from .sweep import BASE, TIP, Sweep, sweep
 ORDERS = ("abm", "crbm", "bad_abm")
 ENOUGH = 501  # angles, from which noise of 4e-4 is ten times the curve's own variation
 CHECKED = 16  # angles at which the certified answer is held against the closed form
-GRAVITY = -float(kkt.gallery.IN_PLANE[1])
+GRAVITY = -float(kkt.model.gallery.IN_PLANE[1])
 
 
 @dataclass(frozen=True)

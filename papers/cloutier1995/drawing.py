@@ -11,7 +11,7 @@ from matplotlib.patches import Polygon
 
 from pivotree.analysis.figures.film import writer_of
 from pivotree.analysis.figures.style import Theme, new_figure, settings, theme
-from pivotree.kkt.files import beside
+from pivotree.kkt.base.files import beside
 
 from .falling import Floats
 from .robot import reach

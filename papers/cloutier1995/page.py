@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pivotree.analysis.figures.style import DARK, LIGHT
-from pivotree.kkt.files import beside
+from pivotree.kkt.base.files import beside
 
 from .drawing import lengths_of
 

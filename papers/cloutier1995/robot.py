@@ -9,8 +9,8 @@ import networkx as nx
 import numpy as np
 
 from pivotree.kkt import ModelError
-from pivotree.kkt.gallery import box
-from pivotree.kkt.tree import add_body, new_tree
+from pivotree.kkt.model.gallery import box
+from pivotree.kkt.model.tree import add_body, new_tree
 
 GRAVITY = 9.8  # [m/s^2], of all figures
 

@@ -14,7 +14,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.counts import COUNTS, Count, Crossover, Polynomial, crossings, polynomial
 from pivotree.analysis.counts.families import family_of
 from pivotree.analysis.counts.polynomials import fit
-from pivotree.kkt.default_state import default_state
+from pivotree.kkt.model.default_state import default_state
 
 from ..paper import Progress, printed
 from ..row import Row, within

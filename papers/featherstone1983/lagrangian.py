@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pivotree import kkt
 from pivotree.kkt import ModelError, System
-from pivotree.kkt.spatial import skew
+from pivotree.kkt.model.spatial import skew
 
 Floats = NDArray[np.float64]
 

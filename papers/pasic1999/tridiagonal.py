@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pivotree import kkt, orderings
-from pivotree.kkt.elimination import symbolic_kernels as kernels
+from pivotree.kkt.structure import symbolic_kernels as kernels
 
 from .matching import Blocks
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pivotree import kkt, orderings
 from pivotree.analysis.proofs.prove import Proof, prove_one
-from pivotree.kkt.errors import nearest
+from pivotree.kkt.base.errors import nearest
 
 from ..paper import Progress, printed
 from ..row import Row

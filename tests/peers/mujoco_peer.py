@@ -29,7 +29,7 @@ from defusedxml.ElementTree import parse
 from random_states import Floats, RandomState, read_quietly
 
 from pivotree import kkt
-from pivotree.kkt.spatial import cross
+from pivotree.kkt.model.spatial import cross
 
 DYNAMIC = {"link": ("inertial",), "joint": ("origin", "parent", "child", "axis")}
 

@@ -1,0 +1,242 @@
+"""Names of blocks, and what an order may see of a tree: its structure, never its values."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import LoopError, OrderError
+from ..model.tree import levels, path
+
+KINDS = ("pdd", "qdd", "f", "fJ", "fC", "lam")
+PDD, QDD, F, FJ, FC, LAM = range(6)
+OF_BODIES = 5  # kinds before LAM: one block for each body
+LINKS = ("whole", "split", "stretched")
+
+
+class Block(NamedTuple):
+    """One block of unknowns: minus acceleration, joint acceleration, or force of a body.
+
+    ``pdd`` (6), ``qdd`` (N_k), ``f`` (6); where the force is split, ``fJ`` (N_k) along the joint
+    axes and ``fC`` (6 - N_k), the constraint force.  A plain tuple ("pdd", body) is equal to it.
+    ``lam`` (m), the multipliers of a closed loop or contact, has its name in the body's place.
+    """
+
+    kind: str
+    body: Hashable
+
+    def __str__(self) -> str:
+        return f"{self.kind}_{self.body}"
+
+
+class Tie(NamedTuple):
+    """A closed loop or contact without values."""
+
+    name: Hashable
+    bodies: tuple[int, ...]  # indices of the one or two bodies that it has rows on, first to second
+    signs: tuple[int, ...]  # -1 for the first body, 1 for the second
+    rows: int  # m multipliers
+    compliant: bool  # its own square block is nonzero
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Tree and block graph of equation (4) without values: what a pivot order is made from."""
+
+    names: tuple[Hashable, ...]  # (n,) bodies
+    parent: NDArray[np.int64]  # (n,) index of the parent, -1 for a root
+    dof: NDArray[np.int64]  # (n,) N_k
+    copy_of: NDArray[np.int64] | None = None  # (n,) body that a piece or a carrier belongs to
+    pieces: NDArray[np.int64] | None = None  # (n,) number of pieces that its body is split into
+    carrier: NDArray[np.bool_] | None = None  # (n,) massless, behind the joint of its body
+    ties: tuple[Tie, ...] = ()  # closed loops and contacts
+
+    @property
+    def n(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def constraints(self) -> tuple[Hashable, ...]:
+        """Names of the closed loops and contacts, whose multipliers are blocks ("lam", name)."""
+        return tuple(tie.name for tie in self.ties)
+
+    def require_tree(self, what: str) -> None:
+        """Raise LoopError where there are closed loops or contacts, which ``what`` cannot take."""
+        if self.ties:
+            raise LoopError(
+                f"{what} takes trees without closed loops and contacts, and {self.ties[0].name!r} "
+                "is one; build the tree with loops=()"
+            )
+
+    def tied(self, constraint: Hashable) -> list[Hashable]:
+        """The one or two bodies that a constraint has rows on."""
+        return [self.names[k] for k in self.ties[self.tie_index[constraint]].bodies]
+
+    def closing(self, constraint: Hashable) -> Hashable:
+        """The body that closes a loop: the last one of it, tip to base, whose joint moves it.
+
+        Once the joints of all these bodies are eliminated, the multipliers can be.
+        """
+        bodies = self.ties[self.tie_index[constraint]].bodies
+        ends = (*bodies, -1)[:2]  # the world's end is above every root
+        return self.names[max(path((ends[0], ends[1]), self.parent), key=self._place.__getitem__)]
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        return {int(k): i for i, k in enumerate(self.order)}
+
+    @cached_property
+    def tie_index(self) -> dict[Hashable, int]:
+        return {tie.name: c for c, tie in enumerate(self.ties)}
+
+    @cached_property
+    def levels(self) -> list[NDArray[np.int64]]:
+        return levels(self.parent)
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """Indices of the bodies, children before parents."""
+        return np.concatenate(self.levels[::-1])
+
+    @property
+    def tip_to_base(self) -> list[Hashable]:
+        """Bodies, children before parents: k = 1..n of Ascher 1996."""
+        return [self.names[k] for k in self.order]
+
+    @property
+    def base_to_tip(self) -> list[Hashable]:
+        """Bodies, parents before children."""
+        return [self.names[k] for k in self.order[::-1]]
+
+    @cached_property
+    def index(self) -> dict[Hashable, int]:
+        return {name: k for k, name in enumerate(self.names)}
+
+    @cached_property
+    def depth(self) -> NDArray[np.int64]:
+        """(n,) number of ancestors; a root's is 0."""
+        depth = np.zeros(self.n, dtype=np.int64)
+        for d, level in enumerate(self.levels):
+            depth[level] = d
+        return depth
+
+    def children(self, body: Hashable) -> list[Hashable]:
+        return [self.names[c] for c in self._children[self.index[body]]]
+
+    def parent_of(self, body: Hashable) -> Hashable | None:
+        up = self.parent[self.index[body]]
+        return None if up < 0 else self.names[up]
+
+    @cached_property
+    def _children(self) -> list[list[int]]:
+        result: list[list[int]] = [[] for _ in range(self.n)]
+        for k, up in enumerate(self.parent):
+            if up >= 0:
+                result[up].append(k)
+        return result
+
+    def with_links(self, links: str) -> Structure:
+        """This structure ("whole"), or with ``split_links`` or ``stretched`` links."""
+        if links not in LINKS:
+            raise OrderError(f"order: links {links!r} are unknown; use {', '.join(LINKS)}")
+        return {"whole": lambda: self, "split": self.split_links, "stretched": self.stretched}[
+            links
+        ]()
+
+    def stretched(self) -> Structure:
+        """Bodies with children become two: one with the mass, and a massless carrier of the rest.
+
+        Both are behind the body's own joint, and the children hang on the carrier, so that M_k and
+        the children's M~_k never meet (Ascher, Pai & Cloutier 1996, eq (11) as a matrix):
+
+            M_k pdd_k + f_k = b_k                 pdd_k + H_k* qdd_k - Phi_k* pdd'_p = -a_k
+            f'_k - sum of Phi_c (f_c + f'_c) = 0  pdd'_k + H_k* qdd_k - Phi_k* pdd'_p = -a_k
+            H_k (f_k + f'_k) = tau_k
+
+        Carriers are named ``(body, "carrier")`` and come after the bodies.
+        """
+        carried = [k for k, children in enumerate(self._children) if children]
+        place = {k: self.n + i for i, k in enumerate(carried)}
+        up = [place.get(int(p), -1) for p in self.parent]
+        return Structure(
+            (*self.names, *((self.names[k], "carrier") for k in carried)),
+            np.array([*up, *(up[k] for k in carried)], dtype=np.int64),
+            np.array([*self.dof, *(0 for _ in carried)], dtype=np.int64),
+            np.array([*range(self.n), *carried], dtype=np.int64),
+            carrier=np.arange(self.n + len(carried)) >= self.n,
+            ties=self.ties,
+        )
+
+    @cached_property
+    def carriers(self) -> dict[int, int]:
+        """Index of the carrier of each body that has one."""
+        if self.carrier is None or self.copy_of is None:
+            return {}
+        return {int(self.copy_of[c]): int(c) for c in np.flatnonzero(self.carrier)}
+
+    def split_links(self) -> Structure:
+        """Bodies with more than two children become chains of pieces with at most two.
+
+        The pieces hang on fixed joints and share the body's inertia equally, so that no joint
+        meets more than two others (Yamane & Nakamura, sec. 4).  New bodies are named
+        ``(body, 1), (body, 2)...`` and come after the old ones.
+        """
+        parent, dof = list(self.parent), list(self.dof)
+        names, copy_of = list(self.names), list(range(self.n))
+        pieces = [1] * self.n
+        for k, children in enumerate(self._children):
+            last = k
+            for i in range(1, len(children) - 1):
+                parent[children[i]] = len(names)
+                parent.append(last)
+                dof.append(0)
+                names.append((self.names[k], i))
+                copy_of.append(k)
+                last = len(names) - 1
+            if len(children) > 2:
+                parent[children[-1]] = last
+                pieces[k] = len(children) - 1
+        return Structure(
+            tuple(names),
+            np.array(parent, dtype=np.int64),
+            np.array(dof, dtype=np.int64),
+            np.array(copy_of, dtype=np.int64),
+            np.array([pieces[k] for k in copy_of], dtype=np.int64),
+            ties=self.ties,  # a body keeps its index as the first of its pieces
+        )
+
+
+class BlockIndex(Mapping[Block, slice]):
+    """Where each block's unknowns lie: ("pdd", body) -> slice, in the order of the layout.
+
+    Multipliers come last.
+    """
+
+    def __init__(self, structure: Structure, layout: str) -> None:
+        sizes = {"pdd": np.full(structure.n, 6), "qdd": structure.dof, "f": np.full(structure.n, 6)}
+        if layout == "kind":  # equation (4)
+            entries = [(kind, k) for kind in sizes for k in range(structure.n)]
+        else:  # equation (6)
+            entries = [(kind, int(k)) for k in structure.order for kind in sizes]
+        rows = {Block(kind, structure.names[k]): int(sizes[kind][k]) for kind, k in entries}
+        rows |= {Block("lam", tie.name): tie.rows for tie in structure.ties}
+        stops = np.cumsum([*rows.values()]).tolist()
+        self._slices = {
+            block: slice(stop - size, stop)
+            for (block, size), stop in zip(rows.items(), stops, strict=True)
+        }
+        self.size = stops[-1]
+
+    def __getitem__(self, block: Block) -> slice:
+        return self._slices[block]
+
+    def __iter__(self) -> Iterator[Block]:
+        return iter(self._slices)
+
+    def __len__(self) -> int:
+        return len(self._slices)

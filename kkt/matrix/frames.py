@@ -1,0 +1,189 @@
+"""The same tree in the same state, written in other body frames.
+
+A body's frame may be turned about its joint's origin: R, p, S, the inertia and whatever else is
+written in it change, the joint accelerations do not, and neither does their condition.  Rounding
+does: where the frames are aligned with the joint axes, the large entries of M~ that cancel along a
+joint are zeros (Ascher, Pai & Cloutier 1996, end of section 3, and Example 3, case 1).
+
+Turning is done once, in float64, and rounds what it turns to about 1e-16.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..base.errors import ModelError
+from ..model.joints import GENERAL, rotation_vector
+from ..model.loops import LoopWarning, turned
+from ..model.spatial import cross, matmul, matvec, skew, transpose
+from ..model.tree import Floats, InertiaWarning, levels, new_tree
+from .system import System, build
+
+NOISE = 8 * np.finfo(float).eps  # of a turned unit vector: entries below are zeros of exact turns
+Z = np.array([0.0, 0.0, 1.0])
+
+
+def aligned(system: System) -> System:
+    """The system with every joint's axis along a coordinate axis of its body's frame.
+
+    The first axis (the direction of S's first column) becomes z or -z by the least turn, a second
+    one that is not parallel is brought into the z-x plane; a frame whose axes are coordinate axes
+    already stays.  A body on a fixed joint takes over its parent's directions.  Entries that
+    only rounding keeps from 0 and 1 are set to them, so that the pattern may get sparser.
+
+    The result is that state alone, as in a model file: joints are ``general`` or ``fixed``.
+    Raises nothing: any system has such frames.
+    """
+    state = system.state
+    turns = np.broadcast_to(np.eye(3), (len(state.names), 3, 3)).copy()
+    for level in levels(state.parent):
+        for k in level.tolist():
+            if state.S[k].shape[1]:
+                turns[k] = _to_axes(state.S[k])
+            elif not _is_coordinate(state.R[k]):
+                up = int(state.parent[k])
+                turns[k] = matmul(turns[up], state.R[k]) if up >= 0 else state.R[k]
+    return _in_frames(system, turns, tidy=True)
+
+
+def tilted(system: System, turns: ArrayLike) -> System:
+    """The system with its body frames turned: a vector x of body k's frame becomes Q_k x.
+
+    ``turns`` is one rotation (3, 3) [1] for all bodies or one for each, (n, 3, 3), such as
+    :func:`random_turns`.  The result is that state alone, as in a model file.  Raises ModelError
+    for what is no rotation.
+    """
+    n = len(system.state.names)
+    Q = np.array(turns, dtype=float)
+    if Q.shape not in ((3, 3), (n, 3, 3)):
+        raise ModelError(
+            f"turns: have shape {Q.shape}; give one rotation (3, 3), or {n} of them, one a body"
+        )
+    Q = np.broadcast_to(Q, (n, 3, 3)).copy()
+    orthogonal = np.abs(matmul(Q, transpose(Q)) - np.eye(3)).max((1, 2)) <= 1e-6
+    proper = (cross(Q[:, 0], Q[:, 1]) * Q[:, 2]).sum(-1) > 0.0
+    for k in np.flatnonzero(~(orthogonal & proper)):
+        raise ModelError(
+            f"turns: that of body {system.state.names[k]!r} is no rotation; give Q with Q Q^T = 1 "
+            "and determinant 1"
+        )
+    return _in_frames(system, Q, tidy=False)
+
+
+def random_turns(n: int, seed: int = 0) -> Floats:
+    """n rotations (n, 3, 3) [1], uniformly distributed, from a seed.
+
+    They are normalised quaternions of normal numbers (Muller 1959).  Raises ModelError for a
+    negative n.
+    """
+    if n < 0:
+        raise ModelError(f"random_turns: n is {n}; give how many rotations, 0 or more")
+    x = np.random.default_rng(seed).normal(size=(n, 4))  # directions of quaternions are uniform
+    x /= np.linalg.norm(x, axis=1)[:, None]
+    half = np.linalg.norm(x[:, 1:], axis=1)
+    return rotation_vector(x[:, 1:] * (2.0 * np.arctan2(half, x[:, 0]) / half)[:, None])
+
+
+def _in_frames(system: System, turns: Floats, *, tidy: bool) -> System:
+    """The state with body k's vectors x written as turns[k] x; tidied where it has moved."""
+    s, n = system.state, len(system.state.names)
+    above = np.where((s.parent >= 0)[:, None, None], turns[s.parent], np.eye(3))
+    fields = {
+        "R": matmul(matmul(above, s.R), transpose(turns)),
+        "p": matvec(above, s.p),
+        "com": matvec(turns, s.com),
+        "inertia": matmul(matmul(turns, s.inertia), transpose(turns)),
+    }
+    fields["inertia"] = (fields["inertia"] + transpose(fields["inertia"])) / 2
+    if tidy:
+        fields = {key: _TIDY[key](value) for key, value in fields.items()}
+    still = (turns == np.eye(3)).all((1, 2))
+    beside = still & (above == np.eye(3)).all((1, 2))  # both sides of the joint stay
+    tree = new_tree(system.name, tuple(s.gravity))
+    for k, name in enumerate(s.names):
+        S, here = s.S[k], {}
+        for key, value in fields.items():
+            kept = beside[k] if key in ("R", "p") else still[k]
+            here[key] = getattr(s, key)[k] if kept else value[k]
+        if S.shape[1]:
+            parts = [S[:3], S[3:]] if still[k] else [matmul(turns[k], x) for x in (S[:3], S[3:])]
+            if tidy and not still[k]:
+                parts = [_tidy_axes(x.T).T for x in parts]
+            here["S"] = np.concatenate(parts)
+        for key, six in (("bias", s.joint_bias[k]), ("wrench", s.wrench[k])):
+            if six.any():
+                here[key] = matvec(turns[k], six.reshape(2, 3)).ravel()
+        joint = GENERAL if S.shape[1] else "fixed"
+        tree.add_node(name, mass=float(s.mass[k]), joint=joint, **here)
+    tree.add_edges_from((s.names[s.parent[k]], s.names[k]) for k in range(n) if s.parent[k] >= 0)
+    tree.graph.update(q=np.zeros(len(s.qd)), qd=s.qd, tau=s.tau)
+    side = {name: turns[k] for k, name in enumerate(s.names)}
+    loops = [turned(x, [side.get(b, np.eye(3)) for b in x.bodies]) for x in system.loops]
+    with warnings.catch_warnings():  # told when the tree itself was built
+        warnings.simplefilter("ignore", InertiaWarning)
+        warnings.simplefilter("ignore", LoopWarning)
+        return build(tree, layout=system.layout, loops=loops)
+
+
+# -- axes -----------------------------------------------------------------------------------------
+
+
+def _to_axes(S: Floats) -> Floats:
+    """The rotation (3, 3) that turns the first axis of S (6, N) to z or -z; see :func:`aligned`."""
+    axes = [x[:3] if x[:3].any() else x[3:] for x in S.T]
+    axes = [x / np.linalg.norm(x) for x in axes]
+    across = [x for x in axes if np.linalg.norm(np.cross(axes[0], x)) > 1e-8][:1]
+    if all(_is_coordinate(x) for x in (axes[0], *across)):
+        return np.eye(3)
+    turn = np.eye(3)
+    if not _is_coordinate(axes[0]):
+        # 1 + K + K^2 / (1 + c) carries u to z; for c < 0 it is -u that goes there
+        u = axes[0] if axes[0][2] >= 0.0 else -axes[0]
+        K = skew(np.cross(u, Z))
+        turn = np.eye(3) + K + matmul(K, K) / (1.0 + u[2])
+    elif across:
+        turn = np.eye(3)[np.roll(np.arange(3), 2 - int(np.argmax(np.abs(axes[0]))))]
+    if across:
+        x, y, _ = matvec(turn, across[0])
+        c, s = np.array([x, y]) / np.hypot(x, y)
+        turn = matmul(np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]), turn)
+    return turn
+
+
+def _is_coordinate(x: Floats) -> bool:
+    """One entry in each vector (..., 3) of x is all that it has."""
+    return bool((np.count_nonzero(x, axis=-1) == 1).all())
+
+
+# -- what only rounding keeps from 0 and 1 --------------------------------------------------------
+
+
+def _tidy(x: Floats) -> Floats:
+    """Vectors (..., 3)."""
+    return np.where(np.abs(x) <= NOISE * np.abs(x).max(-1, keepdims=True), 0.0, x)
+
+
+def _tidy_rotations(R: Floats) -> Floats:
+    R = np.where(np.abs(R) <= NOISE, 0.0, R)
+    return np.where(np.abs(np.abs(R) - 1.0) <= NOISE, np.sign(R), R)
+
+
+def _tidy_inertias(J: Floats) -> Floats:
+    """Small moments on the diagonal stay whatever they are."""
+    small = np.abs(J) <= NOISE * np.abs(J).max((1, 2), keepdims=True)
+    return np.where(small & ~np.eye(3, dtype=np.bool_), 0.0, J)
+
+
+def _tidy_axes(x: Floats) -> Floats:
+    """Vectors (..., 3) of any length; one that is left with one entry has its length there."""
+    length = np.linalg.norm(x, axis=-1, keepdims=True)
+    x = np.where(np.abs(x) <= NOISE * length, 0.0, x)
+    length = np.where(np.abs(length - 1.0) <= NOISE, 1.0, length)
+    alone = (x != 0.0) & (np.count_nonzero(x, axis=-1)[..., None] == 1)
+    return np.where(alone, np.sign(x) * length, x)
+
+
+_TIDY = {"R": _tidy_rotations, "p": _tidy, "com": _tidy, "inertia": _tidy_inertias}

@@ -1,0 +1,67 @@
+"""Many states of one tree at a time: a forest of copies, each in a state of its own.
+
+Poses, bias and entries of (4) are formed by the same operations on more bodies, so that every copy
+has the bits of a system that is built alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.tree import BodyTree
+from .state import State, kinematics, node_field
+from .system import Entries, Pattern, System, assemble
+
+Floats = NDArray[np.float64]
+
+
+def forest_of(system: System, q: Floats, qd: Floats) -> tuple[BodyTree, Entries]:
+    """m copies of a system's tree, at q and qd (m, N), and the entries of (4) without efforts.
+
+    Biases and wrenches come from the tree.  Raises LoopError for closed loops.
+    """
+    system.structure.require_tree("many states at a time")
+    m, forest = len(q), copies(system.tree, len(q))
+    R, p, S, bias = kinematics(forest, q.ravel(), qd.ravel())
+    own, wrench = (node_field(system.tree, system.graph, name) for name in ("bias", "wrench"))
+    state = State(
+        forest.names, forest.parent, R, p, S, forest.mass, forest.com, forest.inertia,
+        qd.ravel(), np.zeros(q.size), forest.gravity, bias + _tiled(own, m), _tiled(wrench, m),
+    )  # fmt: skip
+    return forest, assemble(state)
+
+
+def copies(tree: BodyTree, m: int) -> BodyTree:
+    """m copies of a tree, one after another; bodies are called 0, 1, 2, ..."""
+    n = tree.n
+    first = n * np.arange(m)[:, None]
+    parent = np.where(tree.parent < 0, -1, tree.parent + first).ravel()
+    S = {i * n + k: value for i in range(m) for k, value in tree.S.items()}
+    arrays = (tree.axis, tree.R, tree.p, tree.mass, tree.com, tree.inertia)
+    axis, R, p, mass, com, inertia = (_tiled(array, m) for array in arrays)
+    return BodyTree(
+        tree.name, tuple(range(m * n)), parent, tree.joint * m, axis, S,
+        R, p, mass, com, inertia, tree.gravity,
+    )  # fmt: skip
+
+
+def apart(entries: Entries, m: int) -> Entries:
+    """Entries of m copies with m in front."""
+    arrays = (getattr(entries, entry.name) for entry in fields(entries))
+    return Entries(*(array.reshape(m, len(array) // m, *array.shape[1:]) for array in arrays))
+
+
+def _tiled(array: Floats, m: int) -> Floats:
+    return np.tile(array, (m, *(1,) * (array.ndim - 1)))
+
+
+def held(pattern: Pattern, entries: Entries) -> NDArray[np.bool_]:
+    """(m,) states whose entries, m in front, are zero and one where the pattern says so."""
+    result = ~entries.M[:, ~pattern.M].any(axis=1) & ~entries.a[:, ~pattern.a].any(axis=(1, 2))
+    pairs = ((entries.Phi, pattern.Phi, pattern.Phi_one), (entries.S, pattern.S, pattern.S_one))
+    for values, mask, one in pairs:
+        result &= ~values[:, ~mask].any(axis=1) & (values[:, one] == 1.0).all(axis=1)
+    return np.asarray(result)

@@ -1,0 +1,80 @@
+"""A tree in one state as a file ``pivotree-model/1``, which :mod:`.modelfile` reads."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from ..base.errors import ModelError
+from ..base.files import write_whole
+from ..model.modelfile import SCHEMA
+from ..model.tree import Floats, levels
+from .state import State
+
+
+def write_model(
+    path: str | os.PathLike[str],
+    state: State,
+    name: str = "tree",
+    expected: dict[str, Any] | None = None,
+) -> None:
+    """Write a state as a model file, parents before children, beside and then in place.
+
+    Names of bodies become texts.  Raises ModelError where two bodies would share a name, where a
+    number is not finite, and for closed loops and contacts, which a file has no place for, and
+    FormatError where the file cannot be written.
+    """
+    if state.loops:
+        raise ModelError(
+            f"{os.fspath(path)}: {SCHEMA} holds trees, and loop {state.loops[0].loop.name!r} is "
+            "beside one; write the tree, built without loops, and give them to kkt.build"
+        )
+    names = [str(body) for body in state.names]
+    if len(set(names)) < len(names):
+        twice = next(body for body in names if names.count(body) > 1)
+        raise ModelError(f"body {twice!r}: name is used twice; every body needs its own name")
+    parent = np.asarray(state.parent, dtype=np.int64)
+    early = (parent < np.arange(len(parent))).all()
+    order = np.arange(len(parent)) if early else np.concatenate([*levels(parent), parent[:0]])
+    if len(order) < len(parent):
+        raise ModelError("tree: bodies form a cycle; a tree has none")
+    stop = np.cumsum([S.shape[1] for S in state.S])
+    start = stop - [S.shape[1] for S in state.S]
+    bodies = []
+    for k in (int(k) for k in order):
+        body: dict[str, Any] = {
+            "name": names[k],
+            "parent": names[parent[k]] if parent[k] >= 0 else None,
+            "R": _list(state.R[k]),
+            "p": _list(state.p[k]),
+            "S": _list(state.S[k]),
+            "mass": float(state.mass[k]),
+            "com": _list(state.com[k]),
+            "inertia_com": _list(state.inertia[k]),
+        }
+        for key, vector in (("bias", state.joint_bias[k]), ("wrench", state.wrench[k])):
+            if np.any(vector != 0.0):
+                body[key] = _list(vector)
+        bodies.append(body)
+    rates, efforts = (
+        [float(x) for k in order for x in vector[start[k] : stop[k]]]
+        for vector in (state.qd, state.tau)
+    )
+    head: dict[str, Any] = {"schema": SCHEMA, "name": name, "gravity": _list(state.gravity)}
+    tail: dict[str, Any] = {"velocity": rates, "effort": efforts}
+    if expected:
+        tail["expected"] = expected
+    try:  # one body a line
+        lines = ",\n".join(json.dumps(body, allow_nan=False) for body in bodies)
+        first, last = json.dumps(head, allow_nan=False), json.dumps(tail, allow_nan=False)
+    except ValueError:
+        raise ModelError(f"{os.fspath(path)}: a number is not finite; nothing written") from None
+    write_whole(path, f'{first[:-1]}, "bodies": [\n{lines}\n], {last[1:]}\n')
+
+
+def _list(array: Floats) -> list[Any]:
+    result: list[Any] = np.asarray(array, dtype=float).tolist()
+    return result

@@ -1,0 +1,98 @@
+"""Constraints that follow from others: rows of the matrix that no elimination can pivot on.
+
+The rows of all constraints, written on the joints' rates, must be independent; a compliance makes
+a row so.  A planar four-bar linkage in space has five rows and needs two: its joints hold the
+other three by themselves, and how the forces share in them no equation says.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..base.errors import ModelError
+from ..model.spatial import force_transform
+from ..model.tree import Floats, path
+from .closures import Closure
+from .state import State
+
+TOLERANCE = 1e-7  # of a row's size: what is left of it beside the rows before it
+Rates = dict[int, tuple[Floats, float]]  # by body: the rows on its joint's rates, and their size
+
+
+def require_independent(state: State) -> None:
+    """Raise ModelError, naming the constraint and the rows to keep, where rows depend on others."""
+    stiff = [np.flatnonzero(c.loop.compliance == 0.0) for c in state.loops]
+    if not any(kept.size for kept in stiff):
+        return
+    rates = [_on_rates(state, closure) for closure in state.loops]
+    for together in _clusters(rates):
+        columns = {k: 0 for c in together for k in rates[c]}
+        width = 0
+        for k in columns:
+            columns[k], width = width, width + state.S[k].shape[1]
+        basis: list[Floats] = []
+        for c in together:
+            J = np.zeros((state.loops[c].rows, width))
+            size = np.zeros(len(J))
+            for k, (block, scale) in rates[c].items():
+                J[:, columns[k] : columns[k] + block.shape[1]] = block
+                size = np.maximum(size, scale)
+            lost = [r for r in stiff[c].tolist() if not _extends(basis, J[r], float(size[r]))]
+            if lost:
+                raise ModelError(_told(state.loops[c], lost))
+
+
+def _on_rates(state: State, closure: Closure) -> Rates:
+    """C* (X_c2 v_2 - X_c1 v_1) as rows on the rates of the joints that move it."""
+    moving = set(path(closure.bodies, state.parent))
+    result: Rates = {}
+    for place, k, sign in closure.sides:
+        g = sign * closure.loop.C.T @ force_transform(closure.R[place], closure.p[place]).T
+        while k in moving:
+            S = state.S[k]
+            if S.shape[1]:
+                size = np.linalg.norm(g, axis=1) * np.linalg.norm(S)
+                result[k] = (g @ S, size)
+            g = g @ force_transform(state.R[k], state.p[k]).T
+            k = int(state.parent[k])
+    return result
+
+
+def _clusters(rates: list[Rates]) -> list[NDArray[np.int64]]:
+    """Constraints that share joints, directly or through others; each in the given order."""
+    first: dict[int, int] = {}
+    pairs = [(c, first.setdefault(k, c)) for c, row in enumerate(rates) for k in row]
+    i, j = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    graph = sp.coo_array((np.ones(len(i)), (i, j)), shape=(len(rates),) * 2)
+    count, label = sp.csgraph.connected_components(graph, directed=False)
+    order = np.argsort(label, kind="stable")
+    return np.split(order, np.searchsorted(label[order], np.arange(1, count)))
+
+
+def _extends(basis: list[Floats], row: Floats, size: float) -> bool:
+    """Add a row to an orthonormal basis; False where it lies in it."""
+    left = row
+    for _ in range(2):  # twice is enough
+        for q in basis:
+            left = left - (q @ left) * q
+    rest = float(np.linalg.norm(left))
+    if rest <= TOLERANCE * size:
+        return False
+    basis.append(left / rest)
+    return True
+
+
+def _told(closure: Closure, lost: list[int]) -> str:
+    loop = closure.loop
+    kept = tuple(x for r, x in enumerate(loop.numbers) if r not in lost)
+    numbers = ", ".join(str(loop.numbers[r]) for r in lost)
+    what = f"row {numbers} follows" if len(lost) == 1 else f"rows {numbers} follow"
+    remedy = f"keep rows={kept}" if kept else "leave it out"
+    if loop.point and kept:
+        remedy = f"leave out the direction{'s' * (len(lost) > 1)}"
+    return (
+        f"loop {loop.name!r}: {what} from its other rows, the tree's joints and the loops before "
+        f"it, in this state; {remedy}, or give a compliance"
+    )

@@ -1,0 +1,223 @@
+"""One tree in one state: everything that the entries of equation (4) depend on, as doubles.
+
+A state is what a ``pivotree-model/1`` file holds.  All number types start from these doubles:
+the pose (R, p) is computed once, in float64, and is then data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..base.errors import ModelError
+from ..model.joints import GENERAL, TYPES, exponential, quaternion_to_vector
+from ..model.loops import Loop
+from ..model.spatial import matmul, matvec
+from ..model.tree import BodyTree
+from ..model.tree_kernels import one_axis
+from ..model.tree_order import MANY
+from .closures import Closure, closures
+
+Floats = NDArray[np.float64]
+ONE_AXIS = ("continuous", "prismatic", "revolute")  # joints of one freedom
+
+
+@dataclass(frozen=True)
+class State:
+    """A tree in one state; n bodies in any order, N degrees of freedom in the bodies' order."""
+
+    names: tuple[Hashable, ...]  # (n,)
+    parent: NDArray[np.int64]  # (n,) index of the parent, -1 for a root
+    R: Floats  # (n, 3, 3) orientation of the joint frame in the parent's
+    p: Floats  # (n, 3) its origin in the parent's frame [m]
+    S: Subspaces  # (n,) of (6, N_k) motion subspaces
+    mass: Floats  # (n,) [kg]
+    com: Floats  # (n, 3) [m]
+    inertia: Floats  # (n, 3, 3) about the centre of mass [kg m^2]
+    qd: Floats  # (N,) joint rates [rad/s, m/s]
+    tau: Floats  # (N,) joint efforts [N m, N]
+    gravity: Floats  # (3,) [m/s^2] in the world frame
+    joint_bias: Floats  # (n, 6) S° qd, apparent derivative of S times qd
+    wrench: Floats  # (n, 6) external wrench on each body, at its joint origin [N m, N]
+    loops: tuple[Closure, ...] = ()  # constraints beside the tree
+
+
+def state_of(
+    tree: BodyTree,
+    graph: nx.DiGraph,
+    q: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
+    qd: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    f_ext: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
+    loops: Sequence[Loop] = (),
+) -> State:
+    """The state of a tree at joint positions q, rates qd, efforts tau and external wrenches.
+
+    Each of q, qd, tau has length N; q may give quaternions instead of rotation vectors
+    (x, y, z, w for a spherical joint; position then quaternion for a floating one).  ``f_ext`` is
+    (n, 6) or a mapping from bodies to (6,).  What is None comes from ``tree.graph``, else zero.
+    """
+    N = int(tree.offset[-1])
+    stored = graph.graph
+    position = coordinates(tree, graph, q)
+    rates = _vector("qd", stored.get("qd") if qd is None else qd, N)
+    efforts = _vector("tau", stored.get("tau") if tau is None else tau, N)
+    wrench = _wrenches(tree, graph, f_ext)
+    R, p, S, bias = kinematics(tree, position, rates)
+    bias = bias + node_field(tree, graph, "bias")
+    return State(
+        tree.names, tree.parent, R, p, S, tree.mass, tree.com, tree.inertia,
+        rates, efforts, tree.gravity, bias, wrench, closures(tree, R, p, loops),
+    )  # fmt: skip
+
+
+class Subspaces(Sequence[Floats]):
+    """The (6, N_k) motion subspaces of all bodies, as views of their columns side by side."""
+
+    def __init__(self, columns: Floats, offset: NDArray[np.int64]) -> None:
+        self.columns = columns  # (N, 6)
+        self.offset = offset  # (n + 1,)
+
+    def __len__(self) -> int:
+        return len(self.offset) - 1
+
+    def __getitem__(self, k: Any) -> Any:
+        k = range(len(self))[k]
+        if isinstance(k, range):
+            return tuple(self[i] for i in k)
+        return self.columns[self.offset[k] : self.offset[k + 1]].T
+
+
+def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, Subspaces, Floats]:
+    """Poses R (n,3,3), p (n,3), motion subspaces S and S° qd (n,6) at q, qd (N,)."""
+    R, p = tree.R.copy(), tree.p.copy()
+    bias = np.zeros((tree.n, 6))
+    columns = np.zeros((int(tree.offset[-1]), 6))
+    for kind, bodies in tree.by_joint.items():
+        if kind in ONE_AXIS and len(bodies) >= MANY:
+            c, s = np.cos(q), np.sin(q)
+            along = kind == "prismatic"
+            one_axis(bodies, tree.offset, tree.axis, tree.R, tree.p, q, c, s, along, R, p, columns)
+            continue
+        if kind == GENERAL:
+            for k in bodies.tolist():
+                qk = q[tree.offset[k] : tree.offset[k + 1]]
+                columns[tree.offset[k] : tree.offset[k + 1]] = tree.S[k].T
+                if qk.any():
+                    turn, shift = exponential(matvec(tree.S[k], qk))
+                    p[k] = tree.p[k] + matvec(tree.R[k], shift)
+                    R[k] = matmul(tree.R[k], turn)
+            continue
+        joint = TYPES[kind]
+        take = tree.offset[bodies, None] + np.arange(joint.dof)
+        axis = tree.axis[bodies]
+        turn, shift = joint.pose(axis, q[take])
+        R[bodies] = matmul(tree.R[bodies], turn)
+        p[bodies] = tree.p[bodies] + matvec(tree.R[bodies], shift)
+        columns[take] = np.swapaxes(joint.subspace(axis, q[take]), 1, 2)
+        if joint.bias is not None:
+            bias[bodies] = joint.bias(axis, q[take], qd[take])
+    return R, p, Subspaces(columns, tree.offset), bias
+
+
+def _vector(field: str, value: Any, length: int) -> Floats:
+    if value is None:
+        return np.zeros(length)
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"state: field {field!r} holds no numbers; give {length}") from None
+    if array.shape != (length,):
+        raise ModelError(
+            f"state: field {field!r} has shape {array.shape}; this tree needs {length} numbers, "
+            "one for each degree of freedom"
+        )
+    if not np.isfinite(array).all():
+        bad = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ModelError(f"state: field {field!r} holds {array[bad]} at {bad}; give finite numbers")
+    return array
+
+
+_WITH_QUATERNION = {"spherical": 4, "floating": 7}
+
+
+def coordinates(tree: BodyTree, graph: nx.DiGraph, q: Any) -> Floats:
+    """q as N numbers, from N numbers, numbers with quaternions, or a mapping by body."""
+    value = graph.graph.get("q") if q is None else q
+    N = int(tree.offset[-1])
+    if value is None or (isinstance(value, np.ndarray) and value.shape == (N,)):
+        return _vector("q", value, N)
+    if isinstance(value, Mapping):
+        unknown = [name for name in value if name not in tree.names]
+        if unknown:
+            raise ModelError(f"state: field 'q' names the unknown body {unknown[0]!r}")
+        pieces = [
+            value.get(name, np.zeros(d)) for name, d in zip(tree.names, tree.dof, strict=True)
+        ]
+        return np.concatenate(
+            [np.zeros(0)]
+            + [_joint_coordinates(tree, k, np.atleast_1d(x)) for k, x in enumerate(pieces)]
+        )
+    long = [_WITH_QUATERNION.get(t, int(d)) for t, d in zip(tree.joint, tree.dof, strict=True)]
+    if value is not None and np.ndim(value) == 1 and len(value) == sum(long) != N:
+        cuts = np.split(np.asarray(value, dtype=float), np.cumsum(long)[:-1])
+        return np.concatenate([_joint_coordinates(tree, k, x) for k, x in enumerate(cuts)])
+    return _vector("q", value, N)
+
+
+def _joint_coordinates(tree: BodyTree, k: int, x: Any) -> Floats:
+    kind, dof = tree.joint[k], int(tree.dof[k])
+    try:
+        array = np.asarray(x, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(
+            f"body {tree.names[k]!r}: field 'q' is {x!r}; its {kind} joint needs {dof} numbers"
+        ) from None
+    if array.shape == (_WITH_QUATERNION.get(kind, -1),):
+        if not np.isfinite(array).all() or not array[-4:].any():
+            raise ModelError(
+                f"body {tree.names[k]!r}: field 'q' holds the quaternion {array[-4:].tolist()}; "
+                "give x, y, z, w, finite and not all zero"
+            )
+        vector = quaternion_to_vector(array[-4:])
+        return vector if kind == "spherical" else np.concatenate([vector, array[:3]])
+    if array.shape != (dof,):
+        raise ModelError(
+            f"body {tree.names[k]!r}: field 'q' has {array.size} numbers; its {kind} joint "
+            f"needs {dof}"
+        )
+    return _vector("q", array, dof)
+
+
+def _wrenches(tree: BodyTree, graph: nx.DiGraph, f_ext: Any) -> Floats:
+    if f_ext is None:
+        return node_field(tree, graph, "wrench")
+    if isinstance(f_ext, Mapping):
+        unknown = [name for name in f_ext if name not in tree.names]
+        if unknown:
+            raise ModelError(f"state: field 'f_ext' names the unknown body {unknown[0]!r}")
+        f_ext = [f_ext.get(name, np.zeros(6)) for name in tree.names]
+    try:
+        array = np.array(f_ext, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != (tree.n, 6) or not np.isfinite(array).all():
+        raise ModelError(
+            f"state: field 'f_ext' has shape {array.shape}; give {tree.n} x 6 finite numbers, "
+            "moment first, one wrench for each body"
+        )
+    return array
+
+
+def node_field(tree: BodyTree, graph: nx.DiGraph, field: str) -> Floats:
+    """A (6,) attribute that few bodies have."""
+    result = np.zeros((tree.n, 6))
+    for k, (_, value) in enumerate(graph.nodes(data=field)):
+        if value is not None:
+            result[k] = _vector(field, value, 6)
+    return result

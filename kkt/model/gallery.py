@@ -1,0 +1,328 @@
+"""A gallery of trees: families for tests and sweeps, and the papers' own examples.
+
+Every builder returns a networkx.DiGraph made with :func:`kkt.model.tree.add_body` and puts a state
+into ``tree.graph`` as ``q``, ``qd`` and ``tau``, in the order of the graph's nodes: the paper's
+where a paper prescribes one, else :func:`kkt.default_state.default_state`.  Lengths are in m,
+masses in kg, angles in rad.  :func:`kkt.model.specs.from_spec` builds from a text such as
+``chain:100``.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import ModelError, nearest
+from .default_state import count_dof, default_state
+from .joints import GENERAL, TYPES
+from .spatial import rotation
+from .tree import STANDARD_GRAVITY, Floats, add_body, new_tree
+
+MOST = 10_000_000  # bodies of a graph; larger trees come from arrays
+IN_PLANE = (0.0, -9.81, 0.0)  # gravity [m/s^2] for arms that move in the x-y plane
+AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+MIXTURE = "revolute+revolute+revolute+prismatic+cylindrical+universal+spherical+planar+floating"
+
+
+def box(mass: float, size: tuple[float, float, float]) -> Floats:
+    """Inertia (3, 3) [kg m^2] about the centre of a homogeneous cuboid of edges ``size`` [m]."""
+    x, y, z = (edge * edge for edge in size)
+    return mass * np.diag([(y + z) / 12, (x + z) / 12, (x + y) / 12])
+
+
+def _need(ok: bool, what: str) -> None:
+    if not ok:
+        raise ModelError(f"gallery: {what}")
+
+
+def _count(n: int, what: str, least: int = 1) -> None:
+    _need(least <= n <= MOST, f"{what}; ask for {least} to {MOST:,}")
+
+
+def _joint(joint: str) -> str:
+    if joint not in TYPES:
+        raise ModelError(f"gallery: joint {joint!r} is unknown; {nearest(joint, TYPES)}")
+    return joint
+
+
+# families -------------------------------------------------------------------------------------
+
+
+def _rods(
+    name: str,
+    parents: list[int],
+    joint: str = "revolute",
+    axes: str = "zy",
+    length: float = 0.1,
+    width: float = 0.02,
+    mass: float = 1.0,
+    gravity: tuple[float, float, float] = STANDARD_GRAVITY,
+) -> nx.DiGraph:
+    """Equal rods along x, ``j1`` ...; ``parents`` are indices from 0, -1 for the world.
+
+    The k-th joint turns about the letter of ``axes`` that its depth picks, so that all joints of
+    one level are alike.
+    """
+    _need(len(parents) > 0, f"{name} has no bodies; ask for at least one")
+    _need(axes != "" and set(axes) <= set(AXES), f"axes is {axes!r}; use letters of xyz")
+    for what, value in (("length", length), ("width", width), ("mass", mass)):
+        _need(value > 0 and math.isfinite(value), f"{what} is {value}; give more than zero")
+    kind = _joint(joint)
+    tree = new_tree(name, gravity)
+    inertia = box(mass, (length, width, width))
+    com, tip, base = (length / 2, 0.0, 0.0), (length, 0.0, 0.0), (0.0, 0.0, 0.0)
+    depth: list[int] = []
+    for k, parent in enumerate(parents):
+        depth.append(0 if parent < 0 else depth[parent] + 1)
+        axis: Any = AXES[axes[depth[k] % len(axes)]]
+        if kind == "universal":
+            axis = (axis, AXES[axes[(depth[k] + 1) % len(axes)]])
+        add_body(
+            tree,
+            f"j{k + 1}",
+            None if parent < 0 else f"j{parent + 1}",
+            mass=mass,
+            com=com,
+            inertia=inertia,
+            joint=kind,
+            axis=axis,
+            p=base if parent < 0 else tip,
+        )
+    return default_state(tree)
+
+
+def chain(
+    n: int,
+    joint: str = "revolute",
+    axes: str = "zy",
+    length: float = 0.1,
+    width: float = 0.02,
+    mass: float = 1.0,
+    gravity: tuple[float, float, float] = STANDARD_GRAVITY,
+) -> nx.DiGraph:
+    """n rods, one after another, base to tip; axes alternate along ``axes``, z first.
+
+    ``length`` and ``width`` [m] and ``mass`` [kg] are those of a rod, ``gravity`` (3,) [m/s^2].
+    ``axes="z"`` makes a planar chain (give it ``gravity=IN_PLANE`` to let it swing).  Raises
+    ModelError for no body or too many, an unknown joint or axis, and sizes that are not above zero.
+    """
+    _count(n, f"chain has {n} bodies")
+    return _rods(f"chain_{n}", list(range(-1, n - 1)), joint, axes, length, width, mass, gravity)
+
+
+def star(n: int, joint: str = "revolute") -> nx.DiGraph:
+    """A hub and n leaves: n + 1 bodies.
+
+    Raises ModelError for no leaf or too many, and for an unknown joint.
+    """
+    _count(n, f"star has {n} leaves")
+    return _rods(f"star_{n}", [-1] + [0] * n, joint)
+
+
+def binary(depth: int, joint: str = "revolute") -> nx.DiGraph:
+    """Every body above the last level carries two: 2^(depth + 1) - 1 bodies.
+
+    Raises ModelError for a depth beyond 0 to 24, and for an unknown joint.
+    """
+    _need(0 <= depth <= 24, f"binary has depth {depth}; ask for 0 to 24")
+    return _rods(f"binary_{depth}", [-1] + [k // 2 for k in range(2 ** (depth + 1) - 2)], joint)
+
+
+def comb(n: int, joint: str = "revolute") -> nx.DiGraph:
+    """A chain of n bodies, each with one leaf as its tooth: 2 n bodies.
+
+    Raises ModelError for no body or too many, and for an unknown joint.
+    """
+    _count(n, f"comb has {n} teeth")
+    parents = [2 * (k // 2 - 1) if k % 2 == 0 else k - 1 for k in range(2 * n)]
+    return _rods(f"comb_{n}", [max(parent, -1) for parent in parents], joint)
+
+
+def random_tree(
+    n: int, seed: int = 0, mass_ratio: float = 1.0, joints: str = MIXTURE
+) -> nx.DiGraph:
+    """n bodies, each on a parent drawn among the eight before it, everything else drawn too.
+
+    Masses are log-uniform in [1, mass_ratio], bodies are cuboids of density 1000 kg/m^3 in a
+    random pose; joint types are drawn from ``joints``, names joined with ``+`` (a name given
+    twice is twice as likely).  The same seed gives the same tree everywhere: only
+    ``random.Random.random`` is drawn from, whose sequence Python guarantees.  Raises ModelError
+    for no body or too many, a ratio below 1, and an unknown joint.
+    """
+    _count(n, f"random_tree has {n} bodies")
+    _need(mass_ratio > 0 and math.isfinite(mass_ratio), f"mass_ratio is {mass_ratio}; give > 0")
+    kinds = [_joint(kind) for kind in joints.split("+")]
+    draw = random.Random(seed).random
+
+    def direction() -> NDArray[np.float64]:
+        z, angle = 2.0 * draw() - 1.0, 2.0 * math.pi * draw()
+        r = math.sqrt(1.0 - z * z)
+        return np.array([r * math.cos(angle), r * math.sin(angle), z])
+
+    tree = new_tree(f"random_{n}_seed_{seed}")
+    for k in range(n):
+        mass = mass_ratio ** draw()
+        size = [0.5 + draw() for _ in range(3)]
+        scale = (mass / 1000.0 / math.prod(size)) ** (1.0 / 3.0)
+        edges = (scale * size[0], scale * size[1], scale * size[2])
+        turn = rotation(direction(), np.array(math.pi * draw()))
+        inertia = turn @ box(mass, edges) @ turn.T
+        kind = kinds[int(len(kinds) * draw())]
+        first, second = direction(), direction()
+        reach = 0.0 if k == 0 else edges[0]
+        add_body(
+            tree,
+            f"b{k + 1}",
+            None if k == 0 else f"b{k - int(min(k, 8) * draw())}",
+            mass=mass,
+            com=edges[0] * direction(),
+            inertia=(inertia + inertia.T) / 2,
+            joint=kind,
+            axis=(first, second) if kind == "universal" else first,
+            R=rotation(direction(), np.array(math.pi * draw())),
+            p=reach * direction(),
+        )
+    if count_dof(tree) == 0:
+        raise ModelError("gallery: random_tree has no degree of freedom; draw a moving joint too")
+    return default_state(tree)
+
+
+def featherstone(
+    bodies: int, branching: float = 1.0, skew: float = 0.0, taper: float = 1.0
+) -> nx.DiGraph:
+    """The four-number family of test trees in Featherstone 2008 (Rigid Body Dynamics Algorithms).
+
+    Body i hangs on body lambda(i) = floor((i - 2 + ceil(b)) / b), b the branching factor (1 a
+    chain, 2 a binary tree, between them a mixture); ``skew`` [rad] is the angle about x between
+    successive z axes, 0 making the mechanism planar; body i is ``taper`` times as long, wide and
+    deep as body i - 1, so that its mass is taper^3 and its inertia taper^5 times as large.
+    Raises ModelError for no body or too many, and for a branching factor below 1.
+    """
+    _count(bodies, f"featherstone has {bodies} bodies")
+    _need(branching >= 1.0 and math.isfinite(branching), f"branching is {branching}; give >= 1")
+    _need(0.0 < taper <= 1.0, f"taper is {taper}; give more than 0, at most 1")
+    tree = new_tree(f"featherstone_{bodies}")
+    turn = rotation(np.array([1.0, 0.0, 0.0]), np.array(skew))
+    for i in range(1, bodies + 1):
+        parent = math.floor((i - 2 + math.ceil(branching)) / branching)
+        length = taper ** (i - 1)
+        mass = length**3
+        _need(mass * length**2 > 0, f"taper {taper} is too small for {bodies} bodies")
+        add_body(
+            tree,
+            f"b{i}",
+            f"b{parent}" if parent else None,
+            mass=mass,
+            com=(length / 2, 0.0, 0.0),
+            inertia=box(mass, (length, length / 10, length / 10)),
+            R=turn if parent else np.eye(3),
+            p=(taper ** (parent - 1), 0.0, 0.0) if parent else (0.0, 0.0, 0.0),
+        )
+    return default_state(tree)
+
+
+# the papers' examples: bodies 1 (tip) and 2 (base), numbered as in Ascher 1996 -----------------
+
+
+def _two_links(
+    name: str, lengths: Floats, masses: Floats, width: float, q: tuple[float, float], tilt: float
+) -> nx.DiGraph:
+    """Two rectangular links in the x-y plane at rest; arguments as (base, tip) pairs.
+
+    ``tilt`` turns all frames, the world's among them, by that angle about x: the same arm in
+    coordinates where the joint axis is (0, sin tilt, cos tilt) instead of z.
+    """
+    turn = rotation(np.array([1.0, 0.0, 0.0]), np.array(-tilt))
+    tree = new_tree(name, tuple(turn @ IN_PLANE))
+    for k, body in enumerate((2, 1)):
+        length = float(lengths[k])
+        inertia = turn @ box(float(masses[k]), (length, width, width)) @ turn.T
+        add_body(
+            tree,
+            body,
+            None if k == 0 else 2,
+            mass=float(masses[k]),
+            com=(length / 2, 0.0, 0.0),
+            inertia=(inertia + inertia.T) / 2,
+            axis=turn @ (0.0, 0.0, 1.0),
+            p=(0.0, 0.0, 0.0) if k == 0 else (float(lengths[0]), 0.0, 0.0),
+        )
+    tree.graph.update(q=np.array(q), qd=np.zeros(2), tau=np.zeros(2))
+    return tree
+
+
+def two_link(r: float = 0.1, tilt: float = 0.0) -> nx.DiGraph:
+    """The arm of Ascher 1996, Table 1: l2 = m2 = r (base), l1 = m1 = 1 - r (tip), width 0.1 m.
+
+    At rest from q = 0, gravity in the plane of motion and orthogonal to the arm.  Raises
+    ModelError for a ratio ``r`` that is not between 0 and 1.
+    """
+    _need(0.0 < r < 1.0, f"two_link has r = {r}; give a ratio of lengths between 0 and 1")
+    sizes = np.array([r, 1.0 - r])
+    return _two_links(f"two_link_{r!r}", sizes, sizes, 0.1, (0.0, 0.0), tilt)
+
+
+def example1(
+    q1: float = 0.0, tilt: float = 0.0, m1: float = 10.0, l1: float = 2.0,
+    m2: float = 0.1, l2: float = 0.02, width: float = 0.02,
+) -> nx.DiGraph:  # fmt: skip
+    """Ascher 1996, Example 1 and Fig. 1: tip 2 m, 10 kg; base 0.02 m, 0.1 kg; widths 0.02 m.
+
+    ``q1`` [rad] is the angle of the tip joint, the one that Fig. 1 sweeps from 0 to 2 pi; no
+    torque.  Raises ModelError for a mass or a length that is not above zero.
+    """
+    for name, value in (("m1", m1), ("l1", l1), ("m2", m2), ("l2", l2), ("width", width)):
+        _need(math.isfinite(value) and value > 0, f"example1 has {name} = {value}; give above zero")
+    lengths, masses = np.array([l2, l1]), np.array([m2, m1])
+    return _two_links("example1", lengths, masses, width, (0.0, float(q1)), tilt)
+
+
+def example2(m1: float = 1e8) -> nx.DiGraph:
+    """Ascher 1996, Example 2: two collinear prismatic joints, Phi_21 = 1, m2 = 1.
+
+    ``m1`` [kg].  Raises ModelError where it is not above zero.
+    """
+    _need(m1 > 0 and math.isfinite(m1), f"example2 has m1 = {m1}; give a mass above zero")
+    tree = example3(m1, 1)
+    tree.graph["name"] = "example2"
+    return tree
+
+
+def example3(m1: float = 1e8, case: int = 1, angle: float = math.nan) -> nx.DiGraph:
+    """Ascher 1996, Example 3 and Table 2: M_k = m_k times the 6 x 6 identity, a = b = 0.
+
+    H = (0, 0, 0, 0, sin, cos) of ``angle`` [degrees], in single precision as in the paper's
+    computation: 0 in case 1, 45 in case 2, where none is given.  Exactly, D_2 = H H*.
+    Raises ModelError for a mass ``m1`` [kg] that is not above zero, and for another case.
+    """
+    _need(m1 > 0 and math.isfinite(m1), f"example3 has m1 = {m1}; give a mass above zero")
+    _need(case in (1, 2), f"example3 has case = {case}; the paper has 1 and 2")
+    turn = math.radians((0.0 if case == 1 else 45.0) if math.isnan(angle) else angle)
+    H = [[0.0]] * 4 + [[float(np.float32(f(turn)))] for f in (math.sin, math.cos)]
+    tree = new_tree("example3", (0.0, 0.0, 0.0))
+    for body, parent, mass in ((2, None, 1.0), (1, 2, float(m1))):
+        add_body(tree, body, parent, mass=mass, inertia=mass * np.eye(3), joint=GENERAL, S=H)
+    tree.graph.update(q=np.zeros(2), qd=np.zeros(2), tau=np.array([9.81, 981.0]))
+    return tree
+
+
+def rr_arm() -> nx.DiGraph:
+    """The planar arm of Pasic, Williams & Hui 1999, section 4.1, at the start: rest, theta = 0.
+
+    Its torques are 0.4 t and 0.1 t, zero here.  Only I_33 is printed and matters; the other two
+    moments make the links slender.
+    """
+    tree = new_tree("rr_arm", IN_PLANE)
+    for body, parent, mass, com, I33, reach in (
+        ("link1", None, 12.0, 0.2, 0.2, 0.0),
+        ("link2", "link1", 6.0, 0.1, 0.04, 0.4),
+    ):
+        inertia = np.diag([I33 / 10, I33, I33])
+        add_body(tree, body, parent, mass=mass, com=(com, 0, 0), inertia=inertia, p=(reach, 0, 0))
+    tree.graph.update(q=np.zeros(2), qd=np.zeros(2), tau=np.zeros(2))
+    return tree

@@ -1,0 +1,218 @@
+"""Joints: all that the rest of the house knows of a type of joint stands here, in one table.
+
+A joint of N degrees of freedom moves a body by ``S qd``; S is 6 x N, angular rows first, in the
+body's own joint frame.  Where S depends on q (universal), its apparent derivative S° qd is part
+of the bias a_k.  Rates of spherical, planar and floating joints are velocities in the body's
+frame, as in Featherstone 2008, table 4.1; their coordinates q are a rotation vector, in-plane
+position and angle, and rotation vector with position, so that q, qd and tau all have length N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import ModelError, nearest
+from .spatial import cross, matmul, matvec, rotation, skew
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class JointType:
+    """One kind of joint, as functions on stacks of m joints of that kind.
+
+    ``axis`` is (m, axes, 3), ``q`` and ``qd`` are (m, N).
+    """
+
+    name: str
+    dof: int  # N, degrees of freedom
+    axes: int  # unit axes that the attribute ``axis`` must hold: 0, 1 or 2
+    subspace: Callable[[Floats, Floats], Floats]  # (axis, q) -> S (m,6,N)
+    pose: Callable[[Floats, Floats], tuple[Floats, Floats]]  # (axis, q) -> R (m,3,3), p (m,3)
+    angles: tuple[int, ...] = ()  # coordinates whose sines and cosines the pose takes
+    orientation: bool = False  # q starts with a rotation vector, and ends with a position if any
+    moving: tuple[int, ...] = ()  # columns of S that change with q
+    bias: Callable[[Floats, Floats, Floats], Floats] | None = None  # (axis, q, qd) -> S° qd (m,6)
+    rate: Callable[[Floats, Floats], Floats] | None = None  # (q, qd) -> dq/dt, if it is not qd
+    # (axis, q) of one joint, the same joint seen from the child: -q where not given
+    reversed: Callable[[Floats, Floats], tuple[Floats, Floats]] | None = None
+
+    @property
+    def constant(self) -> bool:
+        """Whether S does not depend on q."""
+        return not self.moving
+
+
+def _columns(*pairs: tuple[Floats | None, Floats | None]) -> Floats:
+    """S from its columns, each given as (angular, linear) with None for zero."""
+    known = next(x for pair in pairs for x in pair if x is not None)
+    zero = np.zeros_like(known)
+    stacked = [
+        np.concatenate([zero if a is None else a, zero if b is None else b], axis=-1)
+        for a, b in pairs
+    ]
+    return np.stack(stacked, axis=-1)
+
+
+def _still(q: Floats) -> tuple[Floats, Floats]:
+    m = len(q)
+    return np.broadcast_to(np.eye(3), (m, 3, 3)).copy(), np.zeros((m, 3))
+
+
+def in_plane(normal: Floats) -> tuple[Floats, Floats]:
+    """Two unit vectors that complete the plane's normal to a right-handed frame."""
+    least = np.argmin(np.abs(normal), axis=-1)
+    # for a coordinate axis z this gives x, y exactly
+    first = cross(np.eye(3)[(least + 1) % 3], normal)
+    first = np.where(np.abs(normal).max(-1, keepdims=True) == 1.0, np.eye(3)[least], first)
+    first = first - (first * normal).sum(-1, keepdims=True) * normal
+    first = first / np.sqrt((first * first).sum(-1, keepdims=True))
+    return first, cross(normal, first)
+
+
+def rotation_vector(w: Floats) -> Floats:
+    """exp of rotation vectors (m, 3) [rad] as matrices (m, 3, 3)."""
+    angle = np.sqrt((w * w).sum(-1))
+    safe = np.where(angle == 0.0, 1.0, angle)
+    axis = np.where(angle[..., None] == 0.0, [0.0, 0.0, 1.0], w / safe[..., None])
+    return rotation(axis, angle)
+
+
+def _universal_subspace(axis: Floats, q: Floats) -> Floats:
+    back = rotation(axis[:, 1], -q[:, 1])
+    return _columns((matvec(back, axis[:, 0]), None), (axis[:, 1], None))
+
+
+def _planar_subspace(axis: Floats, q: Floats) -> Floats:
+    e1, e2 = in_plane(axis[:, 0])
+    return _columns((None, e1), (None, e2), (axis[:, 0], None))
+
+
+def _planar_pose(axis: Floats, q: Floats) -> tuple[Floats, Floats]:
+    e1, e2 = in_plane(axis[:, 0])
+    return rotation(axis[:, 0], q[:, 2]), e1 * q[:, :1] + e2 * q[:, 1:2]
+
+
+def _planar_rate(q: Floats, qd: Floats) -> Floats:
+    """Velocities are in the body's frame, positions in the parent's."""
+    c, s = np.cos(q[..., 2]), np.sin(q[..., 2])
+    first = c * qd[..., 0] - s * qd[..., 1]
+    second = s * qd[..., 0] + c * qd[..., 1]
+    return np.stack([first, second, qd[..., 2]], axis=-1)
+
+
+def _planar_reversed(axis: Floats, q: Floats) -> tuple[Floats, Floats]:
+    normal = axis / np.linalg.norm(axis)
+    first, second = in_plane(normal[None])
+    p = -rotation_vector(-q[2] * normal[None])[0] @ (first[0] * q[0] + second[0] * q[1])
+    return axis, np.array([first[0] @ p, second[0] @ p, -q[2]])
+
+
+def _floating_reversed(axis: Floats, q: Floats) -> tuple[Floats, Floats]:
+    back = rotation_vector(-q[None, :3])[0]
+    return axis, np.concatenate([-q[:3], -back @ q[3:]])
+
+
+def _universal_bias(axis: Floats, q: Floats, qd: Floats) -> Floats:
+    """The first axis turns in the body's frame."""
+    first = matvec(rotation(axis[:, 1], -q[:, 1]), axis[:, 0])
+    turn = -cross(axis[:, 1], first) * (qd[:, :1] * qd[:, 1:])
+    return np.concatenate([turn, np.zeros_like(turn)], axis=-1)
+
+
+def _identity_subspace(rows: slice) -> Callable[[Floats, Floats], Floats]:
+    return lambda axis, q: np.broadcast_to(np.eye(6)[:, rows], (len(q), 6, q.shape[1])).copy()
+
+
+_TYPES = [
+    JointType(
+        "fixed", 0, 0,
+        lambda a, q: np.zeros((len(q), 6, 0)),
+        lambda a, q: _still(q),
+    ),
+    JointType(
+        "revolute", 1, 1,
+        lambda a, q: _columns((a[:, 0], None)),
+        lambda a, q: (rotation(a[:, 0], q[:, 0]), _still(q)[1]),
+        angles=(0,),
+    ),
+    JointType(
+        "prismatic", 1, 1,
+        lambda a, q: _columns((None, a[:, 0])),
+        lambda a, q: (_still(q)[0], a[:, 0] * q),
+    ),
+    JointType(
+        "cylindrical", 2, 1,
+        lambda a, q: _columns((a[:, 0], None), (None, a[:, 0])),
+        lambda a, q: (rotation(a[:, 0], q[:, 0]), a[:, 0] * q[:, 1:]),
+        angles=(0,),
+    ),
+    JointType(
+        "universal", 2, 2,
+        _universal_subspace,
+        lambda a, q: (
+            matmul(rotation(a[:, 0], q[:, 0]), rotation(a[:, 1], q[:, 1])), _still(q)[1],
+        ),
+        angles=(0, 1), moving=(0,), bias=_universal_bias,
+        reversed=lambda a, q: (a[::-1], -q[::-1]),
+    ),
+    JointType(
+        "spherical", 3, 0,
+        _identity_subspace(slice(0, 3)),
+        lambda a, q: (rotation_vector(q), _still(q)[1]),
+        orientation=True,
+    ),
+    JointType(
+        "planar", 3, 1,
+        _planar_subspace, _planar_pose,
+        angles=(2,), rate=_planar_rate, reversed=_planar_reversed,
+    ),
+    JointType(
+        "floating", 6, 0,
+        _identity_subspace(slice(0, 6)),
+        lambda a, q: (rotation_vector(q[:, :3]), q[:, 3:].copy()),
+        orientation=True, reversed=_floating_reversed,
+    ),
+]  # fmt: skip
+
+TYPES: dict[str, JointType] = {t.name: t for t in _TYPES}
+TYPES["continuous"] = TYPES["revolute"]
+GENERAL = "general"  # any 6 x N matrix of full rank, given as the attribute S
+
+
+def known(kind: object, body: object) -> str:
+    """The type of a body's joint; ModelError where there is no such type."""
+    if kind != GENERAL and kind not in TYPES:
+        names = [*TYPES, GENERAL]
+        raise ModelError(f"body {body!r}: field 'joint' is {kind!r}; {nearest(str(kind), names)}")
+    return str(kind)
+
+
+def exponential(twist: Floats) -> tuple[Floats, Floats]:
+    """Pose (R, p) of the screw motion exp(twist), twist (6,) angular first [rad, m]."""
+    w, v = twist[:3], twist[3:]
+    angle = float(np.sqrt(w @ w))
+    R = rotation_vector(w[None])[0]
+    if angle < 1e-8:
+        return R, v + 0.5 * cross(w, v)
+    K = skew(w / angle)
+    V = np.eye(3) + (1.0 - np.cos(angle)) / angle * K + (1.0 - np.sin(angle) / angle) * matmul(K, K)
+    return R, matvec(V, v)
+
+
+def quaternion_to_vector(xyzw: Floats) -> Floats:
+    """Rotation vector (3,) of a quaternion (x, y, z, w), which is normalised first."""
+    quaternion = np.asarray(xyzw, dtype=float)
+    quaternion = quaternion / np.abs(quaternion).max()  # so that no square over- or underflows
+    quaternion = quaternion / np.sqrt((quaternion * quaternion).sum())
+    vector, w = quaternion[:3], quaternion[3]
+    if w < 0.0:
+        vector, w = -vector, -w
+    length = float(np.sqrt(vector @ vector))
+    if length == 0.0:
+        return np.zeros(3)
+    return 2.0 * np.arctan2(length, w) * vector / length

@@ -1,0 +1,53 @@
+"""One text for any model: a URDF or model file, a robot by its name, or a gallery spec."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import networkx as nx
+
+from ..base.errors import ModelError
+from .modelfile import read_model
+from .robot_data import find_robot
+from .specs import from_spec
+from .urdf import read_urdf
+
+
+def load(
+    spec: str | os.PathLike[str],
+    floating: bool | None = None,
+    merge_fixed: bool = False,
+    mimic: str = "free",
+) -> nx.DiGraph:
+    """The tree that a text names, with its state in ``tree.graph``.
+
+    * a path that ends in ``.urdf`` or ``.json``;
+    * ``robot:NAME``, from the package example-robot-data;
+    * a gallery spec such as ``chain:100`` or ``example3:m1=1e8,case=2``.
+
+    The options are those of :func:`kkt.model.urdf.read_urdf` and matter to robots only; ``floating``
+    None is what is usual for a robot with a name, and False for a path.  Raises ModelError for a
+    path that does not exist and for an unknown name.
+    """
+    text = os.fspath(spec).strip()
+    if not text:
+        raise ModelError("model: no name is given; give a path, robot:NAME or a gallery spec")
+    if text.startswith("robot:"):
+        path, floats = find_robot(text.removeprefix("robot:").strip())
+        return read_urdf(path, floats if floating is None else floating, merge_fixed, mimic)
+    suffix = Path(text).suffix.lower()
+    separated = os.sep in text or (os.altsep is not None and os.altsep in text)
+    if suffix in (".urdf", ".json") or separated or os.path.lexists(text):
+        return _from_file(text, suffix, bool(floating), merge_fixed, mimic)
+    return from_spec(text)
+
+
+def _from_file(text: str, suffix: str, floating: bool, merge_fixed: bool, mimic: str) -> nx.DiGraph:
+    if not os.path.lexists(text):
+        raise ModelError(f"{text}: does not exist; give a path, robot:NAME or a gallery spec")
+    if suffix == ".json":
+        return read_model(text)
+    if suffix == ".urdf":
+        return read_urdf(text, floating, merge_fixed, mimic)
+    raise ModelError(f"{text}: is neither a .urdf nor a .json model file; give one of these")

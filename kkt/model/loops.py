@@ -1,0 +1,265 @@
+"""Constraints beside the tree: cut joints that close loops, and contacts.
+
+A constraint ties two bodies, or a body and the world (None).  It has a frame c, and columns C
+(6, m) in that frame along which the second body must not accelerate relative to the first.  Its
+multipliers lambda (m,) are the forces that see to it: C lambda is the wrench that the first body
+passes to the second, as f_k is the wrench that a parent passes to body k.
+
+A loop is cut at one of its joints; what is left is a tree (Lubich, Nowak, Pohle & Engstler 1992;
+Ascher, Pai & Cloutier 1996, section 2).  Constraints are given to :func:`kkt.build` as ``loops=``,
+or stand in ``tree.graph["loops"]``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..base.errors import ModelError, nearest
+from .joints import GENERAL, TYPES, in_plane
+from .tree import Floats, check_names, checked
+
+JOINTS = (*(name for name, t in TYPES.items() if t.constant and t.dof < 6), GENERAL)
+OPEN = 1e-6  # rad or m
+EYE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+class LoopWarning(UserWarning):
+    """A loop that is open in the state that it is built in."""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """One constraint; made by :func:`cut_joint` and :func:`contact`."""
+
+    name: Hashable
+    bodies: tuple[Hashable, Hashable]  # first and second; None is the world
+    R: Floats  # (2, 3, 3) orientation of the frame c on each of them
+    p: Floats  # (2, 3) its origin there [m]
+    C: Floats  # (6, m) directions in c that the second may not take relative to the first
+    free: Floats | None  # (3, d) axes in c about which it may turn; None where no gap is defined
+    point: bool  # c has the second body's origin p[1] and the first's directions (a contact);
+    #              else it is fixed on the first body
+    baumgarte: tuple[float, float]  # a [1/s] and b [1/s^2] of gap'' + a gap' + b gap = 0
+    compliance: Floats  # (m,) c >= 0 in  G acceleration + c lambda = gamma
+    numbers: tuple[int, ...]  # (m,) of the rows that are kept; a contact's normal is 0
+
+    @property
+    def rows(self) -> int:
+        """m, 1 to 6."""
+        return int(self.C.shape[1])
+
+
+def cut_joint(
+    first: Hashable,
+    second: Hashable,
+    joint: str = "revolute",
+    *,
+    axis: ArrayLike = (0.0, 0.0, 1.0),
+    S: ArrayLike | None = None,
+    R: ArrayLike = EYE,
+    p: ArrayLike = (0.0, 0.0, 0.0),
+    R_second: ArrayLike = EYE,
+    p_second: ArrayLike = (0.0, 0.0, 0.0),
+    rows: Sequence[int] | None = None,
+    baumgarte: tuple[float, float] = (0.0, 0.0),
+    compliance: ArrayLike = 0.0,
+    name: Hashable = None,
+) -> Loop:
+    """The joint at which a loop is cut: between two bodies of the tree, or a body and the world.
+
+    ``R`` (3, 3) and ``p`` (3,) [m] place the joint's frame on the first body, ``R_second`` and
+    ``p_second`` on the second; in a closed loop the two frames differ by the joint's own motion.
+    ``joint`` is fixed, revolute, prismatic, cylindrical, spherical, planar or, with ``S`` (6, N),
+    general; ``axis`` is in the joint's frame.  Rows are numbered from 0, turning before sliding,
+    beside the axis before along it; ``rows`` keeps some of them, such as (2, 3) in a planar
+    linkage of revolute joints about z, whose rows 0, 1 and 4 hold by themselves.
+    ``compliance`` is one number or one a row [rad/(s^2 N m), m/(s^2 N)].
+
+    Raises ModelError, one sentence, for what is no joint, no pose or no number.
+    """
+    name = _name(name, first, second)
+    where = f"loop {name!r}"
+    C, free = _beside(where, joint, axis, S)
+    numbers = _kept(where, rows, C.shape[1])
+    C = C[:, numbers]
+    if free is None and baumgarte[1:] != (0.0,):
+        raise ModelError(
+            f"{where}: field 'baumgarte' corrects the position of a general joint, which is not "
+            "known; give (a, 0.0)"
+        )
+    turns = np.stack([_rotation(where, "R", R), _rotation(where, "R_second", R_second)])
+    places = np.stack([checked(where, "p", p, (3,)), checked(where, "p_second", p_second, (3,))])
+    return Loop(
+        name, (first, second), turns, places, C, free, False,
+        _gains(where, "baumgarte", baumgarte), _compliance(where, compliance, len(numbers)),
+        numbers,
+    )  # fmt: skip
+
+
+def contact(
+    body: Hashable,
+    point: ArrayLike,
+    normal: ArrayLike = (0.0, 0.0, 1.0),
+    tangents: ArrayLike = (),
+    *,
+    on: Hashable = None,
+    damping: float = 0.0,
+    compliance: ArrayLike = 0.0,
+    name: Hashable = None,
+) -> Loop:
+    """A point of a body that must not accelerate along a normal, and along tangents if it sticks.
+
+    ``point`` (3,) [m] in the body's frame; ``normal`` (3,) and up to two ``tangents`` (t, 3) in
+    the frame of the body ``on``, or in the world's where it is None; lambda is the force on the
+    body along them, normal first.  These are rows only: whether a contact holds, slides or opens
+    is a law that chooses rows.  ``damping`` [1/s] is a of velocity' + a velocity = 0, and
+    ``compliance`` [1/kg] one number, or one a row.
+
+    Raises ModelError, one sentence, for what is no direction or no number.
+    """
+    name = _name(name, on, body)
+    where = f"loop {name!r}"
+    along = checked(where, "normal", normal, (3,))[None]
+    beside = tangents if isinstance(tangents, Sequence | np.ndarray) else (tangents,)
+    if len(beside) and isinstance(beside[0], int | float | np.number):
+        beside = (beside,)  # one tangent
+    if len(beside):
+        along = np.concatenate([along, checked(where, "tangents", beside, (len(beside), 3))])
+    if len(along) > 3 or np.linalg.matrix_rank(along) < len(along):
+        raise ModelError(
+            f"{where}: its normal and {len(along) - 1} tangents have rank "
+            f"{np.linalg.matrix_rank(along)}; give a direction and at most two others across it"
+        )
+    along = along / np.linalg.norm(along, axis=1)[:, None]
+    C = np.concatenate([np.zeros_like(along.T), along.T])
+    place = np.stack([np.zeros(3), checked(where, "point", point, (3,))])
+    return Loop(
+        name, (on, body), np.stack([np.eye(3)] * 2), place, C, None, True,
+        _gains(where, "damping", (damping, 0.0)), _compliance(where, compliance, len(along)),
+        tuple(range(len(along))),
+    )  # fmt: skip
+
+
+def turned(loop: Loop, turns: Sequence[Floats]) -> Loop:
+    """The same constraint where a vector x of the first, of the second body is turns[i] x."""
+    p = np.stack([Q @ x for Q, x in zip(turns, loop.p, strict=True)])
+    if loop.point:  # directions are the first body's
+        return replace(loop, p=p, C=np.concatenate([turns[0] @ loop.C[:3], turns[0] @ loop.C[3:]]))
+    return replace(loop, p=p, R=np.stack([Q @ R for Q, R in zip(turns, loop.R, strict=True)]))
+
+
+def checked_loops(loops: Sequence[Loop], bodies: Sequence[Hashable]) -> tuple[Loop, ...]:
+    """Loops between bodies of a tree; ModelError for an unknown body or a name used twice."""
+    known, names = set(bodies), set()
+    listed = isinstance(loops, Sequence) and all(isinstance(loop, Loop) for loop in loops)
+    if not listed:
+        raise ModelError("loops: give a list of kkt.cut_joint(...) and kkt.contact(...)")
+    for loop in loops:
+        where = f"loop {loop.name!r}"
+        for body in loop.bodies:
+            if body is not None and body not in known:
+                told = nearest(str(body), map(str, bodies))
+                raise ModelError(f"{where}: body {body!r} is unknown; {told}")
+        if loop.bodies[0] == loop.bodies[1]:
+            raise ModelError(f"{where}: ties {loop.bodies[0]!r} to itself; name two bodies")
+        check_names((loop.name,), "loop")
+        if loop.name in names:
+            raise ModelError(f"{where}: name is used twice; give every loop its own, name=...")
+        names.add(loop.name)
+    return tuple(loops)
+
+
+def warn_if_open(loop: Loop, gap: Floats) -> None:
+    """LoopWarning where a loop is open by more than what rounding leaves."""
+    if np.max(np.abs(gap), initial=0.0) > OPEN:
+        warnings.warn(
+            f"loop {loop.name!r}: is open by {np.abs(gap).max():.2g} (rad or m) in this state; its "
+            "rows hold accelerations, so give q for which it closes, or mend its poses",
+            LoopWarning,
+            stacklevel=3,
+        )
+
+
+def _name(name: Hashable, first: Hashable, second: Hashable) -> Hashable:
+    if name is not None:
+        return name
+    return "-".join("world" if body is None else str(body) for body in (first, second))
+
+
+def _beside(
+    where: str, joint: str, axis: ArrayLike, S: ArrayLike | None
+) -> tuple[Floats, Floats | None]:
+    """C (6, m), complement of the joint's motion subspace, and the axes about which it turns."""
+    if joint not in JOINTS:
+        known = ", ".join(sorted(JOINTS))
+        raise ModelError(f"{where}: field 'joint' is {joint!r}; cut the loop at one of {known}")
+    if joint == GENERAL:
+        shape: tuple[int, ...] = () if S is None else np.shape(S)
+        columns = shape[-1] if len(shape) == 2 else 1
+        motion = checked(where, "S", S, (6, columns))
+        rank = int(np.linalg.matrix_rank(motion))
+        if rank < columns or rank == 6:
+            raise ModelError(
+                f"{where}: field 'S' has rank {rank} and {columns} columns; "
+                "give full column rank, and less than 6"
+            )
+        return np.linalg.svd(motion)[0][:, rank:], None
+    direction = checked(where, "axis", axis, (3,))
+    length = float(np.linalg.norm(direction))
+    frame = np.eye(3)
+    if TYPES[joint].axes:
+        if length == 0.0:
+            raise ModelError(f"{where}: field 'axis' is zero; give a direction, such as 0 0 1")
+        unit = direction[None] if length == 1.0 else direction[None] / length
+        frame = np.concatenate([*in_plane(unit), unit]).T
+    motion = TYPES[joint].subspace(frame[None, None, :, 2], np.zeros((1, TYPES[joint].dof)))[0]
+    turns, slides = (half[:, half.any(axis=0)] for half in (motion[:3], motion[3:]))
+    angular, linear = (
+        frame[:, ~(np.abs(frame.T @ taken) > 0.5).any(axis=1)] for taken in (turns, slides)
+    )
+    C = np.zeros((6, angular.shape[1] + linear.shape[1]))
+    C[:3, : angular.shape[1]], C[3:, angular.shape[1] :] = angular, linear
+    return C, turns
+
+
+def _rotation(where: str, field: str, value: ArrayLike) -> Floats:
+    R = checked(where, field, value, (3, 3))
+    if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0:
+        raise ModelError(
+            f"{where}: field {field!r} is not a rotation; give R with R R^T = 1 and determinant 1"
+        )
+    return R
+
+
+def _kept(where: str, rows: Any, count: int) -> tuple[int, ...]:
+    """Numbers of the rows that are kept; all where None."""
+    kept = tuple(range(count)) if rows is None else rows
+    whole = isinstance(kept, Sequence) and all(
+        isinstance(r, int | np.integer) and 0 <= r < count for r in kept
+    )
+    if not whole or not kept or len(set(kept)) < len(kept):
+        raise ModelError(
+            f"{where}: field 'rows' is {rows!r}; give some of 0 to {count - 1}, each once"
+        )
+    return tuple(int(r) for r in kept)
+
+
+def _gains(where: str, field: str, value: Any) -> tuple[float, float]:
+    a, b = checked(where, field, value, (2,)).tolist()
+    if min(a, b) < 0.0:
+        raise ModelError(f"{where}: field {field!r} is {value}; give zero or more")
+    return a, b
+
+
+def _compliance(where: str, value: ArrayLike, rows: int) -> NDArray[np.float64]:
+    c = np.full(rows, value) if isinstance(value, int | float | np.number) else value
+    c = checked(where, "compliance", c, (rows,))
+    if (c < 0.0).any():
+        raise ModelError(f"{where}: field 'compliance' is {c.min()}; give zero or more")
+    return c

@@ -1,0 +1,164 @@
+"""Model files ``pivotree-model/1``: one tree in one state, numbers only, as JSON.
+
+A body holds the pose (R, p) of its joint frame in its parent's at this state, its motion
+subspace S, and its mass; ``velocity`` and ``effort`` run body after body.  Doubles come back to
+the last bit, both ways.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from ..base.errors import ModelError, UnreadableError
+from ..base.reading import read_json
+from .joints import GENERAL
+from .tree import Floats, InertiaWarning, add_body, compile_tree, new_tree
+
+SCHEMA = "pivotree-model/1"
+EXTRAS = ("bias", "wrench")  # optional keys of a body, 6 numbers each
+
+
+def read_model(path: str | os.PathLike[str]) -> nx.DiGraph:
+    """The tree of a model file, its state being q = 0; nodes in the order of the file's bodies.
+
+    Joints are ``general`` with the S of the file, or ``fixed`` where S has no columns.
+    ``tree.graph`` holds ``gravity``, ``q`` (zeros), ``qd`` and ``tau``, each (N,), ``expected``
+    as it stands in the file ({} without) and ``source``, the path; the optional ``bias`` (S° qd)
+    and ``wrench`` of a body, each (6,), become attributes of its node.  Parents may stand after
+    their children.  Raises ModelError, one sentence, for all else that is not such a file.
+    """
+    file = os.fspath(path)
+    try:
+        tree = _tree(_document(file))
+        with warnings.catch_warnings():  # told when the tree is built
+            warnings.simplefilter("ignore", InertiaWarning)
+            compile_tree(tree)
+    except ModelError as error:
+        raise ModelError(f"{file}: {error}") from None
+    tree.graph["source"] = file
+    return tree
+
+
+def _document(file: str) -> dict[str, Any]:
+    """The JSON object of a file, of the right schema."""
+    try:
+        document = read_json(file)
+    except UnreadableError as error:
+        raise ModelError(f"{error}; give a model file") from None
+    if not isinstance(document, dict):
+        raise ModelError(f"holds {_kind(document)}; give an object with 'schema': {SCHEMA!r}")
+    if document.get("schema") != SCHEMA:
+        raise ModelError(f"field 'schema' is {document.get('schema')!r}; give {SCHEMA!r}")
+    return document
+
+
+def _tree(document: dict[str, Any]) -> nx.DiGraph:
+    bodies = _get(document, "", "bodies")
+    if not isinstance(bodies, list) or not bodies:
+        raise ModelError("field 'bodies' is empty or no list; give at least one body")
+    name = document.get("name", "tree")
+    if not isinstance(name, str):
+        raise ModelError(f"field 'name' is {_kind(name)}; give a text")
+    gravity = _numbers("", "gravity", _get(document, "", "gravity"), (3,))
+    tree = new_tree(name, tuple(gravity))
+    for place, body in enumerate(bodies):
+        if not isinstance(body, dict):
+            raise ModelError(f"body {place + 1} of 'bodies' is {_kind(body)}; give an object")
+        _body(tree, f"body {place + 1} of 'bodies'", body)
+    for body in bodies:
+        parent = _get(body, f"body {body['name']!r}", "parent")
+        if parent is None:
+            continue
+        if not isinstance(parent, str) or parent not in tree:
+            raise ModelError(
+                f"body {body['name']!r}: parent {parent!r} is unknown; "
+                "name another body of the file, or null for the world"
+            )
+        tree.add_edge(parent, body["name"])
+    N = sum(np.shape(data["S"])[1] for _, data in tree.nodes(data=True) if "S" in data)
+    tree.graph["q"] = np.zeros(N)
+    for key, field in (("qd", "velocity"), ("tau", "effort")):
+        tree.graph[key] = _numbers("", field, _get(document, "", field), (N,))
+    expected = document.get("expected", {})
+    if not isinstance(expected, dict):
+        raise ModelError(f"field 'expected' is {_kind(expected)}; give an object")
+    tree.graph["expected"] = expected
+    return tree
+
+
+def _body(tree: nx.DiGraph, place: str, body: dict[str, Any]) -> None:
+    name = _get(body, place, "name")
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"{place}: field 'name' is {name!r}; give a text")
+    where = f"body {name!r}"
+
+    def field(key: str, shape: tuple[int, ...]) -> Floats:
+        return _numbers(where, key, _get(body, where, key), shape)
+
+    rows = _get(body, where, "S")
+    if not isinstance(rows, list) or len(rows) != 6 or not all(isinstance(r, list) for r in rows):
+        raise ModelError(f"{where}: field 'S' is not 6 lists; give 6 x N numbers, angular first")
+    columns = len(rows[0])
+    S = field("S", (6, columns))
+    add_body(
+        tree,
+        name,
+        mass=float(field("mass", ())),
+        com=field("com", (3,)),
+        inertia=field("inertia_com", (3, 3)),
+        joint=GENERAL if columns else "fixed",
+        R=field("R", (3, 3)),
+        p=field("p", (3,)),
+        S=S if columns else None,
+    )
+    for key in EXTRAS:
+        if key in body:
+            tree.nodes[name][key] = field(key, (6,))
+
+
+def _get(owner: dict[str, Any], where: str, key: str) -> Any:
+    if key not in owner:
+        raise ModelError(f"{_what(where, key)} is missing; give it as {SCHEMA} asks")
+    return owner[key]
+
+
+def _what(where: str, key: str) -> str:
+    return f"{where}: field {key!r}" if where else f"field {key!r}"
+
+
+def _numbers(where: str, key: str, value: Any, shape: tuple[int, ...]) -> Floats:
+    """Nested lists of finite numbers (no texts, no booleans) of the asked shape."""
+    what = _what(where, key)
+    size = " x ".join(map(str, shape)) + " numbers" if shape else "a number"
+
+    def check(item: Any, shape: tuple[int, ...]) -> None:
+        if shape:
+            if not isinstance(item, list):
+                raise ModelError(f"{what} holds {_kind(item)}; give {size}")
+            if len(item) != shape[0]:
+                raise ModelError(f"{what} has {len(item)} entries, not {shape[0]}; give {size}")
+            for entry in item:
+                check(entry, shape[1:])
+        elif isinstance(item, bool) or not isinstance(item, int | float):
+            raise ModelError(f"{what} holds {_kind(item)}; give {size}")
+        elif not abs(item) <= sys.float_info.max:  # 1e999 is JSON, and so is 10^400
+            raise ModelError(f"{what} holds a number beyond 1.8e308; give finite numbers")
+
+    check(value, shape)
+    return np.array(value, dtype=float)
+
+
+def _kind(value: Any) -> str:
+    """What a JSON value is, in words."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, int | float):
+        return "a number"
+    return {"str": "a text", "list": "a list", "dict": "an object"}[type(value).__name__]

@@ -1,0 +1,140 @@
+"""Where the robots of the package example-robot-data are, by the short names in common use.
+
+The package holds data only (since 4.4), so the names, and which robots stand on a floating
+base, are written down here; a robot's own file name, without ``.urdf``, works as well.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+from ..base.errors import ModelError, nearest
+
+PACKAGE = "example-robot-data"
+SHARE = "share/example-robot-data/robots"
+
+# robots whose base floats: folder, and short names with their files in it
+FLOATING: dict[str, dict[str, str]] = {
+    "a1_description": {"a1": "a1"},
+    "alex_description": {},
+    "alexander_description": {},
+    "anymal_b_simple_description": {"anymal": "anymal", "anymal_kinova": "anymal-kinova"},
+    "anymal_c_simple_description": {"anymal_c": "anymal"},
+    "b1_description": {"b1": "b1", "b1_z1": "b1-z1"},
+    "bolt_description": {"bolt": "bolt"},
+    "borinot_description": {"borinot": "borinot_flying_arm_2"},
+    "centauro_description": {"centauro": "centauro"},
+    "g1_description": {
+        "g1": "g1_29dof_rev_1_0",
+        "g1_hands": "g1_29dof_with_hand_rev_1_0",
+    },
+    "go1_description": {"go1": "go1"},
+    "go2_description": {"go2": "go2"},
+    "hector_description": {"hector": "quadrotor_base"},
+    "hextilt_description": {"hextilt": "hextilt_flying_arm_5"},
+    "human_description": {"human": "human"},
+    "hyq_description": {"hyq": "hyq_no_sensors"},
+    "icub_description": {"icub": "icub", "icub_reduced": "icub_reduced"},
+    "iris_description": {"iris": "iris_simple"},
+    "laikago_description": {"laikago": "laikago"},
+    "quadruped_description": {"quadruped": "quadruped"},
+    "romeo_description": {"romeo": "romeo"},
+    "simple_humanoid_description": {
+        "simple_humanoid": "simple_humanoid",
+        "simple_humanoid_classical": "simple_humanoid_classical",
+    },
+    "solo_description": {"solo8": "solo", "solo12": "solo12"},
+    "talos_data": {
+        "talos": "talos_reduced",
+        "talos_box": "talos_reduced_box",
+        "talos_full": "talos_full_v2",
+        "talos_full_box": "talos_full_v2_box",
+    },
+}
+FIXED: dict[str, dict[str, str]] = {
+    "allegro_hand_description": {
+        "allegro_left_hand": "allegro_left_hand",
+        "allegro_right_hand": "allegro_right_hand",
+    },
+    "asr_twodof_description": {"asr_twodof": "TwoDofs"},
+    "baxter_description": {"baxter": "baxter"},
+    "double_pendulum_description": {"double_pendulum": "double_pendulum"},
+    "finger_edu_description": {"finger_edu": "finger_edu"},
+    "kinova_description": {"kinova": "kinova"},
+    "panda_description": {"panda": "panda"},
+    "pr2_description": {"pr2": "pr2"},
+    "so_arm_description": {"so100": "so100", "so101": "so101"},
+    "talos_data": {"talos_arm": "talos_left_arm"},
+    "tiago_description": {
+        "tiago": "tiago",
+        "tiago_dual": "tiago_dual",
+        "tiago_no_hand": "tiago_no_hand",
+    },
+    "tiago_pro_description": {"tiago_pro": "tiago_pro"},
+    "ur_description": {
+        "ur3": "ur3_robot",
+        "ur3_gripper": "ur3_gripper",
+        "ur3_limited": "ur3_joint_limited_robot",
+        "ur5": "ur5_robot",
+        "ur5_gripper": "ur5_gripper",
+        "ur5_limited": "ur5_joint_limited_robot",
+        "ur10": "ur10_robot",
+        "ur10_limited": "ur10_joint_limited_robot",
+    },
+    "xarm_description": {"xarm7": "xarm7"},
+    "z1_description": {"z1": "z1"},
+}
+
+
+def robots_folder() -> Path | None:
+    """The folder of example-robot-data's robots on this machine, or None."""
+    places = []
+    try:
+        found = distribution(PACKAGE)
+        places += [Path(str(found.locate_file(f"cmeel.prefix/{SHARE}")))]
+    except PackageNotFoundError:
+        pass
+    places += [Path(entry) / "cmeel.prefix" / SHARE for entry in sys.path if entry]
+    places += [Path(sys.prefix) / SHARE]
+    return next((place for place in places if place.is_dir()), None)
+
+
+def robot_files() -> dict[str, tuple[Path, bool]]:
+    """Every robot of the installed package: name -> (URDF path, whether its base floats).
+
+    Short names come first; a file whose name is not yet taken also goes by that name.  Raises
+    ModelError where the package is missing.
+    """
+    folder = robots_folder()
+    if folder is None:
+        raise ModelError("robot: example-robot-data is not installed; install pivotree[robots]")
+    files = sorted(folder.glob("*/**/*.urdf"))
+    where = {(path.relative_to(folder).parts[0], path.stem): path for path in files}
+    result: dict[str, tuple[Path, bool]] = {}
+    for table, floating in ((FLOATING, True), (FIXED, False)):
+        for home, names in table.items():
+            for name, stem in names.items():
+                if (home, stem) in where:
+                    result[name] = (where[home, stem], floating)
+    fixed = {(home, stem) for home, names in FIXED.items() for stem in names.values()}
+    for (home, stem), path in where.items():
+        result.setdefault(stem, (path, home in FLOATING and (home, stem) not in fixed))
+    return result
+
+
+def find_robot(name: str) -> tuple[Path, bool]:
+    """URDF path of a robot of example-robot-data, and whether its base floats by default.
+
+    Raises ModelError, with the nearest names, for one that the installed package has not.
+    """
+    if robots_folder() is None:
+        raise ModelError(
+            f"robot: {name!r} needs example-robot-data, which is not installed; "
+            "install pivotree[robots]"
+        )
+    files = robot_files()
+    if name not in files:
+        raise ModelError(f"robot: {name!r} is unknown; {nearest(name, files)}")
+    return files[name]

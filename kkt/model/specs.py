@@ -1,0 +1,94 @@
+"""Gallery specs: a builder's name and its arguments as one text, such as ``chain:100``."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable
+
+import networkx as nx
+
+from ..base.errors import ModelError, nearest
+from . import gallery, gallery_robots
+
+Builder = Callable[..., nx.DiGraph]
+GALLERY: dict[str, Builder] = {
+    build.__name__: build
+    for build in (
+        gallery.chain,
+        gallery.star,
+        gallery.binary,
+        gallery.comb,
+        gallery.random_tree,
+        gallery.featherstone,
+        gallery.two_link,
+        gallery.example1,
+        gallery.example2,
+        gallery.example3,
+        gallery.rr_arm,
+        gallery_robots.quadruped,
+        gallery_robots.humanoid,
+    )
+}
+
+
+def _number(text: str) -> float:
+    """A float, or a power of ten that is no whole one: 1e7.5, 10**7.5, 10^7.5."""
+    power = re.fullmatch(r"(?:([-+]?[\d.]+)e|10(?:\*\*|\^))([-+]?\d+\.\d+)", text.strip())
+    if power is None:
+        return float(text)
+    return float(power[1] or 1.0) * 10.0 ** float(power[2])
+
+
+_READERS: dict[str, Callable[[str], object]] = {"int": int, "float": _number, "str": str}
+
+
+def from_spec(text: str) -> nx.DiGraph:
+    """Build from ``name`` or ``name:value,...,argument=value,...``, as in ``example3:m1=1e8``.
+
+    Raises ModelError for an unknown name or argument and for a value that is not of its kind.
+    """
+    name, _, rest = text.strip().partition(":")
+    name = name.strip()
+    if name not in GALLERY:
+        raise ModelError(f"gallery: {name!r} is unknown; {nearest(name, GALLERY)}")
+    build = GALLERY[name]
+    known = {
+        key: str(parameter.annotation)
+        for key, parameter in inspect.signature(build).parameters.items()
+        if parameter.annotation in _READERS
+    }
+    given: dict[str, object] = {}
+    for place, item in enumerate(rest.split(",") if rest.strip() else []):
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not equals:
+            if place >= len(known):
+                takes = f"at most {len(known)} values: {', '.join(known)}" if known else "none"
+                raise ModelError(f"gallery: {name} takes {takes}; remove {item.strip()!r}")
+            key, value = list(known)[place], key
+        if key not in known:
+            told = nearest(key, known) if known else "it takes none"
+            raise ModelError(f"gallery: {name} has no argument {key!r}; {told}")
+        if key in given:
+            raise ModelError(f"gallery: {name} is given {key!r} twice; give it once")
+        try:
+            read = given[key] = _READERS[known[key]](value)
+        except (ValueError, OverflowError):
+            kind = {"int": "a whole number", "float": "a number"}[known[key]]
+            raise ModelError(
+                f"gallery: {name} argument {key!r} is {value!r}; give {kind}"
+            ) from None
+        if isinstance(read, float) and not math.isfinite(read):
+            raise ModelError(f"gallery: {name} argument {key!r} is {value}; give a finite number")
+    missing = [
+        key
+        for key in known
+        if key not in given
+        and inspect.signature(build).parameters[key].default is inspect.Parameter.empty
+    ]
+    if missing:
+        raise ModelError(
+            f"gallery: {name} needs {missing[0]!r}; write {name}:{missing[0]}=... or {name}:VALUE"
+        )
+    return build(**given)

@@ -1,0 +1,376 @@
+"""The tree of rigid bodies: a networkx.DiGraph with checked attributes, and its arrays.
+
+Edges run parent -> child; a body without a parent hangs from the world by its own joint.  Each
+node is a body together with the joint that carries it:
+
+=========  ==========================================================================
+mass       float [kg]
+com        (3,) centre of mass in the body's joint frame [m]
+inertia    (3, 3) about the centre of mass, in the joint frame's directions [kg m^2]
+joint      "general", or a name of ``kkt.model.joints.TYPES``
+axis       (3,) or (2, 3) unit axes in the joint frame, for joints that have any
+S          (6, N) motion subspace, for ``joint="general"`` only
+R, p       (3, 3) and (3,) [m]: pose of the joint frame in the parent's at q = 0
+=========  ==========================================================================
+
+Gravity and a default state may stand in ``tree.graph`` as ``gravity``, ``q``, ``qd``, ``tau``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..base.errors import ModelError
+from ..base.shown import Shown
+from ..base.text import first_unfit
+from .joints import GENERAL, TYPES, known
+
+Floats = NDArray[np.float64]
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # [m/s^2]
+
+
+class InertiaWarning(UserWarning):
+    """An inertia that no distribution of mass can have."""
+
+
+def new_tree(name: str, gravity: Sequence[float] = STANDARD_GRAVITY) -> nx.DiGraph:
+    """An empty tree; add bodies with :func:`add_body`.
+
+    ``gravity`` (3,) [m/s^2] is in the world's frame.  Raises ModelError where it has no three
+    finite numbers.
+    """
+    checked("tree", "gravity", gravity, (3,))
+    return nx.DiGraph(name=name, gravity=tuple(float(g) for g in gravity))
+
+
+def add_body(
+    tree: nx.DiGraph,
+    name: Hashable,
+    parent: Hashable | None = None,
+    *,
+    mass: float,
+    com: ArrayLike = (0.0, 0.0, 0.0),
+    inertia: ArrayLike = ((0.0,) * 3,) * 3,
+    joint: str = "revolute",
+    axis: ArrayLike = (0.0, 0.0, 1.0),
+    R: ArrayLike = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+    p: ArrayLike = (0.0, 0.0, 0.0),
+    S: ArrayLike | None = None,
+) -> None:
+    """Add one body and the joint that carries it; ``parent`` None hangs it from the world.
+
+    ``mass`` [kg], ``com`` (3,) [m] in the joint's frame, ``inertia`` (3, 3) [kg m^2] about the
+    centre of mass; ``axis`` (3,), or (2, 3) for two, of length 1, without unit; ``R`` (3, 3) and
+    ``p`` (3,) [m] place the joint's frame in the parent's at q = 0; ``S`` (6, N), angular rows
+    first [1 or 1/m], is the motion subspace of a ``general`` joint.  Raises ModelError where the
+    name is taken or the parent unknown; values are checked by :func:`compile_tree`.
+    """
+    check_names((name,))
+    if name in tree:
+        raise ModelError(f"body {name!r}: name is used twice; every body needs its own name")
+    if parent is not None and parent not in tree:
+        raise ModelError(
+            f"body {name!r}: parent {parent!r} is unknown; add the parent first or use None"
+        )
+    tree.add_node(name, mass=mass, com=com, inertia=inertia, joint=joint, axis=axis, R=R, p=p)
+    if S is not None:
+        tree.nodes[name]["S"] = S
+    if parent is not None:
+        tree.add_edge(parent, name)
+
+
+def check_names(names: Iterable[Hashable], what: str = "body") -> None:
+    """Raise ModelError for a name that no figure, table or file could show as it is."""
+    found = first_unfit(names)
+    if found is not None:
+        raise ModelError(f"{what} {found[0]!r}: field 'name' {found[1]}; give another name")
+
+
+@dataclass(frozen=True, repr=False)
+class BodyTree(Shown):
+    """The checked tree as arrays, bodies in the order of the graph's nodes."""
+
+    name: str
+    names: tuple[Hashable, ...]  # (n,) bodies
+    parent: NDArray[np.int64]  # (n,) index of the parent, -1 for a root
+    joint: tuple[str, ...]  # (n,) joint types
+    axis: Floats  # (n, 2, 3) unit axes, zero where the joint has none
+    S: dict[int, Floats]  # motion subspaces of general joints
+    R: Floats  # (n, 3, 3) placement at q = 0
+    p: Floats  # (n, 3) [m]
+    mass: Floats  # (n,) [kg]
+    com: Floats  # (n, 3) [m]
+    inertia: Floats  # (n, 3, 3) about the centre of mass [kg m^2]
+    gravity: Floats  # (3,) [m/s^2]
+
+    @property
+    def n(self) -> int:
+        return len(self.names)
+
+    def facts(self) -> dict[str, Any]:
+        kinds = {kind: len(bodies) for kind, bodies in self.by_joint.items()}
+        joints = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        return {
+            "name": self.name, "bodies": self.n, "freedoms": int(self.offset[-1]),
+            "joints": joints,
+        }  # fmt: skip
+
+    @cached_property
+    def dof(self) -> NDArray[np.int64]:
+        """(n,) N_k, degrees of freedom of each joint."""
+        return np.array(
+            [
+                self.S[k].shape[1] if t == GENERAL else TYPES[t].dof
+                for k, t in enumerate(self.joint)
+            ],
+            dtype=np.int64,
+        )
+
+    @cached_property
+    def offset(self) -> NDArray[np.int64]:
+        """(n + 1,) start of each body's slice in qd, qdd and tau."""
+        return np.concatenate([[0], np.cumsum(self.dof)])
+
+    @cached_property
+    def by_joint(self) -> dict[str, NDArray[np.int64]]:
+        """The bodies of each type of joint."""
+        kinds = np.array(self.joint)
+        return {kind: np.flatnonzero(kinds == kind) for kind in sorted(set(self.joint))}
+
+    @cached_property
+    def levels(self) -> list[NDArray[np.int64]]:
+        """Bodies by depth, roots first."""
+        return levels(self.parent)
+
+    def indefinite(self) -> list[int]:
+        """Bodies whose spatial inertia M_k has a negative eigenvalue."""
+        return [k for k in range(self.n) if self._least_inertia[k] < 0.0]
+
+    def singular(self) -> list[int]:
+        """Bodies whose spatial inertia M_k is positive semidefinite but singular."""
+        return [k for k in range(self.n) if self._least_inertia[k] == 0.0]
+
+    @cached_property
+    def _least_inertia(self) -> Floats:
+        """Sign of the least eigenvalue of M_k: M_k is congruent to diag(J, m 1)."""
+        least = np.linalg.eigvalsh(self.inertia)
+        size = np.abs(least).max(axis=1)
+        floor = np.where(np.abs(least[:, 0]) <= 1e-14 * size, 0.0, least[:, 0])
+        return np.minimum(np.sign(floor), np.sign(self.mass))
+
+
+def levels(parent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Indices grouped by depth, roots (parent -1) first; raises nothing, skips cycles."""
+    n = len(parent)
+    order = np.argsort(parent, kind="stable")
+    first = np.searchsorted(parent[order], np.arange(n + 1))
+    level = np.flatnonzero(parent < 0)
+    result = []
+    while level.size:
+        result.append(level)
+        counts = first[level + 1] - first[level]
+        starts = np.repeat(first[level] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
+        level = order[starts + np.arange(counts.sum())]
+    return result
+
+
+def meeting(bodies: tuple[int, int], parent: NDArray[np.int64]) -> int:
+    """The nearest body that both hang on, one of them included; -1 for the world."""
+    i, j = bodies
+    above = set()
+    while i >= 0:
+        above.add(i)
+        i = int(parent[i])
+    while j >= 0 and j not in above:
+        j = int(parent[j])
+    return j
+
+
+def path(bodies: tuple[int, int], parent: NDArray[np.int64]) -> list[int]:
+    """Bodies whose joints move the two relative to each other, from both up to where they meet."""
+    up, result = meeting(bodies, parent), []
+    for k in bodies:
+        while k != up:
+            result.append(k)
+            k = int(parent[k])
+    return result
+
+
+def compile_tree(tree: nx.DiGraph) -> BodyTree:
+    """Check a tree and gather its attributes into arrays.
+
+    Raises ModelError, one sentence, for a cycle, two parents, an unknown parent, or an attribute
+    that is missing, of the wrong shape, not finite, or out of range; warns (InertiaWarning) for
+    an inertia that breaks the triangle inequality.
+    """
+    if not isinstance(tree, nx.DiGraph):
+        raise ModelError(f"tree: a networkx.DiGraph is expected, not {type(tree).__name__}")
+    if tree.number_of_nodes() == 0:
+        raise ModelError("tree: has no bodies; add at least one with kkt.add_body")
+    names = tuple(tree.nodes)
+    check_names(names)
+    check_names((str(tree.graph.get("name") or "tree"),), "tree")
+    index = {name: k for k, name in enumerate(names)}
+    parent = np.full(len(names), -1, dtype=np.int64)
+    for a, b in tree.edges:
+        if parent[index[b]] >= 0:
+            raise ModelError(
+                f"body {b!r}: has two parents, {names[parent[index[b]]]!r} and {a!r}; "
+                "a tree allows one (cut the loop at a joint)"
+            )
+        parent[index[b]] = index[a]
+    bare = [name for name, data in tree.nodes(data=True) if "mass" not in data]
+    if bare:
+        child = next(iter(tree.successors(bare[0])), None)
+        if child is None:
+            raise ModelError(f"body {bare[0]!r}: field 'mass' is missing; give it in kg")
+        raise ModelError(
+            f"body {child!r}: parent {bare[0]!r} is unknown; add it with its mass and joint"
+        )
+    if sum(len(level) for level in levels(parent)) < len(names):
+        cycle = " -> ".join(repr(edge[0]) for edge in nx.find_cycle(tree))
+        raise ModelError(f"tree: bodies {cycle} form a cycle; a tree has none")
+    data = [tree.nodes[name] for name in names]
+    joint = tuple(known(d.get("joint", "revolute"), k) for k, d in zip(names, data, strict=True))
+    compiled = BodyTree(
+        name=str(tree.graph.get("name") or "tree"),
+        names=names,
+        parent=parent,
+        joint=joint,
+        axis=_axes(names, joint, data),
+        S={k: _subspace(names[k], data[k]) for k, t in enumerate(joint) if t == GENERAL},
+        R=_stack(names, data, "R", (3, 3), np.eye(3)),
+        p=_stack(names, data, "p", (3,), np.zeros(3)),
+        mass=_stack(names, data, "mass", (), None),
+        com=_stack(names, data, "com", (3,), np.zeros(3)),
+        inertia=_stack(names, data, "inertia", (3, 3), np.zeros((3, 3))),
+        gravity=checked("tree", "gravity", tree.graph.get("gravity", STANDARD_GRAVITY), (3,)),
+    )
+    check_values(compiled)
+    return compiled
+
+
+def checked(owner: Any, field: str, value: Any, shape: tuple[int, ...]) -> Floats:
+    """One attribute as a float array of the asked shape, or one sentence."""
+    what = f"{owner}: field {field!r}"
+    if value is None:
+        raise ModelError(f"{what} is missing; give {_shape_text(shape)}")
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what} is {value!r}; give {_shape_text(shape)}") from None
+    if array.shape != shape:
+        raise ModelError(f"{what} has shape {array.shape}; give {_shape_text(shape)}")
+    if not np.isfinite(array).all():
+        raise ModelError(f"{what} holds {array[~np.isfinite(array)].flat[0]}; give finite numbers")
+    return array
+
+
+def _shape_text(shape: tuple[int, ...]) -> str:
+    return "a number" if shape == () else f"{' x '.join(map(str, shape))} numbers"
+
+
+def _stack(
+    names: tuple[Hashable, ...],
+    data: list[dict[str, Any]],
+    field: str,
+    shape: tuple[int, ...],
+    default: Floats | None,
+) -> Floats:
+    values = [d.get(field, default) for d in data]
+    try:  # one conversion for the whole tree; only a failure looks at bodies one by one
+        array = np.array(values, dtype=float)
+        if array.shape == (len(names), *shape) and np.isfinite(array).all():
+            return array
+    except (TypeError, ValueError):
+        pass
+    return np.array(
+        [checked(f"body {n!r}", field, v, shape) for n, v in zip(names, values, strict=True)]
+    )
+
+
+def _axes(
+    names: tuple[Hashable, ...], joint: tuple[str, ...], data: list[dict[str, Any]]
+) -> Floats:
+    axis = np.zeros((len(names), 2, 3))
+    for k, kind in enumerate(joint):
+        wanted = 0 if kind == GENERAL else TYPES[kind].axes
+        if wanted == 0:
+            continue
+        shape = (3,) if wanted == 1 else (2, 3)
+        value = checked(f"body {names[k]!r}", "axis", data[k].get("axis"), shape)
+        axis[k, :wanted] = value
+    return unit_axes(axis, names, joint)
+
+
+def unit_axes(axis: Floats, names: tuple[Hashable, ...], joint: tuple[str, ...]) -> Floats:
+    """Axes (n, 2, 3) at unit length, those that the joints have; raises ModelError."""
+    length = np.sqrt((axis * axis).sum(-1))
+    count = {kind: 0 if kind == GENERAL else TYPES[kind].axes for kind in set(joint)}
+    wanted = np.array([count[kind] for kind in joint], dtype=np.int64)
+    for k in np.flatnonzero(((length == 0.0) & (np.arange(2) < wanted[:, None])).any(axis=1)):
+        raise ModelError(
+            f"body {names[k]!r}: field 'axis' is zero; give a direction, such as 0 0 1"
+        )
+    two = np.flatnonzero(wanted == 2)
+    between = np.abs(np.cross(axis[two, 0], axis[two, 1])).max(axis=1, initial=0.0)
+    for k in two[between <= 1e-12 * length[two].prod(axis=1)]:
+        raise ModelError(
+            f"body {names[k]!r}: field 'axis' holds two parallel axes; "
+            "a universal joint needs two directions"
+        )
+    # an axis that is unit to rounding stays as it is given
+    scale = np.where((length == 0.0) | (np.abs(length - 1.0) <= 4e-16), 1.0, length)
+    return axis / scale[..., None]
+
+
+def _subspace(name: Hashable, data: dict[str, Any]) -> Floats:
+    value = data.get("S")
+    shape: tuple[int, ...] = () if value is None else np.shape(value)
+    columns = shape[-1] if len(shape) == 2 else 1
+    S = checked(f"body {name!r}", "S", value, (6, columns))
+    if columns > 6 or np.linalg.matrix_rank(S) < columns:
+        rank = np.linalg.matrix_rank(S) if S.size else 0
+        raise ModelError(
+            f"body {name!r}: field 'S' has rank {rank} and {columns} columns; "
+            "give a motion subspace of full column rank"
+        )
+    return S
+
+
+def check_values(tree: BodyTree) -> None:
+    """Masses, inertias and placements; raises ModelError, warns InertiaWarning."""
+
+    def body(k: np.integer) -> str:
+        return f"body {tree.names[k]!r}"
+
+    for k in np.flatnonzero(tree.mass < 0.0):
+        raise ModelError(f"{body(k)}: field 'mass' is {tree.mass[k]}; give zero or more, in kg")
+    skewed = np.abs(tree.inertia - np.swapaxes(tree.inertia, 1, 2)).max((1, 2))
+    size = np.abs(tree.inertia).max((1, 2))
+    for k in np.flatnonzero(skewed > 1e-9 * size):
+        raise ModelError(f"{body(k)}: field 'inertia' is not symmetric; give J with J = J^T")
+    product = np.einsum("kij,klj->kil", tree.R, tree.R)
+    turned = np.abs(product - np.eye(3)).max((1, 2)) > 1e-6
+    for k in np.flatnonzero(turned | (np.linalg.det(tree.R) < 0.0)):
+        raise ModelError(
+            f"{body(k)}: field 'R' is not a rotation; give R with R R^T = 1 and determinant 1"
+        )
+    least = np.linalg.eigvalsh(tree.inertia)
+    broken = least[:, 0] + least[:, 1] < least[:, 2] * (1.0 - 1e-6) - 1e-300
+    for k in np.flatnonzero(broken):
+        what = "is not positive" if least[k, 0] < 0.0 else "breaks the triangle inequality"
+        warnings.warn(
+            f"{body(k)}: field 'inertia' {what} (principal moments "
+            f"{', '.join(f'{x:.3g}' for x in least[k])} kg m^2); no rigid body has it",
+            InertiaWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,233 @@
+"""Compiled loops over the bodies of large trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numba import njit, uint64
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+
+@njit(cache=True)
+def velocities(order, parent, Phi, rates):  # pragma: no cover
+    """v_k = Phi* v_parent + rates_k, parents before children."""
+    v = np.empty_like(rates)
+    for k in order:
+        up = parent[k]
+        for i in range(6):
+            if up < 0:
+                v[k, i] = rates[k, i]
+                continue
+            total = Phi[k, 0, i] * v[up, 0]
+            for j in range(1, 6):
+                total += Phi[k, j, i] * v[up, j]
+            v[k, i] = total + rates[k, i]
+    return v
+
+
+@njit(cache=True)
+def one_axis(bodies, offset, axis, R0, p0, q, c, s, along, R, p, columns):  # pragma: no cover
+    """Poses and motion subspaces of joints that turn about an axis, or shift along it.
+
+    The operations are those of :func:`kkt.model.spatial.turned` and of the products with the fixed
+    placement, in their order, but for terms that are zero.
+    """
+    turn = np.empty((3, 3))
+    for k in bodies:
+        j = offset[k]
+        x, y, z = axis[k, 0, 0], axis[k, 0, 1], axis[k, 0, 2]
+        for i in range(3):
+            columns[j, 3 + i if along else i] = axis[k, 0, i]
+        if along:
+            for i in range(3):
+                shift = R0[k, i, 0] * (x * q[j]) + R0[k, i, 1] * (y * q[j])
+                p[k, i] = p0[k, i] + (shift + R0[k, i, 2] * (z * q[j]))
+            continue
+        less = 1.0 - c[j]
+        turn[0, 1] = less * (x * y) + s[j] * -z
+        turn[0, 2] = less * (x * z) + s[j] * y
+        turn[1, 0] = less * (y * x) + s[j] * z
+        turn[1, 2] = less * (y * z) + s[j] * -x
+        turn[2, 0] = less * (z * x) + s[j] * -y
+        turn[2, 1] = less * (z * y) + s[j] * x
+        for i in range(3):
+            a, b = axis[k, 0, (i + 1) % 3], axis[k, 0, (i + 2) % 3]
+            off_axis = a * a + b * b
+            turn[i, i] = c[j] if off_axis == 1.0 else 1.0 - less * off_axis
+        for i in range(3):
+            for m in range(3):
+                total = R0[k, i, 0] * turn[0, m] + R0[k, i, 1] * turn[1, m]
+                R[k, i, m] = total + R0[k, i, 2] * turn[2, m]
+
+
+@njit(cache=True)
+def moving(
+    order, parent, offset, R, p, M, S, qd, joint_bias, wrench, gravity, Phi, v, a, b
+):  # pragma: no cover
+    """Transforms, velocities and bias as in :mod:`kkt.matrix.bias`, parents before children."""
+    rate, force = np.empty(6), np.empty(6)
+    for k in order:
+        T, up = Phi[k], parent[k]
+        for i in range(3):
+            for j in range(3):
+                T[i, j] = T[3 + i, 3 + j] = R[k, i, j]
+                T[3 + i, j] = 0.0
+        for j in range(3):
+            x, y, z = p[k, 0], p[k, 1], p[k, 2]
+            T[0, 3 + j] = -z * R[k, 1, j] + y * R[k, 2, j]
+            T[1, 3 + j] = z * R[k, 0, j] + -x * R[k, 2, j]
+            T[2, 3 + j] = -y * R[k, 0, j] + x * R[k, 1, j]
+        for i in range(6):
+            total = 0.0
+            for j in range(offset[k], offset[k + 1]):
+                total += S[j, i] * qd[j]
+            rate[i] = total
+            if up < 0:
+                v[k, i] = total
+            else:
+                total = T[0, i] * v[up, 0]
+                for j in range(1, 6):
+                    total += T[j, i] * v[up, j]
+                v[k, i] = total + rate[i]
+        for i in range(6):
+            total = M[k, i, 0] * v[k, 0]
+            for j in range(1, 6):
+                total += M[k, i, j] * v[k, j]
+            force[i] = total
+        w, u = v[k, :3], v[k, 3:]
+        for i in range(3):
+            one, two = (i + 1) % 3, (i + 2) % 3
+            a[k, i] = (w[one] * rate[two] - w[two] * rate[one]) + joint_bias[k, i]
+            linear = w[one] * rate[3 + two] - w[two] * rate[3 + one]
+            linear = linear + (u[one] * rate[two] - u[two] * rate[one])
+            a[k, 3 + i] = linear + joint_bias[k, 3 + i]
+            moment = w[one] * force[two] - w[two] * force[one]
+            moment = moment + (u[one] * force[3 + two] - u[two] * force[3 + one])
+            b[k, i] = moment - wrench[k, i]
+            b[k, 3 + i] = (w[one] * force[3 + two] - w[two] * force[3 + one]) - wrench[k, 3 + i]
+        if up < 0:  # gravity enters as the base's acceleration
+            for i in range(6):
+                total = 0.0
+                for j in range(3):
+                    total += T[3 + j, i] * -gravity[j]
+                a[k, i] += total
+
+
+@njit(cache=True)
+def outside(x, mask, one):  # pragma: no cover
+    """Whether an entry is nonzero where ``mask`` is not, or other than 1 where ``one`` is."""
+    x, mask, one = x.ravel(), mask.ravel(), one.ravel()
+    wrong = 0
+    for i in range(len(x)):
+        wrong |= (x[i] != 0.0) & (not mask[i]) | (x[i] != 1.0) & one[i]
+    return wrong != 0
+
+
+@njit(cache=True)
+def matrix_pointers(parent, offset, in_M, in_Phi, in_S):  # pragma: no cover
+    """Column pointers of equation (4), where the masks ``in_*`` let entries through."""
+    n, N = len(parent), offset[-1]
+    size = 12 * n + N
+    pointer = np.zeros(size + 1, dtype=np.int32)
+    to_p, to_q, to_f = pointer[1:], pointer[6 * n + 1 :], pointer[6 * n + N + 1 :]
+    for k in range(n):
+        up = parent[k]
+        for i in range(6):
+            count, own = 1, 1
+            for j in range(6):
+                count += in_M[k, i, j]  # symmetric
+            to_p[6 * k + i] += count
+            if up >= 0:
+                for j in range(6):
+                    own += in_Phi[k, j, i]
+            to_f[6 * k + i] += own
+        if up >= 0:
+            for i in range(6):
+                count = 0
+                for j in range(6):
+                    count += in_Phi[k, i, j]
+                to_p[6 * up + i] += count
+        for c in range(offset[k], offset[k + 1]):
+            for i in range(6):
+                to_q[c] += in_S[c, i]
+                to_f[6 * k + i] += in_S[c, i]
+    for c in range(size):
+        pointer[c + 1] += pointer[c]
+    return pointer
+
+
+@njit(cache=True)
+def matrix_entries(
+    pointer, parent, offset, in_M, in_Phi, in_S, M, Phi, S, row, value
+):  # pragma: no cover
+    """Row indices and values into arrays that are one longer than the entries; rows ascend.
+
+    An entry that is not let through is written and then written over: no branch is mispredicted.
+    Places are unsigned, so that none is looked at as if counted from the end.
+    """
+    n, N = len(parent), offset[-1]
+    cursor = np.empty(6 * n, dtype=np.int32)
+    for k in range(n):
+        for j in range(6):
+            at = uint64(pointer[6 * k + j])
+            for i in range(6):
+                row[at], value[at] = 6 * k + i, M[k, j, i]
+                at += uint64(in_M[k, j, i])
+            cursor[6 * k + j] = at
+    for k in range(n):
+        for c in range(offset[k], offset[k + 1]):
+            at = uint64(pointer[6 * n + c])
+            for i in range(6):
+                row[at], value[at] = 6 * n + N + 6 * k + i, S[c, i]
+                at += uint64(in_S[c, i])
+    for k in range(n):
+        f, up = 6 * n + N + 6 * k, parent[k]
+        first, last = offset[k], offset[k + 1]
+        for j in range(6):
+            here = uint64(cursor[6 * k + j])
+            row[here], value[here] = f + j, 1.0
+            cursor[6 * k + j] = here + uint64(1)
+            at = uint64(pointer[f + j])
+            if up > k:
+                row[at], value[at] = 6 * k + j, 1.0
+                at += uint64(1)
+            if up >= 0:  # the lower left of Phi is zero
+                for i in range(3 if j < 3 else 6):
+                    row[at], value[at] = 6 * up + i, -Phi[k, i, j]
+                    at += uint64(in_Phi[k, i, j])
+            if up < k:
+                row[at], value[at] = 6 * k + j, 1.0
+                at += uint64(1)
+            for c in range(first, last):
+                row[at], value[at] = 6 * n + c, S[c, j]
+                at += uint64(in_S[c, j])
+        if up >= 0:
+            for i in range(6):
+                at = uint64(cursor[6 * up + i])
+                for j in range(0 if i < 3 else 3, 6):
+                    if in_Phi[k, i, j]:
+                        row[at], value[at] = f + j, -Phi[k, i, j]
+                        at += uint64(1)
+                cursor[6 * up + i] = at
+
+
+def matrix(
+    parent: Integers, offset: Integers, masks: Sequence[NDArray], blocks: Sequence[NDArray]
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Equation (4) by columns: pdd, qdd, f of the bodies in their order.
+
+    Column pointers, row indices and values of the entries of M, Phi, S that their masks let
+    through.
+    """
+    in_M, in_Phi, in_S = (mask.view(np.uint8) for mask in masks)
+    M, Phi, S = blocks
+    pointer = matrix_pointers(parent, offset, in_M, in_Phi, in_S)
+    entries = int(pointer[-1])
+    # numpy's arrays: on Linux it asks for large pages, and touching small ones costs more than
+    # writing them
+    row, value = np.empty(entries + 1, dtype=np.int32), np.empty(entries + 1)
+    matrix_entries(pointer, parent, offset, in_M, in_Phi, in_S, M, Phi, S, row, value)
+    return pointer, row[:entries], value[:entries]

@@ -1,0 +1,385 @@
+"""Read robots from URDF files (the Unified Robot Description Format of ROS).
+
+A link becomes a body named as the link, in the frame of the joint above it, which is the URDF
+frame of the link; the joint's own name stands in the node's attribute ``joint_name``.  The root
+link is the world's and no body, unless it floats.  What has no part in forward dynamics
+(visual, collision, limits, friction, transmissions) is not looked at.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError
+
+import networkx as nx
+import numpy as np
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from ..base.errors import ModelError, UnreadableError, nearest
+from ..base.reading import read_bytes
+from .default_state import default_state
+from .joints import TYPES
+from .spatial import matmul, matvec, rotation
+from .tree import Floats, add_body, check_names, new_tree
+
+JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+AXIAL = ("revolute", "continuous", "prismatic", "planar")  # those that have an axis
+MIMIC = ("free", "fixed")
+
+
+class MimicWarning(UserWarning):
+    """A joint that the URDF couples to another, treated as one that is not."""
+
+
+@dataclass(frozen=True)
+class Mass:
+    """The mass of one link, in its own frame."""
+
+    mass: float  # [kg]
+    com: Floats  # (3,) [m]
+    inertia: Floats  # (3, 3) about com [kg m^2]
+
+
+@dataclass(frozen=True)
+class Joint:
+    """One <joint>: what carries the link ``child``."""
+
+    name: str
+    kind: str  # one of JOINT_TYPES
+    parent: str
+    child: str
+    R: Floats  # (3, 3) pose of the child's frame in the parent's at q = 0
+    p: Floats  # (3,) [m]
+    axis: Floats  # (3,) unit, in the child's frame
+    limits: tuple[float, float, float] | None = None  # as _limits gives them
+
+
+def read_urdf(
+    path: str | os.PathLike[str],
+    floating: bool = False,
+    merge_fixed: bool = False,
+    mimic: str = "free",
+) -> nx.DiGraph:
+    """The tree of a URDF file, bodies depth first in the order of the file's joints.
+
+    ``floating``     the root link is a body on a floating joint; else it is fixed to the world
+    ``merge_fixed``  links behind fixed joints are joined to the body that they are fixed to (and
+                     vanish where that is the world); else they are bodies on joints of 0 dof
+    ``mimic``        joints that mimic another are ``"free"``, or ``"fixed"`` at their offset,
+                     where they stand while the other is at 0; either way a MimicWarning tells
+
+    A link without <inertial> has no mass.  A joint of one degree of freedom with a <limit> gives
+    its body the attribute ``limits``: least and largest position, largest rate [rad, m; per s],
+    infinite where they are not written; equation (4) does not know them.  The default state of
+    :func:`kkt.default_state.default_state` is put into ``tree.graph``, and the path as
+    ``source``.  Raises ModelError, one sentence naming file, link or joint and field, for
+    anything that is not one tree of links with finite numbers and masses of zero or more.
+    """
+    file = os.fspath(path)
+    try:
+        return _Reader(file, mimic).tree(floating, merge_fixed)
+    except ModelError as error:
+        raise ModelError(f"{file}: {error}") from None
+
+
+class _Reader:
+    """Links and joints of one file by name, checked to make one tree."""
+
+    def __init__(self, file: str, mimic: str) -> None:
+        if mimic not in MIMIC:
+            raise ModelError(f"option mimic is {mimic!r}; use one of {', '.join(MIMIC)}")
+        self.file, self.mimic = file, mimic
+        self.mimics: list[tuple[str, str, str]] = []  # joint, what it mimics, how it is held
+        robot = _root_element(file)
+        self.name = robot.get("name") or os.path.splitext(os.path.basename(file))[0]
+        self.links: dict[str, Mass] = {}
+        for element in robot.findall("link"):
+            name = _name("link", element, self.links)
+            self.links[name] = _mass(f"link {name!r}", element)
+        self.joints: dict[str, Joint] = {}
+        self.below: dict[str, list[Joint]] = {name: [] for name in self.links}
+        self.above: dict[str, Joint] = {}
+        for element in robot.findall("joint"):
+            joint = self._joint(_name("joint", element, self.joints), element)
+            self.joints[joint.name] = joint
+            if joint.child in self.above:
+                raise ModelError(
+                    f"link {joint.child!r}: has two parent joints, "
+                    f"{self.above[joint.child].name!r} and {joint.name!r}; "
+                    "a tree allows one (cut the loop)"
+                )
+            self.above[joint.child] = joint
+            self.below[joint.parent].append(joint)
+        self.root = self._single_root()
+        self._report_mimics()
+
+    def _report_mimics(self) -> None:
+        """One warning for all of them: a hand has twenty."""
+        if not self.mimics:
+            return
+        where, what, held = self.mimics[0]
+        text = f"{where}: {what}; it {held} here"
+        if len(self.mimics) > 1:
+            each = ", ".join(f"{w.removeprefix('joint ')} {m}" for w, m, _ in self.mimics)
+            kept = "are held at their offsets" if self.mimic == "fixed" else "move freely"
+            text = f"{len(self.mimics)} joints mimic others and {kept} here: {each}"
+        warnings.warn(f"{self.file}: {text}", MimicWarning, stacklevel=5)
+
+    def _single_root(self) -> str:
+        if not self.links:
+            raise ModelError("robot: has no <link>; give at least one")
+        roots = [name for name in self.links if name not in self.above]
+        if len(roots) > 1:
+            raise ModelError(
+                f"links {roots[0]!r} and {roots[1]!r}: neither has a parent joint; "
+                "a URDF has one root link, so join all others to it"
+            )
+        reached = {joint.child for joint in self._depth_first(roots[0])} if roots else set()
+        lost = next((name for name in self.links if name not in reached and name not in roots), "")
+        if lost:  # every link but the root has one parent, so following them must come round
+            seen: list[str] = []
+            while lost not in seen:
+                seen.append(lost)
+                lost = self.above[lost].parent
+            cycle = " -> ".join([*reversed(seen[seen.index(lost) :]), seen[-1]])
+            raise ModelError(f"links {cycle}: form a cycle; a tree has none (cut the loop)")
+        return roots[0]
+
+    def _depth_first(self, root: str) -> Iterator[Joint]:
+        """Joints in preorder, children in the order of the file."""
+        stack = list(reversed(self.below[root]))
+        while stack:
+            joint = stack.pop()
+            yield joint
+            stack += reversed(self.below[joint.child])
+
+    def _joint(self, name: str, element: Element) -> Joint:
+        where = f"joint {name!r}"
+        kind = element.get("type") or ""
+        if kind not in JOINT_TYPES:
+            told = nearest(kind, JOINT_TYPES) if kind else f"use one of {', '.join(JOINT_TYPES)}"
+            raise ModelError(f"{where}: field 'type' is {kind!r}; {told}")
+        ends = []
+        for end in ("parent", "child"):
+            link = _attribute(where, element.find(end), end, "link")
+            if link not in self.links:
+                raise ModelError(f"{where}: {end} link {link!r} is unknown; {_links(self.links)}")
+            ends.append(link)
+        R, p = _origin(where, element)
+        axis = np.array([1.0, 0.0, 0.0])
+        written = element.find("axis")
+        if written is not None and kind in AXIAL:
+            axis = _numbers(f"{where}: field 'axis'", written.get("xyz", "1 0 0"), 3)
+            length = math.hypot(*axis)
+            if length == 0.0:
+                raise ModelError(f"{where}: field 'axis' is zero; give a direction, such as 0 0 1")
+            axis = axis if length == 1.0 else axis / length
+        coupling = element.find("mimic")
+        if coupling is not None and kind != "fixed":
+            kind, R, p = self._mimic(where, coupling, kind, axis, R, p)
+        return Joint(name, kind, ends[0], ends[1], R, p, axis, _limits(where, element, kind))
+
+    def _mimic(
+        self, where: str, coupling: Element, kind: str, axis: Floats, R: Floats, p: Floats
+    ) -> tuple[str, Floats, Floats]:
+        master = _attribute(where, coupling, "mimic", "joint")
+        offset = _number(f"{where}: field 'mimic offset'", coupling.get("offset", "0"))
+        held = f"is held at its offset {offset:g}" if self.mimic == "fixed" else "moves freely"
+        self.mimics.append((where, f"mimics {master!r}", held))
+        if self.mimic == "free" or TYPES[kind].dof != 1:
+            return kind, R, p
+        turn, shift = TYPES[kind].pose(axis[None, None], np.array([[offset]]))
+        return "fixed", matmul(R, turn[0]), p + matvec(R, shift[0])
+
+    def tree(self, floating: bool, merge_fixed: bool) -> nx.DiGraph:
+        """Bodies and joints; with ``merge_fixed``, each link's pose in the body that it is in."""
+        tree = new_tree(self.name)
+        tree.graph["source"] = self.file
+        eye, zero = np.eye(3), np.zeros(3)
+        home: dict[str, tuple[str | None, Floats, Floats]] = {self.root: (None, eye, zero)}
+        parts: dict[str, list[tuple[Mass, Floats, Floats]]] = {}
+        if floating:
+            base = Joint("root_joint", "floating", "", self.root, eye, zero, zero)
+            home[self.root] = (self.root, eye, zero)
+            parts[self.root] = [(self.links[self.root], eye, zero)]
+            _add(tree, base, None, eye, zero)
+        for joint in self._depth_first(self.root):
+            body, R0, p0 = home[joint.parent]
+            R, p = matmul(R0, joint.R), p0 + matvec(R0, joint.p)
+            mass = self.links[joint.child]
+            if merge_fixed and joint.kind == "fixed":
+                home[joint.child] = (body, R, p)
+                if body is not None:
+                    parts[body].append((mass, R, p))
+                continue
+            home[joint.child] = (joint.child, eye, zero)
+            parts[joint.child] = [(mass, eye, zero)]
+            _add(tree, joint, body, R, p)
+        if not parts:
+            raise ModelError(
+                f"link {self.root!r}: no body is left, all links being fixed to the world; "
+                "read it with floating=True or give it a joint that moves"
+            )
+        for name, pieces in parts.items():
+            whole = combine(pieces)
+            tree.nodes[name].update(mass=whole.mass, com=whole.com, inertia=whole.inertia)
+        return default_state(tree, rate=0.5, effort=2.0)
+
+
+def _add(tree: nx.DiGraph, joint: Joint, parent: str | None, R: Floats, p: Floats) -> None:
+    add_body(tree, joint.child, parent, mass=0.0, joint=joint.kind, axis=joint.axis, R=R, p=p)
+    tree.nodes[joint.child]["joint_name"] = joint.name
+    if joint.limits is not None:
+        tree.nodes[joint.child]["limits"] = joint.limits
+
+
+def combine(pieces: list[tuple[Mass, Floats, Floats]]) -> Mass:
+    """One mass from several, each with its pose (R, p) in the common frame.
+
+    The parallel axis theorem from each part's centre of mass to the common one.
+    """
+    moved = [
+        Mass(part.mass, p + matvec(R, part.com), _turned(R, part.inertia))
+        for part, R, p in pieces
+        if part.mass != 0.0 or part.inertia.any()
+    ]
+    if len(moved) == 0:
+        return pieces[0][0]
+    if len(moved) == 1:
+        return moved[0]
+    total = sum(part.mass for part in moved)
+    com = sum((part.mass * part.com for part in moved), np.zeros(3))
+    com = com / total if total > 0.0 else moved[0].com
+    inertia = np.zeros((3, 3))
+    for part in moved:
+        d = part.com - com
+        inertia = inertia + part.inertia + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return Mass(total, com, inertia)
+
+
+def _turned(R: Floats, inertia: Floats) -> Floats:
+    """R J R^T, symmetric to the last bit; J itself where R is the identity."""
+    if (np.eye(3) == R).all():
+        return inertia
+    J = matmul(matmul(R, inertia), R.T)
+    return (J + J.T) / 2
+
+
+# the file's elements and attributes -------------------------------------------------------------
+
+
+def _root_element(file: str) -> Element:
+    try:
+        robot = fromstring(read_bytes(file))
+    except ParseError as error:
+        line, column = error.position
+        why = str(error).split(":")[0]
+        raise ModelError(f"line {line}, column {column + 1}: is not XML ({why}); mend it") from None
+    except DefusedXmlException as error:
+        what = type(error).__name__
+        raise ModelError(
+            f"holds an XML entity or document type that is refused ({what}); write it out"
+        ) from None
+    except UnreadableError as error:
+        raise ModelError(f"{error}; give a URDF file") from None
+    except (ValueError, LookupError):  # an encoding that is unknown or not kept to
+        raise ModelError("is not text in the encoding that it names; save it as UTF-8") from None
+    if robot is None or robot.tag != "robot":
+        tag = "nothing" if robot is None else robot.tag
+        raise ModelError(f"root element is <{tag}>; a URDF file has <robot>")
+    if any("xacro" in str(element.tag) for element in robot.iter()):
+        raise ModelError("holds xacro macros; expand them first (xacro in.xacro > out.urdf)")
+    return robot
+
+
+def _name(what: str, element: Element, taken: Any) -> str:
+    name = element.get("name")
+    if not name:
+        raise ModelError(f"a <{what}> after {len(taken)} others: field 'name' is missing; give one")
+    check_names((name,), what)
+    if name in taken:
+        raise ModelError(f"{what} {name!r}: name is used twice; every {what} needs its own")
+    return name
+
+
+def _links(names: Any) -> str:
+    return f"links are {', '.join(names)}" if len(names) <= 8 else f"give one of {len(names)} links"
+
+
+def _attribute(where: str, element: Element | None, tag: str, field: str) -> str:
+    value = None if element is None else element.get(field)
+    if not value:
+        raise ModelError(f"{where}: field '{tag} {field}' is missing; give <{tag} {field}=.../>")
+    return value
+
+
+def _numbers(what: str, text: str, count: int) -> Floats:
+    """Numbers separated by blanks."""
+    words = text.split()
+    if len(words) != count:
+        raise ModelError(f"{what} is {text!r}; give {count} numbers")
+    return np.array([_number(what, word) for word in words])
+
+
+def _number(what: str, word: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or "_" in word:
+        raise ModelError(f"{what} is {word!r}; give a finite number")
+    return value
+
+
+def _origin(where: str, element: Element) -> tuple[Floats, Floats]:
+    """R (3, 3) and p (3,) of <origin xyz rpy>: R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    origin = element.find("origin")
+    if origin is None:
+        return np.eye(3), np.zeros(3)
+    p = _numbers(f"{where}: field 'origin xyz'", origin.get("xyz", "0 0 0"), 3)
+    rpy = _numbers(f"{where}: field 'origin rpy'", origin.get("rpy", "0 0 0"), 3)
+    Rx, Ry, Rz = rotation(np.eye(3), rpy)
+    return matmul(Rz, matmul(Ry, Rx)), p
+
+
+def _limits(where: str, element: Element, kind: str) -> tuple[float, float, float] | None:
+    """Least and largest position, largest rate; infinite where the file gives none."""
+    written = element.find("limit")
+    if written is None or TYPES[kind].dof != 1:
+        return None
+    found = []
+    for field, none in (("lower", -math.inf), ("upper", math.inf), ("velocity", math.inf)):
+        text = written.get(field)
+        try:
+            value = none if text is None else float(text)
+        except ValueError:
+            what = f"{where}: field 'limit {field}'"
+            raise ModelError(f"{what} is {text!r}; give a number") from None
+        endless = math.isnan(value) or (kind == "continuous" and field != "velocity")
+        found.append(none if endless else value)
+    return found[0], found[1], found[2]
+
+
+def _mass(where: str, link: Element) -> Mass:
+    inertial = link.find("inertial")
+    if inertial is None:
+        return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
+    R, com = _origin(f"{where}: inertial", inertial)
+    mass = _number(
+        f"{where}: field 'mass'", _attribute(where, inertial.find("mass"), "mass", "value")
+    )
+    if mass < 0.0:
+        raise ModelError(f"{where}: field 'mass' is {mass:g}; give zero or more, in kg")
+    written = inertial.find("inertia")
+    J = np.zeros((3, 3))
+    for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
+        field = f"i{'xyz'[i]}{'xyz'[j]}"
+        value = _attribute(where, written, "inertia", field)
+        J[i, j] = J[j, i] = _number(f"{where}: field 'inertia {field}'", value)
+    return Mass(mass, com, _turned(R, J))

@@ -1,0 +1,417 @@
+"""A bracketed sequence of pivots: what an order returns, checked against the structure.
+
+A pivot is a group of blocks (a bracket) that is eliminated together.  Inside a bracket the pairs
+(pdd_k, f_k) and (fJ_k, qdd_k), whose coupling is the identity, come first and are used through
+their exact inverse [[0, 1], [1, -X]]; what is left follows in the order pdd < f < qdd < lam.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import OrderError
+from ..base.foreign import foreign
+from ..base.text import unfit
+from ..matrix.blocks import FC, FJ, KINDS, LAM, LINKS, OF_BODIES, PDD, QDD, Block, F, Structure
+from .arrange import arrange
+
+# Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
+PRIORITY = (0, 3, 1, 1, 2, 4)  # of pdd, qdd, f, fJ, fC, lam
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The switches that decide rounding: what is added to what first.
+
+    couple       "inverse": the bracket's inverse is formed by itself, then meets the couplings;
+                 "carried": the couplings take part in every pivot inside the bracket
+    assembly     "multifrontal": a child's update is summed apart and added to the parent last;
+                 "right_looking": every pivot subtracts from what is left at once
+    accumulate   "assembled", or "unassembled": D_k = H M H* + H M~ H*, eq (11) of Ascher 1996, or
+                 "projected": D_k = H M H* + sum of E M~ E* over the children, E of eq (10);
+                 "child_frame": w* Mbar w in place of H M~ H*, w = Phi* H* in the child's frame
+    rank_update  "outer": (c c*)/d; "gain": (c/d) c*; "joseph": in brackets, and as outer elsewhere,
+                 Mbar = (1 - K H) M^ (1 - K H)* with K = M^ H* D^-1 (Bucy & Joseph 1968)
+    elimination  "gauss", or "orthogonal": ABM's brackets by rotations of weighted rows, for which
+                 the other switches mean nothing
+    """
+
+    couple: str = "inverse"
+    assembly: str = "multifrontal"
+    accumulate: str = "assembled"
+    rank_update: str = "outer"
+    elimination: str = "gauss"
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if value not in choices:
+                raise OrderError(f"order: switch {name!r} is {value!r}; use {' or '.join(choices)}")
+        defaults = {name: choices[0] for name, choices in _CHOICES.items()}
+        other = {n for n in defaults if getattr(self, n) != defaults[n]} - {"elimination"}
+        if self.elimination == "orthogonal" and other:
+            raise OrderError(
+                f"order: switch {min(other)!r} means nothing to elimination 'orthogonal'; "
+                "leave it out"
+            )
+
+
+_CHOICES = {  # the default first
+    "couple": ("inverse", "carried"),
+    "assembly": ("multifrontal", "right_looking"),
+    "accumulate": ("assembled", "unassembled", "projected", "child_frame"),
+    "rank_update": ("outer", "gain", "joseph"),
+    "elimination": ("gauss", "orthogonal"),
+}
+
+
+COMPOSITES = ("general", "rigid", "centre")
+
+
+@dataclass(frozen=True)
+class PivotSequence:
+    """Groups of blocks in elimination order, with the switches that decide rounding.
+
+    With ``composites`` "rigid" or "centre", inertias behind which no joint has been eliminated are
+    ten numbers (:mod:`kkt.program.composites`).
+    """
+
+    groups: Sequence[Sequence[Block | tuple[str, Hashable]]]
+    name: str = "order"
+    source: str = ""
+    rules: Rules = field(default_factory=Rules)
+    links: str = "whole"  # blocks are those of Structure.with_links(links)
+    composites: str = "general"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or unfit(self.name) is not None:
+            why = unfit(str(self.name)) or "is no text"
+            raise OrderError(f"order {self.name!r}: its name {why}; give it another")
+        if not isinstance(self.rules, Rules):
+            raise OrderError(f"order {self.name!r}: rules are {self.rules!r}; give kkt.Rules(...)")
+        if self.links not in LINKS:
+            raise OrderError(
+                f"order {self.name!r}: links are {self.links!r}; use {', '.join(LINKS)}"
+            )
+        if self.composites not in COMPOSITES:
+            raise OrderError(
+                f"order {self.name!r}: composites is {self.composites!r}; "
+                f"use {' or '.join(COMPOSITES)}"
+            )
+
+
+OrderFunction = Callable[[Structure], "PivotSequence | Iterable[Any]"]
+
+
+@dataclass(frozen=True)
+class BlockGraph:
+    """The block graph of (4), with forces whole or split into fJ and fC.
+
+    Block kind * n + k is body k's; the multipliers of constraint c are block 5 n + c.
+    """
+
+    structure: Structure
+    split: bool  # forces split into fJ and fC
+
+    @cached_property
+    def kind(self) -> NDArray[np.int64]:
+        """(blocks,) the kind of each block."""
+        bodies = np.repeat(np.arange(OF_BODIES), self.structure.n)
+        return np.concatenate([bodies, np.full(len(self.structure.ties), LAM)])
+
+    @cached_property
+    def member(self) -> NDArray[np.int64]:
+        """(blocks,) the body that each block belongs to; of multipliers, the constraint."""
+        bodies = np.tile(np.arange(self.structure.n), OF_BODIES)
+        return np.concatenate([bodies, np.arange(len(self.structure.ties))])
+
+    @property
+    def count(self) -> int:
+        """Blocks of all kinds, those of size 0 included."""
+        return OF_BODIES * self.structure.n + len(self.structure.ties)
+
+    @cached_property
+    def size(self) -> NDArray[np.int64]:
+        """(blocks,) rows of each block; 0 where the form has no such block."""
+        n, dof = self.structure.n, self.structure.dof
+        six, none = np.full(n, 6), np.zeros(n, dtype=np.int64)
+        forces = [none, dof, 6 - dof] if self.split else [six, none, none]
+        ties = np.array([tie.rows for tie in self.structure.ties], dtype=np.int64)
+        return np.concatenate([six, dof, *forces, ties])
+
+    @cached_property
+    def edges(self) -> NDArray[np.int64]:
+        """(2, e) off-diagonal blocks that are nonzero at the start, once each."""
+        n, parent = self.structure.n, self.structure.parent
+        k = np.arange(n)
+        inner = np.flatnonzero(parent >= 0)
+        forces = (FJ, FC) if self.split else (F,)
+        axis = FJ if self.split else F
+        pairs = [(QDD * n + k, axis * n + k)]
+        for kind in forces:
+            pairs.append((PDD * n + k, kind * n + k))
+            pairs.append((PDD * n + parent[inner], kind * n + inner))
+        for body, c in self.structure.carriers.items():  # the joint drives both
+            pairs.append((np.array([QDD * n + body]), np.array([axis * n + c])))
+        for c, tie in enumerate(self.structure.ties):
+            bodies = np.array(tie.bodies, dtype=np.int64)
+            pairs.append((PDD * n + bodies, np.full(len(bodies), LAM * n + c)))
+        edges = np.concatenate([np.stack(pair) for pair in pairs], axis=1)
+        return edges[:, (self.size[edges] > 0).all(axis=0)]
+
+    @cached_property
+    def diagonal(self) -> NDArray[np.bool_]:
+        """(blocks,) whose own square block is nonzero at the start: mass, or a compliance."""
+        result = np.zeros(self.count, dtype=np.bool_)
+        carrier = self.structure.carrier
+        result[: self.structure.n] = True if carrier is None else ~carrier
+        result[LAM * self.structure.n :] = [tie.compliant for tie in self.structure.ties]
+        return result
+
+    @cached_property
+    def partner(self) -> NDArray[np.int64]:
+        """(blocks,) the block whose coupling with this one is the identity, or -1."""
+        n = self.structure.n
+        result = np.full(self.count, -1, dtype=np.int64)
+        k = np.arange(n)
+        a, b = (QDD * n + k, FJ * n + k) if self.split else (PDD * n + k, F * n + k)
+        result[a], result[b] = b, a
+        return result
+
+    def block(self, number: int) -> Block:
+        kind = int(self.kind[number])
+        return Block(KINDS[kind], _members(self.structure, kind)[self.member[number]])
+
+    def number(self, kind: str, body: Hashable) -> int:
+        which = KINDS.index(kind)
+        return which * self.structure.n + _places(self.structure, which)[body]
+
+
+def _members(structure: Structure, kind: int) -> Sequence[Hashable]:
+    return structure.constraints if kind == LAM else structure.names
+
+
+def _places(structure: Structure, kind: int) -> dict[Hashable, int]:
+    """Number of each body, or of each constraint, by name."""
+    return structure.tie_index if kind == LAM else structure.index
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sequence that has met its structure: blocks as numbers, in elimination order."""
+
+    sequence: PivotSequence
+    graph: BlockGraph
+    blocks: NDArray[np.int64]  # (B,) blocks in the order of elimination
+    group: NDArray[np.int64]  # (B,) group of each
+    paired: NDArray[np.bool_]  # (B,) the block may form a pair with the next one
+
+    @property
+    def groups(self) -> int:
+        return int(self.group[-1]) + 1 if len(self.group) else 0
+
+    @property
+    def along_the_joint(self) -> bool:
+        """Forces or accelerations are split along the joint and beside it, by S's large rows."""
+        return self.graph.split or self.sequence.rules.elimination == "orthogonal"
+
+
+def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Structure) -> Plan:
+    """Meet a sequence with its structure.
+
+    ``order`` is a PivotSequence, a function from the structure to one or to a list of groups, or
+    that list.  A group is a list of blocks ("pdd", body); a pair of integers (i, j) is a pivot in
+    the numbering of Ascher 1996, equation (6).  Raises OrderError where a block is unknown,
+    eliminated twice, or left out; multipliers that the sequence leaves out come last, one
+    constraint after another.
+    """
+    sequence = as_sequence(order, structure)
+    structure = structure.with_links(sequence.links)
+    with foreign(f"order {sequence.name!r}"):  # bodies are compared, which may be a user's code
+        kinds, members, groups = _arrays(sequence, structure)
+    split = bool(((kinds == FJ) | (kinds == FC)).any())
+    if split and sequence.links == "stretched":
+        raise OrderError(f"order {sequence.name!r}: stretched links have no fJ and fC; use f")
+    left = np.setdiff1d(np.arange(len(structure.ties)), members[kinds == LAM])
+    after = groups[-1:].sum() + 1
+    kinds = np.concatenate([kinds, np.full(len(left), LAM)])
+    members = np.concatenate([members, left])
+    groups = np.concatenate([groups, after + np.arange(len(left))])
+    return plan_of(sequence, structure, kinds, members, groups, split)
+
+
+def plan_of(
+    sequence: PivotSequence,
+    structure: Structure,
+    kinds: NDArray,
+    members: NDArray,
+    groups: NDArray,
+    split: bool,
+) -> Plan:
+    """The plan of blocks given by kind and number of the body (or constraint); groups ascend."""
+    graph = BlockGraph(structure, split)
+    blocks = kinds.astype(np.int64) * structure.n + members
+    present = (graph.size[blocks] > 0) | (kinds == F)  # an absent f is an error, kept
+    blocks, groups = blocks[present], groups[present]
+    groups = np.cumsum(np.diff(groups, prepend=groups[:1]) != 0)
+    rank, first = np.array(PRIORITY)[graph.kind], np.isin(graph.kind, (PDD, FJ))
+    arrange(blocks, groups, graph.partner, rank, first)
+    paired = np.zeros(len(blocks), dtype=np.bool_)
+    paired[:-1] = (graph.partner[blocks[:-1]] == blocks[1:]) & (groups[:-1] == groups[1:])
+    check_complete(blocks, groups, graph, sequence.name)
+    return Plan(sequence, graph, blocks, groups, paired)
+
+
+def _arrays(
+    sequence: PivotSequence, structure: Structure
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Kind, number of the body, and group of every block that a sequence names."""
+    kind_of, index = {kind: i for i, kind in enumerate(KINDS[:LAM])}, structure.index
+    try:  # a million bodies' blocks in seconds; what is not of this form is read one by one
+        blocks = [block for group in sequence.groups for block in group]
+        kinds = [kind_of[kind] for kind, _ in blocks]
+        members = [index[body] for _, body in blocks]
+        lengths = [len(group) for group in sequence.groups]
+    except (TypeError, ValueError, KeyError):
+        numbers = _numbers(sequence, structure)
+        kinds = [kind for group in numbers for kind, _ in group]
+        members = [k for group in numbers for _, k in group]
+        lengths = [len(group) for group in numbers]
+    groups = np.repeat(np.arange(len(lengths)), lengths)
+    return np.array(kinds, dtype=np.int64), np.array(members, dtype=np.int64), groups
+
+
+def as_sequence(order: Any, structure: Structure) -> PivotSequence:
+    """Call an order function where needed, and wrap a bare list of groups.
+
+    A function may carry ``order_name``, ``source``, ``rules``, ``links`` and ``composites`` as
+    attributes (the decorator of :mod:`orderings` puts them there); a bare function works as well.
+    """
+    name = name_of(order)
+    if getattr(order, "problem", "qdd") != "qdd":
+        raise OrderError(
+            f"order {name!r}: solves for tau with qdd known (kkt.inverse_dynamics runs it); "
+            "use one that solves for qdd, such as abm"
+        )
+    with foreign(f"order {name!r}"):
+        tags = {
+            key: getattr(order, key)
+            for key in ("source", "rules", "links", "composites")
+            if callable(order) and hasattr(order, key)
+        }
+        returned = order(structure) if callable(order) else order
+        if isinstance(returned, PivotSequence):
+            return replace(returned, name=name) if returned.name == "order" else returned
+        if not isinstance(returned, Iterable):
+            raise OrderError(_no_groups(name, returned))
+        groups = []
+        for group in returned:
+            if not isinstance(group, Iterable):
+                raise OrderError(_no_groups(name, returned))
+            groups.append(list(group))
+    return PivotSequence(groups, name=name, **tags)
+
+
+def name_of(order: Any, otherwise: str = "order") -> str:
+    """What an order is called: by its decorator, or as the function is.  Raises OrderError."""
+    with foreign("order"):
+        return str(getattr(order, "order_name", getattr(order, "__name__", otherwise)))
+
+
+def _no_groups(name: str, returned: Any) -> str:
+    return (
+        f"order {name!r}: returns {type(returned).__name__}; "
+        "return a list of groups, each a list of blocks such as ('pdd', body)"
+    )
+
+
+def _numbers(sequence: PivotSequence, structure: Structure) -> list[list[tuple[int, int]]]:
+    """Groups as (kind, body index), with the paper's off-diagonal pivots translated."""
+    kind_of = {kind: i for i, kind in enumerate(KINDS)}
+    index = [_places(structure, kind) for kind in range(len(KINDS))]
+    result: list[list[tuple[int, int]]] = []
+    previous: tuple[int, int] | None = None
+    for step, group in enumerate(sequence.groups, start=1):
+        if len(group) == 2 and all(isinstance(x, int | np.integer) for x in group):
+            row, col = int(group[0]), int(group[1])  # type: ignore[call-overload]
+            if previous != (col, row) or row == col:  # (i, j) stands for (j, i) too
+                result.append(_paper_pivot(row, col, structure, step, sequence.name))
+            previous = (row, col)
+            continue
+        blocks = []
+        for entry in group:
+            try:
+                kind, body = entry
+                blocks.append((kind_of[kind], index[kind_of[kind]][body]))
+            except (TypeError, ValueError, KeyError):
+                raise OrderError(_unknown_block(entry, step, sequence.name, structure)) from None
+        result.append(blocks)
+    return result
+
+
+def _paper_pivot(
+    row: int, col: int, structure: Structure, step: int, name: str
+) -> list[tuple[int, int]]:
+    """Pivot (i, j) of equation (6): rows 3k-2, 3k-1, 3k are pdd, qdd, f of the k-th body."""
+    kinds = (PDD, QDD, F)
+    if not (1 <= row <= 3 * structure.n and 1 <= col <= 3 * structure.n):
+        raise OrderError(
+            f"order {name!r}: step {step} names pivot ({row}, {col}); "
+            f"rows of (6) run from 1 to {3 * structure.n}"
+        )
+    blocks = [(kinds[(i - 1) % 3], int(structure.order[(i - 1) // 3])) for i in (row, col)]
+    if row == col:
+        return blocks[:1]
+    if blocks[0][1] != blocks[1][1] or {blocks[0][0], blocks[1][0]} != {PDD, F}:
+        raise OrderError(
+            f"order {name!r}: step {step} names the off-diagonal pivot ({row}, {col}); only the "
+            "identity blocks (3k, 3k-2) and (3k-2, 3k) can be off-diagonal pivots"
+        )
+    return blocks
+
+
+def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> str:
+    if not (isinstance(entry, tuple | list) and len(entry) == 2):
+        return f"order {name!r}: step {step} holds {entry!r}; a block is a pair ('pdd', body)"
+    kind, body = entry
+    if kind not in KINDS:
+        return f"order {name!r}: step {step} names kind {kind!r}; use {', '.join(KINDS)}"
+    members = _members(structure, KINDS.index(kind))
+    near = difflib.get_close_matches(str(body), [str(x) for x in members], n=3)
+    hint = f"; nearest: {', '.join(near)}" if near else ""
+    what = "loop" if kind == "lam" else "body"
+    return f"order {name!r}: step {step} names the unknown {what} {body!r}{hint}"
+
+
+def _named_twice(block: Block, step: int, name: str) -> str:
+    return f"order {name!r}: eliminates {block} twice, again at step {step}; name every block once"
+
+
+def check_complete(
+    blocks: NDArray[np.int64], group: NDArray[np.int64], graph: BlockGraph, name: str
+) -> None:
+    """Raise OrderError where a block is named twice, is none of this form, or is left out."""
+    times = np.bincount(blocks, minlength=graph.count)
+    if (times > 1).any():
+        twice = int(np.flatnonzero(times > 1)[0])
+        step = int(group[np.flatnonzero(blocks == twice)[1]]) + 1
+        raise OrderError(_named_twice(graph.block(twice), step, name))
+    foreign = np.flatnonzero((times > 0) & (graph.size == 0))
+    if foreign.size:
+        raise OrderError(
+            f"order {name!r}: names {graph.block(int(foreign[0]))} beside split forces; "
+            "use fJ and fC for every body, or f for every body"
+        )
+    missing = np.flatnonzero((times == 0) & (graph.size > 0))
+    if missing.size:
+        raise OrderError(
+            f"order {name!r}: leaves out {graph.block(int(missing[0]))}"
+            f"{f' and {missing.size - 1} more' if missing.size > 1 else ''}; name every block once"
+        )

@@ -1,0 +1,314 @@
+"""A bracket of several pivots, in the three steps whose order is the point.
+
+1. The bracket's own block B is inverted by itself, pivot by pivot (bordering); couplings to the
+   outside are not touched.  For (pdd qdd f) this forms D = H M^ H* and Mbar = M^ - M^H* D^-1 HM^.
+2. The inverse meets the couplings, X = B^-1 C: Mbar Phi*.
+3. The update C* X, Phi Mbar Phi*, is formed whole; the parent's entry is added last.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from ..order.pivots import Rules
+from .fronts import Fronts, Passed
+from .pivot import BasePivot, PairPivot, Rows, present
+from .program import Ref
+from .writer import Writer
+
+Blocks = dict[int, dict[int, Ref]]
+
+
+class Stage(NamedTuple):
+    """One pivot inside a bracket."""
+
+    pivot: BasePivot
+    E: Blocks  # E[b][i]: coupling of its block b with block i of earlier stages
+    W: Blocks  # W[b][i]: block i of (inverse of the earlier stages) E[b]^T
+    number: int  # of the pivot among the program's
+
+
+class Bracket:
+    """Elimination of one group; :meth:`eliminate` forward, :meth:`solve` backward."""
+
+    def __init__(self, write: Writer, fronts: Fronts, rows: list[int], rules: Rules) -> None:
+        self.write, self.fronts, self.rows = write, fronts, rows
+        self.unassembled = rules.accumulate != "assembled"
+        self.projected = rules.accumulate == "projected"
+        self.in_child = rules.accumulate in ("projected", "child_frame")
+        self.joseph = rules.rank_update == "joseph"
+        self.step = write.step
+        self.inverse: dict[tuple[int, int], Ref] = {}
+        self.terms: dict[int, list[Ref]] = {}  # -X of a pair, summands kept apart
+        self.stages: list[Stage] = []
+        self.seen: list[int] = []
+        self.z: dict[int, Ref | None] = {}  # B^-1 y so far
+        self.couples: Blocks = defaultdict(dict)
+        for i, b in enumerate(rows):
+            for c in fronts.neighbours(b, rows[i + 1 :]):
+                ref = fronts.get(b, c)
+                if ref is not None:
+                    self.couples[b][c] = ref
+                    self.couples[c][b] = write.t_of(ref)
+        self.y = {b: fronts.rhs(b) for b in rows}
+        self.C: Blocks = {
+            o: present({b: fronts.get(b, o) for b in rows if b in fronts.near[o]})
+            for o in fronts.outside
+        }
+
+    # -- step 1 -------------------------------------------------------------------------------
+
+    def block(self, blocks: tuple[int, ...]) -> tuple[Rows, Blocks, Blocks]:
+        """The pivot's own block with the earlier stages eliminated, and its couplings E, W."""
+        w = self.write
+        E = {b: {i: e for i, e in self.couples[b].items() if i in self.z} for b in blocks}
+        W: Blocks = {b: {} for b in blocks}
+        for b in blocks:
+            sums: dict[int, Ref | None] = {}
+            for j, e in E[b].items():
+                for i in self.seen:
+                    w.at("W", b, i)
+                    product = w.mul(self.inv(i, j), w.t(e))
+                    if product is not None:
+                        sums[i] = w.add(sums.get(i), product)
+            W[b] = present(sums)
+        A: Rows = {b: {c: self.fronts.get(b, c) for c in blocks} for b in blocks}
+        for b in blocks:
+            for c in blocks:
+                if c > b:
+                    w.at("A", b, c)
+                    for i, e in E[b].items():
+                        A[b][c] = w.sub(A[b][c], w.mul(e, W[c].get(i)))
+                    A[c][b] = w.t(A[b][c])
+            w.at("A", b, b)
+            A[b][b] = self.diagonal(A[b][b], E[b], W[b])
+        return A, E, W
+
+    def diagonal(self, A: Ref | None, E: dict[int, Ref], W: dict[int, Ref]) -> Ref | None:
+        """A - E (inverse so far) E^T for one block."""
+        w = self.write
+        for i, e in E.items():
+            apart = self.terms.get(i, []) if len(E) == 1 else []
+            if len(apart) > 1:
+                # D_k = H M H* + H M~ H*, projected one by one and then summed: eq (11)
+                for t in apart:
+                    A = w.sub(A, self.quadratic(e, t))
+            else:
+                A = w.sub(A, w.mul(e, W.get(i), symmetric=True))
+        return w.mirror(A)
+
+    def quadratic(self, H: Ref, term: Ref) -> Ref | None:
+        """H (term) H*, or for a child's -M~ the equal -w* Mbar w, w = Phi* H* in the child's frame.
+
+        Or the equal -E M~ E* of eq (10): H = E + F with F in the null space of M~ = Phi Mbar Phi*.
+        In the child's own frame, where Mbar H_c* = 0, that is e = w minus its orthogonal
+        projection onto H_c*, and E M~ E* = e* Mbar e exactly, for a rounded Phi too.
+        """
+        w = self.write
+        child = self.fronts.passed.get(term.value) if self.in_child else None
+        if child is None:
+            return w.mul(w.mul(H, term), w.t(H), symmetric=True)
+        if not self.projected:
+            seen = w.mul(child.c, w.t(H))
+            return w.mul(w.t(w.mul(child.N, seen)), seen, symmetric=True)
+        joint = child.joint
+        rows, columns = w.shape(joint)
+        before = w.at("projected", child.force)
+        gram = w.mul(joint.T, joint, symmetric=True)
+        if rows == columns or gram is None:
+            return None  # a free joint passes nothing on: Mbar is zero
+        seen = w.mul(child.c, w.t(H))
+        along = w.solve(w.factor(gram, ()), w.mul(joint.T, seen))
+        e = w.sub(seen, w.mul(joint, along))
+        w.place = before
+        return w.mul(w.t(w.mul(child.N, e)), e, symmetric=True)
+
+    def passed(self, o: int) -> Passed | None:
+        """What the update of (o, o) is made of, where one joint of the bracket is behind it.
+
+        A joint that is coupled with one force f alone, its own block being zero, gives
+        B^-1 (H* in row f) = 1 in its own row and 0 elsewhere: N H* = 0.
+        """
+        if len(self.C[o]) != 1:
+            return None
+        ((f, c),) = self.C[o].items()
+        N = self.inv(f, f)
+        for b in self.rows:
+            alone = list(self.couples[b]) == [f] and not any(b in x for x in self.C.values())
+            if alone and N is not None and self.fronts.get(b, b) is None:
+                return Passed(c, N, self.couples[f][b], f)
+        return None
+
+    def border(self, pivot: BasePivot, E: Blocks, W: Blocks) -> None:
+        """Add a pivot to the inverse, and to the solution for the right-hand side."""
+        w, blocks = self.write, pivot.blocks
+        right: dict[int, Ref | None] = {}
+        for b in blocks:
+            right[b] = self.y[b]
+            w.at("residual", b)
+            for i, e in E[b].items():
+                right[b] = w.sub(right[b], w.mul(e, self.z[i]))
+        w.at("s", *blocks)
+        s = pivot.apply(right)
+        coupled = [i for i in self.seen if any(i in W[b] for b in blocks)]
+        left = {i: {b: w.t_of(W[b][i]) for b in blocks if i in W[b]} for i in coupled}
+        solved: Rows = {}
+        for i in coupled:
+            w.at("solved", blocks[0], i)
+            solved[i] = pivot.apply(left[i])
+        T = self.projector(pivot, E, solved) if self.joseph else {}
+        grown: list[tuple[int, int, Ref | None]] = []
+        for i, j in pivot.coupled(left):
+            w.at("inverse", blocks[0], i, j)
+            if i in T and j in T:
+                grown.append((i, j, self.congruent(T[i], T[j], i == j)))
+            else:
+                more = pivot.quadratic(left[i], left[j], i, j)
+                grown.append((i, j, w.add(self.inv(i, j), more)))
+        for i, j, ref in grown:
+            self.set_inv(i, j, ref)
+        for i in coupled:
+            self.terms.pop(i, None)
+            w.at("z", blocks[0], i)
+            for b in blocks:
+                self.z[i] = w.sub(self.z[i], w.mul(W[b].get(i), s[b]))
+            for b, ref in solved[i].items():
+                self.set_inv(i, b, w.neg(w.t(ref)))
+        w.at("inverse", blocks[0], blocks[0], blocks[0])
+        for (b, c), ref in pivot.inverse().items():
+            self.set_inv(b, c, ref)
+        if self.unassembled and isinstance(pivot, PairPivot) and not E[blocks[0]]:
+            terms = self.fronts.terms(blocks[0], apart=self.in_child)
+            self.terms[blocks[1]] = [-t for t in terms]
+        self.z.update(s)
+        self.seen += blocks
+        self.stages.append(Stage(pivot, E, W, w.pivot))
+
+    def projector(self, pivot: BasePivot, E: Blocks, solved: Rows) -> Blocks:
+        """1 + N E* D^-1 E, block by block: 1 - K H for a joint; none for a pivot that is not one.
+
+        N is the inverse so far and D = -E N E*, the pivot's own entry of (4) being zero; then
+        N + N E* D^-1 E N is the congruence of N with this matrix, Joseph's form of it.
+        """
+        w, fronts = self.write, self.fronts
+        own = any(fronts.get(b, c) for b in pivot.blocks for c in pivot.blocks)
+        if own or isinstance(pivot, PairPivot):
+            return {}
+        met = list(dict.fromkeys(i for b in pivot.blocks for i in E[b]))
+        T: dict[int, dict[int, Ref | None]] = {
+            i: {
+                k: w.eye(w.shape(E[b][k])[1]) if i == k else None
+                for b in pivot.blocks
+                for k in E[b]
+            }
+            for i in met
+        }
+        for i in met:
+            for b in pivot.blocks:
+                for k, e in E[b].items():
+                    w.at("T", pivot.blocks[0], i, k)
+                    T[i][k] = w.add(T[i][k], w.mul(w.t(solved[i].get(b)), e))
+        return {i: present(row) for i, row in T.items()}
+
+    def congruent(self, Ti: dict[int, Ref], Tj: dict[int, Ref], same: bool) -> Ref | None:
+        """Block (i, j) of T N T*, N the inverse so far."""
+        w = self.write
+        total: Ref | None = None
+        for k, left in Ti.items():
+            for m, right in Tj.items():
+                product = w.mul(left, w.mul(self.inv(k, m), w.t(right)), symmetric=same)
+                total = w.add(total, product)
+        return w.mirror(total) if same else total
+
+    def inv(self, i: int, j: int) -> Ref | None:
+        ref = self.inverse.get((min(i, j), max(i, j)))
+        return ref if i <= j else self.write.t(ref)
+
+    def set_inv(self, i: int, j: int, ref: Ref | None) -> None:
+        if ref is not None:
+            self.inverse[min(i, j), max(i, j)] = ref if i <= j else self.write.t_of(ref)
+
+    # -- steps 2 and 3 ------------------------------------------------------------------------
+
+    def update_outside(self) -> None:
+        """C* X is formed whole and handed to the fronts, which add the parent's entry last."""
+        w, fronts = self.write, self.fronts
+        needed = {b for column in self.C.values() for b in column}
+        X: Blocks = {}
+        outside = list(self.C)
+        for place, o1 in enumerate(outside):
+            for o2 in outside[place:]:
+                # the inverse meets the narrower of the two couplings
+                a, b = (o1, o2) if self.width(o2) <= self.width(o1) else (o2, o1)
+                if b not in X:
+                    w.at("X", b)
+                    X[b] = self.solved(self.C[b], needed)
+                w.at("update", self.rows[0], a, b)
+                total: Ref | None = None
+                for i, c in self.C[a].items():
+                    # of terms that add up to a symmetric block the upper triangles suffice
+                    product = w.mul(w.t(c), X[b].get(i), symmetric=a == b)
+                    total = w.add(total, product)
+                if a == b:
+                    total = w.mirror(total)
+                    child = self.passed(a) if self.in_child else None
+                    if total is not None and child is not None:
+                        fronts.passed[total.value] = child
+                fronts.update(a, b, w.neg(total))
+            w.at("update", self.rows[0], o1, -1)
+            for i, c in self.C[o1].items():
+                fronts.update_rhs(o1, w.neg(w.mul(w.t(c), self.z[i])))
+
+    def width(self, o: int) -> int:
+        return max((self.write.shape(ref)[1] for ref in self.C[o].values()), default=0)
+
+    def solved(self, column: dict[int, Ref], needed: set[int]) -> dict[int, Ref]:
+        """X = B^-1 C for one coupled block, in the rows that meet a coupling again."""
+        w = self.write
+        result: dict[int, Ref | None] = {}
+        for i in self.rows:
+            if i in needed:
+                for j, ref in column.items():
+                    result[i] = w.add(result.get(i), w.mul(self.inv(i, j), ref))
+        return present(result)
+
+    # -- backward -----------------------------------------------------------------------------
+
+    def solve(self, x: dict[int, Ref]) -> None:
+        """x = B^-1 (y - C x_outside), stage by stage."""
+        w = self.write
+        w.step, w.back = self.step, True
+        owner = {b: stage.number for stage in self.stages for b in stage.pivot.blocks}
+        if not any(self.C.values()):
+            for b, ref in present(self.z).items():
+                w.pivot = owner[b]
+                x[b] = w.named(ref, "x", b) or ref
+            return
+        right = dict(self.y)
+        for o, column in self.C.items():
+            for b, ref in column.items():
+                w.pivot = owner[b]
+                w.at("right", b)
+                right[b] = w.sub(right[b], w.mul(ref, x.get(o)))
+        now: dict[int, Ref | None] = {}
+        for pivot, E, W, w.pivot in self.stages:
+            u: dict[int, Ref | None] = {b: right[b] for b in pivot.blocks}
+            for b in pivot.blocks:
+                w.at("u", b)
+                if len(W[b]) <= len(E[b]) + 1:  # tau - H b - (H M^) a': M^ is not met again
+                    for i, ref in W[b].items():
+                        u[b] = w.sub(u[b], w.mul(w.t(ref), right[i]))
+                else:
+                    for i, ref in E[b].items():
+                        u[b] = w.sub(u[b], w.mul(ref, now[i]))
+            w.at("x", *pivot.blocks)
+            s = pivot.apply(u)
+            for b in pivot.blocks:
+                for i, ref in W[b].items():
+                    w.at("now", b, i)
+                    now[i] = w.sub(now[i], w.mul(ref, s[b]))
+            now.update(s)
+        for b, ref in present(now).items():
+            w.pivot = owner[b]
+            x[b] = w.named(ref, "x", b) or ref

@@ -1,0 +1,99 @@
+"""Whose each instruction of a block program is: the body that a rounding error is charged to."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.tree import meeting
+from .program import Instruction, Program
+
+Bodies = NDArray[np.int64]  # in the tree's order; -1 for none
+
+
+def step_bodies(program: Program) -> Bodies:
+    """(steps,) the body whose pivots a step eliminates; -1 where it has several, or none."""
+    result = np.full(program.groups, -2, dtype=np.int64)
+    factor = program.symbolic
+    if factor is None:
+        return np.maximum(result, -1)
+    structure = factor.plan.graph.structure
+    for record in program.pivots:
+        for block in record.blocks:
+            body = -1 if block.kind == "lam" else structure.index[block.body]
+            if structure.copy_of is not None and body >= 0:
+                body = int(structure.copy_of[body])
+            result[record.step] = body if result[record.step] in (-2, body) else -1
+    return np.maximum(result, -1)
+
+
+def instruction_bodies(program: Program, parent: Bodies) -> Bodies:
+    """(instructions,) the body of each instruction; -1 for constants.
+
+    Sums that begin with M_k, a_k, b_k or tau_k are body k's.  Other instructions are their step's,
+    where it eliminates one body; in a bracket of several bodies that of the input block that they
+    read, else the nearest common ancestor of their operands' bodies.
+    """
+    of_step = step_bodies(program)
+    of_value = np.full(len(program.shapes), -1, dtype=np.int64)  # by what a value is made from
+    result = np.full(len(program.instructions), -1, dtype=np.int64)
+    inputs: dict[int, int] = {}
+    sums: dict[int, int] = {}  # values that are summed into a body's own M, a, b or tau
+    for i, instruction in enumerate(program.instructions):
+        out, step = instruction.out, instruction.step
+        if instruction.op == "input":
+            inputs[out] = _input_body(program, *instruction.info)
+            if instruction.info[0] in ("M", "a", "b", "tau"):
+                sums[out] = inputs[out]
+        body = _body(instruction, inputs, of_value, parent)
+        of_value[out] = body
+        own = [sums[ref.value] for ref in instruction.args if ref and ref.value in sums]
+        if instruction.op in ("add", "mirror") and own:
+            result[i] = sums[out] = own[0]
+        else:
+            result[i] = of_step[step] if step >= 0 and of_step[step] >= 0 else body
+    return result
+
+
+def _input_body(program: Program, letter: str, number: int) -> int:
+    """The body that an input block belongs to; -1 for what belongs to a loop as a whole."""
+    if letter == "G" and program.symbolic is not None:
+        ties = program.symbolic.plan.graph.structure.ties
+        return [k for tie in ties for k in tie.bodies][number]
+    return -1 if letter in ("gamma", "compliance", "lam", "dlam") else int(number)
+
+
+def run_bodies(
+    program: Program, parent: Bodies, instruction: NDArray[np.integer], step: NDArray[np.integer]
+) -> Bodies:
+    """(runs,) the body of runs of operations of one instruction and one step.
+
+    A factor of several bodies' pivots is the only instruction that has several steps.
+    """
+    of_step = np.append(step_bodies(program), -1)
+    own = np.array([i.step for i in program.instructions], dtype=np.int64)[instruction]
+    at_step = of_step[step]
+    other = (step != own) & (at_step >= 0)
+    return np.where(other, at_step, instruction_bodies(program, parent)[instruction])
+
+
+def _body(
+    instruction: Instruction, inputs: dict[int, int], of_value: Bodies, parent: Bodies
+) -> int:
+    if instruction.op == "input":
+        return inputs[instruction.out]
+    values = [ref.value for ref in instruction.args if ref is not None]
+    direct = [inputs[value] for value in values if value in inputs]
+    bodies = [b for b in direct or (int(of_value[v]) for v in values) if b >= 0]
+    if not bodies:
+        return -1
+    body = bodies[0]
+    for other in bodies[1:]:
+        body = common_ancestor(body, other, parent)
+    return body
+
+
+def common_ancestor(i: int, j: int, parent: Bodies) -> int:
+    """The nearest body that both hang on, one of them included; i where there is none."""
+    found = meeting((i, j), parent)
+    return i if found < 0 else found

@@ -1,0 +1,154 @@
+"""Block programs of iterative refinement: the residual of an answer, and the answer corrected.
+
+The residual is either that of all three block rows of equation (4), or tau - ID(qdd), what inverse
+dynamics (Luh, Walker & Paul 1980) leaves of the joint efforts.  Closed loops and contacts add
+their own rows to either.  Lowered to a tape, it is rounded like everything else in its number
+format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..matrix.blocks import Block, Structure
+from .program import Program, Ref
+from .writer import Writer
+
+RESIDUALS = ("dynamics", "equations")
+
+
+def residual_program(structure: Structure, residual: str) -> Program:
+    """The residual as a program whose inputs are (4) and the unknowns qdd and lam, and pdd and f.
+
+    "equations": right-hand side minus left-hand side of every block row of (4), named by the
+    block on its diagonal.  "dynamics": ``qdd`` of the result is tau - ID(qdd, lam); ``pdd`` and
+    ``f`` are those that inverse dynamics finds for this qdd, and ``lam`` the rows of loops.
+    """
+    w = _Rows(structure)
+    rows = w.dynamics() if residual == "dynamics" else w.equations()
+    return w.program(f"residual of {residual}", rows)
+
+
+def update_program(structure: Structure) -> Program:
+    """pdd + dpdd, qdd + dqdd, f + df, lam + dlam: one addition for each unknown."""
+    w = _Rows(structure)
+    rows = {}
+    for name, k in structure.index.items():
+        for kind, size in (("pdd", 6), ("qdd", int(structure.dof[k])), ("f", 6)):
+            if size:
+                shape = (size, 1)
+                rows[Block(kind, name)] = w.add(
+                    w.input(kind, k, shape), w.input("d" + kind, k, shape)
+                )
+    for c, tie in enumerate(structure.ties):
+        shape = (tie.rows, 1)
+        rows[Block("lam", tie.name)] = w.add(w.input("lam", c, shape), w.input("dlam", c, shape))
+    return w.program("update", rows)
+
+
+class _Rows(Writer):
+    """Writes block rows of (4) on one tree."""
+
+    def __init__(self, structure: Structure) -> None:
+        super().__init__()
+        self.structure = structure
+        self.ends: dict[int, list[tuple[int, int, int]]] = {}  # of body k: (loop, side, sign)
+        side = 0
+        for c, tie in enumerate(structure.ties):
+            for k, sign in zip(tie.bodies, tie.signs, strict=True):
+                self.ends.setdefault(k, []).append((c, side, sign))
+                side += 1
+
+    def program(self, name: str, rows: dict[Block, Ref | None]) -> Program:
+        return Program(
+            name, False, 1, None,
+            tuple(self.instructions), tuple(self.shapes), (),
+            {block: ref for block, ref in rows.items() if ref is not None}, None, (),
+        )  # fmt: skip
+
+    def motion(self, k: int, pdd_up: Ref | None) -> Ref | None:
+        """Phi* pdd_parent - a - H* qdd, which row f_k sets equal to pdd_k."""
+        value: Ref | None = -self.input("a", k, (6, 1))
+        if pdd_up is not None:
+            value = self.add(value, self.mul(self.Phi(k).T, pdd_up))
+        dof = int(self.structure.dof[k])
+        if dof:
+            H = self.input("H", k, (dof, 6))
+            value = self.sub(value, self.mul(H.T, self.input("qdd", k, (dof, 1))))
+        return value
+
+    def force(self, k: int, pdd: Ref | None, carried: list[Ref | None]) -> Ref | None:
+        """b - M pdd_k + sum over children Phi f - G* lam, which row pdd_k sets equal to f_k."""
+        value = self.sub(self.input("b", k, (6, 1)), self.mul(self.input("M", k, (6, 6)), pdd))
+        for moved in carried:
+            value = self.add(value, moved)
+        for c, side, sign in self.ends.get(k, []):
+            G, lam = self.G(c, side, sign), self.input("lam", c, (self.structure.ties[c].rows, 1))
+            value = self.sub(value, self.mul(G.T, lam))
+        return value
+
+    def G(self, c: int, side: int, sign: int) -> Ref:
+        G = self.input("G", side, (self.structure.ties[c].rows, 6))
+        return G if sign > 0 else -G
+
+    def constraints(self, pdd: Mapping[int, Ref | None]) -> dict[Block, Ref | None]:
+        """-gamma - G pdd + compliance lam of every loop."""
+        rows: dict[Block, Ref | None] = {}
+        value: dict[int, Ref | None] = {}
+        for c, tie in enumerate(self.structure.ties):
+            value[c] = -self.input("gamma", c, (tie.rows, 1))
+            if tie.compliant:
+                own = self.input("compliance", c, (tie.rows, tie.rows))
+                value[c] = self.add(value[c], self.mul(own, self.input("lam", c, (tie.rows, 1))))
+        for k, ends in self.ends.items():
+            for c, side, sign in ends:
+                value[c] = self.sub(value[c], self.mul(self.G(c, side, sign), pdd[k]))
+        for c, tie in enumerate(self.structure.ties):
+            rows[Block("lam", tie.name)] = value[c]
+        return rows
+
+    def effort(self, k: int, f: Ref | None) -> Ref | None:
+        """tau_k - H f_k."""
+        dof = int(self.structure.dof[k])
+        if not dof:
+            return None
+        H = self.input("H", k, (dof, 6))
+        return self.sub(self.input("tau", k, (dof, 1)), self.mul(H, f))
+
+    def Phi(self, k: int) -> Ref:
+        return self.input("Phi", k, (6, 6))
+
+    def dynamics(self) -> dict[Block, Ref | None]:
+        structure = self.structure
+        pdd: dict[int, Ref | None] = {}
+        f: dict[int, Ref | None] = {}
+        carried: dict[int, list[Ref | None]] = {k: [] for k in range(structure.n)}
+        for k in structure.order[::-1].tolist():
+            pdd[k] = self.motion(k, pdd.get(int(structure.parent[k])))
+        for k in structure.order.tolist():
+            f[k] = self.force(k, pdd[k], carried[k])
+            up = int(structure.parent[k])
+            if up >= 0:
+                carried[up].append(self.mul(self.Phi(k), f[k]))
+        rows: dict[Block, Ref | None] = {}
+        for name, k in structure.index.items():
+            rows[Block("pdd", name)] = pdd[k]
+            rows[Block("qdd", name)] = self.effort(k, f[k])
+            rows[Block("f", name)] = f[k]
+        return rows | self.constraints(pdd)
+
+    def equations(self) -> dict[Block, Ref | None]:
+        structure = self.structure
+        rows: dict[Block, Ref | None] = {}
+        pdd = [self.input("pdd", k, (6, 1)) for k in range(structure.n)]
+        f = [self.input("f", k, (6, 1)) for k in range(structure.n)]
+        for name, k in structure.index.items():
+            up = int(structure.parent[k])
+            carried: list[Ref | None] = [
+                self.mul(self.Phi(c), f[c])
+                for c in (structure.index[child] for child in structure.children(name))
+            ]
+            rows[Block("pdd", name)] = self.sub(self.force(k, pdd[k], carried), f[k])
+            rows[Block("qdd", name)] = self.effort(k, f[k])
+            rows[Block("f", name)] = self.sub(self.motion(k, pdd[up] if up >= 0 else None), pdd[k])
+        return rows | self.constraints(dict(enumerate(pdd)))

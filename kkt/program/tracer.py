@@ -1,0 +1,311 @@
+"""Eliminate once on structure: a plan becomes a block program.
+
+The forward pass eliminates group after group; the backward pass solves for their unknowns in the
+reverse order.  Reading order: :func:`program_of`, ``Tracer.group`` (which of the two ways),
+``Tracer.sequential`` (one pivot after another) and :class:`kkt.program.bracket.Bracket`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, Block, F
+from ..structure.symbolic import PAIR_FIRST, SINGLE, SymbolicFactor
+from .bracket import Bracket
+from .composites import with_composites
+from .fronts import RHS, Fronts
+from .orthogonal import orthogonal_program
+from .pivot import BasePivot, DensePivot, PairPivot, Rows, present
+from .program import PivotRecord, Program, Ref
+from .writer import Writer
+
+
+def program_of(symbolic: SymbolicFactor, apart: bool = False) -> Program:
+    """The block program of a sequence; raises OrderError for a pivot that cannot be used.
+
+    ``apart``, for who reads the program as formulas: the same arithmetic, every joint that ends
+    the sequence a pivot of its own, and every assembled entry and unknown a value of its own;
+    formulas tell of blocks, and not of how many numbers they hold.
+    """
+    sequence = symbolic.plan.sequence
+    if sequence.rules.elimination == "orthogonal":
+        program = orthogonal_program(symbolic, apart)
+    else:
+        program = Tracer(symbolic, apart).program()
+    return program if apart else with_composites(program, sequence.composites)
+
+
+class Tracer:
+    """Runs a plan on fronts, group after group, and writes what it does."""
+
+    def __init__(self, symbolic: SymbolicFactor, apart: bool = False) -> None:
+        self.symbolic = symbolic
+        self.plan = symbolic.plan
+        self.graph = self.plan.graph
+        self.rules = self.plan.sequence.rules
+        self.n = self.graph.structure.n
+        self.write = Writer(apart)
+        self.fronts = Fronts(self.write, self.plan, self.rules.assembly == "right_looking")
+        self.records: list[PivotRecord] = []
+        self.backward: list[Callable[[], None]] = []  # one a pivot or bracket, run in reverse
+        self.x: dict[int, Ref] = {}  # the solution, by block
+        self.inertia: Ref | None = None
+        self.inertia_blocks: tuple[int, ...] = ()
+        self.basis: dict[int, tuple[Ref | None, Ref | None]] = {}
+        self.factored: dict[tuple[Block, ...], Ref] = {}  # dense pivots, before they are factored
+        self.last: Bracket | None = None  # bracket that was eliminated last
+
+    def program(self) -> Program:
+        self.enter_matrix()
+        groups = self.base_groups(merge=not self.write.apart)
+        for members in groups:
+            self.group(members)
+        for finish in reversed(self.backward):
+            finish()
+        solution = self.solution()
+        return Program(
+            name=self.plan.sequence.name,
+            gain=self.rules.rank_update == "gain",
+            groups=self.plan.groups,
+            symbolic=self.symbolic,
+            instructions=tuple(self.write.instructions),
+            shapes=tuple(self.write.shapes),
+            pivots=tuple(self.records),
+            solution=solution,
+            inertia=self.inertia,
+            inertia_bodies=tuple(self.graph.block(b).body for b in self.inertia_blocks),
+            places=tuple(self.write.places),
+        )
+
+    # -- the matrix ---------------------------------------------------------------------------
+
+    def enter_matrix(self) -> None:
+        """Equation (4), with forces split along the joint axes where the plan asks for it."""
+        n, w, fronts = self.n, self.write, self.fronts
+        structure = self.graph.structure
+        origin = structure.copy_of if structure.copy_of is not None else range(n)
+        for k in range(n):
+            body = int(origin[k])
+            massless = structure.carrier is not None and bool(structure.carrier[k])
+            first = body == k or massless  # behind the body's own joint; other pieces are welded
+            if not massless:
+                M = w.input("M", body, (6, 6))
+                b = w.input("b", body, (6, 1))
+                if structure.pieces is not None and structure.pieces[k] > 1:
+                    M, b = (w.divide(x, int(structure.pieces[k])) for x in (M, b))
+                fronts.set(PDD * n + k, PDD * n + k, M)
+                fronts.set_rhs(PDD * n + k, b)
+            dof = int(structure.dof[body]) if first else 0
+            H = w.input("H", body, (dof, 6)) if dof else None
+            if dof and not massless:
+                fronts.set_rhs(QDD * n + k, w.input("tau", body, (dof, 1)))
+            a = -w.input("a", body, (6, 1)) if first else None
+            up = int(structure.parent[k])
+            Phi: Ref | None = None
+            if up >= 0:
+                Phi = w.input("Phi", body, (6, 6)) if first else w.eye(6)
+            if self.graph.split:
+                self.enter_split_force(k, up, H, Phi, a)
+            else:
+                fronts.set(PDD * n + k, F * n + k, w.eye(6))
+                fronts.set(QDD * n + body, F * n + k, H)
+                fronts.set_rhs(F * n + k, a)
+                if Phi is not None:
+                    fronts.set(PDD * n + up, F * n + k, -Phi)
+        self.enter_constraints()
+
+    def enter_constraints(self) -> None:
+        """G_2 pdd_2 - G_1 pdd_1 - compliance lambda = -gamma, and its transpose."""
+        n, w, fronts, side = self.n, self.write, self.fronts, 0
+        for c, tie in enumerate(self.graph.structure.ties):
+            own = LAM * n + c
+            for k, sign in zip(tie.bodies, tie.signs, strict=True):
+                G = w.input("G", side, (tie.rows, 6))
+                fronts.set(own, PDD * n + k, G if sign > 0 else -G)
+                side += 1
+            if tie.compliant:
+                fronts.set(own, own, -w.input("compliance", c, (tie.rows, tie.rows)))
+            fronts.set_rhs(own, -w.input("gamma", c, (tie.rows, 1)))
+
+    def enter_split_force(
+        self, k: int, up: int, H: Ref | None, Phi: Ref | None, a: Ref | None
+    ) -> None:
+        """f = B fJ + C fC with H B = 1 and H C = 0, so that fJ = tau (Yamane & Nakamura, (11))."""
+        n, w, fronts = self.n, self.write, self.fronts
+        dof = int(self.graph.structure.dof[k])
+        if H is None:
+            self.basis[k] = (None, w.eye(6))
+        else:
+            self.basis[k] = (
+                w.unary("along", H, (6, dof)),
+                w.unary("across", H, (6, 6 - dof)) if dof < 6 else None,
+            )
+            fronts.set(QDD * n + k, FJ * n + k, w.eye(dof))
+        for kind, basis in zip((FJ, FC), self.basis[k], strict=True):
+            if basis is None:
+                continue
+            fronts.set(PDD * n + k, kind * n + k, basis)
+            w.at("split", kind * n + k, RHS)
+            fronts.set_rhs(kind * n + k, w.mul(basis.T, a))
+            if Phi is not None:
+                w.at("split", PDD * n + up, kind * n + k)
+                fronts.set(PDD * n + up, kind * n + k, w.neg(w.mul(Phi, basis)))
+
+    def solution(self) -> dict[Block, Ref]:
+        """pdd, qdd, f of the tree's own bodies, and lam; split forces are put together again."""
+        n, w, structure = self.n, self.write, self.graph.structure
+        carriers = structure.carriers
+        result: dict[Block, Ref] = {}
+        for k in range(n):
+            if structure.copy_of is not None and structure.copy_of[k] != k:
+                continue
+            name = structure.names[k]
+            w.at("force", F * n + k)
+            result[Block("pdd", name)] = self.x[PDD * n + k]
+            if structure.dof[k]:
+                result[Block("qdd", name)] = self.x[QDD * n + k]
+            if self.graph.split:
+                parts = [
+                    w.mul(basis, self.x.get(kind * n + k))
+                    for kind, basis in zip((FJ, FC), self.basis[k], strict=True)
+                ]
+                force = w.add(*parts)
+            else:
+                carried = self.x.get(F * n + carriers[k]) if k in carriers else None
+                force = w.add(self.x[F * n + k], carried)
+            assert force is not None
+            result[Block("f", name)] = force
+        for c, name in enumerate(structure.constraints):
+            result[Block("lam", name)] = self.x[LAM * n + c]
+        return result
+
+    # -- groups -------------------------------------------------------------------------------
+
+    def base_groups(self, merge: bool = True) -> list[list[tuple[int, ...]]]:
+        """Groups of base pivots: (x, z) for a pair, else one dense pivot of one or more blocks.
+
+        With ``merge``, single groups of qdd and lam blocks that end a sequence become one dense
+        pivot: the same scalar operations in the same order, without a block for every pair.
+        """
+        blocks, pivot, group = self.plan.blocks, self.symbolic.pivot, self.plan.group
+        groups: list[list[tuple[int, ...]]] = []
+        last = -1
+        for t in range(len(blocks)):
+            if group[t] != last:
+                groups.append([])
+                last = int(group[t])
+            if pivot[t] == PAIR_FIRST:
+                groups[-1].append((int(blocks[t]), int(blocks[t + 1])))
+            elif pivot[t] == SINGLE:
+                before = groups[-1][-1] if groups[-1] else None
+                if before is not None and not self.is_pair(before):
+                    groups[-1][-1] = (*before, int(blocks[t]))
+                else:
+                    groups[-1].append((int(blocks[t]),))
+        tail: list[int] = []
+        while merge and len(groups) > 1 and len(groups[-1]) == 1 and self.merges(groups[-1][0]):
+            tail = [*groups.pop()[0], *tail]
+        return [*groups, [tuple(tail)]] if tail else groups
+
+    def is_pair(self, pivot: tuple[int, ...]) -> bool:
+        return len(pivot) == 2 and bool(
+            self.symbolic.pivot[self.fronts.position[pivot[0]]] == PAIR_FIRST
+        )
+
+    def merges(self, pivot: tuple[int, ...]) -> bool:
+        return all(self.graph.kind[b] in (QDD, LAM) for b in pivot)
+
+    def joints_of(self, pivot: tuple[int, ...]) -> tuple[int, ...]:
+        """The qdd blocks that a pivot begins with, where nothing but multipliers follows them."""
+        first = tuple(b for b in pivot if self.graph.kind[b] == QDD)
+        return first if first == pivot[: len(first)] and self.merges(pivot) else ()
+
+    def group(self, members: list[tuple[int, ...]]) -> None:
+        rows = [b for pivot in members for b in pivot]
+        self.write.step = int(self.plan.group[self.fronts.position[rows[0]]])
+        self.fronts.open(rows)
+        carried = self.rules.couple == "carried" or self.rules.assembly == "right_looking"
+        if len(members) == 1 or carried:
+            self.sequential(members, rows)
+        else:
+            self.bracket(members, rows)
+        self.fronts.close()
+
+    def make(self, blocks: tuple[int, ...], A: Rows) -> BasePivot:
+        """The base pivot on blocks whose own square block is A[b][c]; recorded."""
+        w = self.write
+        step = w.step
+        w.pivot = len(self.records)
+        w.at("pivot", *blocks)
+        names = tuple(self.graph.block(b) for b in blocks)
+        if self.is_pair(blocks):
+            self.records.append(PivotRecord(names, step, True, -1))
+            return PairPivot(w, blocks, A[blocks[0]][blocks[0]])
+        sizes = [int(self.graph.size[b]) for b in blocks]
+        whole = w.square([[A[b][c] for c in blocks] for b in blocks], sizes)
+        if self.joints and len(self.joints_of(blocks)) == self.joints:
+            self.inertia, self.inertia_blocks = whole, self.joints_of(blocks)
+        self.factored[names] = whole
+        steps = [int(self.plan.group[self.fronts.position[b]]) for b in blocks]
+        factor = w.factor(
+            whole, tuple(s for s, m in zip(steps, sizes, strict=True) for _ in range(m))
+        )
+        first = 0
+        for name, s, size in zip(names, steps, sizes, strict=True):
+            self.records.append(PivotRecord((name,), s, False, factor.value, (first, first + size)))
+            first += size
+        return DensePivot(w, blocks, sizes, factor, self.rules.rank_update == "gain")
+
+    @property
+    def joints(self) -> int:
+        return int((self.graph.structure.dof > 0).sum())
+
+    # -- one pivot after another --------------------------------------------------------------
+
+    def sequential(self, members: list[tuple[int, ...]], rows: list[int]) -> None:
+        """Every pivot meets all that is coupled to it, inside the group and out, at once."""
+        w, fronts = self.write, self.fronts
+        for i, blocks in enumerate(members):
+            rest = [b for pivot in members[i + 1 :] for b in pivot]
+            own: Rows = {b: {c: fronts.get(b, c) for c in blocks} for b in blocks}
+            pivot = self.make(blocks, own)
+            columns = [*rest, *fronts.outside]
+            C = {o: present({b: fronts.get(b, o) for b in blocks}) for o in columns}
+            C = {o: column for o, column in C.items() if column}
+            y = {b: fronts.rhs(b) for b in blocks}
+            for o1, o2 in pivot.coupled(C):
+                w.at("update", blocks[0], o1, o2)
+                fronts.update(o1, o2, w.neg(pivot.quadratic(C[o1], C[o2], o1, o2)))
+            for o1 in C:
+                w.at("update", blocks[0], o1, RHS)
+                fronts.update_rhs(o1, w.neg(pivot.quadratic(C[o1], y, o1, None)))
+            self.backward.append(partial(self.back, pivot, C, y, w.step, w.pivot))
+
+    def back(
+        self,
+        pivot: BasePivot,
+        C: dict[int, dict[int, Ref]],
+        y: dict[int, Ref | None],
+        step: int,
+        number: int,
+    ) -> None:
+        """x = A^-1 (y - C x_outside) for one pivot."""
+        w = self.write
+        w.step, w.pivot, w.back = step, number, True
+        right = dict(y)
+        for o, rows in C.items():
+            for b, ref in rows.items():
+                w.at("right", b)
+                right[b] = w.sub(right[b], w.mul(ref, self.x.get(o)))
+        w.at("x", *pivot.blocks)
+        self.x.update(present({b: w.named(x, "x", b) for b, x in pivot.apply(right).items()}))
+
+    def bracket(self, members: list[tuple[int, ...]], rows: list[int]) -> None:
+        """The bracket's inverse by itself, then the couplings, then the update."""
+        bracket = self.last = Bracket(self.write, self.fronts, rows, self.rules)
+        for blocks in members:
+            A, E, W = bracket.block(blocks)
+            bracket.border(self.make(blocks, A), E, W)
+        bracket.update_outside()
+        self.backward.append(partial(bracket.solve, self.x))

@@ -1,0 +1,273 @@
+"""Certified solutions: balls whose precision is doubled until the asked digits are proved.
+
+Ball arithmetic (python-flint; Johansson 2017) encloses every rounding error.  A pivot whose ball
+does not hold zero proves that the matrix is nonsingular.  Naive balls widen by some bits a body,
+so the accuracy of the result is looked at, never assumed; and the residual of (4), computed from
+its blocks and not by the program, must hold zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import flint
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic import Format, get_format
+from ..base.errors import CertificationError, SingularError
+from ..matrix.blocks import Block
+from ..matrix.system import LETTERS, Entries, System, assemble
+from ..program.composites import require_general
+from ..tape.rounding import RangeError, rounded_entries
+from ..tape.run import run_objects
+from ..tape.tape import Tape
+from ..tape.trace import tape_for
+from .balls import DecimalBall, ball_of, decimal, decimal_ball, distance, magnitude
+from .idle import DOUBLE, idle_motion
+from .residual import residual
+
+BITS_PER_DIGIT = 3.3219280948873626
+SPARE_BITS = 2  # so that a midpoint may be rounded to decimals
+MAX_BITS = 1 << 15
+MOST_DIGITS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Nonsingular:
+    """What proves that the matrix is nonsingular: no pivot's ball holds zero.
+
+    The pairs (pdd f), used through an exact inverse, have determinant +-1 whatever the numbers.
+    """
+
+    pivots: int  # scalar pivots of all dense blocks
+    block: Block | None  # of the smallest one
+    least: float  # a lower bound of its magnitude
+
+    def __str__(self) -> str:
+        text = f"no ball of {self.pivots} pivots holds zero"
+        return f"{text}; |{self.block}| >= {self.least:.2g}" if self.block else text
+
+
+@dataclass(frozen=True)
+class Certified:
+    """The solution of (4) for given data, each number a ball."""
+
+    solution: dict[Block, NDArray]  # balls
+    blocks: tuple[Block, ...]  # the qdd blocks, bodies in the tree's order
+    system: System
+    digits: int  # proved relative digits of every qdd
+    bits: int  # precision that it took
+    order: str  # whose tape the balls read
+    nonsingular: Nonsingular
+
+    @property
+    def qdd(self) -> list[Any]:
+        """(N,) balls."""
+        return [x for block in self.blocks for x in self.solution[block]]
+
+    def decimals(self, digits: int | None = None) -> list[str]:
+        """qdd as decimal strings of the proved digits."""
+        count = digits or self.digits
+        with flint.ctx.workprec(self.bits):
+            return [decimal(x, count) for x in self.qdd]
+
+    def balls(self, digits: int | None = None) -> list[DecimalBall]:
+        """(N,) decimal balls that hold the exact qdd.
+
+        The midpoint has one digit more than those proved, so that rounding it spoils none: the
+        radius is at most 10^-digits times the midpoint, where qdd is not 0.
+        """
+        return [decimal_ball(x, (digits or self.digits) + 1) for x in self.qdd]
+
+    def error(self, qdd: NDArray) -> float | None:
+        """max |qdd - exact| / max |exact| over all joints; None where a qdd is not a number."""
+        exact = self.qdd
+        if not len(exact):
+            return 0.0
+        with flint.ctx.workprec(self.bits):
+            off = [distance(x, y) for x, y in zip(qdd, exact, strict=True)]
+            size = max(magnitude(y) for y in exact)
+        if not np.isfinite(off).all():
+            return None
+        if size == 0.0:
+            return 0.0 if max(off) == 0.0 else float("inf")
+        return max(off) / size
+
+    @property
+    def largest(self) -> float:
+        """max |qdd|, 1 where all are zero."""
+        with flint.ctx.workprec(self.bits):
+            return max([magnitude(x) for x in self.qdd], default=0.0) or 1.0
+
+    def differences(self, qdd: Sequence[Any] | NDArray) -> NDArray[np.float64]:
+        """(N,) qdd - exact, with their signs; nan or infinite where a qdd is not a number."""
+        off = np.empty(len(self.qdd))
+        with flint.ctx.workprec(self.bits):
+            for i, (x, y) in enumerate(zip(qdd, self.qdd, strict=True)):
+                difference = ball_of(x) - y
+                off[i] = float(difference.mid()) if difference.is_finite() else float(x)
+        return off
+
+    def block_error(self, blocks: list[Block], solution: dict[Block, Any]) -> float | None:
+        """Largest error of some blocks' unknowns, relative to the largest unknown of the kind."""
+        worst: float | None = None
+        for block in blocks:
+            if block.kind in ("fJ", "fC"):  # the parts of a split force are seen in the force
+                block = Block("f", block.body)
+            if block not in self.solution or block not in solution:
+                continue
+            off = self._furthest(block, solution[block])
+            scale = self._scale[block.kind]
+            worst = max(worst or 0.0, float(off / scale) if scale else float(off))
+        return worst if worst is None or np.isfinite(worst) else None
+
+    def _furthest(self, block: Block, values: NDArray) -> float:
+        """max |value - exact| of a block's unknowns, in any number type."""
+        if values.dtype.kind == "f":
+            high, low = self._doubles[block]
+            with np.errstate(all="ignore"):
+                return float(np.abs((values.astype(float) - high) - low).max(initial=0.0))
+        with flint.ctx.workprec(self.bits):
+            apart = zip(values.tolist(), self.solution[block], strict=True)
+            return max((distance(x, y) for x, y in apart), default=0.0)
+
+    @property
+    def _doubles(self) -> dict[Block, tuple[NDArray, NDArray]]:
+        if "_pairs" not in self.__dict__:
+            pairs = {}
+            with flint.ctx.workprec(self.bits):
+                for block, balls in self.solution.items():
+                    high = np.array([float(x.mid()) for x in balls])
+                    low = np.array(
+                        [float((x - flint.arb(h)).mid()) for x, h in zip(balls, high, strict=True)]
+                    )
+                    pairs[block] = (high, low)
+            self.__dict__["_pairs"] = pairs
+        return self.__dict__["_pairs"]
+
+    @property
+    def _scale(self) -> dict[str, float]:
+        if "_largest" not in self.__dict__:
+            largest: dict[str, float] = {}
+            for block, (high, _) in self._doubles.items():
+                size = float(np.abs(high).max(initial=0.0))
+                largest[block.kind] = max(largest.get(block.kind, 0.0), size)
+            self.__dict__["_largest"] = largest
+        return self.__dict__["_largest"]
+
+
+def certify(
+    system: System,
+    digits: int = 50,
+    *,
+    tape: Tape | Any = None,
+    rounded_to: str | Format | None = None,
+) -> Certified:
+    """The solution of (4) with ``digits`` proved digits of every qdd.
+
+    The data are the model's doubles, or with ``rounded_to`` (a floating-point format) the
+    entries of (4) rounded to that format.  ``tape`` is a traced order or an order; leaf to root
+    (articulated body) where None.  Raises CertificationError, naming the pivot, where no precision
+    suffices.
+    """
+    whole = isinstance(digits, int | np.integer) and not isinstance(digits, bool)
+    if not whole or not 1 <= digits <= MOST_DIGITS:
+        raise CertificationError(
+            f"{digits!r} certified digits: is no number of digits; ask for 1 to {MOST_DIGITS}"
+        )
+    tape = tape_for(system, tape)
+    require_general(tape.program, "balls")
+    wanted = digits * BITS_PER_DIGIT + SPARE_BITS
+    bits = max(128, int(wanted * 1.2) + 64)
+    blocks = tuple(
+        Block("qdd", name)
+        for name, dof in zip(system.tree.names, system.tree.dof, strict=True)
+        if dof
+    )
+    trouble = "no digit is certified"
+    most = max(MAX_BITS, int(8 * wanted))
+    while bits <= most:
+        with flint.ctx.workprec(bits):
+            solution, proof = _solve(system, tape, rounded_to)
+            if isinstance(proof, str):
+                trouble = proof
+            else:
+                balls = [x for block in blocks for x in solution[block]]
+                accuracy = _proved_bits(balls)
+                if accuracy >= wanted:
+                    name = tape.program.name
+                    return Certified(solution, blocks, system, digits, bits, name, proof)
+                trouble = f"only {max(0, int(accuracy / BITS_PER_DIGIT))} digits are certified"
+        bits *= 2
+    data = "" if rounded_to is None else f" for the data rounded to {get_format(rounded_to).name}"
+    why = "the joint-space inertia is singular or nearly so"
+    why += " (look for massless links that carry a joint)"
+    if system.structure.ties and (system.entries.compliance == 0.0).sum() >= len(system.state.qd):
+        why = "its loops leave no joint free, so that every qdd is zero"
+    elif (idle := idle_motion(system, system.entries, DOUBLE)) is not None:
+        why = f"equation (4) is singular: {idle.why}"
+    raise CertificationError(f"{system.name}: {trouble} at {bits // 2} bits{data}; {why}")
+
+
+def _solve(
+    system: System, tape: Tape, rounded_to: str | Format | None
+) -> tuple[dict[Block, NDArray], Nonsingular | str]:
+    """The solution in balls and the proof of nonsingularity, or what went wrong."""
+    if rounded_to is None:
+        entries = assemble(system.state, flint.arb)
+    else:
+        try:
+            entries = _rounded(system, get_format(rounded_to))
+        except RangeError as error:
+            raise CertificationError(str(error)) from None
+    try:
+        solution, pivots, _ = run_objects(tape, entries, flint.arb)
+    except SingularError as error:
+        return {}, str(error)
+    least: tuple[float, Block | None] = (float("inf"), None)
+    for i, values in sorted(pivots.items()):
+        block = tape.program.pivots[i].blocks[0]
+        if any(0 in d or not d.is_finite() for d in values):
+            return {}, f"pivot {block} cannot be told from zero"
+        smallest = min((float(abs(d).lower()) for d in values), default=float("inf"))
+        if smallest < least[0]:
+            least = smallest, block
+    for block, row in residual(system, entries, solution).items():
+        if not all(0 in x for x in row):
+            raise CertificationError(
+                f"order {tape.program.name!r}: its solution does not satisfy row {block} of "
+                "equation (4); this is an error of the program, please report it"
+            )
+    count = sum(len(values) for values in pivots.values())
+    return solution, Nonsingular(count, least[1], least[0])
+
+
+def _rounded(system: System, format: Format) -> Entries:
+    """The entries of (4) rounded to a format, as exact balls."""
+    exact = []
+    entries = rounded_entries(system, format)
+    for letter in LETTERS:
+        rounded = format.shown(getattr(entries, letter))
+        flat = [ball_of(value) for value in rounded.ravel().tolist()]
+        exact.append(np.array([*flat, None], dtype=object)[:-1].reshape(rounded.shape))
+    return Entries(*exact)
+
+
+def _proved_bits(balls: list[Any]) -> float:
+    """Least relative accuracy; an exact zero has all, and one far below the largest counts."""
+    if not balls:
+        return float("inf")
+    largest = max(magnitude(x) for x in balls)
+    least = float("inf")
+    for x in balls:
+        if x.is_exact():
+            continue
+        accuracy = float(x.rel_accuracy_bits())
+        if 0 in x and largest > 0.0:  # zero for all that can be seen: compare with the others
+            size = magnitude(x)
+            accuracy = 0.5 * np.log2(largest / size) if size else float("inf")
+        least = min(least, accuracy)
+    return least

@@ -1,0 +1,195 @@
+"""Motions of the joints that no inertia resists: where (4) itself is singular, whatever the order.
+
+The joint-space inertia is singular exactly where some rates of the joints, which keep the loops
+closed, carry no kinetic energy: a point mass that turns about the line from its ball joint to it,
+a massless link between parallel axes.  In floats a kinetic energy is none where it is no larger
+than what rounding the entries of (4) once may add to it, and only where such a rounding moves a
+pivot of (4), bodies leaf to root, by half of itself: an inertia may be small beside others and have
+all its digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import SingularError
+from ..matrix.system import LETTERS, Entries, System
+from ..tape.trust import NO_BIT, ROUNDINGS, shaken
+
+MOST = 600  # joint freedoms; more take seconds, and are not looked at
+DOUBLE = 2.0**-53  # unit roundoff of the entries of (4)
+COARSE = 2.0**-4  # change of an entry that no format of few bits exceeds here
+SHAKES = 5  # of all entries
+SMALL = 1e-6  # of the largest rate: that a joint takes part with
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Idle:
+    """Rates of the joints without kinetic energy."""
+
+    rates: Floats  # (N,) the largest is 1
+    why: str  # a sentence with bodies and joints
+
+
+def idle_motion(system: System, entries: Entries, unit: float) -> Idle | None:
+    """The motion, or None where all motions have an energy, or the joints are more than MOST.
+
+    ``unit`` is the unit roundoff of the entries.  Found once for a system, and kept with it.
+    """
+    kept: dict[float, Idle | None] = system.__dict__.setdefault("_idle", {})
+    if unit not in kept:
+        kept[unit] = _found(system, entries, unit)
+    return kept[unit]
+
+
+def _found(system: System, entries: Entries, unit: float) -> Idle | None:
+    N = len(entries.tau)
+    if not 0 < N <= MOST:
+        return None
+    given = (np.asarray(getattr(entries, letter)) for letter in LETTERS)
+    e = Entries(*(np.asarray(x.real, dtype=float) for x in given))  # of pairs the high parts
+    with np.errstate(all="ignore"):
+        rates = _slowest(system, e, _twists(system, e))
+        if rates is None or not np.isfinite(rates).all():
+            return None
+        energy, noise = _energy(system, e, rates, unit)
+    if not energy <= ROUNDINGS * noise or not _shaken(system, e, unit):
+        return None
+    return Idle(rates, _told(system, rates, max(SMALL, min(64.0 * unit, 0.5))))
+
+
+def _shaken(system: System, e: Entries, unit: float) -> bool:
+    """Whether changes of ROUNDINGS units move a pivot by half of itself, in one of SHAKES."""
+    from .longer import pivots_leaf_to_root
+
+    most = min(ROUNDINGS * unit, COARSE)
+    try:
+        still = pivots_leaf_to_root(system, e)
+    except SingularError:
+        return True
+    for times in range(SHAKES):
+        off = np.abs(pivots_leaf_to_root(system, shaken(e, most, times)) - still)
+        if not (off < NO_BIT * np.abs(still)).all():
+            return True
+    return False
+
+
+def _twists(system: System, e: Entries) -> Floats:
+    """(n, 6, N) velocities of all bodies for each joint rate."""
+    parent, offset = system.tree.parent, system.tree.offset
+    found = np.zeros((len(parent), 6, len(e.tau)))
+    for k in system.structure.order[::-1].tolist():
+        if parent[k] >= 0:
+            found[k] = e.Phi[k].T @ found[parent[k]]
+        found[k][:, offset[k] : offset[k + 1]] += e.S[offset[k] : offset[k + 1]].T
+    return found
+
+
+def _slowest(system: System, e: Entries, twists: Floats) -> Floats | None:
+    """Rates of least energy among those that the loops allow; None where they allow none."""
+    H = np.einsum("kiN,kij,kjL->NL", twists, e.M, twists, optimize=True)
+    size = np.sqrt(np.abs(H.diagonal()))
+    size = 1.0 / np.where(size > 0.0, size, 1.0)  # every joint by itself has the energy 1
+    basis = np.eye(len(size))
+    if len(e.gamma):
+        J = np.zeros((len(e.gamma), len(size)))
+        first = side = 0
+        for tie in system.structure.ties:
+            for k, sign in zip(tie.bodies, tie.signs, strict=True):
+                G = e.G[side : side + tie.rows]
+                J[first : first + tie.rows] += sign * G @ twists[k]
+                side += tie.rows
+            first += tie.rows
+        _, values, right = np.linalg.svd(J * size)
+        rank = int((values > 1e-12 * values.max(initial=0.0)).sum())
+        basis = right[rank:].T
+    if not basis.shape[1]:
+        return None
+    H = basis.T @ (H * np.outer(size, size)) @ basis
+    if not np.isfinite(H).all():
+        return None
+    rates = (basis @ np.linalg.eigh((H + H.T) / 2)[1][:, 0]) * size
+    largest = np.abs(rates).max()
+    return np.asarray(rates / largest) if largest > 0.0 else None
+
+
+def _energy(system: System, e: Entries, rates: Floats, unit: float) -> tuple[float, float]:
+    """Twice the kinetic energy, and what rounding every entry once may add to it."""
+    parent, offset = system.tree.parent, system.tree.offset
+    n = len(parent)
+    v, turn, slide = np.zeros((n, 6)), np.zeros(n), np.zeros(n)  # and errors of both halves
+    energy = noise = 0.0
+    for k in system.structure.order[::-1].tolist():
+        own = rates[offset[k] : offset[k + 1]]
+        S = e.S[offset[k] : offset[k + 1]]
+        v[k] = own @ S
+        parts = np.abs(own) @ np.abs(S)
+        a, b = np.linalg.norm(parts[:3]), np.linalg.norm(parts[3:])
+        if parent[k] >= 0:
+            up = parent[k]
+            arm = np.linalg.norm(e.Phi[k][:3, 3:])
+            v[k] += e.Phi[k].T @ v[up]
+            spin = np.linalg.norm(v[up, :3])
+            turn[k] = turn[up]
+            slide[k] = slide[up] + arm * turn[up]
+            a, b = a + spin, b + np.linalg.norm(v[up, 3:]) + arm * spin
+        turn[k] += unit * a
+        slide[k] += unit * b
+        M, size = e.M[k], np.abs(v[k])
+        force = M @ v[k]
+        angular, mixed, linear = (np.linalg.norm(M[i, j]) for i, j in _PARTS)
+        energy += float(v[k] @ force)
+        noise += unit * float(size @ np.abs(M) @ size)
+        noise += 2.0 * float(
+            np.linalg.norm(force[:3]) * turn[k] + np.linalg.norm(force[3:]) * slide[k]
+        )
+        noise += float(
+            angular * turn[k] ** 2 + 2 * mixed * turn[k] * slide[k] + linear * slide[k] ** 2
+        )
+    return energy, noise
+
+
+_PARTS: tuple[Any, ...] = (np.s_[:3, :3], np.s_[:3, 3:], np.s_[3:, 3:])
+
+
+def _told(system: System, rates: Floats, small: float) -> str:
+    """Which joints move, in words."""
+    tree = system.tree
+    parts = [rates[tree.offset[k] : tree.offset[k + 1]] for k in range(tree.n)]
+    moving = [k for k, own in enumerate(parts) if np.abs(own).max(initial=0.0) > small]
+    if len(moving) > 1:
+        names = ", ".join(f"{tree.names[k]!r}" for k in moving[:4])
+        names += f" and {len(moving) - 4} more" if len(moving) > 4 else ""
+        return (
+            f"the joints of {names} can move against each other without moving any inertia; give "
+            "the bodies between them an inertia, or fix one of these joints"
+        )
+    k = moving[0]
+    body, kind, own = tree.names[k], tree.joint[k], parts[k]
+    twist = system.state.S[k] @ own
+    turns = np.abs(twist[:3]).max() > SMALL * np.abs(twist).max()
+    S = system.state.S[k]
+    kind = "ball" if S.shape[1] == 3 and not S[3:].any() else kind
+    if tree.mass[k] > 0.0 and not tree.inertia[k].any() and turns:
+        line = f" ({_axis(twist[:3])} in its frame)"
+        return (
+            f"the point mass {body!r} hangs on a {kind} joint: nothing resists turning about the "
+            f"line to it{line}; give it an inertia, or a joint that does not turn so"
+        )
+    what = "body" if tree.mass[k] > 0.0 or tree.inertia[k].any() else "massless body"
+    about = f"turning about {_axis(twist[:3])}" if turns else f"sliding along {_axis(twist[3:])}"
+    return (
+        f"the {what} {body!r} is on a {kind} joint, and neither it nor what it carries resists "
+        f"{about} in its frame; give it an inertia, or fix its joint"
+    )
+
+
+def _axis(x: Floats) -> str:
+    x = x / np.linalg.norm(x)
+    return "(" + " ".join(f"{value:.3g}" for value in np.where(np.abs(x) < SMALL, 0.0, x)) + ")"

@@ -1,0 +1,217 @@
+"""The same elimination beside itself in about twice the digits: what a format's numbers are worth.
+
+A pivot that is zero need not come out as zero: rounding leaves something in its place, in every
+format and with any number of digits, and what follows is divided by it.  No bound tells such a
+pivot from a small one without false alarms, since bounds widen by some bits a body.  The same
+operations in twice the digits do: there the rounding is the square of what it was.  A pivot that is
+not within a factor of 2 of itself there has no correct bit and is zero for its format, and the
+distance of the two answers is the error of the shorter one (Higham, Accuracy and Stability of
+Numerical Algorithms, 2nd ed., section 1.13, on the method and on what it may miss).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic import Format, get_format
+from ..matrix.blocks import Block
+from ..matrix.system import LETTERS, Entries, System, assemble
+from ..tape.run import GUARD_DIGITS, enter, run_objects, signed
+from ..tape.tape import Tape
+from ..tape.trace import tape_for
+from ..tape.trust import NO_BIT, NOTHING
+from .balls import ball_of
+
+SHORT = 2.0**-30  # unit roundoff from which float64 has twice the digits
+BITS_OF_PAIRS = 2 * 106 + 64
+BITS_A_LEVEL = 8  # by which balls widen from tip to base, at most as a rule
+
+Floats = NDArray[np.float64]
+Pair = tuple[NDArray, NDArray]  # values as unevaluated sums high + low
+
+
+class Lost(NamedTuple):
+    """A pivot of a format beside its value in more digits."""
+
+    number: int  # of its record
+    own: float
+    exact: float
+    apart: float  # their distance over the larger of the two
+
+    @property
+    def zero(self) -> bool:
+        """No bit of it is right."""
+        return self.apart >= NO_BIT
+
+    @property
+    def nothing(self) -> bool:
+        """It is rounding alone."""
+        return not abs(self.exact) > NOTHING * abs(self.own)
+
+
+@dataclass(frozen=True)
+class Longer:
+    """Pivots and joint accelerations of a tape in more digits than those of a format.
+
+    Numbers are unevaluated sums high + low of two float64, or balls of ``bits``.
+    """
+
+    pivots: Any  # (P,) of all records, one after another
+    qdd: Any  # (N,) bodies in the tree's order
+    bits: int = 0  # of balls
+
+    def against(self, tape: Tape, pivots: Mapping[int, Any], chosen: Format) -> Lost | None:
+        """The first pivot that is zero for the format, or else the one that is farthest off."""
+        none = np.zeros(0)
+        own, off, exact = self.apart(
+            np.concatenate([none, *(np.ravel(pivots[i]) for i in tape.pivot_places[0])]),
+            self.pivots,
+        )
+        if not len(own):
+            return None
+        apart = apart_of(own, off, exact)
+        wrong = apart >= NO_BIT
+        at = int(np.argmax(wrong) if wrong.any() else np.argmax(apart))
+        return Lost(int(tape.pivot_places[1][at]), own[at], exact[at], float(apart[at]))
+
+    def error(self, qdd: NDArray) -> float:
+        """max |qdd - this| / max |this|: the error of qdd in a format, to one digit.
+
+        In equilibrium, where qdd is zero but for rounding, no digit is right.
+        """
+        _, off, exact = self.apart(qdd, self.qdd)
+        with np.errstate(all="ignore"):
+            worst = float(np.max(off, initial=0.0))
+            scale = float(np.max(np.abs(exact), initial=0.0))
+        return worst / scale if scale else (0.0 if worst == 0.0 else np.inf)
+
+    def apart(self, own: Any, exact: Any) -> tuple[Floats, Floats, Floats]:
+        """Values of a format, their distance to these, and these, as float64."""
+        if not self.bits:
+            high, low = exact
+            first, second = _pair(np.asarray(own).ravel())
+            with np.errstate(all="ignore"):
+                return first, np.abs((first - high) + (second - low)), high
+        import flint
+
+        with flint.ctx.workprec(self.bits):
+            pairs = [(ball_of(x).mid(), y.mid()) for x, y in zip(own, exact, strict=True)]
+            values = [(float(x), abs(float(x - y)), float(y)) for x, y in pairs]
+        first, off, high = np.array(values, dtype=float).reshape(-1, 3).T
+        return first, off, high
+
+
+def apart_of(own: Floats, off: Floats, exact: Floats) -> Floats:
+    """Distances of pivots to those of more digits, over the larger of the two."""
+    with np.errstate(all="ignore"):
+        size = np.maximum(np.abs(own), np.abs(exact))
+        return np.asarray(np.nan_to_num(np.where(size > 0.0, off / size, 0.0), nan=np.inf))
+
+
+def first_lost(own: NDArray, high: Floats, low: Floats) -> int | None:
+    """Which of a format's pivots is zero for it, beside their values high + low; the first one."""
+    values = np.asarray(own, dtype=float)
+    with np.errstate(all="ignore"):
+        off = np.abs((values - high) - low)
+    lost = np.flatnonzero(apart_of(values, off, high) >= NO_BIT)
+    return int(lost[0]) if lost.size else None
+
+
+def longer_name(chosen: Format) -> str:
+    """float64 beside short formats, double-double beside float64, and balls beside longer ones."""
+    if chosen.kind != "float":
+        return "ball"
+    return "float64" if chosen.unit > SHORT else "dd"
+
+
+def longer(system: System, tape: Tape, chosen: Format, entries: Entries) -> Longer:
+    """Run a tape in more digits on the ``entries`` that a format starts from.
+
+    For mp:D these are of the model itself, and more digits are taken from the assembly on.
+    """
+    name = longer_name(chosen)
+    if name == "ball":
+        return _in_balls(system, tape, chosen, entries)
+    carrier = get_format(name)
+    v = np.zeros(tape.slots, dtype=carrier.dtype)
+    doubles = (np.asarray(getattr(entries, letter), dtype=float) for letter in LETTERS)
+    enter(tape, Entries(*doubles), v)
+    runner = carrier.runner(tape)
+    with np.errstate(all="ignore"):
+        for chunk in tape.chunks():
+            runner.run(chunk, v)
+
+    return of_slots(system, tape, v)
+
+
+def pivots_leaf_to_root(system: System, entries: Entries) -> Floats:
+    """(P,) pivots of (4), body by body, in double-double and rounded to float64.
+
+    Raises SingularError where a pivot is zero whatever the numbers.
+    """
+    tape = system.__dict__.get("_leaf_to_root")
+    if tape is None:
+        tape = system.__dict__["_leaf_to_root"] = tape_for(system)
+    found = longer(system, tape, get_format("float64"), entries)
+    return np.asarray(found.pivots[0], dtype=float)
+
+
+def of_slots(system: System, tape: Tape, v: NDArray) -> Longer:
+    """From the values of all slots: float64, or pairs high + low i."""
+
+    def values(slots: NDArray[np.int64]) -> Pair:
+        with np.errstate(all="ignore"):
+            return _pair(signed(v, slots))
+
+    tree = system.tree
+    moving = [b for b, dof in zip(tree.names, tree.dof, strict=True) if dof]
+    none = np.zeros(0, dtype=np.int64)
+    slots = np.concatenate([none, *(tape.solution[Block("qdd", b)][:, 0] for b in moving)])
+    return Longer(values(tape.pivot_places[2]), values(slots))
+
+
+def _in_balls(system: System, tape: Tape, chosen: Format, entries: Entries) -> Longer:
+    import flint
+
+    bits = ball_bits(system, chosen)
+    with flint.ctx.workprec(bits):
+        if chosen.from_model:
+            entries = assemble(system.state, flint.arb)
+        else:
+            entries = as_balls(entries, chosen)
+        solution, pivots, _ = run_objects(tape, entries, flint.arb)
+        names = system.tree.names
+        joints = (solution[Block("qdd", b)] for b in names if Block("qdd", b) in solution)
+        qdd = np.concatenate([np.zeros(0, dtype=object), *joints])
+        every = [d for i in tape.pivot_places[0] for d in pivots[i]]
+        return Longer(every, qdd, bits)
+
+
+def ball_bits(system: System, chosen: Format) -> int:
+    """Bits of balls that have twice a format's digits left at the base."""
+    bits = BITS_OF_PAIRS
+    if chosen.kind == "mp":
+        bits = int(2 * 3.33 * (chosen.digits + GUARD_DIGITS)) + 64
+    elif chosen.kind == "object":
+        bits = int(-2 * np.log2(chosen.unit)) + 64
+    return bits + BITS_A_LEVEL * len(system.tree.levels)
+
+
+def as_balls(entries: Entries, chosen: Format) -> Entries:
+    """Entries in a format's numbers as exact balls."""
+    exact = []
+    for letter in LETTERS:
+        shown = chosen.shown(np.asarray(getattr(entries, letter)))
+        flat = [ball_of(value) for value in shown.ravel().tolist()]
+        exact.append(np.array([*flat, None], dtype=object)[:-1].reshape(shown.shape))
+    return Entries(*exact)
+
+
+def _pair(values: NDArray) -> Pair:
+    """Numbers of a float format, pairs of double-double among them, as sums of two float64."""
+    return np.asarray(values.real, dtype=float), np.asarray(values.imag, dtype=float)

@@ -1,0 +1,132 @@
+"""The residual of equation (4), row by row, for any number type, and the backward error it is.
+
+It is computed from the blocks of (4) themselves, not from a program, so that an error in tracing
+or lowering, which every number type would share, cannot hide from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..matrix.blocks import Block
+from ..matrix.system import Entries, System
+from ..model.spatial import matvec, transpose
+from ..tape.record import BackwardError
+
+Unknowns = tuple[NDArray, NDArray, NDArray, NDArray]  # pdd (n, 6), qdd (N,), f (n, 6), lam (m,)
+
+
+def residual(system: System, entries: Entries, solution: dict[Block, Any]) -> dict[Block, NDArray]:
+    """A x - b of every block row, named by the block that stands on its diagonal.
+
+    ``solution`` holds pdd (6,), qdd (N_k,) and f (6,) of every body, lam (m,) of every loop.
+    """
+    names, offset = system.tree.names, system.tree.offset
+    none = np.zeros(0, dtype=object)
+    joints = (solution[Block("qdd", b)] for b in names if Block("qdd", b) in solution)
+    loops = (solution[Block("lam", tie.name)] for tie in system.structure.ties)
+    x = (
+        np.array([solution[Block("pdd", name)] for name in names], dtype=object),
+        np.concatenate([none, *joints]),
+        np.array([solution[Block("f", name)] for name in names], dtype=object),
+        np.concatenate([none, *loops]),
+    )
+    force, effort, motion, closed = rows_of(system, entries, x, -1)
+    rows = {Block("pdd", b): force[k] for k, b in enumerate(names)}
+    rows |= {Block("f", b): motion[k] for k, b in enumerate(names)}
+    for k, b in enumerate(names):
+        if offset[k] < offset[k + 1]:
+            rows[Block("qdd", b)] = effort[offset[k] : offset[k + 1]]
+    first = 0
+    for tie in system.structure.ties:
+        rows[Block("lam", tie.name)] = closed[first : first + tie.rows]
+        first += tie.rows
+    return rows
+
+
+def rows_of(system: System, e: Entries, x: Unknowns, minus: int) -> Unknowns:
+    """Rows pdd, qdd, f, lam of A x - b, with ``minus`` -1.
+
+    With ``minus`` 1 whatever (4) subtracts is added: of magnitudes this is |A| |x| + |b|.
+    """
+    pdd, qdd, f, lam = x
+    parent, offset = system.tree.parent, system.tree.offset
+    force = matvec(e.M, pdd) + f + minus * e.b
+    motion = pdd + e.a
+    inner = np.flatnonzero(parent >= 0)
+    if inner.size:
+        up, Phi = parent[inner], e.Phi[inner]
+        motion[inner] = motion[inner] + minus * matvec(transpose(Phi), pdd[up])
+        np.add.at(force, up, minus * matvec(Phi, f[inner]))
+    owner = np.repeat(np.arange(len(parent)), np.diff(offset))
+    effort = minus * e.tau
+    if len(owner):
+        np.add.at(motion, owner, e.S * qdd[:, None])
+        effort = matvec(e.S[:, None, :], f[owner])[:, 0] + effort
+    closed = e.gamma + minus * e.compliance * lam
+    first = side = 0
+    for tie in system.structure.ties:
+        own = slice(first, first + tie.rows)
+        for k, sign in zip(tie.bodies, tie.signs, strict=True):
+            G = e.G[side : side + tie.rows] * (1 if minus > 0 else sign)
+            closed[own] = closed[own] + matvec(G, pdd[k])
+            force[k] = force[k] + matvec(G.T, lam[own])
+            side += tie.rows
+        first += tie.rows
+    return force, effort, motion, closed
+
+
+def backward_error(
+    system: System, entries: Entries, x: Unknowns, digits: Any = None
+) -> BackwardError:
+    """How far (4) must be moved for ``x`` to solve it; arrays of a type with digits to spare.
+
+    ``digits`` is a type of numpy's to reckon in.  Of balls both are upper bounds: no less than
+    those of any answer in ``x``.
+
+    Normwise: max |A x - b| / (max row sum of |A| times max |x| + max |b|) (Rigal & Gaches 1967).
+    Componentwise: the largest ratio of a row of |A x - b| and of |A| |x| + |b| (Oettli & Prager
+    1964).
+    """
+    if digits is not None:
+        given = (np.asarray(getattr(entries, letter.name), digits) for letter in fields(entries))
+        entries = Entries(*given)
+        x = tuple(np.asarray(part, digits) for part in x)  # type: ignore[assignment]
+    left = [_balls(np.abs(part), "abs_upper") for part in rows_of(system, entries, x, -1)]
+    sizes = Entries(*(np.abs(getattr(entries, letter.name)) for letter in fields(entries)))
+    size = rows_of(system, sizes, tuple(np.abs(part) for part in x), 1)
+    size = tuple(_balls(part, "abs_lower") for part in size)  # type: ignore[assignment]
+    none = Entries(**{
+        letter.name: np.zeros_like(getattr(sizes, letter.name))
+        if letter.name in ("a", "b", "tau", "gamma") else getattr(sizes, letter.name)
+        for letter in fields(entries)
+    })  # fmt: skip
+    ones = tuple(np.ones_like(part) for part in x)
+    norm = _largest(rows_of(system, none, ones, 1))  # type: ignore[arg-type]
+    right = _largest((sizes.a, sizes.b, sizes.tau, sizes.gamma))
+    scale = norm * _largest(x) + right
+    worst = 0.0
+    for r, s in zip(left, size, strict=True):
+        r, s = r.ravel(), s.ravel()
+        kept = s > 0
+        worst = max(worst, float(np.max(r[kept] / s[kept], initial=0)))
+        worst = np.inf if (r[~kept] > 0).any() else worst
+    scale = _balls(np.array([scale]), "abs_lower")[0]
+    return BackwardError(float(_largest(left) / scale) if scale else 0.0, worst)
+
+
+def _balls(x: NDArray, bound: str) -> NDArray:
+    """A bound of balls, abs_upper or abs_lower; numbers of other types as they are."""
+    if x.dtype != object or not x.size or not hasattr(x.flat[0], bound):
+        return x
+    return np.array([*(getattr(y, bound)() for y in x.flat), None])[:-1].reshape(x.shape)
+
+
+def _largest(arrays: Any) -> Any:
+    """Largest magnitude of all; not a number where one is none."""
+    parts = [np.abs(part).ravel() for part in arrays]
+    return np.max(np.concatenate(parts), initial=0)

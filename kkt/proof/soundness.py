@@ -1,0 +1,133 @@
+"""What :func:`kkt.eliminate` says of every answer, by the rule of :mod:`.trust`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic import Format
+from ..matrix.system import Entries, System, assemble
+from ..tape.record import Elimination
+from ..tape.tape import Tape
+from ..tape.trust import DOUBTFUL, ZERO, bound, mark
+from .balls import ball_of
+from .idle import DOUBLE, Idle, idle_motion
+from .longer import Longer, Lost, as_balls, ball_bits, longer_name
+from .residual import backward_error
+
+SMALLEST = 2.0**-1022  # that stands for units of more than 307 digits, which no double holds
+_CUT = re.compile("; |, whose ")  # where a sentence on a pivot says no more than which
+
+
+def judged(
+    system: System,
+    tape: Tape,
+    chosen: Format,
+    entries: Entries,
+    found: Elimination,
+    longer: Longer | None,
+    pivots: Mapping[int, Any] | None = None,
+) -> Elimination:
+    """``found`` with its backward error for the ``entries`` that the format starts from, and marks.
+
+    ``longer`` is the same elimination in more digits, None where the numbers are exact; ``pivots``
+    are those of the format, where they have not been looked at.
+    """
+    if found.failed_at is not None:
+        return found
+    if longer is None:
+        return replace(found, backward_error=_backward(system, chosen, entries, found),
+                       error_estimate=0.0)  # fmt: skip
+    error = longer.error(found.qdd)
+    lost = None if pivots is None else longer.against(tape, pivots, chosen)
+    failed = refusal(system, tape, chosen, entries, error, lost)
+    if failed is not None:
+        return replace(found, failed_at=failed)
+    backward = _backward(system, chosen, entries, found)
+    marked = mark(error, backward.normwise, chosen.name, chosen.unit)
+    if marked is None and lost is not None and lost.zero:
+        marked = f"{named(tape, chosen, lost)}, though the answer is right"
+    return replace(found, backward_error=backward, error_estimate=error, marked=marked)
+
+
+def refusal(
+    system: System, tape: Tape, chosen: Format, entries: Entries, error: float, lost: Lost | None
+) -> str | None:
+    """Why there is no answer: (4) is singular, or a pivot is zero for the format."""
+    unit = max(chosen.unit, SMALLEST)
+    off = 0.0 if lost is None else lost.apart * _data_unit(chosen) / unit
+    if error <= bound(chosen.unit) and off < DOUBTFUL:
+        return None
+    gone = lost is not None and lost.zero and (lost.nothing or not error <= bound(chosen.unit))
+    if gone and lost is not None:
+        why = f"{named(tape, chosen, lost)}; use another order or a longer format"
+        return at_fault(system, chosen, entries, why)
+    if chosen.from_model:  # its entries are as exact as it is
+        return None
+    idle = idle_motion(system, entries, _data_unit(chosen))
+    return None if idle is None else _singular(chosen, idle)
+
+
+def at_fault(system: System, chosen: Format, entries: Entries, why: str) -> str:
+    """Why a pivot is lost: (4) itself is singular, or the order is at fault, and then ``why``."""
+    unit = DOUBLE if chosen.from_model else _data_unit(chosen)
+    idle = idle_motion(system, system.entries if chosen.from_model else entries, unit)
+    return why if idle is None else f"{_singular(chosen, idle)} ({_CUT.split(why)[0]})"
+
+
+def _singular(chosen: Format, idle: Idle) -> str:
+    to = "" if chosen.from_model else f" to {chosen.name}"
+    return f"equation (4) is singular{to}: {idle.why}"
+
+
+def _data_unit(chosen: Format) -> float:
+    """Unit roundoff of the entries that a format starts from."""
+    return chosen.unit if chosen.kind == "float" else max(chosen.unit, DOUBLE)
+
+
+def named(tape: Tape, chosen: Format, lost: Lost) -> str:
+    """A pivot that is zero for a format, and what rounding leaves of it."""
+    record = tape.program.pivots[lost.number]
+    pivot = ZERO.format(f"{record.blocks[0]}, step {record.step + 1}", chosen.name)
+    return (
+        f"{pivot}, whose rounding leaves {lost.own:.2g} of it where twice the digits leave "
+        f"{lost.exact:.2g}"
+    )
+
+
+def _backward(system: System, chosen: Format, entries: Entries, found: Elimination) -> Any:
+    x = (found.pdd, found.qdd, found.f, found.lam)
+    if chosen.kind == "exact":
+        return backward_error(system, entries, x)
+    if chosen.kind == "float":
+        digits: Any = float if longer_name(chosen) == "float64" else np.longdouble
+        with np.errstate(all="ignore"):
+            return backward_error(system, entries, x, digits)
+    import flint
+
+    with flint.ctx.workprec(ball_bits(system, chosen)):
+        exact = as_balls(entries, chosen)
+        return backward_error(system, exact, tuple(_middles(part) for part in x))  # type: ignore[arg-type]
+
+
+def in_balls(system: System, found: Elimination, bits: int) -> Elimination:
+    """``found`` in balls, with an upper bound of the backward errors of all that it holds.
+
+    Its digits are proved, so that nothing is marked.
+    """
+    import flint
+
+    x = (found.pdd, found.qdd, found.f, found.lam)
+    with flint.ctx.workprec(bits):
+        entries = assemble(system.state, flint.arb)
+        return replace(found, backward_error=backward_error(system, entries, x))
+
+
+def _middles(values: NDArray) -> NDArray:
+    flat = [ball_of(value).mid() for value in values.ravel().tolist()]
+    return np.array([*flat, None], dtype=object)[:-1].reshape(values.shape)

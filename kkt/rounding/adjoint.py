@@ -1,0 +1,97 @@
+"""Adjoints on the tape: the derivatives of outputs by all data, in one reverse sweep.
+
+(What each operation's rounding moves an output is in :mod:`kkt.rounding.contributions`.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic.formats import Format
+from ..base.errors import SizeError
+from ..matrix.system import Entries
+from ..tape.run import enter
+from ..tape.tape import Tape
+
+MOST = 40_000_000  # operations that a recording holds
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Operands and results of every operation of one run of a tape."""
+
+    tape: Tape
+    x: NDArray  # (length,) first operands, as the operation saw them
+    y: NDArray  # (length,) second operands; 0 for a square root
+    r: NDArray  # (length,) results
+    start: NDArray  # (slots,) values before the first operation
+    v: NDArray  # (slots,) values after the last
+
+
+def record(tape: Tape, entries: Entries, format: Format) -> Recording:
+    """Run a tape and keep all operands and results.
+
+    Raises SizeError for a tape of more than 4e7 operations.
+    """
+    if tape.length > MOST:
+        raise SizeError(
+            f"order {tape.program.name!r}: {tape.length:.1e} operations are too many to record; "
+            f"use an order with less fill, or a smaller tree (at most {MOST:.0e} operations)"
+        )
+    v = np.zeros(tape.slots, dtype=format.dtype)
+    enter(tape, entries, v, format.cast)
+    start = v.copy()
+    x, y, r = (np.empty(tape.length, dtype=format.dtype) for _ in range(3))
+    runner = format.runner(tape)
+    at = 0
+    with np.errstate(all="ignore"):
+        for chunk in tape.chunks():
+            here = slice(at, at + len(chunk))
+            runner.record(chunk, v, x[here], y[here], r[here])
+            at += len(chunk)
+    return Recording(tape, x, y, r, start, v)
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Partial derivatives of every operation of a run."""
+
+    tape: Tape
+    pa: Floats  # (length,) of the result with respect to the first operand
+    pb: Floats  # (length,)
+
+    def inputs(self, slots: NDArray[np.int64]) -> Floats:
+        """(slots, outputs) derivatives of several outputs, signed slots, by every slot's datum."""
+        from ..arithmetic import derivatives
+
+        count = len(slots)
+        adjoint = np.zeros((self.tape.slots, count))
+        adjoint[np.abs(slots), np.arange(count)] = np.sign(slots)
+        bar = np.empty(count)
+        end = self.tape.length
+        for chunk in reversed(tuple(self.tape.chunks())):
+            here = slice(end - len(chunk), end)
+            derivatives.sweep(
+                chunk.dst, chunk.a, chunk.b, self.pa[here], self.pb[here], adjoint, bar
+            )
+            end -= len(chunk)
+        return adjoint
+
+
+def gradient(run: Recording) -> Gradient:
+    """The derivatives of every operation at a run's values."""
+    from ..arithmetic import derivatives
+
+    tape = run.tape
+    pa, pb = np.empty(tape.length), np.empty(tape.length)
+    at = 0
+    for chunk in tape.chunks():
+        here = slice(at, at + len(chunk))
+        derivatives.partials(chunk.op, run.x[here], run.y[here], run.r[here], pa[here], pb[here])
+        at += len(chunk)
+    return Gradient(tape, pa, pb)

@@ -1,0 +1,157 @@
+"""What each operation's rounding contributes to an error: adjoints times local rounding errors.
+
+A run and a shadow of at least twice its digits go through the tape side by side, on the same
+rounded data.  Operation by operation they differ by
+
+    r - rs = pa (x - xs) + pb (y - ys) + local rounding error,
+
+with pa, pb taken halfway between the two (a discrete gradient): an identity, which truncates
+nothing.  Swept in reverse, local errors times their adjoints, the contributions, add up to the
+run's value minus the shadow's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic import Format, get_format
+from ..arithmetic.chunk import Chunk
+from ..arithmetic.formats import Hardware
+from ..base.errors import FormatError, SizeError
+from ..matrix.system import Entries
+from ..tape.run import enter
+from ..tape.tape import Tape
+from .observe import PIECE, traceable
+
+Floats = NDArray[np.float64]
+ENOUGH = 2.0**-26  # unit roundoff from which on float64 has twice the digits
+MOST = 100_000_000  # operations: some 2 GB
+
+
+@dataclass(frozen=True)
+class Linearised:
+    """A run in a format beside its shadow, ready for reverse sweeps."""
+
+    tape: Tape
+    shadow: str  # "float64" or "dd"
+    v: NDArray  # (slots,) last values of the run
+    exact: Floats  # (slots,) of the shadow
+    errors: Floats  # (length,) local rounding errors
+    slopes: Floats  # (products, quotients and roots, 2) derivatives by both operands
+    overflow: int | None  # the first operation whose result is not a number
+
+    def output(self, slot: int) -> float:
+        """The run's value of a signed slot."""
+        return float(np.sign(slot) * self.v[abs(slot)])
+
+    def shadowed(self, slot: int) -> float:
+        """The shadow's value of a signed slot."""
+        return float(np.sign(slot) * self.exact[abs(slot)])
+
+    def contributions(self, seeds: Mapping[int, float], keep: bool = True) -> Floats:
+        """(length,) of each operation to the error of one output {slot: weight}, in its unit.
+
+        ``keep`` False writes them over ``errors``, for a last sweep that takes no more memory.
+        """
+        from ..arithmetic import derivatives
+
+        end, adjoint = self.tape.length, np.zeros(self.tape.slots)
+        out = np.empty(end) if keep else self.errors
+        for slot, weight in seeds.items():
+            adjoint[abs(slot)] += np.sign(slot) * weight
+        bent = len(self.slopes)
+        for piece in reversed(tuple(_pieces(self.tape))):
+            m, k = len(piece), int(np.count_nonzero(piece.op > 1))
+            here = slice(end - m, end)
+            derivatives.contribute(
+                piece.op, piece.dst, piece.a, piece.b,
+                self.errors[here], self.slopes[bent - k : bent], adjoint, out[here],
+            )  # fmt: skip
+            end, bent = end - m, bent - k
+        return out
+
+
+def linearised(
+    tape: Tape, entries: Entries, format: Format, shadow: str | None = None
+) -> Linearised:
+    """Run a tape in a format of kind "float" beside its shadow: float64 or dd, by the digits.
+
+    Raises FormatError for formats that are no rounding to a float, SizeError for a tape of more
+    than 1e8 operations.
+    """
+    if not traceable(format):
+        raise FormatError(
+            f"format {format.name!r}: its rounding errors cannot be blamed; use float32, float64 "
+            "or a format that rounds on them"
+        )
+    if tape.length > MOST:
+        raise SizeError(
+            f"order {tape.program.name!r}: {tape.length:.1e} operations are too many to blame; "
+            f"use an order with less fill, or a smaller tree (at most {MOST:.0e} operations)"
+        )
+    longer = get_format(shadow or ("float64" if format.unit >= ENOUGH else "dd"))
+    v, exact = (np.zeros(tape.slots, dtype=f.dtype) for f in (format, longer))
+    enter(tape, entries, v, format.cast)
+    enter(tape, entries, exact, lambda x: longer.cast(format.cast(x)))
+    side_by_side = _native if isinstance(format, Hardware) and longer.dtype is np.float64 else _any
+    errors = np.empty(tape.length)
+    slopes = np.empty((sum(int(np.count_nonzero(c.op > 1)) for c in tape.chunks()), 2))
+    overflow: int | None = None
+    at = bent = 0
+    step = side_by_side(tape, format, longer)
+    with np.errstate(all="ignore"):
+        for piece in _pieces(tape):
+            m, k = len(piece), int(np.count_nonzero(piece.op > 1))
+            bad = step(piece, v, exact, errors[at : at + m], slopes[bent : bent + k])
+            if overflow is None and bad < m:
+                overflow = at + bad
+            at, bent = at + m, bent + k
+    return Linearised(
+        tape, longer.name, v, np.ascontiguousarray(exact.real), errors, slopes, overflow
+    )
+
+
+Step = Callable[[Chunk, NDArray, NDArray, Floats, Floats], int]
+
+
+def _native(tape: Tape, format: Format, longer: Format) -> Step:
+    """float32 beside float64, in one compiled loop."""
+    from ..arithmetic import derivatives
+
+    def step(piece: Chunk, v: NDArray, exact: NDArray, errors: Floats, slopes: Floats) -> int:
+        op, dst, a, b, _ = piece
+        return derivatives.side_by_side(op, dst, a, b, v, exact, errors, slopes)
+
+    return step
+
+
+def _any(tape: Tape, format: Format, longer: Format) -> Step:
+    """Any format beside any shadow: both are recorded, piece by piece."""
+    from ..arithmetic import derivatives
+
+    room = min(PIECE, tape.length)
+    runners = (format.runner(tape), longer.runner(tape))
+    columns = [[np.empty(room, dtype=f.dtype) for _ in range(3)] for f in (format, longer)]
+
+    def step(piece: Chunk, v: NDArray, exact: NDArray, errors: Floats, slopes: Floats) -> int:
+        (x, y, r), others = ([column[: len(piece)] for column in three] for three in columns)
+        runners[0].record(piece, v, x, y, r)
+        runners[1].record(piece, exact, *others)
+        # of a pair high + low i a derivative needs no more than high
+        xs, ys, rs = (np.ascontiguousarray(column.real) for column in others)
+        derivatives.linearise(piece.op, x, y, r, xs, ys, rs, errors, slopes)
+        bad = np.flatnonzero(~np.isfinite(r))
+        return int(bad[0]) if bad.size else len(piece)
+
+    return step
+
+
+def _pieces(tape: Tape) -> Iterator[Chunk]:
+    """The tape in pieces of bounded length."""
+    for chunk in tape.chunks():
+        for start in range(0, len(chunk), PIECE):
+            yield chunk.part(slice(start, start + PIECE))

@@ -1,0 +1,149 @@
+"""How a tape's operations are recorded and looked at, for each way that numbers are carried."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic import Format, looks, objects
+from ..arithmetic.chunk import Chunk
+from ..base.errors import SingularError
+from ..matrix.system import Entries
+from ..tape.run import Values, enter, entered, number_of, zero_pivot
+from ..tape.tape import Tape
+
+Column = NDArray
+
+
+class Reader(Protocol):
+    """One run of a tape in one number type, which can be watched."""
+
+    dtype: np.dtype  # of operands and results
+    room: int  # operations that are looked at together
+    log_unit: float  # log2 of the unit roundoff of what runs; -infinity where nothing is rounded
+    bits: int  # precision of balls, 0 of others
+
+    @property
+    def v(self) -> Values:
+        """(slots,) values, the last ones after a run."""
+
+    def record(self, chunk: Chunk, x: Column, y: Column, r: Column) -> None:
+        """Apply a chunk; operands and results go to arrays (len(chunk),)."""
+
+    def look(
+        self, op: Column, x: Column, y: Column, r: Column,
+        cancelled: Column, absorbed: Column, size: Column,
+    ) -> None:  # fmt: skip
+        """Figures of recorded operations: see :func:`kkt.arithmetic.watch.looked`."""
+
+    def zero(self, x: Column) -> NDArray[np.bool_]:
+        """Which of some numbers are zero."""
+
+    def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
+        """What sums do not keep of their smaller operands, as fractions and in bits."""
+
+
+def precision(bits: int) -> AbstractContextManager[Any]:
+    """What balls of so many bits need around everything, negation too; nothing where bits is 0."""
+    if not bits:
+        return nullcontext()
+    import flint
+
+    return flint.ctx.workprec(bits)
+
+
+class Arrays:
+    """Numbers in a numpy array, operations in compiled loops."""
+
+    room, bits = 1 << 18, 0
+
+    def __init__(self, tape: Tape, entries: Entries, format: Format) -> None:
+        self.v: NDArray = np.zeros(tape.slots, dtype=format.dtype)
+        self.dtype, self.log_unit = self.v.dtype, math.log2(format.unit)
+        enter(tape, entries, self.v, format.cast)
+        self.runner = format.runner(tape)
+
+    def record(self, chunk: Chunk, x: Column, y: Column, r: Column) -> None:
+        with np.errstate(all="ignore"):
+            self.runner.record(chunk, self.v, x, y, r)
+
+    def look(
+        self, op: Column, x: Column, y: Column, r: Column,
+        cancelled: Column, absorbed: Column, size: Column,
+    ) -> None:  # fmt: skip
+        from ..arithmetic import watch
+
+        watch.looked(op, x, y, r, cancelled, absorbed, size)
+
+    def zero(self, x: Column) -> NDArray[np.bool_]:
+        return x == 0
+
+    def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
+        with np.errstate(divide="ignore"):
+            return absorbed, np.maximum(0.0, np.log2(absorbed) - self.log_unit)
+
+
+class Objects:
+    """Python objects: fractions, mpmath numbers, balls, and numbers of a user's class."""
+
+    room = 1 << 13
+    dtype = np.dtype(object)
+
+    def __init__(
+        self,
+        tape: Tape,
+        entries: Entries,
+        format: Format,
+        number: Callable[[float], Any] | None = None,
+        bits: int = 0,
+    ) -> None:
+        self.tape, self.bits = tape, bits
+        number = number or number_of(format)
+        with precision(self.bits):
+            self.v: list[Any] = entered(tape, entries, number)
+        self.read: looks.Read = looks.of_any
+        self.log_unit = math.log2(format.unit) if format.unit else -math.inf
+        if format.kind == "mp":
+            self.read = looks.of_mpf
+            self.log_unit = -float(number.context.prec)  # type: ignore[attr-defined]
+        if format.kind == "ball":
+            self.read, self.log_unit = looks.of_ball, -float(bits)
+
+    def record(self, chunk: Chunk, x: Column, y: Column, r: Column) -> None:
+        try:
+            with precision(self.bits):
+                objects.record(chunk, self.v, x, y, r)
+        except objects.ZeroDivisor as zero:
+            raise SingularError(zero_pivot(self.tape, zero.step)) from None
+
+    def look(
+        self, op: Column, x: Column, y: Column, r: Column,
+        cancelled: Column, absorbed: Column, size: Column,
+    ) -> None:  # fmt: skip
+        looks.looked(self.read, -self.log_unit, op, x, y, r, cancelled, absorbed, size)
+
+    def zero(self, x: Column) -> NDArray[np.bool_]:
+        parts = map(self.read, x.tolist())
+        return np.array([part is not None and part.numerator == 0 for part in parts], dtype=bool)
+
+    def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
+        """Bits are what is looked at; a fraction below 1e-308 is 0."""
+        return np.where(absorbed > 0.0, np.exp2(absorbed + self.log_unit), 0.0), absorbed
+
+
+def reader_of(
+    tape: Tape,
+    entries: Entries,
+    format: Format,
+    number: Callable[[float], Any] | None = None,
+    bits: int = 0,
+) -> Reader:
+    """The reader of a format; ``bits`` is the precision of balls, ``number`` makes objects."""
+    if format.on_arrays:
+        return Arrays(tape, entries, format)
+    return Objects(tape, entries, format, number, bits)

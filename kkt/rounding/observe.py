@@ -1,0 +1,401 @@
+"""Tracing: what every operation of a run cancels, absorbs, and is off by, in any number type.
+
+A tape is run piece by piece with operands and results recorded, and what was recorded is looked
+at (by compiled loops, where numbers lie in arrays); nothing is kept but the largest figures of
+every run of consecutive operations that belong to one step and one block instruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic.formats import Format, Hardware
+from ..base.errors import FormatError
+from ..matrix.blocks import Block
+from ..matrix.system import Entries
+from ..program.owners import run_bodies
+from ..tape.run import Values, signed
+from ..tape.tape import Tape
+from .numbers import Reader, precision, reader_of
+
+if TYPE_CHECKING:
+    from ..arithmetic.shadows import Shadow
+
+PIECE = 1 << 18  # operations that are looked at together
+
+Floats = NDArray[np.float64]
+
+
+def traceable(format: Format) -> bool:
+    """Whether a format's operations are those of a float32 or float64, or rounded on one."""
+    return format.kind == "float" and format.dtype in (np.float32, np.float64)
+
+
+class Operations(NamedTuple):
+    """Consecutive operations r = x op y as a format rounds them; arrays (m,) are lent, not given.
+
+    Numbers that are objects have the exponent of the nearest double of unbounded range.
+
+    The next piece is written into the same arrays: copy what should stay.
+    """
+
+    at: int  # operations before the first of these
+    op: NDArray[np.int8]  # add 0, sub 1, mul 2, div 3, sqrt 4
+    step: NDArray[np.int32]  # group of pivots, -1 before the first
+    x: NDArray  # in the format's carrier
+    y: NDArray
+    r: NDArray
+    cancelled: NDArray  # bits; -1 for a sum that is exactly zero
+    absorbed: NDArray  # error of a sum over its smaller operand; of objects log2(error / u)
+    size: NDArray  # |r|
+    high: Floats  # the shadow's result is high + low; (0,) where errors are not asked for
+    low: Floats
+    off: Floats  # |r - shadow|
+    owed: NDArray  # bits that exact arithmetic cancels; -1 for zero, -2 for no sum of nonzeros
+
+
+class Against(NamedTuple):
+    """A format's sums against the same sums in exact arithmetic, on the same data; (groups,).
+
+    Bits are compared where neither has a zero among the operands or for the result.
+    """
+
+    order: NDArray[np.int64]  # most bits that exact arithmetic cancels
+    format: NDArray[np.int64]  # most bits that the format cancels
+    more: NDArray[np.int64]  # most bits by which the format cancels more than exact arithmetic
+    less: NDArray[np.int64]  # most bits by which it cancels less
+    residues: NDArray[np.int64]  # sums that are zero exactly, and not in the format
+    vanished: NDArray[np.int64]  # sums that are zero in the format, and not exactly
+
+
+class Gathered(NamedTuple):
+    """Largest figures in each of several groups of operations; arrays (groups,)."""
+
+    operations: NDArray[np.int64]
+    cancelled: NDArray[np.int64]  # bits, in one sum that is not zero
+    zeros: NDArray[np.int64]  # sums of nonzeros that are exactly zero
+    absorbed: Floats  # fraction of the smaller operand that one sum does not keep
+    absorbed_bits: Floats  # of the smaller operand, that one sum does not keep
+    size: Floats  # largest magnitude of a result
+    off: Floats | None  # largest distance of a result to its shadow, in its own unit
+    scale: Floats | None  # largest magnitude of a shadow's result
+    exact: Against | None  # where the shadow is one of exact arithmetic
+
+    @property
+    def error(self) -> Floats | None:
+        """Largest distance over the largest shadow in the group; None without a shadow."""
+        if self.off is None or self.scale is None:
+            return None
+        with np.errstate(all="ignore"):
+            return np.where(self.off == 0.0, 0.0, self.off / self.scale)
+
+
+class Watch:
+    """One run of a tape in a number format, seen operation by operation.
+
+    ``shadow`` (:func:`kkt.arithmetic.shadows.shadow_of`) runs beside it on the data as the format
+    has them, so that it sees errors of arithmetic alone.  ``residues`` are the data modulo a prime
+    (:mod:`kkt.arithmetic.modular`): with them, what exact arithmetic makes zero counts as zero, and
+    what rounding left there is not taken for a number.  ``sums`` False leaves cancelled, absorbed
+    and size at 0; ``errors`` False leaves out high, low and off.  ``number`` and ``bits``: see
+    :func:`kkt.rounding.numbers.reader_of`.  Iterate once; then ``v`` and ``shadow`` hold the
+    last values of all slots.
+    """
+
+    def __init__(
+        self,
+        tape: Tape,
+        entries: Entries,
+        format: Format,
+        shadow: str | None = None,
+        sums: bool = True,
+        *,
+        errors: bool = True,
+        residues: NDArray[np.int64] | None = None,
+        number: Callable[[float], Any] | None = None,
+        bits: int = 0,
+    ) -> None:
+        from ..arithmetic.shadows import shadow_of
+
+        self.tape, self.format, self.sums = tape, format, sums
+        self.reader = reader_of(tape, entries, format, number, bits)
+        self.v = self.reader.v
+        self.largest = _largest(self.v)  # entry of (4)
+        self.shadow = None if shadow is None else shadow_of(shadow, self.v)
+        self.errors = errors and shadow is not None
+        self.residues = residues
+
+    def __iter__(self) -> Iterator[Operations]:
+        from ..arithmetic import modular, watch
+
+        reader, at = self.reader, 0
+        beside = self._in_one_loop()
+        figure = watch.statistic(reader.dtype)
+        whole = watch.LAYOUT[figure].whole
+        kinds = (*(reader.dtype,) * 3, whole, figure, figure)
+        room = min(PIECE, reader.room, self.tape.length)
+        columns = [np.zeros(room, dtype=kind) for kind in kinds]
+        columns += [np.zeros(room if self.errors else 0) for _ in range(3)]
+        owing = self.shadow is not None and self.shadow.owing
+        columns.append(np.zeros(room if owing else 0, dtype=whole))
+        zero = np.zeros(room if self.residues is not None else 0, dtype=np.int8)
+        for chunk in self.tape.chunks():
+            for start in range(0, len(chunk), room):
+                piece = chunk.part(slice(start, start + room))
+                here = [column[: len(piece)] for column in columns]
+                x, y, r, cancelled, absorbed, size, high, low, off, owed = here
+                if beside is not None:
+                    beside(piece, self.v, x, y, r, high, off)
+                else:
+                    reader.record(piece, x, y, r)
+                    if self.shadow is not None:
+                        self.shadow.follow(piece, r, high, low, off, owed)
+                if self.sums:
+                    reader.look(piece.op, x, y, r, cancelled, absorbed, size)
+                if owing:
+                    _compared_alone(reader.zero(x) | reader.zero(y), owed)
+                if self.residues is not None:
+                    modular.follow(piece, self.residues, zero)
+                    _zeros_told(piece.op < 2, zero[: len(piece)], cancelled, absorbed)
+                yield Operations(at, piece.op, piece.step, *here)
+                at += len(piece)
+
+    def _in_one_loop(self) -> Callable[..., None] | None:
+        """How the hardware's own format and a float64 shadow share a loop, the common case."""
+        from ..arithmetic.shadows import Float64
+
+        shared = isinstance(self.format, Hardware) and isinstance(self.shadow, Float64)
+        return self.shadow.beside if shared and self.errors else None  # type: ignore[union-attr]
+
+
+def _zeros_told(
+    sums: NDArray[np.bool_], zero: NDArray[np.int8], cancelled: NDArray, absorbed: NDArray
+) -> None:
+    """What exact arithmetic makes zero is zero, whatever rounding left of it."""
+    cancelled[sums & (zero == 1)] = -1
+    cancelled[sums & (zero == 2)] = 0
+    absorbed[sums & (zero == 2)] = 0.0
+
+
+def _compared_alone(gone: NDArray[np.bool_], owed: NDArray) -> None:
+    """Sums with an operand that is zero in the format alone: exact arithmetic's are counted."""
+    from ..arithmetic.watch import APART
+
+    owed[gone & (owed >= 0)] += APART
+    owed[gone & (owed == -1)] = -2
+
+
+def _largest(v: Values) -> float:
+    if not isinstance(v, list):
+        return float(np.abs(v).max())
+    from ..arithmetic.looks import leading, of_any, read_once, size
+
+    parts = read_once(of_any, v)
+    return max((size(*leading(part)) for part in parts if part and part.numerator), default=0.0)
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What was seen, run by run: consecutive operations of one step and, if asked, one block."""
+
+    tape: Tape
+    v: Values  # (slots,) last values
+    largest: float  # magnitude of the entries of (4)
+    step: NDArray[np.int32]  # (runs,)
+    instruction: NDArray[np.int32]  # (runs,) of the program; the first one where blocks is False
+    runs: Gathered
+    blocks_told_apart: bool
+    shadow: Shadow | None
+    log_unit: float  # log2 of the unit roundoff of what ran; -infinity where nothing is rounded
+    ball_bits: int  # precision of a run in balls, 0 of others
+
+    def by(self, group: NDArray[np.int64], count: int) -> Gathered:
+        """Largest figures by a group number for each run, -1 for none."""
+        keep = group >= 0
+        at = group[keep]
+
+        def most(column: NDArray) -> NDArray:
+            out = np.zeros(count, dtype=column.dtype)
+            np.maximum.at(out, at, column[keep])
+            return out
+
+        def total(column: NDArray) -> NDArray:
+            out = np.zeros(count, dtype=np.int64)
+            np.add.at(out, at, column[keep])
+            return out
+
+        runs, exact = self.runs, self.runs.exact
+        return Gathered(
+            total(runs.operations),
+            most(runs.cancelled),
+            total(runs.zeros),
+            most(runs.absorbed),
+            most(runs.absorbed_bits),
+            most(runs.size),
+            None if runs.off is None else most(runs.off),
+            None if runs.scale is None else most(runs.scale),
+            None if exact is None else Against(*map(most, exact[:4]), *map(total, exact[4:])),
+        )
+
+    @cached_property
+    def steps(self) -> Gathered:
+        """By group of pivots, forward and backward (steps,)."""
+        return self.by(self.step.astype(np.int64), self.tape.program.groups)
+
+    @cached_property
+    def blocks(self) -> Gathered:
+        """By block instruction of ``tape.program`` (instructions,)."""
+        self._need_blocks()
+        return self.by(self.instruction.astype(np.int64), len(self.tape.program.instructions))
+
+    @cached_property
+    def bodies(self) -> Gathered:
+        """By body, in the tree's order (n,)."""
+        self._need_blocks()
+        parent = self.tape.inputs.parent
+        bodies = run_bodies(self.tape.program, parent, self.instruction, self.step)
+        return self.by(bodies, len(parent))
+
+    @cached_property
+    def pivot_errors(self) -> Floats:
+        """(steps,) largest relative error of each step's pivots against the shadow, which it needs.
+
+        A pivot that is not a number, or should be zero and is not, is infinitely far off.
+        """
+        errors = np.zeros(self.tape.program.groups)
+        for i, slots in self.tape.pivots.items():
+            off, size = self.distances(slots)
+            with np.errstate(all="ignore"):
+                apart = np.where(off == 0.0, 0.0, off / size)
+            here = np.nan_to_num(apart, nan=np.inf, posinf=np.inf).max(initial=0.0)
+            step = self.tape.program.pivots[i].step
+            errors[step] = max(errors[step], here)
+        return errors
+
+    def distances(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """|value - shadow| and |shadow| at signed slots; needs a shadow."""
+        if self.shadow is None:
+            raise FormatError("trace: ran without a shadow; ask for it with shadow='dd'")
+        return self.shadow.distances(self._at(slots), slots)
+
+    def _at(self, slots: NDArray[np.int64]) -> NDArray:
+        with precision(self.ball_bits):
+            return signed(self.v, slots)
+
+    @cached_property
+    def radius_bits(self) -> Floats | None:
+        """(steps,) bits of the precision that the radius of a step's pivots has taken; of balls."""
+        if self.ball_bits == 0:
+            return None
+        taken = np.zeros(self.tape.program.groups)
+        for i, slots in self.tape.pivots.items():
+            left = [float(x.rel_accuracy_bits()) for x in self._at(slots)]
+            step = self.tape.program.pivots[i].step
+            taken[step] = max([taken[step], *(self.ball_bits - x for x in left)])
+        return taken
+
+    def _need_blocks(self) -> None:
+        if not self.blocks_told_apart:
+            raise FormatError("trace: was gathered by steps alone; ask for it with blocks=True")
+
+    def solution(self) -> dict[Block, NDArray]:
+        """Unknowns of every block."""
+        return {b: self._at(slots)[:, 0] for b, slots in self.tape.solution.items()}
+
+    def pivots(self) -> dict[int, NDArray]:
+        """Pivots by the number of their record."""
+        return {i: self._at(slots) for i, slots in self.tape.pivots.items()}
+
+
+def observe(
+    tape: Tape,
+    entries: Entries,
+    format: Format,
+    shadow: str | None = None,
+    *,
+    blocks: bool = True,
+    sums: bool = True,
+    **options: Any,
+) -> Observation:
+    """Run a tape in a number format and gather what each operation cancels and absorbs.
+
+    ``entries`` are in float64, or in the number type of a format of objects
+    (:func:`kkt.rounding.seen.seen` finds them).  ``shadow`` and other options: see
+    :class:`Watch`; with a shadow, true errors too, and with ``sums`` False these alone.
+    ``blocks`` False gathers by step only.  Both are faster.  Memory beyond the tape's is a chunk's
+    and some numbers a block.
+    """
+    from ..arithmetic import watch
+
+    seen = Watch(tape, entries, format, shadow, sums, **options)
+    figure = watch.statistic(seen.reader.dtype)
+    whole = watch.LAYOUT[figure].whole
+    zero, one = np.array([0, 1]).astype(whole)
+    doubles = watch.LAYOUT[np.dtype(np.float64)]
+    room = min(PIECE, tape.length)
+    starts = np.empty(room + 1, dtype=np.int64)
+    owner, group = (np.empty(room, dtype=np.int32) for _ in range(2))
+    parts = [_Part.empty(whole)]
+    instruction = 0
+    for piece in seen:
+        count, instruction = watch.cut(
+            tape.first, piece.step, piece.at, instruction, blocks, starts, owner, group
+        )
+        cuts = starts[: count + 1]
+        most = np.zeros((count, 4), dtype=whole)
+        if sums:
+            statistics = (piece.cancelled, piece.absorbed.view(whole), piece.size.view(whole))
+            watch.gather(cuts, *statistics, zero, one, most)
+        far = np.zeros((count if len(piece.off) else 0, 2), dtype=np.int64)
+        if len(piece.off):
+            bits = (piece.off.view(np.int64), piece.high.view(np.int64))
+            watch.farthest(cuts, *bits, doubles.magnitude, far)
+        apart = np.zeros((count if len(piece.owed) else 0, 6), dtype=np.int64)
+        if len(piece.owed):
+            watch.against(cuts, piece.cancelled, piece.owed, apart)
+        ends = cuts[1:] - cuts[:-1]
+        parts.append(_Part(group[:count].copy(), owner[:count].copy(), ends, most, far, apart))
+    kept = _Part(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    sound = seen.shadow is not None and seen.shadow.owing and seen.shadow.sound
+    runs = kept.gathered(seen.reader, figure, seen.errors, sound)
+    return Observation(
+        tape, seen.v, seen.largest, kept.step, kept.owner, runs, blocks, seen.shadow,
+        seen.reader.log_unit, seen.reader.bits,
+    )  # fmt: skip
+
+
+class _Part(NamedTuple):
+    """What is kept of one piece, a row for each run; floats as their bits."""
+
+    step: NDArray[np.int32]
+    owner: NDArray[np.int32]  # instruction
+    operations: NDArray[np.int64]
+    most: NDArray  # (runs, 4) cancelled, absorbed, size, exact zeros
+    far: NDArray[np.int64]  # (runs, 2) distance to the shadow, and its magnitude
+    apart: NDArray[np.int64]  # (runs, 6) as in Against
+
+    @classmethod
+    def empty(cls, whole: np.dtype) -> _Part:
+        none = np.zeros(0, dtype=np.int32)
+        rows = [np.zeros((0, n), dtype=t) for n, t in ((4, whole), (2, int), (6, int))]
+        return cls(none, none, none.astype(int), *rows)
+
+    def gathered(self, reader: Reader, figure: np.dtype, far: bool, exact: bool) -> Gathered:
+        cancelled, absorbed, size, zeros = (np.ascontiguousarray(c) for c in self.most.T)
+        off, scale = (np.ascontiguousarray(c).view(np.float64) for c in self.far.T)
+        return Gathered(
+            self.operations,
+            cancelled.astype(np.int64),
+            zeros.astype(np.int64),
+            *reader.shares(absorbed.view(figure).astype(np.float64)),
+            size.view(figure).astype(np.float64),
+            np.nan_to_num(off, nan=np.inf, posinf=np.inf) if far else None,
+            np.nan_to_num(scale, nan=np.inf, posinf=np.inf) if far else None,
+            Against(*(np.ascontiguousarray(c) for c in self.apart.T)) if exact else None,
+        )

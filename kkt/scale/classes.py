@@ -1,0 +1,140 @@
+"""Kinds of bodies: those whose blocks of (4) have zeros and ones in the same places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..matrix.system import Pattern
+
+MOST = 16  # kinds that are told apart by their pattern
+ZERO, ONE, ANY = range(3)  # what an entry is known to be
+UPPER = [6 * i + j for i in range(6) for j in range(i, 6)]  # of a symmetric 6 x 6 block
+TURN = [6 * i + j for i in range(3) for j in range(3)]  # R and p~ R in Phi
+SHIFT = [6 * i + j for i in range(3) for j in range(3, 6)]
+# bits of a key's first word
+_PHI, _ONE, _DOF, _ROOT, _LEAF, _BIAS = 21, 39, 48, 51, 52, 53
+
+
+@dataclass(frozen=True)
+class Family:
+    """What bodies of a kind have in common in any case."""
+
+    dof: int
+    root: bool
+    leaf: bool
+
+
+@dataclass(frozen=True)
+class Kind(Family):
+    """What is known of the blocks of every body of a kind: entries are ZERO, ONE or ANY."""
+
+    bias: bool  # a_k may be nonzero
+    M: tuple[int, ...]  # (36,) row by row
+    Phi: tuple[int, ...]  # (36,)
+    S: tuple[int, ...]  # (6 dof,)
+
+
+def kinds_of(
+    parent: NDArray[np.int64], offset: NDArray[np.int64], leaf: NDArray[np.bool_], pattern: Pattern
+) -> tuple[list[Kind], NDArray[np.uint8]]:
+    """The kinds of a tree's bodies, and that of each body (n,).
+
+    Where patterns are many, bodies of equally many freedoms share what all of them have.
+    """
+    keys = _keys(
+        parent, offset, leaf, pattern.M, pattern.Phi, pattern.Phi_one, pattern.S, pattern.S_one,
+        pattern.a,
+    )  # fmt: skip
+    found, kind = distinct(keys, MOST)
+    if len(found) > MOST:
+        family = (keys[:, 0] >> _DOF) & 0b11111
+        names, kind = np.unique(family, return_inverse=True)
+        found = np.array([_union(keys[family == name]) for name in names])
+    return [_kind(*map(int, key)) for key in found], kind.astype(np.uint8)
+
+
+def _union(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What may be nonzero in one key, and is 1 in all."""
+    ones = ((1 << 9) - 1) << _ONE
+    either, both = np.bitwise_or.reduce(keys), np.bitwise_and.reduce(keys)
+    return np.array([either[0] & ~ones | both[0] & ones, either[1], both[2]])
+
+
+def _kind(word: int, S: int, S_one: int) -> Kind:
+    dof = word >> _DOF & 7
+    bit = [word >> i & 1 for i in range(64)]
+    M, Phi = [ZERO] * 36, [ZERO] * 36
+    for place, at in enumerate(UPPER):
+        i, j = divmod(at, 6)
+        M[6 * i + j] = M[6 * j + i] = ANY * bit[place]
+    for place, at in enumerate(TURN):
+        Phi[at] = ONE if bit[_ONE + place] else ANY * bit[_PHI + place]
+        Phi[at + 21] = Phi[at]
+    for place, at in enumerate(SHIFT):
+        Phi[at] = ANY * bit[_PHI + 9 + place]
+    columns = (ONE if S_one >> i & 1 else ANY * (S >> i & 1) for i in range(6 * dof))
+    return Kind(
+        dof, bool(bit[_ROOT]), bool(bit[_LEAF]), bool(bit[_BIAS]), tuple(M), tuple(Phi),
+        tuple(columns),
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _keys(parent, offset, leaf, M, Phi, Phi_one, S, S_one, a):  # pragma: no cover
+    """(n, 3) bits of each body: M, Phi and so on; nonzeros of S; ones of S."""
+    n = len(parent)
+    keys = np.zeros((n, 3), dtype=np.int64)
+    one = np.int64(1)
+    for k in range(n):
+        word, place = np.int64(0), 0
+        for i in range(6):
+            for j in range(i, 6):
+                word |= np.int64(M[k, i, j]) << place
+                place += 1
+        root = parent[k] < 0
+        if not root:
+            for i in range(3):
+                for j in range(3):
+                    at = 3 * i + j
+                    word |= np.int64(Phi[k, i, j]) << (21 + at)
+                    word |= np.int64(Phi[k, i, 3 + j]) << (30 + at)
+                    word |= np.int64(Phi_one[k, i, j]) << (39 + at)
+        dof = offset[k + 1] - offset[k]
+        word |= dof << 48 | np.int64(root) << 51 | np.int64(leaf[k]) << 52 | np.int64(a[k]) << 53
+        keys[k, 0] = word
+        for j in range(dof):
+            for i in range(6):
+                if S[offset[k] + j, i]:
+                    keys[k, 1] |= one << (6 * j + i)
+                if S_one[offset[k] + j, i]:
+                    keys[k, 2] |= one << (6 * j + i)
+    return keys
+
+
+@njit(cache=True)
+def distinct(keys, most):  # pragma: no cover
+    """Distinct keys, and the place among them of each; one more than ``most`` ends the search.
+
+    Then the last place is -1.
+    """
+    n = len(keys)
+    found = np.empty((most + 1, 3), dtype=np.int64)
+    kind = np.full(n, -1, dtype=np.int64)
+    count = 0
+    for k in range(n):
+        at = 0
+        while at < count and not (
+            found[at, 0] == keys[k, 0] and found[at, 1] == keys[k, 1] and found[at, 2] == keys[k, 2]
+        ):
+            at += 1
+        if at == count:
+            found[at] = keys[k]
+            count += 1
+            if count > most:
+                break
+        kind[k] = at
+    return found[:count], kind

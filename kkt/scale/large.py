@@ -1,0 +1,123 @@
+"""ABM without a tape: the same bracket for every body, on arrays, for trees of a million bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import SingularError
+from ..matrix.system import System
+from ..model.spatial import cross
+from ..proof.residual import backward_error
+from ..tape.record import BackwardError
+from ..tape.trust import NO_BIT, ROUNDINGS, bound, mark, shaken
+from .solve import solve
+
+Floats = NDArray[np.float64]
+UNIT = 2.0**-53
+LIGHT = 1e-4  # of the heaviest, that all bodies resist with where ABM is accurate to 1e-10
+SOLVED = 2.0**10  # roundings of (4) that an order leaves there, where it is no less accurate
+
+
+@dataclass(frozen=True)
+class LargeSolution:
+    """Unknowns of (4) in float64, bodies and joints as in the tree."""
+
+    system: System
+    qdd: Floats  # (N,) joint accelerations [rad/s^2, m/s^2]
+    pdd: Floats  # (n, 6) minus spatial accelerations, gravity included
+    f: Floats  # (n, 6) joint forces [N m, N]
+    error_estimate: float | None = None  # of qdd, where there was reason to look
+    marked: str | None = None  # why the answer should not be relied on (:mod:`.trust`)
+
+    @property
+    def unknowns(self) -> Floats:
+        """(size,) pdd, qdd, f in the order of equation (4)."""
+        return np.concatenate([self.pdd.ravel(), self.qdd, self.f.ravel()])
+
+    @cached_property
+    def backward_error(self) -> BackwardError:
+        """What the answer leaves of (4), in extended precision where the machine has it."""
+        return self._backward(np.longdouble)
+
+    def _backward(self, digits: Any) -> BackwardError:
+        x = self.pdd, self.qdd, self.f, np.zeros(0)
+        with np.errstate(all="ignore"):
+            return backward_error(self.system, self.system.entries, x, digits)
+
+
+def trusted(
+    system: System, name: str, solve: Callable[[System], LargeSolution], stable: bool
+) -> LargeSolution:
+    """What ``solve`` finds, by the rule of :mod:`.trust`; ``stable`` orders are not looked at
+    where no body is light.
+
+    Raises SingularError where no digit of it is right.
+    """
+    found, even = solve(system), _even(system)
+    if even and stable:
+        return found
+    left = found._backward(float).normwise
+    if even and left <= SOLVED * UNIT:
+        return found
+    again = solve(replace(system, entries=shaken(system.entries, ROUNDINGS * UNIT, 0)))
+    off, size = (np.max(np.abs(x), initial=0.0) for x in (found.qdd - again.qdd, again.qdd))
+    error = float(off / size) if size else float(off > 0.0)
+    why = mark(error, left, "float64", UNIT)
+    rests = off <= bound(UNIT) * np.max(np.abs(found.pdd), initial=0.0)  # in equilibrium
+    if not left <= bound(UNIT) or not (error < NO_BIT or rests):
+        raise SingularError(
+            f"order {name!r}: {why}, since a pivot is zero but for rounding; kkt.eliminate names it"
+        )
+    return replace(found, error_estimate=error, marked=why)
+
+
+def _even(system: System) -> bool:
+    """Whether no body is light beside others: each resists any motion with LIGHT of the most."""
+    if "even" not in system.plans:
+        tree = system.tree
+        J, span = tree.inertia, np.trace(tree.inertia, axis1=1, axis2=2)
+        with np.errstate(all="ignore"):
+            volume = (J[:, 0] * cross(J[:, 1], J[:, 2])).sum(axis=1)
+            least = volume / (0.5 * span) ** 2  # no more than the least moment
+        light = np.min(np.minimum(tree.mass, least), initial=np.inf)
+        reach = sum(np.max(np.sum(x**2, axis=1), initial=0.0) for x in (tree.com, tree.p))
+        heavy = np.max(span, initial=0.0) + np.max(tree.mass, initial=0.0) * (1.0 + reach)
+        system.plans["even"] = bool(light >= LIGHT * heavy)
+    return bool(system.plans["even"])
+
+
+def solve_large(
+    system: System, order: Any = None, *, threads: int = 1, relaxed: bool = False
+) -> LargeSolution:
+    """Factor and solve (4) in float64 by ABM, body by body, without tracing a tape.
+
+    The operations are those of ``kkt.eliminate(system, orderings.get("abm"))``, and so are the
+    results to the last bit, but no step is recorded: bodies whose entries have their zeros and
+    ones in the same places share one compiled bracket, in time proportional to their number and
+    less than 1 kB of memory for each beside the entries of (4).  ``threads`` share subtrees; the
+    bits stay the same.  With ``relaxed`` the machine may round a product and a sum once: other
+    bits, and a smaller error as a rule.
+    With an ``order``, a plan (:func:`kkt.plan`, :func:`kkt.plan_from_arrays`,
+    :func:`kkt.nested_dissection`) or its analysis, its pivots and brackets are used instead, on the
+    panels of its symbolic factor (:mod:`.numeric`): to rounding what ``kkt.eliminate`` gives.
+    Raises OrderError for orders whose numbers are not those of (4), and SizeError for too much
+    fill.
+    ``marked`` says why the answer should not be relied on; where bodies are light beside others,
+    or too much of (4) is left, a second run tells (:mod:`.trust`).
+    Raises LoopError for closed loops and contacts, and SingularError where a pivot is zero or
+    not a number, or zero but for rounding.
+    """
+    if order is not None and order != "abm":
+        from .numeric import solve_in_order
+
+        return solve_in_order(system, order, threads)
+    system.structure.require_tree("solve_large")
+    return trusted(
+        system, "abm", lambda given: LargeSolution(given, *solve(given, threads, relaxed)), True
+    )

@@ -1,0 +1,88 @@
+"""Kinds of bodies in motion: those whose joints and constants have zeros and ones alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.spatial import spatial_inertia
+from ..model.tree import BodyTree
+from .classes import ANY, MOST, ONE, ZERO, Family, distinct
+from .walk import Walk
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+PLAIN = ("revolute", "prismatic", "fixed")  # joints that a pass moves; poses of others are given
+GIVEN = "given"
+MODEL = 25  # constants of a body: R (9), p (3), axis (3), its inertia (10)
+
+
+@dataclass(frozen=True)
+class Moving(Family):
+    """What is known of every body of a kind; entries are ZERO, ONE or ANY."""
+
+    joint: str  # one of PLAIN, or GIVEN
+    pushed: bool  # by an external wrench
+    model: tuple[int, ...]  # (25,)
+    S: tuple[int, ...]  # (6 dof,) of a joint that is given
+
+
+def constants(tree: BodyTree) -> Floats:
+    """(n, 25) R, p and axis of the joint, and the rigid inertia: J (6), m d (3), m."""
+    M = spatial_inertia(tree.mass, tree.com, tree.inertia)
+    J = M[:, (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)]
+    md = M[:, (2, 0, 1), (4, 5, 3)]
+    first = tree.axis[:, 0]
+    return np.concatenate([tree.R.reshape(-1, 9), tree.p, first, J, md, tree.mass[:, None]], axis=1)
+
+
+def joints(tree: BodyTree) -> NDArray[np.int64]:
+    """(n,) the place of each body's joint among PLAIN, or one more."""
+    place = dict.fromkeys(set(tree.joint), len(PLAIN))
+    place |= {name: i for i, name in enumerate(PLAIN)} | {"continuous": 0}
+    return np.array([place[name] for name in tree.joint])
+
+
+def moving_kinds(
+    tree: BodyTree, walk: Walk, model: Floats, S: Flags, S_one: Flags, pushed: Flags
+) -> tuple[tuple[Moving, ...], NDArray[np.uint8]]:
+    """The kinds of a tree's bodies, and that of each body (n,).
+
+    ``S`` and ``S_one`` (N, 6) say where motion subspaces may be nonzero, and are 1 in any state;
+    ``pushed`` (n,) on which bodies a wrench may act.  Where patterns are many, bodies with the
+    same joint share what all of them have.
+    """
+    n, joint, dof = tree.n, joints(tree), tree.dof
+    given = np.flatnonzero(joint == len(PLAIN))
+    some, one = np.zeros((n, 36), dtype=bool), np.zeros((n, 36), dtype=bool)
+    for size in set(dof[given].tolist()):
+        bodies = given[dof[given] == size]
+        take = tree.offset[bodies, None] + np.arange(size)
+        some[bodies, : 6 * size] = S[take].reshape(len(bodies), -1)
+        one[bodies, : 6 * size] = S_one[take].reshape(len(bodies), -1)
+    some = np.concatenate([model != 0.0, some], axis=1)
+    one = np.concatenate([model == 1.0, one], axis=1)
+    family = joint | dof << 2 | (tree.parent < 0) << 5 | walk.leaf << 6 | pushed << 7
+    bits = np.packbits(np.concatenate([some, one], axis=1), axis=1)
+    keys = np.zeros((n, 3), dtype=np.int64)
+    keys.view(np.uint8)[:, : bits.shape[1]] = bits
+    keys[:, 2] |= family << 32
+    kind = distinct(keys, MOST)[1]
+    if kind[-1] < 0:
+        kind = np.unique(family, return_inverse=True)[1]
+    kinds = []
+    for i in range(int(kind.max()) + 1):
+        bodies = np.flatnonzero(kind == i)
+        may, is_one = some[bodies].any(axis=0), one[bodies].all(axis=0)
+        known = np.where(is_one, ONE, np.where(may, ANY, ZERO)).tolist()
+        k = bodies[0]
+        kinds.append(
+            Moving(
+                int(dof[k]), bool(tree.parent[k] < 0), bool(walk.leaf[k]),
+                (*PLAIN, GIVEN)[joint[k]], bool(pushed[k]),
+                tuple(known[:MODEL]), tuple(known[MODEL : MODEL + 6 * int(dof[k])]),
+            )
+        )  # fmt: skip
+    return tuple(kinds), kind.astype(np.uint8)

@@ -1,0 +1,236 @@
+"""Numeric factor and solution of (4) in any order, in float64, on arrays: no tape, no record.
+
+The symbolic factor says which blocks every block meets later; each gets a panel of that width, so
+that storage is the factor itself (:mod:`.numeric_storage`).  Updates go to the panels of later
+blocks as they are made; the matrix's own entry is added when a block's group opens, last.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import ModelError, OrderError, SingularError, SizeError
+from ..matrix.system import System
+from ..order.pivots import Plan, plan
+from ..structure.symbolic import SINGLE, SymbolicFactor, symbolic
+from . import numeric_kernels as kernels
+from .large import LargeSolution, trusted
+from .numeric_storage import Layout, Matrix, Scratch, Storage, enter, split_forces
+from .schedule import Schedule, schedule
+
+MOST_BYTES = 8e9  # a larger factor is refused
+MOST_BLOCKS = 20_000_000  # so is one of more blocks, listing which takes a gigabyte
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """All of a factor but its values: for systems of one structure, in one order."""
+
+    factor: SymbolicFactor
+    schedule: Schedule
+    layout: Layout
+
+
+def analyse(chosen: Plan) -> Analysis:
+    """Symbolic factor, subtrees and storage of a plan; :func:`kkt.solve_large` takes it as well.
+
+    Raises OrderError for orders whose numbers are not those of (4), and SizeError for a factor
+    that would not fit.
+    """
+    _require_own_numbers(chosen)
+    factor = symbolic(chosen, most=MOST_BLOCKS)
+    split = schedule(factor)
+    return Analysis(factor, split, _layout(factor, split))
+
+
+def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolution:
+    """Factor and solve (4) in an order, a plan or an analysis; see :func:`kkt.solve_large`."""
+    if not isinstance(threads, int) or threads < 1:
+        raise ModelError(f"threads is {threads!r}; give 1 or more")
+    system.structure.require_tree("solve_large")
+    if isinstance(order, str):
+        raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
+    if not isinstance(order, Analysis):
+        order = analyse(order if isinstance(order, Plan) else plan(order, system.structure))
+    analysis, name = order, order.factor.plan.sequence.name
+    _require_tree_of(system, analysis.factor.plan)
+    return trusted(system, name, lambda given: _solved(given, analysis, threads), False)
+
+
+def _solved(system: System, order: Analysis, threads: int) -> LargeSolution:
+    factor, layout = order.factor, order.layout
+    matrix, storage = _matrix(system, factor), _storage(layout)
+    delayed = factor.plan.sequence.rules.assembly == "multifrontal"
+    if not delayed:
+        enter(layout, storage, matrix, 0, len(layout.size))
+    failed = _run(layout, storage, matrix, order.schedule, delayed, threads)
+    if failed >= 0:
+        raise SingularError(_singular(factor, failed))
+    return _solution(system, factor, layout, storage, matrix)
+
+
+def _require_own_numbers(chosen: Plan) -> None:
+    other = [
+        f"{switch} {value!r}"
+        for switch, value in vars(chosen.sequence.rules).items()
+        if value in ("unassembled", "projected", "child_frame", "joseph", "orthogonal")
+    ]
+    if chosen.graph.structure.carrier is not None:
+        other.append("links 'stretched'")
+    if other:
+        raise OrderError(
+            f"order {chosen.sequence.name!r}: has {other[0]}, whose numbers are not those of "
+            "equation (4) itself; kkt.eliminate runs it"
+        )
+
+
+def _require_tree_of(system: System, chosen: Plan) -> None:
+    own, same = chosen.graph.structure, system.structure
+    if own.copy_of is not None:
+        same = same.split_links()
+    if not (np.array_equal(own.parent, same.parent) and np.array_equal(own.dof, same.dof)):
+        raise OrderError(
+            f"order {chosen.sequence.name!r}: is a plan of another tree; make it of this structure"
+        )
+
+
+def _layout(factor: SymbolicFactor, split: Schedule) -> Layout:
+    """Places of all panels; raises SizeError where they would not fit."""
+    chosen, size = factor.plan, factor.size
+    graph, rules = chosen.graph, chosen.sequence.rules
+    first = np.concatenate([[0], np.cumsum(size)])
+    columns = np.concatenate([[0], np.cumsum(size[factor.column_index])])
+    start = columns[:-1] - np.repeat(columns[factor.column_pointer[:-1]], factor.counts)
+    panel = np.concatenate([[0], np.cumsum(size * (size + factor._widths))])
+    pivots = np.add.reduceat(factor.pivot < 2, split.first[:-1])
+    whole = rules.couple == "inverse" and rules.assembly == "multifrontal"
+    singles = np.minimum.reduceat(factor.pivot, split.first[:-1]) == SINGLE
+    alone = np.maximum.reduceat(factor.pivot, split.first[:-1]) == SINGLE
+    bracket = whole & (pivots > 1) & ~(singles & alone)
+    own = np.diff(first[split.first])
+    inner = np.concatenate([[0], np.cumsum(np.where(bracket, own * own, 0))])
+    borders = np.concatenate([[0], np.cumsum(size[split.outside])])[split.border]
+    width = np.diff(borders)
+    left = np.concatenate([[0], np.cumsum(width * width + width)])
+    room = 8.0 * (panel[-1] + inner[-1] + left[-1] + 4 * first[-1] + 2 * len(start))
+    if room > MOST_BYTES:
+        raise SizeError(
+            f"order {chosen.sequence.name!r}: its factor takes {room / 1e9:.1g} GB "
+            f"({factor.fill_blocks} blocks of fill), more than {MOST_BYTES / 1e9:.1g} GB; "
+            "use an order with less fill, such as abm"
+        )
+    return Layout(
+        graph.kind[chosen.blocks], graph.member[chosen.blocks], size, first, factor.pivot,
+        factor.column_pointer, factor.column_index, start, factor._widths, panel,
+        split.first, bracket, inner, split.task[chosen.group], split.border, split.outside, left,
+    )  # fmt: skip
+
+
+def _storage(layout: Layout) -> Storage:
+    unknowns = int(layout.first[-1])
+    sizes = (layout.panel[-1], layout.inner[-1], unknowns, unknowns, layout.left[-1])
+    return Storage(*(np.zeros(int(size)) for size in sizes))
+
+
+def _scratch(layout: Layout) -> Scratch:
+    """Room for the largest unit of elimination."""
+    own = np.diff(layout.first[layout.group])
+    inside = int(np.max(own[layout.bracket], initial=0))
+    two = layout.width + np.append(layout.width[1:], 0)  # of a pair's two blocks
+    wide = int(np.max(two, initial=0))
+    if layout.bracket.any():
+        groups = np.add.reduceat(layout.width, layout.group[:-1])
+        wide = max(wide, int(np.max(groups[layout.bracket])))
+    wide = min(wide, int(layout.first[-1]))
+    rows, blocks = max(12, inside), len(layout.size)
+    many = min(wide, blocks) + 2
+    return Scratch(
+        P=np.empty((rows, wide)), Q=np.empty((rows, wide)), h=np.empty(rows),
+        B=np.empty((inside, inside)), inverse=np.empty((inside, inside)), z=np.empty(rows),
+        D=np.empty((6, 6)), row=np.empty(wide), outside=np.empty(many, dtype=np.int64),
+        at=np.empty(many, dtype=np.int64), where=np.empty(many, dtype=np.int64),
+        active=np.empty(rows, dtype=np.int64), mark=np.full(blocks, -1),
+        local=np.empty(blocks, dtype=np.int64),
+    )  # fmt: skip
+
+
+def _matrix(system: System, factor: SymbolicFactor) -> Matrix:
+    """The blocks of (4); where bodies are split into pieces, those of the pieces."""
+    tree, e, structure = system.tree, system.entries, factor.plan.graph.structure
+    parent, offset, a, b, M, Phi = tree.parent, tree.offset, e.a, e.b, e.M, e.Phi
+    if structure.copy_of is not None and structure.pieces is not None:
+        of, more = structure.copy_of, structure.n - tree.n
+        parent = structure.parent
+        offset = np.concatenate([offset, np.full(more, offset[-1])])
+        M, b = M[of] / structure.pieces[:, None, None], b[of] / structure.pieces[:, None]
+        Phi = np.concatenate([Phi, np.broadcast_to(np.eye(6), (more, 6, 6))])
+        a = np.concatenate([a, np.zeros((more, 6))])
+    basis = np.empty((structure.n if factor.plan.graph.split else 0, 6, 6))
+    moved = np.empty_like(basis)
+    split_forces(offset, e.S, Phi, basis, moved)
+    return Matrix(parent, offset, M, Phi, e.S, a, b, e.tau, basis, moved)
+
+
+def _run(
+    layout: Layout, to: Storage, matrix: Matrix, split: Schedule, delayed: bool, threads: int
+) -> int:
+    """Subtrees side by side, then the top; back in reverse."""
+
+    spare = [_scratch(layout) for _ in range(threads)]
+
+    def forward(groups: NDArray) -> int:
+        room = spare.pop()
+        failed = kernels.eliminate(layout, to, matrix, room, groups, delayed)
+        spare.append(room)
+        return int(failed)
+
+    def back(groups: NDArray) -> None:
+        room = spare.pop()
+        kernels.back(layout, to, room, groups)
+        spare.append(room)
+
+    with ThreadPoolExecutor(threads) as pool:
+        side_by_side = pool.map if threads > 1 else map
+        failed = list(side_by_side(forward, split.bins))
+        for task in range(split.tasks):
+            kernels.gather_border(layout, to, task)
+        failed.append(forward(split.top))
+        back(split.top)
+        list(side_by_side(back, split.bins))
+    return min((t for t in failed if t >= 0), default=-1)
+
+
+def _solution(
+    system: System, factor: SymbolicFactor, layout: Layout, to: Storage, matrix: Matrix
+) -> LargeSolution:
+    """Unknowns by body; split forces are put together again."""
+    graph, n, N = factor.plan.graph, system.tree.n, int(system.tree.offset[-1])
+    blocks = factor.plan.blocks
+    place = np.zeros(graph.count, dtype=np.int64)
+    place[blocks] = layout.first[:-1]
+    m, six = graph.structure.n, np.arange(6)
+    pdd = to.x[place[:n, None] + six]
+    dof, offset = system.tree.dof, system.tree.offset
+    within = np.arange(N) - np.repeat(offset[:-1], dof)
+    qdd = to.x[np.repeat(place[m : m + n], dof) + within]
+    if not graph.split:
+        return LargeSolution(system, qdd, pdd, to.x[place[2 * m : 2 * m + n, None] + six])
+    along = six < dof[:, None]
+    start_J, start_C = place[3 * m : 3 * m + n, None], place[4 * m : 4 * m + n, None] - dof[:, None]
+    parts = to.x[np.where(along, start_J, start_C) + six]
+    return LargeSolution(system, qdd, pdd, np.einsum("kij,kj->ki", matrix.basis[:n], parts))
+
+
+def _singular(factor: SymbolicFactor, position: int) -> str:
+    chosen = factor.plan
+    block = chosen.graph.block(int(chosen.blocks[position]))
+    return (
+        f"order {chosen.sequence.name!r}: pivot {block} at step {chosen.group[position] + 1} is "
+        "zero or not a number for these numbers; give the massless links an inertia, or use an "
+        "order that pairs pdd with f, such as abm"
+    )

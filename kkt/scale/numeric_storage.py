@@ -1,0 +1,221 @@
+"""Where the numeric factor of a plan stands, and how the entries of (4) come into it.
+
+Every block t (a position in the order of elimination) owns a panel: its square block, then its
+couplings with the later neighbours that the symbolic factor found, row after row.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from ..matrix.blocks import FC, FJ, PDD, QDD, F
+
+
+class Matrix(NamedTuple):
+    """The blocks of (4)."""
+
+    parent: NDArray  # (n,)
+    offset: NDArray  # (n + 1,) rows of S of each body
+    M: NDArray  # (n, 6, 6)
+    Phi: NDArray  # (n, 6, 6)
+    S: NDArray  # (N, 6)
+    a: NDArray  # (n, 6)
+    b: NDArray  # (n, 6)
+    tau: NDArray  # (N,)
+    basis: NDArray  # (n, 6, 6) [B C] with H B = 1, H C = 0, where forces are split; else (0, 6, 6)
+    moved: NDArray  # (n, 6, 6) Phi [B C]
+
+
+class Layout(NamedTuple):
+    """Where everything stands: structure without values; B blocks, G groups."""
+
+    kind: NDArray  # (B,) of each block
+    member: NDArray  # (B,) its body
+    size: NDArray  # (B,) its rows
+    first: NDArray  # (B + 1,) its unknowns among all
+    pivot: NDArray  # (B,) SINGLE, PAIR_FIRST or PAIR_SECOND
+    pointer: NDArray  # (B + 1,) columns of the symbolic factor
+    later: NDArray
+    start: NDArray  # place of each coupling among the columns of its panel
+    width: NDArray  # (B,) columns of the panel beside the square block
+    panel: NDArray  # (B + 1,) panels in the storage
+    group: NDArray  # (G + 1,) first block of each group
+    bracket: NDArray  # (G,) the group's own inverse comes first
+    inner: NDArray  # (G + 1,) square array of each bracket in the storage of brackets
+    task: NDArray  # (B,) subtree that the block belongs to, -1 for the top
+    border: NDArray  # (tasks + 1,) outside blocks of each subtree, in ``outside``
+    outside: NDArray
+    left: NDArray  # (tasks + 1,) what each subtree hands to the top, in the storage
+
+
+class Storage(NamedTuple):
+    """Values: the factor, right-hand side and solution."""
+
+    panels: NDArray
+    brackets: NDArray  # factors on the diagonal, W above it
+    y: NDArray  # (size,) right-hand side, as it stands when its block is eliminated
+    x: NDArray  # (size,)
+    left: NDArray  # of every subtree an upper triangle (m, m), then a right-hand side (m,)
+
+
+class Scratch(NamedTuple):
+    """Room for one thread."""
+
+    P: NDArray
+    Q: NDArray
+    h: NDArray
+    B: NDArray
+    inverse: NDArray
+    z: NDArray
+    D: NDArray
+    row: NDArray
+    outside: NDArray  # the unit's outside blocks
+    at: NDArray  # first column of each
+    where: NDArray  # place of each in the panel that is updated
+    active: NDArray  # rows of a bracket that are coupled to the outside
+    mark: NDArray  # (B,) group that has listed a block
+    local: NDArray  # (B,) column of an outside block in what the subtree hands on
+
+
+def _borrowed(context, arrays):  # pragma: no cover
+    """The same named tuple of arrays without a count of references.
+
+    Counts would be kept up in every call, by all threads in the same place.  The caller holds the
+    arrays.
+    """
+
+    def code(target, builder, signature, arguments):
+        result = arguments[0]
+        for i, kind in enumerate(signature.args[0].types):
+            array = target.make_array(kind)(target, builder, builder.extract_value(result, i))
+            array.meminfo = array.meminfo.type(None)
+            result = builder.insert_value(result, array._getvalue(), i)
+        return result
+
+    return arrays(arrays), code
+
+
+borrowed: Any = intrinsic(_borrowed)
+
+
+@njit(cache=True, nogil=True)
+def enter(of, to, matrix, first, last):  # pragma: no cover
+    """Add the entries of (4) in the panels of blocks first to last - 1, and the right-hand side."""
+    panels, y = to.panels, to.y
+    M, Phi, S, basis, moved = matrix.M, matrix.Phi, matrix.S, matrix.basis, matrix.moved
+    for t in range(first, last):
+        kind, k, size, at, square = of.kind[t], of.member[t], of.size[t], of.first[t], of.panel[t]
+        if kind == PDD:
+            for i in range(6):
+                y[at + i] += matrix.b[k, i]
+                for j in range(i, 6):
+                    panels[square + 6 * i + j] += M[k, i, j]
+        elif kind == QDD:
+            for i in range(size):
+                y[at + i] += matrix.tau[matrix.offset[k] + i]
+        elif kind == F:
+            for i in range(6):
+                y[at + i] -= matrix.a[k, i]
+        else:
+            beside = 0 if kind == FJ else 6 - size
+            for i in range(size):
+                total = 0.0
+                for j in range(6):
+                    total += basis[k, j, beside + i] * matrix.a[k, j]
+                y[at + i] -= total
+        width = of.width[t]
+        for e in range(of.pointer[t], of.pointer[t + 1]):
+            s = of.later[e]
+            here = square + size * size + of.start[e]
+            row, col, down, right = t, s, width, 1
+            if kind >= F:  # rows are those of pdd or qdd, columns those of the force
+                row, col, down, right = s, t, 1, width
+            force, up = of.kind[col], of.kind[row]
+            if force < F or up > QDD:
+                continue
+            k, c, many = of.member[row], of.member[col], of.size[col]
+            beside = 6 - many if force == FC else 0
+            if k == c and ((up == PDD and force == F) or (up == QDD and force == FJ)):
+                for i in range(many):
+                    panels[here + i * (down + right)] += 1.0
+            elif k == c and up == PDD:
+                for i in range(6):
+                    for j in range(many):
+                        panels[here + i * down + j * right] += basis[k, i, beside + j]
+            elif k == c and force == F:
+                for i in range(of.size[row]):
+                    for j in range(6):
+                        panels[here + i * down + j * right] += S[matrix.offset[k] + i, j]
+            elif up == PDD and matrix.parent[c] == k:
+                for i in range(6):
+                    for j in range(many):
+                        entry = Phi[c, i, j] if force == F else moved[c, i, beside + j]
+                        panels[here + i * down + j * right] -= entry
+
+
+@njit(cache=True)
+def split_forces(offset, S, Phi, basis, moved):  # pragma: no cover
+    """[B C] of f = B fJ + C fC, with H B = 1 and H C = 0, and Phi [B C]; as the tape has them.
+
+    B is zero outside the rows of S with large pivots, C the identity there.
+    """
+    H, right = np.empty((6, 6)), np.empty((6, 6))
+    for k in range(len(basis)):
+        n = offset[k + 1] - offset[k]
+        for i in range(n):
+            for j in range(6):
+                H[i, j] = S[offset[k] + i, j]
+        rows = np.full(6, -1)  # pivot rows: of each column of S the largest entry left
+        taken = np.zeros(6, dtype=np.bool_)
+        for j in range(n):
+            row = 0
+            for i in range(6):
+                if abs(H[j, i]) > abs(H[j, row]):
+                    row = i
+            rows[j], taken[row] = row, True
+            for m in range(j + 1, n):
+                scale = H[m, row] / H[j, row]
+                for i in range(6):
+                    H[m, i] -= H[j, i] * scale
+                H[m, row] = 0.0
+        basis[k] = 0.0
+        # H restricted to the pivot rows, solved for the identity and for the other rows
+        column = 0
+        for i in range(6):
+            right[:, i] = 0.0
+        other = np.empty(6, dtype=np.int64)
+        for i in range(6):
+            if not taken[i]:
+                other[column] = i
+                column += 1
+        A = np.empty((n, n))
+        for i in range(n):
+            for j in range(n):
+                A[i, j] = S[offset[k] + i, rows[j]]
+            right[i, i] = 1.0
+            for j in range(6 - n):
+                right[i, n + j] = -S[offset[k] + i, other[j]]
+        for j in range(n):  # no pivoting: the rows are in an order that needs none
+            for i in range(n):
+                if i != j:
+                    scale = A[i, j] / A[j, j]
+                    for m in range(j, n):
+                        A[i, m] -= scale * A[j, m]
+                    for m in range(6):
+                        right[i, m] -= scale * right[j, m]
+        for i in range(n):
+            for j in range(6):
+                basis[k, rows[i], j] = right[i, j] / A[i, i]
+        for j in range(6 - n):
+            basis[k, other[j], n + j] = 1.0
+        for i in range(6):
+            for j in range(6):
+                total = 0.0
+                for m in range(6):
+                    total += Phi[k, i, m] * basis[k, m, j]
+                moved[k, i, j] = total

@@ -1,0 +1,136 @@
+"""How the bodies of a large tree are walked: their kinds, and the parts that threads share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import ModelError
+from ..matrix.system import Pattern
+from ..model.tree import BodyTree
+from .classes import Family, kinds_of
+from .passes import PADDING
+from .rank import require_inertia
+from .walk import Walk, cuts, walk_of
+
+PIECES = 8  # of a walk for each thread, so that none waits long for another
+LEAST = 500  # bodies in a piece, for which handing it out is worth it
+
+
+@dataclass(frozen=True)
+class Part:
+    """Bodies in the order of the walk."""
+
+    body: NDArray[np.int32]  # padded by PADDING on both sides; of a sum, its place among them
+    code: NDArray[np.uint8]  # twice the kind, and one more for the first child of its parent
+    places: int  # of the stack
+    held: int  # updates that stay on the stack
+    known: dict[tuple[int, ...], int]  # lengths of streams
+
+    @property
+    def count(self) -> int:
+        return len(self.code)
+
+    @cached_property
+    def addresses(self) -> dict[str, int]:
+        """Of the arrays of the walk, and the number of bodies."""
+        body, code = self.body[PADDING:].ctypes.data, self.code.ctypes.data
+        return {"body": body, "code": code, "count": self.count}
+
+    def total(self, sizes: tuple[int, ...]) -> int:
+        """The length of a stream, whose sizes are by kind."""
+        if sizes not in self.known:
+            count = np.bincount(self.code >> 1, minlength=len(sizes))[: len(sizes)]
+            self.known[sizes] = int((count * np.array(sizes, dtype=np.int64)).sum())
+        return self.known[sizes]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Parts that threads walk apart, and the rest, where their sums are bodies' of their own.
+
+    Every part is a row of subtrees, whose updates stay on its stack for the rest.
+    """
+
+    parts: tuple[Part, ...]
+    rest: Part
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The kinds of a tree's bodies, and its walk."""
+
+    kinds: tuple[Family, ...]
+    code: NDArray[np.uint8]  # (n,) of the walk
+    walk: Walk
+    offset: NDArray[np.int64]  # (n + 1,) of the tree
+    known: dict[int, Shares]  # by the number of threads
+    codes: dict[bool, Any]  # machine code, by whether it is relaxed
+
+    @cached_property
+    def addresses(self) -> dict[str, int]:
+        """Of the arrays of the tree."""
+        return {"offset": self.offset.ctypes.data, "parent": self.walk.up.ctypes.data}
+
+    def shares(self, threads: int) -> Shares:
+        """The walk for some threads: for one, or a tree that does not fall apart, in one part.
+
+        Raises ModelError for what is no number of threads.
+        """
+        if not isinstance(threads, int) or threads < 1:
+            raise ModelError(f"threads is {threads!r}; give 1 or more")
+        if threads not in self.known:
+            self.known[threads] = self._shares(threads)
+        return self.known[threads]
+
+    def _shares(self, threads: int) -> Shares:
+        order, n = self.walk.order, len(self.walk.order)
+        piece = n // (PIECES * threads)
+        if threads < 2 or piece < LEAST:
+            return Shares((), _part(order, self.code, self.walk.places))
+        last = cuts(order, self.walk.up, self.walk.size, piece)  # of each subtree, in the walk
+        size = self.walk.size[order[last]]
+        if size.sum() < 2 * piece:  # a long chain, and little beside it
+            return Shares((), _part(order, self.code, self.walk.places))
+        inside = np.zeros(n + 1, dtype=np.int8)
+        np.add.at(inside, last + 1 - size, 1)
+        np.add.at(inside, last + 1, -1)
+        apart = np.cumsum(inside[:-1]).astype(bool)
+        group = (np.cumsum(size) - 1) // piece
+        code = self.code.copy()
+        code[last] |= 1  # a subtree leaves its update above those of the subtrees before
+        bounds = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), len(last)]
+        where, parts = np.flatnonzero(apart), []
+        stop = np.cumsum(size)
+        root = self.walk.up[order[last]] < 0
+        for i, j in pairwise(bounds):
+            take = where[stop[i] - size[i] : stop[j - 1]]
+            held = j - i - int(root[i:j].sum())
+            parts.append(_part(order[take], code[take], self.walk.places + held, held))
+        # in the rest a sum stands where its subtree ends; roots leave none
+        inner = last[~root]
+        body, kind = order.copy(), self.code.copy()
+        body[inner] = np.arange(len(inner))
+        kind[inner] = 2 * len(self.kinds) + (self.code[inner] & 1)
+        keep = ~apart
+        keep[inner] = True
+        return Shares(tuple(parts), _part(body[keep], kind[keep], self.walk.places))
+
+
+def plan_of(tree: BodyTree, pattern: Pattern) -> Plan:
+    """The plan of a tree whose entries have a pattern; SingularError where no state has pivots."""
+    walk = walk_of(tree.parent)
+    require_inertia(tree, walk.order)
+    kinds, kind = kinds_of(tree.parent, tree.offset, walk.leaf, pattern)
+    code = (2 * kind + walk.first)[walk.order].astype(np.uint8)
+    return Plan(tuple(kinds), code, walk, tree.offset, {}, {})
+
+
+def _part(body: NDArray[np.int32], code: NDArray[np.uint8], places: int, held: int = 0) -> Part:
+    # one place more for the update that is being made
+    return Part(np.pad(body, PADDING, mode="edge"), code, places + 2, held, {})

@@ -1,0 +1,40 @@
+"""Joints whose pivots are singular in any state, though rounded numbers need not say so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import SingularError
+from ..model.tree import BodyTree
+
+
+def whole(tree: BodyTree) -> NDArray[np.bool_]:
+    """(n,) bodies with a mass, and inertia about every axis."""
+    return (tree.mass != 0.0) & tree.inertia[:, (0, 1, 2), (0, 1, 2)].all(axis=1)
+
+
+def require_inertia(tree: BodyTree, order: NDArray[Any]) -> None:
+    """Raise SingularError where too little inertia lies beyond a joint for its freedoms.
+
+    A body's articulated inertia has at most the rank of its own and, for each child, of the
+    child's less the freedoms of its joint.  ``order`` (n,) has children before their parents.
+    """
+    full = whole(tree)
+    if full.all():
+        return
+    mass, inertia = tree.mass, tree.inertia
+    dof = np.diff(tree.offset)
+    rank = np.where(full, 6, 3 * (mass != 0.0) + (inertia != 0.0).any(axis=2).sum(axis=1))
+    up = np.where(tree.parent < 0, tree.n, tree.parent)
+    behind = np.bincount(up[full], weights=(6 - dof)[full], minlength=tree.n + 1).astype(int)
+    for k in order[~full[order]].tolist():
+        most = min(6, int(rank[k] + behind[k]))
+        if most < dof[k]:
+            raise SingularError(
+                f"order 'abm': pivot qdd_{tree.names[k]} is singular in any state (rank {most} of "
+                f"{dof[k]}); give the massless links an inertia"
+            )
+        behind[up[k]] += most - dof[k]

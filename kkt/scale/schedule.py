@@ -1,0 +1,159 @@
+"""Subtrees of a plan's assembly tree that can be eliminated side by side.
+
+A group waits for those that update its blocks: its descendants in the elimination tree of the
+groups (Liu 1990).  Subtrees of at most one part in ``PIECES`` of the work are eliminated apart,
+each handing what it changes above it to the top in one piece; then the top, one group after
+another (Geist & Ng 1989).  The split depends on the plan alone, so that no bit of the result
+depends on the number of threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..structure.symbolic import SymbolicFactor
+
+PIECES = 32  # a subtree has at most this part of the work
+ENOUGH = 1e6  # operations below which nothing is worth a second thread
+OVERHEAD = 500.0  # operations that a group costs beside its arithmetic
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Groups in subtrees, and what is left for the top."""
+
+    first: Integers  # (groups + 1,) first block of each group
+    parent: Integers  # (groups,) assembly tree, -1 at a root
+    cost: NDArray[np.float64]  # (groups,) operations, roughly
+    task: Integers  # (groups,) subtree, -1 in the top
+    border: Integers  # (tasks + 1,) blocks outside of each subtree that it updates, in ``outside``
+    outside: Integers
+
+    @property
+    def tasks(self) -> int:
+        return len(self.border) - 1
+
+    @cached_property
+    def top(self) -> Integers:
+        """Groups that come after all subtrees."""
+        return np.flatnonzero(self.task < 0)
+
+    @cached_property
+    def bins(self) -> list[Integers]:
+        """Groups of one subtree after another, in lists of about equal work."""
+        groups = np.flatnonzero(self.task >= 0)
+        groups = groups[np.argsort(self.task[groups], kind="stable")]
+        if not len(groups):
+            return []
+        work = np.bincount(self.task[groups], self.cost[groups], minlength=self.tasks)
+        share = self.cost.sum() / PIECES
+        which = np.floor((np.cumsum(work) - work / 2) / share).astype(np.int64)
+        return np.split(groups, np.flatnonzero(np.diff(which[self.task[groups]])) + 1)
+
+    @property
+    def speed_up(self) -> float:
+        """Work over that of the top and of the largest subtree: what many threads could reach."""
+        largest = max((self.cost[groups].sum() for groups in self.bins), default=0.0)
+        return float(self.cost.sum() / (self.cost[self.top].sum() + largest))
+
+
+def schedule(symbolic: SymbolicFactor) -> Schedule:
+    """Split the work of a symbolic factor into subtrees."""
+    plan = symbolic.plan
+    first = np.searchsorted(plan.group, np.arange(plan.groups + 1))
+    pointer, index = symbolic.column_pointer, symbolic.column_index
+    parent = assembly_tree(pointer, index, plan.group, plan.groups)
+    own = np.add.reduceat(symbolic.size, first[:-1]).astype(float)
+    wide = np.maximum.reduceat(symbolic._widths, first[:-1]).astype(float)
+    cost = own**3 + own * own * wide + own * wide * wide + OVERHEAD
+    small = cost.sum() < ENOUGH
+    share = 0.0 if small else cost.sum() / PIECES
+    task, tasks = subtrees(parent, cost, share)
+    order = np.argsort(task, kind="stable")
+    border, outside = borders(
+        order[np.searchsorted(task[order], 0) :], tasks, task, first, plan.group, pointer, index
+    )
+    return Schedule(first, parent, cost, task, border, outside)
+
+
+@njit(cache=True)
+def assembly_tree(pointer, index, group, groups):  # pragma: no cover
+    """The elimination tree of the groups; what a group updates is above it."""
+    count = np.zeros(groups + 1, dtype=np.int64)
+    for t in range(len(group)):
+        for e in range(pointer[t], pointer[t + 1]):
+            count[group[index[e]] + 1] += group[index[e]] != group[t]
+    for g in range(groups):
+        count[g + 1] += count[g]
+    cursor, below = count[:-1].copy(), np.empty(count[-1], dtype=np.int64)
+    for t in range(len(group)):
+        for e in range(pointer[t], pointer[t + 1]):
+            h = group[index[e]]
+            if h != group[t]:
+                below[cursor[h]] = group[t]
+                cursor[h] += 1
+    parent, above = np.full(groups, -1, dtype=np.int64), np.full(groups, -1, dtype=np.int64)
+    for h in range(groups):
+        for e in range(count[h], count[h + 1]):
+            g = below[e]
+            while g >= 0 and g != h:
+                up = above[g]
+                above[g] = h
+                if up < 0:
+                    parent[g] = h
+                g = up
+    return parent
+
+
+@njit(cache=True)
+def subtrees(parent, cost, share):  # pragma: no cover
+    """The subtree of every group, -1 in the top, and their number: the largest up to a share."""
+    groups = len(parent)
+    total = cost.copy()
+    for g in range(groups):
+        if parent[g] >= 0:
+            total[parent[g]] += total[g]
+    task, tasks = np.full(groups, -1, dtype=np.int64), 0
+    for g in range(groups - 1, -1, -1):
+        if total[g] > share:
+            continue
+        if parent[g] >= 0 and task[parent[g]] >= 0:
+            task[g] = task[parent[g]]
+        else:
+            task[g] = tasks
+            tasks += 1
+    return task, tasks
+
+
+@njit(cache=True)
+def borders(order, tasks, task, first, group, pointer, index):  # pragma: no cover
+    """Blocks outside of each subtree that it updates, ascending; ``order`` lists its groups."""
+    border = np.zeros(tasks + 1, dtype=np.int64)
+    mark = np.full(len(group), -1, dtype=np.int64)
+    for turn in range(2):
+        filled = 0
+        if turn == 1:
+            outside = np.empty(border[tasks], dtype=np.int64)
+            mark[:] = -1
+        for g in order:
+            mine = task[g]
+            for t in range(first[g], first[g + 1]):
+                for e in range(pointer[t], pointer[t + 1]):
+                    j = index[e]
+                    if task[group[j]] != mine and mark[j] != mine:
+                        mark[j] = mine
+                        if turn == 1:
+                            outside[filled] = j
+                        filled += 1
+            if turn == 0:
+                border[mine + 1] = filled
+    for k in range(tasks):
+        outside[border[k] : border[k + 1]] = np.sort(outside[border[k] : border[k + 1]])
+    return border, outside

@@ -1,0 +1,103 @@
+"""Run the passes over a large tree, in one thread or in several."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import SingularError
+from ..matrix.system import System
+from ..model.tree import BodyTree
+from . import factor
+from .machine import Addresses, Code, address, compiled
+from .plan import Part, Shares, plan_of
+from .steps import UPDATE
+
+Floats = NDArray[np.float64]
+
+
+def solve(system: System, threads: int, relaxed: bool) -> tuple[Floats, Floats, Floats]:
+    """qdd (N,), pdd (n, 6), f (n, 6) from the entries of (4)."""
+    tree, e = system.tree, system.entries
+    n, N = tree.n, int(tree.offset[-1])
+    plan = system.plans.get("abm")
+    if plan is None:
+        plan = system.plans["abm"] = plan_of(tree, system.pattern)
+    code = plan.codes.get(relaxed)
+    if code is None:
+        code = plan.codes[relaxed] = compiled(factor.passes, plan.kinds, relaxed)
+    # the unknowns in the order of (4), and the pivots
+    x = np.empty(12 * n + 2 * N)
+    pdd, qdd, f = x[: 6 * n], x[6 * n : 6 * n + N], x[6 * n + N : 12 * n + N]
+    given = {"M": e.M, "Phi": e.Phi, "S": e.S, "a": e.a, "b": e.b, "tau": e.tau}
+    given = {name: np.ascontiguousarray(block) for name, block in given.items()}
+    start = address(x)
+    numbers = {"pdd": start, "pdd_up": start, "qdd": start + 48 * n}
+    numbers |= {"f": start + 8 * (6 * n + N), "pivot": start + 8 * (12 * n + N)}
+    numbers |= plan.addresses | {name: address(block) for name, block in given.items()}
+    Works(code, plan.shares(threads), numbers, threads).run("factor", "solve")
+    if not np.isfinite(qdd).all():  # as behind a pivot that is zero
+        require_pivots(tree, plan.walk.order, x[12 * n + N :])
+    return qdd, pdd.reshape(n, 6), f.reshape(n, 6)
+
+
+class Works:
+    """Room to run the passes in: streams and stacks of every part of the walk."""
+
+    def __init__(self, code: Code, shares: Shares, numbers: Addresses, threads: int) -> None:
+        self.code, self.threads = code, threads
+        numbers = {**numbers, "held": 0}
+        self.parts = []
+        if shares.parts:
+            self.held = np.empty(UPDATE * sum(part.held for part in shares.parts))
+            numbers["held"] = address(self.held)
+            self.parts = [Work(code, part, numbers) for part in shares.parts]
+        self.rest = Work(code, shares.rest, numbers)
+
+    def run(self, *passes: str) -> None:
+        """Run passes in turn: tip to base parts before the rest, base to tip after it."""
+        if not self.parts:
+            for name in passes:
+                self.code.functions[name](self.rest.table)
+            return
+        with ThreadPoolExecutor(self.threads) as pool:
+            for name in passes:
+                step = self.code.functions[name]
+                if name not in self.code.tip_to_base:
+                    step(self.rest.table)
+                list(pool.map(lambda work, step=step: step(work.table), self.parts))
+                if name in self.code.tip_to_base:
+                    kept = [work.room[: UPDATE * work.part.held] for work in self.parts]
+                    np.concatenate(kept, out=self.held)
+                    step(self.rest.table)
+
+
+class Work:
+    """The stack and the streams of a part of the walk."""
+
+    def __init__(self, code: Code, part: Part, numbers: Addresses) -> None:
+        self.part = part
+        sizes = {"stack": part.places * UPDATE}
+        sizes |= {name: part.total(size) for name, size in code.streams.items()}
+        self.room = np.empty(sum(sizes.values()))
+        start, own = address(self.room), {}
+        for name, size in sizes.items():
+            own[name] = start
+            start += 8 * size
+        self.whole = code.table(part, {**numbers, **own})
+        self.table = address(self.whole)
+
+
+def require_pivots(tree: BodyTree, order: NDArray[np.int32], pivot: Floats) -> None:
+    """SingularError for the first body of the walk whose pivot is zero or not a number."""
+    if np.isfinite(pivot).all() and pivot.all():
+        return
+    wrong = np.flatnonzero(~np.isfinite(pivot) | (pivot == 0.0))
+    bodies = np.searchsorted(tree.offset, wrong, side="right") - 1
+    first = order[np.isin(order, bodies)][0]
+    raise SingularError(
+        f"order 'abm': pivot qdd_{tree.names[first]} is zero or not a number for these "
+        "numbers; give the massless links an inertia"
+    )

@@ -1,0 +1,152 @@
+"""How much of an error the problem itself forces: condition numbers of qdd, by adjoints.
+
+A change of each datum e of (4) by at most a unit roundoff u moves qdd_i by at most u times
+sum |d qdd_i / d e| |e|, to first order (Skeel 1979; Higham, Accuracy and Stability of Numerical
+Algorithms, 2nd ed., section 7.2).  An order that loses more than that loses it by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic import get_format
+from ..base.errors import CertificationError, SizeError
+from ..matrix.blocks import Block
+from ..matrix.system import System
+from ..rounding.adjoint import gradient, record
+from ..tape.run import signed
+from ..tape.tape import Tape
+from ..tape.trace import tape_for
+from .eliminate import eliminate
+
+MOST = 1_000_000_000  # operations times outputs of a reverse sweep: seconds
+TOGETHER = 64  # outputs of one sweep
+ROUGH = 1e-2  # relative error of float64's qdd above which its derivatives say nothing
+
+
+@dataclass(frozen=True)
+class Conditioning:
+    """Sensitivity of every qdd to the data of (4), and of the joint-space inertia.
+
+    The data are the entries of M (one datum for (i, j) and (j, i)), H, Phi, a, b and tau that are
+    not structurally zero or one.
+    """
+
+    moved: NDArray  # (N,) sum over the data e of |d qdd_i / d e| |e| [as qdd]
+    qdd: NDArray  # (N,) in float64
+    shares: dict[str, float]  # parts of kappa that M, H, Phi, a, b and tau bring; their sum is 1
+    inverse_inertia: NDArray  # (N, N) d qdd / d tau, of rank N - held
+    held: int = 0  # directions of the rates that closed loops and contacts take away
+
+    @property
+    def kappa(self) -> float:
+        """max moved / max |qdd|: first-order bound of the error over the unit roundoff."""
+        return _ratio(self.moved.max(initial=0.0), np.abs(self.qdd).max(initial=0.0))
+
+    @property
+    def joints(self) -> NDArray:
+        """(N,) moved / |qdd| of each joint by itself; infinite where qdd is 0."""
+        return np.array([_ratio(m, abs(x)) for m, x in zip(self.moved, self.qdd, strict=True)])
+
+    @property
+    def kappa_inertia(self) -> float:
+        """2-norm condition number of the joint-space inertia, along what the loops leave free."""
+        free = self.qdd.size - self.held
+        size = np.linalg.svd(self.inverse_inertia, compute_uv=False)
+        return _ratio(size[0], size[free - 1]) if free > 0 else 1.0
+
+
+def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
+    """Condition numbers of qdd with respect to the entries of (4), in float64.
+
+    ``tape`` is a traced order; leaf to root (articulated body) where None.  Raises SizeError for a
+    tree so large that it would take long, and CertificationError where float64 keeps less than
+    two digits of qdd, so that its derivatives say nothing.
+    """
+    tape = tape_for(system, tape)
+    N = int(system.tree.offset[-1])
+    if tape.length * N > MOST:
+        raise SizeError(
+            f"{system.name}: a condition number takes {tape.length * N:.0e} operations, more than "
+            f"{MOST:.0e}; use a smaller tree"
+        )
+    _require_digits(system, tape)
+    run = record(tape, system.entries, get_format("float64"))
+    outputs = np.concatenate(
+        [np.zeros(0, dtype=np.int64)]
+        + [
+            tape.solution[Block("qdd", name)][:, 0]
+            for name, dof in zip(system.tree.names, system.tree.dof, strict=True)
+            if dof
+        ]
+    )
+    slopes = gradient(run)
+    inputs = tape.inputs
+    letters = _letters(system)
+    slots = {
+        letter: _data(inputs.S if letter == "H" else inputs.slots(letter)) for letter in letters
+    }
+    parts = {letter: np.zeros(N) for letter in letters}
+    inverse = np.zeros((N, N))
+    for first in range(0, N, TOGETHER):
+        here = slice(first, first + TOGETHER)
+        adjoint = slopes.inputs(outputs[here])
+        for letter, where in slots.items():
+            parts[letter][here] = np.abs(run.start[where]) @ np.abs(adjoint[where])
+        inverse[:, here] = adjoint[inputs.tau]
+    moved = np.sum([*parts.values()], axis=0)
+    worst = int(np.argmax(moved)) if N else 0
+    shares = {
+        letter: float(part[worst] / moved[worst]) if N and moved[worst] else 0.0
+        for letter, part in parts.items()
+    }
+    held = int((system.entries.compliance == 0.0).sum())
+    return Conditioning(moved, signed(run.v, outputs), shares, inverse, held)
+
+
+def _letters(system: System) -> tuple[str, ...]:
+    """M H Phi a b tau, in this order, and the letters of loops where there are any."""
+    more = ("G", "gamma", "compliance") if system.structure.ties else ()
+    return ("M", "H", "Phi", "a", "b", "tau", *more)
+
+
+def lost_by_order(error: float | None, kappa: float | None, unit: float) -> float | None:
+    """Decimal digits lost beyond those that the condition number forces.
+
+    log10(error / (kappa u)), not below 0 and not above the digits that the condition leaves,
+    which are lost where the elimination failed (error None).  None where kappa is unknown.
+    """
+    if kappa is None:
+        return None
+    least = max(kappa, 1.0) * unit  # an answer is rounded at least once, however insensitive
+    if error == 0.0 or least >= 1.0:
+        return 0.0
+    return max(0.0, math.log10(min(1.0 if error is None else error, 1.0) / least))
+
+
+def _require_digits(system: System, tape: Tape) -> None:
+    """A correction shows how far float64 is off."""
+    result = eliminate(system, tape, "float64", records=False, refine=1)
+    refinement = result.refinement
+    off = refinement.corrections[0] if refinement and refinement.corrections else 0.0
+    if result.failed_at or not off < ROUGH:
+        raise CertificationError(
+            f"{system.name}: float64 by {tape.program.name!r} keeps no two digits of qdd, so that "
+            "condition numbers taken from it would mean nothing"
+        )
+
+
+def _data(slots: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Every datum once: structural zeros and ones are none, and M is symmetric."""
+    return np.unique(slots[slots > 1])
+
+
+def _ratio(x: float, y: float) -> float:
+    if y:
+        return float(x) / float(y)
+    return math.inf if x else 0.0

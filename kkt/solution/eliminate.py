@@ -1,0 +1,167 @@
+"""Solve (4) by an order in a number format: what a user calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ..arithmetic import Format, get_format
+from ..base.errors import FormatError, SingularError
+from ..matrix.system import Entries, System, assemble
+from ..order.pivots import OrderFunction, PivotSequence
+from ..program.composites import require_general
+from ..proof.certify import certify
+from ..proof.idle import DOUBLE
+from ..proof.longer import Longer, longer, of_slots
+from ..proof.soundness import at_fault, in_balls, judged
+from ..rounding.observe import Observation
+from ..rounding.seen import seen
+from ..tape.record import Elimination, StepRecord
+from ..tape.rounding import rounded_entries
+from ..tape.run import elimination_of, first_bad, number_of, run_floats, run_objects, signed
+from ..tape.tape import Tape
+from ..tape.trace import tape_for
+from .refine import refined, require_refinable
+from .step_records import step_records
+
+
+def eliminate(
+    system: System,
+    order: PivotSequence | OrderFunction | Tape | Any,
+    format: str | Format = "float64",
+    *,
+    records: bool = True,
+    exact: bool = False,
+    reference: Any = None,
+    refine: int = 0,
+    residual: str = "dynamics",
+) -> Elimination:
+    """Solve (4) by an order in a number format.
+
+    Floating-point formats (docs/formats.md) start from the entries of (4), rounded to the format,
+    and raise FormatError where one overflows it; exact, mp:D and ball:D run the spatial algebra,
+    bias and assembly too, from the model's doubles.  ``failed_at`` names a pivot that is zero, not
+    a number, or zero but for rounding, and the joints at fault where (4) itself is singular;
+    ``marked`` says why an answer should not be relied on, and ``backward_error`` what it leaves of
+    (4) (:mod:`kkt.proof.soundness`).  Raises SingularError where a number type of objects
+    meets a zero pivot.  With ``records`` False, rounding is not observed
+    (faster).  With ``exact`` True, the sums of a format that rounds (4) are held against exact
+    arithmetic on the same rounded entries (``StepRecord.against``).  ``reference`` is the certified
+    solution (:func:`kkt.certify`) that the records' errors are measured against.  ``refine``
+    corrections follow in the same format, their ``residual`` that of inverse dynamics or of (4)
+    (:mod:`kkt.solution.refine`); the records are those of the first answer.
+    """
+    chosen = get_format(format)
+    require_refinable(chosen, refine, residual)
+    tape = tape_for(system, order)
+    if chosen.unit < DOUBLE or not chosen.on_arrays:
+        require_general(tape.program, chosen.name)
+    if chosen.on_arrays:
+        first = _eliminate_floats(system, tape, chosen, records, reference, exact)
+        return refined(system, tape, chosen, first, refine, residual) if refine else first
+    return _run_objects(system, tape, chosen, records, reference, exact)
+
+
+def _eliminate_floats(
+    system: System, tape: Tape, chosen: Format, records: bool, reference: Any, exact: bool
+) -> Elimination:
+    from ..arithmetic.shadows import DoubleDouble
+
+    entries = rounded_entries(system, chosen)  # or refused
+    watched = _watched(system, tape, chosen, exact=exact) if records else None
+    if watched is None:
+        solution, pivots, _ = run_floats(tape, system.entries, chosen)
+    else:
+        solution, pivots = watched.solution(), watched.pivots()
+    steps = _steps(tape, watched, reference)
+    found = elimination_of(system, tape, chosen, solution, steps, first_bad(tape, pivots))
+    beside = None
+    if watched is not None and isinstance(watched.shadow, DoubleDouble):
+        pairs = watched.shadow.high + 1j * watched.shadow.low
+        beside = of_slots(system, tape, pairs)
+    if chosen.kind == "dd":
+        pivots = {i: chosen.shown(d) for i, d in pivots.items()}
+    return _judged(system, tape, chosen, entries, found, pivots, beside)
+
+
+def _watched(system: System, tape: Tape, chosen: Format, **options: Any) -> Observation:
+    """A run that is seen operation by operation."""
+    return seen(system, tape, chosen, blocks=False, errors=False, **options)
+
+
+def _run_objects(
+    system: System, tape: Tape, chosen: Format, records: bool, reference: Any, exact: bool
+) -> Elimination:
+    if chosen.kind == "ball":
+        proved = certify(system, chosen.digits, tape=tape)
+        watched = _watched(system, tape, chosen, bits=proved.bits) if records else None
+        solution = proved.solution if watched is None else watched.solution()
+        steps = _steps(tape, watched, reference)
+        found = elimination_of(system, tape, chosen, solution, steps, None)
+        return in_balls(system, found, proved.bits)
+    number = number_of(chosen)
+    if chosen.from_model:
+        entries = assemble(system.state, number)
+    else:
+        entries = rounded_entries(system, chosen)
+    try:
+        if records:
+            watched = _watched(system, tape, chosen, exact=exact)
+            solution, pivots = watched.solution(), watched.pivots()
+            steps = _steps(tape, watched, reference)
+        else:
+            (solution, pivots, _), steps = run_objects(tape, entries, number), ()
+    except SingularError as error:
+        raise SingularError(at_fault(system, chosen, entries, str(error))) from None
+    found = elimination_of(system, tape, chosen, solution, steps, None)
+    if chosen.kind == "exact":
+        return judged(system, tape, chosen, entries, found, None)
+    return _judged(system, tape, chosen, entries, found, pivots, None)
+
+
+def _steps(tape: Tape, watched: Observation | None, reference: Any) -> tuple[StepRecord, ...]:
+    """A record for each pivot of a run that was seen operation by operation."""
+    if watched is None:
+        return ()
+    operations = watched.steps.operations
+    return step_records(tape, watched.pivots(), operations, watched.solution(), reference, watched)
+
+
+def _judged(
+    system: System,
+    tape: Tape,
+    chosen: Format,
+    entries: Entries,
+    found: Elimination,
+    pivots: Mapping[int, Any],
+    beside: Longer | None,
+) -> Elimination:
+    """With what more digits and the residual say; ``beside`` where more digits ran already."""
+    if found.failed_at is not None:
+        return replace(found, failed_at=at_fault(system, chosen, entries, found.failed_at))
+    try:
+        beside = beside or longer(system, tape, chosen, entries)
+    except SingularError as error:  # balls, in which it is zero exactly
+        return replace(found, failed_at=str(error))
+    return judged(system, tape, chosen, entries, found, beside, pivots)
+
+
+def joint_space_inertia(
+    system: System, order: PivotSequence | OrderFunction | Tape, format: str | Format = "float64"
+) -> NDArray:
+    """The N x N matrix H Phi M Phi* H* of equation (3) [kg m^2, kg m, kg], in the tree's order.
+
+    It is the Schur complement that an order leaves when it eliminates all pdd and f before any
+    qdd (crbm).  Raises OrderError for other orders, FormatError for formats that are no floats.
+    """
+    chosen = get_format(format)
+    slots = (tape := tape_for(system, order)).joint_space_inertia(system)
+    if not chosen.on_arrays:
+        raise FormatError(
+            f"format {chosen.name!r}: joint_space_inertia needs a floating-point format"
+        )
+    _, _, v = run_floats(tape, system.entries, chosen)
+    return chosen.shown(signed(v, slots))

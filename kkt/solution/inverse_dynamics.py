@@ -1,0 +1,83 @@
+"""Joint efforts for given joint accelerations, in every number format that needs no proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..arithmetic import get_format
+from ..base.errors import FormatError, ModelError, OrderError
+from ..base.foreign import foreign
+from ..matrix.blocks import Block, Structure
+from ..matrix.system import System, assemble
+from ..order.pivots import name_of
+from ..tape.rounding import rounded_entries
+from ..tape.run import number_of, run_floats, run_objects
+from ..tape.tape import Tape, lower
+from .substitution import Substitution, trace_substitution
+
+
+@dataclass(frozen=True)
+class InverseDynamics:
+    """Joint efforts for given joint accelerations."""
+
+    format: str
+    tau: NDArray  # (N,) [N m, N]
+    pdd: NDArray  # (n, 6) minus the spatial accelerations
+    f: NDArray  # (n, 6) spatial forces [N m, N]
+    flops: int
+    fill: int = 0  # block triangular: nothing is filled in
+
+
+def inverse_dynamics(
+    system: System,
+    qdd: ArrayLike,
+    order: Callable[[Structure], Substitution],
+    format: str = "float64",
+) -> InverseDynamics:
+    """Joint torques tau of (4) for given accelerations, by a substitution order.
+
+    ``qdd`` (N,) [rad/s^2, m/s^2], bodies in the tree's order; tau comes back in [N m, N].  Raises
+    ModelError for another shape or a number that is not finite, OrderError for an order of
+    pivots, and FormatError for a format that means nothing.
+    """
+    wanted = np.array(qdd, dtype=float)
+    if wanted.shape != system.entries.tau.shape or not np.isfinite(wanted).all():
+        raise ModelError(
+            f"state: field 'qdd' has shape {wanted.shape}; give {len(system.entries.tau)} "
+            "finite numbers, one for each degree of freedom"
+        )
+    name = name_of(order)
+    if getattr(order, "problem", "tau") != "tau":
+        raise OrderError(f"order {name!r}: solves for qdd; use orderings.get('inverse_dynamics')")
+    with foreign(f"order {name!r}"):
+        substitution = order(system.structure)
+    program = trace_substitution(substitution, system.structure, name)
+    tape: Tape = lower(program, system)
+    chosen = get_format(format)
+    if chosen.kind in ("ball", "object"):
+        raise FormatError(
+            f"format {chosen.name!r}: inverse_dynamics needs a floating-point format, exact or mp"
+        )
+    if chosen.on_arrays:
+        rounded_entries(system, chosen)  # or refused
+        if not np.isfinite(chosen.cast(wanted)).all():
+            raise FormatError(f"state: field 'qdd' overflows {chosen.name}; use a larger range")
+        entries = replace(system.entries, tau=wanted)
+        solution, _, _ = run_floats(tape, entries, chosen)
+    else:
+        number = number_of(chosen)
+        entries = assemble(replace(system.state, tau=wanted), number)
+        solution, _, _ = run_objects(tape, entries, number)
+    names, dof = system.tree.names, system.tree.dof
+    taus = [solution[Block("qdd", b)] for b, d in zip(names, dof, strict=True) if d]
+    return InverseDynamics(
+        chosen.name,
+        chosen.shown(np.concatenate([np.zeros(0, dtype=chosen.dtype or object), *taus])),
+        chosen.shown(np.array([solution[Block("pdd", b)] for b in names])),
+        chosen.shown(np.array([solution[Block("f", b)] for b in names])),
+        tape.flops,
+    )

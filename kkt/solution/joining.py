@@ -1,0 +1,373 @@
+"""Links joined and cut between steps: structure-varying trees.
+
+Nakamura & Yamane (2000) follow figures that grasp and let go: the structure changes, the motion
+goes on.  Each function here takes a tree in one state and returns another tree, whose ``graph``
+holds the state that the motion goes on from: poses are the same, and so are velocities, but where
+a joint that closes takes some of them away.  That is a blow, and its impulse follows from (4) with
+velocities in the place of accelerations and momenta in the place of forces: of all velocities that
+the new joints allow, those nearest to the old ones in the metric of kinetic energy.
+
+Default efforts ``tau`` do not survive, since freedoms come and go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..base.errors import ModelError, SingularError
+from ..matrix.bias import velocities
+from ..matrix.state import State, coordinates, state_of
+from ..matrix.system import build
+from ..model.joints import GENERAL, TYPES
+from ..model.loops import Loop, cut_joint
+from ..model.spatial import cross, force_transform, matvec, spatial_inertia
+from ..model.tree import Floats, checked, compile_tree
+
+EYE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+FITS = 1e-9  # relative residual of a velocity that a joint can follow
+FREE = "floating"
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A frame in another one."""
+
+    R: Floats  # (3, 3)
+    p: Floats  # (3,) [m]
+
+    def __matmul__(self, other: Pose) -> Pose:
+        return Pose(self.R @ other.R, self.R @ other.p + self.p)
+
+    @property
+    def inverse(self) -> Pose:
+        return Pose(self.R.T, -self.R.T @ self.p)
+
+    def motion(self, v: Floats) -> Floats:
+        """A velocity (6,) of the outer frame, seen in this one, which is fixed to it."""
+        return np.concatenate([self.R.T @ v[:3], self.R.T @ (v[3:] + cross(v[:3], self.p))])
+
+    def force(self, f: Floats) -> Floats:
+        """A wrench (6,), moment first, seen in this frame."""
+        return np.concatenate([self.R.T @ (f[:3] - cross(self.p, f[3:])), self.R.T @ f[3:]])
+
+
+IDENTITY = Pose(np.eye(3), np.zeros(3))
+
+
+def released(
+    tree: nx.DiGraph,
+    what: Hashable,
+    q: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
+    qd: ArrayLike | None = None,
+) -> nx.DiGraph:
+    """The tree after the joint of a body, or a loop of this name, was cut: the body flies free.
+
+    ``q`` and ``qd`` (N,) [rad, m; rad/s, m/s] are the state at that moment (:func:`kkt.build`).
+    The body becomes a root
+    with a floating joint, whose subtree it keeps; poses and velocities go on.  Raises ModelError
+    for a name that is neither a body nor a loop, and for a body that is free already.
+    """
+    now = _Moment.of(tree, q, qd)
+    if what not in tree:
+        kept = [loop for loop in now.loops if loop.name != what]
+        if len(kept) == len(now.loops):
+            raise ModelError(f"{what!r}: is neither a body nor a loop of tree {now.name!r}")
+        result = tree.copy()
+        result.graph["loops"] = kept
+        return _at(result, now.q, now.qd)
+    if tree.nodes[what].get("joint", "revolute") == FREE and not list(tree.predecessors(what)):
+        raise ModelError(f"body {what!r}: hangs on nothing; there is no joint to cut")
+    result = tree.copy()
+    result.remove_edges_from(list(tree.in_edges(what)))
+    place = now.pose[what]
+    _carry(result.nodes[what], FREE, place)
+    q_of = dict(now.q) | {what: np.zeros(6)}
+    return _at(result, q_of, dict(now.qd) | {what: now.velocity[what]})
+
+
+def rerooted(
+    tree: nx.DiGraph,
+    body: Hashable,
+    q: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
+    qd: ArrayLike | None = None,
+) -> nx.DiGraph:
+    """The same free-flying tree with another body as its root.
+
+    ``q`` and ``qd`` (N,) [rad, m; rad/s, m/s] are its state, and go with it.  Joints between the
+    old root and ``body`` are turned about; each body on the way gets the frame
+    of the joint that now carries it.  Raises ModelError where the root hangs from the world by
+    anything but a floating joint, and for a joint whose motion subspace would turn with it.
+    """
+    now = _Moment.of(tree, q, qd)
+    if body not in tree:
+        raise ModelError(f"body {body!r}: is not in tree {now.name!r}")
+    up = [body, *_ancestors(tree, body)]
+    root = up[-1]
+    if tree.nodes[root].get("joint", "revolute") != FREE:
+        raise ModelError(
+            f"body {root!r}: hangs from the world by a {tree.nodes[root].get('joint', 'revolute')} "
+            "joint; only a tree on a floating joint can have another root"
+        )
+    result = tree.copy()
+    q_of, frames = dict(now.q), dict.fromkeys(tree, IDENTITY)
+    for child, parent in pairwise(up):
+        data = tree.nodes[child]
+        frames[parent] = Pose(*(np.array(data.get(x, d), dtype=float) for x, d in _PLACE))
+    for child, parent in pairwise(up):
+        result.remove_edge(parent, child)
+        result.add_edge(child, parent)
+        old = tree.nodes[child]
+        joint, axis, q_of[parent] = _turned(old, now.q[child])
+        _carry(result.nodes[parent], joint, frames[child].inverse, axis, old.get("S"))
+    _carry(result.nodes[body], FREE, now.pose[body])
+    q_of[body] = np.zeros(6)
+    for name, frame in frames.items():
+        if frame is not IDENTITY:
+            _reframe(result, tree, name, frame, set(up))
+    result.graph["loops"] = [_reframed(loop, frames) for loop in now.loops]
+    v = {name: frames[name].motion(now.velocity[name]) for name in tree}
+    return _at(result, q_of, _rates(_Moment.of(_at(result, q_of, {}), None, None), v))
+
+
+def joined(
+    tree: nx.DiGraph,
+    body: Hashable,
+    onto: Hashable | None,
+    joint: str = "fixed",
+    q: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
+    qd: ArrayLike | None = None,
+    *,
+    axis: ArrayLike = (0.0, 0.0, 1.0),
+    S: ArrayLike | None = None,
+    p: ArrayLike = (0.0, 0.0, 0.0),
+    R: ArrayLike = EYE,
+    rows: Sequence[int] | None = None,
+    name: Hashable = None,
+) -> nx.DiGraph:
+    """The tree after ``body`` was joined to the body ``onto`` (None: the world) where they are now.
+
+    ``q`` and ``qd`` (N,) [rad, m; rad/s, m/s] are that state (:func:`kkt.build`).  The joint's
+    frame lies at ``R`` (3, 3), ``p`` (3,) [m] in the body's frame, ``axis`` (3,) and ``S`` (6, N)
+    are in it (:func:`kkt.add_body`), and the joint is at q = 0 in the present pose.
+
+    Where the two belong to trees of their own, the one that flies free comes to hang on the other,
+    with another root if need be.  Where they hang together already, or both on the world, the joint
+    closes a loop: a cut joint ``name`` in ``graph["loops"]``, which keeps ``rows``
+    (:func:`kkt.cut_joint`).  Velocities that the joint does not allow end in a blow without
+    rebound.  Raises ModelError for an unknown body, for a joint that closes no loop, and
+    as :func:`rerooted` does.
+    """
+    now = _Moment.of(tree, q, qd)
+    for one in (body, onto):
+        if one is not None and one not in tree:
+            raise ModelError(f"body {one!r}: is not in tree {now.name!r}")
+    if body == onto:
+        raise ModelError(f"body {body!r}: cannot be joined to itself")
+    frame = Pose(checked(f"body {body!r}", "R", R, (3, 3)), checked(f"body {body!r}", "p", p, (3,)))
+    place = now.pose[body] @ frame  # of the joint, in the world
+    on = IDENTITY if onto is None else now.pose[onto]
+    there = on.inverse @ place
+    free = _free_root(tree, body)
+    if free is None or (onto is not None and _root(tree, onto) == free):
+        other = None if onto is None else _free_root(tree, onto)
+        if onto is None or other is None or other == free:
+            loop = cut_joint(
+                onto, body, joint, axis=axis, S=S, R=there.R, p=there.p,
+                R_second=frame.R, p_second=frame.p, rows=rows, name=name,
+            )  # fmt: skip
+            result = tree.copy()
+            result.graph["loops"] = [*now.loops, loop]
+            return _after_blow(_at(result, now.q, now.qd), now.velocity)
+        turned, axes, _ = _turned({"joint": joint, "axis": axis}, np.zeros(6))
+        return joined(tree, onto, body, turned, q, qd, axis=axes, S=S, p=there.p, R=there.R)
+    if free != body:
+        tree = rerooted(tree, body, now.vector(now.q), now.vector(now.qd))
+        now = _Moment.of(tree, None, None)
+    result = tree.copy()
+    _carry(result.nodes[body], joint, there, axis, S)
+    if onto is not None:
+        result.add_edge(onto, body)
+    v = dict(now.velocity)
+    if not np.array_equal(frame.R, np.eye(3)) or frame.p.any():
+        _reframe(result, tree, body, frame, {body})
+        v[body] = frame.motion(v[body])
+        result.graph["loops"] = [
+            _reframed(loop, dict.fromkeys(tree, IDENTITY) | {body: frame}) for loop in now.loops
+        ]
+    none = np.zeros(np.asarray(S).shape[1] if joint == GENERAL and S is not None else 0)
+    q_of = {k: x for k, x in now.q.items() if k != body} | ({body: none} if none.size else {})
+    return _after_blow(_at(result, q_of, {}), v)
+
+
+# -- a state, body by body ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """A tree in one state, by the names of its bodies."""
+
+    name: str
+    names: tuple[Hashable, ...]
+    state: State
+    q: dict[Hashable, Floats]
+    qd: dict[Hashable, Floats]
+    pose: dict[Hashable, Pose]  # in the world
+    velocity: dict[Hashable, Floats]  # (6,) in the body's frame
+    loops: tuple[Loop, ...]
+
+    @classmethod
+    def of(cls, tree: nx.DiGraph, q: Any, qd: Any) -> _Moment:
+        compiled = compile_tree(tree)
+        state = state_of(compiled, tree, q, qd)
+        position = coordinates(compiled, tree, q)
+        cuts = compiled.offset[1:-1]
+        names = compiled.names
+        pose: dict[Hashable, Pose] = {}
+        for k in (k for level in compiled.levels for k in level.tolist()):
+            own = Pose(state.R[k], state.p[k])
+            up = int(compiled.parent[k])
+            pose[names[k]] = own if up < 0 else pose[names[up]] @ own
+        columns, owner = state.S.columns, np.repeat(np.arange(compiled.n), compiled.dof)
+        rates = np.zeros((compiled.n, 6))
+        np.add.at(rates, owner, columns * state.qd[:, None])
+        v = velocities(compiled.parent, force_transform(state.R, state.p), rates)
+        return cls(
+            compiled.name, names, state,
+            dict(zip(names, np.split(position, cuts), strict=True)),
+            dict(zip(names, np.split(state.qd, cuts), strict=True)),
+            pose, dict(zip(names, v, strict=True)), tuple(tree.graph.get("loops", ())),
+        )  # fmt: skip
+
+    def vector(self, parts: Mapping[Hashable, Floats]) -> Floats:
+        return np.concatenate([np.zeros(0), *(parts[name] for name in self.names)])
+
+
+def _at(
+    tree: nx.DiGraph, q: Mapping[Hashable, Floats], qd: Mapping[Hashable, Floats]
+) -> nx.DiGraph:
+    """The tree with this state as its default; what is not given is zero."""
+    compiled = compile_tree(tree)
+    for field, given in (("q", q), ("qd", qd)):
+        parts = [
+            given[name] if name in given else np.zeros(dof)
+            for name, dof in zip(compiled.names, compiled.dof, strict=True)
+        ]
+        tree.graph[field] = np.concatenate([np.zeros(0), *parts])
+    tree.graph.pop("tau", None)
+    return tree
+
+
+def _rates(now: _Moment, v: Mapping[Hashable, Floats]) -> dict[Hashable, Floats]:
+    """Joint rates of given body velocities; raises ModelError where a joint cannot follow."""
+    result = {}
+    for k, name in enumerate(now.names):
+        up, S = int(now.state.parent[k]), now.state.S[k]
+        own = v[name].copy()
+        if up >= 0:
+            own -= Pose(now.state.R[k], now.state.p[k]).motion(v[now.names[up]])
+        rate = np.linalg.lstsq(S, own, rcond=None)[0] if S.size else np.zeros(0)
+        off = float(np.abs(own - S @ rate).max())
+        if off > FITS * max(1.0, float(np.abs(own).max()), float(np.abs(v[name]).max())):
+            raise ModelError(
+                f"body {name!r}: its joint, turned about, has a motion subspace that turns with "
+                "it; join it where this joint keeps its direction"
+            )
+        result[name] = rate
+    return result
+
+
+def _after_blow(tree: nx.DiGraph, v: Mapping[Hashable, Floats]) -> nx.DiGraph:
+    """The tree with the rates that the blow of its new joints leaves of body velocities v.
+
+    Rates are the accelerations of the tree at rest, without gravity, under the wrenches M_k v_k:
+    the projection of v in the metric of kinetic energy, loops held.
+    """
+    from .eliminate import eliminate
+
+    now = _Moment.of(tree, None, None)
+    state = now.state
+    M = spatial_inertia(state.mass, state.com, state.inertia)
+    momentum = matvec(M, np.array([v[name] for name in now.names]))
+    still = tree.copy()
+    still.graph["gravity"] = (0.0, 0.0, 0.0)
+    still.graph["qd"] = np.zeros_like(state.qd)
+    loops = [replace(loop, baumgarte=(0.0, 0.0)) for loop in now.loops]
+    for name in still:
+        still.nodes[name].pop("bias", None)
+    system = build(still, f_ext=momentum, loops=loops)
+    result = eliminate(system, None, records=False)
+    if result.failed_at:
+        raise SingularError(f"{now.name}: no velocity follows from the blow: {result.failed_at}")
+    tree.graph["qd"] = result.qdd
+    return tree
+
+
+# -- joints and frames ----------------------------------------------------------------------------
+
+_PLACE = (("R", EYE), ("p", (0.0, 0.0, 0.0)))
+
+
+def _carry(
+    data: dict[str, Any], joint: str, place: Pose, axis: Any = (0.0, 0.0, 1.0), S: Any = None
+) -> None:
+    """A body's new joint."""
+    data.update(joint=joint, R=place.R, p=place.p, axis=axis)
+    for field in ("S", "bias"):  # these belonged to the old one
+        data.pop(field, None)
+    if joint == GENERAL:
+        data["S"] = S
+
+
+def _turned(data: Mapping[str, Any], q: Floats) -> tuple[str, Any, Floats]:
+    """The joint that moves the parent relative to the child: type, axes and coordinates."""
+    joint, axis = data.get("joint", "revolute"), data.get("axis", (0.0, 0.0, 1.0))
+    other = None if joint == GENERAL else TYPES[joint].reversed
+    return (joint, axis, -q) if other is None else (joint, *other(np.array(axis), q))
+
+
+def _reframe(
+    result: nx.DiGraph, tree: nx.DiGraph, name: Hashable, frame: Pose, way: set[Hashable]
+) -> None:
+    """Mass, wrench and children of a body in another frame that is fixed to it."""
+    data = result.nodes[name]
+    data["com"] = frame.R.T @ (np.asarray(data.get("com", np.zeros(3)), dtype=float) - frame.p)
+    data["inertia"] = frame.R.T @ np.asarray(data.get("inertia", np.zeros((3, 3)))) @ frame.R
+    if data.get("wrench") is not None:
+        data["wrench"] = frame.force(np.asarray(data["wrench"], dtype=float))
+    for child in tree.successors(name):
+        if child not in way:
+            old = Pose(*(np.array(tree.nodes[child].get(x, d), dtype=float) for x, d in _PLACE))
+            new = frame.inverse @ old
+            result.nodes[child].update(R=new.R, p=new.p)
+
+
+def _reframed(loop: Loop, frames: Mapping[Hashable, Pose]) -> Loop:
+    """A loop whose bodies have other frames."""
+    own = [IDENTITY if body is None else frames[body] for body in loop.bodies]
+    here = [f.inverse @ Pose(R, p) for f, R, p in zip(own, loop.R, loop.p, strict=True)]
+    return replace(loop, R=np.stack([x.R for x in here]), p=np.stack([x.p for x in here]))
+
+
+def _ancestors(tree: nx.DiGraph, body: Hashable) -> list[Hashable]:
+    result = []
+    while (up := next(iter(tree.predecessors(body)), None)) is not None:
+        result.append(up)
+        body = up
+    return result
+
+
+def _root(tree: nx.DiGraph, body: Hashable) -> Hashable:
+    return [body, *_ancestors(tree, body)][-1]
+
+
+def _free_root(tree: nx.DiGraph, body: Hashable) -> Hashable | None:
+    """The root that a body hangs on, if nothing but a floating joint carries it."""
+    root = _root(tree, body)
+    return root if tree.nodes[root].get("joint", "revolute") == FREE else None

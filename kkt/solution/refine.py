@@ -1,0 +1,242 @@
+"""Iterative refinement in one number format: residual, correction, and a watch for divergence.
+
+The residual is a program of its own, read in the same format; the correction is the order's own
+tape with the residual in the place of a, b and tau.  Corrections that do not shrink say that the
+answer is as good as this format makes it, or that it carries no digit to start from (Higham,
+Accuracy and Stability of Numerical Algorithms, 2nd ed., chapter 12).
+
+A residual of inverse dynamics has noise of its own.  A rounding of qdd above a heavy body sends
+u m_heavy alpha through the light ones, forces far beyond theirs, and what those lose in rounding
+the light D_k divide.  Rounding r_k once moves the correction by u |r_k| / D_k at least, D_k being
+the inertia with some joints held; no solve is needed to see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic.formats import Format
+from ..base.errors import FormatError, OrderError
+from ..matrix.blocks import Block
+from ..matrix.system import RIGHT_HAND_SIDE, System
+from ..program.program import Program
+from ..program.residual_program import RESIDUALS, residual_program, update_program
+from ..proof.longer import longer
+from ..proof.soundness import judged
+from ..tape.record import Elimination, Refinement
+from ..tape.rounding import rounded_entries
+from ..tape.run import run_floats
+from ..tape.tape import Tape, lower
+
+MOST = 100  # corrections
+SHRINK = 0.5  # of the correction before, that a correction must stay below
+DROWNED = 256  # roundings of a residual: it is a sum of many, of terms larger than itself
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Unknowns of (4), or a residual of its rows, in one format."""
+
+    pdd: NDArray  # (n, 6)
+    qdd: NDArray  # (N,)
+    f: NDArray  # (n, 6)
+    lam: NDArray = field(default_factory=lambda: np.zeros(0))  # multipliers of all loops
+
+    @property
+    def size(self) -> float:
+        """max |qdd|; not a number where anything is none."""
+        if not all(np.isfinite(x).all() for x in (self.pdd, self.qdd, self.f, self.lam)):
+            return float("nan")
+        return float(np.abs(self.qdd).max(initial=0.0))
+
+
+def require_refinable(chosen: Format, count: int, residual: str) -> None:
+    """Raise OrderError or FormatError where refinement was asked for wrongly."""
+    if residual not in RESIDUALS:
+        raise OrderError(f"residual {residual!r} is unknown; use {' or '.join(RESIDUALS)}")
+    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST:
+        raise OrderError(f"refine {count!r}: is no number of corrections; use 0 to {MOST}")
+    if count and chosen.kind != "float":
+        raise FormatError(
+            f"format {chosen.name!r}: is not refined; use float64, float32 or a shorter format"
+        )
+
+
+def refined(
+    system: System,
+    tape: Tape,
+    chosen: Format,
+    first: Elimination,
+    count: int,
+    residual: str = "dynamics",
+) -> Elimination:
+    """``first``, an order's answer, after at most ``count`` corrections in the same format.
+
+    ``residual`` is "dynamics" (tau - ID(qdd); corrections solve with a = b = 0) or "equations"
+    (all rows of (4)).  Where a correction is not smaller than half the one before it, or drowns in
+    the rounding of its residual ("dynamics"), refinement stops, and the answer whose next
+    correction is smallest is kept.  The order's
+    name says so: "crbm +1".  ``flops`` counts residuals,
+    additions, and what of the order depends on the right-hand side: a factor is used again.
+    """
+    require_refinable(chosen, count, residual)
+    name = f"{first.order} +{count}" if count else first.order
+    if first.failed_at is not None or not count:
+        status = "not started" if first.failed_at else "done"
+        return replace(first, order=name, refinement=Refinement(residual, (), status, 0))
+    loop = _Loop(system, tape, chosen, residual)
+    start = Answer(first.pdd, first.qdd, first.f, first.lam)
+    answers, sizes, status = loop.run(start, count)
+    if status == "done":
+        kept = len(answers) - 1
+    else:  # answers[j] is held against sizes[j + 1], the correction that it asks for
+        kept = int(np.nanargmin(sizes[1:])) if np.isfinite(sizes[1:]).any() else 0
+        kept += status == "converged" and kept + 1 < len(answers)
+        status = f"{status} after {len(sizes) - 1}"
+    x = answers[kept]
+    scale = sizes[0] or 1.0
+    record = Refinement(residual, tuple(size / scale for size in sizes[1:]), status, kept)
+    pdd, f = (x.pdd, x.f) if residual == "equations" else loop.forces(x)
+    answer = replace(
+        first,
+        order=name,
+        pdd=pdd,
+        qdd=x.qdd,
+        f=f,
+        lam=x.lam,
+        flops=first.flops + (len(sizes) - 1) * loop.flops,
+        refinement=record,
+    )
+    entries = rounded_entries(system, chosen)
+    return judged(system, tape, chosen, entries, answer, longer(system, tape, chosen, entries))
+
+
+class _Loop:
+    """The three programs of refinement, lowered for one robot."""
+
+    def __init__(self, system: System, tape: Tape, chosen: Format, residual: str) -> None:
+        self.system, self.chosen, self.tape = system, chosen, tape
+        self.dynamics = residual == "dynamics"
+        self.residual = lower(residual_program(system.structure, residual), system)
+        self.update = lower(update_program(system.structure), system)
+        if not self.dynamics and not system.pattern.a.all():
+            # a row f_k without velocity terms has a residual all the same
+            everywhere = replace(system.pattern, a=np.ones_like(system.pattern.a))
+            self.tape = lower(tape.program, replace(system, pattern=everywhere))
+
+    @property
+    def flops(self) -> int:
+        """Operations of one correction, the factor used again."""
+        if self.dynamics:
+            return (
+                self.residual.flops
+                + operations_on_rhs(self.tape, ("qdd",), ("tau", "gamma"))
+                + self.update.flops
+            )
+        every = ("pdd", "qdd", "f", "lam")
+        return (
+            self.residual.length
+            + operations_on_rhs(self.tape, every, RIGHT_HAND_SIDE)
+            + self.update.length
+        )
+
+    def run(self, x: Answer, count: int) -> tuple[list[Answer], list[float], str]:
+        """Answers, sizes of the first answer and of every correction, and how it ended."""
+        answers, sizes = [x], [x.size]
+        for _ in range(count):
+            d, doubt = self.correction(self.defect(x))
+            sizes.append(d.size)
+            if not sizes[-1] < np.inf:
+                return answers, sizes, "diverged"
+            if sizes[-1] <= self.chosen.unit * sizes[0]:
+                return [*answers, self.sum(x, d)], sizes, "converged"
+            if not sizes[-1] < SHRINK * sizes[-2]:
+                return answers, sizes, "stalled" if sizes[-1] < sizes[-2] else "diverged"
+            if DROWNED * doubt > sizes[-1]:
+                return answers, sizes, "drowned"
+            x = self.sum(x, d)
+            if not np.isfinite(x.size):
+                return answers, sizes, "diverged"
+            answers.append(x)
+        return answers, sizes, "done"
+
+    def defect(self, x: Answer) -> Answer:
+        given = {"qdd": x.qdd, "lam": x.lam} if self.dynamics else vars(x)
+        return self._run(self.residual, given)
+
+    def correction(self, r: Answer) -> tuple[Answer, float]:
+        """A correction, and how far rounding its residual once moves it at least (or 0)."""
+        if not self.dynamics:
+            given = {"a": -r.f, "b": r.pdd, "tau": r.qdd, "gamma": -r.lam}
+            return self._run(self.tape, given), 0.0
+        zero = np.zeros_like(r.pdd)
+        given = {"a": zero, "b": zero, "tau": r.qdd, "gamma": -r.lam}
+        d, pivots = self._solve(self.tape, given)
+        inertia = self._inertia(pivots)
+        moved = np.zeros(len(r.qdd))
+        np.divide(np.abs(r.qdd), inertia, out=moved, where=inertia > 0.0)
+        return d, self.chosen.unit * float(np.max(moved, initial=0.0))
+
+    def _inertia(self, pivots: dict[int, NDArray]) -> NDArray[np.float64]:
+        """(N,) |pivot| of every joint's unknowns, 0 where they are none of their own."""
+        tree, index = self.system.tree, self.system.structure.index
+        out = np.zeros(int(tree.offset[-1]))
+        for number, record in enumerate(self.tape.program.pivots):
+            if any(b.kind != "qdd" or b.body not in index for b in record.blocks):
+                continue
+            joints = [index[b.body] for b in record.blocks]
+            places = np.concatenate([np.arange(*tree.offset[[k, k + 1]]) for k in joints])
+            values = np.abs(pivots[number]).astype(float).ravel()
+            if places.size == values.size:
+                out[places] = values
+        return out
+
+    def sum(self, x: Answer, d: Answer) -> Answer:
+        return self._run(self.update, {**vars(x), **{"d" + k: v for k, v in vars(d).items()}})
+
+    def forces(self, x: Answer) -> tuple[NDArray, NDArray]:
+        """pdd and f of inverse dynamics at this qdd."""
+        r = self.defect(x)
+        return r.pdd, r.f
+
+    def _run(self, tape: Tape, given: dict[str, Any]) -> Answer:
+        return self._solve(tape, given)[0]
+
+    def _solve(self, tape: Tape, given: dict[str, Any]) -> tuple[Answer, dict[int, NDArray]]:
+        given = {k: v for k, v in given.items() if k in (*tape.inputs.given, *RIGHT_HAND_SIDE)}
+        solution, pivots, _ = run_floats(tape, self.system.entries, self.chosen, given=given)
+        tree = self.system.tree
+        joints = (solution[Block("qdd", k)] for k, d in zip(tree.names, tree.dof, strict=True) if d)
+        none, loops = np.zeros(0, dtype=self.chosen.dtype), self.system.structure.constraints
+        answer = Answer(
+            np.array([solution[Block("pdd", k)] for k in tree.names]),
+            np.concatenate([none, *joints]),
+            np.array([solution[Block("f", k)] for k in tree.names]),
+            np.concatenate([none, *(solution[Block("lam", c)] for c in loops)]),
+        )
+        return answer, pivots
+
+
+def operations_on_rhs(tape: Tape, kinds: Iterable[str], letters: Iterable[str]) -> int:
+    """Operations for the unknowns of these kinds that depend on these letters of the right side.
+
+    What else the tape does belongs to the factor and is not done again.
+    """
+    program: Program = tape.program
+    live = program.live(tuple(kinds))
+    letters = set(letters)
+    moved = np.zeros(len(program.shapes), dtype=bool)
+    count = 0
+    for place, i in enumerate(program.instructions):
+        if i.op == "input":
+            moved[i.out] = i.info[0] in letters
+        elif any(moved[ref.value] for ref in i.args if ref is not None):
+            moved[i.out] = True
+            if live[place]:
+                count += int(tape.first[place + 1] - tape.first[place])
+    return count

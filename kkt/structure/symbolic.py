@@ -1,0 +1,177 @@
+"""The symbolic factor: elimination tree, counts, fill and height of a sequence, without values.
+
+Arrays and names follow Davis, "Direct Methods for Sparse Linear Systems" (2006), chapter 4, on
+the block graph.  A single pivot joins its later neighbours to a clique, and hands them to the
+first of them.  A pair (x, z) with the exact inverse [[0, 1], [1, -X]] joins the neighbours of z
+with each other and with those of x, but not those of x with each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import OrderError, SizeError
+from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, Block, F
+from ..order.pivots import Plan
+from . import symbolic_kernels as kernels
+
+SINGLE, PAIR_FIRST, PAIR_SECOND = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class SymbolicFactor:
+    """Structure of the factor; positions 0..B-1 are blocks in the order of elimination."""
+
+    plan: Plan
+    pivot: NDArray[np.int8]  # (B,) SINGLE, PAIR_FIRST or PAIR_SECOND
+    parent: NDArray[np.int64]  # (B,) elimination tree, -1 at a root
+    column_pointer: NDArray[np.int64]  # (B + 1,) into ``column_index``
+    column_index: NDArray[np.int64]  # later neighbours of each block, as positions
+    original: int  # off-diagonal blocks of one triangle at the start
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """(B,) later neighbours of each block: off-diagonal blocks in its column."""
+        return np.diff(self.column_pointer)
+
+    @cached_property
+    def size(self) -> NDArray[np.int64]:
+        """(B,) rows of each block."""
+        return self.plan.graph.size[self.plan.blocks]
+
+    @cached_property
+    def fill(self) -> NDArray[np.int64]:
+        """(2, fill) positions (earlier, later) of off-diagonal blocks that become nonzero."""
+        count = len(self.pivot)
+        where = np.empty(self.plan.graph.count, dtype=np.int64)
+        where[self.plan.blocks] = np.arange(count)
+        ends = np.sort(where[self.plan.graph.edges], axis=0)
+        first = np.repeat(np.arange(count), self.counts)
+        old = np.isin(first * count + self.column_index, ends[0] * count + ends[1])
+        return np.stack([first[~old], self.column_index[~old]])
+
+    @cached_property
+    def fill_step(self) -> NDArray[np.int64]:
+        """(fill,) group whose elimination makes each fill block nonzero (see ``fill``)."""
+        return kernels.fill_step(
+            self.fill[0], self.fill[1], self.column_pointer, self.column_index,
+            self.pivot, self.plan.group,
+        )  # fmt: skip
+
+    @property
+    def fill_blocks(self) -> int:
+        """Off-diagonal blocks of one triangle, zero in the matrix, nonzero at some step."""
+        return int(self.counts.sum()) - self.original
+
+    @cached_property
+    def fill_entries(self) -> int:
+        """Entries (rows times columns) of the fill blocks, one triangle."""
+        total = (self.size * self._widths).sum()
+        edges = self.plan.graph.edges
+        before = (self.plan.graph.size[edges[0]] * self.plan.graph.size[edges[1]]).sum()
+        return int(total - before)
+
+    @cached_property
+    def _widths(self) -> NDArray[np.int64]:
+        """(B,) rows of all later neighbours."""
+        sums = np.concatenate([[0], np.cumsum(self.size[self.column_index])])
+        return sums[self.column_pointer[1:]] - sums[self.column_pointer[:-1]]
+
+    @cached_property
+    def flops(self) -> int:
+        """Multiplications and additions with dense blocks; the tape counts without zeros."""
+        return dense_flops(self.size, self._widths)
+
+    @cached_property
+    def updates(self) -> int:
+        """Pairs of blocks that are updated; joints and multipliers at the end count as one."""
+        c = self.counts.astype(float)
+        pairs = np.flatnonzero(self.pivot == PAIR_FIRST)
+        joint = np.isin(self.plan.graph.kind[self.plan.blocks], (QDD, LAM))
+        tail = np.logical_and.accumulate(joint[::-1])[::-1]
+        single = (self.pivot == SINGLE) & ~tail
+        total = (c[pairs + 1] * (c[pairs] + c[pairs + 1])).sum()
+        return int(total + (c[single] * (c[single] + 1) / 2).sum())
+
+    @cached_property
+    def levels(self) -> NDArray[np.int64]:
+        """(B,) blocks on the longest path of pivots that must wait for each other, up to each.
+
+        A pair whose second block has no other neighbour changes no block, and none waits for it.
+        """
+        return kernels.levels(self.column_pointer, self.column_index, self.pivot)
+
+    @property
+    def height(self) -> int:
+        """Blocks on the longest such path: steps that cannot be taken side by side."""
+        return int(np.max(self.levels, initial=0))
+
+    @cached_property
+    def post(self) -> NDArray[np.int64]:
+        """(B,) postorder of the elimination tree."""
+        return kernels.postorder(self.parent)
+
+
+def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
+    """Eliminate on structure.
+
+    Raises OrderError where a pivot is structurally zero, and SizeError as soon as the factor has
+    more than ``most`` off-diagonal blocks.
+    """
+    graph = plan.graph
+    count = len(plan.blocks)
+    where = np.full(graph.count, -1, dtype=np.int64)
+    where[plan.blocks] = np.arange(count)
+    pointer, later = kernels.adjacency(where, graph.edges[0], graph.edges[1], count)
+    diagonal = graph.diagonal[plan.blocks]
+    pivot, parent, column_pointer, column_index, zero = kernels.eliminate(
+        pointer, later, diagonal, plan.paired, 1 << 62 if most is None else most
+    )
+    if most is not None and len(column_index) > most:
+        reached = int(np.argmax(column_pointer))
+        raise SizeError(
+            f"order {plan.sequence.name!r}: its factor has more than {most:,} blocks on this tree, "
+            f"reached at block {reached:,} of {count:,} in the order of elimination; use an order "
+            "with less fill, such as abm"
+        )
+    refuse(plan, zero)
+    kernels.sort_columns(column_pointer, column_index)
+    return SymbolicFactor(plan, pivot, parent, column_pointer, column_index, len(later))
+
+
+def dense_flops(size: NDArray[np.int64], width: NDArray[np.int64]) -> int:
+    """Operations of pivots (B,) rows in size with (B,) rows of later neighbours."""
+    s, w = size.astype(float), width.astype(float)
+    return int((s**3 / 3 + s * s * w * 2 + s * w * (w + 1)).sum())
+
+
+def refuse(plan: Plan, position: int) -> None:
+    """Raise OrderError for the pivot at a position that is structurally zero; none is at -1."""
+    if position >= 0:
+        raise OrderError(_refusal(plan, int(position)))
+
+
+def _refusal(plan: Plan, position: int) -> str:
+    graph, number = plan.graph, int(plan.blocks[position])
+    block = graph.block(number)
+    body = tied = block.body
+    if graph.kind[number] == LAM:
+        tied = graph.structure.tied(body)[0]
+    force = "fJ" if plan.graph.split else "f"
+    remedy = {
+        QDD: f"eliminate {Block('pdd', body)} and {Block(force, body)} first, or bracket all three",
+        F: f"eliminate {Block('pdd', body)} first, or bracket the two",
+        FJ: f"eliminate {Block('pdd', body)} first",
+        FC: f"eliminate {Block('pdd', body)} first",
+        LAM: f"eliminate {Block('pdd', tied)} and the joints of its loop first, or leave it out, "
+        "and it comes last",
+        PDD: "",
+    }[int(graph.kind[number])]
+    return (
+        f"order {plan.sequence.name!r}: pivot {block} at step {plan.group[position] + 1} "
+        f"is structurally zero; {remedy}"
+    )

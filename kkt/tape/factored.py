@@ -1,0 +1,96 @@
+"""Factored transforms: a joint's fixed placement as massless frames of its own.
+
+Phi of a body is the fixed placement of its joint, a shift and a turn, times the joint's own motion.
+Multiplied out it has few zeros; one factor after the other, each with its own, may cost less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from ..matrix.system import System, build
+from ..model.tree import Floats, compile_tree
+from .emit import Emitter, mul, mul_symmetric
+
+WAYS = ("shift", "placement", "shift and turn")  # that a placement is cut in
+Poses = list[tuple[str, Floats, Floats]]
+
+
+def factored(tree: nx.DiGraph) -> nx.DiGraph:
+    """The tree with placements cut into factors where that takes fewer operations.
+
+    Body b then hangs on massless bodies, fixed in b's parent and called (b, "shift"), (b, "turn")
+    or (b, "placement"); names, joints, frames and accelerations of the bodies stay.  Compared is
+    Phi M Phi^T of a full M.  Orders that pivot on M_k refuse massless bodies.  Raises ModelError
+    as :func:`kkt.build` does.
+    """
+    whole = build(tree)
+    moving = [name for name, joint in zip(whole.tree.names, whole.tree.joint, strict=True)
+              if joint != "fixed" and whole.structure.parent_of(name) is not None]  # fmt: skip
+    best: dict[Hashable, tuple[int, str]] = {name: (_cost(whole, name), "") for name in moving}
+    for way in WAYS:
+        apart, frames = _apart(tree, dict.fromkeys(moving, way))
+        system = build(apart)
+        for name in moving:
+            cost = sum(_cost(system, body) for body in [*frames[name], name])
+            best[name] = min(best[name], (cost, way), key=lambda pair: pair[0])
+    result, _ = _apart(tree, {name: way for name, (_, way) in best.items() if way})
+    result.graph["name"] = f"{whole.name} factored"
+    return result
+
+
+def _cut(way: str, R: Floats, p: Floats) -> tuple[Poses, Floats, Floats]:
+    """Frames from the parent on, and the placement R, p that is left to the joint."""
+    still, here = np.eye(3), np.zeros(3)
+    if way == "placement":
+        return [("placement", R, p)], still, here
+    shift = [("shift", still, p)] if p.any() else []
+    if way == "shift":
+        return shift, R, here
+    return [*shift, ("turn", R, here)], still, here
+
+
+def _apart(
+    tree: nx.DiGraph, ways: Mapping[Hashable, str]
+) -> tuple[nx.DiGraph, dict[Hashable, list[Hashable]]]:
+    """A copy whose bodies of these names hang on factors of their placements, and the factors."""
+    compiled = compile_tree(tree)
+    result, frames = nx.DiGraph(**tree.graph), dict[Hashable, list[Hashable]]()
+    for k, (name, data) in enumerate(tree.nodes(data=True)):
+        parent = next(tree.predecessors(name), None)
+        if name in ways:
+            parts, R, p = _cut(ways[name], compiled.R[k], compiled.p[k])
+            frames[name] = []
+            for part, turn, shift in parts:
+                frame: Hashable = (name, part)
+                while frame in tree:
+                    frame = (frame, part)
+                result.add_node(frame, mass=0.0, joint="fixed", R=turn, p=shift)
+                result.add_edge(parent, frame)
+                frames[name].append(frame)
+                parent = frame
+            data = data | {"R": R, "p": p}
+        result.add_node(name, **data)
+        if parent is not None:
+            result.add_edge(parent, name)
+    return result, frames
+
+
+def _cost(system: System, name: Hashable) -> int:
+    """Operations of Phi M Phi^T, zeros and ones of this Phi folded away."""
+    k, pattern = system.structure.index[name], system.pattern
+    e, Phi = Emitter(0), np.zeros((6, 6), dtype=np.int64)
+    Phi[pattern.Phi[k]] = 2 + np.arange(pattern.Phi[k].sum())
+    Phi[pattern.Phi_one[k]] = 1
+    mul_symmetric(e, Phi, mul(e, _full(), Phi.T))
+    return e.count
+
+
+def _full() -> NDArray[np.int64]:
+    """Slots of a symmetric matrix without zeros."""
+    i, j = np.indices((6, 6))
+    return 100 + 6 * np.minimum(i, j) + np.maximum(i, j)

@@ -1,0 +1,237 @@
+"""Where the entries of (4) stand among the slots of a tape."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..matrix.blocks import Tie
+from ..matrix.system import LETTERS, Entries, Pattern
+from ..model.tree import BodyTree
+from .emit import Scalars
+
+# letters that only a residual reads
+UNKNOWNS = ("pdd", "qdd", "f", "lam", "dpdd", "dqdd", "df", "dlam")
+NEAR = 0.02  # of a body's size, that two joints may be apart and count as concentric
+
+
+@dataclass(frozen=True)
+class InputSlots:
+    """Where the entries of (4) stand among the slots; a slot for each structural nonzero."""
+
+    pattern: Pattern
+    names: tuple[Hashable, ...]  # (n,) bodies of the tree
+    parent: NDArray[np.int64]  # (n,)
+    dof: NDArray[np.int64]
+    subspaces: Sequence[NDArray]  # S_k of the state that the tape is made from
+    integers: tuple[int, ...] = ()
+    unknowns: tuple[str, ...] = ()  # those that are inputs
+    near: NDArray[np.bool_] | None = None  # (n,) joints that all but share their parent's centre
+    ties: tuple[Tie, ...] = ()  # closed loops and contacts
+
+    @cached_property
+    def offset(self) -> NDArray[np.int64]:
+        return np.concatenate([[0], np.cumsum(self.dof)])
+
+    @cached_property
+    def multipliers(self) -> NDArray[np.int64]:
+        """(constraints + 1,) start of each constraint's multipliers."""
+        return np.cumsum([0, *(tie.rows for tie in self.ties)])
+
+    @cached_property
+    def sides(self) -> NDArray[np.int64]:
+        """(sides + 1,) start of each side's rows of G."""
+        return np.cumsum([0, *(tie.rows for tie in self.ties for _ in tie.bodies)])
+
+    @cached_property
+    def M(self) -> Scalars:
+        """(n, 6, 6); one slot for (i, j) and (j, i)."""
+        mask = self.pattern.M & np.triu(np.ones((6, 6), dtype=bool))
+        out = np.zeros(mask.shape, dtype=np.int64)
+        out[mask] = 2 + np.arange(mask.sum())
+        return out + np.triu(out, 1).swapaxes(1, 2)
+
+    def _place(self, after: int, mask: NDArray[np.bool_], one: NDArray | None) -> Scalars:
+        out = np.zeros(mask.shape, dtype=np.int64)
+        free = mask if one is None else mask & ~one
+        out[free] = after + 1 + np.arange(free.sum())
+        if one is not None:
+            out[one] = 1
+        return out
+
+    @staticmethod
+    def _last(*arrays: Scalars) -> int:
+        """The last slot that is taken; slot 1, which holds one, where there is none."""
+        return max([1, *(int(np.max(a)) for a in arrays if a.size)])
+
+    @cached_property
+    def Phi(self) -> Scalars:
+        return self._place(self._last(self.M), self.pattern.Phi, self.pattern.Phi_one)
+
+    @cached_property
+    def S(self) -> Scalars:
+        after = self._last(self.M, self.Phi)
+        return self._place(after, self.pattern.S, self.pattern.S_one)
+
+    @cached_property
+    def a(self) -> Scalars:
+        mask = np.repeat(self.pattern.a[:, None], 6, axis=1)
+        return self._place(self._last(self.M, self.Phi, self.S), mask, None)
+
+    @cached_property
+    def b(self) -> Scalars:
+        mask = np.ones((len(self.dof), 6), dtype=bool)
+        return self._place(self._last(self.M, self.Phi, self.S, self.a), mask, None)
+
+    @cached_property
+    def tau(self) -> Scalars:
+        mask = np.ones(int(self.offset[-1]), dtype=bool)
+        return self._place(self._last(self.b), mask, None)
+
+    @cached_property
+    def G(self) -> Scalars:
+        return self._place(self._last(self.b, self.tau), self.pattern.G, self.pattern.G_one)
+
+    @cached_property
+    def gamma(self) -> Scalars:
+        mask = np.ones(int(self.multipliers[-1]), dtype=bool)
+        return self._place(self._last(self.b, self.tau, self.G), mask, None)
+
+    @cached_property
+    def compliance(self) -> Scalars:
+        return self._place(self._data, self.pattern.compliance, None)
+
+    @property
+    def _data(self) -> int:
+        """The last slot of what every model has."""
+        return self._last(self.b, self.tau, self.G, self.gamma)
+
+    @property
+    def _entries(self) -> int:
+        """The last slot of the entries of (4)."""
+        return max(self._data, self._last(self.compliance))
+
+    @cached_property
+    def whole(self) -> dict[int, int]:
+        """Slots of the whole numbers that pieces of split links divide by."""
+        start = self._entries + 1
+        return {number: start + i for i, number in enumerate(self.integers)}
+
+    @cached_property
+    def given(self) -> dict[str, Scalars]:
+        """Slots of the unknowns that are inputs: (n, 6); (N,) for qdd, (multipliers,) for lam."""
+        first = self._entries + 1 + len(self.integers)
+        joints, rows = int(self.offset[-1]), int(self.multipliers[-1])
+        shapes: dict[str, tuple[int, ...]] = {"qdd": (joints,), "lam": (rows,)}
+        result = {}
+        for letter in self.unknowns:
+            shape = shapes.get(letter.removeprefix("d"), (len(self.dof), 6))
+            size = int(np.prod(shape))
+            result[letter] = np.arange(first, first + size, dtype=np.int64).reshape(shape)
+            first += size
+        return result
+
+    @property
+    def count(self) -> int:
+        """Slots of zero, one and all inputs."""
+        return self._entries + 1 + len(self.integers) + sum(x.size for x in self.given.values())
+
+    def pivot_rows(self, k: int) -> tuple[int, ...]:
+        """Rows of S_k that the split of forces solves for: large pivots, in a stable order.
+
+        Chosen once, from the state that the tape is made from; no number type chooses again.
+        """
+        return pivot_rows(self.subspaces[k])
+
+    def concentric(self, k: int) -> bool:
+        """The joint of body k has its parent's joint's centre, or all but, in every state."""
+        if self.parent[k] < 0:
+            return False
+        same = not self.pattern.Phi[k, :3, 3:].any()
+        return bool(same or (self.near is not None and self.near[k]))
+
+    def linear_columns(self, k: int) -> tuple[int, ...]:
+        """Linear columns of E in [S E], those along the links last: to the children, or its own."""
+        along = set().union(
+            *(self._link_axes(c) for c in np.flatnonzero(self.parent == k).tolist())
+        )
+        along = along or (self._link_axes(k) if self.parent[k] >= 0 else set())
+        beside = [i for i in range(6) if i not in self.pivot_rows(k)]
+        linear = sorted((i for i in (5, 4, 3) if i in beside), key=lambda i: i - 3 in along)
+        return tuple(int(self.dof[k]) + beside.index(i) for i in linear)
+
+    def _link_axes(self, k: int) -> set[int]:
+        """The coordinate axis that p_k lies on, in every state; none where it lies on no one."""
+        rows = self.pattern.Phi[k, :3, 3:].any(axis=1)
+        return set(np.flatnonzero(~rows).tolist()) if rows.any() else set()
+
+    def moved_joint(self, subspaces: Sequence[NDArray]) -> Hashable | None:
+        """A body whose S has turned, so that other rows than the tape's should be solved for."""
+        for k, name in enumerate(self.names):
+            now = subspaces[k]
+            if not np.array_equal(now, self.subspaces[k]) and pivot_rows(now) != self.pivot_rows(k):
+                return name
+        return None
+
+    def block(self, letter: str, k: int) -> Scalars:
+        if letter == "H":
+            return self.S[self.offset[k] : self.offset[k + 1]]
+        if letter == "G":
+            return self.G[self.sides[k] : self.sides[k + 1]]
+        if letter in ("gamma", "compliance", "lam", "dlam"):
+            own = self.slots(letter)[self.multipliers[k] : self.multipliers[k + 1]]
+            return np.diag(own) if letter == "compliance" else own[:, None]
+        array = self.slots(letter)
+        if array.ndim == 1:  # tau, qdd, dqdd
+            return array[self.offset[k] : self.offset[k + 1], None]
+        array = array[k]
+        return array if array.ndim == 2 else array[:, None]
+
+    def slots(self, letter: str) -> Scalars:
+        """Slots of one letter of (4), or of an unknown that is an input."""
+        return self.given[letter] if letter in self.given else getattr(self, letter)
+
+    def values(self, entries: Entries) -> tuple[Scalars, NDArray]:
+        """Slots and values of the inputs, in the number type of the entries."""
+        places, values = [], []
+        for letter in LETTERS:
+            slots = getattr(self, letter)
+            if letter == "M":
+                slots = np.triu(slots)
+            take = slots > 1
+            places.append(slots[take])
+            values.append(getattr(entries, letter)[take])
+        return np.concatenate(places), np.concatenate(values)
+
+
+def near_centres(tree: BodyTree, pattern: Pattern) -> NDArray[np.bool_]:
+    """(n,) joints whose centre is within NEAR of their parent's, in sizes of the bodies they carry.
+
+    Read off the model alone, so that it holds in every state: the joint must not slide.
+    """
+    mass = np.where(tree.mass > 0.0, tree.mass, np.inf)
+    size = np.sqrt((tree.com**2).sum(1) + np.trace(tree.inertia, axis1=1, axis2=2) / 2 / mass)
+    size = np.where(tree.mass > 0.0, size, 0.0)
+    for level in reversed(tree.levels):
+        below = level[tree.parent[level] >= 0]
+        np.maximum.at(size, tree.parent[below], size[below])
+    owner = np.repeat(np.arange(tree.n), tree.dof)
+    slides = np.zeros(tree.n, dtype=bool)
+    np.logical_or.at(slides, owner, pattern.S[:, 3:].any(axis=1))
+    return ~slides & (np.sqrt((tree.p**2).sum(1)) <= NEAR * size)
+
+
+def pivot_rows(subspace: NDArray) -> tuple[int, ...]:
+    """Rows of S (6, N) with large pivots, one a column, in an order that needs no pivoting."""
+    S = np.array(subspace, dtype=float)
+    rows: list[int] = []
+    for j in range(S.shape[1]):
+        row = int(np.argmax(np.abs(S[:, j])))
+        rows.append(row)
+        S = S - S[:, j : j + 1] * (S[row] / S[row, j])
+        S[row] = 0.0
+    return tuple(rows)

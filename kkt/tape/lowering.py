@@ -1,0 +1,393 @@
+"""Lower a block program to scalar operations, chunk by chunk.
+
+A block operation whose operands have the same pattern of zeros, ones and signs is lowered once, to
+a template, and then copied.  Slots of values that are no longer needed are handed out again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic.chunk import Chunk
+from ..base.errors import SizeError
+from ..matrix.blocks import Block
+from ..program.program import Instruction, Program, Ref
+from . import centre, emit, emit_orthogonal
+from .emit import Emitter, Scalars
+from .inputs import InputSlots
+
+CHUNK = 1 << 18  # operations in a chunk
+LIMIT = 2_000_000_000  # a longer tape is refused
+_CONSTANTS = np.array([0, 1])  # the first two slots of every template
+
+
+class Template(NamedTuple):
+    """One block operation on local slots: 0, 1, then the operands' entries, then results."""
+
+    op: NDArray[np.int8]
+    a: Scalars
+    b: Scalars
+    sign: Scalars  # of each entry of the result
+    out: Scalars  # its local slot
+    pattern: int  # of the result
+    passed: Scalars  # local slots of operands' entries that the result holds unchanged
+
+
+class Lowering:
+    """One pass over the program that writes chunks and hands out slots."""
+
+    def __init__(self, program: Program, inputs: InputSlots) -> None:
+        self.program, self.inputs = program, inputs
+        self.pivots: dict[int, Scalars] = {}  # record -> scalars on the factor's diagonal
+        self.inertia: Scalars | None = None
+        self.flops = 0  # operations that qdd needs
+        self.operations = emit.GAIN if self.program.gain else emit.OUTER
+        self.templates: dict[tuple, Template] = {}
+        self.latest: tuple[Template, int] | None = None  # used last, and its first own slot
+        self.values: dict[int, Scalars] = {}
+        self.pattern: dict[int, int] = {}  # of each value: number of an entry of ``codes``
+        self.codes: list[NDArray[np.int8]] = []  # 0, +-1, and +-2 for slots
+        self.known: dict[tuple, int] = {}
+        self.variants: dict[tuple[int, bool, int], int] = {}
+        self.regions: dict[int, tuple[tuple[int, int], ...]] = {}  # slots a value lives in
+        self.users: dict[tuple[int, int], int] = defaultdict(int)
+        self.free: dict[int, list[int]] = defaultdict(list)
+        self.top = self.inputs.count
+        self.parts: list[tuple[NDArray, Scalars, Scalars, Scalars]] = []
+        self.steps: list[int] = []
+        self.pending = 0
+        self.written = 0
+        # operations written before each instruction, and in all
+        self.first = np.zeros(len(program.instructions) + 1, dtype=np.int64)
+
+    def run(self) -> Iterator[Chunk]:
+        program = self.program
+        keep = program.live(("pdd", "qdd", "f", "lam"))
+        qdd_only = program.live(("qdd",))
+        last = self._last_uses(keep)
+        factors = defaultdict(list)
+        for number, record in enumerate(program.pivots):
+            factors[record.factor].append(number)
+        for place, instruction in enumerate(program.instructions):
+            before = self.first[place] = self.written
+            if not keep[place]:
+                continue
+            if instruction.op == "factor" and (
+                instruction.info or program.shapes[instruction.out][0] > 24
+            ):
+                yield from self.large_factor(instruction)
+            else:
+                self.lower(instruction)
+            if qdd_only[place]:
+                self.flops += self.written - before
+            for number in factors.get(instruction.out, ()):
+                rows = slice(*program.pivots[number].rows)
+                self.pivots[number] = self.values[instruction.out].diagonal()[rows]
+            if program.inertia is not None and instruction.out == program.inertia.value:
+                self.inertia = self.take(program.inertia)  # with its sign
+            for value in last.get(place, ()):
+                self.release(value)
+            if self.pending >= CHUNK:
+                yield self.flush()
+        self.first[-1] = self.written
+        if self.pending:
+            yield self.flush()
+
+    def solution(self) -> dict[Block, Scalars]:
+        """Scalars of every block of unknowns, once the program has been written."""
+        return {block: self.take(ref) for block, ref in self.program.solution.items()}
+
+    def _last_uses(self, keep: NDArray[np.bool_]) -> dict[int, list[int]]:
+        """Values to release after each instruction; what comes out of the program stays."""
+        last: dict[int, int] = {}
+        for place, instruction in enumerate(self.program.instructions):
+            if keep[place]:
+                last[instruction.out] = place
+                for ref in instruction.args:
+                    if ref is not None:
+                        last[ref.value] = place
+        for ref in self.program.solution.values():
+            last.pop(ref.value, None)
+        for record in self.program.pivots:
+            last.pop(record.factor, None)
+        if self.program.inertia is not None:
+            last.pop(self.program.inertia.value, None)
+        result: dict[int, list[int]] = defaultdict(list)
+        for value, place in last.items():
+            result[place].append(value)
+        return result
+
+    # -- slots --------------------------------------------------------------------------------
+
+    def allocate(self, size: int) -> int:
+        if self.free[size]:
+            return self.free[size].pop()
+        self.top += size
+        if self.top > np.iinfo(np.int32).max:
+            raise SizeError("tape: needs more than 2^31 slots; use an order with less fill")
+        return self.top - size
+
+    def own(self, value: int, regions: tuple[tuple[int, int], ...]) -> None:
+        self.regions[value] = regions
+        for region in regions:
+            self.users[region] += 1
+
+    def release(self, value: int) -> None:
+        self.values.pop(value, None)
+        self.pattern.pop(value, None)
+        for region in self.regions.pop(value, ()):
+            self.users[region] -= 1
+            if not self.users[region]:
+                del self.users[region]
+                self.free[region[1]].append(region[0])
+
+    def take(self, ref: Ref | None) -> Scalars:
+        assert ref is not None
+        array = self.values[ref.value]
+        if ref.transposed:
+            array = array.T
+        return array if ref.sign > 0 else -array
+
+    # -- patterns -----------------------------------------------------------------------------
+
+    def number(self, scalars: Scalars) -> int:
+        """The pattern of zeros, ones and signs of a block, as a number."""
+        codes = np.where(np.abs(scalars) <= 1, scalars, 2 * np.sign(scalars)).astype(np.int8)
+        key = (codes.shape, codes.tobytes())
+        if key not in self.known:
+            self.known[key] = len(self.codes)
+            self.codes.append(codes)
+        return self.known[key]
+
+    def variant(self, ref: Ref) -> int:
+        """The pattern of a reference: transposed, negated."""
+        own = self.pattern[ref.value]
+        if not ref.transposed and ref.sign > 0:
+            return own
+        key = (own, ref.transposed, ref.sign)
+        if key not in self.variants:
+            codes = self.codes[own].T if ref.transposed else self.codes[own]
+            self.variants[key] = self.number(codes.astype(np.int64) * ref.sign)
+        return self.variants[key]
+
+    # -- one instruction ----------------------------------------------------------------------
+
+    def lower(self, i: Instruction) -> None:
+        args = [ref for ref in i.args if ref is not None]
+        view = self.view(i)
+        self.latest = None
+        if view is not None:
+            self.values[i.out], self.pattern[i.out] = view, self.number(view)
+            self.own(i.out, self.all_regions(args))
+            return
+        operands = [self.take(ref) for ref in args]
+        patterns = [self.variant(ref) for ref in args]
+        info: tuple = ()
+        if i.op in ("along", "across", "basis"):
+            info = self.inputs.pivot_rows(self.body_of(args[0]))
+        elif i.op in ("weigh", "rotate"):
+            dof, k = i.info
+            info = (dof, self.inputs.concentric(k), self.inputs.linear_columns(k))
+        elif i.op == "divide":
+            operands.append(np.array([[self.inputs.whole[i.info[0]]]]))
+            patterns.append(self.number(operands[-1]))
+        key = (i.op, i.symmetric, info, *patterns)
+        template = self.templates.get(key)
+        if template is None:
+            codes = [self.codes[pattern] for pattern in patterns]
+            template = self.templates[key] = self.template(i, codes, info)
+        count = len(template.op)
+        self.latest = template, 2 + sum(x.size for x in operands)
+        lookup = np.concatenate([_CONSTANTS, *(x.ravel() for x in operands), np.zeros(count, int)])
+        np.abs(lookup, out=lookup)
+        regions: tuple[tuple[int, int], ...] = ()
+        if count:
+            start = self.allocate(count)
+            regions = ((start, count),)
+            dst = np.arange(start, start + count)
+            lookup[-count:] = dst
+            self.append(template.op, dst, lookup[template.a], lookup[template.b], i.step)
+        if template.passed.size:  # an entry that is passed on lives in its operand's slots
+            slots = lookup[template.passed].tolist()
+            held = self.all_regions(args)
+            regions += tuple(r for r in held if any(r[0] <= x < r[0] + r[1] for x in slots))
+        self.values[i.out] = template.sign * lookup[template.out]
+        self.pattern[i.out] = template.pattern
+        self.own(i.out, regions)
+
+    def all_regions(self, refs: list[Ref]) -> tuple[tuple[int, int], ...]:
+        return tuple(dict.fromkeys(r for ref in refs for r in self.regions[ref.value]))
+
+    def body_of(self, ref: Ref | None) -> int:
+        assert ref is not None
+        return int(self._input_body[ref.value])
+
+    @cached_property
+    def _input_body(self) -> dict[int, int]:
+        return {i.out: i.info[1] for i in self.program.instructions if i.op == "input"}
+
+    def view(self, i: Instruction) -> Scalars | None:
+        """Instructions that only rename scalars."""
+        if i.op == "input":
+            return self.inputs.block(*i.info)
+        if i.op == "eye":
+            return np.eye(i.info[0], dtype=np.int64)
+        if i.op == "mirror":
+            return emit.mirrored(self.take(i.args[0]))
+        if i.op == "rows":
+            return self.take(i.args[0])[i.info[0] : i.info[1]]
+        if i.op == "stack":
+            columns = self.program.shapes[i.out][1]
+            parts = [
+                np.zeros((rows, columns), dtype=np.int64) if ref is None else self.take(ref)
+                for ref, rows in zip(i.args, i.info[0], strict=True)
+            ]
+            return np.concatenate(parts)
+        if i.op == "square":
+            (sizes,) = i.info
+            at = np.concatenate([[0], np.cumsum(sizes)])
+            out = np.zeros((int(at[-1]),) * 2, dtype=np.int64)
+            blocks = iter(i.args)
+            for r in range(len(sizes)):
+                for c in range(r, len(sizes)):
+                    ref = next(blocks)
+                    if ref is not None:
+                        out[at[r] : at[r + 1], at[c] : at[c + 1]] = self.take(ref)
+            return emit.mirrored(out)
+        return None
+
+    def template(self, i: Instruction, codes: list[NDArray], info: tuple) -> Template:
+        count = sum(c.size for c in codes)
+        emitter = Emitter(2 + count)
+        local, start = [], 2
+        for c in codes:
+            slots = (start + np.arange(c.size)).reshape(c.shape)
+            local.append(np.where(np.abs(c) <= 1, c, np.sign(c) * slots))
+            start += c.size
+        if i.op in ("along", "across"):
+            out = getattr(emit, i.op)(emitter, local[0], info)
+        elif i.op == "basis":
+            out = emit_orthogonal.basis(emitter, local[0], info)
+        elif i.op in emit_orthogonal.OPERATIONS:
+            out = emit_orthogonal.OPERATIONS[i.op](emitter, *local, *info)
+        elif i.op in centre.OPERATIONS:
+            out = centre.OPERATIONS[i.op](emitter, *local)
+        elif i.op == "divide":
+            out = emitter.div(local[0], local[1])
+            out = emit.mirrored(out) if i.symmetric else out
+        elif i.op in self.operations:
+            out = self.operations[i.op](emitter, *local)
+        else:
+            out = emit.OPERATIONS[i.op, i.symmetric](emitter, *local)
+        slots = np.abs(out)
+        none = np.zeros(0, dtype=np.int64)
+        return Template(
+            np.concatenate([none.astype(np.int8), *emitter.op]),
+            np.concatenate([none, *emitter.a]),
+            np.concatenate([none, *emitter.b]),
+            np.sign(out),
+            slots,
+            self.number(out),
+            np.unique(slots[(slots > 1) & (slots < 2 + count)]),
+        )
+
+    def large_factor(self, i: Instruction) -> Iterator[Chunk]:
+        """L D L^T of a large matrix in place, column by column: n^2 slots for n^3/3 operations."""
+        A = np.tril(self.take(i.args[0])).copy()
+        n = len(A)
+        gain = self.operations is emit.GAIN
+        size = n * (n + 1) // 2
+        # an entry of an update takes a product, a quotient, and a difference or a copy
+        room = 3 * size
+        start, scratch = self.allocate(size), self.allocate(room)
+        row, col = np.tril_indices(n)
+        place = np.zeros((n, n), dtype=np.int64)
+        place[row, col] = start + np.arange(size)
+        columns = place  # where the columns of L go; c is still read while they are written
+        owned = [(start, size)]
+        if gain:
+            owned.append((self.allocate(size), size))
+            columns = place + (owned[1][0] - start)
+        for k in range(n - 1):
+            below = k + 1 + np.flatnonzero(A[k + 1 :, k])
+            if not below.size:
+                continue
+            r, s = np.tril_indices(len(below))
+            c = A[below, k]
+            target = place[below[r], below[s]]
+            old = A[below[r], below[s]]
+            emitter = Emitter(scratch)
+            if gain:
+                factor = emitter.div(c, A[k, k])
+                update = emitter.mul(factor[r], c[s])
+                A[below, k] = factor
+            else:
+                update = emitter.div(emitter.mul(c[r], c[s]), A[k, k])
+            new = self._unshared(emitter, emitter.sub(old, update), A[below, k])
+            op, a, b = (np.concatenate(x) for x in (emitter.op, emitter.a, emitter.b))
+            # results move from scratch to their own place: last operation that wrote each
+            home = np.arange(scratch, scratch + emitter.count)
+            moved = np.abs(new) >= scratch
+            moved &= np.abs(new) < scratch + emitter.count
+            home[np.abs(new[moved]) - scratch] = target[moved]
+            A[below[r], below[s]] = np.where(moved, np.sign(new) * target, new)
+            if gain:
+                inside = (np.abs(A[below, k]) >= scratch) & (A[below, k] != 0)
+                renamed = columns[below[inside], k]
+                home[np.abs(A[below, k][inside]) - scratch] = renamed
+                A[below[inside], k] = np.sign(A[below[inside], k]) * renamed
+            a, b = (self._renamed(x, home, scratch) for x in (a, b))
+            self.append(op, home, a, b, i.info[k] if i.info else i.step)
+            if self.pending >= CHUNK:
+                yield self.flush()
+        self.values[i.out], self.pattern[i.out] = A, self.number(A)
+        self.own(i.out, (*owned, *self.all_regions([ref for ref in i.args if ref is not None])))
+        self.free[room].append(scratch)
+
+    @staticmethod
+    def _unshared(emitter: Emitter, new: Scalars, column: Scalars) -> Scalars:
+        """Results that stand for two entries, or for one of L's column too, are copied (x + 0).
+
+        A factor c/d met by an entry 1 is such a result: each entry needs a slot of its own.
+        """
+        slots = np.abs(new)
+        first = np.zeros(len(new), dtype=bool)
+        first[np.unique(slots, return_index=True)[1]] = True
+        shared = (slots >= emitter.first) & (slots < emitter.first + emitter.count)
+        shared &= ~first | np.isin(slots, np.abs(column))
+        if shared.any():
+            x = new[shared]
+            copies = emitter.copy(x)
+            new = new.copy()
+            new[shared] = np.sign(x) * copies
+        return new
+
+    @staticmethod
+    def _renamed(x: NDArray, home: Scalars, scratch: int) -> Scalars:
+        inside = (x >= scratch) & (x < scratch + len(home))
+        out = x.copy()
+        out[inside] = home[x[inside] - scratch]
+        return out
+
+    def append(self, op: NDArray, dst: Scalars, a: Scalars, b: Scalars, step: int) -> None:
+        self.parts.append((op, dst, a, b))
+        self.steps.append(step)
+        self.pending += len(op)
+        self.written += len(op)
+        if self.written > LIMIT:
+            raise SizeError(
+                f"order {self.program.name!r}: needs more than {LIMIT:.0e} operations "
+                "on this tree; use an order with less fill, such as abm"
+            )
+
+    def flush(self) -> Chunk:
+        op, dst, a, b = (np.concatenate(column) for column in zip(*self.parts, strict=True))
+        step = np.repeat(self.steps, [len(part[0]) for part in self.parts])
+        self.parts, self.steps, self.pending = [], [], 0
+        return Chunk(op, *(x.astype(np.int32) for x in (dst, a, b, step)))

@@ -1,0 +1,109 @@
+"""What an elimination leaves behind: the solution, and a record for each pivot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.shown import Shown
+from ..matrix.blocks import Block
+from ..structure.symbolic import SymbolicFactor
+
+
+@dataclass(frozen=True)
+class Against:
+    """What the sums of one pivot cancel, held against exact arithmetic on the same data.
+
+    Bits are compared where neither has a zero among the operands or for the result.
+    """
+
+    order: int  # most bits that exact arithmetic cancels in one sum: the order's own
+    format: int  # most bits that the format cancels
+    more: int  # most bits that the format cancels in one sum and exact arithmetic does not
+    less: int  # the reverse: rounding stands where digits should have gone
+    residues: int  # sums that are zero exactly, where rounding leaves a number
+    vanished: int  # sums that are zero in the format, where there is a number
+
+
+@dataclass(frozen=True)
+class StepRecord:
+    """One pivot (group of blocks) of a sequence."""
+
+    step: int  # 1-based
+    blocks: tuple[Block, ...]
+    fill_blocks: int  # blocks that become nonzero in this step
+    fill_entries: int
+    flops: int  # scalar operations, forward and backward
+    error: float | None  # of the block's unknowns against the certified answer, where known
+    pivots: tuple[Any, ...] = ()  # the diagonal of L D L^T, D_k where it is 1 x 1
+    # None with records=False:
+    growth: float | None = None  # largest result over the largest entry of (4)
+    cancelled_bits: int | None = None  # largest in one sum that is not zero
+    absorbed_bits: float | None = None  # most bits of a smaller operand lost in one sum
+    pivot_error: float | None = None  # largest relative error of the pivot's own diagonal
+    absorbed: float | None = None  # largest fraction of a smaller operand lost in one sum
+    exact_zeros: int | None = None  # sums of nonzeros that are exactly zero
+    radius_bits: float | None = None  # balls alone: bits that the pivot's radius has taken
+    against: Against | None = None  # exact arithmetic on the same data, where that was asked for
+
+
+@dataclass(frozen=True)
+class BackwardError:
+    """By how much (4) must be moved, relatively, for an answer to solve it."""
+
+    normwise: float  # in the maximum norm (Rigal & Gaches 1967)
+    componentwise: float  # entry by entry (Oettli & Prager 1964)
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """Iterative refinement of one answer, in its own number format."""
+
+    residual: str  # "dynamics" or "equations"
+    corrections: tuple[float, ...]  # max |correction| / max |first answer| of qdd, one each
+    status: str  # done, converged, stalled, drowned or diverged, and the correction that showed it
+    kept: int  # corrections that the answer holds
+
+
+@dataclass(frozen=True, repr=False)
+class Elimination(Shown):
+    """The outcome of one order in one number format."""
+
+    order: str
+    format: str
+    qdd: NDArray  # (N,) joint accelerations [rad/s^2, m/s^2], bodies in the tree's order
+    pdd: NDArray  # (n, 6) minus the spatial acceleration of each body, as in (4)
+    f: NDArray  # (n, 6) spatial force through each joint [N m, N]
+    steps: tuple[StepRecord, ...]
+    symbolic: SymbolicFactor
+    flops: int  # scalar operations that qdd needs
+    failed_at: str | None = None  # why there is no answer: a pivot that is zero, and its step
+    refinement: Refinement | None = None
+    lam: NDArray = field(default_factory=lambda: np.zeros(0))  # (m,) multipliers of all loops
+    backward_error: BackwardError | None = None  # None where the elimination failed
+    error_estimate: float | None = None  # of qdd: its distance to itself in twice the digits
+    marked: str | None = None  # why the answer should not be relied on, though there is one
+
+    def facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = {
+            "name": f"{self.order} in {self.format}", "bodies": len(self.pdd),
+            "freedoms": len(self.qdd), "blocks of fill": self.fill, "operations": self.flops,
+        }  # fmt: skip
+        if self.failed_at is not None:
+            return facts | {"failed at": self.failed_at}
+        if self.backward_error is not None:
+            facts["backward error"] = float(self.backward_error.componentwise)
+        return facts | ({"marked:": self.marked} if self.marked else {})
+
+    @property
+    def fill(self) -> int:
+        """Off-diagonal blocks of one triangle that become nonzero."""
+        return self.symbolic.fill_blocks
+
+    @property
+    def height(self) -> int:
+        """Blocks on the longest path of pivots that must wait for each other."""
+        return self.symbolic.height

@@ -1,0 +1,189 @@
+"""Run a tape in floats, fractions, mpmath or balls, and gather what it leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic import objects
+from ..arithmetic.formats import Format
+from ..base.errors import SingularError
+from ..matrix.blocks import Block
+from ..matrix.system import Entries, System
+from .record import Elimination, StepRecord
+from .tape import Tape
+from .trust import NO_NUMBER
+
+Values = NDArray | list[Any]  # of the slots, in the carrier of a format
+GUARD_DIGITS = 20  # digits that mp:D carries beyond the D that it gives
+
+
+# -- floats ---------------------------------------------------------------------------------------
+
+
+def run_floats(
+    tape: Tape,
+    entries: Entries,
+    chosen: Format,
+    given: Mapping[str, NDArray] | None = None,
+) -> tuple[dict[Block, NDArray], dict[int, NDArray], NDArray]:
+    """Solution blocks, pivots and the joint-space inertia slots' values, in a float format.
+
+    ``given`` holds unknowns that are inputs, and whatever takes the place of a, b or tau, by
+    letter, in the format already.
+    """
+    v = np.zeros(tape.slots, dtype=chosen.dtype)
+    runner = chosen.runner(tape)
+    enter(tape, entries, v, chosen.cast)
+    give(tape, v, given)
+    with np.errstate(all="ignore"):
+        for chunk in tape.chunks():
+            runner.run(chunk, v)
+    solution = {block: signed(v, slots)[:, 0] for block, slots in tape.solution.items()}
+    pivots = {i: signed(v, slots) for i, slots in tape.pivots.items()}
+    return solution, pivots, v
+
+
+def signed(v: Values, slots: NDArray[np.int64]) -> NDArray:
+    """Values of signed slots: of an array, or of a list of objects."""
+    if isinstance(v, list):
+        out = np.empty(slots.size, dtype=object)
+        out[:] = [v[s] if s >= 0 else -v[-s] for s in slots.ravel().tolist()]
+        return out.reshape(slots.shape)
+    return (np.sign(slots) * v[np.abs(slots)]).astype(v.dtype)
+
+
+def enter(
+    tape: Tape, entries: Entries, v: Any, cast: Callable[[NDArray], NDArray] = lambda x: x
+) -> None:
+    """Zero, one, and the entries of (4), rounded to a format by ``cast``."""
+    v[1] = 1
+    places, values = tape.inputs.values(entries)
+    v[places] = cast(values)
+    for number, slot in tape.inputs.whole.items():
+        v[slot] = cast(np.array([float(number)]))[0]
+
+
+def give(tape: Tape, v: Any, given: Mapping[str, NDArray] | None) -> None:
+    """Values of unknowns that are inputs, or others than the system's for a, b or tau."""
+    for letter, values in (given or {}).items():
+        slots = tape.inputs.slots(letter)
+        v[slots[slots > 1]] = values[slots > 1]
+
+
+def first_bad(tape: Tape, pivots: dict[int, NDArray]) -> str | None:
+    records = tape.pivot_places[0]
+    every = np.concatenate([np.zeros(0), *(pivots[i].ravel() for i in records)])
+    if np.isfinite(every).all() and every.all():
+        return None
+    for i, d in sorted(pivots.items()):
+        if not np.isfinite(d).all() or (d == 0).any():
+            record = tape.program.pivots[i]
+            what = "zero" if np.isfinite(d).all() else "not a number"
+            return f"pivot {record.blocks[0]}, step {record.step + 1}: {what}"
+    return None
+
+
+def elimination_of(
+    system: System,
+    tape: Tape,
+    chosen: Format,
+    solution: dict[Block, Any],
+    steps: tuple[StepRecord, ...],
+    failed: str | None,
+) -> Elimination:
+    names = system.tree.names
+    dtype: Any = chosen.dtype or object
+    qdd: NDArray = np.empty(int(system.tree.offset[-1]), dtype=dtype)
+    for k, name in enumerate(names):
+        if system.tree.dof[k]:
+            qdd[system.tree.offset[k] : system.tree.offset[k + 1]] = solution[Block("qdd", name)]
+    pdd: NDArray = np.array([solution[Block("pdd", name)] for name in names], dtype=dtype)
+    f: NDArray = np.array([solution[Block("f", name)] for name in names], dtype=dtype)
+    multipliers = [solution[Block("lam", name)] for name in system.structure.constraints]
+    lam: NDArray = np.concatenate([np.zeros(0, dtype=dtype), *multipliers])
+    if chosen.on_arrays:
+        for kind, values in (("qdd", qdd), ("pdd", pdd), ("f", f), ("lam", lam)):
+            if failed is None and not np.isfinite(values).all():
+                failed = NO_NUMBER.format(kind)
+        qdd, pdd, f, lam = (chosen.shown(values) for values in (qdd, pdd, f, lam))
+    factor = tape.program.symbolic
+    assert factor is not None
+    name = tape.program.name
+    return Elimination(name, chosen.name, qdd, pdd, f, steps, factor, tape.flops, failed, lam=lam)
+
+
+# -- fractions and mpmath -------------------------------------------------------------------------
+
+
+def number_of(chosen: Format) -> Callable[[float], Any]:
+    """The function that turns a double into a format of objects.
+
+    Of balls the precision is the one in which it is called.
+    """
+    if chosen.kind == "object":
+        return chosen.operate  # type: ignore[attr-defined]
+    if chosen.kind == "exact":
+        from fractions import Fraction
+
+        return Fraction
+    if chosen.kind == "ball":
+        import flint
+
+        return flint.arb
+    import mpmath
+
+    context = mpmath.MPContext()  # a context of its own: no global precision is touched
+    context.dps = chosen.digits + GUARD_DIGITS
+    return context.mpf
+
+
+def entered(
+    tape: Tape,
+    entries: Entries,
+    number: Callable[[float], Any],
+    given: Mapping[str, NDArray] | None = None,
+) -> list[Any]:
+    """The values that a tape starts from, in a type of Python objects: zero, one, and inputs."""
+    holder = np.array([*([number(0.0)] * tape.slots), None], dtype=object)[:-1]
+    enter(tape, entries, holder)
+    give(tape, holder, given)
+    v: list[Any] = holder.tolist()
+    v[1] = number(1.0)
+    for whole, slot in tape.inputs.whole.items():
+        v[slot] = number(float(whole))
+    return v
+
+
+def run_objects(
+    tape: Tape,
+    entries: Entries,
+    number: Callable[[float], Any],
+    given: Mapping[str, NDArray] | None = None,
+) -> tuple[dict[Block, NDArray], dict[int, NDArray], NDArray[np.int64]]:
+    """Solution blocks, pivots and operations of each step, in a type of Python objects."""
+    v = entered(tape, entries, number, given)
+    operations = np.zeros(tape.program.groups + 1, dtype=np.int64)
+    try:
+        for chunk in tape.chunks():
+            operations += np.bincount(chunk.step + 1, minlength=len(operations))
+            objects.run(chunk, v)
+    except objects.ZeroDivisor as zero:
+        raise SingularError(zero_pivot(tape, zero.step)) from None
+    solution = {block: signed(v, slots)[:, 0] for block, slots in tape.solution.items()}
+    pivots = {i: signed(v, slots) for i, slots in tape.pivots.items()}
+    return solution, pivots, operations
+
+
+def zero_pivot(tape: Tape, step: int) -> str:
+    """What is said of a division by zero in a step."""
+    blocks = [b for r in tape.program.pivots if r.step == step and not r.pair for b in r.blocks]
+    name = tape.program.name
+    where = str(blocks[0]) if blocks else "of the joint axes"
+    return (
+        f"order {name!r}: pivot {where} at step {step + 1} is zero for these numbers; "
+        "use another order, or give the massless links an inertia"
+    )
