@@ -29,7 +29,7 @@ LETTERS = ("M", "Phi", "S", "a", "b", "tau")
 
 
 class Exact:
-    """Forward dynamics of a tree; ``constants`` replace arrays of :class:`kkt.model.tree.BodyTree`."""
+    """Forward dynamics of a tree; ``constants`` replace arrays of :class:`kkt.BodyTree`."""
 
     def __init__(self, system: kkt.System, constants: Mapping[str, Any] | None = None) -> None:
         own = {name: getattr(system.tree, name) for name in CONSTANTS} | dict(constants or {})

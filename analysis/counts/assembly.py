@@ -1,9 +1,9 @@
 """What comes before the solve: poses, Phi, a and b, counted by running their own formulas.
 
-The functions of :mod:`kkt.model.spatial` and :mod:`kkt.matrix.bias` run on numbers that know only whether they
-are zero, one, a constant of the model, or anything; an operation counts where a constant of the
-model does not give its result.  Sines and cosines are not counted, nor are what zeros and ones
-leave undone.
+The functions of :mod:`kkt.model.spatial` and :mod:`kkt.matrix.bias` run on numbers that know only
+whether they are zero, one, a constant of the model, or anything; an operation counts where a
+constant of the model does not give its result.  Sines and cosines are not counted, nor are what
+zeros and ones leave undone.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ PUBLISHED = """
 Printed: {source}, for n revolute joints, bias included, divisions not told apart. Ours: the family
 `dh`, whose Phi is kept in its four factors (a, alpha, d, q), each a frame without mass; the rows of
 orders are the solution of (4) alone, and the last row is what comes before it, counted by running
-`kkt.model.spatial` and `kkt.matrix.bias` on numbers that are zero, one, constant or anything (sines and cosines
-not counted).
+`kkt.model.spatial` and `kkt.matrix.bias` on numbers that are zero, one, constant or anything (sines
+and cosines not counted).
 
 * ABM's slope: multiplications {mul}, additions {add} of the printed ones for the solution alone;
   {mul_all} and {add_all} with poses and bias, {all}. The printed counts are of code trimmed of

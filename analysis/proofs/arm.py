@@ -1,8 +1,8 @@
 """Equation (4) of the planar RR arm of Pasic, Williams & Hui 1999, in full, with letters.
 
-The blocks are those of :mod:`kkt.model.spatial` and :mod:`kkt.matrix.bias`, given the letters of the paper
-instead of numbers; the engine's programs run on them.  All is exact: rational functions of the
-letters, cosines and sines being letters with c^2 + s^2 = 1.
+The blocks are those of :mod:`kkt.model.spatial` and :mod:`kkt.matrix.bias`, given the letters of
+the paper instead of numbers; the engine's programs run on them.  All is exact: rational functions
+of the letters, cosines and sines being letters with c^2 + s^2 = 1.
 """
 
 from __future__ import annotations

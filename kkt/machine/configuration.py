@@ -10,8 +10,8 @@ all others             as in q
 =====================  =====================================================
 
 A quaternion of any length but zero stands for its direction, so that an integrator need not
-normalise it.  Rates qd are those of :mod:`kkt.model.joints`: of spherical, floating and planar joints,
-velocities in the body's frame.
+normalise it.  Rates qd are those of :mod:`kkt.model.joints`: of spherical, floating and planar
+joints, velocities in the body's frame.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def load(
     * ``robot:NAME``, from the package example-robot-data;
     * a gallery spec such as ``chain:100`` or ``example3:m1=1e8,case=2``.
 
-    The options are those of :func:`kkt.model.urdf.read_urdf` and matter to robots only; ``floating``
+    The options are those of :func:`kkt.read_urdf` and matter to robots only; ``floating``
     None is what is usual for a robot with a name, and False for a path.  Raises ModelError for a
     path that does not exist and for an unknown name.
     """

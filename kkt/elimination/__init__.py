@@ -1,1 +1,0 @@
-"""What elimination is: sequences of pivots, their symbolic factor, their program, their tape."""

@@ -1,0 +1,1 @@
+"""Equation (4) in one state: blocks, state, bias, entries, frames."""

@@ -1,0 +1,1 @@
+"""Orders: brackets of blocks meet the structure of a tree."""

@@ -1,0 +1,1 @@
+"""The trace of an order as a program on blocks: fronts, brackets, rotations, composites."""

@@ -1,0 +1,1 @@
+"""How far an answer can be trusted: certificates, residuals, longer formats, singular robots."""

@@ -1,0 +1,1 @@
+"""What rounding does, operation by operation: cancellation, shares of the error, derivatives."""

@@ -1,0 +1,1 @@
+"""Trees of up to millions of bodies."""

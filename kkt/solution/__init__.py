@@ -1,0 +1,1 @@
+"""What a user asks for: eliminate, refine, inverse dynamics, condition numbers, joined robots."""

@@ -1,0 +1,1 @@
+"""The symbolic factor: fill, elimination tree, counts. No values."""
