@@ -3,13 +3,24 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-peers bench bench-page study counts-page gallery lessons pages papers clean
+.PHONY: demo test test-quick test-slow test-all test-peers bench bench-page study counts-page gallery lessons pages papers clean
 
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
 
+# Neighbours share models and compiled programs: each process takes a run of tests, then steals.
+PYTEST := $(VENV)/bin/python -m pytest -n auto --dist worksteal
+
 test: $(VENV)/.test
-	$(VENV)/bin/python -m pytest -n auto -m "not peers"
+	$(PYTEST) -m "not slow and not peers"
+
+test-quick: $(VENV)/.test
+	$(PYTEST) -m "not thorough and not slow and not peers"
+
+test-slow: $(VENV)/.test
+	$(PYTEST) -m "slow and not peers"
+
+test-all: test test-slow
 
 test-peers: $(VENV)/.peers
 	$(VENV)/bin/python -m pytest -m peers

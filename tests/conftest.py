@@ -1,10 +1,11 @@
-"""Examples that are the same in every run, and no cache on disk that is older than the run."""
+"""The same examples in every run; what is compiled in a run is compiled once, and kept for none."""
 
 import os
+import shutil
+import tempfile
 
 from hypothesis import HealthCheck, settings
 
-os.environ["PIVOTREE_CACHE"] = "off"
 settings.register_profile(
     "same", derandomize=True, database=None, deadline=None, max_examples=50, print_blob=False,
     suppress_health_check=list(HealthCheck),
@@ -13,4 +14,11 @@ settings.load_profile("same")
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "slow: takes seconds; leave out with -m 'not slow'")
+    """A new folder for compiled programs, which the processes of this run share."""
+    if not hasattr(config, "workerinput"):
+        os.environ["PIVOTREE_CACHE"] = tempfile.mkdtemp(prefix="pivotree-tests-")
+
+
+def pytest_unconfigure(config):
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ["PIVOTREE_CACHE"], ignore_errors=True)
