@@ -16,10 +16,9 @@ import networkx as nx
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("kkt", "orderings", "analysis", "papers")
-WIDTH, HEIGHT, GAP, FLOOR = 124, 40, 14, 92  # of a room, between rooms, between floors [px]
+WIDTH, HEIGHT, GAP, FLOOR = 132, 34, 14, 74  # of a room, between rooms, between floors [px]
 STYLE = """
   text { font: 13px system-ui, sans-serif; text-anchor: middle; fill: #1b1f24 }
-  .lines { font-size: 10px; fill: #57606a }
   rect { fill: #f6f8fa; stroke: #57606a; rx: 6px }
   .kkt rect { fill: #ddf4ff; stroke: #0969da }
   .orderings rect { fill: #fff8c5; stroke: #9a6700 }
@@ -27,7 +26,7 @@ STYLE = """
   path { fill: none; stroke: #8c959f; marker-end: url(#tip) }
   marker path { fill: #8c959f; stroke: none }
   @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3 } .lines { fill: #9198a1 }
+    text { fill: #e6edf3 }
     rect { fill: #21262d; stroke: #9198a1 }
     .kkt rect { fill: #0c2d6b; stroke: #58a6ff } .orderings rect { fill: #4b2900; stroke: #d29922 }
     .analysis rect { fill: #033a16; stroke: #3fb950 } path { stroke: #6e7681 }
@@ -73,16 +72,11 @@ def room_of(module: str) -> str:
 
 
 def house() -> nx.DiGraph:
-    """Rooms with their lines, and who imports whom."""
-    known, graph = sources(), nx.DiGraph()
+    """Rooms, and who imports whom."""
+    known = sources()
+    graph = nx.DiGraph()
+    graph.add_nodes_from(map(room_of, known))
     for module, path in known.items():
-        lines = len(path.read_text(encoding="utf-8").splitlines())
-        room = room_of(module)
-        before = graph.nodes[room]["lines"] if room in graph else 0
-        graph.add_node(room, lines=before + lines)
-    for module, path in known.items():
-        if path.stem == "__init__" and "." not in module:
-            continue  # a package's face hands on names of its rooms
         for target in imports(path, known):
             if target in known and room_of(target) != room_of(module):
                 graph.add_edge(room_of(module), room_of(target))
@@ -127,9 +121,7 @@ def drawn(graph: nx.DiGraph) -> str:
     ]
     rooms = [
         f'<g class="{room.partition("/")[0]}"><rect x="{x:.0f}" y="{y:.0f}" width="{WIDTH}" '
-        f'height="{HEIGHT}"/><text x="{x + WIDTH / 2:.0f}" y="{y + 18:.0f}">{room}</text>'
-        f'<text class="lines" x="{x + WIDTH / 2:.0f}" y="{y + 32:.0f}">'
-        f"{graph.nodes[room]['lines'] / 1000:.1f} thousand lines</text></g>"
+        f'height="{HEIGHT}"/><text x="{x + WIDTH / 2:.0f}" y="{y + 22:.0f}">{room}</text></g>'
         for room, (x, y) in sorted(at.items())
     ]
     tip = (

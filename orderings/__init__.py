@@ -8,61 +8,40 @@ An order is a function from the structure of a tree to a list of groups of block
 >>> kkt.eliminate(system, mine)
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 from pivotree.kkt import OrderError
 
 from . import load as _load
-from .abm import abm
 from .aliases import ALIASES, ELSEWHERE, Alias
-from .bad_abm import bad_abm
-from .base_to_tip import base_to_tip
 from .cheapest.search import SearchResult, search
-from .constraint_force import constraint_force
-from .crbm import crbm
-from .crbm_block_row import crbm_block_row
-from .crbm_com import crbm_com
-from .divide_and_conquer import divide_and_conquer
-from .gain_abm import gain_abm
-from .inverse_dynamics import inverse_dynamics
-from .joseph_abm import joseph_abm
-from .lagrange import lagrange
-from .minimum_degree import minimum_degree
-from .modified_abm import modified_abm
-from .modified_abm_stretched import modified_abm_stretched
-from .natural import natural
-from .projected_abm import projected_abm
 from .random_order import random_order
 from .registry import order
-from .square_root_abm import square_root_abm
-from .virtual_work import virtual_work, virtual_work_split
 
+FIRST = (  # as tables and pages list them; others come after these, by name
+    "crbm", "crbm_block_row", "crbm_com", "abm", "modified_abm", "modified_abm_stretched",
+    "projected_abm", "joseph_abm", "gain_abm", "square_root_abm", "bad_abm", "virtual_work",
+    "virtual_work_split", "lagrange", "constraint_force", "divide_and_conquer", "base_to_tip",
+    "natural", "random:0", "minimum_degree",
+)  # fmt: skip
+
+
+def _orders() -> Iterator[Callable[..., Any]]:
+    """Functions that are marked as orders, in the files of this folder; a file adds its own."""
+    yield random_order(0)
+    for file in iter_modules(__path__):
+        module = import_module(f".{file.name}", __name__)
+        for value in vars(module).values():
+            if hasattr(value, "order_name") and value.__module__ == module.__name__:
+                yield value
+
+
+_BY_NAME = {function.order_name: function for function in _orders()}  # type: ignore[attr-defined]
 ORDERS: dict[str, Callable[..., Any]] = {
-    function.order_name: function  # type: ignore[attr-defined]
-    for function in (
-        crbm,
-        crbm_block_row,
-        crbm_com,
-        abm,
-        modified_abm,
-        modified_abm_stretched,
-        projected_abm,
-        joseph_abm,
-        gain_abm,
-        square_root_abm,
-        bad_abm,
-        virtual_work,
-        virtual_work_split,
-        lagrange,
-        constraint_force,
-        divide_and_conquer,
-        base_to_tip,
-        natural,
-        random_order(0),
-        minimum_degree,
-        inverse_dynamics,
-    )
+    name: _BY_NAME[name] for name in dict.fromkeys((*FIRST, *sorted(_BY_NAME)))
 }
 
 
