@@ -26,10 +26,10 @@ from pivotree.papers.paper import items
 COLOURS = 64
 MARKS = {"met": "✓ met", "missed": "✗ missed", "refuted": "≠ refuted", "open": "? open"}
 MEANING = """\
-A row is **✓ met** where ours meets the criterion, **✗ missed** where it does not, **≠ refuted**
-where the paper's claim does not hold here, and **? open** where nothing is to be held against, or
-it cannot be reproduced. The distance is (ours - printed) / |printed|, of several numbers the
-largest.
+A row is **✓ met** where ours meets the criterion, **✗ missed** where it does not and the paper is
+not said to be wrong, **≠ refuted** where the paper's claim does not hold here, and **? open** where
+the paper prints nothing to hold ours against, or leaves out what it follows from. The distance is
+(ours - printed) / |printed|, of several numbers the largest.
 """
 
 

@@ -23,7 +23,10 @@ class Row:
 
     @property
     def state(self) -> State:
-        """Met and missed are ours to answer for; refuted is the paper's; open says why."""
+        """Met and missed are ours to answer for; refuted is the paper's; open says why.
+
+        Open is only what the paper prints no number for, or leaves out the input of.
+        """
         if self.met is not None:
             return "met" if self.met else "missed"
         return "refuted" if self.refuted else "open"

@@ -156,9 +156,12 @@ def test_a_wrong_folding_is_found():
     less = first._replace(cases=(case._replace(lines=case.lines[:-1]),))
     turned = first._replace(cases=(case._replace(lines=case.lines[::-1]),))
     backward = first._replace(steps=first.steps[::-1])
-    for wrong in (less, turned, backward):
-        with pytest.raises(unroll.FoldingError):
+    late = "reads .*, which no line before it makes; the loops are in the wrong order"
+    for wrong, why in ((less, late), (turned, late), (backward, late)):
+        with pytest.raises(unroll.FoldingError, match=why):
             unroll.check(one.values, one.tree, (wrong, second))
+    with pytest.raises(unroll.FoldingError, match="values are left out"):
+        unroll.check(one.values, one.tree, (first,))
 
 
 # -- what it reads like ------------------------------------------------------------------------

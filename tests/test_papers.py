@@ -8,7 +8,10 @@ import pytest
 from helpers import ROOT
 
 from pivotree.analysis.cli import main
-from pivotree.papers import PAPERS
+from pivotree.analysis.proofs import REGISTRY, Statement, statements
+from pivotree.analysis.proofs.prove import Proof
+from pivotree.kkt import PivotreeError
+from pivotree.papers import PAPERS, proved
 from pivotree.papers.make import MARKS, section, sections, whole
 from pivotree.papers.paper import items, printed
 from pivotree.papers.row import Row, claim
@@ -168,18 +171,58 @@ def test_a_page_of_rows_is_what_the_script_writes(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
 def test_no_row_flatters(page):
-    """Open rows say why, refuted claims are printed, and no printed number is only bounded.
+    """Open rows ask nothing and say why, refuted claims are printed, no number is only bounded.
 
-    A criterion such as "at least 2" beside a printed 6.98 hides how far ours is.
+    What is asked and not met is missed, never open; and a criterion such as "at least 2" beside a
+    printed 6.98 hides how far ours is.
     """
     for item, printed_, _ours, distance, criterion, mark in rows_of(page):
-        assert mark != MARKS["missed"], item
         if mark == MARKS["open"]:
             assert criterion.startswith("none: "), item
+            assert not re.search(r"within|at least|at most|asked|runs", criterion), item
         if mark == MARKS["refuted"]:
             assert printed_ != "–", item
         if distance and mark == MARKS["met"]:
             assert not criterion.startswith(("at least", "at most", "above", "below")), item
+
+
+TITLES = {
+    "ascher1996": "Ascher, Pai & Cloutier 1996", "cloutier1995": "Cloutier 1995",
+    "yamane2001": "Yamane & Nakamura 2001", "pasic1999": "Pasic, Williams & Hui 1999",
+    "featherstone1983": "Johnson & Su",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_equations_of_a_paper_are_all_statements_that_name_it(paper, monkeypatch):
+    """One that is new is there without being listed anywhere else."""
+    claims = statements()["equation (9)"].claims
+    for i, source in enumerate((f"{TITLES[paper]}, eq (99)", f"Duff 1983; {TITLES[paper]}, eq (0)",
+                                f"{TITLES[paper]} and others, eq (1)")):  # fmt: skip
+        new = Statement(f"new {i}", source, "a formula", claims)
+        monkeypatch.setitem(REGISTRY, new.name, new)
+    monkeypatch.setattr(proved, "prove_one", lambda name: statements()[name])
+    module = items(paper, ["equations"])[0].module
+    found = module.measure(lambda text: None)
+    found = getattr(found, "proofs", found)
+    named = [s.name for s in REGISTRY.values() if f"{TITLES[paper]}, " in s.source]
+    assert sorted(s.name for _, s in found) == sorted(named) and len(named) >= 4
+    assert found[0][1].name == "new 1"
+    equations = [place for place, _ in found if re.search(r"\(\d", place)]
+    assert [place for place, _ in found][: len(equations)] == equations
+    assert equations[-1] == "eq (99)"
+    with pytest.raises(PivotreeError, match="no statement of"):
+        module.measure(lambda text: None, only="no such")
+
+
+def test_a_proof_is_met_a_misprint_refuted_and_what_is_not_proved_missed():
+    def proof(name, status="proved", killed=8):
+        return "eq (20)", Proof(name, "", "the formula", status, 0.0, mutants=8, killed=killed)
+
+    found = [proof("pivots"), proof("misprint in m_12"), proof("misprint in f_1", "undecided"),
+             proof("forces", killed=7)]  # fmt: skip
+    assert [row.state for row in proved.rows(found)] == ["met", "refuted", "missed", "missed"]
+    assert proved.rows(found)[0].item == "eq (20): pivots"
 
 
 def test_a_section_shows_every_state_and_a_page_counts_them():

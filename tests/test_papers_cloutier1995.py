@@ -32,8 +32,9 @@ from pivotree.papers.cloutier1995.robot import (
     shared,
     two_links,
 )
-from pivotree.papers.cloutier1995.rosenbrock import Rosenbrock, jacobian, step
+from pivotree.papers.cloutier1995.rosenbrock import Rosenbrock, step
 from pivotree.papers.cloutier1995.simulator import condition, kernel, run, saved
+from pivotree.papers.cloutier1995.stepping import Start, Tried, integrate, jacobian
 from pivotree.papers.cloutier1995.stifbs import Stifbs, midpoint
 from pivotree.papers.cloutier1995.sweep import pair, sweep
 from pivotree.papers.paper import items, printed
@@ -266,6 +267,22 @@ def test_rosenbrock_does_not_mind_stiffness():
     assert found.y[-1, 0] == pytest.approx(np.cos(1.0), abs=5e-3)
 
 
+@pytest.mark.parametrize("method", [Rosenbrock(1e-4, first=1.5), Stifbs(1e-11, first=1.5)])
+def test_steps_are_kept_one_after_another(method):
+    """Both by the same loop: each step starts where the one before ends, tries are all told."""
+    found = method(pendulum, np.array([1.0, 0.0]), 8.0)
+    assert found.t[0] == 0.0 and found.t[-1] == 8.0
+    assert np.array_equal(found.step_t, found.t[:-1]) and len(found.step) == found.accepted
+    assert found.step_t + found.step == pytest.approx(found.t[1:], rel=1e-15)
+    assert found.tries.sum() == found.accepted + found.rejected and found.rejected > 0
+
+
+def test_a_step_that_becomes_too_small_is_told_in_a_sentence():
+    never = lambda start, h, tries: (None, h / 2, 1)  # noqa: E731
+    with pytest.raises(kkt.PivotreeError, match="never: the step becomes too small at t = 0 s"):
+        integrate("never", lambda *a: Tried(*never(*a)), pendulum, np.ones(2), 1.0, 0.1, 9)
+
+
 def test_rosenbrock_gives_up_in_words():
     found = Rosenbrock(1e-10, most=5)(pendulum, np.array([1.0, 0.0]), 10.0)
     assert "more than 5 steps" in found.failed
@@ -282,10 +299,10 @@ def test_the_semi_implicit_midpoint_rule_is_of_order_two_and_extrapolates():
     """Bader & Deuflhard 1983: the error goes with even powers of the substep."""
     y = np.array([1.0, 0.0])
     exact = Stifbs(1e-13)(pendulum, y, 0.5).y[-1]
-    slope_, J = jacobian(pendulum, y)
-    errors = [np.abs(midpoint(pendulum, y, slope_, J, 0.5, n) - exact).max() for n in (20, 40)]
+    start = Start(pendulum, y, *jacobian(pendulum, y), np.ones(2), False)
+    both = [midpoint(start, 0.5, n) for n in (20, 40)]
+    errors = [np.abs(after - exact).max() for after in both]
     assert 3.7 < errors[0] / errors[1] < 4.3
-    both = [midpoint(pendulum, y, slope_, J, 0.5, n) for n in (20, 40)]
     assert np.abs((4.0 * both[1] - both[0]) / 3.0 - exact).max() < errors[1] / 50.0
 
 

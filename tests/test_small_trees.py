@@ -73,9 +73,13 @@ def off(found, wanted):
 
 
 def interpreted(kernel, system):
-    """qdd by the program, one operation after another: the bits of machine code, sooner."""
+    """qdd by the program, one operation after another: the bits of machine code, sooner.
+
+    (N,), or of a kernel of several orders (orders, N).
+    """
     state = np.concatenate([kernel.configuration(), system.state.qd, system.state.tau])
-    return Interpreter(kernel.straight, get_format(kernel.format)).run(state[None])[0]
+    found = Interpreter(kernel.straight, get_format(kernel.format)).run(state[None])[0]
+    return found if kernel.fields.orders == 1 else found.reshape(kernel.fields.orders, -1)
 
 
 def errors_on(shape, kinds, names, solvers):
@@ -85,17 +89,19 @@ def errors_on(shape, kinds, names, solvers):
     exact = kkt.certify(system, 20)
     qdd = np.array([float(x) for x in exact.decimals()])
     M = joint_space(tree, tree.graph["q"])
+    tapes = {name: kkt.trace(system, orderings.get(name)) for name in names}
     errors = {}
-    for name in names:
-        tape = kkt.trace(system, orderings.get(name))
-        for solver in solvers if name in LEAVING else (None,):
-            kernel = kkt.compile(tree, tape, solver=solver)
-            errors[name, solver] = off(interpreted(kernel, system), qdd)
-        if name in LEAVING:
-            inertia = kkt.joint_space_inertia(system, tape)
-            assert np.array_equal(inertia, inertia.T)
-            np.linalg.cholesky(inertia)  # LinAlgError where it is not positive
-            errors[name, "inertia"] = off(inertia, M)
+    for solver in dict.fromkeys((None, *solvers)):
+        able = names if solver is None else LEAVING
+        # one program of several orders: poses and bias are traced once, the answers are the same
+        kernel = kkt.compile(system, [tapes[name] for name in able], solver=solver)
+        for name, found in zip(able, np.atleast_2d(interpreted(kernel, system)), strict=True):
+            errors[name, solver] = off(found, qdd)
+    for name in LEAVING:
+        inertia = kkt.joint_space_inertia(system, tapes[name])
+        assert np.array_equal(inertia, inertia.T)
+        np.linalg.cholesky(inertia)  # LinAlgError where it is not positive
+        errors[name, "inertia"] = off(inertia, M)
     return errors
 
 

@@ -74,7 +74,10 @@ def check(values: Values, tree: Tree, loops: tuple[Loop, ...]) -> None:
                         raise FoldingError(f"listing: {key} is not what the program makes")
                     for leaf in leaves(folded):
                         if leaf.family[0] != "input" and (leaf.family, leaf.index) not in made:
-                            raise FoldingError(f"listing: {key} needs {leaf}, which comes later")
+                            raise FoldingError(
+                                f"listing: {key} reads {leaf}, which no line before it makes; the "
+                                "loops are in the wrong order"
+                            )
                     made.add(key)
     if len(made) != len(where):
         raise FoldingError(f"listing: {len(where) - len(made)} values are left out")

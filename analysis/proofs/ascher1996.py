@@ -88,7 +88,11 @@ def equations_1_and_2() -> Iterable[Equal]:
                 yield Equal(f"{order}: (2) of tau_{k}", t, t.H(k) * e.x("f", k), t.tau(k))
 
 
-@statement("equation (4)", f"{PAPER}, eq (4)", "M, H and Phi^-1 where (4) has them")
+@statement(
+    "equation (4)",
+    f"{PAPER}, eq (4); Yamane & Nakamura 2001, eqs (15) to (20)",
+    "M, H and Phi^-1 where (4) has them",
+)
 def equation_4() -> Iterable[Equal]:
     for shape in SHAPES:
         t = Bench(shape)

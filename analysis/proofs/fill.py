@@ -135,7 +135,7 @@ def fill_outward() -> Iterable[Claim]:
 
 @statement(
     "fill of virtual work",
-    "Yamane & Nakamura, eqs (21), (36), (37)",
+    "Yamane & Nakamura 2001, sec. 4",
     "3 n - 2 r + 2 Q: 1 a joint, 4 for every two joints of a body; to 8 bodies",
 )
 def fill_of_virtual_work() -> Iterable[Claim]:

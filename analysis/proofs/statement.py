@@ -10,9 +10,16 @@ from typing import Any
 @dataclass(frozen=True)
 class Statement:
     name: str
-    source: str  # paper and equation
+    source: str  # paper, comma, equation; of several papers with "; " between
     says: str  # the formula in plain letters
     claims: Callable[[], Iterable[Any]]
+
+    def place(self, paper: str) -> str | None:
+        """Where in a paper its source has it, as "eqs (6), (7)"; None where it names another."""
+        for part in self.source.split("; "):
+            if part.startswith(f"{paper}, "):
+                return part.removeprefix(f"{paper}, ")
+        return None
 
 
 REGISTRY: dict[str, Statement] = {}

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .record import Record
+from .record import Keeper, Record
 
 Rates = Callable[[NDArray], NDArray]  # (m, states) -> (m, states)
 
@@ -94,9 +94,7 @@ class _Run:
         self.rejected = np.zeros(m, dtype=np.int64)
         self.refused = np.zeros(m, dtype=np.int64)  # tries of the step under way
         self.alive = np.arange(m)
-        self.failed: list[str | None] = [None] * m
-        self.kept: list[list[tuple[float, NDArray]]] = [[(0.0, row.copy())] for row in self.y]
-        self.steps: list[list[tuple[float, float, int]]] = [[] for _ in range(m)]
+        self.kept = [Keeper(row) for row in self.y]
 
     def begin(self, who: NDArray[np.int64], rates: Rates) -> None:
         """Slopes and error scales of new steps, which no retry renews; the last step ends in time.
@@ -130,7 +128,9 @@ class _Run:
         if good.any():
             self.y[who[good]] = settle(after[good])
         for i in np.flatnonzero(good):
-            self.keep(int(who[i]), float(t[i]), float(h[i]))
+            lane = who[i]
+            self.kept[lane].keep(float(t[i]), float(h[i]), 1 + int(self.refused[lane]),
+                                 float(self.t[lane]), self.y[lane])  # fmt: skip
         self.end(who, worst, good)
 
     def following(self, h: NDArray, worst: NDArray, good: NDArray[np.bool_]) -> NDArray:
@@ -144,10 +144,6 @@ class _Run:
         grown = np.where(worst.astype(float) > ERRCON, scaled, (5.0 * h).astype(self.clock))
         return np.where(good, grown, np.fmax(scaled, (0.1 * h).astype(self.clock)))
 
-    def keep(self, lane: int, start: float, h: float) -> None:
-        self.steps[lane].append((start, h, 1 + int(self.refused[lane])))
-        self.kept[lane].append((float(self.t[lane]), self.y[lane].copy()))
-
     def end(self, who: NDArray[np.int64], worst: NDArray, good: NDArray[np.bool_]) -> None:
         over = self.t[who] >= self.seconds
         many = ~over & good & (self.accepted[who] >= self.method.most)
@@ -159,22 +155,12 @@ class _Run:
             (stuck & ~number, "an acceleration is not a number"),
         ):
             for lane in who[mask]:
-                self.failed[lane] = f"{why} at t = {self.t[lane]:.4g} s"
+                self.kept[lane].failed = f"{why} at t = {self.t[lane]:.4g} s"
         self.alive = who[~(over | many | stuck)]
 
     def records(self) -> list[Record]:
-        return [
-            Record(
-                int(self.evaluations[i]), int(self.accepted[i]), int(self.rejected[i]),
-                np.array([t for t, _ in self.kept[i]]),
-                np.array([y for _, y in self.kept[i]], dtype=np.float64),
-                np.array([t for t, *_ in self.steps[i]]),
-                np.array([h for _, h, _ in self.steps[i]]),
-                self.failed[i],
-                np.array([tries for *_, tries in self.steps[i]], dtype=np.int64),
-            )
-            for i in range(len(self.y))
-        ]  # fmt: skip
+        counts = zip(self.kept, self.evaluations.tolist(), self.rejected.tolist(), strict=True)
+        return [kept.record(evaluations, rejected) for kept, evaluations, rejected in counts]
 
 
 def stages(rates: Rates, y: NDArray, slope: NDArray, h: NDArray) -> tuple[NDArray, NDArray]:

@@ -49,14 +49,15 @@ class Motion:
         *,
         solver: str | None = None,
         bias: str = "propagated",
+        frames: str = "own",
     ) -> Motion:
         """Compile an order for a tree; tau is the tree's own where none is given.
 
-        ``solver`` and ``bias`` are those of :func:`kkt.compile`.
+        ``solver``, ``bias`` and ``frames`` are those of :func:`kkt.compile`.
         """
         system = kkt.build(graph, tau=tau)
-        kernel = kkt.compile(graph, order, format, solver=solver, bias=bias)
-        checked = partial(kkt.compile, graph, order, format, solver=solver, bias=bias, check=True)
+        made = partial(kkt.compile, graph, order, format, solver=solver, bias=bias, frames=frames)
+        kernel, checked = made(), partial(made, check=True)
         return Motion(graph, kernel, system.state.tau, checked)
 
     @property

@@ -29,3 +29,28 @@ class Record:
     def reached(self) -> float:
         """The last time that was reached [s]."""
         return float(self.t[-1])
+
+
+class Keeper:
+    """One start that is under way: its accepted steps, and the states after them."""
+
+    def __init__(self, y: NDArray) -> None:
+        self.states: list[tuple[float, NDArray]] = [(0.0, y.copy())]
+        self.steps: list[tuple[float, float, int]] = []  # start, length, tries
+        self.failed: str | None = None
+
+    def keep(self, start: float, h: float, tries: int, t: float, y: NDArray) -> None:
+        """An accepted step of length h, and the state y at its end t."""
+        self.steps.append((start, h, tries))
+        self.states.append((t, y.copy()))
+
+    def record(self, evaluations: int, rejected: int) -> Record:
+        return Record(
+            evaluations, len(self.steps), rejected,
+            np.array([t for t, _ in self.states]),
+            np.array([y for _, y in self.states], dtype=np.float64),
+            np.array([start for start, *_ in self.steps]),
+            np.array([h for _, h, _ in self.steps]),
+            self.failed,
+            np.array([tries for *_, tries in self.steps], dtype=np.int64),
+        )  # fmt: skip

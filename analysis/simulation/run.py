@@ -93,6 +93,7 @@ def simulate(
     clock: str | None = None,
     solver: str | None = None,
     bias: str = "propagated",
+    frames: str = "own",
     q: Any = None,
     qd: ArrayLike | None = None,
     tau: ArrayLike | None = None,
@@ -108,14 +109,14 @@ def simulate(
     the number type of the states, which the integrator combines and compares in it, float64 or
     float32; ``clock`` that of Cash-Karp's time, step and largest error, as ``state`` where it is
     None.  An order's name may
-    carry a dense method, ``crbm+cholesky``: ``solver`` and ``bias`` are those of
-    :func:`kkt.compile`, what CRBM's joint-space system is solved by, and where velocities and
-    gravity enter.
+    carry a dense method, ``crbm+cholesky``: ``solver``, ``bias`` and ``frames`` are those of
+    :func:`kkt.compile`, what CRBM's joint-space system is solved by, where velocities and gravity
+    enter, and in which frames (4) is written.
     """
     check(integrator, seconds, eps, step, runs, state, most, floor, clock)
     if isinstance(order, str):
         order, solver = order_of(order, solver)
-    motion = Motion.of(tree, order, format, tau, solver=solver, bias=bias)
+    motion = Motion.of(tree, order, format, tau, solver=solver, bias=bias, frames=frames)
     y = starts(motion.start(q, qd), runs, seed, format).astype(state)
     method = method_of(integrator, motion, tree, eps, step, most, floor, clock)
     begin = time.perf_counter()

@@ -33,11 +33,12 @@ from .portable import Portable, identifier
 from .program import Program
 from .rolled import Rolled
 from .states import Fields
-from .trace import OUTPUTS, system_to_trace
+from .trace import OUTPUTS, in_world, system_to_trace
 from .traced import Request, traced
 
 INPUTS = ("wrench",)
 BIASES = ("propagated", "inverse_dynamics")
+FRAMES = ("own", "world")
 
 
 def compile(
@@ -49,6 +50,7 @@ def compile(
     inputs: Sequence[str] = (),
     solver: str | None = None,
     bias: str = "propagated",
+    frames: str = "own",
     relaxed: bool = False,
     check: bool = False,
 ) -> Kernel:
@@ -65,6 +67,11 @@ def compile(
     Newton-Euler at qdd = 0, and the order solves for qdd without velocities and gravity.  A
     ``solver``, cholesky, lu or gauss_jordan, does so too, and solves M qdd = tau - c with the
     joint-space inertia that the order leaves (Walker & Orin 1982).
+
+    ``frames`` are those that (4) is written in: each body's "own", where its inertia is constant,
+    or the "world"'s directions for all, where Phi only shifts and M_k turns with the body; pdd and
+    f then come in these directions, while a wrench is given in the body's.  Accelerations are the
+    same but for rounding.
 
     In float64 and float32 the program becomes machine code, what it repeats compiled once and
     called in loops where it is long; every other floating-point format is interpreted, each
@@ -89,6 +96,8 @@ def compile(
         raise ModelError(f"compile: solver is {solver!r}; {nearest(solver, tuple(SOLVERS))}")
     if bias not in BIASES:
         raise ModelError(f"compile: bias is {bias!r}; {nearest(bias, BIASES)}")
+    if frames not in FRAMES:
+        raise ModelError(f"compile: frames is {frames!r}; {nearest(frames, FRAMES)}")
     if solver is not None and {"pdd", "f"} & set(outputs):
         raise ModelError(
             f"compile: solver {solver!r} finds qdd alone; ask for qdd, or leave the solver out"
@@ -115,8 +124,10 @@ def compile(
         )
     system = system_to_trace(model)
     configuration = Configuration(system.tree, system.graph)
+    if frames == "world":
+        system = in_world(system, configuration)
     bias = bias if solver is None else "inverse_dynamics"
-    request = Request(tuple(outputs), "wrench" in inputs, solver, bias, check)
+    request = Request(tuple(outputs), "wrench" in inputs, solver, bias, check, frames)
     orders = list(order) if _several(order) else [order]
     found = traced(system, configuration, orders, chosen, request)
     tree = system.tree

@@ -8,7 +8,17 @@ from numpy.typing import NDArray
 from ..matrix.bias import bias, joint_rates
 from ..matrix.system import Entries
 from ..model.joints import GENERAL, TYPES
-from ..model.spatial import Array, force_transform, matmul, matvec, rotation, skew, spatial_inertia
+from ..model.spatial import (
+    Array,
+    force_transform,
+    matmul,
+    matvec,
+    rotation,
+    skew,
+    spatial_inertia,
+    transpose,
+)
+from ..model.tree import levels
 from .configuration import Configuration, from_quaternion
 from .recorder import Recorder, Scalar
 
@@ -21,23 +31,48 @@ def variables(recorder: Recorder, first: int, count: int) -> Array:
 
 
 def entries(
-    configuration: Configuration, x: Array, qd: Array, tau: Array, wrench: Array
-) -> Entries:
+    configuration: Configuration, x: Array, qd: Array, tau: Array, wrench: Array,
+    frames: str = "own",
+) -> Entries:  # fmt: skip
     """M, Phi, S, a, b, tau of (4) as arrays of objects: floats where no state changes them.
 
-    x (nx,) configuration numbers, qd and tau (N,), wrench (n, 6) on each body at its joint origin.
+    x (nx,) configuration numbers, qd and tau (N,), wrench (n, 6) on each body at its joint origin,
+    in its own frame.  With ``frames`` "world" all of (4) is written in the world's directions.
     """
     tree = configuration.tree
     R, p, subspaces, joint_bias = kinematics(configuration, x, qd)
+    com, inertia = tree.com.astype(object), tree.inertia.astype(object)
+    if frames == "world":
+        A = directions(tree.parent, R)
+        above = np.where((tree.parent >= 0)[:, None, None], A[tree.parent], np.eye(3))
+        p, com = matvec(above, p), matvec(A, com)
+        inertia = matmul(matmul(A, inertia), transpose(A))
+        subspaces = [_turned(A[k], s.T).T for k, s in enumerate(subspaces)]
+        joint_bias, wrench = _turned(A, joint_bias), _turned(A, wrench)
+        R = np.broadcast_to(np.eye(3), R.shape).astype(object)
     owner = np.repeat(np.arange(tree.n), tree.dof)
     column = np.arange(len(owner)) - tree.offset[owner]
     S = np.concatenate([np.zeros((0, 6), dtype=object), *(s.T for s in subspaces)])
-    M = spatial_inertia(*(v.astype(object) for v in (tree.mass, tree.com, tree.inertia)))
+    M = spatial_inertia(tree.mass.astype(object), com, inertia)
     Phi = force_transform(R, p)
     rates = joint_rates(S, owner, column, qd, tree.n)
     gravity = tree.gravity.astype(object)
     a, b = bias(tree.parent, M, Phi, rates, joint_bias, wrench, gravity)
     return Entries(M, Phi, S, a, b, tau)
+
+
+def directions(parent: NDArray[np.int64], R: Array) -> Array:
+    """(n, 3, 3) rotations that turn vectors of each body's frame into the world's directions."""
+    A = R.copy()
+    for level in levels(parent)[1:]:
+        for k in level:
+            A[k] = matmul(A[parent[k]], R[k])
+    return A
+
+
+def _turned(A: Array, six: Array) -> Array:
+    """Spatial vectors (..., 6) whose two halves are turned by A (..., 3, 3)."""
+    return np.concatenate([matvec(A, six[..., :3]), matvec(A, six[..., 3:])], axis=-1)
 
 
 def kinematics(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic import get_format
 from ..arithmetic.formats import Format, Hardware
 from ..base.errors import FormatError, ModelError, OrderError, SizeError
 from ..matrix.blocks import Block
@@ -18,7 +19,7 @@ from ..model.joints import GENERAL, TYPES
 from ..program.residual_program import residual_program
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for
-from .checking import pivots_of, sizes_of_pivots
+from .checking import by_rotations, pivots_of, sizes_of_pivots
 from .configuration import Configuration
 from .joint_space import SOLVERS
 from .kinematics import entries, kinematics, variables
@@ -52,13 +53,43 @@ def system_to_trace(model: Any) -> System:
     return replace(moved, state=replace(moved.state, wrench=system.state.wrench))
 
 
-def tape_of(system: System, order: Any) -> Tape:
+def in_world(system: System, configuration: Configuration) -> System:
+    """The system with the zeros and ones that (4) has when all of it is in the world's directions.
+
+    They are what is left of them when the entries are traced: what no state moves is folded.
+    """
+    tree = system.tree
+    nx, N = configuration.size, int(tree.offset[-1])
+    recorder = recorder_for(get_format("float64"), nx + 2 * N)
+    x, qd, tau = np.split(variables(recorder, 2, nx + 2 * N), [nx, nx + N])
+    with np.errstate(all="ignore"):
+        seen = entries(configuration, x, qd, tau, np.zeros((tree.n, 6), dtype=object), "world")
+
+    def among(values: NDArray[Any], number: float) -> NDArray[np.bool_]:
+        held = [isinstance(v, float) and v == number for v in values.ravel().tolist()]
+        return np.array(held, dtype=bool).reshape(values.shape)
+
+    pattern = replace(
+        system.pattern, M=~among(seen.M, 0.0), Phi=~among(seen.Phi, 0.0), S=~among(seen.S, 0.0),
+        Phi_one=among(seen.Phi, 1.0), S_one=among(seen.S, 1.0),
+    )  # fmt: skip
+    return replace(system, pattern=pattern, plans={})
+
+
+def tape_of(system: System, order: Any, frames: str = "own") -> Tape:
     """The order's tape; OrderError where a joint that turns in its body moves the tape's pivots."""
     tape = tape_for(system, order)
     factor = tape.program.symbolic
+    split = factor is not None and factor.plan.along_the_joint
+    if frames == "world" and (split or by_rotations(tape)):
+        raise OrderError(
+            f"order {tape.program.name!r}: splits forces or accelerations along the joints' axes, "
+            "which turn in the world's frame; use frames 'own', or abm or another order that "
+            "keeps f whole"
+        )
     moving = [(n, t) for n, t in zip(system.tree.names, system.tree.joint, strict=True)
               if t != GENERAL and not TYPES[t].constant]  # fmt: skip
-    if factor is not None and factor.plan.along_the_joint and moving:
+    if split and moving:
         raise OrderError(
             f"order {tape.program.name!r}: splits the force of each joint along its axes, and "
             f"those of body {moving[0][0]!r}, {moving[0][1]}, turn with q; compile abm or another "
@@ -104,6 +135,7 @@ def program_of(
     solver: str | None = None,
     bias: str = "propagated",
     check: bool = False,
+    frames: str = "own",
 ) -> Program:
     """From x (nx,), qd (N,), tau (N,) and, with ``wrench``, (n, 6) to outputs one after another.
 
@@ -120,7 +152,7 @@ def program_of(
     if wrench:
         pushed = variables(recorder, 2 + nx + 2 * N, 6 * n).reshape(n, 6)
     with np.errstate(all="ignore"):
-        traced = entries(configuration, x, qd, tau, pushed)
+        traced = entries(configuration, x, qd, tau, pushed, frames)
     solved, none = traced, np.zeros((n, 6), dtype=object)
     if bias == "inverse_dynamics":
         left, _ = defect(recorder, system, traced)

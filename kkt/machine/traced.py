@@ -40,6 +40,7 @@ class Request:
     solver: str | None
     bias: str
     check: bool = False
+    frames: str = "own"
 
 
 @dataclass(frozen=True)
@@ -101,12 +102,12 @@ def _trace(
     system: System, configuration: Configuration, orders: list[Any], chosen: Format,
     request: Request,
 ) -> Traced:  # fmt: skip
-    tapes = [tape_of(system, order) for order in orders]
+    tapes = [tape_of(system, order, request.frames) for order in orders]
     require_pivots(system, tapes, chosen)
     try:
         program = program_of(
             system, configuration, tapes, chosen, request.outputs, request.wrench, request.solver,
-            request.bias, request.check,
+            request.bias, request.check, request.frames,
         )  # fmt: skip
     except Undefined as error:
         names = ", ".join(tape.program.name for tape in tapes)

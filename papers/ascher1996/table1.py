@@ -7,9 +7,11 @@ ensembles of starts an ulp apart.  All of the integrator is in single precision 
 step included, and CRBM's system is solved by Cholesky's method, as in the paper; ``--set
 solver=lu`` is beside it.
 
-CRBM is read in two ways.  The order crbm carries composite inertias as 6 x 6 blocks, as the paper's
-equations do; crbm_com carries mass, centre of mass and inertia about it, as the thesis of the third
-author tells of their program (Cloutier 1995, section 3.1.1).  The pivots are the same.
+CRBM is read in four ways, with the same pivots.  The order crbm carries composite inertias as 6 x 6
+blocks, as the paper's equations do; crbm_com carries mass, centre of mass and inertia about it, as
+the thesis of the third author tells of their program (Cloutier 1995, section 3.1.1).  Either is
+written in the frames of the links, where a link's own inertia is a constant, and, as ``@world``, in
+the world's directions, where it turns with the link and is rounded in every state anew.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ NAMES = {
     "abm": ("ABM", "abm", NEAR),
     "crbm": ("CRBM, composites as 6 x 6 blocks", "crbm", ALIKE),
     "crbm_com": ("CRBM, composites by their centres", "crbm", ALIKE),
-}  # order -> name, what the paper prints of it, and how near
+    "crbm@world": ("CRBM, 6 x 6 blocks in the world's frame", "crbm", ALIKE),
+    "crbm_com@world": ("CRBM, centres in the world's frame", "crbm", ALIKE),
+}  # order, and frames if not the links' own -> name, what the paper prints of it, and how near
 
 
 @dataclass(frozen=True)
@@ -78,15 +82,21 @@ def measure(
 def ensemble(
     progress: Progress, tree: Any, order: str, format: str, *, solver: str, **options: Any
 ) -> Simulation:
-    """Runs of an order, its joint-space inertia, where it leaves one, by a dense solver."""
+    """Runs of an order, its joint-space inertia, where it leaves one, by a dense solver.
+
+    ``order`` may name the frames that (4) is written in, as crbm@world.
+    """
     name = tree.graph["name"]
+    pivots, _, frames = order.partition("@")
     progress(f"{name}, {order} in {format}")
 
     def tick(t: float) -> None:
         progress(f"{name}, {order} in {format}: {t:.1f} s")
 
     dense = solver if order.startswith("crbm") and "+" not in order else None
-    return simulate(tree, order, format, solver=dense, tick=tick, **options)
+    return simulate(
+        tree, pivots, format, solver=dense, frames=frames or "own", tick=tick, **options
+    )
 
 
 def condition(tree: Any, run: Simulation) -> float:
@@ -139,15 +149,15 @@ def _count(line: Ratio, order: str, at: int | None) -> Row:
     else:
         asked = f"mean within {share:.0%}, either way"
         near = ours != "fail" and within(said, run.mean, share)
-    if near or order == "abm":
-        return Row(item, said, ours, asked, bool(near), _spread(line, order))
-    return Row(item, said, ours, f"none: outside what is asked elsewhere, {asked}", None,
-               f"{_spread(line, order)}; {_UNKNOWN}")  # fmt: skip
+    why = _spread(line, order)
+    if not near and order != "abm":
+        why = f"{why}; {_UNKNOWN}"
+    return Row(item, said, ours, asked, bool(near), why)
 
 
 _UNKNOWN = (
-    "the paper's program is not to be had, and how composites are formed decides how rough they "
-    "are: compare the row of the other reading"
+    "the paper's program is not to be had, and how composites are formed, and in which frame, "
+    "decides how rough they are: compare the rows of the other readings"
 )
 
 

@@ -11,9 +11,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from pivotree.analysis.figures.style import new_figure, settings, style_axes, theme
 
+from ..counted import MARKERS, ours, theirs
 from ..paper import printed
-
-MARKERS = "os^D"
 
 
 def growth(found: Sequence[Any], keys: dict[str, str], style: str) -> Figure:
@@ -24,30 +23,17 @@ def growth(found: Sequence[Any], keys: dict[str, str], style: str) -> Figure:
     look = theme(style=style)
     said, drawn = printed("ascher1996")["table1"], set[str]()
     with settings():
-        figure = new_figure("single", 3.4, look)
+        figure = new_figure("double", 3.6, look)
         figure.set_layout_engine("constrained")
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, order in enumerate(found[0].single):
             key = keys.get(order, "")
-            marker, colour = MARKERS[i % 4], look.series[i]
-            r = np.array([line.r for line in found])
             runs = [line.single[order] for line in found]
-            mean = np.array([run.mean for run in runs])
-            low = np.array([run.evaluations.min() for run in runs])
-            high = np.array([run.evaluations.max() for run in runs])
-            ax.errorbar(r, mean, (mean - low, high - mean), color=colour, marker=marker,
-                        markersize=4, linewidth=1, capsize=2, label=f"order {order}")  # fmt: skip
-            lost = np.array([run.failed >= len(run.records) / 2 for run in runs])
-            ax.plot(r[lost], mean[lost], "x", color=colour, markersize=10, markeredgewidth=2)
-            if key in drawn or not key:
-                continue
-            drawn.add(key)
-            pairs = [(x, y) for x, y in zip(said["r"], said[key], strict=True)
-                     if not isinstance(y, str)]  # fmt: skip
-            ax.plot(*zip(*pairs, strict=True), marker, markerfacecolor="none",
-                    markeredgecolor=look.ink, markersize=8, linestyle="none",
-                    label=f"{key.upper()}, printed")  # fmt: skip
+            ours(ax, look, i, f"order {order}", [line.r for line in found], runs)
+            if key and key not in drawn:
+                drawn.add(key)
+                theirs(ax, look.ink, i, f"{key.upper()}, printed", said["r"], said[key])
         ax.set(xscale="log", yscale="log")
         ax.invert_xaxis()
         ax.set_xlabel("length of the base link, r", color=look.ink)
@@ -65,7 +51,7 @@ def turned(found: Any, names: dict[str, str], style: str) -> Figure:
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, order in enumerate(found.lines[0].level):
-            name, colour, marker = names.get(order, order), look.series[i], MARKERS[i % 4]
+            name, colour, marker = names.get(order, order), look.series[i], MARKERS[i]
             for tilted in (False, True):
                 times = [line.times(order, tilted) for line in found.lines]
                 sound = [

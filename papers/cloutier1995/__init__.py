@@ -1,6 +1,7 @@
 """Cloutier 1995: properties of robot forward dynamics algorithms, and planar arms in motion."""
 
 ITEMS = (
+    "equations",
     "methods",
     "gradients",
     "propagators",

@@ -58,12 +58,12 @@ def rows(found: Counts) -> list[Row]:
                 Row(f"{one.method}, {name}, coefficient of n^{power}", asked, lead,
                     criterion if own else "none: not the literature's frames", met, here)
             )  # fmt: skip
-            near = within(float(said(AT)), float(p(AT)), 0.10) if own and power == 1 else None
+            near = within(float(said(AT)), float(p(AT)), 0.10) if own else None
             result.append(
                 Row(f"{one.method}, {name}, {AT} links", int(said(AT)), int(p(AT)),
-                    "none: not the same program" if near is None else "within 10 %", near,
-                    f"{here}; ours moves composites as 6 x 6 matrices, and has no bias and no "
-                    "poses" if near is None else here)
+                    "within 10 %" if own else "none: not the literature's frames", near,
+                    here if power == 1 else f"{here}; ours moves composites as 6 x 6 matrices, and "
+                    "has no bias and no poses")
             )  # fmt: skip
     return result + _crossings(found)
 

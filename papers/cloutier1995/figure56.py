@@ -136,14 +136,7 @@ def _count(line: Line, method: str, at: int | None) -> Row:
         asked, met = f"mean within {share:.0%}, either way", within(theirs, run.mean, share)
         met = met and not failed
         if rough and not met:
-            return Row(
-                item,
-                theirs,
-                ours,
-                f"none: outside what is asked elsewhere, {asked}",
-                None,
-                f"{why}; {_UNKNOWN}",
-            )
+            why = f"{why}; {_UNKNOWN}"
     return Row(item, theirs, ours, asked, met, why)
 
 
@@ -152,8 +145,8 @@ _LU = (
     "similar for whoever integrates"
 )
 _UNKNOWN = (
-    "the thesis's program is not to be had, and how composites are formed decides how rough they "
-    "are: compare the row of the other reading"
+    "the thesis's program is not to be had, and how composites are formed, and in which frame, "
+    "decides how rough they are: compare the row of the other reading"
 )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from pivotree.analysis.figures.style import new_figure, settings, style_axes, theme
 
+from ..counted import MARKERS, ours, theirs
 from ..paper import printed
 
 NAMES = {"cash_karp": "Cash-Karp", "rosenbrock": "Rosenbrock"}
@@ -24,25 +24,13 @@ def stiffness(found: Sequence[Any], style: str) -> Figure:
         figure.set_layout_engine("constrained")
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
-        methods = ("ABM", "CRBM", "CRBM, centres", "CRBM, LU")
-        marks = zip(methods, "os^D", ("-", "--", "-.", ":"), strict=True)
-        for i, (method, marker, dash) in enumerate(marks):
+        for i, method in enumerate(("ABM", "CRBM", "CRBM, centres", "CRBM, LU")):
             lines = [line for line in found if method in line.runs]
-            if not lines:
-                continue
-            ratios = np.array([line.ratio for line in lines])
-            colour, mean = look.series[i], np.array([line.runs[method].mean for line in lines])
-            ax.plot(ratios, mean, marker, linestyle=dash, color=colour, markersize=4,
-                    linewidth=1.2, label=f"{method}, ours")  # fmt: skip
-            lost = np.array([line.failed(method) for line in lines])
-            ax.plot(ratios[lost], mean[lost], "x", color=colour, markersize=11, markeredgewidth=2)
-            theirs = said.get(method.lower(), [])
-            pairs = [(x, y) for x, y in zip(said["ratio"], theirs, strict=False)
-                     if not isinstance(y, str)]  # fmt: skip
-            if pairs:
-                ax.plot(*zip(*pairs, strict=True), marker, markerfacecolor="none",
-                        markeredgecolor=colour, markersize=8,
-                        label=f"{method}, printed")  # fmt: skip
+            if lines:
+                runs = [line.runs[method].simulation for line in lines]
+                ours(ax, look, i, f"{method}, ours", [line.ratio for line in lines], runs)
+                counts = said.get(method.lower(), [])
+                theirs(ax, look.series[i], i, f"{method}, printed", said["ratio"], counts)
         ax.set(xscale="log", yscale="log")
         ax.invert_xaxis()
         ax.set_xlabel(r"ratio of the links, $l_1 / (l_1 + l_2)$", color=look.ink)
@@ -84,17 +72,12 @@ def chains(found: Any, style: str) -> Figure:
         for ax in (left, right):
             style_axes(ax, look, grid="both")
         for i, method in enumerate(("ABM", "CRBM")):
-            colour, marker, dash = look.series[i], "os"[i], ("-", "--")[i]
+            colour, counts = look.series[i], said[method.lower()]["evaluations"]
             runs = [chain.runs[method].simulation for chain in found.short]
-            spread = [run.spread for run in runs]
-            left.errorbar(found.n, found.evaluations(method), spread, color=colour, marker=marker,
-                          markersize=4, linestyle=dash, capsize=2,
-                          label=f"{method}, ours")  # fmt: skip
-            left.plot(said["n"], said[method.lower()]["evaluations"], marker, markersize=8,
-                      markerfacecolor="none", markeredgecolor=colour,
-                      label=f"{method}, printed")  # fmt: skip
-            right.plot(found.n, found.work(method), color=colour, marker=marker, markersize=4,
-                       linestyle=dash, label=method)  # fmt: skip
+            ours(left, look, i, f"{method}, ours", found.n, runs)
+            theirs(left, colour, i, f"{method}, printed", said["n"], counts)
+            right.plot(found.n, found.work(method), color=colour, marker=MARKERS[i], markersize=4,
+                       linestyle=("-", "--")[i], label=method)  # fmt: skip
         left.set(ylim=(0, None))
         right.set(ylim=(0, None))
         left.set_ylabel("evaluations for 60 s", color=look.ink)

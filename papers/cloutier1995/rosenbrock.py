@@ -7,14 +7,14 @@ Jacobian is of forward differences, one evaluation a column.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree import kkt
 from pivotree.analysis.simulation.record import Record
+
+from .stepping import Rates, Start, Tried, integrate
 
 GAMMA = 1 / 2
 A = ((2.0,), (48 / 25, 6 / 25))  # states of the second and third evaluation
@@ -23,9 +23,6 @@ B = (19 / 9, 1 / 2, 25 / 108, 125 / 108)
 E = (17 / 54, 7 / 36, 0.0, 125 / 108)
 SAFETY, GROW, SHRINK, MOST, LEAST = 0.9, -1 / 4, -1 / 3, 1.5, 0.5
 ERRCON = (MOST / SAFETY) ** (1.0 / GROW)  # errors below it let the step grow by 1.5
-NEAR = 2.0**-26  # of difference quotients
-
-Rates = Callable[[NDArray], NDArray]  # (m, states) -> (m, states)
 
 
 @dataclass(frozen=True)
@@ -40,43 +37,15 @@ class Rosenbrock:
 
     def __call__(self, rates: Rates, y: NDArray, seconds: float) -> Record:
         """Integrate from y (states,) to ``seconds``."""
-        t, h = 0.0, min(self.first, seconds)
-        evaluations, rejected = 0, 0
-        kept, starts, failed = [y], [], None
-        while t < seconds and failed is None:
-            slope, J = jacobian(rates, y)
-            evaluations += 1 + len(y)
-            scale = np.abs(y) + np.abs(h * slope) + 1e-30  # once a step, as odeint
-            h = min(h, seconds - t)
-            while True:
-                after, error = step(rates, y, slope, J, h)
-                evaluations += 2
-                worst = float(np.max(np.abs(error / scale))) / self.eps
-                if worst <= 1.0:
-                    break
-                h *= max(SAFETY * worst**SHRINK, LEAST) if np.isfinite(worst) else LEAST
-                rejected += 1
-                if t + h == t:
-                    raise kkt.PivotreeError(
-                        f"rosenbrock: the step becomes too small at t = {t:.4g} s"
-                    )
-            starts.append((t, h))
-            y, t = after, t + h if t + h < seconds else seconds
-            kept.append(y)
-            h *= SAFETY * worst**GROW if worst > ERRCON else MOST
-            if t < seconds and len(starts) >= self.most:
-                failed = f"more than {self.most} steps at t = {t:.4g} s"
-        begins, lengths = np.array(starts).T
-        ends = np.append(begins[1:], t)
-        return Record(evaluations, len(starts), rejected, np.append(0.0, ends), np.array(kept),
-                      begins, lengths, failed)  # fmt: skip
+        return integrate(self.name, self.attempt, rates, y, seconds, self.first, self.most)
 
-
-def jacobian(rates: Rates, y: NDArray) -> tuple[NDArray, NDArray]:
-    """Rates (states,) and their derivatives (states, states) at y."""
-    move = NEAR * np.maximum(np.abs(y), 1.0)
-    found = rates(np.concatenate([y[None], y + np.diag(move)]))
-    return found[0], ((found[1:] - found[0]) / move[:, None]).T
+    def attempt(self, start: Start, h: float, tries: int) -> Tried:
+        after, error = step(start.rates, start.y, start.slope, start.J, h)
+        worst = float(np.max(np.abs(error / start.scale))) / self.eps
+        if worst <= 1.0:
+            return Tried(after, h * (SAFETY * worst**GROW if worst > ERRCON else MOST), 2)
+        cut = max(SAFETY * worst**SHRINK, LEAST) if np.isfinite(worst) else LEAST
+        return Tried(None, h * cut, 2)
 
 
 def step(rates: Rates, y: NDArray, slope: NDArray, J: NDArray, h: float) -> tuple[NDArray, NDArray]:

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree import kkt
 from pivotree.analysis.simulation.record import Record
 
-from .rosenbrock import Rates, jacobian
+from .stepping import Rates, Start, Tried, integrate
 
 SUBSTEPS = (2, 6, 10, 14, 22, 34, 50, 70)
 COLUMNS = len(SUBSTEPS) - 1
@@ -36,6 +35,7 @@ class Plan:
     grows: NDArray = field(init=False)  # [k, q] by how much the step of q exceeds that of k
     most: int = field(init=False)  # last column that is worth its work
     aim: int = field(init=False)  # column in which the next step should converge
+    fresh: bool = field(init=False, default=True)  # nothing is known: every column may end a step
 
     def __post_init__(self) -> None:
         bare = np.cumsum([SUBSTEPS[0] + 1, *SUBSTEPS[1:]]).astype(float)
@@ -51,6 +51,16 @@ class Plan:
                 break
             most += 1
         self.most = self.aim = most
+
+    def attempt(self, start: Start, h: float, tries: int) -> Tried:
+        """A step of h, or by how much to cut it."""
+        if start.last and not tries:
+            self.fresh, self.aim = True, self.most
+        made = extrapolate(start, h, self.eps * start.scale, self)
+        if made.cut is not None:
+            return Tried(None, h * max(min(made.cut, LEAST_CUT), MOST_CUT), made.evaluations)
+        self.fresh = False
+        return Tried(made.y, self.next(h, made.column, made.errors, tries > 0), made.evaluations)
 
     def cut(self, k: int, error: float) -> float | None:
         """What to make of a step whose column k has this error: None to go on to the next."""
@@ -90,40 +100,12 @@ class Stifbs:
 
     def __call__(self, rates: Rates, y: NDArray, seconds: float) -> Record:
         """Integrate from y (states,) to ``seconds``."""
-        plan, fresh = Plan(self.eps, len(y)), True
-        t, h = 0.0, self.first
-        evaluations = rejected = 0
-        kept, starts, failed = [y], [], None
-        while t < seconds and failed is None:
-            slope, J = jacobian(rates, y)
-            evaluations += 1 + len(y)
-            scale = np.abs(y) + np.abs(h * slope) + 1e-30  # once a step, as odeint
-            if t + h > seconds:
-                h, fresh, plan.aim = seconds - t, True, plan.most
-            reduced = False
-            while True:
-                tried = extrapolate(rates, y, slope, J, h, self.eps * scale, plan, fresh)
-                evaluations += tried.evaluations
-                if tried.cut is None:
-                    break
-                h *= max(min(tried.cut, LEAST_CUT), MOST_CUT)
-                rejected, reduced = rejected + 1, True
-                if t + h == t:
-                    raise kkt.PivotreeError(f"stifbs: the step becomes too small at t = {t:.4g} s")
-            starts.append((t, h))
-            y, t, fresh = tried.y, t + h if t + h < seconds else seconds, False
-            kept.append(y)
-            h = plan.next(h, tried.column, tried.errors, reduced)
-            if t < seconds and len(starts) >= self.most:
-                failed = f"more than {self.most} steps at t = {t:.4g} s"
-        begins, lengths = np.array(starts).T
-        ends = np.append(begins[1:], t)
-        return Record(evaluations, len(starts), rejected, np.append(0.0, ends), np.array(kept),
-                      begins, lengths, failed)  # fmt: skip
+        plan = Plan(self.eps, len(y))
+        return integrate(self.name, plan.attempt, rates, y, seconds, self.first, self.most)
 
 
 @dataclass(frozen=True)
-class Tried:
+class Columns:
     """One step, column after column."""
 
     y: NDArray
@@ -133,19 +115,13 @@ class Tried:
     evaluations: int
 
 
-def extrapolate(
-    rates: Rates, y: NDArray, slope: NDArray, J: NDArray, h: float, wanted: NDArray, plan: Plan,
-    fresh: bool,
-) -> Tried:  # fmt: skip
-    """Columns until the error is what is wanted (states,), or will not be.
-
-    Where ``fresh`` nothing is known of the step, and every column may end it.
-    """
+def extrapolate(start: Start, h: float, wanted: NDArray, plan: Plan) -> Columns:
+    """Columns until the error is what is wanted (states,), or will not be."""
     row: list[NDArray] = []  # Neville's tableau, the last row
     errors: list[float] = []
     evaluations = 0
     for k in range(plan.most + 1):
-        new = [midpoint(rates, y, slope, J, h, SUBSTEPS[k])]
+        new = [midpoint(start, h, SUBSTEPS[k])]
         evaluations += SUBSTEPS[k]
         for j in range(1, k + 1):
             ratio = (SUBSTEPS[k] / SUBSTEPS[k - j]) ** 2
@@ -157,25 +133,23 @@ def extrapolate(
             worst = float(np.max(np.abs(row[k] - row[k - 1]) / wanted))
         worst = max(worst, 1e-30) if np.isfinite(worst) else 1e30
         errors.append((worst / SAFE_ERROR) ** (1.0 / (2 * k + 1)))
-        if k >= plan.aim - 1 or fresh:
+        if k >= plan.aim - 1 or plan.fresh:
             if worst < 1.0:
-                return Tried(row[k], k, errors, None, evaluations)
+                return Columns(row[k], k, errors, None, evaluations)
             cut = plan.cut(k, errors[-1])
             if cut is not None:
-                return Tried(row[k], k, errors, cut, evaluations)
-    return Tried(row[-1], plan.most, errors, LEAST_CUT, evaluations)
+                return Columns(row[k], k, errors, cut, evaluations)
+    return Columns(row[-1], plan.most, errors, LEAST_CUT, evaluations)
 
 
-def midpoint(
-    rates: Rates, y: NDArray, slope: NDArray, J: NDArray, whole: float, count: int
-) -> NDArray:
+def midpoint(start: Start, whole: float, count: int) -> NDArray:
     """The state after a step, in ``count`` substeps of the linearly implicit midpoint rule."""
     from scipy.linalg import lu_factor, lu_solve
 
-    h = whole / count
-    factor = lu_factor(np.eye(len(y)) - h * J)
-    move = lu_solve(factor, h * slope)
-    y = y + move
+    rates, h = start.rates, whole / count
+    factor = lu_factor(np.eye(len(start.y)) - h * start.J)
+    move = lu_solve(factor, h * start.slope)
+    y = start.y + move
     for _ in range(count - 1):
         move = move + 2.0 * lu_solve(factor, h * rates(y[None])[0] - move)
         y = y + move

@@ -107,8 +107,10 @@ def rows(found: Growth) -> list[Row]:
             if found.family == "dh" else None,
             f"{COUNTS[1].mul.text()} in Cloutier 1995; here {found.whole['crbm'].text()}"),
         Row("N up to which CRBA takes fewer multiplications, from joint positions on", beyond,
-            cross["mul"], "none: the programs that the slides compare are not given", None,
-            f"of both kinds up to {cross['both']}"),
+            cross["mul"], *(("the same", cross["mul"] == beyond) if found.family == "dh" else
+                            ("none: not the literature's frames", None)),
+            f"of both kinds up to {cross['both']}; the slides give neither program, and ours has "
+            "constants folded"),
     ]  # fmt: skip
     for kind, what in (("mul", "multiplications"), ("add", "additions"), ("both", "both")):
         theirs, ours = found.theirs[kind], found.ours[kind]

@@ -1,4 +1,4 @@
-"""Lines of ``pivotree list`` beside formulas of the slides, and their proofs."""
+"""Lines of ``pivotree list`` beside formulas of the slides."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 from pivotree import kkt
 from pivotree.analysis import listing
 from pivotree.analysis.listing.text import full
-from pivotree.analysis.proofs.prove import Proof, prove_one
 
 from ..paper import Progress, printed
 from ..row import Row
@@ -32,7 +31,6 @@ class Lines:
     order: str
     holds_on: str
     beside: tuple[Beside, ...]
-    proofs: tuple[Proof, ...]
 
 
 def measure(progress: Progress, part: str, order: str, model: str) -> Lines:
@@ -42,11 +40,7 @@ def measure(progress: Progress, part: str, order: str, model: str) -> Lines:
     told = listing.of(kkt.build(kkt.load(model)), order, "featherstone")
     lines = listed(told)
     beside = tuple(_beside(row, lines, data["rules"]) for row in data[part])
-    proofs = []
-    for name in data["proofs"][part]:
-        progress(f"proving {name}")
-        proofs.append(prove_one(name))
-    return Lines(order, told.holds_on, beside, tuple(proofs))
+    return Lines(order, told.holds_on, beside)
 
 
 def listed(told: Any) -> dict[str, str]:
@@ -78,15 +72,9 @@ def _beside(row: dict[str, Any], lines: dict[str, str], rules: dict[str, str]) -
 
 
 def rows(found: Lines) -> list[Row]:
-    result = [
+    return [
         Row(one.slide, one.printed, f"{one.line} = {one.ours}",
             "the same symbols, multiplied out, X = 1", one.same,
             "" if one.same else "the words differ")
         for one in found.beside
     ]  # fmt: skip
-    result += [
-        Row(p.source, p.says, f"{p.status}: {p.claims} equalities, {p.killed} of {p.mutants} "
-            "mutants refused", "proved, mutants refused", p.holds, p.why)
-        for p in found.proofs
-    ]  # fmt: skip
-    return result

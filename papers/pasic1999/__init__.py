@@ -1,6 +1,7 @@
 """Pasic, Williams & Hui 1999: a numerical algorithm for manipulator forward dynamics."""
 
 ITEMS = (
+    "equations",
     "equation20",
     "figure4",
     "contraction",

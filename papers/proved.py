@@ -1,0 +1,51 @@
+"""The equations of a paper that ``pivotree prove`` proves, as rows: all whose source names it."""
+
+from __future__ import annotations
+
+import re
+
+from pivotree.analysis.proofs import statements
+from pivotree.analysis.proofs.prove import Proof, prove_one
+from pivotree.kkt import PivotreeError
+
+from .paper import Progress
+from .row import Row, claim
+
+Proved = list[tuple[str, Proof]]  # where in the paper, and the proof
+
+
+def prove(progress: Progress, title: str, only: str = "") -> Proved:
+    """Statements of a paper, in the order of its equations; those whose name holds ``only``.
+
+    ``title`` is the paper as sources name it.  Raises PivotreeError where there are none.
+    """
+    found = {name: place for name, s in statements().items()
+             if (place := s.place(title)) is not None and only in name}  # fmt: skip
+    if not found:
+        raise PivotreeError(f"equations: no statement of {title} has {only!r} in its name")
+    result = []
+    for name in sorted(found, key=lambda name: _order(found[name])):
+        progress(name)
+        result.append((found[name], prove_one(name)))
+    return result
+
+
+def rows(found: Proved) -> list[Row]:
+    """One for each statement; what proves that a printed formula is wrong refutes the formula."""
+    result = []
+    for place, p in found:
+        item = f"{place}: {p.name}"
+        told = f"{p.status}: {p.claims} equalities, {p.killed} of {p.mutants} mutants refused"
+        if "misprint" in p.name and p.holds:
+            row = claim(item, "the formula", told, "the printed one is right", False, p.says)
+        else:
+            row = Row(item, p.says, told, "proved, mutants refused", p.holds, p.why)
+        result.append(row)
+    return result
+
+
+def _order(place: str) -> tuple[bool, list[int]]:
+    """Equations by their numbers, what has none after them."""
+    equation = re.search(r"\((\d[\d.]*)\)", place)
+    number = re.findall(r"\d+", equation[1] if equation else place)
+    return equation is None, [int(x) for x in number]
