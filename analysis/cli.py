@@ -176,6 +176,10 @@ def parser() -> argparse.ArgumentParser:
         help="comma-separated (crbm+cholesky,abm); a dense method for the joint-space system that "
         "the order leaves may follow: +cholesky, +lu, +gauss_jordan",
     )  # fmt: skip
+    simulate.add_argument(
+        "--frames", default="own", metavar="HOW",
+        help="that (4) is written in: each body's own, or the world's directions for all (own)",
+    )  # fmt: skip
     simulate.add_argument("--format", default="float32", help="comma-separated (float32)")
     simulate.add_argument(
         "--integrator", default="cash_karp", metavar="I",

@@ -242,6 +242,18 @@ def test_the_verdict_that_the_pages_quote_is_what_is_printed(capsys):
         assert code == 0 and said in text and command in text, page
 
 
+def test_a_motion_in_the_world_s_frame_is_the_same_motion_rounded_otherwise(capsys):
+    """In float64 the counts are those of the bodies' own frames; operations are others."""
+    rows = {}
+    for frames in ("own", "world"):
+        asked = ["simulate", "two_link:r=0.1", "--format", "float64", "--order", "crbm_com,abm"]
+        main([*asked, "--seconds", "0.5", "--frames", frames, "--json"])
+        rows[frames] = json.loads(capsys.readouterr().out)["rows"]
+    for own, world in zip(rows["own"], rows["world"], strict=True):
+        assert own["evaluations"] == world["evaluations"]
+        assert own["operations"] < world["operations"]
+
+
 def test_a_simulation_that_no_order_finishes_is_exit_1(capsys):
     code, out, _ = run(capsys, "chain:3", "--order", "abm", "--steps", "5", "--seconds", "2")
     assert code == 1 and "more than 5 steps" in " ".join(out.split())
@@ -253,6 +265,7 @@ def test_a_simulation_that_no_order_finishes_is_exit_1(capsys):
         (["chain:3", "--integrator", "euler"], "integrator 'euler': is unknown; use cash_karp"),
         (["chain:3", "--eps", "0"], "option --eps: is 0.0; give a number above 0"),
         (["chain:3", "--runs", "0"], "option --runs: is 0; give 1 or more"),
+        (["chain:3", "--frames", "aligned"], "option --frames: is 'aligned'; use own or world"),
         (["chain:3", "--order", "crbm+qr"], "there is no dense method 'qr'; use cholesky"),
         (["chain:3", "--order", "abm+lu"], "does not leave all qdd to the end"),
         (["chain:3", "--format", "mp:50"], "no kernel runs in it"),

@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> int:
 
     check(
         options.integrator, options.seconds, options.eps, options.step, options.runs,
-        options.state, options.steps, options.floor, options.clock,
+        options.state, options.steps, options.floor, options.clock, options.frames,
     )  # fmt: skip
     names = items("--order", options.order)
     for name in names:
@@ -52,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
                         tree, name, format, options.integrator, seconds=options.seconds,
                         eps=options.eps, step=options.step, most=options.steps,
                         floor=options.floor, runs=options.runs, seed=options.seed,
-                        state=options.state, clock=options.clock, q=q, qd=qd, tau=tau,
+                        state=options.state, clock=options.clock, frames=options.frames,
+                        q=q, qd=qd, tau=tau,
                         tick=clock(progress, what, options.seconds),
                     )
                 )  # fmt: skip

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.machine.joint_space import SOLVERS
+from pivotree.kkt.machine.kernel import FRAMES
 
 from .cash_karp import TINY, CashKarp
 from .midpoint import Midpoint
@@ -113,7 +114,7 @@ def simulate(
     :func:`kkt.compile`, what CRBM's joint-space system is solved by, where velocities and gravity
     enter, and in which frames (4) is written.
     """
-    check(integrator, seconds, eps, step, runs, state, most, floor, clock)
+    check(integrator, seconds, eps, step, runs, state, most, floor, clock, frames)
     if isinstance(order, str):
         order, solver = order_of(order, solver)
     motion = Motion.of(tree, order, format, tau, solver=solver, bias=bias, frames=frames)
@@ -187,7 +188,7 @@ def drift(motion: Motion, record: Record) -> float | None:
 
 def check(
     integrator: str, seconds: float, eps: float, step: float, runs: int, state: str,
-    most: int = 1, floor: float = 1.0, clock: str | None = None,
+    most: int = 1, floor: float = 1.0, clock: str | None = None, frames: str = "own",
 ) -> None:  # fmt: skip
     """One sentence for what cannot be."""
     if integrator not in INTEGRATORS:
@@ -210,6 +211,8 @@ def check(
     for name, number in (("state", state), ("clock", clock or state)):
         if number not in ("float64", "float32"):
             raise kkt.PivotreeError(f"option --{name}: is {number!r}; use float64 or float32")
+    if frames not in FRAMES:
+        raise kkt.PivotreeError(f"option --frames: is {frames!r}; use {' or '.join(FRAMES)}")
     if clock is not None and integrator != "cash_karp":
         raise kkt.PivotreeError(
             f"option --clock: is Cash-Karp's alone, and {integrator} has none; leave it out"
