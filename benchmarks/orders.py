@@ -23,6 +23,7 @@ from solvers import Problem, Solver, cholmod_given, prepared, superlu_given
 
 from pivotree import kkt, orderings
 from pivotree.kkt.scale.numeric import analyse
+from pivotree.kkt.scale.schedule import schedule
 
 TREES = {"chain": chain, "random": random_tree}
 ORDERS = (
@@ -81,8 +82,8 @@ def run(tree: str, system: kkt.System, names: list[str], rounds: int) -> None:
         took, analysis, told, can = 0.0, None, " | ", ""
         if plan is not None:
             took, analysis = timed(lambda plan=plan: analyse(plan))
-            factor = analysis.factor
-            can = f"{analysis.schedule.speed_up:.1f}"
+            factor = kkt.symbolic(plan)
+            can = f"{schedule(factor).speed_up:.1f}"
             told = f"{factor.fill_blocks / structure.n:.2f} | {factor.height}"
         tasks = {
             str(threads): partial(kkt.solve_large, system, analysis, threads=threads)

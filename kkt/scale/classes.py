@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ..base.errors import SizeError
 from ..matrix.system import Pattern
+from .bodywise import children_of, rows_of
+from .template import Bodywise
 
 MOST = 16  # kinds that are told apart by their pattern
+LIMIT = 126  # kinds in all: a walk tells them apart in seven bits, a sum beside them
 ZERO, ONE, ANY = range(3)  # what an entry is known to be
 UPPER = [6 * i + j for i in range(6) for j in range(i, 6)]  # of a symmetric 6 x 6 block
 TURN = [6 * i + j for i in range(3) for j in range(3)]  # R and p~ R in Phi
@@ -26,6 +30,12 @@ class Family:
     dof: int
     root: bool
     leaf: bool
+    children: tuple[int, ...] = field(default=(), kw_only=True)  # freedoms, where not summed
+    rows: tuple[int, ...] = field(default=(), kw_only=True)  # of S that a split solves for
+
+    def sums(self, order: Bodywise) -> int:
+        """Updates of its children, or sums of them, that a body of this kind takes."""
+        return int(not self.leaf) if order.merges else len(self.children)
 
 
 @dataclass(frozen=True)
@@ -39,21 +49,33 @@ class Kind(Family):
 
 
 def kinds_of(
-    parent: NDArray[np.int64], offset: NDArray[np.int64], leaf: NDArray[np.bool_], pattern: Pattern
-) -> tuple[list[Kind], NDArray[np.uint8]]:
+    parent: NDArray[np.int64], offset: NDArray[np.int64], leaf: NDArray[np.bool_],
+    pattern: Pattern, further: NDArray[np.int64] | None = None,
+) -> tuple[list[Kind], NDArray[np.uint8]]:  # fmt: skip
     """The kinds of a tree's bodies, and that of each body (n,).
 
-    Where patterns are many, bodies of equally many freedoms share what all of them have.
+    ``further`` (n, 2) are words that tell bodies apart in any case, of :mod:`.bodywise`.  Where
+    patterns are many, bodies of equally many freedoms share what all of them have.
+    Raises SizeError where more kinds are left than can be told apart.
     """
     keys = _keys(
         parent, offset, leaf, pattern.M, pattern.Phi, pattern.Phi_one, pattern.S, pattern.S_one,
         pattern.a,
     )  # fmt: skip
-    found, kind = distinct(keys, MOST)
-    if len(found) > MOST:
-        family = (keys[:, 0] >> _DOF) & 0b11111
-        names, kind = np.unique(family, return_inverse=True)
-        found = np.array([_union(keys[family == name]) for name in names])
+    most = MOST
+    if further is not None:
+        keys[:, 3:] = further
+        most = min(LIMIT, MOST + len(np.unique(further, axis=0)))
+    found, kind = distinct(keys, most)
+    if len(found) > most:
+        family = np.column_stack([(keys[:, 0] >> _DOF) & 0b11111, keys[:, 3:]])
+        names, kind = np.unique(family, axis=0, return_inverse=True)
+        if len(names) > LIMIT:
+            raise SizeError(
+                f"the tree has {len(names)} kinds of bodies for this order, more than {LIMIT}; "
+                "kkt.eliminate runs it"
+            )
+        found = np.array([_union(keys[kind == i]) for i in range(len(names))])
     return [_kind(*map(int, key)) for key in found], kind.astype(np.uint8)
 
 
@@ -61,10 +83,10 @@ def _union(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """What may be nonzero in one key, and is 1 in all."""
     ones = ((1 << 9) - 1) << _ONE
     either, both = np.bitwise_or.reduce(keys), np.bitwise_and.reduce(keys)
-    return np.array([either[0] & ~ones | both[0] & ones, either[1], both[2]])
+    return np.array([either[0] & ~ones | both[0] & ones, either[1], both[2], *keys[0, 3:]])
 
 
-def _kind(word: int, S: int, S_one: int) -> Kind:
+def _kind(word: int, S: int, S_one: int, children: int, rows: int) -> Kind:
     dof = word >> _DOF & 7
     bit = [word >> i & 1 for i in range(64)]
     M, Phi = [ZERO] * 36, [ZERO] * 36
@@ -79,15 +101,15 @@ def _kind(word: int, S: int, S_one: int) -> Kind:
     columns = (ONE if S_one >> i & 1 else ANY * (S >> i & 1) for i in range(6 * dof))
     return Kind(
         dof, bool(bit[_ROOT]), bool(bit[_LEAF]), bool(bit[_BIAS]), tuple(M), tuple(Phi),
-        tuple(columns),
+        tuple(columns), children=children_of(children), rows=rows_of(rows),
     )  # fmt: skip
 
 
 @njit(cache=True)
 def _keys(parent, offset, leaf, M, Phi, Phi_one, S, S_one, a):  # pragma: no cover
-    """(n, 3) bits of each body: M, Phi and so on; nonzeros of S; ones of S."""
+    """(n, 5) bits of each body: M, Phi and so on; nonzeros of S; ones of S; two words of more."""
     n = len(parent)
-    keys = np.zeros((n, 3), dtype=np.int64)
+    keys = np.zeros((n, 5), dtype=np.int64)
     one = np.int64(1)
     for k in range(n):
         word, place = np.int64(0), 0
@@ -122,14 +144,12 @@ def distinct(keys, most):  # pragma: no cover
     Then the last place is -1.
     """
     n = len(keys)
-    found = np.empty((most + 1, 3), dtype=np.int64)
+    found = np.empty((most + 1, keys.shape[1]), dtype=np.int64)
     kind = np.full(n, -1, dtype=np.int64)
     count = 0
     for k in range(n):
         at = 0
-        while at < count and not (
-            found[at, 0] == keys[k, 0] and found[at, 1] == keys[k, 1] and found[at, 2] == keys[k, 2]
-        ):
+        while at < count and not (found[at] == keys[k]).all():
             at += 1
         if at == count:
             found[at] = keys[k]

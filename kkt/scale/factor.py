@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..machine.recorder import Scalar
-from .bracket import Array, Factor, eliminated, recovered, symmetric
-from .classes import ANY, UPPER, ZERO, Family, Kind
+import numpy as np
+
+from ..machine.recorder import Scalar, reference
+from .classes import ANY, ZERO, Family, Kind
 from .passes import Numbers, Pass
-from .steps import UPDATE, Place, Record, Step, Tracer
+from .steps import Array, Place, Record, Step, Tracer
+from .template import Bodywise, Play, template
 
 ENTRIES = (
     Numbers("M", "body", 36, fetched=True),
@@ -30,54 +32,108 @@ SOLVE = (
     Numbers("qdd", "joint", 1),
     Numbers("f", "body", 6, fetched=True),
 )
+Blocks = dict[str, Array]  # entries of (4) by letter
 
 
-def passes(kinds: Sequence[Kind]) -> tuple[Pass, Pass]:
+def passes(order: Bodywise, kinds: Sequence[Kind]) -> tuple[Pass, Pass]:
     """The two passes for a tree of these kinds of bodies."""
-    there, back, records = zip(*(steps_of(kind) for kind in kinds), strict=True)
-    leaf, root = tuple(k.leaf for k in kinds), tuple(k.root for k in kinds)
+    there, back, records = zip(*(steps_of(order, kind) for kind in kinds), strict=True)
+    root = tuple(k.root for k in kinds)
+    sums = tuple(k.sums(order) for k in kinds)
     sizes = {"record": tuple(records)}
     return (
-        Pass("factor", True, FACTOR, tuple(there), sizes, leaf, root),
-        Pass("solve", False, SOLVE, tuple(back), sizes, leaf, root),
+        Pass("factor", True, FACTOR, tuple(there), sizes, sums, root, order.update),
+        Pass("solve", False, SOLVE, tuple(back), sizes, sums, root, order.update),
     )
 
 
-def steps_of(kind: Kind) -> tuple[Step, Step, int]:
+def steps_of(order: Bodywise, kind: Kind) -> tuple[Step, Step, int]:
     """The steps of a body of a kind, and the numbers that the first hands to the second."""
     N, any6 = kind.dof, (ANY,) * 6
     sizes = {"M": 36, "Phi": 36, "S": 6 * N, "a": 6, "b": 6, "tau": N}
-    there = Tracer({**sizes, "children": UPDATE})
-    back = Tracer({**sizes, "pdd_up": 6, "record": UPDATE + 7 * N + N * N})
-
-    def blocks(tracer: Tracer) -> tuple[Array, Array, Array, Array]:
-        return (
-            tracer.array("Phi", kind.Phi).reshape(6, 6),
-            tracer.array("S", kind.S).reshape(N, 6),
-            tracer.array("a", (ANY if kind.bias else ZERO,) * 6),
-            tracer.array("tau", (ANY,) * N),
+    there = Tracer({**sizes, "children": order.update * kind.sums(order)})
+    back = Tracer({**sizes, "pdd_up": 6, "record": MOST})
+    own = {
+        letter: there.array(letter, known)
+        for letter, known in (
+            ("M", kind.M), ("Phi", kind.Phi), ("S", kind.S),
+            ("a", (ANY if kind.bias else ZERO,) * 6), ("b", any6), ("tau", (ANY,) * N),
         )
-
-    M, b = there.array("M", kind.M)[UPPER], there.array("b", any6)
-    factor, out = reduced(there, kind, M, b, *blocks(there))
+    }  # fmt: skip
+    step = Bracket(order, kind, there)
+    out = step.there(own)
     record = Record("record", there, back, "children")
     up = None if kind.root else back.array("pdd_up", any6)
-    pdd, qdd, f = recovered(Factor(*map(record.array, factor)), *blocks(back), up)
-    found = {(name, i): x for name, block in (("pdd", pdd), ("qdd", qdd), ("f", f))
-             for i, x in enumerate(block)}  # fmt: skip
+    found = step.back(back, record, {letter: record.array(x) for letter, x in own.items()}, up)
     backward, slots = record.tightened(back.step(found))
     out |= {("record", i): Scalar(there.recorder, slot) for i, slot in enumerate(slots)}
     return there.step(out), backward, len(slots)
 
 
-def reduced(
-    tracer: Tracer, kind: Family, M: Array, b: Array, Phi: Array, H: Array, a: Array, tau: Array
-) -> tuple[Factor, dict[Place, Any]]:
-    """The bracket of a body with its children's sum; pivots and update as outputs."""
-    children = tracer.array("children", (ZERO if kind.leaf else ANY,) * UPDATE)
-    Mhat, bhat = symmetric(children[:21] + M), children[21:] + b
-    factor, update, z = eliminated(Mhat, bhat, Phi, H, a, tau)
-    out: dict[Place, Any] = {("pivot", j): factor.D[j, j] for j in range(kind.dof)}
-    if not kind.root:
-        out |= {("update", i): x for i, x in enumerate([*update, *z])}
-    return factor, out
+MOST = 400  # numbers of a body that the way back may read
+
+
+class Bracket:
+    """What an order does with a body of a kind, there and back, on numbers that are traced."""
+
+    def __init__(self, order: Bodywise, kind: Family, tracer: Tracer) -> None:
+        self.order, self.kind, self.tracer = order, kind, tracer
+        children = kind.children
+        if order.merges:
+            children = () if kind.leaf else (order.richest,)
+        self.layouts = [template(order, dof, (), False) for dof in children]  # of their updates
+        self.template = template(order, kind.dof, children, kind.root)
+        self.play = Play(self.template, tracer.recorder, kind.rows)
+
+    def there(self, own: Blocks) -> dict[Place, Any]:
+        """Pivots and update, from the body's entries of (4) and what its children hand on."""
+        order, kind, tracer, play = self.order, self.kind, self.tracer, self.play
+        room = order.update * len(self.layouts)
+        play.enter({_LETTER.get(x, x): references(tracer, block) for x, block in own.items()})
+        children = references(tracer, tracer.array("children", (ANY,) * room))
+        play.receive(children, self.layouts, order.update)
+        play.run(self.template.there)
+        out: dict[Place, Any] = {}
+        for value, rows in self.template.pivots:
+            pivots = numbers(tracer, play.values[value].diagonal()[rows])
+            out |= {("pivot", j): x for j, x in enumerate(pivots)}
+        if not kind.root:
+            like = template(order, order.richest if order.merges else kind.dof, (), False)
+            update = numbers(tracer, play.handed(like))
+            out |= {("update", i): x for i, x in enumerate(update)}
+        return out
+
+    def back(
+        self, tracer: Tracer, record: Record, own: Blocks, up: Array | None
+    ) -> dict[Place, Any]:
+        """pdd, qdd and f from the parent's pdd, and from what the way there leaves."""
+        made, play = self.template, Play(self.template, tracer.recorder, self.kind.rows)
+        for value in made.kept:
+            block = numbers(self.tracer, self.play.values[value])
+            play.values[value] = references(tracer, record.array(block))
+        play.enter({_LETTER.get(x, x): references(tracer, block) for x, block in own.items()})
+        if made.up is not None and up is not None:
+            above = references(tracer, up)[:, None]
+            play.values[made.up.value] = above if made.up.sign > 0 else -above
+        play.run(made.back)
+        return {
+            (kind, i): x
+            for kind, ref in made.solution.items()
+            for i, x in enumerate(numbers(tracer, play.take(ref)[:, 0]))
+        }
+
+
+_LETTER = {"S": "H"}  # as the block program calls it
+
+
+def references(tracer: Tracer, block: Array) -> Any:
+    """References of the numbers of a block."""
+    flat = [reference(tracer.recorder, x) for x in block.ravel().tolist()]
+    return np.array(flat, dtype=np.int64).reshape(block.shape)
+
+
+def numbers(tracer: Tracer, refs: Any) -> Array:
+    """The numbers that references stand for."""
+    out = np.empty(refs.shape, dtype=object)
+    out.ravel()[:] = [tracer.recorder.value(int(ref)) for ref in refs.ravel()]
+    return out

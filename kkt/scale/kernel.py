@@ -26,6 +26,7 @@ from .moving import constants, moving_kinds
 from .plan import Plan
 from .rank import require_inertia, whole
 from .solve import Works, require_pivots
+from .template import articulated
 from .walk import walk_of
 
 Floats = NDArray[np.float64]
@@ -59,8 +60,9 @@ class LargeKernel:
                 turning = tree.offset[bodies] + column
                 may[turning, :3], one[turning, :3] = True, False
         kinds, kind = moving_kinds(tree, walk, model, may, one, pushed)
-        plan = Plan(kinds, (2 * kind + walk.first)[walk.order].astype(np.uint8), walk,
-                    tree.offset, {}, {})  # fmt: skip
+        code = (2 * kind + walk.first)[walk.order].astype(np.uint8)
+        order = articulated({kind.dof for kind in kinds})
+        plan = Plan(order, kinds, code, walk, tree.offset, {}, {})
         q, qd, tau, qdd, cos, sin, self._pivot = (np.zeros(N) for _ in range(7))
         self._left, self._size = np.zeros(N), np.zeros(N)
         self._q, self._qd, self._tau, self._qdd, self._cos, self._sin = q, qd, tau, qdd, cos, sin
@@ -73,9 +75,10 @@ class LargeKernel:
             "left": self._left, "size": self._size,
         }  # fmt: skip
         numbers = plan.addresses | {name: address(x) for name, x in self._arrays.items()}
-        machine = compiled(motion.checked_passes if check else motion.passes, kinds, relaxed)
+        make = motion.checked_passes if check else motion.passes
+        machine = compiled(make, plan.order, kinds, relaxed)
         self._plan = plan  # owns arrays that tables point to
-        self._works = Works(machine, plan.shares(threads), numbers, threads)
+        self._works = Works(machine, plan, numbers, threads)
         self._norm = norm_of(spatial_inertia(tree.mass, tree.com, tree.inertia)) if check else 1.0
 
     def __call__(
@@ -104,7 +107,7 @@ class LargeKernel:
                 if not np.isfinite(x).all():
                     raise ModelError(f"state: field {field!r} holds a number that is not finite")
             if not self.check:
-                require_pivots(self.tree, self._order, self._given_order(self._pivot))
+                require_pivots(self.tree, "abm", self._order, self._given_order(self._pivot))
         qdd = self._given_order(self._qdd)
         return (qdd, self._status()) if self.check else qdd
 

@@ -1,4 +1,4 @@
-"""ABM without a tape: the same bracket for every body, on arrays, for trees of a million bodies."""
+"""Orders without a tape: one template for bodies of a kind, for trees of a million bodies."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from ..model.spatial import cross
 from ..proof.residual import backward_error
 from ..tape.record import BackwardError
 from ..tape.trust import NO_BIT, ROUNDINGS, bound, mark, shaken
+from .bodywise import Bodies
+from .plan import plan_of
 from .solve import solve
 
 Floats = NDArray[np.float64]
@@ -95,19 +97,19 @@ def _even(system: System) -> bool:
 def solve_large(
     system: System, order: Any = None, *, threads: int = 1, relaxed: bool = False
 ) -> LargeSolution:
-    """Factor and solve (4) in float64 by ABM, body by body, without tracing a tape.
+    """Factor and solve (4) in float64, without tracing a tape of the whole tree.
 
-    The operations are those of ``kkt.eliminate(system, orderings.get("abm"))``, and so are the
-    results to the last bit, but no step is recorded: bodies whose entries have their zeros and
-    ones in the same places share one compiled bracket, in time proportional to their number and
-    less than 1 kB of memory for each beside the entries of (4).  ``threads`` share subtrees; the
-    bits stay the same.  With ``relaxed`` the machine may round a product and a sum once: other
-    bits, and a smaller error as a rule.
-    With an ``order``, a plan (:func:`kkt.plan`, :func:`kkt.plan_from_arrays`,
-    :func:`kkt.nested_dissection`) or its analysis, its pivots and brackets are used instead, on the
-    panels of its symbolic factor (:mod:`.numeric`): to rounding what ``kkt.eliminate`` gives.
-    Raises OrderError for orders whose numbers are not those of (4), and SizeError for too much
-    fill.
+    ``order`` is an order, its plan (:func:`kkt.plan`, :func:`kkt.plan_from_arrays`,
+    :func:`kkt.nested_dissection`) or the plan's analysis; None is ABM.  The operations of an order
+    that goes body by body are those of ``kkt.eliminate(system, order)``, and so are the results to
+    the last bit, but no step is recorded: bodies whose entries have their zeros and ones in the
+    same places share one compiled template, in time proportional to their number and, for ABM,
+    less than 1 kB of memory for each beside the entries of (4).  Other orders, whose fronts grow,
+    use the panels of their symbolic factor (:mod:`.numeric`): to rounding what ``kkt.eliminate``
+    gives.  ``threads`` share subtrees; the bits stay the same.  With ``relaxed``, for ABM, the
+    machine may round a product and a sum once: other bits, and a smaller error as a rule.
+    Raises OrderError for orders that neither can run, and SizeError for too much fill, or too many
+    kinds of bodies.
     ``marked`` says why the answer should not be relied on; where bodies are light beside others,
     or too much of (4) is left, a second run tells (:mod:`.trust`).
     Raises LoopError for closed loops and contacts, and SingularError where a pivot is zero or
@@ -118,6 +120,19 @@ def solve_large(
 
         return solve_in_order(system, order, threads)
     system.structure.require_tree("solve_large")
-    return trusted(
-        system, "abm", lambda given: LargeSolution(given, *solve(given, threads, relaxed)), True
-    )
+    return body_by_body(system, None, threads, relaxed)
+
+
+def body_by_body(
+    system: System, bodies: Bodies | None, threads: int, relaxed: bool = False
+) -> LargeSolution:
+    """The solution in an order that goes body by body, ABM where it is None."""
+    key, name = ("abm", "abm") if bodies is None else (bodies.key, bodies.order.name)
+    if key not in system.plans:
+        system.plans[key] = plan_of(system.tree, system.pattern, system.entries.S, bodies)
+    plan = system.plans[key]
+
+    def solved(given: System) -> LargeSolution:
+        return LargeSolution(given, *solve(given, plan, threads, relaxed))
+
+    return trusted(system, name, solved, bodies is None)

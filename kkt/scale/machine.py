@@ -16,10 +16,11 @@ from .classes import Family
 from .emission import DECLARED
 from .passes import END, Pass, entries
 from .plan import Part
+from .template import Bodywise
 
 LEVEL = 2  # of LLVM's code generation
 Addresses = dict[str, int]
-Make = Callable[[Sequence[Any]], tuple[Pass, ...]]
+Make = Callable[[Bodywise, Sequence[Any]], tuple[Pass, ...]]
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,14 @@ def address(array: NDArray[Any]) -> int:
 
 
 @lru_cache(maxsize=32)
-def compiled(make: Make, kinds: tuple[Family, ...], relaxed: bool) -> Code:
+def compiled(make: Make, order: Bodywise, kinds: tuple[Family, ...], relaxed: bool) -> Code:
     """Machine code of the passes that ``make`` makes for the kinds of a tree's bodies."""
     import llvmlite.binding as llvm
 
-    passes = make(kinds)
+    passes = make(order, kinds)
     table = entries(passes)
     target, about = native._target(LEVEL)
-    name = store.key("passes", about, make.__module__, make.__qualname__, kinds, relaxed)
+    name = store.key("passes", about, make.__module__, make.__qualname__, order, kinds, relaxed)
     kept = store.read(name)
     if kept is None:
         lines = (line for it in passes for line in it.text(table, relaxed))

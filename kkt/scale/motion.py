@@ -21,13 +21,14 @@ from ..model.spatial import (
     transpose,
 )
 from ..model.spatial import turned as turned_about
-from .bracket import Array, Factor, recovered
 from .classes import ANY, UPPER
-from .factor import reduced
+from .factor import MOST, Bracket
 from .moving import GIVEN, MODEL, Moving
 from .passes import Numbers, Pass
-from .steps import UPDATE, Place, Record, Step, Tracer
+from .steps import Array, Place, Record, Step, Tracer
+from .template import Bodywise
 
+UPDATE = 27  # numbers that a body hands to its parent, in either pass from tip to base
 NUMBERS = (
     Numbers("model", "body", MODEL, fetched=True),
     Numbers("gravity", "body", 0),
@@ -54,34 +55,37 @@ NUMBERS = (
 )
 
 
-def passes(kinds: Sequence[Moving]) -> tuple[Pass, ...]:
+def passes(order: Bodywise, kinds: Sequence[Moving]) -> tuple[Pass, ...]:
     """The three passes for a tree of these kinds of bodies."""
-    return _passes(kinds, ("move", "factor", "solve"))
+    return _passes(order, kinds, ("move", "factor", "solve"))
 
 
-def checked_passes(kinds: Sequence[Moving]) -> tuple[Pass, ...]:
+def checked_passes(order: Bodywise, kinds: Sequence[Moving]) -> tuple[Pass, ...]:
     """And a fourth, tip to base: what an answer leaves of the efforts, and the pivots' sizes."""
-    return _passes(kinds, ("move", "factor", "solve", "defect"))
+    return _passes(order, kinds, ("move", "factor", "solve", "defect"))
 
 
-def _passes(kinds: Sequence[Moving], names: tuple[str, ...]) -> tuple[Pass, ...]:
-    traced = [steps_of(kind, "defect" in names) for kind in kinds]
+def _passes(order: Bodywise, kinds: Sequence[Moving], names: tuple[str, ...]) -> tuple[Pass, ...]:
+    traced = [steps_of(order, kind, "defect" in names) for kind in kinds]
     sizes = {
         "moved": tuple(moved for _, moved, _ in traced),
         "record": tuple(record for _, _, record in traced),
     }
-    leaf, root = tuple(k.leaf for k in kinds), tuple(k.root for k in kinds)
+    sums, root = tuple(k.sums(order) for k in kinds), tuple(k.root for k in kinds)
     made = []
     for name in names:
         steps = tuple(own[name] for own, _, _ in traced)
         used = {array for step in steps for array in step.used}
         arrays = tuple(a for a in NUMBERS if a.name in used)
         own = {stream: size for stream, size in sizes.items() if stream in used}
-        made.append(Pass(name, name in ("factor", "defect"), arrays, steps, own, leaf, root))
+        upwards = name in ("factor", "defect")
+        made.append(Pass(name, upwards, arrays, steps, own, sums, root, order.update))
     return tuple(made)
 
 
-def steps_of(kind: Moving, checked: bool = False) -> tuple[dict[str, Step], int, int]:
+def steps_of(
+    order: Bodywise, kind: Moving, checked: bool = False
+) -> tuple[dict[str, Step], int, int]:
     """The steps of a body by pass, and the numbers that each of the first two hands on."""
     N, any6 = kind.dof, (ANY,) * 6
     given = {
@@ -96,20 +100,24 @@ def steps_of(kind: Moving, checked: bool = False) -> tuple[dict[str, Step], int,
     given |= dict.fromkeys(("cos", "sin", "q", "qd", "tau"), N)
     first = Tracer({**given, "v_up": 6})
     there = Tracer({**given, "moved": 31, "children": UPDATE})
-    back = Tracer({**given, "moved": 31, "pdd_up": 6, "record": UPDATE + 7 * N + N * N})
+    back = Tracer({**given, "moved": 31, "pdd_up": 6, "record": MOST})
 
     M = _inertia(first.array("model", kind.model)[15:])
     R, p, H, v, a, b = whole = _moved(first, kind, M)
     moved = Record("moved", first, there, "v_up")
     R, p, H, a, tau = map(moved.array, (R, p, H, a, first.array("tau", (ANY,) * N)))
-    blocks = (force_transform(R, p), H, a, tau)  # made again: that takes less time than to read it
-    factor, out = reduced(there, kind, moved.array(M.ravel()[UPPER]), moved.array(b), *blocks)
+    # Phi is made again: that takes less time than to read it
+    own = {"Phi": force_transform(R, p), "S": H, "a": a, "tau": tau}
+    own |= {"M": symmetric(moved.array(M.ravel()[UPPER])), "b": moved.array(b)}
+    step = Bracket(order, kind, there)
+    out = step.there(own)
 
     record = Record("record", there, back, "children")
-    handed = Factor(*map(record.array, factor))
+    R, p = record.array(R), record.array(p)
+    own = {x: record.array(block) for x, block in own.items()} | {"Phi": force_transform(R, p)}
     up = None if kind.root else back.array("pdd_up", any6)
-    R, p, H, a, tau = map(record.array, (R, p, H, a, tau))
-    pdd, qdd, _ = recovered(handed, force_transform(R, p), H, a, tau, up)
+    answer = step.back(back, record, own, up)
+    qdd, pdd = ([answer[name, i] for i in range(size)] for name, size in (("qdd", N), ("pdd", 6)))
     found: dict[Place, Any] = {("qdd", j): x for j, x in enumerate(qdd)}
     if checked or not kind.leaf:
         found |= {("pdd", i): x for i, x in enumerate(pdd)}
@@ -156,6 +164,14 @@ def _defect(
         update = [*carried, *matvec(force_transform(R, p), f)]
         out |= {("update", i): x for i, x in enumerate(update)}
     return out
+
+
+def symmetric(upper: Array) -> Array:
+    """(6, 6) from its diagonal and what is right of it, row by row (21,)."""
+    M = np.empty((6, 6), dtype=object)
+    rows, columns = np.triu_indices(6)
+    M[rows, columns] = M[columns, rows] = upper
+    return M
 
 
 def _inertia(rigid: Array) -> Array:

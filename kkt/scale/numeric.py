@@ -1,5 +1,8 @@
 """Numeric factor and solution of (4) in any order, in float64, on arrays: no tape, no record.
 
+Orders that go body by body run through templates (:mod:`.template`); what follows is for others,
+whose fronts differ from body to body and grow with the tree.
+
 The symbolic factor says which blocks every block meets later; each gets a panel of that width, so
 that storage is the factor itself (:mod:`.numeric_storage`).  Updates go to the panels of later
 blocks as they are made; the matrix's own entry is added when a block's group opens, last.
@@ -19,7 +22,8 @@ from ..matrix.system import System
 from ..order.pivots import Plan, plan
 from ..structure.symbolic import SINGLE, SymbolicFactor, symbolic
 from . import numeric_kernels as kernels
-from .large import LargeSolution, trusted
+from .bodywise import Bodies, bodywise
+from .large import LargeSolution, body_by_body, trusted
 from .numeric_storage import Layout, Matrix, Scratch, Storage, enter, split_forces
 from .schedule import Schedule, schedule
 
@@ -36,12 +40,16 @@ class Analysis:
     layout: Layout
 
 
-def analyse(chosen: Plan) -> Analysis:
-    """Symbolic factor, subtrees and storage of a plan; :func:`kkt.solve_large` takes it as well.
+def analyse(chosen: Plan) -> Analysis | Bodies:
+    """What a plan's solutions share; :func:`kkt.solve_large` takes it as well.
 
-    Raises OrderError for orders whose numbers are not those of (4), and SizeError for a factor
-    that would not fit.
+    Of an order that goes body by body, its templates; of others the symbolic factor, subtrees and
+    storage.  Raises OrderError for orders whose numbers are not those of (4), and SizeError for a
+    factor that would not fit.
     """
+    own = bodywise(chosen)
+    if own is not None:
+        return own
     _require_own_numbers(chosen)
     factor = symbolic(chosen, most=MOST_BLOCKS)
     split = schedule(factor)
@@ -55,8 +63,11 @@ def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolutio
     system.structure.require_tree("solve_large")
     if isinstance(order, str):
         raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
-    if not isinstance(order, Analysis):
+    if not isinstance(order, Analysis | Bodies):
         order = analyse(order if isinstance(order, Plan) else plan(order, system.structure))
+    if isinstance(order, Bodies):
+        order.require_tree_of(system.tree)
+        return body_by_body(system, order, threads)
     analysis, name = order, order.factor.plan.sequence.name
     _require_tree_of(system, analysis.factor.plan)
     return trusted(system, name, lambda given: _solved(given, analysis, threads), False)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .emission import function
-from .steps import UPDATE, Step
+from .steps import Step
 
 AHEAD = 10  # bodies of the walk whose numbers are fetched before they are needed
 PADDING = 2 * AHEAD  # bodies before and after those of a walk, which are looked at and not stepped
@@ -36,9 +36,10 @@ class Numbers:
 class Pass:
     """A loop over the bodies; a code is twice the kind, and one more for a first child.
 
-    Tip to base, updates wait on a stack: a body takes those of its children, which is one sum,
-    from its top, and adds its own there or begins another.  The kind after the last takes a sum
-    that was made before: ``held`` are such, and the body's index is the place among them.
+    Tip to base, updates wait on a stack: a body takes those of its children, which is one sum
+    where the order asks for no more, from its top, and adds its own there or begins another.  The
+    kind after the last takes a sum that was made before: ``held`` are such, and the body's index
+    is the place among them.
     """
 
     name: str
@@ -46,8 +47,9 @@ class Pass:
     arrays: tuple[Numbers, ...]
     steps: tuple[Step, ...]  # of each kind
     sizes: dict[str, tuple[int, ...]]  # of each stream, by kind
-    leaf: tuple[bool, ...]  # kinds without children
+    sums: tuple[int, ...]  # updates, or sums of them, that bodies of a kind take from the stack
     root: tuple[bool, ...]  # kinds without a parent
+    update: int  # numbers that a body hands to its parent
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -166,17 +168,17 @@ def _upwards(it: Pass) -> Iterator[str]:
     for x in streams:
         yield _phi(x, [(f"all_{x}", "entry"), (f"next_{x}", "next")])
     yield from _body(it)
-    yield f"%children = getelementptr double, ptr %top, i64 -{UPDATE}"
     yield from _switch(it, "sum")
     yield "sum:"
-    yield f"%first_held = mul i64 %k, {UPDATE}"
+    yield f"%first_held = mul i64 %k, {it.update}"
     yield "%here = getelementptr double, ptr %all_held, i64 %first_held"
-    yield f"call void @llvm.memcpy.p0.p0.i64(ptr %top, ptr %here, i64 {8 * UPDATE}, i1 0)"
+    yield f"call void @llvm.memcpy.p0.p0.i64(ptr %top, ptr %here, i64 {8 * it.update}, i1 0)"
     yield "br label %inner"
-    update = ["top" if leaf else "children" for leaf in it.leaf]
+    update = [f"children{i}" for i in kinds]
     for i in kinds:
         yield f"kind{i}:"
-        arguments = [*(a.name for a in it.arrays), "children", update[i]]
+        yield f"%children{i} = getelementptr double, ptr %top, i64 -{it.update * it.sums[i]}"
+        arguments = [*(a.name for a in it.arrays), update[i], update[i]]
         yield f"call void @{it.name}{i}({', '.join(f'ptr %{x}' for x in arguments)})"
         for x in streams:
             yield f"%{x}{i} = getelementptr double, ptr %{x}, i64 {it.sizes[x][i]}"
@@ -188,7 +190,7 @@ def _upwards(it: Pass) -> Iterator[str]:
     yield "%bit = trunc i8 %code to i1"
     yield "br i1 %bit, label %first, label %merge"
     yield "first:"
-    yield f"%above = getelementptr double, ptr %update, i64 {UPDATE}"
+    yield f"%above = getelementptr double, ptr %update, i64 {it.update}"
     yield "br label %next"
     yield "merge:"
     yield f"call void @merge_{it.name}(ptr %update)"
@@ -209,17 +211,17 @@ def _upwards(it: Pass) -> Iterator[str]:
     yield "%more = icmp ult i64 %t_next, %all_count"
     yield "br i1 %more, label %loop, label %done"
     yield "done:\nret void\n}"
-    yield from _merge(it.name)
+    yield from _merge(it.name, it.update)
 
 
-def _merge(name: str) -> Iterator[str]:
+def _merge(name: str, size: int) -> Iterator[str]:
     """Add an update to the one below it on the stack."""
     yield f"define internal void @merge_{name}(ptr %u) noinline {{"
-    for i in range(UPDATE):
+    for i in range(size):
         yield f"%p{i} = getelementptr double, ptr %u, i64 {i}"
-        yield f"%q{i} = getelementptr double, ptr %u, i64 {i - UPDATE}"
+        yield f"%q{i} = getelementptr double, ptr %u, i64 {i - size}"
         yield f"%x{i} = load double, ptr %p{i}"
         yield f"%y{i} = load double, ptr %q{i}"
         yield f"%z{i} = fadd double %y{i}, %x{i}"
-    yield from (f"store double %z{i}, ptr %q{i}" for i in range(UPDATE))
+    yield from (f"store double %z{i}, ptr %q{i}" for i in range(size))
     yield "ret void\n}"

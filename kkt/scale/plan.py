@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from ..base.errors import ModelError
 from ..matrix.system import Pattern
 from ..model.tree import BodyTree
+from .bodywise import Bodies, further
 from .classes import Family, kinds_of
 from .passes import PADDING
 from .rank import require_inertia
+from .template import Bodywise, articulated
 from .walk import Walk, cuts, walk_of
 
 PIECES = 8  # of a walk for each thread, so that none waits long for another
@@ -65,6 +67,7 @@ class Shares:
 class Plan:
     """The kinds of a tree's bodies, and its walk."""
 
+    order: Bodywise
     kinds: tuple[Family, ...]
     code: NDArray[np.uint8]  # (n,) of the walk
     walk: Walk
@@ -122,13 +125,26 @@ class Plan:
         return Shares(tuple(parts), _part(body[keep], kind[keep], self.walk.places))
 
 
-def plan_of(tree: BodyTree, pattern: Pattern) -> Plan:
-    """The plan of a tree whose entries have a pattern; SingularError where no state has pivots."""
-    walk = walk_of(tree.parent)
-    require_inertia(tree, walk.order)
-    kinds, kind = kinds_of(tree.parent, tree.offset, walk.leaf, pattern)
+def plan_of(
+    tree: BodyTree, pattern: Pattern, S: NDArray[np.float64],
+    bodies: Bodies | None = None,
+) -> Plan:  # fmt: skip
+    """The plan of a tree whose entries have a pattern; SingularError where no state has pivots.
+
+    ``bodies`` is the order, None the articulated body method; ``S`` (N, 6) are the motion
+    subspaces of the state.
+    """
+    rules, sequence = articulated(set(np.unique(tree.dof).tolist())), None
+    if bodies is not None:
+        rules, sequence = bodies.order, bodies.sequence
+    walk = walk_of(tree.parent, sequence, rules.merges)
+    require_inertia(tree, walk.order, rules.name)
+    more = None
+    if sequence is not None and (rules.split or not rules.merges):
+        more = further(rules, tree.parent, tree.offset, sequence, S)
+    kinds, kind = kinds_of(tree.parent, tree.offset, walk.leaf, pattern, more)
     code = (2 * kind + walk.first)[walk.order].astype(np.uint8)
-    return Plan(tuple(kinds), code, walk, tree.offset, {}, {})
+    return Plan(rules, tuple(kinds), code, walk, tree.offset, {}, {})
 
 
 def _part(body: NDArray[np.int32], code: NDArray[np.uint8], places: int, held: int = 0) -> Part:

@@ -16,7 +16,7 @@ def whole(tree: BodyTree) -> NDArray[np.bool_]:
     return (tree.mass != 0.0) & tree.inertia[:, (0, 1, 2), (0, 1, 2)].all(axis=1)
 
 
-def require_inertia(tree: BodyTree, order: NDArray[Any]) -> None:
+def require_inertia(tree: BodyTree, order: NDArray[Any], name: str = "abm") -> None:
     """Raise SingularError where too little inertia lies beyond a joint for its freedoms.
 
     A body's articulated inertia has at most the rank of its own and, for each child, of the
@@ -34,7 +34,7 @@ def require_inertia(tree: BodyTree, order: NDArray[Any]) -> None:
         most = min(6, int(rank[k] + behind[k]))
         if most < dof[k]:
             raise SingularError(
-                f"order 'abm': pivot qdd_{tree.names[k]} is singular in any state (rank {most} of "
-                f"{dof[k]}); give the massless links an inertia"
+                f"order {name!r}: pivot qdd_{tree.names[k]} is singular in any state (rank "
+                f"{most} of {dof[k]}); give the massless links an inertia"
             )
         behind[up[k]] += most - dof[k]

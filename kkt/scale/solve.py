@@ -12,22 +12,18 @@ from ..matrix.system import System
 from ..model.tree import BodyTree
 from . import factor
 from .machine import Addresses, Code, address, compiled
-from .plan import Part, Shares, plan_of
-from .steps import UPDATE
+from .plan import Part, Plan
 
 Floats = NDArray[np.float64]
 
 
-def solve(system: System, threads: int, relaxed: bool) -> tuple[Floats, Floats, Floats]:
+def solve(system: System, plan: Plan, threads: int, relaxed: bool) -> tuple[Floats, Floats, Floats]:
     """qdd (N,), pdd (n, 6), f (n, 6) from the entries of (4)."""
     tree, e = system.tree, system.entries
     n, N = tree.n, int(tree.offset[-1])
-    plan = system.plans.get("abm")
-    if plan is None:
-        plan = system.plans["abm"] = plan_of(tree, system.pattern)
     code = plan.codes.get(relaxed)
     if code is None:
-        code = plan.codes[relaxed] = compiled(factor.passes, plan.kinds, relaxed)
+        code = plan.codes[relaxed] = compiled(factor.passes, plan.order, plan.kinds, relaxed)
     # the unknowns in the order of (4), and the pivots
     x = np.empty(12 * n + 2 * N)
     pdd, qdd, f = x[: 6 * n], x[6 * n : 6 * n + N], x[6 * n + N : 12 * n + N]
@@ -37,24 +33,30 @@ def solve(system: System, threads: int, relaxed: bool) -> tuple[Floats, Floats, 
     numbers = {"pdd": start, "pdd_up": start, "qdd": start + 48 * n}
     numbers |= {"f": start + 8 * (6 * n + N), "pivot": start + 8 * (12 * n + N)}
     numbers |= plan.addresses | {name: address(block) for name, block in given.items()}
-    Works(code, plan.shares(threads), numbers, threads).run("factor", "solve")
+    Works(code, plan, numbers, threads).run("factor", "solve")
     if not np.isfinite(qdd).all():  # as behind a pivot that is zero
-        require_pivots(tree, plan.walk.order, x[12 * n + N :])
+        if not plan.order.told:
+            raise SingularError(
+                f"order {plan.order.name!r}: a pivot is zero or not a number for these numbers; "
+                "kkt.eliminate names it"
+            )
+        require_pivots(tree, plan.order.name, plan.walk.order, x[12 * n + N :])
     return qdd, pdd.reshape(n, 6), f.reshape(n, 6)
 
 
 class Works:
     """Room to run the passes in: streams and stacks of every part of the walk."""
 
-    def __init__(self, code: Code, shares: Shares, numbers: Addresses, threads: int) -> None:
-        self.code, self.threads = code, threads
+    def __init__(self, code: Code, plan: Plan, numbers: Addresses, threads: int) -> None:
+        self.code, self.threads, self.update = code, threads, plan.order.update
+        shares = plan.shares(threads)
         numbers = {**numbers, "held": 0}
         self.parts = []
         if shares.parts:
-            self.held = np.empty(UPDATE * sum(part.held for part in shares.parts))
+            self.held = np.empty(self.update * sum(part.held for part in shares.parts))
             numbers["held"] = address(self.held)
-            self.parts = [Work(code, part, numbers) for part in shares.parts]
-        self.rest = Work(code, shares.rest, numbers)
+            self.parts = [Work(code, part, self.update, numbers) for part in shares.parts]
+        self.rest = Work(code, shares.rest, self.update, numbers)
 
     def run(self, *passes: str) -> None:
         """Run passes in turn: tip to base parts before the rest, base to tip after it."""
@@ -69,7 +71,7 @@ class Works:
                     step(self.rest.table)
                 list(pool.map(lambda work, step=step: step(work.table), self.parts))
                 if name in self.code.tip_to_base:
-                    kept = [work.room[: UPDATE * work.part.held] for work in self.parts]
+                    kept = [work.room[: self.update * work.part.held] for work in self.parts]
                     np.concatenate(kept, out=self.held)
                     step(self.rest.table)
 
@@ -77,9 +79,9 @@ class Works:
 class Work:
     """The stack and the streams of a part of the walk."""
 
-    def __init__(self, code: Code, part: Part, numbers: Addresses) -> None:
+    def __init__(self, code: Code, part: Part, update: int, numbers: Addresses) -> None:
         self.part = part
-        sizes = {"stack": part.places * UPDATE}
+        sizes = {"stack": part.places * update}
         sizes |= {name: part.total(size) for name, size in code.streams.items()}
         self.room = np.empty(sum(sizes.values()))
         start, own = address(self.room), {}
@@ -90,7 +92,7 @@ class Work:
         self.table = address(self.whole)
 
 
-def require_pivots(tree: BodyTree, order: NDArray[np.int32], pivot: Floats) -> None:
+def require_pivots(tree: BodyTree, name: str, order: NDArray[np.int32], pivot: Floats) -> None:
     """SingularError for the first body of the walk whose pivot is zero or not a number."""
     if np.isfinite(pivot).all() and pivot.all():
         return
@@ -98,6 +100,6 @@ def require_pivots(tree: BodyTree, order: NDArray[np.int32], pivot: Floats) -> N
     bodies = np.searchsorted(tree.offset, wrong, side="right") - 1
     first = order[np.isin(order, bodies)][0]
     raise SingularError(
-        f"order 'abm': pivot qdd_{tree.names[first]} is zero or not a number for these "
+        f"order {name!r}: pivot qdd_{tree.names[first]} is zero or not a number for these "
         "numbers; give the massless links an inertia"
     )

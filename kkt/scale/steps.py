@@ -1,4 +1,4 @@
-"""The bracket of one kind of body as two straight-line programs on numbers in memory."""
+"""What is done with one kind of body, as straight-line programs on numbers in memory."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..machine.program import Program, finished
 from ..machine.recorder import Recorder, Scalar, operate, reference
-from .bracket import Array
 from .classes import ANY, ONE
 
+Array = NDArray[Any]  # of objects: floats and numbers that are traced
 Place = tuple[str, int]  # an array, and where in it
-UPDATE = 27  # numbers that a body adds to its parent: M^ from its diagonal on, and b^
 
 
 @dataclass(frozen=True)

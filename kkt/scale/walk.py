@@ -13,31 +13,40 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Walk:
-    """Bodies in depth-first postorder, the children of a body by ascending index.
+    """Bodies in depth-first postorder, the children of a body as they are eliminated.
 
-    The update of a body waits on a stack until its parent comes; children of one parent add to
-    one place, so that a chain needs one place and a tree as many as bodies that wait at a time.
+    The update of a body waits on a stack until its parent comes.  Where updates are summed,
+    children of one parent add to one place, so that a chain needs one place and a tree as many as
+    bodies that wait at a time; else each has its own.
     """
 
     up: Integers  # (n,) parents
     order: NDArray[np.int32]  # (n,) bodies
-    first: NDArray[np.bool_]  # (n,) by body: the first child that its parent meets, or a root
+    first: NDArray[np.bool_]  # (n,) by body: its update begins a place, or it is a root
     leaf: NDArray[np.bool_]  # (n,) by body
     size: NDArray[np.int32]  # (n,) by body: of its subtree
     places: int  # of the stack
 
 
-def walk_of(parent: Integers) -> Walk:
-    """The walk of a tree given by its parents, -1 for a root."""
-    return Walk(parent, *_postorder(parent))
+def walk_of(
+    parent: Integers, sequence: NDArray[np.int32] | None = None, merges: bool = True
+) -> Walk:
+    """The walk of a tree given by its parents, -1 for a root.
+
+    ``sequence`` (n,) are the bodies as they are eliminated, by ascending index where it is None;
+    ``merges`` says that updates are summed.
+    """
+    if sequence is None:
+        sequence = np.arange(len(parent), dtype=np.int32)
+    return Walk(parent, *_postorder(parent, sequence, merges))
 
 
 @njit(cache=True)
-def _postorder(parent):  # pragma: no cover
+def _postorder(parent, sequence, merges):  # pragma: no cover
     n = len(parent)
     child = np.full(n + 1, -1, dtype=np.int32)  # the world's is the last
     following = np.full(n, -1, dtype=np.int32)
-    for k in range(n - 1, -1, -1):
+    for k in sequence[::-1]:
         up = parent[k] if parent[k] >= 0 else n
         following[k], child[up] = child[up], k
     order = np.empty(n, dtype=np.int32)
@@ -53,8 +62,14 @@ def _postorder(parent):  # pragma: no cover
             order[filled] = k
             filled += 1
             leaf[k] = child[k] < 0
-            waiting -= not leaf[k]
-            first[k] = up < 0 or child[up] == k
+            first[k] = up < 0 or child[up] == k or not merges
+            if merges:
+                waiting -= not leaf[k]
+            else:
+                c = child[k]
+                while c >= 0:
+                    waiting -= 1
+                    c = following[c]
             if up >= 0:
                 size[up] += size[k]
                 most = max(most, waiting + 1)

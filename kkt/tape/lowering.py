@@ -18,7 +18,7 @@ from ..arithmetic.chunk import Chunk
 from ..base.errors import SizeError
 from ..matrix.blocks import Block
 from ..program.program import Instruction, Program, Ref
-from . import centre, emit, emit_orthogonal
+from . import operations
 from .emit import Emitter, Scalars
 from .inputs import InputSlots
 
@@ -47,7 +47,6 @@ class Lowering:
         self.pivots: dict[int, Scalars] = {}  # record -> scalars on the factor's diagonal
         self.inertia: Scalars | None = None
         self.flops = 0  # operations that qdd needs
-        self.operations = emit.GAIN if self.program.gain else emit.OUTER
         self.templates: dict[tuple, Template] = {}
         self.latest: tuple[Template, int] | None = None  # used last, and its first own slot
         self.values: dict[int, Scalars] = {}
@@ -236,31 +235,7 @@ class Lowering:
         """Instructions that only rename scalars."""
         if i.op == "input":
             return self.inputs.block(*i.info)
-        if i.op == "eye":
-            return np.eye(i.info[0], dtype=np.int64)
-        if i.op == "mirror":
-            return emit.mirrored(self.take(i.args[0]))
-        if i.op == "rows":
-            return self.take(i.args[0])[i.info[0] : i.info[1]]
-        if i.op == "stack":
-            columns = self.program.shapes[i.out][1]
-            parts = [
-                np.zeros((rows, columns), dtype=np.int64) if ref is None else self.take(ref)
-                for ref, rows in zip(i.args, i.info[0], strict=True)
-            ]
-            return np.concatenate(parts)
-        if i.op == "square":
-            (sizes,) = i.info
-            at = np.concatenate([[0], np.cumsum(sizes)])
-            out = np.zeros((int(at[-1]),) * 2, dtype=np.int64)
-            blocks = iter(i.args)
-            for r in range(len(sizes)):
-                for c in range(r, len(sizes)):
-                    ref = next(blocks)
-                    if ref is not None:
-                        out[at[r] : at[r + 1], at[c] : at[c + 1]] = self.take(ref)
-            return emit.mirrored(out)
-        return None
+        return operations.arranged(i, self.take, self.program.shapes[i.out][1])
 
     def template(self, i: Instruction, codes: list[NDArray], info: tuple) -> Template:
         count = sum(c.size for c in codes)
@@ -270,21 +245,7 @@ class Lowering:
             slots = (start + np.arange(c.size)).reshape(c.shape)
             local.append(np.where(np.abs(c) <= 1, c, np.sign(c) * slots))
             start += c.size
-        if i.op in ("along", "across"):
-            out = getattr(emit, i.op)(emitter, local[0], info)
-        elif i.op == "basis":
-            out = emit_orthogonal.basis(emitter, local[0], info)
-        elif i.op in emit_orthogonal.OPERATIONS:
-            out = emit_orthogonal.OPERATIONS[i.op](emitter, *local, *info)
-        elif i.op in centre.OPERATIONS:
-            out = centre.OPERATIONS[i.op](emitter, *local)
-        elif i.op == "divide":
-            out = emitter.div(local[0], local[1])
-            out = emit.mirrored(out) if i.symmetric else out
-        elif i.op in self.operations:
-            out = self.operations[i.op](emitter, *local)
-        else:
-            out = emit.OPERATIONS[i.op, i.symmetric](emitter, *local)
+        out = operations.emitted(emitter, i, local, info, self.program.gain)
         slots = np.abs(out)
         none = np.zeros(0, dtype=np.int64)
         return Template(
@@ -301,7 +262,7 @@ class Lowering:
         """L D L^T of a large matrix in place, column by column: n^2 slots for n^3/3 operations."""
         A = np.tril(self.take(i.args[0])).copy()
         n = len(A)
-        gain = self.operations is emit.GAIN
+        gain = self.program.gain
         size = n * (n + 1) // 2
         # an entry of an update takes a product, a quotient, and a difference or a copy
         room = 3 * size

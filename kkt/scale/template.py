@@ -1,0 +1,322 @@
+"""What an order does with one body, cut out of the program of a tree of a few bodies.
+
+A body with its parent and its children is traced as any tree is (:mod:`kkt.program.tracer`),
+so that a bracket is defined there and nowhere else.  Way there, an instruction belongs to the body
+nearest to the root whose values it reads, and way back to the one farthest from it; what the body
+reads of its children's is handed to it, and from its parent it needs the acceleration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import OrderError
+from ..machine.recorder import Recorder
+from ..matrix.blocks import Block, Structure
+from ..order.pivots import PivotSequence, Rules, plan
+from ..program.program import Instruction, Program, Ref
+from ..program.tracer import program_of
+from ..structure.symbolic import symbolic
+from ..tape import operations
+from ..tape.emit import Emitter, Scalars
+
+NONE = -1  # an identity belongs to no body
+Groups = tuple[tuple[str, ...], ...]  # of the blocks of one body, by their kinds
+Name = tuple[Any, ...]  # where a value comes from: operation, place, and blocks by their role
+Parts = NDArray[np.int64]  # numbers of a block that are handed on, by their place in it
+
+
+@dataclass(frozen=True)
+class Bodywise:
+    """What an order does with every body: its groups, by the body's freedoms, and its rules."""
+
+    name: str
+    rules: Rules
+    groups: tuple[tuple[int, Groups], ...]  # (freedoms, groups)
+
+    def of(self, dof: int) -> Groups:
+        """The groups of a body with so many freedoms."""
+        return dict(self.groups)[dof]
+
+    @cached_property
+    def told(self) -> bool:
+        """Pivots of joints stand by themselves, so that one that is zero is found by name."""
+        return all(template(self, dof, (), False).pivots for dof, _ in self.groups if dof)
+
+    @property
+    def split(self) -> bool:
+        """Forces are split along the joint, by the large rows of S."""
+        return any("fC" in group or "fJ" in group for _, own in self.groups for group in own)
+
+    @cached_property
+    def merges(self) -> bool:
+        """A body needs no more of its children than the sum of what they hand on."""
+        return all(template(self, dof, (dof, dof), False).merges for dof, _ in self.groups)
+
+    @cached_property
+    def update(self) -> int:
+        """The most numbers that a body hands to its parent."""
+        made = (template(self, dof, (), False) for dof, _ in self.groups)
+        return max(sum(map(len, it.room())) for it in made)
+
+    @cached_property
+    def richest(self) -> int:
+        """The freedoms of a body that hands on the most."""
+
+        def numbers(dof: int) -> int:
+            return sum(map(len, template(self, dof, (), False).room()))
+
+        return max((dof for dof, _ in self.groups), key=numbers)
+
+
+def articulated(freedoms: set[int]) -> Bodywise:
+    """The articulated body method: one bracket (pdd qdd f) a body."""
+    groups = ((n, (("pdd", "qdd", "f") if n else ("pdd", "f"),)) for n in sorted(freedoms))
+    return Bodywise("abm", Rules(), tuple(groups))
+
+
+@dataclass(frozen=True)
+class Template:
+    """The instructions of one body of a small tree, and what it shares with its neighbours."""
+
+    program: Program
+    body: int
+    there: tuple[Instruction, ...]
+    back: tuple[Instruction, ...]
+    received: tuple[dict[Name, int], ...]  # values of each child that the body reads
+    handed: dict[Name, int]  # its own values that the parent reads
+    signs: tuple[int, ...]  # with which it reads them
+    kept: tuple[int, ...]  # its own values that the way back reads
+    up: Ref | None  # the parent's pdd
+    merges: bool  # of its children's values, it reads the sums alone
+
+    @property
+    def solution(self) -> dict[str, Ref]:
+        """pdd, qdd and f of the body."""
+        known = self.program.solution
+        blocks = {kind: Block(kind, self.body) for kind in ("pdd", "qdd", "f")}
+        return {kind: known[block] for kind, block in blocks.items() if block in known}
+
+    @property
+    def pivots(self) -> list[tuple[int, slice]]:
+        """Factors on whose diagonal the pivots of the joint stand, and where on it."""
+        return [
+            (record.factor, slice(*record.rows))
+            for record in self.program.pivots
+            if record.blocks == (Block("qdd", self.body),) and record.factor >= 0
+        ]
+
+    def room(self) -> list[Parts]:
+        """Of each value that is handed on, the numbers that tell it."""
+        return [_told(self.program, value) for value in self.handed.values()]
+
+
+@lru_cache(maxsize=512)
+def template(order: Bodywise, dof: int, children: tuple[int, ...], root: bool) -> Template:
+    """What an order does with a body of so many freedoms, its children's freedoms given.
+
+    Raises OrderError where more than what is described above passes between bodies.
+    """
+    body, most = int(not root), max(dof for dof, _ in order.groups)
+    freedoms = [*([] if root else [most]), dof, *children]
+    parent = [*([] if root else [-1]), body - 1, *(body for _ in children)]
+    structure = Structure(tuple(range(len(parent))), np.array(parent), np.array(freedoms))
+    turn = [*range(body + 1, len(parent)), body, *([] if root else [0])]
+    groups = [
+        [(kind, k) for kind in group] for k in turn for group in order.of(int(structure.dof[k]))
+    ]
+    sequence = PivotSequence(groups, order.name, rules=order.rules)
+    program = program_of(symbolic(plan(sequence, structure)))
+    return _cut(program, structure, body)
+
+
+def _cut(program: Program, structure: Structure, body: int) -> Template:
+    depth, back = structure.depth, [place.back for place in program.places]
+    owner = [NONE] * len(program.shapes)
+    late = [False] * len(program.shapes)  # made on the way back
+    read: list[tuple[Instruction, int]] = []  # of which a value of another body is read
+    for i, is_back in zip(program.instructions, back, strict=True):
+        args = [ref.value for ref in i.args if ref is not None]
+        of = {owner[value] for value in args if owner[value] != NONE}
+        if i.op == "input":
+            of = {i.info[1]}
+        late[i.out] = is_back
+        if is_back and of:
+            of = {max(of, key=depth.__getitem__)}
+        elif len(of) > 1:
+            low = min(depth[k] for k in of)
+            nearest = [k for k in of if depth[k] == low]
+            of = {nearest[0] if len(nearest) == 1 else int(structure.parent[nearest[0]])}
+        owner[i.out] = next(iter(of), NONE)
+        read += [(i, value) for value in args if owner[value] not in (NONE, owner[i.out])]
+    return _template(program, structure, body, owner, late, read)
+
+
+def _template(
+    program: Program, structure: Structure, body: int, owner: list[int], late: list[bool],
+    read: list[tuple[Instruction, int]],
+) -> Template:  # fmt: skip
+    parent = structure.parent
+    solution = {program.solution[Block("pdd", k)].value for k in range(structure.n)}
+    # there, values of each body that its parent reads, and their signs
+    crossing: dict[int, dict[int, int]] = {k: {} for k in range(structure.n)}
+    for i, value in read:
+        child, above = owner[value], owner[i.out]
+        if not late[i.out] and int(parent[child]) == above:
+            signs = [ref.sign for ref in i.args if ref is not None and ref.value == value]
+            crossing[child].setdefault(value, signs[0])
+        elif not (late[i.out] and parent[above] == child and value in solution):
+            raise OrderError(f"order {program.name!r}: does not go body by body")
+    children = [k for k in range(structure.n) if parent[k] == body]
+    received = tuple(_named(program, structure, k, sorted(crossing[k])) for k in children)
+    own = [i for i in program.instructions if owner[i.out] == body and i.op != "input"]
+    there = tuple(i for i in own if not late[i.out])
+    backward = tuple(i for i in own if late[i.out])
+    used = {ref.value for i in backward for ref in i.args if ref is not None}
+    used |= {program.solution[b].value for b in program.solution if b.body == body}
+    kept = sorted(v for v in used if owner[v] == body and not late[v])
+    up, handed = int(parent[body]), sorted(crossing[body].items())
+    return Template(
+        program, body, there, backward, received,
+        _named(program, structure, body, [value for value, _ in handed]),
+        tuple(sign for _, sign in handed), tuple(kept),
+        program.solution[Block("pdd", up)] if up >= 0 else None,
+        _merges(received, there),
+    )  # fmt: skip
+
+
+def _named(program: Program, structure: Structure, body: int, values: list[int]) -> dict[Name, int]:
+    """Values of a body by where they come from, which is the same in every tree."""
+    named: dict[Name, int] = {}
+    for value in values:
+        at = next(t for t, i in enumerate(program.instructions) if i.out == value)
+        made, place = program.instructions[at], program.places[at]
+        blocks = [
+            (b // structure.n, b % structure.n == body) if b >= 0 else b for b in place.blocks
+        ]
+        name = (made.op, made.info[0]) if made.op == "input" else (made.op, place.label, *blocks)
+        while name in named:
+            name = (*name, "again")
+        named[name] = value
+    return named
+
+
+def _merges(received: tuple[dict[Name, int], ...], there: tuple[Instruction, ...]) -> bool:
+    """Values of two children are read in sums of one of each alone."""
+    if len(received) != 2 or list(received[0]) != list(received[1]):
+        return False
+    partner = dict(zip(received[0].values(), received[1].values(), strict=True))
+    partner |= {b: a for a, b in partner.items()}
+    for i in there:
+        values = [ref.value for ref in i.args if ref is not None and ref.value in partner]
+        if not values:
+            continue
+        if i.op != "add" or len(values) != 2 or partner[values[0]] != values[1]:
+            return False
+        one, two = i.args
+        assert one is not None and two is not None
+        if (one.sign, one.transposed) != (two.sign, two.transposed):
+            return False
+    return True
+
+
+def _told(program: Program, value: int) -> Parts:
+    """Places in a block of the numbers that tell it: of symmetric ones, the upper triangle."""
+    rows, columns = program.shapes[value]
+    made = next(i for i in program.instructions if i.out == value)
+    if made.symmetric:
+        i, j = np.triu_indices(rows)
+        return i * columns + j
+    return np.arange(rows * columns)
+
+
+class Writing(Emitter):
+    """An emitter of block operations whose scalars are a recorder's."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__(0)
+        self.recorder = recorder
+
+    def _new(self, op: NDArray[np.int8], a: Scalars, b: Scalars) -> Scalars:
+        write, out = self.recorder._write, []
+        pairs = zip(op.tolist(), np.abs(a).tolist(), np.abs(b).tolist(), strict=True)
+        for o, x, y in pairs:
+            if o == 3 and y == 0:  # a pivot that is zero for every body of the kind: refused later
+                y = self.recorder.constant(float("nan"))
+            out.append(write(o, x, y))
+        return np.array(out, dtype=np.int64)
+
+
+class Play:
+    """Block values of one body as references of a recorder."""
+
+    def __init__(self, template: Template, recorder: Recorder, rows: tuple[int, ...] = ()) -> None:
+        self.template, self.write, self.rows = template, Writing(recorder), rows
+        self.values: dict[int, Scalars] = {}
+        for i in template.program.instructions:
+            if i.op == "eye":
+                self.values[i.out] = np.eye(i.info[0], dtype=np.int64)
+
+    def enter(self, blocks: dict[str, Scalars]) -> None:
+        """The body's entries of (4), by letter."""
+        for i in self.template.program.instructions:
+            if i.op == "input" and i.info[1] == self.template.body and i.info[0] in blocks:
+                self.values[i.out] = blocks[i.info[0]].reshape(self.template.program.shapes[i.out])
+
+    def receive(self, numbers: Scalars, layouts: list[Template], room: int) -> None:
+        """What the children have handed on, each in its layout and so many numbers."""
+        program = self.template.program
+        received = zip(self.template.received, layouts, strict=True)
+        for child, (values, layout) in enumerate(received):
+            first, left = child * room, dict(values)
+            for (name, theirs), told in zip(layout.handed.items(), layout.room(), strict=True):
+                if name in left:
+                    rows, columns = layout.program.shapes[theirs]
+                    block = np.zeros((rows, columns), dtype=np.int64)
+                    block.ravel()[told] = numbers[first : first + len(told)]
+                    if len(told) < rows * columns:
+                        block = np.triu(block) + np.triu(block, 1).T
+                    self.values[left.pop(name)] = block
+                first += len(told)
+            if left:
+                raise OrderError(f"order {program.name!r}: does not go body by body")
+
+    def run(self, instructions: tuple[Instruction, ...]) -> None:
+        """Instructions in turn."""
+        program = self.template.program
+        for i in instructions:
+            if i.op == "eye":
+                continue
+            out = operations.arranged(i, self.take, program.shapes[i.out][1])
+            if out is None:
+                blocks = [self.take(ref) for ref in i.args if ref is not None]
+                info: Any = self.rows if i.op in ("along", "across") else ()
+                out = operations.emitted(self.write, i, blocks, info, program.gain)
+            self.values[i.out] = out
+
+    def take(self, ref: Ref | None) -> Scalars:
+        assert ref is not None
+        block = self.values[ref.value]
+        block = block.T if ref.transposed else block
+        return block if ref.sign > 0 else -block
+
+    def handed(self, layout: Template) -> Scalars:
+        """The numbers that the parent gets, in a layout."""
+        own = list(zip(self.template.handed.values(), self.template.signs, strict=True))
+        numbers = []
+        theirs = zip(layout.handed.values(), layout.room(), layout.signs, strict=True)
+        for value, told, their_sign in theirs:
+            shape = layout.program.shapes[value]
+            block = np.zeros(shape, dtype=np.int64)
+            if own and self.template.program.shapes[own[0][0]] == shape:
+                mine, sign = own.pop(0)
+                block = sign * their_sign * self.values[mine]
+            numbers.append(block.ravel()[told])
+        if own:
+            raise OrderError(f"order {self.template.program.name!r}: does not go body by body")
+        return np.concatenate(numbers)
