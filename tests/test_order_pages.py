@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from helpers import ROOT
-from test_fill import Oracle, needed_height
+from oracle import Oracle, needed_height
 
 from pivotree import kkt, orderings
 
