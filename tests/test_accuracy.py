@@ -36,6 +36,7 @@ def off(model, qdd):
     return float(max(wrong) / max(map(abs, exact)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("order", ORDERS)
 def test_float64(model, order):
@@ -54,6 +55,7 @@ def test_what_crbm_loses_is_lost_in_float64_too():
     assert off("chain_100", solve("chain_100", "abm").qdd) < 1e-15
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("order", ORDERS)
 def test_mpmath_gives_every_printed_digit(model, order):
@@ -62,6 +64,7 @@ def test_mpmath_gives_every_printed_digit(model, order):
         assert Decimal(decimal(x, 40)) == Decimal(text)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["abm", "lagrange", "divide_and_conquer"])
 @pytest.mark.parametrize("model", MODELS)
 def test_balls_hold_every_printed_digit(model, order):
@@ -74,6 +77,7 @@ def test_balls_hold_every_printed_digit(model, order):
             assert abs(x - flint.arb(text)) < abs(x) * flint.arb("1e-38")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", ["ur5", "panda"])
 def test_fractions_are_the_exact_answer(model):
     """One fraction whatever the order, inside the certified ball, with the printed digits."""
@@ -138,6 +142,7 @@ BOUNDS32 = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", BOUNDS32)
 def test_a_chain_of_100_in_float32(order):
     certified = kkt.certify(system_of("chain_100"), 30, rounded_to="float32")
@@ -146,11 +151,13 @@ def test_a_chain_of_100_in_float32(order):
     assert 1e-9 < certified.error(result.qdd) <= BOUNDS32[order]
 
 
+@pytest.mark.slow
 def test_a_chain_of_100_in_float32_by_crbm_loses_all_but_one_digit():
     certified = kkt.certify(system_of("chain_100"), 30, rounded_to="float32")
     assert certified.error(solve("chain_100", "crbm", "float32").qdd) > 1e-2
 
 
+@pytest.mark.slow
 def test_a_chain_of_1000_in_float64():
     """Backward error must not grow with n: 3e-16, where MuJoCo's CRBM is at 1.4e-6."""
     certified = kkt.certify(system_of("chain:1000"), 30, rounded_to="float64")

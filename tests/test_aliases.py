@@ -77,6 +77,7 @@ def least(H, g, S):
 # -- Vereshchagin 1974 ----------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_vereshchagins_dynamic_programming_has_the_pivots_of_abm():
     """Any tree, any joints: least constraint of a subtree as a function of its base's motion."""
     for seed in range(4):
@@ -211,6 +212,7 @@ def test_walker_and_orins_method_3_beside_composites_written_apart():
             assert pytest.approx(M) == analysis.inertia.columns(system, method).M
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", [1, 2])
 def test_columns_of_inverse_dynamics_solve_any_tree(method):
     for seed in range(3):
@@ -224,6 +226,7 @@ def test_columns_of_inverse_dynamics_solve_any_tree(method):
     )
 
 
+@pytest.mark.thorough
 def test_operations_of_methods_1_2_and_3_on_chains():
     """Quadratic both, method 2 half of method 1; composites less."""
     counts = {m: [analysis.inertia.columns(kkt.build(kkt.chain(n)), m).operations

@@ -49,6 +49,7 @@ def from_dense(system, solution):
     return np.abs(solution.unknowns - exact).max() / np.abs(exact).max()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tree", SYSTEMS)
 @pytest.mark.parametrize("name", ORDERS)
 def test_dense_solutions_agree(tree, name):
@@ -108,6 +109,7 @@ def test_a_body_with_too_many_children_to_be_told_apart():
         kkt.solve_large(system, orderings.get("projected_abm"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in ORDERS if name not in BODY_BY_BODY])
 def test_the_tape_agrees(name):
     system = SYSTEMS["all joints"]
@@ -136,6 +138,7 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(schedule, "ENOUGH", 0.0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["crbm", "virtual_work", "constraint_force", "natural"])
 def test_no_bit_depends_on_the_threads(small_pieces, name):
     system = kkt.build(kkt.random_tree(300, seed=2, joints="revolute+fixed+universal"))
@@ -176,6 +179,7 @@ def test_subtrees_update_what_is_above_them_and_nothing_else(small_pieces):
                 assert task[later] == task[earlier]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 100, 1023])
 def test_dissection_halves_any_tree(n):
     draw = np.random.default_rng(n)
@@ -190,6 +194,7 @@ def test_dissection_halves_any_tree(n):
         assert sorted(centroids(parent)) == list(range(n))
 
 
+@pytest.mark.thorough
 def test_dissection_solves_and_runs_side_by_side(small_pieces):
     system = kkt.build(kkt.chain(1000))
     plan = kkt.nested_dissection(system.structure)
@@ -246,6 +251,7 @@ def test_what_is_no_order_of_this_tree_is_refused():
         kkt.solve_large(system, "crbm")
 
 
+@pytest.mark.thorough
 def test_a_pivot_that_is_zero_but_for_rounding_gives_no_answer():
     """Lagrange multipliers need the inverse of M^, here of rank 5: a link without inertia."""
     tree = kkt.random_tree(8, seed=2)

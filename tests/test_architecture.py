@@ -85,6 +85,7 @@ def test_the_packages_are_there():
     assert all(len(files) > 3 for files in FILES.values()) and len(SOURCES) > 40
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("package", PACKAGES)
 def test_imports_run_one_way(package):
     """kkt <- orderings <- analysis <- papers; nothing imports the facade, tests or docs."""
@@ -94,6 +95,7 @@ def test_imports_run_one_way(package):
         assert not backward, f"{path.relative_to(ROOT)} imports {backward}"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "named,back", [(str, BACK_IN_MODULES), (room_of, BACK_IN_ROOMS)], ids=["modules", "rooms"]
 )
@@ -128,6 +130,7 @@ def lazy():
     assert imports(path) == {f"kkt.{name}" for name in wanted} | {"orderings", "analysis.table"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_files_are_short_and_say_what_they_are(path):
     text = path.read_text(encoding="utf-8")

@@ -127,6 +127,7 @@ TREES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", TREES)
 def test_the_inertia_is_walker_and_orins(name):
     system = kkt.build(TREES[name]())
@@ -157,6 +158,7 @@ def test_the_pivots_are_crbms_and_the_composites_are_not():
     assert len({f.tobytes() for f in found}) == 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32"])
 def test_kernels_give_the_same_bits_in_every_batch(format):
     tree = kkt.chain(5)
@@ -170,6 +172,7 @@ def test_kernels_give_the_same_bits_in_every_batch(format):
     assert (together != other).any()
 
 
+@pytest.mark.thorough
 def test_it_is_compared_where_it_is_named_and_refused_where_it_is_not_exact(tmp_path, capsys):
     assert "crbm_com" in orderings.ORDERS and "crbm_com" not in orderings.names()
     system = kkt.build(kkt.chain(4))

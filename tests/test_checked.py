@@ -55,6 +55,7 @@ def states(kernel, m, dtype):
     return tuple(v.astype(dtype) for v in (x, *draw.normal(size=(2, m, kernel.N))))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32"])
 @pytest.mark.parametrize("order", ["abm", "crbm", "square_root_abm", "lagrange"])
 def test_a_checked_kernel_has_the_bits_of_one_that_is_not(order, format):
@@ -70,6 +71,7 @@ def test_a_checked_kernel_has_the_bits_of_one_that_is_not(order, format):
     assert np.array_equal(one[0], plain(*given)[0][1]) and one[2] == 0 and type(one[2]) is int
 
 
+@pytest.mark.thorough
 def test_each_of_several_orders_has_its_status():
     tree = ball_and_point(True)
     both = kkt.compile(tree, [orderings.get("abm"), orderings.get("crbm")], "float32", check=True)
@@ -80,6 +82,7 @@ def test_each_of_several_orders_has_its_status():
     assert first.tolist() == second.tolist() == [0] * 5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("solver", [None, "cholesky", "lu", "gauss_jordan"])
 @pytest.mark.parametrize("format", ["float64", "float32"])
 def test_a_state_in_which_an_arm_is_singular_is_told_in_machine_code(format, solver):
@@ -101,6 +104,7 @@ def test_a_state_in_which_an_arm_is_singular_is_told_in_machine_code(format, sol
     assert kernel.reason(0) is None
 
 
+@pytest.mark.slow
 def test_an_overflow_and_a_lost_answer_are_told_apart():
     """Efforts beyond float32, and CRBM on a chain that float32 is too short for."""
     kernel = kkt.compile(kkt.chain(100), orderings.get("crbm"), "float32", check=True)
@@ -111,6 +115,7 @@ def test_an_overflow_and_a_lost_answer_are_told_apart():
     assert short.reason(status) == "qdd: overflow or not a number"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32", "bfloat16"])
 def test_a_pivot_that_no_state_mends_is_refused_when_a_kernel_is_made(format):
     singular = r"in any state equation \(4\) is singular to \w+: the point mass 'p' hangs on"
@@ -127,6 +132,7 @@ def test_a_pivot_that_no_state_mends_is_refused_when_a_kernel_is_made(format):
     assert np.abs(qdd - printed).max() < 89.74 * (0.1 if format == "bfloat16" else 1e-4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("solver", [None, "cholesky", "lu", "gauss_jordan"])
 def test_constants_whose_root_or_quotient_is_no_number_are_told_in_a_sentence(solver):
     """Slides along one line, the heavy one behind the light one: M is (m, m; m, m) in float32."""
@@ -176,6 +182,7 @@ def answers(seed, orders):
             yield name, Truth(system, format), qdd, int(status), get_format(format).unit
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(40, 80))
 def test_no_kernel_of_a_hostile_tree_gives_a_wrong_number_silently(seed):
     """Without a status an answer is right to half of its digits, or to what its condition allows.
@@ -192,6 +199,7 @@ def test_no_kernel_of_a_hostile_tree_gives_a_wrong_number_silently(seed):
             assert few or error <= 30 * truth.condition() * unit < 0.1, name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_checked_kernel_of_a_large_tree_has_the_bits_of_one_that_is_not(threads):
     tree = kkt.random_tree(40, 1, joints=ALL_JOINTS)

@@ -99,12 +99,14 @@ def test_compare_json_of_a_failed_elimination(run):
     assert modified["failed_at"] is None and modified["error"] < 1e-6
 
 
+@pytest.mark.thorough
 def test_compare_runs_every_order_by_default(run):
     code, out, _ = run("compare", MODELS["ur5"], "--formats", "float64", "--json")
     assert code == 0
     assert [row["order"] for row in document(out)["rows"]] == orderings.names()
 
 
+@pytest.mark.slow
 def test_compare_prints_a_table_and_a_verdict(run, tmp_path):
     folder = tmp_path / "new" / "figures"
     code, out, _ = run("compare", "chain:12", "--orders", "crbm,abm", "-o", folder)
@@ -114,6 +116,7 @@ def test_compare_prints_a_table_and_a_verdict(run, tmp_path):
     assert any(folder.iterdir()) and all(path.stat().st_size > 0 for path in folder.iterdir())
 
 
+@pytest.mark.thorough
 def test_solve_json(run):
     code, out, _ = run("solve", MODELS["panda"], "--json")
     result = document(out)
@@ -178,6 +181,7 @@ def test_orders_json(run):
     assert all(row["source"] for row in rows)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "suffix,start", [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml"), ("tex", b"")]
 )
@@ -377,6 +381,7 @@ def test_an_indefinite_inertia_is_refused_by_the_orders_that_pivot_on_it(run, re
         assert word in line
 
 
+@pytest.mark.thorough
 def test_a_comparison_keeps_the_orders_that_work(run, model):
     path = model(body=1, inertia_com=[[-1, 0, 0], [0, 1, 0], [0, 0, 1]])
     code, out, _ = run(
@@ -478,12 +483,14 @@ def process(*arguments):
     )  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_a_process_that_solves():
     done = process("-m", "pivotree", "solve", str(MODELS["ur5"]), "--json")
     assert done.returncode == 0 and set(document(done.stdout)) == SOLVE
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_process_that_refuses():
     done = process("-m", "pivotree", "solve", "chain:3", "--order", "amb")
     assert done.returncode == 2 and done.stdout == ""
@@ -504,6 +511,7 @@ def test_help_loads_nothing_heavy():
     assert all(command in done.stdout for command in ("compare", "solve", "spy", "orders"))
 
 
+@pytest.mark.thorough
 def test_importing_the_library_draws_nothing():
     """matplotlib and sympy are for those who draw and prove."""
     code = "from pivotree import kkt; print({'matplotlib', 'sympy'} & set(sys.modules))"

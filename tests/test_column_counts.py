@@ -19,6 +19,7 @@ TREES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("name", sorted(orderings.names()))
 def test_counts_are_those_of_the_symbolic_factor(tree, name):
@@ -33,6 +34,7 @@ def test_counts_are_those_of_the_symbolic_factor(tree, name):
     assert (counted.fill_blocks, counted.flops) == (factor.fill_blocks, factor.flops)
 
 
+@pytest.mark.thorough
 @given(st.data())
 @settings(max_examples=60)
 def test_sequences_with_and_without_pairs(data):

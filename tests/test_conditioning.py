@@ -61,6 +61,7 @@ def _structural(system, row, column):
     return one.body == two.body or bool(system.pattern.Phi_one[body, i, m])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", MODELS)
 def test_kappa_against_a_dense_inverse(spec):
     system = system_of(spec)
@@ -122,6 +123,7 @@ def _solved(system, tape, arrays, context):
     return [x for name in system.tree.names for x in solution.get(kkt.Block("qdd", name), ())]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["abm", "crbm", "lagrange", "divide_and_conquer"])
 def test_it_belongs_to_the_problem_and_not_to_the_order(order):
     system = system_of("panda")
@@ -138,6 +140,7 @@ def test_the_joint_space_inertia():
     assert math.isclose(got.kappa_inertia, np.linalg.cond(M), rel_tol=1e-9)
 
 
+@pytest.mark.thorough
 def test_the_condition_of_example_1_is_the_printed_one():
     """Ascher 1996, Fig. 1: kappa of the joint-space inertia runs from 1.33e4 to 5.41e4."""
     kappas = [
@@ -147,6 +150,7 @@ def test_the_condition_of_example_1_is_the_printed_one():
     assert float(f"{max(kappas):.3g}") == 5.41e4 and float(f"{min(kappas):.3g}") == 1.33e4
 
 
+@pytest.mark.thorough
 def test_errors_of_float64_stay_below_kappa_u():
     """abm on a long chain: the first-order bound holds with room for its own rounding."""
     got = conditioning(system_of("chain:100"))
@@ -169,6 +173,7 @@ def test_a_joint_that_stands_still_by_cancellation_is_infinitely_conditioned():
     assert got.qdd[0] == 0.0 and got.kappa == math.inf and got.joints[0] == math.inf
 
 
+@pytest.mark.thorough
 def test_without_a_joint():
     tree = kkt.new_tree("fixed")
     kkt.add_body(tree, "base", mass=1.0, inertia=np.eye(3), joint="fixed")
@@ -210,6 +215,7 @@ def test_digits_lost_by_the_order(error, kappa, lost):
 # -- compare --------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_compare_attributes_the_loss():
     system = system_of("chain:40")
     comparison = analysis.compare(system, ["crbm", "abm"], "float32")
@@ -248,6 +254,7 @@ def test_compare_without_a_condition_number(monkeypatch):
     assert comparison.as_dict()["kappa_inertia"] is None
 
 
+@pytest.mark.thorough
 def test_compare_in_json_and_with_refinement(capsys):
     arguments = ["compare", "chain:40", "--orders", "crbm,abm", "--formats", "float32"]
     assert main([*arguments, "--refine", "2", "--json"]) == 0
@@ -260,6 +267,7 @@ def test_compare_in_json_and_with_refinement(capsys):
     assert rows["crbm +2"]["flops"] > rows["crbm"]["flops"]
 
 
+@pytest.mark.slow
 def test_compare_tells_of_a_refinement_that_diverges(capsys):
     arguments = ["compare", "chain:140", "--orders", "crbm", "--formats", "float32"]
     assert main([*arguments, "--refine", "3", "--residual", "equations"]) == 0
@@ -296,6 +304,7 @@ def test_refinements_that_are_none(options, message, capsys):
     assert error.startswith(f"pivotree: {message}") and error.count("\n") == 1
 
 
+@pytest.mark.thorough
 def test_solve_with_refinement(capsys):
     arguments = ["solve", "chain:40", "--order", "crbm", "--format", "float32", "--refine", "4"]
     assert main([*arguments, "--json"]) == 0

@@ -61,6 +61,7 @@ def most_dissipating(A, c, mu):
     return f(brentq(lambda more: np.linalg.norm(f(more)) - mu, 0.0, np.linalg.norm(c) / mu + 1.0))
 
 
+@pytest.mark.thorough
 def test_poisson_is_the_limit_of_small_steps():
     """In the plane and in space, against increments of the normal impulse (Mirtich & Canny)."""
     draw = np.random.default_rng(8)
@@ -88,6 +89,7 @@ def test_laws_on_a_ball():
             assert gain(A, v, slid) < 0.0
 
 
+@pytest.mark.thorough
 def test_poisson_never_gains_and_newton_may():
     draw = np.random.default_rng(5)
     gains = {"newton": [], "poisson": []}
@@ -138,6 +140,7 @@ def robot(seed, loops=()):
     return tree, q, qd, dense
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["abm", "crbm", "virtual_work"])
 @pytest.mark.parametrize("law", ["newton", "poisson"])
 def test_impacts_without_friction_beside_dense_mechanics(law, order):
@@ -163,6 +166,7 @@ def test_impacts_without_friction_beside_dense_mechanics(law, order):
                 assert abs(energy) <= 1e-10
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("law", ["newton", "poisson"])
 def test_one_point_with_friction_beside_dense_mechanics(law):
     for seed in range(4):
@@ -180,6 +184,7 @@ def test_one_point_with_friction_beside_dense_mechanics(law):
             assert blow.after["p"] == pytest.approx([-0.5 * (J @ qd)[0], 0.0, 0.0], abs=1e-9)
 
 
+@pytest.mark.thorough
 def test_points_with_friction_give_blows_until_none_comes_nearer():
     tree, q, qd, dense = robot(7)
     loops = [kkt.contact(b, x, UP, TANGENTS, name=i) for i, (b, x) in enumerate(dense.points)]
@@ -194,6 +199,7 @@ def test_points_with_friction_give_blows_until_none_comes_nearer():
         assert np.linalg.norm(blow.impulses[i][1:]) <= 0.4 * blow.impulses[i][0] * (1 + 1e-9)
 
 
+@pytest.mark.thorough
 def test_a_loop_stays_closed_through_a_blow_and_takes_its_impulse():
     """Beside the dense equations of impulses, contact and cut joint together."""
     tree, q, qd, dense = robot(1)
@@ -211,6 +217,7 @@ def test_a_loop_stays_closed_through_a_blow_and_takes_its_impulse():
     assert dense.M @ (blow.qd - qd) == pytest.approx(impulses, abs=1e-9)
 
 
+@pytest.mark.thorough
 def test_a_loop_that_is_closed_by_joining_takes_the_same_blow():
     """kkt.joined finds rates in the metric of kinetic energy, impact by equation (4): the same."""
     for seed in range(3):
@@ -258,6 +265,7 @@ def test_momentum_of_a_free_robot_changes_by_the_floors_impulse_alone():
     assert gained == pytest.approx(blow.impulses["p"][0] * unit, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_which_contacts_press_beside_all_active_sets():
     """Every set of rows as equation (4) has it; one presses nowhere negative and sinks nowhere."""
     for seed in range(4):
@@ -313,6 +321,7 @@ def rod(free=True, length=0.25, mass=0.5):
     return contact.Floor.of(tree, ends)
 
 
+@pytest.mark.thorough
 def test_a_floor_knows_its_points_and_its_energy():
     """Places, speeds, weights and forces of every kind of joint, beside mechanics apart."""
     tree = every_joint()
@@ -365,6 +374,7 @@ def test_a_floor_says_where_its_accelerations_do_not_hold():
     assert contact.fall(floor, bent, seconds=0.01).doubt is None
 
 
+@pytest.mark.thorough
 def test_a_level_rod_bounces_as_a_ball():
     """Both ends touch at once: e^k of the speed after k bounces, at the times of free fall."""
     floor, height, e = rod(), 0.2, 0.6
@@ -391,6 +401,7 @@ def test_elastic_blows_keep_the_energy_and_others_lose_it():
         assert np.sign(np.round(gained, 12)) == np.sign(e - 1.0)
 
 
+@pytest.mark.slow
 def test_a_robot_on_its_feet_falls_and_comes_to_rest():
     """A floating body with a leg on a hinge: energy only falls, and nothing sinks."""
     tree = kkt.new_tree("hopper")
@@ -405,6 +416,7 @@ def test_a_robot_on_its_feet_falls_and_comes_to_rest():
     assert found.depth <= 1e-5 and found.smooth_gain <= 1e-5 * found.energy[0]
 
 
+@pytest.mark.thorough
 def test_springs_conserve_and_their_friction_stops():
     floor = rod()
     springs = contact.Springs(floor, relax=1.0)
@@ -420,6 +432,7 @@ def test_springs_conserve_and_their_friction_stops():
     assert speed == pytest.approx(0.5 - 0.4 * 9.8 * 0.1, abs=5e-3)
 
 
+@pytest.mark.thorough
 def test_a_sphere_on_a_slope_is_the_same_as_gravity_aslant():
     """Nothing knows which way is up but the normal."""
     turn = Rotation.from_euler("xyz", [0.3, -0.4, 0.2]).as_matrix()
@@ -449,6 +462,7 @@ def test_a_block_on_a_slope_stays_until_the_slope_is_too_steep():
         assert found.qdd[0] == pytest.approx(0.0 if holds else pull, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["abm", "crbm", "square_root_abm"])
 def test_sticking_joints_are_those_of_all_sets_that_fit(order):
     """Beside every choice of standing and sliding, solved by LAPACK: one fits."""
@@ -533,6 +547,7 @@ BAD = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ask,said", BAD)
 def test_what_cannot_be_is_one_sentence(ask, said):
     with pytest.raises(kkt.PivotreeError, match=said) as caught:

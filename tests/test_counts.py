@@ -79,6 +79,7 @@ def counted():
     return {pair: counts.polynomial(*pair) for pair in CHECKED}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("pair", CHECKED)
 def test_polynomials_meet_counts_that_took_no_part(counted, pair):
     """Far beyond the members that were counted for the fit."""
@@ -125,6 +126,7 @@ def test_the_slope_is_the_segment_that_repeats(counted):
         assert count.proof.segment == slopes
 
 
+@pytest.mark.slow
 def test_a_proof_can_fail():
     """Orders that halve, a search, and a chain with one odd link are not proved."""
     for order in ("constraint_force", "divide_and_conquer", "random:3"):
@@ -145,6 +147,7 @@ def test_a_proof_can_fail():
     assert not proof.prove(family, sizes).proved
 
 
+@pytest.mark.slow
 def test_orders_that_halve_are_regular_at_powers_of_two():
     """On 2^h - 1 links nested dissection and cyclic reduction cost the same."""
     law, other = (
@@ -215,6 +218,7 @@ def test_block_counts_are_closed_costs_of_the_shapes(order, dof):
         assert found.total[:3] == closed_costs(found.program, dof)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["crbm", "abm", "projected_abm", "lagrange"])
 def test_block_polynomials_meet_trees_that_took_no_part(order):
     """Random forests of mixed joints, larger than those of the fit."""
@@ -226,6 +230,7 @@ def test_block_polynomials_meet_trees_that_took_no_part(order):
         assert found(parent, dof) == count_blocks(function, parent, dof).total, (parent, dof)
 
 
+@pytest.mark.slow
 def test_crbm_grows_with_pairs_and_abm_does_not():
     crbm, abm = (counts.block_count(orderings.get(order)) for order in ("crbm", "abm"))
     pairs = {e: c for e, c in crbm.part("mul", "body").items() if e[4] or e[5]}
@@ -234,6 +239,7 @@ def test_crbm_grows_with_pairs_and_abm_does_not():
     assert crbm.part("div", "body")[3, 0, 0, 0, 0, 0] == Fraction(1, 6)
 
 
+@pytest.mark.slow
 def test_orders_without_a_tree_polynomial_say_so():
     function = orderings.get("virtual_work")
     assert counts.block_count(function) is None
@@ -271,6 +277,7 @@ def test_abm_on_denavit_hartenberg_frames_is_near_the_printed_slope(counted):
     assert counted["crbm", "dh"].mul.coefficients[3] == Fraction(1, 6)
 
 
+@pytest.mark.slow
 def test_crossings_are_those_of_the_counts(counted):
     found = counts.crossover("crbm", "abm", "dh")
     crbm, abm = counted["crbm", "dh"].counted, counted["abm", "dh"].counted
@@ -309,6 +316,7 @@ def test_what_comes_before_the_solve_is_counted_from_its_formulas():
 # -- kernels --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_kernels_are_counted_and_fitted():
     family = family_of("dh")
     counts = [polynomial(name, family) for name in ("crbm", "abm")]
@@ -339,12 +347,14 @@ def test_heavy_members_have_no_kernel(monkeypatch):
 # -- the command and the page ---------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_command_prints_polynomials_and_the_crossing(capsys):
     assert main(["counts", "--orders", "crbm,abm", "--family", "planar"]) == 0
     out = capsys.readouterr().out
     assert "109 n - 122" in out and "proved for n >= 2" in out and "from n = 4" in out
 
 
+@pytest.mark.thorough
 def test_the_command_as_json(capsys):
     assert main(["counts", "--orders", "abm,virtual_work", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -371,11 +381,13 @@ def test_bad_input_is_one_sentence(capsys, arguments, told):
     assert captured.out == "" and captured.err.count("\n") == 1 and told in captured.err
 
 
+@pytest.mark.thorough
 def test_a_count_without_polynomial_is_a_row_too():
     cells = count_cells(counts.polynomial("random:0", "dh_whole"))
     assert cells == ("random:0", "none", "none", "none", "no polynomial in n")
 
 
+@pytest.mark.slow
 def test_the_page_is_fresh():
     """docs/counts.md is what this version counts; else run make counts-page."""
     assert (ROOT / "docs" / "counts.md").read_text() == page.page(page.gather())

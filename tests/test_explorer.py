@@ -132,6 +132,7 @@ def singular_pivot(system, groups):
     return None
 
 
+@pytest.mark.slow
 @needs_node
 def test_fill_and_admissibility_at_every_step_of_500_random_trees(random_cases):
     """Fill, cost, what may be a pivot, the elimination tree; and every step is taken back."""
@@ -207,6 +208,7 @@ LABELLED = {
 }
 
 
+@pytest.mark.thorough
 @needs_node
 @pytest.mark.parametrize("spec", LABELLED)
 def test_labels_are_those_of_the_figures_at_every_step(spec):
@@ -242,6 +244,7 @@ def test_labels_are_those_of_the_figures_at_every_step(spec):
 # -- numbers --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @needs_node
 @pytest.mark.parametrize("spec", ["chain:3", "example1", "random_tree:n=6,seed=2,mass_ratio=1e4"])
 def test_the_pages_digits_are_those_of_the_programs(spec):
@@ -265,6 +268,7 @@ def test_the_pages_digits_are_those_of_the_programs(spec):
     assert np.median(gaps) < 0.5
 
 
+@pytest.mark.thorough
 @needs_node
 def test_double_precision_answers_are_the_programs_answers():
     system = system_of("random_tree:n=6,seed=2")
@@ -278,6 +282,7 @@ def test_double_precision_answers_are_the_programs_answers():
         assert found["qdd"] == pytest.approx(want, rel=1e-9)
 
 
+@pytest.mark.thorough
 @needs_node
 @pytest.mark.parametrize(
     ("m1", "angle", "order", "keeps"),
@@ -303,6 +308,7 @@ def test_table_2_of_ascher_1996_on_the_page(m1, angle, order, keeps):
         assert found["error"] is None
 
 
+@pytest.mark.thorough
 @needs_node
 @pytest.mark.parametrize("name", ["float32", "p20", "p16", "tf32", "bfloat16", "float16", "e5m2"])
 def test_rounding_is_the_formats_rounding(name):

@@ -108,6 +108,7 @@ def own(page):
 # -- through an elimination -----------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_full_abm_by_clicks(opened):
     page = opened("chain:3")
     own(page)
@@ -340,6 +341,7 @@ def test_switches_of_the_page_are_the_engines():
         assert str(told.value).endswith(f"use {' or '.join(choices)}")
 
 
+@pytest.mark.thorough
 def test_the_order_is_shared_in_the_address(opened):
     page = opened("chain:3")
     own(page)
@@ -353,6 +355,7 @@ def test_the_order_is_shared_in_the_address(opened):
     assert "does not fit this model" in status(bad)
 
 
+@pytest.mark.thorough
 def test_checkpoints_bring_back_a_state(opened):
     page = opened("chain:3", "abm@2")
     page.keyboard.press("c")
@@ -364,6 +367,7 @@ def test_checkpoints_bring_back_a_state(opened):
     assert "step 2 of 3" in counter(page)
 
 
+@pytest.mark.thorough
 def test_formulas_are_math(opened):
     page = opened("chain:3", "abm@1")
     page.mouse.move(*at_block(page, "pdd_j2", "pdd_j2"))
@@ -374,6 +378,7 @@ def test_formulas_are_math(opened):
     assert formula.locator("msubsup").count() >= 2
 
 
+@pytest.mark.thorough
 def test_heat_shows_digits_lost(opened):
     page = opened("chain:3", "lagrange@4")
     page.select_option("select >> nth=3", "bfloat16")
@@ -388,6 +393,7 @@ def test_heat_shows_digits_lost(opened):
     assert "float64 has no shadow" in page.locator(".legend-heat").inner_text()
 
 
+@pytest.mark.slow
 def test_sliders_change_the_example(opened):
     page = opened("example3:m1=1e8,case=2", "abm@2")
     page.get_by_role("slider", name="Mass ratio").fill("9")
@@ -398,6 +404,7 @@ def test_sliders_change_the_example(opened):
     assert "7.2 digits" in page.locator("aside .answer").inner_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["example1", "example2:m1=1e6"])
 def test_the_other_examples_have_sliders_too(opened, spec):
     page = opened(spec, "abm@2")
@@ -451,6 +458,7 @@ def test_challenges_say_how_far_they_are_and_give_hints(opened):
 # -- out of the page ------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["SVG", "PNG", "PDF", "TikZ", "JSON"])
 def test_exports_are_what_they_say(opened, kind, tmp_path, capsys):
     page = opened("chain:3", "abm@3")
@@ -531,6 +539,7 @@ def test_dark_light_and_paper(opened):
     assert page.evaluate(button) == "0s"
 
 
+@pytest.mark.thorough
 def test_focus_can_be_seen(opened):
     page = opened("chain:3")
     page.keyboard.press("Tab")
@@ -562,6 +571,7 @@ def test_the_folder_works_without_inline_code(opened, tmp_path):
 # -- speed and size -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_300_blocks_are_stepped_through(opened):
     page = opened(pages_of_a_hundred(), "crbm@40")
     assert page.locator(".grid").get_attribute("aria-rowcount") == "303"
@@ -587,6 +597,7 @@ def pages_of_a_hundred():
     return _HUNDRED["page"]
 
 
+@pytest.mark.slow
 def test_a_large_tree_is_shown_by_densities_and_a_subtree(opened, tmp_path):
     system = kkt.build(kkt.load("random_tree:n=10000,seed=4"))
     data = explorer_data(system, "large", ["abm"], [])

@@ -84,6 +84,7 @@ def alive(server):
 # -- who may ask ----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_listens_on_loopback_only(server):
     assert server.socket.getsockname()[0] == "127.0.0.1"
     others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None)}
@@ -93,6 +94,7 @@ def test_listens_on_loopback_only(server):
             socket.create_connection((address, server.server_port), timeout=2).close()
 
 
+@pytest.mark.thorough
 def test_the_page_asks_for_its_own_files_only(server):
     status, headers, page = ask(server)
     assert status == 200 and SPEC in page.decode()
@@ -115,6 +117,7 @@ def test_each_server_has_another_token(server):
         assert other.token != server.token
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", ["/", "/explorer.js", "/live", "/wrong/", "/TOKEN?/", "/TOKENx/"])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
 def test_without_the_token_nothing(server, path, method):
@@ -122,6 +125,7 @@ def test_without_the_token_nothing(server, path, method):
     assert ask(server, path, method, {} if method == "POST" else None)[0] == 403
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "host", ["example.com", "127.0.0.1", "127.0.0.1:1", "PORT.example.com", "[::1]:PORT", ""]
 )
@@ -139,6 +143,7 @@ def test_no_host_and_two_hosts_are_refused(server):
         assert f" {code} " in raw(server, text.encode()).split("\r\n")[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "origin",
     ["http://example.com", "null", "http://127.0.0.1", "https://127.0.0.1:PORT", "file://"],
@@ -169,6 +174,7 @@ def test_questions_go_to_one_place(server):
         assert ask(server, "live", method)[0] == 501
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "body",
     ["", "{", "[" * 100_000, '{"groups": NaN', b"\xff\xfe", "null", "[]", "3", "{}",
@@ -188,6 +194,7 @@ def test_malformed_questions_are_refused_in_a_sentence(server, body):
     assert "Traceback" not in answer["failed"] and alive(server)
 
 
+@pytest.mark.thorough
 def test_long_questions_are_not_read(server):
     status, answer = live(server, b"[" + b" " * LARGEST + b"]", Content_Type="application/json")
     assert status == 413 and str(LARGEST) in answer["failed"]
@@ -219,6 +226,7 @@ def test_noise_does_not_end_it(server, text, capfd):
 # -- what it answers ------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32", "bfloat16"])
 @pytest.mark.parametrize("order", ["abm", "crbm", "gain_abm", "modified_abm_stretched"])
 def test_live_numbers_are_those_of_eliminate(server, order, format):
@@ -257,6 +265,7 @@ def test_an_order_that_cannot_be_is_refused_in_the_engines_words(server, change,
     assert answer["failed"] == str(refused.value)
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_given_up_and_the_next_is_answered():
     system = system_of("chain:100")
     question = question_of({"groups": groups_of(system, "crbm"), "format": "float32"})
@@ -273,6 +282,7 @@ def test_what_takes_too_long_is_given_up_and_the_next_is_answered():
     )
 
 
+@pytest.mark.thorough
 def test_answers_from_many_at_once(server):
     groups = groups_of(system_of(SPEC), "abm")
     formats = ["float64", "float32", "tf32", "bfloat16"] * 3
@@ -290,6 +300,7 @@ def test_answers_from_many_at_once(server):
     assert len({json.dumps(found[at]) for at in range(4)}) == 4
 
 
+@pytest.mark.thorough
 def test_in_a_browser_the_served_page_is_told_its_digits(server):
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
@@ -356,6 +367,7 @@ def children_of(pid):
     return [int(line) for line in done.stdout.split()]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not os.path.isdir("/proc") or shutil.which("ps") is None, reason="needs /proc and ps"
 )
@@ -390,6 +402,7 @@ def test_it_ends_with_ctrl_c_and_with_the_terminal(signals, code):
         process.communicate()
 
 
+@pytest.mark.thorough
 def test_the_browser_is_opened_at_the_address(monkeypatch):
     from pivotree.analysis.explorer import server as module
 

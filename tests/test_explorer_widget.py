@@ -19,6 +19,7 @@ from pivotree.analysis.explorer import bundle
 SPEC = "random_tree:n=6,seed=2"
 
 
+@pytest.mark.thorough
 def test_without_anywidget_one_sentence_says_what_to_install():
     script = (
         "import sys; sys.modules['anywidget'] = None\n"
@@ -61,6 +62,7 @@ def as_the_page(system, name, **more):
             "links": sequence.links, **more}  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_the_widget_runs_the_pages_module(made):
     widget = made("chain:2", ["abm"])
     assert widget._esm.startswith(bundle()) and "import " not in widget._esm
@@ -70,6 +72,7 @@ def test_the_widget_runs_the_pages_module(made):
     assert {"code", "groups", "links", "rules", "complete"} <= set(state)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["abm", "crbm", "gain_abm", "modified_abm_stretched"])
 def test_the_order_is_back_in_python_and_in_a_file(made, tmp_path, name):
     widget, seen = made(), []
@@ -82,6 +85,7 @@ def test_the_order_is_back_in_python_and_in_a_file(made, tmp_path, name):
     assert np.array_equal(kkt.eliminate(widget.system, order, "float32").qdd, want)
 
 
+@pytest.mark.thorough
 def test_bodies_are_found_whose_names_are_no_texts(made):
     widget = made(kkt.model.gallery.example1(), ["abm"])
     assert not any(isinstance(name, str) for name in widget.system.structure.names)
@@ -90,6 +94,7 @@ def test_bodies_are_found_whose_names_are_no_texts(made):
     assert np.array_equal(kkt.eliminate(widget.system, widget.order).qdd, want)
 
 
+@pytest.mark.thorough
 def test_an_order_half_made_is_refused_by_the_engine(made):
     widget = made(system_of("chain:3"), ["abm"])
     widget.set_state({"groups": [[["pdd", "j3"], ["f", "j3"]]], "code": "w.p2f2"})
@@ -99,6 +104,7 @@ def test_an_order_half_made_is_refused_by_the_engine(made):
         widget.save("no/such/place.json")
 
 
+@pytest.mark.slow
 def test_questions_are_answered_whatever_they_are(made, monkeypatch):
     widget, sent = made(), []
     monkeypatch.setattr(widget, "send", sent.append)

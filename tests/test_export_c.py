@@ -42,6 +42,7 @@ CASES = [
 ]
 
 
+@pytest.mark.thorough
 @needs_compiler
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize(("order", "format", "options", "tree"), CASES)
@@ -65,6 +66,7 @@ def test_c_has_the_bits_of_the_kernel(order, format, options, tree, compiler, tm
     assert called(library, "robot", arrays, sizes, format)[0] == 1
 
 
+@pytest.mark.thorough
 @needs_compiler
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_flags_that_change_bits_are_refused_or_harmless(compiler, tmp_path):

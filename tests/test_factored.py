@@ -18,6 +18,7 @@ TREES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", TREES)
 @pytest.mark.parametrize("order", ["abm", "crbm"])
 def test_the_same_accelerations(name, order):
@@ -51,6 +52,7 @@ def test_what_is_cut_stays_cut_and_nothing_else_is():
     assert list(still) == list(kkt.chain(1))
 
 
+@pytest.mark.thorough
 def test_a_kernel_takes_the_same_states():
     tree = kkt.random_tree(5, seed=2)
     apart = kkt.factored(tree)

@@ -43,6 +43,7 @@ def request(spec=SMALL, **options):
 # -- every kind -----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width, inches", [("single", 3.4), ("double", 7.0)])
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("kind", KINDS)
@@ -83,6 +84,7 @@ def _texts(figure):
     return [t for t in found if t.get_visible() and t.get_text().strip()]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_suffixes_decide_and_what_a_kind_lacks_is_refused(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(data, "STATES", 2)
@@ -100,6 +102,7 @@ def test_suffixes_decide_and_what_a_kind_lacks_is_refused(kind, tmp_path, monkey
     assert not list(tmp_path.glob(".*"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kind", ["spy", "before-after", "film", "orders", "trees", "curves", "heat"]
 )
@@ -250,6 +253,7 @@ def test_cancelled_shows_what_the_steps_say():
         KINDS["cancelled"].make(request("chain:3", format="mp:50"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["mp:20", "dd", "exact", "ball:20"])
 def test_heat_and_pivots_in_numbers_that_are_no_floats(format):
     """Guard digits and radii are what is lost; nothing is lost in fractions."""
@@ -286,6 +290,7 @@ def test_condition_of_random_states_is_kkts_own(monkeypatch):
     assert found[2].error == pytest.approx(exact.error(result.qdd), rel=1e-6)
 
 
+@pytest.mark.thorough
 def test_costs_are_those_of_grown_trees():
     tree = kkt.load("humanoid")
     found = data.costs(tree, ["abm"])["abm"]
@@ -417,6 +422,7 @@ def test_stops_begin_with_the_matrix_and_end_with_the_factor():
     assert stops(100, 5) == [0, 25, 50, 75, 100]
 
 
+@pytest.mark.thorough
 def test_a_strip_marks_what_is_new_since_the_picture_before():
     figure = figures.strip(factor("chain:6", "crbm"), frames=4)
     texts = [t.get_text() for t in figure.texts]
@@ -496,6 +502,7 @@ def test_latex_compiles(kind, order, tmp_path):
 # -- the command ----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_command_lists_and_draws(tmp_path, capsys):
     assert main(["figure", "--list"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(KINDS)

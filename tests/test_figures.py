@@ -246,6 +246,7 @@ def test_a_density_raster_shows_each_kind():
     assert image[-1, -1, 3] > 200 and image[0, 400, 3] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", ["single", "double"])
 def test_all_figures_in_both_widths_and_themes(dark, width, tmp_path):
@@ -280,6 +281,7 @@ def test_a_failed_order_is_a_cross_and_labels_do_not_overlap():
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dpi", [72, 130, 300])
 def test_no_label_leaves_the_axes_at_any_resolution(dpi):
     # humanoid: the longest name belongs to the point at the right edge
@@ -341,12 +343,14 @@ def test_write_all(tmp_path):
 # -- files ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["abm", "crbm"])
 def test_svg_of_a_thousand_bodies_stays_small(order, tmp_path):
     path = figures.save_spy(factor("chain:1000", order), tmp_path / "spy.svg")
     assert path.stat().st_size < 1_000_000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg", ".tex"])
 def test_files_are_the_same_every_time(suffix, tmp_path):
     symbolic = factor("chain:4", "crbm")

@@ -155,6 +155,7 @@ def test_nested_dissection_of_1023_links_trades_fill_for_height():
     assert nested.fill_blocks > 3 * 1022
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", orderings.names())
 @pytest.mark.parametrize("parents", SHAPES.values(), ids=SHAPES)
 def test_every_order_fills_what_the_oracle_fills(order, parents):
@@ -163,6 +164,7 @@ def test_every_order_fills_what_the_oracle_fills(order, parents):
     agrees(sequence.groups, of.with_links(sequence.links))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", orderings.names())
 def test_joints_of_any_freedom(order):
     """Fixed joints have no qdd, floating ones no fC: absent blocks are neither pivots nor fill."""
@@ -209,6 +211,7 @@ TREES4 = [p for n in range(2, 5) for p in itertools.product(*(range(-1, k) for k
 TREES4 = [p for p in TREES4 if p.count(-1) == 1]
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=200)
 def test_no_order_fills_less_than_n_minus_1(data):

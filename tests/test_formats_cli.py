@@ -16,6 +16,7 @@ def ask(capsys, *arguments):
     return code, out, err
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name,least",
     [

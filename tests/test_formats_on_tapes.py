@@ -38,6 +38,7 @@ GALLERY = (
 LARGE = 40  # bodies; above, orders that fill much are left out
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", [*MODELS, *GALLERY])
 def test_float32_on_the_carrier_is_the_processors(spec):
     """Operands and result of every operation of every order's tape, zero pivots and nan too."""
@@ -253,6 +254,7 @@ def test_double_double_keeps_30_digits(spec):
     assert abs(inertia.astype(float) - plain).max() <= 1e-13 * abs(plain).max()
 
 
+@pytest.mark.thorough
 def test_double_double_names_an_overflow_and_goes_back_by_inverse_dynamics():
     beyond = system_of("example3:m1=1e305,case=2")  # products overflow
     result = kkt.eliminate(beyond, orderings.get("crbm"), "dd")
@@ -285,6 +287,7 @@ def truncated(op, x, y):
     return float(np.float32(r))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("operate", [truncated, njit(truncated)], ids=["python", "numba"])
 def test_a_function_of_ones_own(operate):
     assert SQRT == 4
@@ -307,6 +310,7 @@ def test_a_class_of_numbers_of_ones_own():
     assert exact.error(ours.qdd) == 0.0
 
 
+@pytest.mark.thorough
 def test_ones_own_formats_beside_named_ones():
     mine = [
         Custom("mine", 2.0**-24, njit(truncated)), Custom("decimal", 1e-28, Decimal),
@@ -353,6 +357,7 @@ def test_a_class_without_a_root_is_named():
 # -- data -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float16", "e4m3", "e5m2:zero", "float16+add=float64"])
 def test_data_that_overflow_are_refused_everywhere(format):
     system = system_of("example3:m1=1e9,case=2")
@@ -413,6 +418,7 @@ def test_the_table_of_the_page():
         ]  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_the_example_of_the_page_runs():
     code = PAGE.split("## A format of your own")[1].split("\n\nA `Custom`")[0]
     lines = [line.removeprefix("    ") for line in code.splitlines()]

@@ -42,6 +42,7 @@ def judged(read, *arguments):
             assert told and len(told) <= LONGEST and all(c.isprintable() for c in told)
 
 
+@pytest.mark.slow
 @given(documents(MODEL))
 @settings(max_examples=150)
 def test_model_files_with_anything_changed(tmp_path_factory, document):
@@ -50,6 +51,7 @@ def test_model_files_with_anything_changed(tmp_path_factory, document):
     judged(kkt.read_model, path)
 
 
+@pytest.mark.thorough
 @given(changed(URDF))
 @settings(max_examples=150)
 def test_urdf_files_with_anything_changed(tmp_path_factory, text):
@@ -58,6 +60,7 @@ def test_urdf_files_with_anything_changed(tmp_path_factory, text):
     judged(kkt.read_urdf, path)
 
 
+@pytest.mark.thorough
 @given(st.sampled_from(SPECS).flatmap(changed))
 @settings(max_examples=150)
 def test_specs_with_anything_changed(text):
@@ -91,6 +94,7 @@ def calls(path):
             yield node.func.attr, ast.unparse(whose)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("package", FILES)
 def test_files_are_opened_written_and_run_in_one_place(package):
     """kkt.base.reading opens what a user names, kkt.base.files writes, kkt.base.foreign runs."""

@@ -163,6 +163,7 @@ UNREADABLE = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", [*positional("MODEL"), *positional("CONFIG")])
 @pytest.mark.parametrize("kind", UNREADABLE)
 def test_files_that_cannot_be_read(refused, tmp_path, command, kind):
@@ -184,6 +185,7 @@ ORDER_OPTIONS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command,option", ORDER_OPTIONS)
 @pytest.mark.parametrize("kind", ["fifo", "zeros", "folder", "missing", "loop", "huge", "binary"])
 def test_order_files_that_cannot_be_read(refused, tmp_path, command, option, kind):
@@ -208,6 +210,7 @@ CHANGED = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", positional("MODEL"))
 def test_model_files_that_hold_what_they_should_not(refused, tmp_path, command):
     for text in CHANGED.values():
@@ -215,6 +218,7 @@ def test_model_files_that_hold_what_they_should_not(refused, tmp_path, command):
         assert "in.json: " in refused(*words(command, MODEL="in.json"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["a\nb", "\x1b[31m", "\ud800", "\0", "\u2028", "x" * 501])
 def test_names_that_no_figure_or_file_could_show(name):
     tree = kkt.new_tree("t")
@@ -235,6 +239,7 @@ ODD = ["<script>alert(1)</script>", "\\end{document}_%&$#^~{}", "\u202eabc\u200f
        "Ω𝄞é漢字", "'\"`;]]>", "[red]x[/red][/]", "../../x", "a,b", " "]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ODD)
 def test_odd_names_that_are_names(run, tmp_path, name):
     (tmp_path / "in.json").write_text(GOOD.replace('"a"', json.dumps(name)))
@@ -283,6 +288,7 @@ RAISING = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", RAISING)
 def test_whatever_an_order_raises_is_one_sentence(refused, tmp_path, what):
     (tmp_path / "own.py").write_text(RAISING[what])
@@ -295,6 +301,7 @@ def test_whatever_an_order_raises_is_one_sentence(refused, tmp_path, what):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["own.py"]  # and no __pycache__
 
 
+@pytest.mark.thorough
 def test_ctrl_c_in_an_order_is_ctrl_c(run, tmp_path):
     (tmp_path / "own.py").write_text("def f(s): raise KeyboardInterrupt")
     assert run("solve", "chain:1", "--order", "own.py:f")[0] == cli.INTERRUPTED
@@ -352,6 +359,7 @@ FILES_ONLY = {
 WRITING = [command for command in COMMANDS if output_of(command) is not None]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", WRITING)
 @pytest.mark.parametrize("kind", [*UNWRITABLE, *FILES_ONLY])
 def test_places_that_cannot_be_written_are_told_at_once(refused, tmp_path, command, kind):
@@ -391,6 +399,7 @@ def test_links_are_followed_and_what_a_file_was_it_stays(run, tmp_path):
     assert run("list", "chain:2", "-o", name)[0] == 0 and (tmp_path / name).is_file()
 
 
+@pytest.mark.thorough
 def test_a_writer_that_fails_leaves_the_file_as_it_was(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
@@ -415,6 +424,7 @@ def limited():
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))  # bytes: a disk that is soon full
 
 
+@pytest.mark.thorough
 def test_a_disk_that_is_full(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "pivotree", "list", "chain:2", "-o", "a.txt"], cwd=tmp_path,
@@ -426,6 +436,7 @@ def test_a_disk_that_is_full(tmp_path):
     assert not os.listdir(tmp_path)
 
 
+@pytest.mark.thorough
 def test_an_output_that_has_no_letter_for_it(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "pivotree", "list", "chain:2"], cwd=tmp_path, timeout=LIMIT,
@@ -436,6 +447,7 @@ def test_an_output_that_has_no_letter_for_it(tmp_path):
     assert "standard output: ascii has no" in done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "closed,arguments", [(1, ["list", "chain:2"]), (2, ["solve", "chian:2"]), (1, ["--version"])]
 )
@@ -450,6 +462,7 @@ def test_streams_that_are_closed(tmp_path, closed, arguments):
     assert (tmp_path / "kept").read_text() == ""  # neither a traceback nor a misplaced sentence
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("arguments", [["--version"], [], ["orders"], ["solve", "chain:1"]])
 def test_a_standard_output_that_is_full(tmp_path, arguments):
     with open("/dev/full", "w") as full:
@@ -485,6 +498,7 @@ IN_RANGE = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command,option,typed", OPTIONS)
 def test_options_out_of_range(run, tmp_path, command, option, typed):
     for value in [*TEXTS, *NUMBERS] if typed else TEXTS:
@@ -500,6 +514,7 @@ def test_options_out_of_range(run, tmp_path, command, option, typed):
         assert all(len(line) <= LONGEST + 10 for line in lines)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", positional("MODEL"))
 def test_specs_beyond_reason(refused, command):
     for spec in ("chain:1000000000", f"comb:{10**30}", "random_tree:n=1000000000", "binary:60",
@@ -513,6 +528,7 @@ def test_arguments_that_are_no_text(refused, command):
     assert "'\\udcff'" in refused(command, "\udcff")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "arguments,why",
     [
@@ -537,6 +553,7 @@ def test_steps_too_short_to_count(refused):
 # -- sentences ------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_sentence_is_one_short_line_of_what_can_be_printed():
     assert sentence("a\n  b\t\u2028c  d") == "a b c  d"
     assert sentence("\x1b[31m\ud800\u202e\0é漢") == "\\x1b[31m\\ud800\\u202e\\x00é漢"
@@ -547,6 +564,7 @@ def test_a_sentence_is_one_short_line_of_what_can_be_printed():
     assert LONGEST_NAME <= LONGEST
 
 
+@pytest.mark.thorough
 def test_json_says_everything_once(tmp_path):
     path = tmp_path / "a.json"
     for text, why in (('{"a": [{"b": 1, "b": 1}]}', "'b' twice"), ("[-Infinity]", "-Infinity")):

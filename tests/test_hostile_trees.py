@@ -11,6 +11,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 
 
+@pytest.mark.thorough
 def test_the_trees_are_hostile_and_the_same_in_every_run():
     systems = [hostile_system(seed) for seed in range(40)]
     kinds = {kind for s in systems for kind in s.tree.joint}
@@ -22,6 +23,7 @@ def test_the_trees_are_hostile_and_the_same_in_every_run():
     assert np.array_equal(again.rhs, systems[7].rhs)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(0, 40, 3))
 @pytest.mark.parametrize("format", ["float32", "exact"])
 def test_the_oracle_agrees_with_certified_answers(seed, format):
@@ -61,6 +63,7 @@ def test_a_pivot_that_is_zero_is_named_though_rounding_leaves_something(format):
         assert truth.error(other.qdd) <= 10 * get_format(format).unit * 19
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", [*FLOATS, "dd", "p12e8"])
 @pytest.mark.parametrize("order", ["abm", "crbm", "bad_abm", "natural", "joseph_abm"])
 def test_a_singular_robot_is_refused_whatever_the_order(order, format):
@@ -75,6 +78,7 @@ def test_a_singular_robot_is_refused_whatever_the_order(order, format):
         kkt.eliminate(system, orderings.get("crbm"), "exact")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [*range(60), 178, 297, 1017, 1236, 1366, 1611, 2690, 2872, 2904])
 def test_every_answer_is_as_good_as_it_says_or_refused(seed):
     """Orders in turn, three formats: right to half the digits, marked, or refused with a reason."""

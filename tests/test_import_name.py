@@ -72,6 +72,7 @@ def test_other_peoples_packages_of_these_names_keep_them(wheel, tmp_path):
     assert told[6].startswith(str(tmp_path / "site"))
 
 
+@pytest.mark.slow
 def test_an_order_of_ones_own_beside_files_of_these_names(tmp_path):
     """A notebook's folder may hold an analysis.py and a kkt.py."""
     for room in ROOMS:
@@ -92,6 +93,7 @@ def test_an_order_of_ones_own_beside_files_of_these_names(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.thorough
 def test_the_facade_has_what_the_rooms_export():
     assert pt.build is pt.kkt.build and pt.compare is pt.analysis.compare
     assert pt.order is pt.orderings.order and pt.__version__.count(".") == 2

@@ -59,6 +59,7 @@ def test_there_are_six_lessons_and_the_list_names_them():
     assert "docs/lessons/README.md" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stem", STEMS)
 def test_a_lesson_runs_and_has_pictures_and_exercises(ran, stem):
     checks = sys.modules["checks"]
@@ -70,6 +71,7 @@ def test_a_lesson_runs_and_has_pictures_and_exercises(ran, stem):
     assert not any("Error" in cell.printed for cell in ran[stem])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stem", STEMS)
 def test_a_page_is_what_its_lesson_says(ran, stem):
     make = load("make")
@@ -80,11 +82,13 @@ def test_a_page_is_what_its_lesson_says(ran, stem):
         assert (LESSONS / picture).stat().st_size < 100_000
 
 
+@pytest.mark.slow
 def test_the_answers_are_not_stale():
     committed = (LESSONS / "answers.md").read_text(encoding="utf-8")
     assert load("key").answers() == committed, "answers.md is stale; run make lessons"
 
 
+@pytest.mark.thorough
 def test_no_picture_is_left_over_and_all_are_small():
     named = "".join((LESSONS / f"{stem}.md").read_text(encoding="utf-8") for stem in STEMS)
     files = list((LESSONS / "pictures").iterdir())
@@ -92,6 +96,7 @@ def test_no_picture_is_left_over_and_all_are_small():
     assert sum(path.stat().st_size for path in LESSONS.rglob("*") if path.is_file()) < 3_000_000
 
 
+@pytest.mark.thorough
 def test_every_exercise_has_an_answer_that_its_check_accepts(ran, key):
     asked = [m for cells in ran.values() for c in cells if type(c.output).__name__ == "Text"
              for m in re.findall(r"\*\*(\d\.\d)\*\*", c.output.text)]  # fmt: skip
@@ -101,6 +106,7 @@ def test_every_exercise_has_an_answer_that_its_check_accepts(ran, key):
         assert verdict.right is True, f"{number}: {verdict}"
 
 
+@pytest.mark.thorough
 def test_answers_are_not_in_the_notebooks(key):
     for number, answer in key.items():
         source = (LESSONS / f"{STEMS[int(number[0]) - 1]}.py").read_text(encoding="utf-8")
@@ -177,6 +183,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number, wrong, said", WRONG)
 def test_wrong_answers_are_told_why(key, number, wrong, said):
     answer = key[number]
@@ -185,6 +192,7 @@ def test_wrong_answers_are_told_why(key, number, wrong, said):
     assert str(verdict).startswith("**Not yet.** ") and verdict.sentence.endswith(".")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number, other", [
     ("3.1", [body("j3"), body("j2"), body("j1")]),
     ("4.3", 30),
@@ -197,12 +205,14 @@ def test_other_answers_that_are_right(key, number, other):
     assert key[number].check(other).right is True
 
 
+@pytest.mark.thorough
 def test_no_answer_is_asked_for(key):
     for answer in key.values():
         verdict = answer.check(*answer.first, None)
         assert verdict.right is None and "In the place of None, give " in verdict.sentence
 
 
+@pytest.mark.thorough
 def test_truths_by_other_ways(beside):
     """Numbers of the key counted without the engine's symbolic factor."""
     checks = load("checks")
@@ -248,6 +258,7 @@ def test_the_runner_refuses_what_marimo_would(tmp_path):
         runner.run(twice)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stem", STEMS)
 def test_a_lesson_runs_in_marimo(stem):
     pytest.importorskip("marimo", reason="marimo is an extra: pip install -e '.[lessons]'")

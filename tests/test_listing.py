@@ -72,6 +72,7 @@ def run(one, given=None):
 # -- what runs ---------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_script_gives_the_same_answer(order, system):
     one = listing.of(system, order)
@@ -86,6 +87,7 @@ def test_the_script_gives_the_same_answer(order, system):
     assert np.abs(run(one) - result).max() <= 1e-12 * np.abs(exact).max() + 10 * own
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["abm", "crbm", "virtual_work", "square_root_abm"])
 def test_the_file_runs_by_itself(order, tmp_path):
     system = kkt.build(TREES["tree"]())
@@ -97,6 +99,7 @@ def test_the_file_runs_by_itself(order, tmp_path):
     assert np.abs(printed - wanted).max() <= 1e-7 * np.abs(wanted).max()  # print has 8 digits
 
 
+@pytest.mark.thorough
 def test_inverse_dynamics_script_returns_the_efforts(tmp_path):
     system = kkt.build(kkt.chain(3), tau=[1.0, -2.0, 0.5])
     path = tmp_path / "rnea.py"
@@ -106,6 +109,7 @@ def test_inverse_dynamics_script_returns_the_efforts(tmp_path):
     assert np.allclose(printed, [1.0, -2.0, 0.5], atol=1e-10)
 
 
+@pytest.mark.thorough
 def test_orders_of_a_user_are_listed(tmp_path):
     """A file with a function, and a JSON list of groups that no loop fits."""
     file = tmp_path / "mine.py"
@@ -133,6 +137,7 @@ def test_orders_of_a_user_are_listed(tmp_path):
 # -- unrolled ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", SMALL)
 @pytest.mark.parametrize("order", ORDERS)
 def test_unrolled_it_is_the_program(tree, order):
@@ -148,6 +153,7 @@ def test_unrolled_it_is_the_program(tree, order):
     assert made == len(one.values.members) > 0
 
 
+@pytest.mark.thorough
 def test_a_wrong_folding_is_found():
     """Each kind of fault: a line left out, lines in the wrong order, another index."""
     one = told("tree", "abm")
@@ -188,6 +194,7 @@ def test_abm_reads_as_featherstone_on_a_floating_base():
     assert len(lines) <= 16
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tree", ["tree", "binary"])
 def test_crbm_reads_as_walker_and_orin(tree):
     """Composite inertias, F carried down, and the factor of branch-induced sparsity."""
@@ -201,6 +208,7 @@ def test_crbm_reads_as_walker_and_orin(tree):
     assert any("for j ∈ ancestors(k)" in line for line in lines)
 
 
+@pytest.mark.thorough
 def test_virtual_work_reads_as_yamane_and_nakamura():
     """(36), (37), (41) and (47): n_k = M_k (a_k - S n), M_k the inverse of S_k - S^T M S."""
     lines = formulas(told("chain", "virtual_work"))
@@ -224,6 +232,7 @@ def test_inverse_dynamics_reads_as_the_slides():
     ]
 
 
+@pytest.mark.thorough
 def test_modified_abm_reads_as_equation_11():
     lines = formulas(told("tree", "modified_abm"))
     assert "D_k = H_k M_k H_kᵀ + H_k M~_k H_kᵀ   if k has children" in [
@@ -245,6 +254,7 @@ def test_notations_name_the_same_lines():
 # -- what it costs -----------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_costs_are_counted_from_shapes():
     one = told("chain", "abm")
     cost = {line.family[:2]: one.cost(line) for line in one.lines()}
@@ -265,6 +275,7 @@ def test_polynomials():
     assert Poly(0).text() == "0" and (x - x) == 0
 
 
+@pytest.mark.slow
 def test_a_long_chain_folds_to_the_same_text():
     short, long = (formulas(listing.of(kkt.build(kkt.chain(n)), "abm")) for n in (6, 300))
     assert short == long
@@ -273,6 +284,7 @@ def test_a_long_chain_folds_to_the_same_text():
 # -- LaTeX, pseudocode, command line -----------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
 def test_latex_compiles(order, tmp_path):
     if shutil.which("pdflatex") is None:
@@ -288,6 +300,7 @@ def test_latex_compiles(order, tmp_path):
     assert "Overfull" not in done.stdout, done.stdout[-2000:]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("style", ["text", "pseudocode", "latex", "python"])
 def test_the_command_writes_what_the_library_gives(style, tmp_path, capsys):
     flags = [] if style == "text" else [f"--{style}"]
@@ -306,6 +319,7 @@ def test_pseudocode_has_loops_and_assignments():
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "arguments",
     [

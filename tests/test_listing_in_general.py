@@ -37,6 +37,7 @@ def blocks(system):
     return list(e.M), H, list(e.Phi), list(e.a), list(e.b), tau
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ANY)
 def test_lines_of_any_tree_run_on_other_trees(order):
     small = told("chain:3", order)
@@ -49,12 +50,14 @@ def test_lines_of_any_tree_run_on_other_trees(order):
         assert np.max(np.abs(qdd - exact)) <= 1e-12 * np.max(np.abs(exact))
 
 
+@pytest.mark.thorough
 def test_what_is_below_is_not_taken_for_children():
     """On three links they are the same; CRBM's factor asks for all that is below."""
     text = listing.render(told("chain:3", "crbm"))
     assert "Σ_{c ∈ below(k)} H_ck H_cj / D_c" in text
 
 
+@pytest.mark.thorough
 def test_lines_of_chains_refuse_a_tree():
     small = told("chain:3", "virtual_work")
     assert small.holds_on == "chains" and "lines on chains" in listing.render(small)
@@ -66,6 +69,7 @@ def test_lines_of_chains_refuse_a_tree():
         run([-1, 0, 0], *blocks(kkt.build(kkt.load("star:2"))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["divide_and_conquer", "random:0", "base_to_tip"])
 def test_lines_of_one_tree_refuse_another(order):
     one = told("binary:2", order)
@@ -120,6 +124,7 @@ def equation_4(parent, M, H, Phi, a, b, tau):
     return np.concatenate([x[qdd[k]] for k in range(n)])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ANY)
 def test_the_formulas_are_exact(order):
     """Blocks of any values, of mixed freedoms: no rounding, so no tolerance.
@@ -216,6 +221,7 @@ def value(node, known, given, tree, context):
     return args[0].T if node.op == "T" else args[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["abm", "crbm", "gain_abm", "bad_abm", "modified_abm"])
 def test_lines_in_full_have_the_values_of_the_lines(order):
     draw = random.Random(order)
@@ -250,6 +256,7 @@ def test_lines_in_full_have_the_values_of_the_lines(order):
 # -- costs ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", ["chain:4", "star:3", "binary:2"])
 @pytest.mark.parametrize("order", ["abm", "gain_abm", "modified_abm", "crbm", "inverse_dynamics"])
 def test_costs_of_lines_add_up_to_those_of_the_tape(order, model):

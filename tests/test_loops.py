@@ -27,6 +27,7 @@ def solved(request):
     return system, {tuple(block): x[where] for block, where in system.blocks.items()}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_order_of_whole_links_agrees_with_a_dense_solve(solved, order):
     system, exact = solved
@@ -35,6 +36,7 @@ def test_every_order_of_whole_links_agrees_with_a_dense_solve(solved, order):
     assert off(result, system, exact) <= 1e-9
 
 
+@pytest.mark.thorough
 def test_the_matrix_is_symmetric_and_its_multipliers_come_last(solved):
     system, _ = solved
     K, structure = system.matrix.toarray(), system.structure
@@ -54,6 +56,7 @@ def test_one_bracket_of_all_multipliers_and_one_after_another(solved):
         assert off(kkt.eliminate(system, order), system, exact) <= 1e-9
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["abm", "crbm", "virtual_work", "random:3"])
 def test_certified_answers_agree_with_mpmath(order):
     system = bar()
@@ -93,6 +96,7 @@ def test_number_formats(format):
                                  for x in result.qdd])) <= bound  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("residual", ["dynamics", "equations"])
 @pytest.mark.parametrize("order", ["abm", "crbm", "lagrange"])
 def test_refinement_sees_the_rows_of_loops(order, residual):

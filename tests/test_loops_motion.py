@@ -172,6 +172,7 @@ def test_accelerations_keep_the_loop_in_any_state(kind, seed):
     assert np.abs(now).max() > 1e-2  # it was not there that the loop moved with its joint
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_baumgarte_pulls_an_open_loop_together(kind):
     """At rest, gap'' = -b gap, the gap by the test's own poses."""
@@ -214,6 +215,7 @@ def test_baumgarte_pulls_an_open_loop_together(kind):
     assert np.abs(loose - now).max() > np.abs(closing).max()
 
 
+@pytest.mark.slow
 def test_energy_and_closure_while_a_linkage_turns():
     """Runge-Kutta of order 4: energy to 1e-7, the pin to 1e-8 m, over 0.3 s of a turning crank."""
     tree, q, qd, loop = four_bar(1.0, 4.0)

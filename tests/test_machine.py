@@ -75,6 +75,7 @@ def plain(kernel, x, qd, tau):
     return run.run(np.concatenate([x, qd, tau], axis=1).astype(run.format.dtype))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32"])
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("name", TREES)
@@ -100,6 +101,7 @@ def whole(values, m):
     return np.concatenate([v.reshape(m, -1) for v in values], axis=1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8])
 def test_bits_do_not_depend_on_the_width_of_vectors(lanes):
     kernel = kernel_of("random", "abm", "float64", ("qdd", "pdd", "f"))
@@ -125,6 +127,7 @@ def test_a_program_cut_into_functions_or_in_another_order_gives_the_same_bits():
     assert np.array_equal(again, expected)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("name", TREES)
 def test_values_are_those_of_elimination(name, order):
@@ -152,6 +155,7 @@ def test_on_a_chain_the_bits_are_those_of_elimination():
     assert np.array_equal(kernel(at_rest, stored["qd"], stored["tau"]), expected)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", ["chain_10", "panda", "ur5", "anymal_c_ff"])
 def test_reference_models_keep_their_digits(spec):
     """A model file is one state: its joints are general, and stand at x = configuration(0)."""
@@ -164,6 +168,7 @@ def test_reference_models_keep_their_digits(spec):
     assert error <= 1e-12 * max(map(abs, exact))
 
 
+@pytest.mark.thorough
 def test_joint_space_inertia_is_an_output():
     tree = kkt.random_tree(7, 2, joints=ALL_JOINTS)
     kernel = kkt.compile(tree, orderings.get("crbm"), outputs=("inertia", "qdd"))
@@ -176,6 +181,7 @@ def test_joint_space_inertia_is_an_output():
         kkt.compile(tree, orderings.get("abm"), outputs=("inertia",))
 
 
+@pytest.mark.thorough
 def test_wrenches_are_constants_or_an_input():
     tree = kkt.random_tree(5, 6, joints=ALL_JOINTS)
     draw = np.random.default_rng(2)
@@ -210,6 +216,7 @@ def test_other_formats_are_interpreted_operation_by_operation(format):
     assert 0 < np.abs(got[0] - truth).max() <= 200 * chosen.unit * np.abs(truth).max()
 
 
+@pytest.mark.thorough
 def test_an_interpreted_float32_is_the_machine_s():
     """24 bits on a float64 carrier, program and all, but for the sines' own rounding."""
     tree, order = kkt.random_tree(5, 3, joints="prismatic+spherical+floating"), orderings.get("abm")
@@ -219,6 +226,7 @@ def test_an_interpreted_float32_is_the_machine_s():
     assert np.array_equal(machine(x, qd, tau).astype(float), carried(x, qd, tau))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32"])
 def test_sine_and_cosine_are_within_a_unit_in_the_last_place(format):
     precision = {"float64": 53, "float32": 24}[format]
@@ -324,6 +332,7 @@ def test_energy_is_kept_along_the_motion():
     assert abs(energy(x, qd) - before) < 1e-7 * max(1.0, abs(before))
 
 
+@pytest.mark.thorough
 def test_what_is_wrong_is_one_sentence():
     tree, order = kkt.random_tree(4, 1, joints=ALL_JOINTS), orderings.get("abm")
     kernel = kkt.compile(tree, order)
@@ -371,6 +380,7 @@ def test_what_is_wrong_is_one_sentence():
         kkt.compile(heavy, order, "float32")
 
 
+@pytest.mark.thorough
 def test_kernels_are_shared_between_threads():
     tree = kkt.random_tree(6, 9, joints=ALL_JOINTS)
     kernel = kkt.compile(tree, orderings.get("abm"))

@@ -51,6 +51,7 @@ def test_functions_are_built_in(kernel):
     assert np.array_equal(many(x, qd, None, None), many(x, qd, 0 * tau, None))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32"])
 def test_wrenches_and_several_outputs(format):
     outputs = ("f", "qdd")
@@ -217,6 +218,7 @@ kept = kernel._calls[0]
 """
 
 
+@pytest.mark.thorough
 def test_a_process_that_holds_functions_ends_well():
     done = subprocess.run(
         [sys.executable, "-X", "dev", "-c", SCRIPT], cwd=ROOT, capture_output=True, timeout=100

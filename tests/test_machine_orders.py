@@ -15,6 +15,7 @@ def states(kernel, m):
     return x, *random.normal(size=(2, m, kernel.N))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["float64", "float32", "bfloat16"])
 @pytest.mark.parametrize("model", ["chain:5", "quadruped"])
 def test_each_order_has_the_bits_that_it_has_alone(model, format):

@@ -47,6 +47,7 @@ def expected_of(kernel, arrays):
     return run.run(np.concatenate(arrays, axis=1))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("tree", "order", "format"), CASES)
 def test_rolled_code_has_the_bits_of_the_straight_line(tree, order, format):
     kernel = kkt.compile(TREES[tree](), orderings.get(order), format, outputs=("qdd", "f"))
@@ -71,6 +72,7 @@ def chains():
     return [kkt.compile(kkt.chain(n), ABM) for n in (100, 160)]
 
 
+@pytest.mark.thorough
 def test_code_does_not_grow_with_a_chain(chains):
     small, large = (kernel.rolled for kernel in chains)
     assert len(small.functions) == len(large.functions) <= 20
@@ -81,6 +83,7 @@ def test_code_does_not_grow_with_a_chain(chains):
     assert f"{small.code:,} operations called {small.calls} times" in chains[0].how
 
 
+@pytest.mark.thorough
 def test_a_long_chain_is_what_elimination_makes_of_it(chains):
     kernel = chains[0]
     tree = kkt.chain(100)
@@ -103,6 +106,7 @@ def test_batches_and_threads_keep_the_bits(chains, monkeypatch):
         kernel(*arrays)
 
 
+@pytest.mark.thorough
 def test_bodies_that_differ_by_numbers_share_their_code():
     """Masses, poses and axes of all signs: what is drawn for a body is data."""
     kernel = kkt.compile(kkt.random_tree(40, 0, joints="revolute"), ABM)
@@ -111,6 +115,7 @@ def test_bodies_that_differ_by_numbers_share_their_code():
     assert np.array_equal(kernel(*arrays), expected_of(kernel, arrays))
 
 
+@pytest.mark.thorough
 def test_what_was_rolled_is_read_again(tmp_path, monkeypatch):
     monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path))
     monkeypatch.setattr(traced, "SAVED", 1000)
@@ -159,6 +164,7 @@ def test_segments_are_cut_where_the_operations_say_so():
     assert out.tolist() == [[0.0, -1.0, 1.0]]
 
 
+@pytest.mark.thorough
 @needs_compiler
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("format", ["float64", "float32"])

@@ -40,6 +40,7 @@ def test_what_was_compiled_is_read_again(folder, monkeypatch):
     assert np.array_equal(result(), first) and set(folder.iterdir()) == entries
 
 
+@pytest.mark.slow
 def test_all_that_a_program_follows_from_is_in_its_name(folder):
     heavier, turned = TREE.copy(), TREE.copy()
     heavier.nodes[next(iter(heavier))]["mass"] *= 1.0 + 2.0**-52
@@ -70,6 +71,7 @@ def test_all_that_a_program_follows_from_is_in_its_name(folder):
     assert len(list(folder.iterdir())) == entries
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("harm", ["cut", "empty", "changed", "other"])
 def test_an_entry_that_was_harmed_is_made_again(folder, harm):
     first = result()
@@ -129,6 +131,7 @@ sys.stdout.write(kernel([0.1, 0.2, 0.3], [1, 2, 3], [3, 2, 1]).tobytes().hex())
 """
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_folder(folder):
     command = [sys.executable, "-c", SCRIPT]
     running = [
@@ -140,6 +143,7 @@ def test_two_processes_share_a_folder(folder):
     assert len(list(folder.iterdir())) == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32"])
 def test_threads_do_not_change_bits(format, monkeypatch):
     monkeypatch.setattr(native, "SHARE", 1)  # every run of whole vectors is worth a thread
@@ -157,6 +161,7 @@ def test_threads_do_not_change_bits(format, monkeypatch):
             kernel(x, qd, threads=wrong)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32"])
 def test_relaxed_code_is_asked_for_and_named(format, folder, monkeypatch):
     texts = []

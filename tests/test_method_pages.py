@@ -33,6 +33,7 @@ def table(name, head):
     return {first: cells for first, *cells in rows}
 
 
+@pytest.mark.slow
 def test_table_of_walker_and_orins_methods():
     for method, cells in table("gradients", "method").items():
         number = int(method.partition(",")[0])
@@ -60,11 +61,13 @@ def near(told, measured):
     return 0.3 <= measured / float(told) <= 3.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PAGES)
 def test_the_readme_leads_to_the_page(name):
     assert f"docs/{name}.md" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_programs_of_the_page_on_gradients():
     left = run("gradients")
     assert left["alone"].iterations == pytest.approx(673, rel=0.1)
@@ -74,6 +77,7 @@ def test_programs_of_the_page_on_gradients():
     assert left["M"].operations == 343650 and exact.error(left["qdd_by_columns"]) < 1e-8
 
 
+@pytest.mark.thorough
 def test_programs_of_the_page_on_complements():
     left = run("complements")
     assert left["whole"].P.shape == (600, 100)
@@ -81,6 +85,7 @@ def test_programs_of_the_page_on_complements():
     assert exact.error(left["qdd"]) < exact.error(left["worse"])
 
 
+@pytest.mark.slow
 def test_programs_of_the_page_on_contact():
     left = run("contact")
     rough, feet = left["rough"], left["feet"]
@@ -97,6 +102,7 @@ def test_programs_of_the_page_on_contact():
     assert left["held"].sticks.any() and not left["held"].sticks.all()
 
 
+@pytest.mark.slow
 def test_tables_of_the_page_on_gradients():
     told = table("gradients", "preconditioner")
     ways = {"none": {}, "`crbm` in float32": {"preconditioner": "crbm"},
@@ -121,6 +127,7 @@ def test_tables_of_the_page_on_gradients():
             assert str(count) in page("gradients").replace(",", "")
 
 
+@pytest.mark.slow
 def test_table_of_the_page_on_complements():
     told = table("complements", "method")
     for i, spec in enumerate(TREES):

@@ -34,6 +34,7 @@ def made():
         sys.path.remove(str(PAGES))
 
 
+@pytest.mark.slow
 def test_pages_are_those_of_the_code(made):
     """Stale?  Run ``make pages``."""
     texts = made["make"].texts()
@@ -81,6 +82,7 @@ def test_pictures_are_small_and_all_are_used(made):
     assert max(sizes.values()) < 60_000 and sum(sizes.values()) < 1_500_000
 
 
+@pytest.mark.thorough
 def test_pictures_say_what_they_show(made, tmp_path):
     """A film's captions count the fill of the oracle, and the file is written whole."""
     pictures = made["order_pictures"]
@@ -119,6 +121,7 @@ def rows(text, columns):
     return {spec: [int(x) for x in numbers] for spec, *numbers in found}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", QDD)
 def test_fill_and_height_are_those_of_booleans(order):
     """Against elimination of a dense boolean matrix, which shares nothing with the engine."""

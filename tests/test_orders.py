@@ -49,6 +49,7 @@ def certified(system):
     return kkt.certify(system, 30, rounded_to="float64")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", orderings.names())
 def test_every_order_on_every_joint(order, system, certified):
     result = kkt.eliminate(system, orderings.get(order), reference=certified)
@@ -59,6 +60,7 @@ def test_every_order_on_every_joint(order, system, certified):
     assert np.abs(residual).max() <= 1e-10 * max(np.abs(x).max(), np.abs(system.rhs).max())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format,most", [("float64", 1e-14), ("float32", 1e-5), ("exact", 1e-15)])
 @pytest.mark.parametrize("model", MODELS)
 def test_inverse_dynamics_of_the_printed_accelerations(model, format, most):
@@ -76,6 +78,7 @@ def test_inverse_dynamics_of_the_printed_accelerations(model, format, most):
     assert back.fill == 0 and (np.abs(tau - efforts) <= most * slack).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["abm", "crbm", "divide_and_conquer"])
 def test_inverse_dynamics_undoes_elimination(order):
     system = kkt.build(every_joint())
@@ -84,6 +87,7 @@ def test_inverse_dynamics_undoes_elimination(order):
     assert np.abs(back.tau - system.entries.tau).max() <= 1e-12 * np.abs(back.f).max()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32"])
 @pytest.mark.parametrize("model", MODELS)
 def test_the_joint_space_inertia_is_the_peers(model, format):
@@ -112,6 +116,7 @@ def test_inverse_dynamics_is_a_product_with_the_matrix(name):
     assert np.abs(rows - rhs).max() <= 1e-11 * np.abs(x).max()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", orderings.names())
 def test_the_listing_of_bodies_does_not_matter(order):
     tree = every_joint()
@@ -127,6 +132,7 @@ def test_the_listing_of_bodies_does_not_matter(order):
         assert np.abs(before[body] - after[body]).max(initial=0.0) <= 1e-11 * size
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(25))
 def test_random_orders_are_feasible(seed):
     system = kkt.build(kkt.from_spec(f"random_tree:n=7,seed={seed},joints={ALL_JOINTS}+revolute"))
@@ -386,6 +392,7 @@ SWITCHES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [WHOLE, SPLIT], ids=["whole", "split"])
 @given(data=st.data())
 def test_any_brackets_under_any_switches(stages, data):
@@ -400,6 +407,7 @@ def test_any_brackets_under_any_switches(stages, data):
     assert np.abs(result.qdd - exact).max() <= 1e-8 * np.abs(exact).max()
 
 
+@pytest.mark.thorough
 @given(data=st.data())
 def test_an_order_written_as_json_is_read_as_it_was(tmp_path_factory, data):
     structure = kkt.build(data.draw(trees(4))).structure
@@ -428,6 +436,7 @@ def test_inverse_dynamics_is_no_forward_order():
         kkt.trace(kkt.build(kkt.chain(2)), orderings.get("inverse_dynamics"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rank_update", ["outer", "gain"])
 @pytest.mark.parametrize("links", range(2, 7))
 def test_dense_blocks_of_every_size(links, rank_update):

@@ -111,6 +111,7 @@ def test_the_distance_to_a_printed_number(printed, ours, apart):
     assert Row("a", printed, ours, "", None, "").distance == apart
 
 
+@pytest.mark.thorough
 def test_figures_are_written(capsys, tmp_path):
     folder = tmp_path / "out"
     code, _, _ = reproduce(capsys, "ascher1996", "--item", "structure", "-o", str(folder))

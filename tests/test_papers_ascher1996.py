@@ -31,6 +31,7 @@ def by_item(rows):
     return {row.item: row for row in rows}
 
 
+@pytest.mark.thorough
 def test_table_2_has_every_printed_digit():
     found = table2.measure(silent, between=(), points=2)
     rows = [row for row in table2.rows(found) if isinstance(row.printed, list)]
@@ -39,6 +40,7 @@ def test_table_2_has_every_printed_digit():
     assert by_item(rows)["m1 = 1e8, case 2, abm"].ours == ["0", "-"]
 
 
+@pytest.mark.thorough
 def test_table_2_at_other_masses_keeps_signs_and_digits():
     """Between the powers of ten the paper's arithmetic gives pivots below zero."""
     found = table2.measure(silent, masses=(3e7, 6e7, 1.2e8), cases=(2,), points=2)
@@ -92,6 +94,7 @@ def test_the_circled_pivots_are_found_and_not_typed():
     assert {row.state for row in structure.rows(other)} == {"met", "missed"}
 
 
+@pytest.mark.slow
 def test_figure_1_in_single_and_double_precision():
     found = figure1.measure(silent, angles=61)
     assert found.sweep.worst("abm") < 4 * 2.0**-24 and found.sweep.rms("crbm") > 1e-4
@@ -110,6 +113,7 @@ def test_figure_1_of_other_links_follows_its_closed_form():
         figure1.measure(silent, m1=-1.0)
 
 
+@pytest.mark.slow
 def test_turned_frames():
     found = tilted.measure(silent, angles=21, axes=40, seed=3, tilt=30.0, every=45.0)
     rows = tilted.rows(found)
@@ -119,6 +123,7 @@ def test_turned_frames():
     assert states["Example 3, 40 random axes, share that keeps 5 digits: eq (11)"] == "refuted"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("about", "degrees", "repaired"),
     [("x", 45.0, True), ("y", 45.0, True), ("x", 44.0, False), ("y", 46.0, False)],
@@ -150,6 +155,7 @@ def test_the_child_s_frame_is_another_order_of_the_same_sum():
     assert exact.error(kkt.eliminate(system, child_frame).qdd) < 1e-11
 
 
+@pytest.mark.slow
 def test_more_links_a_shoulder_and_the_stanford_arm():
     found = links.measure(silent, ratios=(0.01,), most=3, states=12)
     assert [row.state for row in links.rows(found)] == ["met", "open", "open"]
@@ -173,6 +179,7 @@ def test_the_stanford_arm_s_tip_is_where_its_joints_put_it():
     assert tip == pytest.approx([0.0, 0.154, 0.412 + 0.5 + 0.263], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_trees_and_loops():
     found = trees.measure(silent, sizes=(6, 32, 64, 128), seeds=2, seed=11)
     rows = trees.rows(found)
@@ -182,6 +189,7 @@ def test_trees_and_loops():
     assert len(rows) == 11 and all(row.met for row in rows)
 
 
+@pytest.mark.slow
 def test_table_1_where_crbm_fails_and_where_it_does_not():
     (stiff,) = table1.measure(silent, ratios=(0.002,), runs=8, seed=5, seconds=3.0)
     abm, crbm, com = (stiff.single[order].mean for order in ("abm", "crbm", "crbm_com"))
@@ -204,6 +212,7 @@ def count(mean, failed=0, runs=4):
                            evaluations=np.full(runs, float(mean)))  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("solver", ["cholesky", "lu"])
 def test_table_1_of_an_order_solver_and_accuracy_of_ones_own(solver):
     (line,) = table1.measure(silent, ratios=(0.02,), runs=2, seconds=0.2, eps=1e-3, solver=solver,
@@ -249,6 +258,7 @@ def test_where_abm_breaks_down_in_turned_frames():
     assert verdict(coarse)[:2] == ["open", "open"]
 
 
+@pytest.mark.slow
 def test_turned_frames_are_integrated():
     found = tilted_motion.measure(silent, ratios=(0.001, 0.002), runs=2, seconds=0.5,
                                   orders=("projected_abm",))  # fmt: skip

@@ -100,6 +100,7 @@ def test_condition_numbers_are_numpys_of_the_closed_form():
     assert condition(two_links(1.0), q) == pytest.approx(np.linalg.cond(H), rel=1e-12)
 
 
+@pytest.mark.thorough
 def test_figures_5_3_5_5_and_5_7():
     for module, settings in ((figure53, {}), (figure55, {"second": (4e4, 1e5)}), (figure57, {})):
         rows = module.rows(module.measure(quiet, angles=401, **settings))
@@ -118,6 +119,7 @@ def test_other_lengths_keep_the_law_of_5_1(second):
     assert 0.05 < one.difference().max() / (one.kappa.max() * 2.0**-53) < 20
 
 
+@pytest.mark.slow
 def test_figure_5_4_slopes_and_the_lengths_that_abm_loses():
     found = figure54.measure(quiet, angles=101, draws=8)
     assert not not_met(figure54.rows(found))
@@ -131,12 +133,14 @@ def test_figure_5_4_slopes_and_the_lengths_that_abm_loses():
 # the simulator ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_figure_5_6_holds_where_both_methods_are_smooth():
     rows = figure56.rows(figure56.measure(quiet, ratios=(0.1,), runs=2))
     assert [row.met for row in rows] == [True] * 5
     assert all(abs(row.distance) < 0.02 for row in rows[:3])
 
 
+@pytest.mark.slow
 def test_figure_5_6_cholesky_is_stiff_before_lu_and_both_before_abm():
     near, far = figure56.measure(quiet, ratios=(1e-9, 1e-10), runs=2, seconds=1.0, most=1500)
     assert 1.5 < near.over_abm() < 3.5 and far.failed() and not near.failed()
@@ -155,17 +159,20 @@ def test_figure_5_6_by_other_methods(capsys):
     assert "setting methods: 'crbm_com' is unknown; use ABM; CRBM" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_figure_5_6_of_another_ratio_has_no_criterion():
     rows = figure56.rows(figure56.measure(quiet, ratios=(0.3,), runs=1, seconds=1.0))
     assert [row.met for row in rows] == [None] * 3 and {row.printed for row in rows} == {None}
 
 
+@pytest.mark.thorough
 def test_a_row_that_misses_says_so():
     (line,) = figure56.measure(quiet, ratios=(0.1,), runs=1, seconds=2.0)
     assert {row.met for row in figure56.rows([line])} == {None}  # two seconds are not ten
     assert not_met(figure56.rows([replace(line, as_printed=True)]))  # were they called so
 
 
+@pytest.mark.slow
 def test_figure_5_8_conserves_energy_within_the_printed_axis():
     found = figure58.measure(quiet, runs=3)
     rows = figure58.rows(found)
@@ -174,6 +181,7 @@ def test_figure_5_8_conserves_energy_within_the_printed_axis():
     assert not_met(figure58.rows(wild))
 
 
+@pytest.mark.slow
 def test_figure_5_9_and_its_energies():
     found = figure59.measure(quiet, n=(2, 4), runs=12)
     assert not not_met(figure59.rows(found))
@@ -190,11 +198,13 @@ def test_laws_find_the_law_that_made_the_numbers():
     assert log["a + b log n"][2] < 1e-12 < log["a n^b"][2]
 
 
+@pytest.mark.thorough
 def test_figure_5_10_runs_at_reduced_size():
     found = figure510.measure(quiet, n=(2, 6, 8), longer=(), runs=1, seconds=5.0)
     assert {row.met for row in figure510.rows(found)} <= {True, None}
 
 
+@pytest.mark.thorough
 def test_figure_5_2_fits_and_is_not_called_reproduced():
     found = figure52.measure(quiet, runs=20)
     rows = {row.item: row for row in figure52.rows(found)}
@@ -288,6 +298,7 @@ def test_rosenbrock_gives_up_in_words():
     assert "more than 5 steps" in found.failed
 
 
+@pytest.mark.slow
 def test_stiff_integrators_are_less_efficient_on_arms():
     found = integrators.measure(quiet, accuracies=(1e-4, 1e-7), seconds=2.0)
     assert not not_met(integrators.rows(found))
@@ -336,6 +347,7 @@ def test_stifbs_does_not_mind_stiffness_and_gives_up_in_words():
 # counts, command line ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_counts_beside_the_printed_ones():
     rows = counts.rows(counts.measure(quiet))
     assert not not_met(rows) and sum(row.met is True for row in rows) == 7
@@ -351,6 +363,7 @@ def test_held_out_settings_from_the_command_line(capsys):
     assert largest["met"] is None and largest["ours"] == pytest.approx(5.34e6, rel=0.01)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("style", ["light", "dark", "gray"])
 def test_figures_are_drawn(style):
     found = figure53.measure(quiet, angles=21)

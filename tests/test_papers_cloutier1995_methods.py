@@ -42,6 +42,7 @@ def state(n, seed):
     return draw.uniform(-1, 1, n), draw.normal(size=n), draw.normal(size=n)
 
 
+@pytest.mark.slow
 def test_methods_at_reduced_size_and_held_out():
     found = methods.measure(
         quiet, seconds=(30.0, 3e3, 3e5), angles=7, chains=(4, 7), links=(3, 6), seed=7
@@ -66,6 +67,7 @@ def test_complement_is_the_textbook_one():
     assert complement.second() == pytest.approx(qdd, rel=1e-10)
 
 
+@pytest.mark.thorough
 def test_gradients_held_out():
     found = gradients.measure(quiet, exact=(2, 4), links=(3, 9, 18), seed=11)
     assert not not_met(gradients, found)
@@ -102,6 +104,7 @@ def dropped():
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_drop_held_out(dropped):
     assert not not_met(drop, dropped)
 
@@ -129,6 +132,7 @@ def test_springs_keep_energy_and_return_the_root_of_their_share(dropped):
     assert not [row for row in drop.rows(gaining) if row.state == "refuted"]
 
 
+@pytest.mark.thorough
 def test_the_share_of_a_switching_spring_is_that_of_the_energy():
     assert level(1e7, 0.25, 0.3) == pytest.approx(0.5, abs=2e-3)
     assert level(1e7, 0.5, 0.3) == pytest.approx(0.5**0.5, abs=2e-3)
@@ -137,6 +141,7 @@ def test_the_share_of_a_switching_spring_is_that_of_the_energy():
 # -- blows with friction ---------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_impact_held_out():
     found = impact.measure(quiet, links=3, samples=800, restitution=0.9, most_friction=1.5, seed=3)
     assert not not_met(impact, found)
@@ -147,6 +152,7 @@ def test_impact_held_out():
 # -- rows of contacts ------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_contact_rows_held_out():
     found = contact_rows.measure(quiet, links=(6, 9, 12), contacts=(3,), held=2, seed=8)
     assert not not_met(contact_rows, found)
@@ -162,6 +168,7 @@ def shown():
     return animation.measure(quiet, links=2, seconds=0.5, frames=10, ratio=0.01)
 
 
+@pytest.mark.thorough
 def test_films_and_page_are_whole(shown, tmp_path):
     films = animation.films(shown)
     films["animation.gif"](tmp_path / "a.gif")
@@ -184,6 +191,7 @@ def test_a_film_that_cannot_be_written_is_one_sentence(shown, tmp_path):
         animation.films(shown)["animation.gif"](tmp_path / "none" / "a.gif")
 
 
+@pytest.mark.slow
 def test_figures_in_every_style(shown):
     found = drop.measure(quiet, links=1, seconds=0.5, step=5e-3, stiffness=(1e4, 1e5))
     blows = impact.measure(quiet, samples=20)
@@ -214,6 +222,7 @@ def test_settings_that_make_no_sense_are_told_in_a_sentence(item, settings):
 # -- propagators -----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", ["chain:7", "random_tree:n=15,seed=8", "humanoid", "star:6"])
 def test_propagators_give_certified_accelerations(model):
     found = propagators.measure(quiet, models=(model,), second=7.0)

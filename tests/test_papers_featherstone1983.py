@@ -46,6 +46,7 @@ def test_settings_that_make_no_sense_are_told_in_a_sentence(item, settings):
 # -- formulas -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["rnea", "aba"])
 def test_listings_are_the_slides_formulas_and_proved(listings, part):
     found = listings[part]
@@ -98,6 +99,7 @@ def test_formulas_are_read_as_sums_of_words():
             read(text)
 
 
+@pytest.mark.slow
 def test_joints_of_several_freedoms_are_listed_otherwise():
     # D is a matrix there: the slides' quotient is not what is listed
     found = lines.measure(quiet, "aba", "abm", "humanoid")
@@ -107,6 +109,7 @@ def test_joints_of_several_freedoms_are_listed_otherwise():
 # -- recursions -----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", ["panda", "ur5", "anymal_c_ff", "baxter", "random_64"])
 def test_robots_with_40_digits_from_their_files(spec):
     """An arm and robots with many limbs, whose accelerations come with the model."""
@@ -116,6 +119,7 @@ def test_robots_with_40_digits_from_their_files(spec):
     assert np.abs(aba(system_of(spec)) - exact).max() <= robots.MOST * np.abs(exact).max()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", ["humanoid", "binary:4", "random_tree:n=25,seed=77"])
 def test_gallery_robots_held_out(spec):
     rows = robots.rows(robots.measure(quiet, models=(spec,)))
@@ -165,6 +169,7 @@ def test_gravity_costs_grow_by_33_operations_a_link_as_forces_only():
 # -- growth ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size,seed", [(3, 5), (6, 6)])
 def test_products_by_recursion(size, seed):
     found = efficiency.measure(quiet, most=9, size=size, seed=seed)
@@ -197,6 +202,7 @@ def test_lagrangian_form_refuses_what_has_no_coordinates():
         lagrangian(kkt.build(kkt.chain(1), f_ext=np.ones((1, 6))))
 
 
+@pytest.mark.slow
 def test_growth_on_the_literatures_frames():
     found = growth.measure(quiet)
     rows = growth.rows(found)
@@ -209,6 +215,7 @@ def test_growth_on_the_literatures_frames():
     assert found.whole["crbm"].coefficients[3] == COUNTS[1].mul.coefficients[3]
 
 
+@pytest.mark.slow
 def test_growth_on_other_joints():
     found = growth.measure(quiet, family="revolute")
     rows = {row.item: row for row in growth.rows(found)}

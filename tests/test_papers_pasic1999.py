@@ -101,6 +101,7 @@ def test_it_converges_up_to_pi_over_the_root_of_the_lipschitz_constant(e, conver
 # -- accelerations ---------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("arm", [PAPER, OTHER])
 @pytest.mark.parametrize("order", ["abm", "crbm", "virtual_work"])
 def test_orders_of_elimination_give_equation_20(arm, order):
@@ -115,6 +116,7 @@ def test_states_far_away_have_no_acceleration():
     assert np.isfinite(found).all(axis=1).tolist() == [True, False, False, False]
 
 
+@pytest.mark.thorough
 def test_an_arm_of_three_links_falls_as_scipy_says():
     """The method is not made for two links."""
     tree = kkt.chain(3, axes="z", gravity=kkt.model.gallery.IN_PLANE)
@@ -152,6 +154,7 @@ def test_equation_20_on_another_arm():
     assert met(equation20.rows(found)) == 1
 
 
+@pytest.mark.slow
 def test_figure_4():
     rows = figure4.rows(figure4.measure(quiet, steps=(0.5, 0.025, 0.0125)))
     assert met(rows) == 5
@@ -172,6 +175,7 @@ def test_a_wrong_torque_misses_the_printed_digits():
     assert [f"{x:.4f}" for x in ours] != ["-1.1525", "0.5915"]
 
 
+@pytest.mark.thorough
 def test_the_step_that_is_printed_does_not_contract():
     found = contraction_item.measure(quiet, steps=(0.5, 0.25), more=(), starts=11)
     rows = contraction_item.rows(found)
@@ -179,6 +183,7 @@ def test_the_step_that_is_printed_does_not_contract():
     assert np.max(found.steps[0].rho) > 1.0 > np.max(found.steps[1].rho)
 
 
+@pytest.mark.slow
 def test_figure_5():
     found = figure5.measure(quiet, scan=(0.33, 0.39, 0.4), guesses=12)
     rows = figure5.rows(found)
@@ -192,6 +197,7 @@ def test_figure_5():
     assert not any(row.distance is not None for row in rows)  # no number of Fig. 5 is printed
 
 
+@pytest.mark.thorough
 def test_three_points_do_not_reach_the_digits_of_the_second_solution():
     found = figure5.measure(quiet, ends=(0.35,), s=3, scan=(0.35,), guesses=1)
     assert any(row.met is False for row in figure5.rows(found))
@@ -207,6 +213,7 @@ def sixth():
     return figure6.measure(quiet)
 
 
+@pytest.mark.slow
 def test_figure_6(sixth):
     rows = figure6.rows(sixth)
     assert met(rows) == 9
@@ -217,6 +224,7 @@ def test_figure_6(sixth):
     assert four.met and four.ours.startswith("4:")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("elimination", ["constraint_force", "divide_and_conquer", "random:3"])
 def test_other_subdomains_orders_and_arms(elimination):
     found = figure6.measure(
@@ -226,6 +234,7 @@ def test_other_subdomains_orders_and_arms(elimination):
     assert near.matched.converged and near.apart < 1e-5 and near.missed < 1e-7
 
 
+@pytest.mark.slow
 def test_shooting_finds_the_ivp_on_one_second():
     found = shooting.measure(quiet, ends=(0.35, 1.0))
     rows = shooting.rows(found)
@@ -257,6 +266,7 @@ def test_the_sparse_matrix_of_shooting_is_the_dense_one_and_solves_an_oscillator
     assert found.y[0, 1] == pytest.approx(2.0 / np.sin(2.0), rel=1e-7)
 
 
+@pytest.mark.thorough
 def test_a_damped_step_never_makes_the_residual_larger():
     b = reached(PAPER.closed_form, 1.5, ZERO, ZERO)
     shot = Shooting(PAPER.accelerations(), np.linspace(0.0, 1.5, 21), ZERO, b, 0.02).newton()
@@ -268,6 +278,7 @@ def test_equation_17():
     assert met(rows) == 14
 
 
+@pytest.mark.slow
 def test_the_pivots_of_another_arm_count_its_conjugate_points():
     found = equation17.measure(
         quiet, end=1.2, subdomains=31, s=4, mass=(8.0, 6.0), torque=(2.0, 0.0),
@@ -392,6 +403,7 @@ def test_other_boundary_conditions_lead_to_solutions():
     assert met(rows) == 7 and all(one.apart < 1e-8 for one in found.arms)
 
 
+@pytest.mark.slow
 def test_local_matching_is_gauss_seidel_and_leaves_what_is_indefinite():
     found = local.measure(quiet, ends=(0.25, 0.5), subdomains=5, s=5)
     assert met(local.rows(found)) == 3

@@ -62,6 +62,7 @@ def test_section_3_as_typed_gives_certified_accelerations_on_any_chain(joint):
         assert error is not None and error <= agreement.MOST
 
 
+@pytest.mark.thorough
 def test_section_3_agrees_with_dense_equation_4_from_the_trees_attributes_alone():
     tree = nx.DiGraph(FAMILIES["spherical"].build(7), gravity=(0.4, -3.0, -9.0))
     tree = kkt.default_state(tree)
@@ -84,6 +85,7 @@ def test_lines_as_printed_are_wrong_and_as_meant_right(family):
     assert states == {"as printed": "refuted", "as meant": "met"}
 
 
+@pytest.mark.thorough
 def test_the_coupling_of_53_has_its_printed_shape_for_ball_joints_only():
     ball = readings.measure(quiet, n=5, lines=("S_J",))
     hinge = readings.measure(quiet, n=5, family="revolute", lines=("S_J",))
@@ -91,6 +93,7 @@ def test_the_coupling_of_53_has_its_printed_shape_for_ball_joints_only():
     assert hinge[0].printed <= 1e-12  # shapes differ there: nothing else than what is meant fits
 
 
+@pytest.mark.slow
 def test_accelerations_equal_abms_on_128_ball_joints_stars_and_random_trees():
     found = agreement.measure(quiet, chains=(128,), stars=(5,), trees=2, bodies=14, seed=100)
     rows = agreement.rows(found)
@@ -98,6 +101,7 @@ def test_accelerations_equal_abms_on_128_ball_joints_stars_and_random_trees():
     assert {row.item.split(",")[0] for row in rows} >= {"chain_128", "star_5", "random_14_seed_100"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "spec", ["humanoid", "random_tree:n=12,seed=8", "chain:n=5,joint=floating"]
 )
@@ -133,6 +137,7 @@ class Tallied:
         return self._of(other, 2, self.value / other.value)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("N", [1, 2, 5, 8])
 def test_the_dense_solution_is_counted_as_it_runs(N, monkeypatch):
     draw = np.random.default_rng(N)
@@ -167,6 +172,7 @@ def test_folding_unit_vectors_only_saves():
         assert sum(found.folded) < sum(found.whole)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("family", ["spherical", "prismatic"])
 def test_figure_6_virtual_work_is_linear_and_overtakes(family):
     found = fig6.measure(quiet, least=2, most=9, family=family)
@@ -178,11 +184,13 @@ def test_figure_6_virtual_work_is_linear_and_overtakes(family):
         assert all(value for value in rows.values() if value is not None)
 
 
+@pytest.mark.thorough
 def test_a_cubic_method_is_not_called_linear():
     found = fig6.measure(quiet, least=2, most=6)
     assert len(found.differences("unit vectors")) > 1
 
 
+@pytest.mark.slow
 def test_figure_7_at_reduced_size():
     found = fig7.measure(quiet, least=2, most=8)
     rows = fig7.rows(found)
@@ -192,6 +200,7 @@ def test_figure_7_at_reduced_size():
     assert found.laws["virtual_work"].polynomials["mul"].coefficients[3] == 27 / 6
 
 
+@pytest.mark.thorough
 def test_split_stars_are_linear_far_beyond_the_figure():
     order = orderings.get("virtual_work_split")
     counts = {
@@ -203,12 +212,14 @@ def test_split_stars_are_linear_far_beyond_the_figure():
     assert (counts[19] - counts[4] == 15 * step).all()
 
 
+@pytest.mark.thorough
 def test_figure_3_holds_on_other_trees_and_sees_what_is_not_split():
     found = fig3.measure(quiet, leaves=(13,), trees=3, bodies=35, seed=50)
     assert all(row.met for row in fig3.rows(found))
     assert found[0].most == (14, 3) and found[0].later[0] == 13
 
 
+@pytest.mark.thorough
 def test_closed_chains_other_joints_and_orders():
     found = closed.measure(quiet, links=(9,), joint="spherical", order="virtual_work")
     found += closed.measure(quiet, links=(8,), joint="prismatic", order="crbm")
@@ -216,6 +227,7 @@ def test_closed_chains_other_joints_and_orders():
     assert [one.rows for one in found] == [3, 5]
 
 
+@pytest.mark.thorough
 def test_both_chains_keep_their_energy_and_swing():
     found = snapshots.measure(quiet, seconds=0.2, order="abm", pictures=3, reach=0.7)
     assert all(row.met for row in snapshots.rows(found))
@@ -231,6 +243,7 @@ def test_equations_are_computed_and_proved():
     assert rows[1].item == "eqs (50) to (53): joint accelerations"
 
 
+@pytest.mark.thorough
 def test_pivots_are_the_mobility_of_both_sides_and_not_of_one():
     """By mobility.on, of which one side alone is refused."""
     for shape in ((2, 3, 0), (3, 3, 4, 0)):
@@ -241,6 +254,7 @@ def test_pivots_are_the_mobility_of_both_sides_and_not_of_one():
         assert not alone.numbers_agree() and alone.by_sympy()[0] == "failed"
 
 
+@pytest.mark.slow
 def test_section_6_small():
     found = section6.measure(quiet, largest=4, joint="universal", leaves=3)
     rows = section6.rows(found)
@@ -248,6 +262,7 @@ def test_section_6_small():
     assert found.heights["abm"][-1] == 3 * 15 and found.heights["constraint_force"][-1] == 5
 
 
+@pytest.mark.thorough
 def test_the_fitted_exponent_is_that_of_a_known_curve():
     n = np.arange(4, 40)
     assert exponent(n, 7 * n**2.5) == pytest.approx(2.5)

@@ -24,6 +24,7 @@ from pivotree.analysis.proofs.rigid import Bodies
 from pivotree.analysis.proofs.statement import Statement
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(statements()))
 def test_every_statement_is_proved_and_every_mutant_is_not(name):
     proof = prove_one(name)
@@ -186,6 +187,7 @@ def test_a_surviving_mutant_exits_1(one_statement, capsys):
 # -- the command --------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_json_has_what_design_asks_for(capsys):
     assert cli.main(["prove", "--only", "equation (9),equation (8)", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)

@@ -23,6 +23,7 @@ HERE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HERE)
 def test_statements_are_proved_and_every_mutant_is_rejected(name):
     proof = prove_one(name)
@@ -78,6 +79,7 @@ def test_booleans_refuse_a_zero_pivot():
         boolean.eliminate((-1,), [[("f", 0)], [("pdd", 0)], [("qdd", 0)]])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("parents", [(-1, 0), (-1, -1)])
 def test_the_search_finds_the_least_of_all_orders(parents):
     """Of two bodies: every permutation of the blocks, with (pdd f) in one bracket or apart."""

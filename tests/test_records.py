@@ -33,6 +33,7 @@ def cancellation(system, tape, format):
     return [(step.cancelled_bits, step.exact_zeros) for step in steps]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "spec", [*TREES, *(pytest.param(r, marks=pytest.mark.peers) for r in ROBOTS)]
 )
@@ -51,6 +52,7 @@ def test_what_an_order_cancels_is_the_same_in_fractions_mpmath_and_balls(spec):
     assert compared >= 2
 
 
+@pytest.mark.slow
 def test_every_format_has_figures_for_every_order(capsys):
     formats = "mp:50,dd,exact,ball:30,float32"
     assert main(["compare", "chain:6", "--formats", formats, "--json"]) == 0
@@ -254,6 +256,7 @@ def in_fractions(system, tape, format):
     return observe(tape, Entries(*exact), get_format("exact"), blocks=False).steps.cancelled
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["float32", "float64", "bfloat16", "dd"])
 @pytest.mark.parametrize(
     "spec", ["chain:6", "example1:q1=1", "example3:m1=1e8,case=2", "random_tree:n=6,seed=3"]
@@ -306,6 +309,7 @@ def test_residues_and_vanished_sums_one_by_one():
         assert (count["residues"] > 0) == (order == "abm")
 
 
+@pytest.mark.slow
 def test_the_column_of_compare(capsys):
     """crbm cancels more bits than float32 has, whatever computes it; abm does not."""
     assert main(["compare", "chain:30", "--orders", "crbm,abm", "--json",

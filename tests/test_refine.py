@@ -119,6 +119,7 @@ def test_refinement_reaches_the_rounding_of_the_answer(order, residual, mixed):
     assert exact.error(result.qdd) <= 4 * U32
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("residual", RESIDUALS)
 def test_one_and_three_corrections_of_crbm_on_a_chain_of_40(residual):
     """2.7e-3 without: digits come by two or three a correction, down to 1 u."""
@@ -159,6 +160,7 @@ def test_a_diverging_refinement_is_reported_and_the_first_answer_kept():
     assert kkt.certify(system, 30, rounded_to="float32").error(first.qdd) > 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [30, 40, 50])
 def test_one_correction_of_crbm_on_chains_in_random_states(n):
     """Errors of 3e-5 to 7e-4 come down to a few units, and two corrections to 3 u at most."""
@@ -212,6 +214,7 @@ def test_light_joints_between_heavy_ones_keep_their_digits(n, seed, ratio):
     assert 0.0 < doubt < d.size
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["abm", "crbm", "square_root_abm"])
 def test_the_doubt_is_no_more_than_what_rounding_the_residual_moves(order, mixed):
     """u |r_k| / D_k against u |A^-1| |r|, the inverse from conditioning's derivatives."""
@@ -224,6 +227,7 @@ def test_the_doubt_is_no_more_than_what_rounding_the_residual_moves(order, mixed
     assert 0.0 < doubt <= most
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "format", ["float16", "tf32", "p18", "float32:zero", "float32:stochastic:3"]
 )
@@ -290,6 +294,7 @@ def test_the_watch_for_divergence(sizes, kept, status, monkeypatch):
     assert result.flops == 10 * len(sizes)
 
 
+@pytest.mark.thorough
 def test_operations_that_the_factor_does_not_share():
     """One more right-hand side costs some part of the order itself."""
     for spec, order, most in (("chain:40", "crbm", 0.25), ("chain:40", "abm", 0.4)):

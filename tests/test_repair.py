@@ -34,6 +34,7 @@ def exactly(name, order):
     return kkt.eliminate(kkt.build(TREES[name]()), orderings.get(order), "exact")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", SAME_PIVOTS)
 @pytest.mark.parametrize("name", TREES)
 def test_in_fractions_every_rule_is_abm_pivot_by_pivot(name, order):
@@ -87,6 +88,7 @@ def five_digits(h, order):
     return bool(np.isfinite(ours)) and abs(Fraction(float(ours)) / exact - 1) < Fraction(1, 10**5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "order,least,most", [("abm", 0, 2), ("modified_abm", 0, 10), ("projected_abm", 200, 200)]
 )
@@ -96,6 +98,7 @@ def test_example_3_over_all_directions(order, least, most):
     assert least <= kept <= most
 
 
+@pytest.mark.slow
 def test_several_children_are_projected_one_by_one():
     """A heavy child along the joint and a light one across it: their sum has no null space."""
     for h, g in zip(directions(20), directions(20, seed=7), strict=True):
@@ -110,6 +113,7 @@ def test_several_children_are_projected_one_by_one():
         assert abs(Fraction(float(rough)) / exact - 1) > Fraction(1, 10**3)
 
 
+@pytest.mark.thorough
 def test_several_degrees_of_freedom_are_projected_together():
     """Two axes over two axes of the same heavy plane; the basis of the plane is another one."""
     for h, g in zip(directions(20), directions(20, seed=7), strict=True):
@@ -158,6 +162,7 @@ def rms(systems, exact, order):
     return math.sqrt(sum(x * x for x in off) / len(off))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("degrees", [20, 45, 70])
 def test_example_1_in_rotated_coordinates(degrees):
     """ABM and eq (11) lose three digits or more; with E five digits and more are kept."""
@@ -167,6 +172,7 @@ def test_example_1_in_rotated_coordinates(degrees):
     assert rms(*tilted, "projected_abm") <= 1e-5
 
 
+@pytest.mark.thorough
 def test_example_1_untilted_loses_nothing_by_projection():
     assert rms(*sweep(0.0), "projected_abm") <= 2e-7
 
@@ -191,6 +197,7 @@ def both(spec, format):
     return system, rule, matrix
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", FORMS.values(), ids=FORMS)
 def test_the_stretched_matrix_has_the_same_pivots(spec):
     """D_k = H M H* + H M~ H*: the same fractions; in float64 the same up to rounding."""
@@ -201,6 +208,7 @@ def test_the_stretched_matrix_has_the_same_pivots(spec):
         np.testing.assert_allclose(x.pivots, y.pivots, rtol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", ["chain:9", "binary:3", "star:6"])
 def test_the_stretched_pivots_are_equal_to_the_bit_where_the_sums_agree(spec):
     """One freedom a joint: the first two levels see the same operations, above they part."""
@@ -214,6 +222,7 @@ def test_the_stretched_pivots_are_equal_to_the_bit_where_the_sums_agree(spec):
             assert x.pivots == y.pivots
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", FORMS.values(), ids=FORMS)
 def test_the_stretched_matrix_solves_equation_4(spec):
     """Against scipy on (4) itself: pdd of the massive part, f of both parts together."""
@@ -234,6 +243,7 @@ def test_the_stretched_form_mends_case_2_of_example_3_as_eq_11_does(m1):
     assert matrix.failed_at is None and f"{float(matrix.qdd[1]):.2f}" == "971.19"
 
 
+@pytest.mark.thorough
 def test_stretching_costs_most_of_a_second_elimination():
     """The rule adds next to nothing, the larger matrix 70 to 100 per cent, with the same fill."""
     system = kkt.build(kkt.chain(100))
@@ -247,6 +257,7 @@ def test_stretching_costs_most_of_a_second_elimination():
     assert matrix.fill == abm.fill == 99
 
 
+@pytest.mark.thorough
 def test_structure_of_stretched_links():
     of = kkt.build(kkt.chain(3)).structure.stretched()
     assert of.names == ("j1", "j2", "j3", ("j1", "carrier"), ("j2", "carrier"))
@@ -279,6 +290,7 @@ def test_links_take_known_values_only():
         kkt.plan(kkt.PivotSequence([], links="double"), kkt.build(kkt.chain(2)).structure)
 
 
+@pytest.mark.thorough
 def test_names_of_stretched_blocks():
     """Carriers are primed; what they hold is the paper's M~, and their zero is told apart."""
     from pivotree.analysis.figures.labels import Labels
@@ -323,6 +335,7 @@ def base_vectors(system):
         yield both @ s.S[k], both @ system.entries.M[k] @ both.T, both @ s.joint_bias[k]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", MODEL_TREES)
 @pytest.mark.parametrize("frames", ["tilted", "aligned", "both"])
 def test_frames_change_nothing_but_directions(name, frames):
@@ -356,6 +369,7 @@ def test_aligned_frames_stay_as_they_are(spec):
         assert (getattr(other.entries, letter) == getattr(system.entries, letter)).all()
 
 
+@pytest.mark.thorough
 def test_axes_become_coordinate_axes():
     tree = kkt.from_spec(f"random_tree:n=40,seed=2,joints={ALL_JOINTS}")
     system = kkt.build(tree)
@@ -373,6 +387,7 @@ def test_axes_become_coordinate_axes():
             assert kind in ("spherical", "planar") or first[2] or first[5]
 
 
+@pytest.mark.slow
 def test_alignment_mends_example_1_in_rotated_coordinates():
     """In every tilt as precise as untilted, with the same entries and as few operations."""
     straight, exact = sweep(0.0)
@@ -390,6 +405,7 @@ def test_alignment_mends_example_1_in_rotated_coordinates():
     assert rms(still, exact, "abm") >= 1e-4  # what it mends
 
 
+@pytest.mark.thorough
 def test_alignment_mends_example_3_in_every_direction():
     for h in directions(50):
         tree = blocks_of([(2, None, 1.0, [slide(h)]), (1, 2, 1e8, [slide(h)])])
@@ -398,6 +414,7 @@ def test_alignment_mends_example_3_in_every_direction():
         assert abs(Fraction(float(pivots_of(result, 2)[0])) / exact - 1) <= Fraction(1, 2**23)
 
 
+@pytest.mark.thorough
 def test_tilting_spoils_abm_as_the_gallery_does():
     """kkt.tilted makes of Example 1 what its argument ``tilt`` makes of it."""
     tilt = math.radians(45)
@@ -477,6 +494,7 @@ def second_pivot(order, M1, M2, h1, h2):
     return dot(h2, product(M2 + Mbar, h2[:, None])[:, 0])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["abm", *SAME_PIVOTS])
 def test_the_second_pivot_by_hand(order):
     """Every product, quotient and sum of D_2 in its place: equal to the last bit."""
@@ -513,6 +531,7 @@ def test_joseph_form_is_for_brackets():
     assert (joseph.qdd == outer.qdd).all() and joseph.flops == outer.flops
 
 
+@pytest.mark.slow
 def test_symmetric_forms_do_not_repair():
     """Joseph's form costs more and gains half a digit: what is lost is lost in D, not in Mbar."""
     tilted = sweep(math.radians(45))

@@ -78,6 +78,7 @@ def table(folder):
 # -- states -------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_limits_of_a_urdf_are_read(arm):
     tree = read_urdf(arm)
     assert tree.nodes["upper"]["limits"] == (-0.5, 1.5, 0.25)
@@ -105,6 +106,7 @@ def test_states_lie_within_the_limits(arm):
     assert "2 joints" in ranges.in_words()  # 0 to 0 is no limit, and a continuous joint has none
 
 
+@pytest.mark.thorough
 def test_attitudes_are_uniform_over_rotations():
     """The angle of a random rotation has density (1 - cos t) / pi, mean pi/2 + 2/pi."""
     ranges = ranges_of(kkt.build(every_joint()))
@@ -114,6 +116,7 @@ def test_attitudes_are_uniform_over_rotations():
     assert abs(np.mean(angles) - (np.pi / 2 + 2 / np.pi)) < 4 * np.std(angles) / np.sqrt(2000)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", ["arm", "every joint", "panda"])
 def test_efforts_give_the_accelerations_that_were_drawn(arm, spec):
     tree = {"arm": lambda: kkt.load(arm), "every joint": every_joint}.get(
@@ -139,6 +142,7 @@ def test_a_state_depends_on_seed_and_number_only(arm):
 # -- what is measured ---------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_worst_states_replay(made):
     """Each model file gives, on its own, the error that the report prints."""
     report, folder = made
@@ -153,6 +157,7 @@ def test_the_worst_states_replay(made):
         assert cell.worst.replay == f"pivotree blame {command}"
 
 
+@pytest.mark.slow
 def test_every_state_is_that_of_a_certified_answer(made, arm):
     report, folder = made
     bench, _ = prepare(kkt.load(arm), "arm", ORDERS, FORMATS, 3)
@@ -166,12 +171,14 @@ def test_every_state_is_that_of_a_certified_answer(made, arm):
         assert max(whole, 0.0) == pytest.approx(float(row["digits_with_data"]), abs=1e-3)
 
 
+@pytest.mark.thorough
 def test_the_reference_is_certified(made):
     seen = made[0].reference
     assert seen.sound and seen.trouble is None
     assert seen.certified >= 3 * 8 and 0.0 <= seen.disagreement < 1e-25
 
 
+@pytest.mark.thorough
 def test_quantiles_are_values_that_were_seen(made):
     report, folder = made
     rows = table(folder)
@@ -188,6 +195,7 @@ def test_quantiles_are_values_that_were_seen(made):
     assert quantiles(np.arange(1000.0)) == {"worst": 0, "1 %": 9, "10 %": 99, "median": 499}
 
 
+@pytest.mark.thorough
 def test_the_cheapest_format_is_the_shortest_that_keeps_the_digits(made):
     report, _ = made
     assert report.by_cost == ["bfloat16", "float32", "float64"]
@@ -209,6 +217,7 @@ def test_data_rounding_is_told_apart(made):
     assert any("Rounding the robot's own data" in sentence for sentence in report.verdict)
 
 
+@pytest.mark.thorough
 def test_the_same_seed_gives_the_same_report(made, arm, tmp_path):
     """Also when the states are measured in several processes, in another order."""
     first, folder = made
@@ -235,6 +244,7 @@ class Dying(Bench):
         return super().system_at(number)
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_loses_no_state(arm, monkeypatch):
     bench, _ = prepare(kkt.load(arm), "arm", ["abm"], ["float32"], 0)
     dying = Dying(**{name: getattr(bench, name) for name in bench.__dataclass_fields__})
@@ -259,6 +269,7 @@ def test_a_format_that_overflows_is_a_row():
     assert report.cell("abm", "float32").failed == 0
 
 
+@pytest.mark.thorough
 def test_a_pivot_that_becomes_zero_counts_as_no_digit():
     """Example 3 at m1 = 1e9: the light body is absorbed in float32, whatever the state."""
     tree = kkt.load("example3:m1=1e9,case=1")
@@ -317,6 +328,7 @@ def having(report, order, format, **changes):
 NONE = {"worst": 0.0, "1 %": 0.0, "10 %": 0.0, "median": 0.01}
 
 
+@pytest.mark.thorough
 def test_orders_that_need_different_formats_are_told_apart(made):
     report = having(made[0], "crbm", "float32", keeps=0.9)
     first = verdict(report)[0]
@@ -327,6 +339,7 @@ def test_orders_that_need_different_formats_are_told_apart(made):
     assert "bfloat16, the shortest tried, is enough for abm; crbm needs" in verdict(report)[0]
 
 
+@pytest.mark.slow
 def test_best_and_worst_orders_are_named_where_they_differ(made):
     digits = {"worst": 1.0, "1 %": 1.2, "10 %": 1.5, "median": 2.0}
     sentences = verdict(having(made[0], "crbm", "float32", digits=digits))
@@ -341,6 +354,7 @@ def test_formats_that_keep_nothing_share_a_sentence(made):
     assert "In bfloat16 no order keeps a digit in half of the states." in verdict(report)
 
 
+@pytest.mark.thorough
 def test_failures_and_refusals_are_told_once(made):
     report = made[0]
     for i, (order, format) in enumerate((o, f) for o in ORDERS for f in FORMATS):
@@ -355,6 +369,7 @@ def test_failures_and_refusals_are_told_once(made):
     assert both in sentences
 
 
+@pytest.mark.thorough
 def test_an_unsound_reference_is_never_silent(made, tmp_path):
     """A disagreement near the measured errors stands on the page and on the sheet."""
     seen = replace(made[0].reference, disagreement=1e-3)
@@ -365,6 +380,7 @@ def test_an_unsound_reference_is_never_silent(made, tmp_path):
     assert "NOT SOUND: state 3 in tf32: only 2 digits" in page(replace(made[0], reference=seen))
 
 
+@pytest.mark.slow
 def test_the_sheet_stays_one_page_however_much_there_is(made):
     """Long verdicts and many formats are cut short, and the sheet says where the rest is."""
     many = tuple(f"p{bits}" for bits in range(4, 16))
@@ -410,6 +426,7 @@ class Page(HTMLParser):
         self.words.append(data)
 
 
+@pytest.mark.thorough
 def test_the_page_stands_alone(made):
     report, folder = made
     text = (folder / "report.html").read_text(encoding="utf-8")
@@ -454,6 +471,7 @@ def test_the_document_is_json(made):
 # -- stopping -----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_an_interrupt_writes_what_is_done(arm, tmp_path):
     def interrupt(text, done):
         if done == 5:
@@ -486,6 +504,7 @@ def test_states_are_on_disk_as_they_come(arm, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["states.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process")
 def test_ctrl_c_on_a_real_run(arm, tmp_path):
     folder = tmp_path / "run"
@@ -526,6 +545,7 @@ def run(capsys, tmp_path, monkeypatch):
     return call
 
 
+@pytest.mark.thorough
 def test_the_command_writes_and_tells(run, tmp_path, arm):
     short = ("--states", "3", "--orders", "abm,crbm", "--formats", "float32,tf32")
     code, out, _ = run("report", arm, *short)
@@ -537,6 +557,7 @@ def test_the_command_writes_and_tells(run, tmp_path, arm):
     assert document == json.loads((tmp_path / "other" / "report.json").read_text())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "options,words",
     [
@@ -584,6 +605,7 @@ def test_a_model_without_joints_is_refused(run, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["rock.json"]
 
 
+@pytest.mark.thorough
 def test_an_interrupt_before_any_state_leaves_nothing(run, tmp_path, arm, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt

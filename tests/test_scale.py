@@ -41,6 +41,7 @@ def graph(request):
     return TREES[request.param]()
 
 
+@pytest.mark.thorough
 def test_no_bit_differs_from_the_tape(graph):
     system = kkt.build(graph)
     large = kkt.solve_large(system)
@@ -66,6 +67,7 @@ def test_a_forest_and_bodies_numbered_tip_to_base():
     np.testing.assert_array_equal(kkt.solve_large(system).f, tape.f)
 
 
+@pytest.mark.thorough
 def test_arrays_and_graph_make_the_same_system(graph):
     mine, theirs = kkt.build(of_arrays(graph), *states(graph)), kkt.build(graph)
     for letter in ("M", "Phi", "S", "a", "b", "tau"):
@@ -77,6 +79,7 @@ def test_arrays_and_graph_make_the_same_system(graph):
     np.testing.assert_array_equal(mine.refresh().rhs, theirs.rhs)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "make",
     [
@@ -100,6 +103,7 @@ def test_the_compiled_matrix_is_the_other(make, monkeypatch):
         np.testing.assert_array_equal(getattr(compiled.matrix, part), getattr(slow.matrix, part))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [1000, 10_000])
 def test_backward_error_and_superlu(n):
     system = kkt.build(of_arrays(kkt.chain(n)), *states(kkt.chain(n)))
@@ -112,6 +116,7 @@ def test_backward_error_and_superlu(n):
     assert replace(large, pdd=off).backward_error.normwise > 1e-13
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["abm", "crbm", "bad_abm", "virtual_work", "minimum_degree"])
 def test_an_order_as_arrays_has_the_same_plan(graph, name):
     structure = kkt.build(graph).structure
@@ -143,6 +148,7 @@ def test_counts_of_a_long_chain_are_those_of_theory():
     assert factor.height == 3 * n
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -190,6 +196,7 @@ def test_a_pivot_that_is_zero_is_named():
         kkt.solve_large(kkt.build(tree))
 
 
+@pytest.mark.thorough
 def test_a_pivot_that_is_zero_but_for_rounding_is_named():
     """Behind a massless link a body floats: rank 43 of 44, and a pivot of some 1e-16."""
     draw = np.random.default_rng(0)
@@ -218,6 +225,7 @@ def test_loops_are_refused():
         kkt.solve_large(kkt.build(graph))
 
 
+@pytest.mark.thorough
 def test_more_kinds_of_bodies_than_are_told_apart():
     n, draw = 80, np.random.default_rng(7)
     k = np.arange(n)
@@ -243,6 +251,7 @@ def test_more_kinds_of_bodies_than_are_told_apart():
     np.testing.assert_allclose(kernel(q, qd, tau), large.qdd, rtol=0, atol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("relaxed", [False, True])
 def test_a_large_kernel_goes_from_q_to_qdd(graph, relaxed):
     q, qd, tau = states(graph)
@@ -256,6 +265,7 @@ def test_a_large_kernel_goes_from_q_to_qdd(graph, relaxed):
     np.testing.assert_array_equal(still, kernel(0 * q))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", MODELS)
 def test_a_large_kernel_against_printed_accelerations(model):
     graph = kkt.load(MODELS[model])
@@ -264,6 +274,7 @@ def test_a_large_kernel_against_printed_accelerations(model):
     assert np.abs(found - exact).max() <= 1e-13 * np.abs(exact).max()
 
 
+@pytest.mark.thorough
 def test_a_large_kernel_agrees_with_the_compiled_program():
     graph = kkt.humanoid()
     q, qd, tau = states(graph)
@@ -274,6 +285,7 @@ def test_a_large_kernel_agrees_with_the_compiled_program():
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shape", ["wide", "random", "forest"])
 def test_threads_change_no_bit(shape):
     n = 24_000
@@ -299,6 +311,7 @@ def test_threads_change_no_bit(shape):
     assert one.backward_error.normwise <= 1e-14
 
 
+@pytest.mark.thorough
 def test_relaxed_arithmetic_is_as_good():
     system = kkt.build(of_arrays(kkt.chain(10_000)), *states(kkt.chain(10_000)))
     strict, relaxed = kkt.solve_large(system), kkt.solve_large(system, relaxed=True)
@@ -320,6 +333,7 @@ def test_wrong_states_of_a_large_kernel_are_one_sentence(q, qd, said):
         kkt.compile_large(kkt.chain(3))(q, qd)
 
 
+@pytest.mark.thorough
 def test_a_large_kernel_refuses_loops_and_names_a_pivot_that_is_zero():
     graph = kkt.chain(3)
     graph.graph["loops"] = (kkt.contact("j3", (0.1, 0.0, 0.0)),)

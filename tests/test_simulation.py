@@ -47,6 +47,7 @@ def test_every_try_is_five_evaluations_and_every_step_one_more():
     )
 
 
+@pytest.mark.thorough
 def test_starts_side_by_side_do_not_see_each_other():
     states = np.array([[2.0, 0.3], [0.1, 0.0], [3.0, -1.0]])
     together = CashKarp(1e-7)(pendulum, states, 5.0)
@@ -85,6 +86,7 @@ TREES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", TREES)
 def test_energy_is_kept(name):
     """Kinetic and potential energy of the bodies, less the work of the efforts, stays."""
@@ -96,6 +98,7 @@ def test_energy_is_kept(name):
     assert rough.drift > found.drift  # it is measured, not zero
 
 
+@pytest.mark.thorough
 def test_constant_efforts_do_work():
     tree = kkt.chain(3)
     tau = np.array([3.0, -1.0, 0.5])
@@ -105,6 +108,7 @@ def test_constant_efforts_do_work():
     assert np.allclose(motion.work(states), [0.0, 1.5 - 1.0 + 1.0])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["crbm", "crbm+cholesky", "crbm+lu", "crbm+gauss_jordan",
                                    "virtual_work", "square_root_abm"])  # fmt: skip
 def test_orders_move_alike(order):
@@ -116,6 +120,7 @@ def test_orders_move_alike(order):
     assert other.order == order.replace("+", " + ")
 
 
+@pytest.mark.thorough
 def test_rates_of_a_motion_are_those_of_equation_4():
     tree = kkt.random_tree(7, seed=9)
     motion = Motion.of(tree, orderings.get("abm"))
@@ -133,6 +138,7 @@ def test_a_try_that_overflows_is_a_try():
     assert np.isnan(rates[0]).all() and np.isfinite(rates[1]).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", SCIPY)
 def test_scipy_on_the_same_motion(method):
     found = simulate(kkt.chain(2), "abm", integrator=method, seconds=0.5, eps=1e-8)
@@ -144,6 +150,7 @@ def test_scipy_on_the_same_motion(method):
 # -- the symplectic rule ------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_midpoint_is_of_second_order_and_keeps_the_energy_for_long():
     tree = kkt.two_link(0.5)
     start = {"q": [0.3, 0.5], "qd": [0.0, 0.0]}
@@ -196,6 +203,7 @@ def test_starts_are_one_roundoff_apart():
     assert (starts(y, 5, 1, "float32")[1:] != starts(y, 5, 0, "float32")[1:]).any()
 
 
+@pytest.mark.thorough
 def test_formulation_stiffness():
     """Two links, one 400 times the other: CRBM's roughness costs steps in single precision."""
     tree = kkt.two_link(0.0025)
@@ -214,6 +222,7 @@ def run(capsys, *arguments):
     return (code, *capsys.readouterr())
 
 
+@pytest.mark.slow
 def test_the_document_of_a_simulation(capsys, tmp_path):
     code, out, err = run(capsys, "two_link:r=0.01", "--seconds", "0.5", "--runs", "2", "--json",
                          "-o", str(tmp_path / "new"))  # fmt: skip
@@ -232,6 +241,7 @@ def test_the_document_of_a_simulation(capsys, tmp_path):
     assert len(steps) == sum(2 * row["accepted"] for row in document["rows"])
 
 
+@pytest.mark.slow
 def test_the_verdict_that_the_pages_quote_is_what_is_printed(capsys):
     """Stale?  Quote what it prints now, in README.md and docs/simulate.md."""
     command = "two_link:r=0.0015 --state float32 --floor 1e-30 --runs 5"
@@ -254,11 +264,13 @@ def test_a_motion_in_the_world_s_frame_is_the_same_motion_rounded_otherwise(caps
         assert own["operations"] < world["operations"]
 
 
+@pytest.mark.thorough
 def test_a_simulation_that_no_order_finishes_is_exit_1(capsys):
     code, out, _ = run(capsys, "chain:3", "--order", "abm", "--steps", "5", "--seconds", "2")
     assert code == 1 and "more than 5 steps" in " ".join(out.split())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "arguments,message",
     [
@@ -278,6 +290,7 @@ def test_what_is_wrong_is_one_sentence(capsys, arguments, message):
     assert code == 2 and out == "" and err.count("\n") == 1 and message in err, err
 
 
+@pytest.mark.slow
 def test_accelerations_that_do_not_hold_are_told():
     """CRBM in float32 on a long chain keeps no digit; ABM keeps six, and nothing is said."""
     chain, said = kkt.chain(100), "1 of 1 states (float32 keeps fewer than half of its digits here)"

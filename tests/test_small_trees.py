@@ -105,6 +105,7 @@ def errors_on(shape, kinds, names, solvers):
     return errors
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("part", range(PARTS) if ALL else [None])
 def test_every_order_and_solver_is_right_on_every_small_tree(part):
     cases = SAMPLE if part is None else EVERY[part::PARTS]
@@ -122,6 +123,7 @@ def test_every_order_and_solver_is_right_on_every_small_tree(part):
     assert wrong == {}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32"])
 @pytest.mark.parametrize("solver", [None, *SOLVERS])
 def test_machine_code_of_every_solver_has_those_bits(solver, format):

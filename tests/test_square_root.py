@@ -150,6 +150,7 @@ FAMILIES = ("example 1", "example 1, tilted", "example 1, any axes", "example 3,
 ORDERS = ("crbm", "abm")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ratio", [1.0, 1e4, 1e8])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_no_more_than_a_digit_is_lost_beyond_the_condition(name, ratio):
@@ -157,6 +158,7 @@ def test_no_more_than_a_digit_is_lost_beyond_the_condition(name, ratio):
         assert lost(system, ["square_root_abm"])[0] <= 1.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("apart", [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2])
 def test_centres_may_be_all_but_the_same(apart):
     """Linear columns first would lose 3 digits at 1e-6 m and a mass ratio of 1e8."""
@@ -165,6 +167,7 @@ def test_centres_may_be_all_but_the_same(apart):
             assert lost(concentric(ratio, seed, apart), ["square_root_abm"])[0] <= 1.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("axis", range(3))
 @pytest.mark.parametrize("turns", [(0, 1, 0), (1, 0, 1), (0, 1, 1)])
 def test_stretched_arms_along_any_axis(axis, turns):
@@ -198,6 +201,7 @@ def test_near_centres_are_read_off_the_model():
     assert [inputs.concentric(k) for k in range(4)] == [False, True, False, False]
 
 
+@pytest.mark.thorough
 def test_the_others_lose_more():
     """The families are hard: at a ratio of 1e4 CRBM loses 3 digits there, and ABM 2."""
     hard = [s for name in FAMILIES[2:] for s in family(name, 1e4)]
@@ -217,6 +221,7 @@ def test_every_row_of_table_2(m1, case):
     assert abs(q1 - 971.19) < 2e-3 and abs(q2) > 0
 
 
+@pytest.mark.slow
 def test_a_chain_of_400_in_float32():
     system = system_of("chain:400")
     certified = kkt.certify(system, 20, rounded_to="float32")
@@ -234,6 +239,7 @@ SMALL = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tree", SMALL)
 def test_in_fractions_all_is_abms(tree):
     """No root is taken: the exact pivots D_k, accelerations and forces are the same fractions."""
@@ -245,6 +251,7 @@ def test_in_fractions_all_is_abms(tree):
     assert ours.fill == abm.fill and ours.height == abm.height
 
 
+@pytest.mark.thorough
 def test_forests_and_every_joint():
     system = kkt.build(every_joint())
     certified = kkt.certify(system, 20, rounded_to="float32")
@@ -253,12 +260,14 @@ def test_forests_and_every_joint():
     assert all(step.error <= 1e-5 and step.pivot_error <= 1e-5 for step in result.steps)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", MODELS)
 def test_balls_hold_every_printed_digit(model):
     for x, text in zip(solve(model, "square_root_abm", "ball:40").qdd, printed(model), strict=True):
         assert Decimal(decimal(x, 40)) == Decimal(text)
 
 
+@pytest.mark.thorough
 def test_the_same_bits_every_time():
     first, second = (kkt.trace(kkt.build(kkt.chain(6)), ORDER) for _ in range(2))
     for a, b in zip(first.chunks(), second.chunks(), strict=True):
@@ -268,6 +277,7 @@ def test_the_same_bits_every_time():
     assert runs[0] == runs[1]
 
 
+@pytest.mark.slow
 def test_operations(capsys):
     """1.4 times ABM's on a chain whose frames lie along its axes, 1.3 times on skew axes."""
     counts = {}
@@ -305,6 +315,7 @@ def form(rows):
     return sum(w * np.outer(r, r) for r, w in zip(g, rows[:, 7], strict=True))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("massless", [False, True])
 @pytest.mark.parametrize("concentric", [False, True])
 @pytest.mark.parametrize("dof", range(7))
@@ -355,6 +366,7 @@ def dummies(mass=1.0):
     return tree
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "wrench", [None, {"y": [1.0, 2, 3, 4, 5, 6], "flange": [0.0, 1, 0, 2, 0, 3]}]
 )
@@ -387,6 +399,7 @@ def test_a_rod_without_a_moment_about_itself():
         kkt.eliminate(rod((1, 1, 0)), ORDER)
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 def test_inertias_without_a_root_are_refused():
     with pytest.raises(kkt.SingularError, match=r"'rod': .*not positive definite.*its root"):
@@ -428,6 +441,7 @@ def test_other_brackets_are_refused(groups, message):
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.thorough
 def test_switches():
     with pytest.raises(kkt.OrderError, match="'qr'; use gauss or orthogonal"):
         kkt.Rules(elimination="qr")
@@ -451,6 +465,7 @@ def test_a_tape_whose_joint_has_turned_is_refused():
 RODS = [("prismatic", 0), ("prismatic", 1), ("prismatic", 2), ("revolute", 0), ("revolute", 1)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("joint,along", RODS)
 def test_rods_along_any_axis_with_a_welded_body_are_solved_exactly(joint, along):
     """A rod has no row for turning about itself: what others have there is rotated all the same."""

@@ -37,6 +37,7 @@ def worst(rows, order, chosen):
     return max(lost)
 
 
+@pytest.mark.thorough
 def test_what_the_page_claims(study, rows):
     """To a mass ratio of 1e4: rotations within a digit of kappa u; CRBM loses 3, ABM 2 or more."""
     constructed = study["pictures"].CONSTRUCTED
@@ -54,6 +55,7 @@ def test_every_order_is_there(rows):
     assert missing == {"natural", "random:0"}
 
 
+@pytest.mark.slow
 def test_data_are_those_of_the_instances(study, rows):
     """Some of every family, measured again."""
     known = {(r["family"], r["name"], r["ratio"], r["order"]): r for r in rows if not r["refined"]}
@@ -75,6 +77,7 @@ def test_data_are_those_of_the_instances(study, rows):
     assert len(seen) >= 10
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", sorted((STUDY / "worst").glob("*.json")), ids=lambda p: p.stem)
 def test_worst_cases_replay(path, rows):
     order = path.stem
@@ -86,6 +89,7 @@ def test_worst_cases_replay(path, rows):
     assert lost == pytest.approx(most, abs=0.3)
 
 
+@pytest.mark.thorough
 def test_the_robot_found_by_search_is_told_as_it_is():
     """README and the study print what the orders lose on the counter-example, row by row."""
     path = STUDY / "found" / "square_root_abm.json"
@@ -112,6 +116,7 @@ def test_the_robot_found_by_search_is_told_as_it_is():
     assert f"virtual work keeps {told['virtual_work'][1]:.1f}" in readme
 
 
+@pytest.mark.slow
 def test_tables_are_those_of_the_data(study, rows):
     pictures = study["pictures"]
     facts = {f["name"]: f for f in json.loads((STUDY / "facts.json").read_text(encoding="utf-8"))}
@@ -125,6 +130,7 @@ def test_tables_are_those_of_the_data(study, rows):
         assert table in page and "nan" not in table
 
 
+@pytest.mark.thorough
 def test_the_readme_has_the_figures_of_the_data(study, rows):
     constructed = study["pictures"].CONSTRUCTED
     columns = (

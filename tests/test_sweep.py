@@ -112,6 +112,7 @@ def test_every_case_has_one_row_in_the_sequence_of_the_config(small):
     assert {r["k"] for r in rows if r["model"] == "chain:3"} == {""}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("reference", ["certified", "double_double"])
 def test_rows_are_those_of_compare(tmp_path, reference):
     path = config(tmp_path, f'reference = "{reference}"\n' + SMALL)
@@ -167,6 +168,7 @@ def test_what_a_model_rules_out_is_told_in_its_rows(tmp_path):
 # -- killed, and taken up again -------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_rerun_measures_nothing_and_more_states_only_what_is_missing(tmp_path, small):
     path = config(tmp_path, SMALL)
     sweep(read_config(path), jobs=1)
@@ -179,6 +181,7 @@ def test_rerun_measures_nothing_and_more_states_only_what_is_missing(tmp_path, s
     assert [row["key"] for row in table(tmp_path / "s.csv")] == list(at)
 
 
+@pytest.mark.thorough
 def test_rows_that_are_no_longer_asked_for_stay_at_the_end(tmp_path):
     path = config(tmp_path, SMALL)
     sweep(read_config(path), jobs=1)
@@ -189,6 +192,7 @@ def test_rows_that_are_no_longer_asked_for_stay_at_the_end(tmp_path):
     assert orders[60:] == ["crbm"] * 30 and "crbm" not in orders[:60]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds workers in /proc")
 def test_sigkill_of_a_worker_then_of_the_driver_loses_and_repeats_nothing(long):
     folder, whole = long
@@ -214,6 +218,7 @@ def test_sigkill_of_a_worker_then_of_the_driver_loses_and_repeats_nothing(long):
     wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left))  # no orphans
 
 
+@pytest.mark.thorough
 def test_killed_between_the_table_and_the_removal_of_its_parts(tmp_path, small):
     path, output = config(tmp_path, SMALL), tmp_path / "s.csv"
     parts = tmp_path / "s.csv.parts"
@@ -258,6 +263,7 @@ def dies(task):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_pieces_of_a_killed_worker_are_done_again(tmp_path, monkeypatch):
     monkeypatch.setenv("SWEEP_MARKER", str(tmp_path / "died"))
     assert sorted(pools.processes(dies_once, iter(range(20)), 2)) == list(range(20))
@@ -283,6 +289,7 @@ def test_only_one_driver_at_a_time(tmp_path):
 # -- a full disk ----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("whole", [1, 2, 4])
 def test_a_disk_that_is_full_after_some_writes(tmp_path, monkeypatch, capsys, small, whole):
     """The parts that were written stay, the message is one sentence, the rerun does the rest."""
@@ -309,6 +316,7 @@ def test_a_disk_that_is_full_after_some_writes(tmp_path, monkeypatch, capsys, sm
     assert output.read_bytes() == small.read_bytes()
 
 
+@pytest.mark.thorough
 def test_a_disk_that_is_full_when_the_table_is_written(tmp_path, monkeypatch, capsys, small):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -322,6 +330,7 @@ def test_a_disk_that_is_full_when_the_table_is_written(tmp_path, monkeypatch, ca
     assert output.read_bytes() == small.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_file_system_that_fills_up(tmp_path):
     """A real one of 64 KiB, in a mount namespace of its own."""
     small = tmp_path / "disk"
@@ -352,6 +361,7 @@ def test_a_file_system_that_fills_up(tmp_path):
 # -- Parquet and Dask -----------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_parquet_holds_the_same_rows_and_resumes(tmp_path, small):
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     path = config(tmp_path, SMALL, "s.parquet")
@@ -367,6 +377,7 @@ def test_parquet_holds_the_same_rows_and_resumes(tmp_path, small):
     assert rows == table(small)
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_of_processes_one_of_which_is_killed(long):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     folder, whole = long
@@ -386,6 +397,7 @@ def test_a_dask_cluster_of_processes_one_of_which_is_killed(long):
     assert (folder / "d.csv").read_bytes() == whole
 
 
+@pytest.mark.thorough
 def test_a_scheduler_that_does_not_answer_is_one_sentence(tmp_path, capsys, monkeypatch):
     pytest.importorskip("distributed", reason="dask.distributed is not installed")
     monkeypatch.setattr(pools, "PATIENCE", 0.5)
@@ -397,6 +409,7 @@ def test_a_scheduler_that_does_not_answer_is_one_sentence(tmp_path, capsys, monk
 # -- the command line -----------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_command_line_prints_a_summary(tmp_path, capsys):
     path = config(tmp_path, SMALL)
     assert main(["sweep", str(path), "--json", "-j", "1"]) == 0

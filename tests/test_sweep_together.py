@@ -40,6 +40,7 @@ def config(folder, models, text=CONFIG):
     return read_config(path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", [*MIXED, "chain:1", "star:4", "every joint"])
 @pytest.mark.parametrize("m", [1, 5])
 def test_a_forest_of_states_has_the_bits_of_each_state(spec, m):
@@ -62,6 +63,7 @@ def test_states_whose_zeros_are_others_are_found():
     assert held(system.pattern, entries).tolist() == [True, True, False, system.pattern.a.all()]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32", "bfloat16", "dd", "p11:up", "e4m3"])
 @pytest.mark.parametrize("m", [1, 3, 70])
 def test_a_tape_on_many_states(format, m):
@@ -84,6 +86,7 @@ def test_a_tape_on_many_states(format, m):
         assert np.array_equal(found[i], signed(v, wanted), equal_nan=True)
 
 
+@pytest.mark.thorough
 def test_rows_of_states_together_are_those_of_states_alone(tmp_path, monkeypatch):
     chosen = config(tmp_path, MIXED)
     (work, *more) = [t for t in tasks(chosen, set()) if t.model.text == "rr_arm"]
@@ -98,6 +101,7 @@ def test_rows_of_states_together_are_those_of_states_alone(tmp_path, monkeypatch
         assert {row[-1] for row in rows} - {None}  # some fail, and say why
 
 
+@pytest.mark.slow
 def test_joints_that_turn_against_the_split_share_tapes(tmp_path, monkeypatch):
     """The rows are those of orders that are traced anew in every state."""
     (work,) = tasks(config(tmp_path, ["chain:3,joint=universal"]), set())
@@ -134,6 +138,7 @@ def rows_of(folder, models, text):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.thorough
 def test_motions_are_those_of_simulate(tmp_path):
     rows = rows_of(tmp_path, ["two_link:r=0.01"], MOTIONS)
     assert [(r["order"], r["format"]) for r in rows] == [
@@ -152,6 +157,7 @@ def test_motions_are_those_of_simulate(tmp_path):
         assert float(row["energy_drift"]) == pytest.approx(found.drift, rel=1e-12)
 
 
+@pytest.mark.thorough
 def test_the_clock_of_a_motion_is_a_setting(tmp_path):
     text = MOTIONS.replace('"crbm+cholesky", ', "").replace(', "float64"', "")
     counts = {}
@@ -168,6 +174,7 @@ def test_the_clock_of_a_motion_is_a_setting(tmp_path):
     assert counts["float32"] != counts["float64"]
 
 
+@pytest.mark.thorough
 def test_random_starts_go_side_by_side(tmp_path):
     """Counts do not depend on who else is integrated; states that are added cost no others."""
     (tmp_path / "one").mkdir()
@@ -183,6 +190,7 @@ def test_random_starts_go_side_by_side(tmp_path):
     assert several[6]["evaluations"] == str(found.records[0].evaluations)
 
 
+@pytest.mark.thorough
 def test_motions_beside_errors_and_settings_in_the_key(tmp_path):
     text = MOTIONS.replace('"crbm+cholesky"', '"crbm"').replace('"steps"', '"error", "flops"')
     before = rows_of(tmp_path, ["chain:2"], text)
@@ -192,12 +200,14 @@ def test_motions_beside_errors_and_settings_in_the_key(tmp_path):
     assert int(after[0]["evaluations"]) < int(before[0]["evaluations"])
 
 
+@pytest.mark.thorough
 def test_a_motion_that_fails_says_where(tmp_path):
     rows = rows_of(tmp_path, ["chain:2"], MOTIONS.replace("eps = 1e-3", "eps = 1e-3\nsteps = 3"))
     assert all(row["failed_at"].startswith("more than 3 steps") for row in rows)
     assert all(row["evaluations"] == "" for row in rows)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("states", [SOME, ""])
 def test_frames_are_those_of_compare(tmp_path, states):
     spec = "random_tree:n=4,seed=2"
@@ -234,6 +244,7 @@ WRONG = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", WRONG, ids=WRONG.values())
 def test_wrong_motions_are_one_sentence(text, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -266,6 +277,7 @@ measure = ["error", "fill", "flops"]
 """
 
 
+@pytest.mark.thorough
 def test_numbers_of_an_edition_stay(tmp_path):
     """Where this fails for a good reason, raise EDITION, and write down the new numbers."""
     sweep(config(tmp_path, MODELS, PRINTED), jobs=1)

@@ -80,6 +80,7 @@ def test_runs_gather_what_the_operations_say():
         faster.bodies  # noqa: B018
 
 
+@pytest.mark.thorough
 def test_pieces_do_not_matter(monkeypatch):
     system, tape = system_of("chain:20"), tape_of("chain:20", "crbm")
     whole = observe(tape, system.entries, FLOAT32, "float64")

@@ -248,6 +248,7 @@ def test_files_that_are_no_urdf(tmp_path):
         read_urdf(tmp_path)
 
 
+@pytest.mark.thorough
 def test_a_deep_chain_is_no_recursion(write):
     n = 3000
     path = write(
