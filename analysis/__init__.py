@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .blaming import Blame, blame
     from .comparison import Comparison, Row, compare
+    from .rounding import Blame, blame
 
 ROOMS = ("complements", "contact", "gradients", "inertia")  # modules, loaded where they are used
 
@@ -19,9 +19,9 @@ __all__ = ["Blame", "Comparison", "Row", "blame", "compare", *ROOMS]
 def __getattr__(name: str) -> Any:
     """Load what is asked for: the command line starts without it."""
     if name in ("Blame", "blame"):
-        from . import blaming
+        from . import rounding
 
-        return getattr(blaming, name)
+        return getattr(rounding, name)
     if name in ROOMS:
         return import_module(f"{__name__}.{name}")
     if name in __all__:

@@ -28,7 +28,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.formats import Hardware
 from pivotree.kkt.matrix.blocks import Block
 from pivotree.kkt.matrix.system import assemble
-from pivotree.kkt.solution.substitution import trace_substitution
+from pivotree.kkt.program.substitution import trace_substitution
 from pivotree.kkt.tape.run import run_floats
 from pivotree.kkt.tape.tape import Tape, lower
 from pivotree.kkt.tape.trace import tape_for

@@ -25,7 +25,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.formats import Hardware
 from pivotree.kkt.matrix.blocks import Block, Structure
 from pivotree.kkt.program.program import Program
-from pivotree.kkt.solution.substitution import Substitution, trace_substitution
+from pivotree.kkt.program.substitution import Substitution, trace_substitution
 from pivotree.kkt.tape.run import run_floats
 from pivotree.kkt.tape.tape import lower
 

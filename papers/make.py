@@ -18,7 +18,7 @@ from typing import Any
 from PIL import Image
 
 from pivotree.analysis.cli import main
-from pivotree.analysis.commands.reproduce import apart, text
+from pivotree.analysis.cli.commands.reproduce import apart, text
 from pivotree.kkt.base.files import write_whole
 from pivotree.papers import PAPERS
 from pivotree.papers.paper import items

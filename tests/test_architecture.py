@@ -30,7 +30,6 @@ BACK_IN_MODULES = {
 }
 BACK_IN_ROOMS = {
     ("orderings.cheapest", "orderings"),
-    ("analysis.commands", "analysis.cli"),
     ("analysis.figures", "analysis.report"),
     ("papers.featherstone1983", "papers.yamane2001"),
 }

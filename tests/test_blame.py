@@ -9,8 +9,8 @@ from helpers import MODELS, system_of, tape_of
 
 from pivotree import analysis, kkt
 from pivotree.analysis import cli
-from pivotree.analysis.culprits import Culprits
-from pivotree.analysis.formulas import Formulas
+from pivotree.analysis.rounding.culprits import Culprits
+from pivotree.analysis.rounding.formulas import Formulas
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.rounding.contributions import linearised
 

@@ -8,6 +8,7 @@ import pytest
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
+from pivotree.kkt.arithmetic import ADD, DIV, MUL, SUB
 from pivotree.kkt.tape import centre, emit, rigid
 
 CRBM, COM = orderings.get("crbm"), orderings.get("crbm_com")
@@ -27,8 +28,8 @@ def ran(function, *blocks):
         codes.append(code)
     e = emit.Emitter(len(values))
     out = function(e, *codes)
-    does = {emit.ADD: Fraction.__add__, emit.SUB: Fraction.__sub__,
-            emit.MUL: Fraction.__mul__, emit.DIV: Fraction.__truediv__}  # fmt: skip
+    does = {ADD: Fraction.__add__, SUB: Fraction.__sub__,
+            MUL: Fraction.__mul__, DIV: Fraction.__truediv__}  # fmt: skip
     for op, a, b in zip(e.op, e.a, e.b, strict=True):
         for o, i, j in zip(op.tolist(), a.tolist(), b.tolist(), strict=True):
             values.append(does[o](values[i], values[j]))

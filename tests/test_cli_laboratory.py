@@ -13,13 +13,13 @@ from helpers import MODELS, ROOT
 
 from pivotree import analysis, kkt
 from pivotree.analysis import cli
-from pivotree.analysis.commands.shared import print_json
+from pivotree.analysis.cli.commands.shared import print_json
+from pivotree.analysis.cli.table import comparison_tables
 from pivotree.analysis.comparison import Comparison
+from pivotree.analysis.comparison.row import Row
+from pivotree.analysis.comparison.verdict import verdict
 from pivotree.analysis.report import robot_report
 from pivotree.analysis.report.picture import strip_handles
-from pivotree.analysis.row import Row
-from pivotree.analysis.table import comparison_tables
-from pivotree.analysis.verdict import verdict
 
 AXIS = [[0], [1], [0], [0], [0], [0]]
 UNIT = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -254,7 +254,7 @@ def test_the_largest_rounding_against_the_error_is_no_culprit():
 
 
 def test_a_share_of_nothing_has_no_sign():
-    from pivotree.analysis.blame_text import percent
+    from pivotree.analysis.rounding.text import percent
 
     assert [percent(x) for x in (-1e-5, 1e-5, -0.021, 0.35)] == ["0.0 %", "0.0 %", "-2.1 %", "35 %"]
 

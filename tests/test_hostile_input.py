@@ -583,7 +583,7 @@ def test_ctrl_c_behind_an_error_of_compiled_code(run, monkeypatch):
         except KeyboardInterrupt as error:
             raise SystemError("<built-in> returned a result with an exception set") from error
 
-    monkeypatch.setattr("pivotree.analysis.commands.orders.run", interrupted)
+    monkeypatch.setattr("pivotree.analysis.cli.commands.orders.run", interrupted)
     code, out, lines = run("orders")
     assert (code, out, lines) == (cli.INTERRUPTED, "", ["pivotree: interrupted"])
 

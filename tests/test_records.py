@@ -11,7 +11,9 @@ from helpers import system_of, tape_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.kkt.arithmetic import Custom, get_format, looks, modular
+from pivotree.kkt.arithmetic import SQRT, Custom, get_format, looks, modular
+from pivotree.kkt.arithmetic.chunk import Chunk
+from pivotree.kkt.base.errors import FormatError
 from pivotree.kkt.matrix.system import LETTERS, Entries
 from pivotree.kkt.rounding.observe import Watch, observe
 from pivotree.kkt.rounding.seen import seen
@@ -240,6 +242,14 @@ def test_residues_modulo_a_prime_are_those_of_fractions():
         assert int(inverse) * modular.Residue(a).value % modular.PRIME == 1
     high = np.int64(modular.PRIME - 1)
     assert modular._product(high, high) == 1
+
+
+def test_a_root_has_no_residue():
+    """It would be taken for a division otherwise."""
+    one = np.ones(1, dtype=np.int32)
+    root = Chunk(np.array([SQRT], dtype=np.int8), one, one, one, one)
+    with pytest.raises(FormatError, match="no square root"):
+        modular.run(root, np.ones(2, dtype=np.int64))
 
 
 # -- against exact arithmetic ---------------------------------------------------------------------

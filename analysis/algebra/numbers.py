@@ -10,69 +10,66 @@ from typing import Any
 
 from flint import fmpq_mat
 
-from pivotree.kkt.program.program import Instruction, Ref
+from pivotree.kkt.program.program import Instruction
+from pivotree.kkt.program.reader import BlockReader
 
 Matrix = Any  # fmpq_mat
 
 
-class Exact:
+class Exact(BlockReader):
     """Values of a program for given blocks: ``block(letter, body)`` gives an input's matrix."""
 
     def __init__(
         self, instructions: Iterable[Instruction], block: Callable[[str, object], Matrix]
     ) -> None:
+        super().__init__()
         self.block = block
-        self.values: dict[int, Matrix] = {}
         self.sources: dict[int, object] = {}
-        for i in instructions:
-            self.values[i.out] = self._value(i)
+        self.read(instructions)
 
-    def __call__(self, ref: Ref) -> Matrix:
-        value = self.values[ref.value]
-        if ref.transposed:
-            value = value.transpose()
-        return value if ref.sign > 0 else -1 * value
+    def transposed(self, value: Matrix) -> Matrix:
+        return value.transpose()
 
-    def _value(self, i: Instruction) -> Matrix:
-        op = i.op
-        args: list[Any] = [None if ref is None else self(ref) for ref in i.args]
-        if op == "input":
-            self.sources[i.out] = i.info[1]
-            return self.block(*i.info)
-        if op == "eye":
-            return identity(i.info[0])
-        if op in ("along", "across"):
-            source = i.args[0]
-            assert source is not None
-            return self.block("B" if op == "along" else "C", self.sources[source.value])
-        if op == "mul":
-            return args[0] * args[1]
-        if op == "add":
-            return args[0] + args[1]
-        if op == "divide":
-            return args[0] / i.info[0]
-        if op in ("mirror", "factor"):
-            return args[0]
-        if op == "solve":
-            return args[0].inv() * args[1]
-        if op == "forward":
-            return lower(args[0])[0].inv() * args[1]
-        if op == "inner":
-            return args[1].transpose() * lower(args[0])[1].inv() * args[2]
-        if op == "stack":
-            columns = next(a for a in args if a is not None).ncols()
-            rows = [
-                row
-                for a, size in zip(args, i.info[0], strict=True)
-                for row in (a.tolist() if a is not None else [[0] * columns] * size)
-            ]
-            return fmpq_mat(rows)
-        if op == "rows":
-            first, last = i.info
-            return fmpq_mat(args[0].tolist()[first:last])
-        if op == "square":
-            return squared(args, i.info[0])
-        raise ValueError(f"the operation {op!r} has no exact value here")
+    def _input(self, i: Instruction) -> Matrix:
+        self.sources[i.out] = i.info[1]
+        return self.block(*i.info)
+
+    def _eye(self, i: Instruction) -> Matrix:
+        return identity(i.info[0])
+
+    def basis(self, letter: str, i: Instruction) -> Matrix:
+        (H,) = i.present
+        return self.block(letter, self.sources[H.value])
+
+    def _mul(self, i: Instruction, a: Matrix, b: Matrix) -> Matrix:
+        return a * b
+
+    def _divide(self, i: Instruction, a: Matrix) -> Matrix:
+        return a / i.info[0]
+
+    def _solve(self, i: Instruction, a: Matrix, c: Matrix) -> Matrix:
+        return a.inv() * c
+
+    def _forward(self, i: Instruction, a: Matrix, c: Matrix) -> Matrix:
+        return lower(a)[0].inv() * c
+
+    def _inner(self, i: Instruction, a: Matrix, y: Matrix, z: Matrix) -> Matrix:
+        return y.transpose() * lower(a)[1].inv() * z
+
+    def _stack(self, i: Instruction, *parts: Matrix | None) -> Matrix:
+        columns = next(a for a in parts if a is not None).ncols()
+        rows = [
+            row
+            for a, size in zip(parts, i.info[0], strict=True)
+            for row in (a.tolist() if a is not None else [[0] * columns] * size)
+        ]
+        return fmpq_mat(rows)
+
+    def _rows(self, i: Instruction, a: Matrix) -> Matrix:
+        return fmpq_mat(a.tolist()[slice(*i.info)])
+
+    def _square(self, i: Instruction, *blocks: Matrix | None) -> Matrix:
+        return squared(list(blocks), i.info[0])
 
 
 def identity(size: int) -> Matrix:

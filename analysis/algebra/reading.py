@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import accumulate
 
-from pivotree.kkt.program.program import Instruction, Ref
+from pivotree.kkt.program.program import Instruction
+from pivotree.kkt.program.reader import BlockReader
 
 from .algebra import Algebra, Undecided
 from .polynomial import Polynomial, one, total, zero
@@ -14,7 +15,7 @@ from .polynomial import Polynomial, one, total, zero
 Name = Callable[[str, object], str]  # letter and body to the name of a block
 
 
-class Reading:
+class Reading(BlockReader):
     """Values of a program as polynomials, in the order of its instructions.
 
     ``name`` gives the name of an input block, ``pivot`` that of a dense pivot by its value,
@@ -30,29 +31,23 @@ class Reading:
         pivot: Callable[[int], str],
         entered: Callable[[object], Polynomial] | None = None,
     ) -> None:
+        super().__init__()
         self.algebra, self.shapes, self.name, self.pivot = algebra, shapes, name, pivot
         self.entered = entered
-        self.values: dict[int, Polynomial] = {}
         self.sources: dict[int, tuple[str, object]] = {}  # input blocks
         self.inverses: dict[int, Polynomial] = {}  # of what was factored
         self.squares: dict[int, tuple[dict[tuple[int, int], Polynomial], list[Polynomial]]] = {}
         self.partitions: list[tuple[int, ...]] = []
-        for i in instructions:
-            value = self._read(i)
-            self.values[i.out] = algebra.normal(value)
+        self.read(instructions)
 
-    def __call__(self, ref: Ref) -> Polynomial:
-        """A use of a value: transposed, or with the other sign."""
-        p = self.values[ref.value]
-        if ref.transposed:
-            p = self.algebra.t(p)
-        return p if ref.sign > 0 else -p
+    def value(self, i: Instruction) -> Polynomial:
+        return self.algebra.normal(super().value(i))
 
-    def _read(self, i: Instruction) -> Polynomial:
-        reader = getattr(self, f"_{i.op}", None)
-        if reader is None:
-            raise Undecided(f"the operation {i.op!r} has no reading in blocks")
-        return reader(i)
+    def transposed(self, value: Polynomial) -> Polynomial:
+        return self.algebra.t(value)
+
+    def unread(self, i: Instruction) -> Exception:
+        return Undecided(f"the operation {i.op!r} has no reading in blocks")
 
     # -- leaves -------------------------------------------------------------------------------
 
@@ -66,82 +61,58 @@ class Reading:
     def _eye(self, i: Instruction) -> Polynomial:
         return one(i.info[0])
 
-    def _along(self, i: Instruction) -> Polynomial:
-        return self._basis("B", i)
-
-    def _across(self, i: Instruction) -> Polynomial:
-        return self._basis("C", i)
-
-    def _basis(self, letter: str, i: Instruction) -> Polynomial:
+    def basis(self, letter: str, i: Instruction) -> Polynomial:
         """B with H B = 1, or C with H C = 0."""
-        (H,) = _present(i)
+        (H,) = i.present
         basis = self.algebra.letter(self.name(letter, self.sources[H.value][1]), self.shapes[i.out])
         rows = self.shapes[H.value][0]
         known = one(rows) if letter == "B" else zero((rows, self.shapes[i.out][1]))
         self.algebra.know(self(H) @ basis, known)
         return basis
 
-    # -- arithmetic ---------------------------------------------------------------------------
-
-    def _mul(self, i: Instruction) -> Polynomial:
-        a, b = _present(i)
-        return self(a) @ self(b)
-
-    def _add(self, i: Instruction) -> Polynomial:
-        a, b = _present(i)
-        return self(a) + self(b)
-
-    def _divide(self, i: Instruction) -> Polynomial:
-        (a,) = _present(i)
-        return self(a).scaled(Fraction(1, i.info[0]))
-
-    def _mirror(self, i: Instruction) -> Polynomial:
-        (a,) = _present(i)
-        return self(a)
+    def _divide(self, i: Instruction, a: Polynomial) -> Polynomial:
+        return a.scaled(Fraction(1, i.info[0]))
 
     # -- pivots -------------------------------------------------------------------------------
 
-    def _factor(self, i: Instruction) -> Polynomial:
-        (a,) = _present(i)
-        name = self.pivot(i.out)
-        if a.value in self.squares:
-            self.inverses[i.out] = block_inverse(self.algebra, *self.squares[a.value], name)
+    def _factor(self, i: Instruction, a: Polynomial) -> Polynomial:
+        (of,), name = i.present, self.pivot(i.out)
+        if of.value in self.squares:
+            self.inverses[i.out] = block_inverse(self.algebra, *self.squares[of.value], name)
         else:
-            self.inverses[i.out] = self.algebra.pivot(self(a), name)[1]
-        return self(a)
+            self.inverses[i.out] = self.algebra.pivot(a, name)[1]
+        return a
 
-    def _solve(self, i: Instruction) -> Polynomial:
-        factor, c = _present(i)
-        return self.inverses[factor.value] @ self(c)
+    def _solve(self, i: Instruction, a: Polynomial, c: Polynomial) -> Polynomial:
+        return self.inverses[i.present[0].value] @ c
 
-    def _forward(self, i: Instruction) -> Polynomial:
-        factor, c = _present(i)
-        return self.algebra.factor(self.inverses[factor.value])[0] @ self(c)
+    def _forward(self, i: Instruction, a: Polynomial, c: Polynomial) -> Polynomial:
+        return self.algebra.factor(self.inverses[i.present[0].value])[0] @ c
 
-    def _inner(self, i: Instruction) -> Polynomial:
-        factor, y1, y2 = _present(i)
+    def _inner(self, i: Instruction, a: Polynomial, y: Polynomial, z: Polynomial) -> Polynomial:
+        factor, left, _ = i.present
         middle = self.inverses[factor.value]
         if self.shapes[factor.value][0] > 1:  # else L is 1, and was left out
             middle = self.algebra.factor(middle)[1]
-        return self(y1.T) @ middle @ self(y2)
+        return self(left.T) @ middle @ z
 
     # -- blocks of blocks ---------------------------------------------------------------------
 
-    def _stack(self, i: Instruction) -> Polynomial:
+    def _stack(self, i: Instruction, *blocks: Polynomial | None) -> Polynomial:
         parts = self._parts(i.info[0])
         return total(
-            (E @ self(ref) for E, ref in zip(parts, i.args, strict=True) if ref is not None),
+            (E @ block for E, block in zip(parts, blocks, strict=True) if block is not None),
             self.shapes[i.out],
         )
 
-    def _square(self, i: Instruction) -> Polynomial:
+    def _square(self, i: Instruction, *upper: Polynomial | None) -> Polynomial:
         sizes, t = i.info[0], self.algebra.t
-        parts, refs = self._parts(sizes), iter(i.args)
+        parts, given = self._parts(sizes), iter(upper)
         blocks: dict[tuple[int, int], Polynomial] = {}
         for r in range(len(sizes)):
             for c in range(r, len(sizes)):
-                ref = next(refs)
-                blocks[r, c] = zero((sizes[r], sizes[c])) if ref is None else self(ref)
+                block = next(given)
+                blocks[r, c] = zero((sizes[r], sizes[c])) if block is None else block
                 blocks[c, r] = t(blocks[r, c])
         self.squares[i.out] = (blocks, parts)
         return total(
@@ -149,15 +120,14 @@ class Reading:
             self.shapes[i.out],
         )
 
-    def _rows(self, i: Instruction) -> Polynomial:
-        (a,) = _present(i)
-        first, last = i.info
+    def _rows(self, i: Instruction, a: Polynomial) -> Polynomial:
+        (of,), (first, last) = i.present, i.info
         for sizes in self.partitions:
             ends = list(accumulate(sizes))
-            if ends[-1] == (self.shapes[a.value][a.transposed]) and last in ends:
+            if ends[-1] == self.shapes[of.value][of.transposed] and last in ends:
                 block = ends.index(last)
                 if ends[block] - sizes[block] == first:
-                    return self.algebra.t(self._parts(sizes)[block]) @ self(a)
+                    return self.algebra.t(self._parts(sizes)[block]) @ a
         raise Undecided(f"rows {first} to {last} are no block")
 
     def _parts(self, sizes: tuple[int, ...]) -> list[Polynomial]:
@@ -171,10 +141,6 @@ class Reading:
                     known = one(sizes[r]) if r == c else zero((sizes[r], sizes[c]))
                     self.algebra.know(self.algebra.t(left) @ right, known)
         return parts
-
-
-def _present(i: Instruction) -> tuple[Ref, ...]:
-    return tuple(ref for ref in i.args if ref is not None)
 
 
 def block_inverse(

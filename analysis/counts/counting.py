@@ -15,8 +15,8 @@ from pivotree.kkt.arithmetic.chunk import Chunk
 from pivotree.kkt.matrix.system import Pattern
 from pivotree.kkt.program.owners import instruction_bodies
 from pivotree.kkt.program.program import Instruction, Program
+from pivotree.kkt.program.substitution import trace_substitution
 from pivotree.kkt.program.tracer import program_of
-from pivotree.kkt.solution.substitution import trace_substitution
 from pivotree.kkt.tape import refusals
 from pivotree.kkt.tape.inputs import InputSlots, near_centres
 from pivotree.kkt.tape.lowering import Lowering

@@ -32,8 +32,8 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.order.pivots import Plan, Rules, name_of
 from pivotree.kkt.tape.tape import Tape
 
-from ..blaming import blame
 from ..comparison import REFERENCE_DIGITS, digits_of
+from ..rounding import blame
 from .entries import FORMATS, certified, entries_of
 from .frames import frames_of
 

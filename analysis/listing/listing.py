@@ -11,8 +11,8 @@ from pivotree.kkt.matrix.blocks import Structure
 from pivotree.kkt.matrix.system import System
 from pivotree.kkt.order.pivots import name_of, plan
 from pivotree.kkt.program.program import Program
+from pivotree.kkt.program.substitution import trace_substitution
 from pivotree.kkt.program.tracer import program_of
-from pivotree.kkt.solution.substitution import trace_substitution
 from pivotree.kkt.structure.symbolic import symbolic
 
 from .choice import operand

@@ -17,7 +17,7 @@ The first is taken wherever its polynomials stay small, which does not depend on
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
@@ -35,6 +35,7 @@ from sympy import (
 )
 
 from pivotree.kkt.program.program import Instruction, Ref
+from pivotree.kkt.program.reader import BlockReader
 
 from .fractions import Fraction, TooLarge, block, ring, stacked
 
@@ -171,16 +172,16 @@ class Field:
         return block([[0] * columns for _ in range(rows)], columns, self.domain)
 
 
-class Run:
+class Run(BlockReader):
     """The values of a program that are asked for, and of what they need."""
 
     def __init__(self, field: Field, engine: Any) -> None:
+        super().__init__()
         self.field, self.engine = field, engine
         self.instructions: Mapping[int, Instruction] = {i.out: i for i in engine.instructions}
         self.partitions = {
             sum(i.info[0]): i.info[0] for i in engine.instructions if i.op in ("square", "stack")
         }
-        self.values: dict[int, Fraction] = {}
         self.large: set[int] = set()  # values that are too large
 
     def __call__(self, ref: Ref) -> Fraction:
@@ -190,28 +191,16 @@ class Run:
             out = waiting.pop()
             if out not in wanted and out not in self.values:
                 wanted.add(out)
-                waiting += [r.value for r in self.instructions[out].args if r is not None]
+                waiting += [r.value for r in self.instructions[out].present]
         if wanted & self.large:
             raise TooLarge
         for out in sorted(wanted):  # in the order of the program
             try:
-                self.values[out] = self._value(self.instructions[out])
+                self.values[out] = self.value(self.instructions[out])
             except TooLarge:
                 self.large |= {out, ref.value}
                 raise
-        return self._use(ref)
-
-    def _use(self, ref: Ref) -> Fraction:
-        value = self.values[ref.value]
-        value = value.T if ref.transposed else value
-        return value if ref.sign > 0 else -value
-
-    def _value(self, i: Instruction) -> Fraction:
-        args: list[Any] = [None if ref is None else self._use(ref) for ref in i.args]
-        if i.op not in ("stack", "square"):
-            args = [a for a in args if a is not None]
-        reader: Callable[..., Fraction] = getattr(self, f"_{i.op}")
-        return reader(i, *args)
+        return super().__call__(ref)
 
     def _input(self, i: Instruction) -> Fraction:
         letter, body = i.info
@@ -222,31 +211,12 @@ class Run:
     def _eye(self, i: Instruction) -> Fraction:
         return self.field.one(self.field.size(i.info[0]))
 
-    def _along(self, i: Instruction, H: Fraction) -> Fraction:
-        return self._basis("B", i)
-
-    def _across(self, i: Instruction, H: Fraction) -> Fraction:
-        return self._basis("C", i)
-
-    def _basis(self, letter: str, i: Instruction) -> Fraction:
-        assert i.args[0] is not None
-        body = self.instructions[i.args[0].value].info[1]
+    def basis(self, letter: str, i: Instruction) -> Fraction:
+        body = self.instructions[i.present[0].value].info[1]
         return self.field.letter(self.field.bench.name(letter, body))
-
-    def _mul(self, i: Instruction, a: Fraction, b: Fraction) -> Fraction:
-        return a @ b
-
-    def _add(self, i: Instruction, a: Fraction, b: Fraction) -> Fraction:
-        return a + b
 
     def _divide(self, i: Instruction, a: Fraction) -> Fraction:
         return a.times(1, i.info[0])
-
-    def _mirror(self, i: Instruction, a: Fraction) -> Fraction:
-        return a
-
-    def _factor(self, i: Instruction, a: Fraction) -> Fraction:
-        return a
 
     def _solve(self, i: Instruction, a: Fraction, c: Fraction) -> Fraction:
         return a.inverse() @ c
@@ -279,8 +249,8 @@ class Run:
     def _rows(self, i: Instruction, a: Fraction) -> Fraction:
         """Rows of blocks that were put together."""
         first, last = i.info
-        assert i.args[0] is not None
-        whole = self.engine.shapes[i.args[0].value][i.args[0].transposed]
+        (of,) = i.present
+        whole = self.engine.shapes[of.value][of.transposed]
         sizes = self.partitions[whole]
         there = [0, *accumulate(sizes)]
         here = [0, *accumulate(map(self.field.size, sizes))]

@@ -17,8 +17,8 @@ from pivotree.kkt.base.files import made, stems
 from pivotree.kkt.tape.run import signed
 from pivotree.kkt.tape.tape import Tape
 
-from .. import loss
-from ..loss import PivotError
+from ..comparison import loss
+from ..comparison.loss import PivotError
 from .measure import OK, WHY, Bench, Pair, answer, fitting, rounded_reference, run, shadow
 from .notebook import Notebook
 from .summary import Cell, Reference, Worst, coordinate_names, worst_state

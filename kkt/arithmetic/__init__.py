@@ -4,14 +4,12 @@
 """
 
 from .binary import Binary
+from .chunk import ADD, DIV, MUL, SQRT, SUB
 from .custom import Custom
 from .double_double import DoubleDouble
 from .formats import Format
 from .mixed import Mixed
 from .names import get_format
-
-# operations of a tape, as a user's function meets them
-ADD, SUB, MUL, DIV, SQRT = range(5)
 
 __all__ = [
     "ADD", "DIV", "MUL", "SQRT", "SUB",

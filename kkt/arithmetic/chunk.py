@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+ADD, SUB, MUL, DIV, SQRT = range(5)  # operations, as a tape numbers them
+
 
 class Chunk(NamedTuple):
     """Consecutive operations of a tape."""

@@ -1,4 +1,7 @@
-"""Compiled loops for local rounding errors, partial derivatives, and the reverse sweep."""
+"""Compiled loops for local rounding errors, partial derivatives, and the reverse sweep.
+
+The tape of an elimination adds, subtracts, multiplies and divides; it holds no root.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,8 @@ def partials(op, x, y, r, pa, pb):  # pragma: no cover
             pa[i] = pb[i] = 1.0
         elif op[i] == 1:
             pa[i], pb[i] = 1.0, -1.0
-        elif op[i] == 3:
-            pa[i], pb[i] = 1.0 / y[i], -r[i] / y[i]
         else:
-            pa[i], pb[i] = 0.5 / r[i], 0.0
+            pa[i], pb[i] = 1.0 / y[i], -r[i] / y[i]
 
 
 @njit(cache=True)
@@ -52,13 +53,9 @@ def _linear(kind, u, w, t, us, ws, ts):  # pragma: no cover
             w = -w
         high, low = _two_sum(u, w)
         return (t - high) - low, 1.0, 1.0
-    if kind == 3:
-        high, low = _two_product(t, w)
-        inverse = 2.0 / (w + ws)
-        return ((high - u) + low) / w, inverse, -0.5 * (u / w + ts) * inverse
-    root = math.sqrt(u)
-    high, low = _two_product(t, t)
-    return ((high - u) + low) / (t + root), 1.0 / (root + ts), 0.0
+    high, low = _two_product(t, w)
+    inverse = 2.0 / (w + ws)
+    return ((high - u) + low) / w, inverse, -0.5 * (u / w + ts) * inverse
 
 
 @njit(cache=True, error_model="numpy")
@@ -66,7 +63,7 @@ def linearise(op, x, y, r, xs, ys, rs, error, slopes):  # pragma: no cover
     """What a reverse sweep needs of operations between a run and its shadow, packed.
 
     error (m,): local rounding errors r - (x op y), exact but for one last rounding; slopes
-    (products, quotients and roots, 2): derivatives by both operands; those of sums are known.
+    (products and quotients, 2): derivatives by both operands; those of sums are known.
     """
     k = 0
     for i in range(len(op)):
@@ -94,10 +91,8 @@ def side_by_side(op, dst, a, b, v, vs, error, slopes):  # pragma: no cover
             r, ts = x + y, us + ws
         elif kind == 1:
             r, ts = x - y, us - ws
-        elif kind == 3:
-            r, ts = x / y, us / ws
         else:
-            r, ts = np.sqrt(x), np.sqrt(us)
+            r, ts = x / y, us / ws
         v[dst[i]], vs[dst[i]] = r, ts
         e, p, q = _linear(kind, np.float64(x), np.float64(y), np.float64(r), us, ws, ts)
         error[i] = e
@@ -131,5 +126,4 @@ def contribute(op, dst, a, b, error, slopes, adjoint, out):  # pragma: no cover
             adjoint[b[i]] -= bar
         else:
             adjoint[a[i]] += slopes[k, 0] * bar
-            if kind < 4:
-                adjoint[b[i]] += slopes[k, 1] * bar
+            adjoint[b[i]] += slopes[k, 1] * bar

@@ -15,7 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .chunk import Chunk
+from ..base.errors import FormatError
+from .chunk import SQRT, Chunk
 
 PRIME = (1 << 61) - 1  # 2^61 = 1, so that powers of two are cheap
 Residues = NDArray[np.int64]
@@ -88,9 +89,11 @@ def run(chunk: Chunk, v: Residues) -> None:
 def follow(chunk: Chunk, v: Residues, zero: NDArray[np.int8]) -> bool:
     """As :func:`run`, and what is zero of every operation; whether nothing was divided by 0.
 
-    zero (m,): 1 where the result is zero, 2 where an operand is, 0 otherwise.  A root has no
-    residue, and counts as a division by 0.
+    zero (m,): 1 where the result is zero, 2 where an operand is, 0 otherwise.  Raises FormatError
+    for a square root, which has no residue of its own.
     """
+    if (chunk.op == SQRT).any():
+        raise FormatError("residues modulo a prime have no square root; run the tape in floats")
     return bool(_follow(chunk.op, chunk.dst, chunk.a, chunk.b, v, zero))
 
 
@@ -146,11 +149,9 @@ def _follow(op, dst, a, b, v, zero):  # pragma: no cover
         elif kind == 1:
             r = x - y
             r = r + PRIME if r < 0 else r
-        elif kind == 3:
+        else:
             sound &= y != 0
             r = _product(x, _inverse(y))
-        else:
-            sound, r = False, x
         v[dst[i]] = r
         if keep:
             zero[i] = 2 if x == 0 or y == 0 else (1 if r == 0 else 0)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..base.errors import FormatError
 from . import floats, modular
 from .chunk import Chunk
-from .floats import _dd_add, _dd_div, _dd_mul, _dd_sqrt
+from .floats import _dd_add, _dd_div, _dd_mul
 from .looks import Parts, leading, of_any, read_once, size
 
 Floats = NDArray[np.float64]
@@ -257,10 +257,8 @@ def _beside(op, dst, a, b, v, xs, ys, rs, exact, high, off):  # pragma: no cover
             r, t = x + y, u + w
         elif kind == 1:
             r, t = x - y, u - w
-        elif kind == 3:
-            r, t = x / y, u / w
         else:
-            r, t = np.sqrt(x), np.sqrt(u)
+            r, t = x / y, u / w
         v[d], exact[d] = r, t
         xs[i], ys[i], rs[i] = x, y, r
         high[i] = t
@@ -276,8 +274,6 @@ def _follow_dd(op, dst, a, b, hi, lo, rs, high, low, off, owed):  # pragma: no c
             rh, rl = _dd_mul(xh, xl, yh, yl)
         elif op[i] == 3:
             rh, rl = _dd_div(xh, xl, yh, yl)
-        elif op[i] == 4:
-            rh, rl = _dd_sqrt(xh, xl)
         elif op[i] == 1:
             rh, rl = _dd_add(xh, xl, -yh, -yl)
         else:

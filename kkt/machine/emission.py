@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..tape.emit import SQRT
+from ..arithmetic.chunk import SQRT
 from .driver import Shape, driver
 from .program import Program
 

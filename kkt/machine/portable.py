@@ -11,8 +11,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ..arithmetic.chunk import SQRT
 from ..base.errors import ModelError
-from ..tape.emit import SQRT
 from .emission import rows_of
 from .portable_calls import calls, definitions
 from .program import Program

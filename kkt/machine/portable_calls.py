@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..tape.emit import SQRT
+from ..arithmetic.chunk import SQRT
 from .rolled import Function, Place, Rolled
 
 SIGN = "+-*/"

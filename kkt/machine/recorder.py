@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tape.emit import ADD, DIV, MUL, SQRT, SUB
+from ..arithmetic.chunk import ADD, DIV, MUL, SQRT, SUB
 
 SIN, COS = 5, 6  # beside the operations of a tape
 NAMES = ("add", "add", "mul", "div", "sqrt", "sin", "cos")  # as they are counted

@@ -10,8 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..arithmetic.chunk import Chunk
-from ..tape.emit import ADD, DIV, MUL, SUB
+from ..arithmetic.chunk import ADD, DIV, MUL, SUB, Chunk
 from .recorder import Recorder
 
 Ints = NDArray[np.int64]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tape.emit import SQRT
+from ..arithmetic.chunk import SQRT
 from .driver import Shape, driver
 from .emission import OPERATION, RELAXED, Source
 from .rolled import Function, Place, Rolled

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tape.emit import SQRT
+from ..arithmetic.chunk import SQRT
 from .program import Program
 from .rolled import Function, Ints, Place, Rolled
 from .segments import LONGEST, segments_of

@@ -40,6 +40,7 @@ class Instruction(NamedTuple):
                 ("G", side) and (gamma or compliance, loop); in a residual also the unknowns pdd
                 qdd f lam, and their corrections dpdd dqdd df dlam
     eye         the identity; info = size
+    same        A under a name of its own, in programs that are read as formulas
     mul         A B; with ``symmetric`` the upper triangle is formed and mirrored
     add         A + B (signs are in the references)
     factor      A = L D L^T without pivoting; the pivots D_k of the paper stand on its diagonal;
@@ -77,6 +78,11 @@ class Instruction(NamedTuple):
     step: int  # group that it belongs to, -1 for what precedes the elimination
     symmetric: bool = False
     info: tuple = ()
+
+    @property
+    def present(self) -> tuple[Ref, ...]:
+        """The operands that are no block of zeros."""
+        return tuple(ref for ref in self.args if ref is not None)
 
 
 class Place(NamedTuple):

@@ -27,7 +27,7 @@ class Recording:
 
     tape: Tape
     x: NDArray  # (length,) first operands, as the operation saw them
-    y: NDArray  # (length,) second operands; 0 for a square root
+    y: NDArray  # (length,) second operands
     r: NDArray  # (length,) results
     start: NDArray  # (slots,) values before the first operation
     v: NDArray  # (slots,) values after the last

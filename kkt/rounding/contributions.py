@@ -41,7 +41,7 @@ class Linearised:
     v: NDArray  # (slots,) last values of the run
     exact: Floats  # (slots,) of the shadow
     errors: Floats  # (length,) local rounding errors
-    slopes: Floats  # (products, quotients and roots, 2) derivatives by both operands
+    slopes: Floats  # (products and quotients, 2) derivatives by both operands
     overflow: int | None  # the first operation whose result is not a number
 
     def output(self, slot: int) -> float:

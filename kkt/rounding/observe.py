@@ -46,7 +46,7 @@ class Operations(NamedTuple):
     """
 
     at: int  # operations before the first of these
-    op: NDArray[np.int8]  # add 0, sub 1, mul 2, div 3, sqrt 4
+    op: NDArray[np.int8]  # add 0, sub 1, mul 2, div 3
     step: NDArray[np.int32]  # group of pivots, -1 before the first
     x: NDArray  # in the format's carrier
     y: NDArray

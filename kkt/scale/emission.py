@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 
-from ..tape.emit import SQRT
+from ..arithmetic.chunk import SQRT
 from .steps import Step
 
 OPERATION = ("fadd", "fsub", "fmul", "fdiv")

@@ -14,10 +14,10 @@ from ..base.foreign import foreign
 from ..matrix.blocks import Block, Structure
 from ..matrix.system import System, assemble
 from ..order.pivots import name_of
+from ..program.substitution import Substitution, trace_substitution
 from ..tape.rounding import rounded_entries
 from ..tape.run import number_of, run_floats, run_objects
 from ..tape.tape import Tape, lower
-from .substitution import Substitution, trace_substitution
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-Scalars = NDArray[np.int64]
+from ..arithmetic.chunk import ADD, DIV, MUL, SUB
 
-ADD, SUB, MUL, DIV, SQRT = range(5)
-NAMES = ("add", "sub", "mul", "div", "sqrt")
+Scalars = NDArray[np.int64]
 
 
 class Emitter:

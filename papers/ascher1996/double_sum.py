@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt
-from pivotree.kkt.program.program import Instruction, Program, Ref
+from pivotree.kkt.program.program import Instruction, Program
+from pivotree.kkt.program.reader import BlockReader
 
 Single = NDArray[np.float32]
 
@@ -21,44 +22,34 @@ def read(program: Program, system: kkt.System) -> tuple[dict[Any, np.float32], l
     """qdd of every body and the pivots D_k in the order of elimination, joints of one freedom."""
     reader = _Reader(program, system)
     with np.errstate(all="ignore"):  # a pivot of 0 is shown, not stopped at
-        for instruction in program.instructions:
-            reader.values[instruction.out] = reader.result(instruction)
-    qdd = {block.body: reader[ref][0, 0] for block, ref in program.solution.items()
+        reader.read(program.instructions)
+    qdd = {block.body: reader(ref)[0, 0] for block, ref in program.solution.items()
            if block.kind == "qdd"}  # fmt: skip
     return qdd, [reader.values[p.factor][0, 0] for p in program.pivots if not p.pair]
 
 
-class _Reader:
+class _Reader(BlockReader):
     def __init__(self, program: Program, system: kkt.System) -> None:
-        self.values: dict[int, Single] = {}
+        super().__init__()
         self.entries = system.entries
         self.offset = system.tree.offset
         self.made = {i.out: i for i in program.instructions}
 
-    def __getitem__(self, ref: Ref | None) -> Single:
-        assert ref is not None
-        value = self.values[ref.value]
-        return np.float32(ref.sign) * (value.T if ref.transposed else value)
+    def _eye(self, i: Instruction) -> Single:
+        return np.eye(i.info[0], dtype=np.float32)
 
-    def result(self, i: Instruction) -> Single:
-        if i.op == "input":
-            return self.input(*i.info)
-        if i.op == "eye":
-            return np.eye(i.info[0], dtype=np.float32)
-        if i.op == "mul":
-            quadratic = self.quadratic(i)
-            return product(self[i.args[0]], self[i.args[1]]) if quadratic is None else quadratic
-        if i.op == "add":
-            return self[i.args[0]] + self[i.args[1]]
-        if i.op == "factor":
-            return self[i.args[0]]
-        if i.op == "solve":
-            return self[i.args[1]] / self[i.args[0]]
-        if i.op == "inner":  # (c c*) / d
-            return product(self[i.args[1]].T, self[i.args[2]]) / self[i.args[0]]
-        raise kkt.OrderError(f"table 2: its reader does not know the operation {i.op!r}")
+    def _mul(self, i: Instruction, a: Single, b: Single) -> Single:
+        quadratic = self.quadratic(i)
+        return product(a, b) if quadratic is None else quadratic
 
-    def input(self, letter: str, body: int) -> Single:
+    def _solve(self, i: Instruction, d: Single, c: Single) -> Single:
+        return c / d
+
+    def _inner(self, i: Instruction, d: Single, y: Single, z: Single) -> Single:
+        return product(y.T, z) / d  # (c c*) / d
+
+    def _input(self, i: Instruction) -> Single:
+        letter, body = i.info
         joint = slice(self.offset[body], self.offset[body + 1])
         if letter in ("H", "tau"):
             value = (self.entries.S if letter == "H" else self.entries.tau[:, None])[joint]
@@ -72,17 +63,17 @@ class _Reader:
         assert left is not None and right is not None
         for half, h in ((left, right), (right, left)):
             made = self.made[half.value]
-            if not (i.symmetric and made.op == "mul" and self[h].size == 6):
+            if not (i.symmetric and made.op == "mul" and self(h).size == 6):
                 continue
             inner = {arg.value for arg in made.args if arg is not None}
-            if h.value not in inner or self[half].size != 6:
+            if h.value not in inner or self(half).size != 6:
                 continue
             X = next(arg for arg in made.args if arg is not None and arg.value != h.value)
             sign = np.float32(half.sign * h.sign)
             for arg in made.args:
                 if arg is not None and arg.value == h.value:
                     sign *= np.float32(arg.sign)
-            return sign * double_sum(self.values[h.value].ravel(), self[X])
+            return sign * double_sum(self.values[h.value].ravel(), self(X))
         return None
 
 

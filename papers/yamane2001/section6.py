@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from pivotree import analysis, kkt, orderings
+from pivotree.analysis.comparison.row import Row as Compared
 from pivotree.analysis.proofs import mobility
-from pivotree.analysis.row import Row as Compared
 
 from ..paper import Progress
 from ..row import Row

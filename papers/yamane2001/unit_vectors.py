@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 from pivotree import kkt, orderings
 from pivotree.analysis.counts.counting import KINDS, count
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.solution.substitution import trace_substitution
+from pivotree.kkt.program.substitution import trace_substitution
 from pivotree.kkt.tape.inputs import InputSlots
 from pivotree.kkt.tape.run import run_floats
 from pivotree.kkt.tape.tape import lower

@@ -17,7 +17,7 @@ from .shared import (
 
 
 def run(options: argparse.Namespace) -> int:
-    from ..comparison import compare as compare_orders
+    from ...comparison import compare as compare_orders
 
     folder = None if options.output is None else folder_of(options.output)
     names = None if options.orders is None else items("--orders", options.orders)
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
         )
         result = replace(result, model=options.model)  # as the user calls it
         if folder is not None:
-            from ..figures import write_all
+            from ...figures import write_all
 
             progress("figures")
             files = write_all(result, folder)

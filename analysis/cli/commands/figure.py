@@ -10,8 +10,8 @@ from .shared import file_of, items, progress_shown, system_of
 
 
 def run(options: argparse.Namespace) -> int:
-    from ..figures.kinds import Request, kind_of, kinds, write
-    from ..figures.style import WIDTHS
+    from ...figures.kinds import Request, kind_of, kinds, write
+    from ...figures.style import WIDTHS
 
     if options.list:
         known = kinds()

@@ -16,7 +16,7 @@ def run(options: argparse.Namespace) -> int:
         path = file_of(options.output) if page else folder_of(options.output)
     if path and (options.port is not None or options.no_browser):
         raise kkt.PivotreeError("option -o: writes a page and serves none; leave out -o or --port")
-    from ..explorer import explorer_data, write_folder, write_page
+    from ...explorer import explorer_data, write_folder, write_page
 
     formats = items("--formats", options.formats)
     orders = None if options.orders is None else items("--orders", options.orders)
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
         elif path:
             write_folder(data, path)
     if not path:
-        from ..explorer.server import serve
+        from ...explorer.server import serve
 
         serve(system, data, options.port or 0, not options.no_browser)
     return 0

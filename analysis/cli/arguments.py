@@ -1,21 +1,9 @@
-"""The command line: ``pivotree compare``, ``solve``, ``spy``, ``figure``, ``blame``, ``export``,
-``report``, ``list``, ``counts``, ``prove``, ``explore``, ``simulate``, ``sweep``, ``tune``,
-``reproduce``, ``orders``.
-
-Exit 0 done; 1 a comparison in which no order gave an answer, a proof that failed, or a criterion
-of a paper that is missed; 2 bad input, with one line on standard error; 130 interrupted by Ctrl-C.
-Everything heavy is imported by the command that needs it, so that ``--help`` answers at once.
-"""
+"""What the command line understands: one function a command, and nothing heavy."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import sys
-from collections.abc import Sequence
-from typing import NoReturn
-
-INTERRUPTED = 130  # as a shell says it of Ctrl-C
+from typing import Any, NoReturn
 
 MODEL_HELP = (
     "a .urdf file, a pivotree-model .json file, robot:NAME (example-robot-data), or a gallery "
@@ -37,19 +25,28 @@ BLAME_FORMATS_HELP = "a floating-point format of at most 64 bits: float32, float
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """One line, like every other refusal."""
-        from .commands import refused
+        from .running import refused
 
         raise SystemExit(refused(f"{message}; see {self.prog} --help"))
 
 
+Commands = Any  # what takes the commands; argparse has no public name for it
+
+
 def parser() -> argparse.ArgumentParser:
+    """The parser of ``pivotree`` and all its commands."""
     top = _Parser(
         prog="pivotree",
         description="Forward-dynamics algorithms as sequences of pivots on one sparse matrix.",
     )
     top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    for add in COMMANDS:
+        add(commands)
+    return top
 
+
+def _compare(commands: Commands) -> None:
     compare = commands.add_parser(
         "compare", help="the main job: what each order fills in, costs and loses, with a verdict"
     )
@@ -60,6 +57,8 @@ def parser() -> argparse.ArgumentParser:
     compare.add_argument("--json", action="store_true", help="print one JSON document")
     compare.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
 
+
+def _solve(commands: Commands) -> None:
     solve = commands.add_parser("solve", help="joint accelerations, with their certified error")
     _add_model(solve)
     solve.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
@@ -68,6 +67,8 @@ def parser() -> argparse.ArgumentParser:
     solve.add_argument("--certify", type=int, metavar="D", help="prove D digits of every qdd")
     solve.add_argument("--json", action="store_true", help="print one JSON document")
 
+
+def _spy(commands: Commands) -> None:
     spy = commands.add_parser("spy", help="draw the blocks of the matrix while it is eliminated")
     _add_model(spy)
     spy.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
@@ -75,6 +76,8 @@ def parser() -> argparse.ArgumentParser:
     spy.add_argument("--dark", action="store_true", help="light on dark")
     spy.add_argument("-o", "--output", required=True, metavar="FILE", help=".png, .pdf, .svg, .tex")
 
+
+def _figure(commands: Commands) -> None:
     figure = commands.add_parser("figure", help="draw a figure for a paper, of one of many kinds")
     figure.add_argument("kind", nargs="?", metavar="KIND", help="a name from --list")
     _add_model(figure, needed=False)
@@ -92,6 +95,8 @@ def parser() -> argparse.ArgumentParser:
         "-o", "--output", metavar="FILE", help=".png, .pdf, .svg; some kinds .tex, .gif, .mp4"
     )
 
+
+def _report(commands: Commands) -> None:
     report = commands.add_parser(
         "report", help="digits kept over many random states: one page to hand on, HTML and PDF"
     )
@@ -104,6 +109,8 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument("--json", action="store_true", help="print one JSON document")
     report.add_argument("-o", "--output", metavar="DIR", help="a new folder; report-MODEL if not")
 
+
+def _blame(commands: Commands) -> None:
     blame = commands.add_parser("blame", help="which operations, pivots and bodies lost the digits")
     _add_model(blame)
     blame.add_argument("--order", default="crbm", help="a name, file.py:function, or file.json")
@@ -116,10 +123,14 @@ def parser() -> argparse.ArgumentParser:
     blame.add_argument("--top", type=int, default=10, metavar="N", help="culprits to name (10)")
     blame.add_argument("--json", action="store_true", help="print one JSON document")
 
+
+def _prove(commands: Commands) -> None:
     prove = commands.add_parser("prove", help="the closed forms of the papers, proved")
     prove.add_argument("--only", metavar="NAMES", help="comma-separated; all if not given")
     prove.add_argument("--json", action="store_true", help="print one JSON document")
 
+
+def _listed(commands: Commands) -> None:
     listed = commands.add_parser("list", help="the algorithm that an order is, as formulas")
     _add_model(listed)
     listed.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
@@ -137,6 +148,8 @@ def parser() -> argparse.ArgumentParser:
     )
     listed.add_argument("-o", "--output", metavar="FILE", help="write into this file")
 
+
+def _counts(commands: Commands) -> None:
     counts = commands.add_parser(
         "counts", help="what orders cost, as polynomials in n, and where CRBM and ABM cross"
     )
@@ -145,6 +158,8 @@ def parser() -> argparse.ArgumentParser:
     counts.add_argument("--json", action="store_true", help="print one JSON document")
     counts.add_argument("-o", "--output", metavar="FILE.md", help="write the page of all tables")
 
+
+def _explore(commands: Commands) -> None:
     explore = commands.add_parser(
         "explore", help="eliminate the matrix by hand, in the browser; -o: one HTML page"
     )
@@ -165,11 +180,14 @@ def parser() -> argparse.ArgumentParser:
     explore.add_argument("--port", type=int, help="of the served page (any that is free)")
     explore.add_argument("--no-browser", action="store_true", help="print the address only")
 
+
+def _simulate(commands: Commands) -> None:
     simulate = commands.add_parser(
-        "simulate", help="what an order's rounding costs an adaptive integrator",
+        "simulate",
+        help="what an order's rounding costs an adaptive integrator",
         description="Integrate a robot's motion, from rest and without efforts where none are "
         "given, and count what each order takes.",
-    )  # fmt: skip
+    )
     _add_model(simulate, frames=False)
     simulate.add_argument(
         "--order", default="crbm+cholesky,abm",
@@ -205,6 +223,8 @@ def parser() -> argparse.ArgumentParser:
     simulate.add_argument("--json", action="store_true", help="print one JSON document")
     simulate.add_argument("-o", "--output", metavar="DIR", help="write the picture of the steps")
 
+
+def _sweep(commands: Commands) -> None:
     sweep = commands.add_parser(
         "sweep", help="trees x orders x formats x states into one table; resumes where it ended"
     )
@@ -215,6 +235,8 @@ def parser() -> argparse.ArgumentParser:
     sweep.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster that does it")
     sweep.add_argument("--json", action="store_true", help="print one JSON document")
 
+
+def _export(commands: Commands) -> None:
     export = commands.add_parser("export", help="forward dynamics by an order, as portable C")
     _add_model(export, state=False)
     export.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
@@ -226,6 +248,8 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("--name", help="of the function; from the model and the order if not given")
     export.add_argument("-o", "--output", required=True, metavar="FILE.c", help="and FILE.h beside")
 
+
+def _tune(commands: Commands) -> None:
     tune = commands.add_parser(
         "tune", help="the cheapest order for a robot, beside crbm and abm: operations, time, digits"
     )
@@ -244,6 +268,8 @@ def parser() -> argparse.ArgumentParser:
     tune.add_argument("--json", action="store_true", help="print one JSON document")
     tune.add_argument("-o", "--output", metavar="FILE.json", help="write the order, for --order")
 
+
+def _reproduce(commands: Commands) -> None:
     reproduce = commands.add_parser("reproduce", help="what the papers print, beside ours")
     reproduce.add_argument(
         "paper", metavar="PAPER",
@@ -258,9 +284,10 @@ def parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--json", action="store_true", help="print one JSON document")
     reproduce.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
 
+
+def _orders(commands: Commands) -> None:
     orders = commands.add_parser("orders", help="what orders there are, with their sources")
     orders.add_argument("--json", action="store_true", help="print one JSON document")
-    return top
 
 
 def _add_refinement(command: argparse.ArgumentParser) -> None:
@@ -290,49 +317,21 @@ def _add_model(
     command.add_argument("--merge-fixed", action="store_true", help="URDF: merge fixed joints")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code."""
-    for name in ("stdout", "stderr"):  # closed by the one who calls: nobody reads it
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
-    top = parser()
-    texts = sys.argv[1:] if arguments is None else list(arguments)
-    for text in texts:  # a file's name may be any bytes
-        if any("\ud800" <= c <= "\udfff" for c in text):
-            top.error(f"argument {text!r} is not text in UTF-8")
-    options = top.parse_args(texts)
-    try:
-        if options.version or options.command is None:
-            return _told(top, options.version)
-        from . import commands
-
-        return commands.run(options)
-    except BaseException as error:
-        if not _interrupted(error):
-            raise
-        print("pivotree: interrupted", file=sys.stderr)
-        return INTERRUPTED
-
-
-def _told(top: argparse.ArgumentParser, version: bool) -> int:
-    """The version or the help, without what commands need."""
-    from importlib.metadata import version as version_of
-
-    try:
-        print(version_of("pivotree") if version else top.format_help(), flush=True)
-    except OSError as error:
-        from .commands import full
-
-        return full(error)
-    return 0
-
-
-def _interrupted(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is behind it: compiled code and half imported modules make others of it."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+COMMANDS = (
+    _compare,
+    _solve,
+    _spy,
+    _figure,
+    _report,
+    _blame,
+    _prove,
+    _listed,
+    _counts,
+    _explore,
+    _simulate,
+    _sweep,
+    _export,
+    _tune,
+    _reproduce,
+    _orders,
+)

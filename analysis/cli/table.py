@@ -10,8 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .comparison import Comparison
-from .row import Row
+from ..comparison import Comparison, Row
 
 GAP = 3  # between two columns
 COSTS = 40  # width of fill, entries, flops and height

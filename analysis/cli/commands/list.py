@@ -12,7 +12,7 @@ from .shared import file_of, progress_shown, system_of
 
 
 def run(options: argparse.Namespace) -> int:
-    from .. import listing
+    from ... import listing
 
     function = orderings.get(options.order)
     path = None if options.output is None else file_of(options.output)

@@ -86,7 +86,7 @@ def _one(item: Any, given: dict[str, str], folder: Path | None, show: bool) -> l
 def _draw(item: Any, found: Any, folder: Path) -> None:
     from pivotree.kkt.base.files import made
 
-    from ..figures import save
+    from ...figures import save
 
     for style, ending in (("light", ""), ("dark", "_dark")):
         for name, figure in item.figures(found, style).items():

@@ -16,7 +16,7 @@ USUAL = "crbm,abm,gain_abm,modified_abm,projected_abm,square_root_abm,virtual_wo
 
 
 def run(options: argparse.Namespace) -> int:
-    from ..counts.families import family_of
+    from ...counts.families import family_of
 
     if options.output is not None:
         return _write_page(file_of(options.output), options)
@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     names = items("--orders", USUAL if options.orders is None else options.orders)
     for name in names:  # one sentence at once, not after a minute
         orderings.get(name)
-    from ..counts.table import Count, table
+    from ...counts.table import Count, table
 
     counts: list[Count | str] = []
     with progress_shown() as progress:
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     found = [count for count in counts if isinstance(count, Count)]
     if not found:
         raise kkt.OrderError(refused[0])
-    from ..counts.kernels import kernel_counts
+    from ...counts.kernels import kernel_counts
 
     kernels = []
     with progress_shown() as progress:
@@ -63,9 +63,9 @@ def _print(found: list[Any], refused: list[str], family: Any, kernels: list[Any]
     from rich.markup import escape
     from rich.table import Table
 
-    from ..counts.kernels import HEAD, kernel_rows
-    from ..counts.table import crossings
-    from ..counts.words import COUNT_HEAD, CROSSOVER_HEAD, count_cells, crossover_cells
+    from ...counts.kernels import HEAD, kernel_rows
+    from ...counts.table import crossings
+    from ...counts.words import COUNT_HEAD, CROSSOVER_HEAD, count_cells, crossover_cells
     from ..table import console
 
     out = console(sys.stdout, wide=True)
@@ -106,9 +106,9 @@ def _write_page(path: Path, options: argparse.Namespace) -> int:
         )
     from pivotree.kkt.base.files import write_whole
 
-    from ..counts.page import gather, page
-    from ..counts.picture import picture
-    from ..figures import save
+    from ...counts.page import gather, page
+    from ...counts.picture import picture
+    from ...figures import save
 
     with progress_shown() as progress:
         found = gather(progress)

@@ -14,7 +14,7 @@ from .shared import print_json, progress_shown, refinement, system_of
 
 
 def run(options: argparse.Namespace) -> int:
-    from ..comparison import digits_of, reference
+    from ...comparison import digits_of, reference
 
     chosen = get_format(options.format)
     digits = options.certify

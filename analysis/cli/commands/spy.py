@@ -10,7 +10,7 @@ from .shared import file_of, system_of
 
 
 def run(options: argparse.Namespace) -> int:
-    from ..figures import save_spy
+    from ...figures import save_spy
 
     function = orderings.get(options.order)
     system = system_of(options)

@@ -15,9 +15,9 @@ from .shared import folder_of, items, numbers, print_json, progress_shown
 def run(options: argparse.Namespace) -> int:
     from pivotree.kkt.arithmetic import get_format
 
-    from ..simulation import simulate
-    from ..simulation.run import check, order_of
-    from ..simulation.words import verdict
+    from ...simulation import simulate
+    from ...simulation.run import check, order_of
+    from ...simulation.words import verdict
 
     check(
         options.integrator, options.seconds, options.eps, options.step, options.runs,
@@ -77,8 +77,8 @@ def _draw(found: list[Any], folder: Any) -> None:
     """The accepted steps, as a picture and as numbers."""
     from pivotree.kkt.base.files import made, write_whole
 
-    from ..figures import save
-    from ..simulation.picture import picture
+    from ...figures import save
+    from ...simulation.picture import picture
 
     made(folder)
     lines = ["order,format,run,t,step"]

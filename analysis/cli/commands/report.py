@@ -14,14 +14,14 @@ from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.reading import read_text
 
-from ..cli import INTERRUPTED
+from . import INTERRUPTED
 from .shared import folder_of, items, print_json
 
 EVERY = 5.0  # [s] between lines of a log
 
 
 def run(options: argparse.Namespace) -> int:
-    from ..report.make import Interrupted, check, check_empty, robot_report
+    from ...report.make import Interrupted, check, check_empty, robot_report
 
     check(options.states, options.seed, options.digits)
     orders = None if options.orders is None else items("--orders", options.orders)

@@ -18,9 +18,9 @@ from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.rounding.contributions import Linearised, linearised
 from pivotree.kkt.tape.tape import Tape
 
-from .blame_text import Blame
-from .comparison import REFERENCE_DIGITS
+from ..comparison import REFERENCE_DIGITS
 from .culprits import Culprits
+from .text import Blame
 
 TOP = 10
 

@@ -1,4 +1,4 @@
-"""What each command of the command line does, one module a command."""
+"""A parsed command run, and what is said where it cannot be."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> int:
         warnings.simplefilter("ignore", RuntimeWarning)  # what overflows is refused or recorded
         warnings.showwarning = _show_warning
         try:
-            code = int(import_module(f".{options.command}", __name__).run(options))
+            code = int(import_module(f".commands.{options.command}", __package__).run(options))
             sys.stdout.flush()  # what a full disk or a closed pipe refuses is told here
             return code
         except kkt.PivotreeError as error:

@@ -16,8 +16,8 @@ READERS = ("rewriter", "sympy", "fractions")
 
 
 def run(options: argparse.Namespace) -> int:
-    from ..proofs import statements
-    from ..proofs.prove import prove
+    from ...proofs import statements
+    from ...proofs.prove import prove
 
     names = chosen(options.only, list(statements()))
     with shown(len(names)) as done:

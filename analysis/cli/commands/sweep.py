@@ -11,14 +11,14 @@ from pathlib import Path
 
 from pivotree import kkt
 
-from ..cli import INTERRUPTED
+from . import INTERRUPTED
 from .shared import print_json
 
 EVERY = 5.0  # [s] between lines of a log
 
 
 def run(options: argparse.Namespace) -> int:
-    from ..sweep import read_config, sweep
+    from ...sweep import read_config, sweep
 
     if options.jobs is not None and options.jobs < 1:
         raise kkt.PivotreeError(f"option --jobs: is {options.jobs}; give 1 or more")

@@ -12,7 +12,7 @@ from .shared import print_json, progress_shown, system_of
 
 
 def run(options: argparse.Namespace) -> int:
-    from ..blaming import blame
+    from ...rounding import blame
 
     if options.top < 1:
         raise kkt.PivotreeError(f"option --top: is {options.top}; give at least 1")
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(found.as_dict())
         return 0
-    from ..blame_text import blame_table, rest
+    from ...rounding.text import blame_table, rest
     from ..table import console
 
     out = console(sys.stdout)

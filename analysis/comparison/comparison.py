@@ -1,0 +1,203 @@
+"""Compare orders on one system: fill, cost, and the digits that each number format keeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pivotree import orderings
+from pivotree.kkt import (
+    CertificationError,
+    Certified,
+    Elimination,
+    FormatError,
+    LoopError,
+    OrderError,
+    PivotreeError,
+    SingularError,
+    SizeError,
+    System,
+    eliminate,
+    trace,
+)
+from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.order.pivots import name_of
+from pivotree.kkt.solution.conditioning import Conditioning, conditioning
+from pivotree.kkt.solution.refine import refined, require_refinable
+from pivotree.kkt.tape.tape import Tape
+
+from .reference import reference
+from .row import Row, refused, row_of
+from .verdict import verdict
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Rows in the order asked for, with the eliminations behind them."""
+
+    model: str
+    bodies: int
+    dof: int
+    rows: tuple[Row, ...]
+    eliminations: dict[tuple[str, str], Elimination] = field(repr=False, default_factory=dict)
+    units: dict[str, float] = field(default_factory=dict)  # unit roundoff of each rounded format
+    conditioning: Conditioning | None = None  # None where it is not known
+
+    @property
+    def verdict(self) -> str:
+        """What a colleague would say, one sentence for each number format."""
+        return verdict(self.model, self.rows, self.eliminations, self.units, self.kappa)
+
+    @property
+    def kappa(self) -> float | None:
+        """Componentwise condition number of qdd; None where it is not known, or infinite."""
+        return None if self.conditioning is None else _finite(self.conditioning.kappa)
+
+    @property
+    def kappa_inertia(self) -> float | None:
+        """2-norm condition number of the joint-space inertia."""
+        return None if self.conditioning is None else _finite(self.conditioning.kappa_inertia)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON document of ``pivotree compare --json``."""
+        return {
+            "model": self.model,
+            "bodies": self.bodies,
+            "dof": self.dof,
+            "kappa": self.kappa,
+            "kappa_inertia": self.kappa_inertia,
+            "rows": [row.as_dict() for row in self.rows],
+        }
+
+
+def compare(
+    system: System,
+    orders: Iterable[str | Callable[..., Any]] | None = None,
+    formats: Iterable[str | Format] = ("float32", "float64"),
+    *,
+    refine: int = 0,
+    residual: str = "dynamics",
+    progress: Callable[[str], None] = lambda step: None,
+) -> Comparison:
+    """Run orders (all registered ones where None) in number formats on one system.
+
+    With ``refine`` K, every order has a second row in floating-point formats, "crbm +1" where K
+    is 1: the same answer after K corrections (:mod:`kkt.solution.refine`).
+
+    Every format is held against the certified solution for the data rounded to it.  An order
+    that this robot's inertias, loops or size rule out gives a row with ``failed_at``.  Raises
+    OrderError for an order that is unknown or infeasible, FormatError for a format that means
+    nothing or is asked for twice, and CertificationError where the joint-space inertia is
+    singular.
+    """
+    asked = _asked(orders, formats, refine, residual)
+    proof = trace(system, orderings.get("abm"))  # once for all formats
+    references = _references(system, asked, proof, progress)
+    progress("condition number")
+    condition = _conditioning(system, proof)
+    kappa = None if condition is None else condition.kappa
+    rows: list[Row] = []
+    results: dict[tuple[str, str], Elimination] = {}
+    for name, f, answer in _answers(system, asked, references, progress):
+        exact = references[f.name]
+        if isinstance(answer, str) or isinstance(exact, str):
+            rows.append(refused(name, f.name, str(answer)))
+            continue
+        results[answer.order, f.name] = answer
+        rows.append(row_of(answer, exact, f, kappa))
+    units = {f.name: f.unit for f in asked.formats if f.unit > 0.0}
+    dof = int(system.tree.offset[-1])
+    return Comparison(system.name, system.tree.n, dof, tuple(rows), results, units, condition)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is compared: orders by name, in formats, and how answers are refined."""
+
+    orders: dict[str, Callable[..., Any]]
+    formats: tuple[Format, ...]
+    refine: int
+    residual: str
+
+
+def _asked(orders: Any, formats: Any, refine: int, residual: str) -> Asked:
+    """What :func:`compare` is asked for, checked before any work."""
+    orders = [orders] if isinstance(orders, str) else orders
+    formats = [formats] if isinstance(formats, str | Format) else formats
+    chosen = tuple(get_format(name) for name in formats)
+    functions = [
+        orderings.get(order) if isinstance(order, str) else order
+        for order in (orderings.names() if orders is None else orders)
+    ]
+    names = [name_of(f) for f in functions]
+    if not names or not chosen:
+        raise PivotreeError("no order or no format is given; name at least one of each")
+    for name in names:
+        if names.count(name) > 1:
+            raise OrderError(f"order {name!r}: is asked for twice; give each order its own name")
+    for f in chosen:
+        if [other.name for other in chosen].count(f.name) > 1:
+            raise FormatError(f"format {f.name!r}: is asked for twice; give each one once")
+    for f in [f for f in chosen if f.kind == "float"] or chosen:
+        require_refinable(f, refine, residual)
+    return Asked(dict(zip(names, functions, strict=True)), chosen, refine, residual)
+
+
+def _references(
+    system: System, asked: Asked, proof: Tape, progress: Callable[[str], None]
+) -> dict[str, Certified | str]:
+    """The certified answer for each format, or why it cannot hold this robot's data."""
+    references: dict[str, Certified | str] = {}
+    for f in asked.formats:
+        progress(f"certified answer for {f.name}")
+        try:
+            references[f.name] = reference(system, f, proof)
+        except CertificationError as error:
+            overflowed = sum(isinstance(found, str) for found in references.values())
+            if overflowed + 1 == len(asked.formats) or "overflows" not in str(error):
+                raise
+            references[f.name] = str(error)
+    return references
+
+
+def _answers(
+    system: System, asked: Asked, references: dict[str, Certified | str],
+    progress: Callable[[str], None],
+) -> Iterator[tuple[str, Format, Elimination | str]]:  # fmt: skip
+    """Each order in each format, and refined where that is asked: its answer, or why none."""
+    for name, function in asked.orders.items():
+        progress(name)
+        try:
+            tape = trace(system, function)
+        except (LoopError, SingularError, SizeError) as error:
+            why = str(error)
+            yield from ((name, f, why) for f in asked.formats)
+            continue
+        for f in asked.formats:
+            exact = references[f.name]
+            if isinstance(exact, str):
+                yield name, f, exact
+                continue
+            progress(f"{name} in {f.name}")
+            try:
+                result = eliminate(system, tape, f, exact=True, reference=exact)
+            except (FormatError, SingularError) as error:  # a zero pivot, a root of fractions
+                yield name, f, str(error)
+                continue
+            yield name, f, result
+            if asked.refine and f.kind == "float":
+                yield name, f, refined(system, tape, f, result, asked.refine, asked.residual)
+
+
+def _conditioning(system: System, tape: Tape) -> Conditioning | None:
+    """None where the tree is too large for it, or float64 too short."""
+    try:
+        return conditioning(system, tape)
+    except (SizeError, CertificationError):
+        return None
+
+
+def _finite(x: float) -> float | None:
+    return x if math.isfinite(x) else None

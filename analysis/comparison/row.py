@@ -1,0 +1,91 @@
+"""One line of a comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pivotree.kkt import Certified, Elimination
+from pivotree.kkt.arithmetic import Format
+from pivotree.kkt.solution.conditioning import lost_by_order
+
+from .reference import digits_of
+
+
+@dataclass(frozen=True)
+class Row:
+    """One order in one number format."""
+
+    order: str
+    format: str
+    fill_blocks: int | None  # None where the order was refused before any number
+    fill_entries: int | None
+    flops: int | None
+    height: int | None
+    error: float | None  # max |qdd - exact| / max |exact|; None where the elimination failed
+    digits: float | None  # -log10 of the error, not below 0
+    cancelled_bits: int | None  # most in one sum that is not zero, as the format sees it
+    absorbed_bits: float | None
+    failed_at: str | None
+    lost_by_order: float | None = None  # digits beyond those that the condition number forces
+    # exact arithmetic on the same data, beside the format's; None where it divides by zero:
+    cancelled_by_order: int | None = None  # most bits that one sum cancels in exact arithmetic
+    cancelled_by_format: int | None = None  # most bits that a sum cancels in the format alone
+    left_by_format: int | None = None  # most bits that a sum cancels in exact arithmetic alone
+    residues: int | None = None  # sums that are zero exactly and not in the format
+    vanished: int | None = None  # sums that are zero in the format and not exactly
+    radius_bits: float | None = None  # balls: bits that the radii of pivots have taken
+    backward_error: float | None = None  # of the answer in (4), normwise
+    marked: str | None = None  # why the answer should not be relied on, though there is one
+
+    def as_dict(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+
+def row_of(result: Elimination, exact: Certified, format: Format, kappa: float | None) -> Row:
+    """What is told of an elimination, held against the certified answer."""
+    error = None if result.failed_at else exact.error(result.qdd)
+    seen = [s for s in result.steps if s.cancelled_bits is not None]
+    return Row(
+        order=result.order,
+        format=result.format,
+        fill_blocks=result.fill,
+        fill_entries=result.symbolic.fill_entries,
+        flops=result.flops,
+        height=result.height,
+        error=error,
+        digits=digits_of(error, format),
+        cancelled_bits=max((s.cancelled_bits or 0 for s in seen), default=None),
+        absorbed_bits=max((round(s.absorbed_bits or 0.0, 1) for s in seen), default=None),
+        failed_at=result.failed_at,
+        lost_by_order=lost_by_order(error, kappa, format.unit) if format.unit else None,
+        backward_error=None if result.backward_error is None else result.backward_error.normwise,
+        marked=result.marked,
+        **_against(result, format),
+    )
+
+
+def _against(result: Elimination, format: Format) -> dict[str, Any]:
+    """What the order cancels in exact arithmetic, and what the format makes of it."""
+    if format.from_model:  # rounding is told from zero, so that what they cancel is the order's
+        radii = [step.radius_bits for step in result.steps if step.radius_bits is not None]
+        bits = [step.cancelled_bits or 0 for step in result.steps]
+        return {
+            "cancelled_by_order": max(bits, default=None),
+            "radius_bits": max(radii, default=None),
+        }
+    found = [step.against for step in result.steps if step.against is not None]
+    if not found:
+        return {}
+    return {
+        "cancelled_by_order": max(step.order for step in found),
+        "cancelled_by_format": max(step.more for step in found),
+        "left_by_format": max(step.less for step in found),
+        "residues": sum(step.residues for step in found),
+        "vanished": sum(step.vanished for step in found),
+    }
+
+
+def refused(order: str, format: str, why: str) -> Row:
+    """The row of an order that gave no answer."""
+    return Row(order, format, None, None, None, None, None, None, None, None, why)
