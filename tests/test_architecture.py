@@ -113,7 +113,7 @@ def test_lazy_and_typed_imports_are_seen(tmp_path, monkeypatch):
     text = """
 import pivotree.kkt.model.tree
 from pivotree import orderings
-from pivotree.analysis import table
+from pivotree.analysis import inertia
 from .matrix.system import System
 if TYPE_CHECKING:
     from .matrix.state import State
@@ -126,7 +126,7 @@ def lazy():
     path.write_text(text)
     monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
     wanted = {"model.tree", "matrix.system", "matrix.state", "model.gallery"}
-    assert imports(path) == {f"kkt.{name}" for name in wanted} | {"orderings", "analysis.table"}
+    assert imports(path) == {f"kkt.{name}" for name in wanted} | {"orderings", "analysis.inertia"}
 
 
 @pytest.mark.thorough
