@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pivotree import kkt, orderings
 from pivotree.kkt.machine.configuration import Configuration, from_quaternion
+from pivotree.kkt.machine.forward_dynamics import tape_of
 from pivotree.kkt.machine.kinematics import entries
-from pivotree.kkt.machine.trace import tape_of
 from pivotree.kkt.matrix.blocks import Block
 from pivotree.kkt.tape.run import run_objects
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from pivotree import kkt, orderings
 from pivotree.kkt.machine.native import Native, compiled, width
-from pivotree.kkt.machine.program import Program
 from pivotree.kkt.machine.rolled import Rolled
 from pivotree.kkt.machine.rolling import rolled
+from pivotree.kkt.machine.scalar_program import ScalarProgram
 
 CASES: dict[str, tuple[str, Any]] = {
     "chain 100": ("abm", lambda: kkt.chain(100)),
@@ -39,7 +39,7 @@ def row(name: str, format: str) -> str:
     order, tree = CASES[name]
     kernel = kkt.compile(tree(), orderings.get(order), format)
     loop = kernel.rolled or rolled(kernel.straight)
-    ways: tuple[Rolled | Program, ...] = loop, kernel.straight
+    ways: tuple[Rolled | ScalarProgram, ...] = loop, kernel.straight
     dtype, sizes = kernel.number.dtype, kernel.fields.sizes
     lanes = width() // np.dtype(dtype).itemsize
     made, spent = [], []

@@ -15,11 +15,11 @@ from pivotree.analysis.counts.families import family_of
 from pivotree.analysis.counts.published import ABM
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.machine.configuration import from_quaternion, to_quaternion
+from pivotree.kkt.machine.forward_dynamics import recorder_for
 from pivotree.kkt.machine.interpreter import Interpreter
 from pivotree.kkt.machine.native import compiled
-from pivotree.kkt.machine.program import depth_first, finished
 from pivotree.kkt.machine.recorder import Recorder
-from pivotree.kkt.machine.trace import recorder_for
+from pivotree.kkt.machine.scalar_program import depth_first, finished
 from pivotree.kkt.machine.trigonometry import LARGEST, sine_and_cosine
 
 ORDERS = (

@@ -36,7 +36,7 @@ def test_what_was_compiled_is_read_again(folder, monkeypatch):
     entries = set(folder.iterdir())
     assert len(entries) == 2  # a program, and code for vectors
     monkeypatch.setattr(native, "source_of", refuse)
-    monkeypatch.setattr("pivotree.kkt.machine.traced.tape_of", refuse)
+    monkeypatch.setattr("pivotree.kkt.machine.programs.tape_of", refuse)
     assert np.array_equal(result(), first) and set(folder.iterdir()) == entries
 
 

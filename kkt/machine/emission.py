@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arithmetic.chunk import SQRT
 from .driver import Shape, driver
-from .program import Program
+from .scalar_program import ScalarProgram
 
 PIECE = 4000  # operations in one function
 OPERATION = ("fadd", "fsub", "fmul", "fdiv")
@@ -32,7 +32,7 @@ class Source:
     pieces: int
 
 
-def source_of(program: Program, shape: Shape, piece: int) -> Source:
+def source_of(program: ScalarProgram, shape: Shape, piece: int) -> Source:
     """The module of a program; its function ``run`` is what :mod:`kkt.machine.native` calls."""
     parts = -(-len(program) // piece) or 1
     work, rows = rows_of(program, parts, piece)
@@ -43,7 +43,7 @@ def source_of(program: Program, shape: Shape, piece: int) -> Source:
     return Source("\n".join(text), rows, parts)
 
 
-def rows_of(program: Program, parts: int, piece: int) -> tuple[list[int], int]:
+def rows_of(program: ScalarProgram, parts: int, piece: int) -> tuple[list[int], int]:
     """The row of each operation's result that a later piece reads, -1 for others; and how many."""
     T, first = len(program), program.first
     made = np.arange(T) // piece
@@ -69,7 +69,7 @@ def rows_of(program: Program, parts: int, piece: int) -> tuple[list[int], int]:
 
 
 def _piece(
-    program: Program, shape: Shape, part: int, piece: int, work: Sequence[int]
+    program: ScalarProgram, shape: Shape, part: int, piece: int, work: Sequence[int]
 ) -> Iterator[str]:
     """One function: arguments are the constants and the work array."""
     first, inputs = program.first, program.inputs

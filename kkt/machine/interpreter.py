@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format
-from .program import Program
 from .recorder import COS, SIN
+from .scalar_program import ScalarProgram
 
 
 class Interpreter:
     """Reads a program state by state; sines and cosines are float64's, rounded once."""
 
-    def __init__(self, program: Program, chosen: Format) -> None:
+    def __init__(self, program: ScalarProgram, chosen: Format) -> None:
         self.program, self.format = program, chosen
         trigonometry = np.isin(program.op, (SIN, COS))
         cuts = np.flatnonzero(np.diff(trigonometry.astype(np.int8))) + 1

@@ -26,15 +26,15 @@ from ..tape.trust import ZERO
 from .builtin import Builtin
 from .checking import KINDS, WORDS, Judged, judged_by
 from .configuration import Configuration
+from .forward_dynamics import OUTPUTS, Request, in_world, system_to_trace
 from .interpreter import Interpreter
 from .joint_space import SOLVERS
 from .native import LONGEST, Native, compiled, processors, width
 from .portable import Portable, identifier
-from .program import Program
+from .programs import programs_of
 from .rolled import Rolled
+from .scalar_program import ScalarProgram
 from .states import Fields
-from .trace import OUTPUTS, in_world, system_to_trace
-from .traced import Request, traced
 
 INPUTS = ("wrench",)
 BIASES = ("propagated", "inverse_dynamics")
@@ -129,7 +129,7 @@ def compile(
     bias = bias if solver is None else "inverse_dynamics"
     request = Request(tuple(outputs), "wrench" in inputs, solver, bias, check, frames)
     orders = list(order) if _several(order) else [order]
-    found = traced(system, configuration, orders, chosen, request)
+    found = programs_of(system, configuration, orders, chosen, request)
     tree = system.tree
     N = int(tree.offset[-1])
     given = request.outputs + (("status",) if check else ())
@@ -158,8 +158,8 @@ class Kernel(Shown):
     number: Format
     fields: Fields  # what a state is, and what comes out
     places: Configuration  # of joint positions among x
-    program: Program  # as it is counted
-    straight: Program  # as it is run: in machine code, sines and cosines are arithmetic
+    program: ScalarProgram  # as it is counted
+    straight: ScalarProgram  # as it is run: in machine code, sines and cosines are arithmetic
     rolled: Rolled | None = None  # the same, repeated parts once; None where it is short
     relaxed: bool = False  # products fused with sums, reciprocals
     judged: Judged | None = None  # where a status is among the outputs

@@ -19,9 +19,9 @@ from .caller import text
 from .checking import Judged
 from .driver import Shape
 from .emission import PIECE, source_of
-from .program import Program
 from .rolled import Rolled
 from .rolled_emission import data, rolled_source
+from .scalar_program import ScalarProgram
 
 ALIGNMENT = 64  # bytes, of a row
 LONG = 100_000  # operations, from where on code is made in little time rather than to be fast
@@ -100,8 +100,8 @@ class Native:
 
 
 def compiled(
-    program: Program | Rolled, dtype: Any, lanes: int, given: tuple[int, ...], piece: int = PIECE,
-    relaxed: bool = False, judged: Judged | None = None,
+    program: ScalarProgram | Rolled, dtype: Any, lanes: int, given: tuple[int, ...],
+    piece: int = PIECE, relaxed: bool = False, judged: Judged | None = None,
 ) -> Native:  # fmt: skip
     """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs.
 

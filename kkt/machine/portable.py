@@ -15,8 +15,8 @@ from ..arithmetic.chunk import SQRT
 from ..base.errors import ModelError
 from .emission import rows_of
 from .portable_calls import calls, definitions
-from .program import Program
 from .rolled import Rolled
+from .scalar_program import ScalarProgram
 from .states import Fields
 
 LENGTH = 1000  # operations in one function: an optimising compiler's time grows faster
@@ -50,7 +50,7 @@ class Portable:
     format: str  # float64 or float32
     fields: Fields
     bodies: tuple[str, ...]
-    program: Program
+    program: ScalarProgram
     rolled: Rolled | None = None  # written instead where there is one
 
     def __post_init__(self) -> None:

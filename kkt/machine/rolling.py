@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import SQRT
-from .program import Program
 from .rolled import Function, Ints, Place, Rolled
+from .scalar_program import ScalarProgram
 from .segments import LONGEST, segments_of
 
 
-def rolled(program: Program, longest: int = LONGEST) -> Rolled:
+def rolled(program: ScalarProgram, longest: int = LONGEST) -> Rolled:
     """A program's segments as functions; ``longest``: operations of a segment."""
     return _Rolling(program, longest).result()
 
 
 class _Rolling:
-    def __init__(self, program: Program, longest: int) -> None:
+    def __init__(self, program: ScalarProgram, longest: int) -> None:
         self.program = program
         self.first = program.first
         T, segments = len(program), segments_of(program, longest)

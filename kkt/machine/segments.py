@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .program import Program
+from .scalar_program import ScalarProgram
 
 Ints = NDArray[np.int64]
 
@@ -34,7 +34,7 @@ class Segments:
     kind: Ints  # (S,)
 
 
-def segments_of(program: Program, longest: int = LONGEST) -> Segments:
+def segments_of(program: ScalarProgram, longest: int = LONGEST) -> Segments:
     """A program's segments, each of at most ``longest`` operations."""
     hashes = _hashed(_tokens(program))
     start = _chunks(hashes, len(program))
@@ -47,7 +47,7 @@ def segments_of(program: Program, longest: int = LONGEST) -> Segments:
     return _joined(Segments(start, kind.reshape(-1).astype(np.int64)), longest)
 
 
-def _tokens(program: Program) -> NDArray[np.uint64]:
+def _tokens(program: ScalarProgram) -> NDArray[np.uint64]:
     """(T,) kind of an operation, and of its operands: near, constant or far."""
     here = program.first + np.arange(len(program), dtype=np.int64)
     token = program.op.astype(np.int64)

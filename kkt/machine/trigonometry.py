@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import Chunk
-from .program import MANY, Program, finished
 from .recorder import COS, SIN, Recorder
+from .scalar_program import MANY, ScalarProgram, finished
 
 MULTIPLES = 13  # bits of k for which the reduction is exact
 LARGEST = 2**MULTIPLES * math.pi / 2  # [rad], 12867
@@ -94,7 +94,7 @@ def sine_and_cosine(e: Recorder, x: int, precision: int) -> tuple[int, int]:
     return e.add(e.mul(s, C), e.mul(c, S)), e.sub(e.mul(c, C), e.mul(s, S))
 
 
-def expanded(program: Program, e: Recorder, precision: int) -> Program:
+def expanded(program: ScalarProgram, e: Recorder, precision: int) -> ScalarProgram:
     """The program with its sines and cosines as arithmetic; ``e`` is an empty recorder."""
     place = list(range(2 + program.inputs))
     place += [e.constant(x) for x in program.constants.tolist()]
@@ -116,7 +116,7 @@ def expanded(program: Program, e: Recorder, precision: int) -> Program:
     return finished(e, program.inputs, outputs)
 
 
-def _expanded(program: Program, e: Recorder, precision: int, place: list[int]) -> list[int]:
+def _expanded(program: ScalarProgram, e: Recorder, precision: int, place: list[int]) -> list[int]:
     """The references of all slots; what lies between sines and cosines goes in one piece."""
     from .replay import Replay
 

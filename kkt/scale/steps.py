@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..machine.program import Program, finished
 from ..machine.recorder import Recorder, Scalar, operate, reference
+from ..machine.scalar_program import ScalarProgram, finished
 from .classes import ANY, ONE
 
 Array = NDArray[Any]  # of objects: floats and numbers that are traced
@@ -21,7 +21,7 @@ Place = tuple[str, int]  # an array, and where in it
 class Step:
     """A straight-line program, and where its numbers stand."""
 
-    program: Program
+    program: ScalarProgram
     inputs: tuple[Place, ...]
     outputs: tuple[Place, ...]
 

@@ -18,7 +18,7 @@ MANY = 20_000  # operations from which on compiled loops are worth their loading
 
 
 @dataclass(frozen=True)
-class Program:
+class ScalarProgram:
     """Slots: zero, one, the inputs, the constants, then a result for each operation in turn."""
 
     inputs: int  # numbers that a state gives
@@ -49,7 +49,7 @@ class Program:
         return {name: count[name] for name in dict.fromkeys(NAMES)}
 
 
-def finished(recorder: Recorder, inputs: int, outputs: list[int]) -> Program:
+def finished(recorder: Recorder, inputs: int, outputs: list[int]) -> ScalarProgram:
     """What the outputs, signed references, need of a recorder's operations."""
     op, a, b = (np.array(x, dtype=np.int64) for x in (recorder.op, recorder.a, recorder.b))
     slot = np.array(recorder.slot, dtype=np.int64)
@@ -73,7 +73,7 @@ def finished(recorder: Recorder, inputs: int, outputs: list[int]) -> Program:
     first = 2 + inputs + len(constants)
     place[slot[live]] = first + np.arange(live.sum())
     signed = np.array(outputs, dtype=np.int64)
-    return Program(
+    return ScalarProgram(
         inputs,
         np.array([recorder.values[s] for s in constants], dtype=float),
         op[live].astype(np.int8),
@@ -83,13 +83,13 @@ def finished(recorder: Recorder, inputs: int, outputs: list[int]) -> Program:
     )
 
 
-def depth_first(program: Program) -> Program:
+def depth_first(program: ScalarProgram) -> ScalarProgram:
     """The same operations, each as late as the outputs in turn allow.
 
     What is computed is read soon afterwards, so that fewer values wait in memory at a time.
     """
     order, to = _latest(program)
-    return Program(
+    return ScalarProgram(
         program.inputs,
         program.constants,
         program.op[order],
@@ -99,7 +99,7 @@ def depth_first(program: Program) -> Program:
     )
 
 
-def _latest(program: Program) -> tuple[Any, Slots]:
+def _latest(program: ScalarProgram) -> tuple[Any, Slots]:
     """Operations in depth-first order, and the new slots of old ones."""
     if len(program) > MANY:
         from .replay import latest

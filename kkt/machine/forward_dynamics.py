@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,8 @@ from .checking import by_rotations, pivots_of, sizes_of_pivots
 from .configuration import Configuration
 from .joint_space import SOLVERS
 from .kinematics import entries, kinematics, variables
-from .program import MANY, Program, finished
 from .recorder import Recorder, operate, reference
+from .scalar_program import MANY, ScalarProgram, finished
 
 LONGEST = 5_000_000  # operations of a tape that is read
 OUTPUTS = ("qdd", "pdd", "f", "inertia")
@@ -125,55 +125,62 @@ def recorder_for(chosen: Format, variables: int) -> Recorder:
     return Recorder(variables, cast, fold)
 
 
-def program_of(
+@dataclass(frozen=True)
+class Request:
+    """What a program is asked to do, beside the tree and the order."""
+
+    outputs: tuple[str, ...]
+    wrench: bool
+    solver: str | None
+    bias: str
+    check: bool = False
+    frames: str = "own"
+
+
+def forward_dynamics(
     system: System,
     configuration: Configuration,
     tapes: Sequence[Tape],
     chosen: Format,
-    outputs: tuple[str, ...],
-    wrench: bool,
-    solver: str | None = None,
-    bias: str = "propagated",
-    check: bool = False,
-    frames: str = "own",
-) -> Program:
-    """From x (nx,), qd (N,), tau (N,) and, with ``wrench``, (n, 6) to outputs one after another.
+    request: Request,
+) -> ScalarProgram:
+    """From x (nx,), qd (N,), tau (N,) and, with a wrench, (n, 6) to outputs one after another.
 
-    Of several tapes the outputs of the first come first; what they share is computed once.
-    With ``check`` a row for its status follows each order's outputs, and all that
+    Of several tapes the outputs of the first come first; what they share is computed once.  Where
+    a check is requested a row for its status follows each order's outputs, and all that
     :mod:`kkt.machine.checking` asks of the answers stands at the end.
     """
     tree = system.tree
     n, N, nx = tree.n, int(tree.offset[-1]), configuration.size
-    inputs = nx + 2 * N + (6 * n if wrench else 0)
+    inputs = nx + 2 * N + (6 * n if request.wrench else 0)
     recorder = recorder_for(chosen, inputs)
     x, qd, tau = np.split(variables(recorder, 2, nx + 2 * N), [nx, nx + N])
     pushed = system.state.wrench.astype(object)
-    if wrench:
+    if request.wrench:
         pushed = variables(recorder, 2 + nx + 2 * N, 6 * n).reshape(n, 6)
     with np.errstate(all="ignore"):
-        traced = entries(configuration, x, qd, tau, pushed, frames)
+        traced = entries(configuration, x, qd, tau, pushed, request.frames)
     solved, none = traced, np.zeros((n, 6), dtype=object)
-    if bias == "inverse_dynamics":
+    if request.bias == "inverse_dynamics":
         left, _ = defect(recorder, system, traced)
         solved = replace(traced, a=none, b=none, tau=left)
     wanted: list[int] = []
     questions: list[int] = []
-    if check:
+    if request.check:
         sizes = sizes_of_pivots(system, *kinematics(configuration, x, qd)[:3])
     for tape in tapes:
         place = replayed(recorder, tape, solved)
-        qdd = qdd_of(recorder, tape, system, place, solved.tau, solver)
-        for output in outputs:
+        qdd = qdd_of(recorder, tape, system, place, solved.tau, request.solver)
+        for output in request.outputs:
             if output == "qdd":
                 wanted += [reference(recorder, value) for value in qdd]
             else:
                 wanted += references(place, slots_of(output, tape, system))
-        if check:
+        if request.check:
             left, pdd = defect(recorder, system, traced, qdd)
             again = replace(traced, a=none, b=none, tau=left)
             at = replayed(recorder, tape, again)  # what the factor cost is found again
-            correction = qdd_of(recorder, tape, system, at, left, solver)
+            correction = qdd_of(recorder, tape, system, at, left, request.solver)
             pivots = pivots_of(tape, system)
             wanted.append(0)
             questions += [reference(recorder, x) for x in (*qdd, *correction, *pdd, *left)]

@@ -1,4 +1,4 @@
-"""The program of a tree and an order: traced once, and then kept by content."""
+"""Programs of a tree and its orders: made once, and then kept by content."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from . import store
 from .checking import by_rotations, pivots_of, require_pivots
 from .configuration import Configuration
 from .emission import PIECE
-from .program import Program, depth_first
+from .forward_dynamics import Request, forward_dynamics, recorder_for, tape_of
 from .recorder import Undefined
 from .rolled import Rolled
 from .rolling import rolled
-from .trace import program_of, recorder_for, tape_of
+from .scalar_program import ScalarProgram, depth_first
 from .trigonometry import expanded
 
 PRECISION = {"float64": 53, "float32": 24}
@@ -32,36 +32,24 @@ SAVED = 10_000  # operations that rolling up must leave out, half a second of a 
 
 
 @dataclass(frozen=True)
-class Request:
-    """What a program is asked to do, beside the tree and the order."""
-
-    outputs: tuple[str, ...]
-    wrench: bool
-    solver: str | None
-    bias: str
-    check: bool = False
-    frames: str = "own"
-
-
-@dataclass(frozen=True)
-class Traced:
+class Programs:
     """A program as it is counted and as it is run, and the name of its order."""
 
     order: str
-    program: Program
-    straight: Program
+    program: ScalarProgram
+    straight: ScalarProgram
     rolled: Rolled | None = None
     pivots: tuple[NDArray[np.int64], ...] = ()  # of each order: kind, body and step
     rotations: tuple[bool, ...] = ()  # which orders eliminate by rotations
 
 
-def traced(
+def programs_of(
     system: System,
     configuration: Configuration,
     orders: list[Any],
     chosen: Format,
     request: Request,
-) -> Traced:
+) -> Programs:
     """From the disk where the same was traced before; what is refused is never kept."""
     whole = any(isinstance(order, str | Tape) or order is None for order in orders)
     if whole or not isinstance(chosen, Hardware):
@@ -75,7 +63,7 @@ def traced(
         pivots = tuple(kept[f"pivots_{i}"] for i in range(len(sequences))) if request.check else ()
         rotations = tuple(s.rules.elimination == "orthogonal" for s in sequences)
         names = ", ".join(s.name for s in sequences)
-        return Traced(names, *parts, _rolled(kept), pivots, rotations)
+        return Programs(names, *parts, _rolled(kept), pivots, rotations)
     with uncollected():
         made = _trace(system, configuration, sequences, chosen, request)
     arrays = {**_arrays(made.program, "program"), **_arrays(made.straight, "straight")}
@@ -101,14 +89,11 @@ def uncollected() -> Iterator[None]:
 def _trace(
     system: System, configuration: Configuration, orders: list[Any], chosen: Format,
     request: Request,
-) -> Traced:  # fmt: skip
+) -> Programs:  # fmt: skip
     tapes = [tape_of(system, order, request.frames) for order in orders]
     require_pivots(system, tapes, chosen)
     try:
-        program = program_of(
-            system, configuration, tapes, chosen, request.outputs, request.wrench, request.solver,
-            request.bias, request.check, request.frames,
-        )  # fmt: skip
+        program = forward_dynamics(system, configuration, tapes, chosen, request)
     except Undefined as error:
         names = ", ".join(tape.program.name for tape in tapes)
         raise SingularError(
@@ -129,7 +114,7 @@ def _trace(
     pivots = tuple(pivots_of(tape, system)[:, [0, 1, 3]] for tape in tapes) if request.check else ()
     rotations = tuple(by_rotations(tape) for tape in tapes)
     names = ", ".join(tape.program.name for tape in tapes)
-    return Traced(names, program, straight, found, pivots, rotations)
+    return Programs(names, program, straight, found, pivots, rotations)
 
 
 def _content(
@@ -151,18 +136,18 @@ def _content(
     )  # fmt: skip
 
 
-def _arrays(program: Program, name: str) -> store.Arrays:
+def _arrays(program: ScalarProgram, name: str) -> store.Arrays:
     return {
         f"{name}_{part}": np.asarray(getattr(program, part))
         for part in ("inputs", "constants", "op", "a", "b", "outputs")
     }
 
 
-def _program(kept: store.Arrays, name: str) -> Program:
+def _program(kept: store.Arrays, name: str) -> ScalarProgram:
     inputs, *arrays = (
         kept[f"{name}_{part}"] for part in ("inputs", "constants", "op", "a", "b", "outputs")
     )
-    return Program(int(inputs), *arrays)
+    return ScalarProgram(int(inputs), *arrays)
 
 
 def _rolled(kept: store.Arrays) -> Rolled | None:
