@@ -57,9 +57,6 @@ class Sum(NamedTuple):
     kind: str = "sum"  # "stack": one above another; "square": upper triangle; "list"
 
 
-Expression = Leaf | Node | Sum
-
-
 def children(node: Any) -> tuple:
     if isinstance(node, Sum):
         return tuple(term.node for term in node.terms)

@@ -32,7 +32,7 @@ class Arm:
     made: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def engine(self, order: str, steps: int | None, name: str) -> Expr:
-        """A value of the engine, as a symbol; see :func:`arm.left_of` for names."""
+        """A value of the engine, as a symbol; see :func:`left_of` for names."""
         return Symbol(f"{order}:{'' if steps is None else steps}:{name}")
 
     def letter(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""A tree in one state as a file ``pivotree-model/1``, which :mod:`.modelfile` reads."""
+"""A tree in one state as a file ``pivotree-model/1``, which :mod:`kkt.model.modelfile` reads."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def read_urdf(
     A link without <inertial> has no mass.  A joint of one degree of freedom with a <limit> gives
     its body the attribute ``limits``: least and largest position, largest rate [rad, m; per s],
     infinite where they are not written; equation (4) does not know them.  The default state of
-    :func:`kkt.default_state.default_state` is put into ``tree.graph``, and the path as
+    :func:`kkt.model.default_state.default_state` is put into ``tree.graph``, and the path as
     ``source``.  Raises ModelError, one sentence naming file, link or joint and field, for
     anything that is not one tree of links with finite numbers and masses of zero or more.
     """

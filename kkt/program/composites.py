@@ -3,9 +3,9 @@
 As long as no joint has been eliminated behind body k, M^_k is the inertia of one rigid body, ten
 numbers, where a symmetric 6 x 6 block holds 21.  A sequence says which ten by its ``composites``:
 
-    "rigid"   mass, first moment and moments about the joint (:mod:`.rigid`)
-    "centre"  mass, centre of mass and moments about it (:mod:`.centre`), about the joint by the
-              parallel-axis theorem where M^_k is used
+    "rigid"   mass, first moment and moments about the joint (:mod:`kkt.tape.rigid`)
+    "centre"  mass, centre of mass and moments about it (:mod:`kkt.tape.centre`), about the joint by
+              the parallel-axis theorem where M^_k is used
 
 "general" stands for the 6 x 6 block, carried by Phi M Phi^T.  That this is rigid is true where
 R R^T = 1: an identity of values, not of zeros.  Rotations that have been rounded satisfy it to

@@ -1,4 +1,4 @@
-"""What :func:`kkt.eliminate` says of every answer, by the rule of :mod:`.trust`."""
+"""What :func:`kkt.eliminate` says of every answer, by the rule of :mod:`kkt.tape.trust`."""
 
 from __future__ import annotations
 

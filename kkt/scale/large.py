@@ -35,7 +35,7 @@ class LargeSolution:
     pdd: Floats  # (n, 6) minus spatial accelerations, gravity included
     f: Floats  # (n, 6) joint forces [N m, N]
     error_estimate: float | None = None  # of qdd, where there was reason to look
-    marked: str | None = None  # why the answer should not be relied on (:mod:`.trust`)
+    marked: str | None = None  # why the answer should not be relied on (:mod:`kkt.tape.trust`)
 
     @property
     def unknowns(self) -> Floats:
@@ -56,8 +56,8 @@ class LargeSolution:
 def trusted(
     system: System, name: str, solve: Callable[[System], LargeSolution], stable: bool
 ) -> LargeSolution:
-    """What ``solve`` finds, by the rule of :mod:`.trust`; ``stable`` orders are not looked at
-    where no body is light.
+    """What ``solve`` finds, by the rule of :mod:`kkt.tape.trust`; ``stable`` orders are not
+    looked at where no body is light.
 
     Raises SingularError where no digit of it is right.
     """
@@ -111,7 +111,7 @@ def solve_large(
     Raises OrderError for orders that neither can run, and SizeError for too much fill, or too many
     kinds of bodies.
     ``marked`` says why the answer should not be relied on; where bodies are light beside others,
-    or too much of (4) is left, a second run tells (:mod:`.trust`).
+    or too much of (4) is left, a second run tells (:mod:`kkt.tape.trust`).
     Raises LoopError for closed loops and contacts, and SingularError where a pivot is zero or
     not a number, or zero but for rounding.
     """

@@ -11,13 +11,13 @@ Accuracy and Stability of Numerical Algorithms, 2nd ed., section 7.1.
 *Refused* is an answer behind a pivot that is zero for the format, which rounding hides, if it is
 off by more than the bound or nothing but rounding is left of the pivot.
 *Named* are then the pivot's block and step and, where (4) itself is singular, the body and the
-joint (:mod:`.idle`).
+joint (:mod:`kkt.proof.idle`).
 
 The error, and the zero, are seen in as many digits as a reader has:
 
 * :func:`kkt.eliminate`, refinement, comparisons, reports and sweeps run the same operations in
-  twice the digits (:mod:`.longer`).  The distance of the answers is the error; a pivot that is
-  :data:`NO_BIT` of itself away from its value there is zero.
+  twice the digits (:mod:`kkt.proof.longer`).  The distance of the answers is the error; a pivot
+  that is :data:`NO_BIT` of itself away from its value there is zero.
 * Checked kernels, and simulations and floors by them, have one format.  What inverse dynamics
   leaves of the efforts is the residual of (4) whose other rows hold to rounding; the correction
   that it asks of the same factor is the error (Higham, chapter 12).  A pivot is zero that is no

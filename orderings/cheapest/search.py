@@ -71,7 +71,7 @@ class SearchResult:
         return max(0.0, (self.cost - self.bound) / self.cost)
 
     def as_json(self) -> dict[str, Any]:
-        """The winner as an order file, which ``--order FILE.json`` and :func:`get` take."""
+        """The winner as an order file, for ``--order FILE.json`` and :func:`orderings.get`."""
         return exported(self.sequence) | {
             "cost": self.cost_is, "value": self.cost, "bound": self.bound, "gap": self.gap,
             "composites": self.composites,
