@@ -7,8 +7,8 @@ from test_machine import general
 
 from pivotree import kkt, orderings
 from pivotree.kkt.machine.configuration import Configuration
-from pivotree.kkt.machine.kinematics import directions
 from pivotree.kkt.machine.forward_dynamics import in_world
+from pivotree.kkt.machine.kinematics import directions
 
 WHOLE = ("abm", "modified_abm", "crbm_com")
 

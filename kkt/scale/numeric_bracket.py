@@ -1,6 +1,6 @@
 """A bracket of the numeric factor: its own inverse first, then the couplings, the update last.
 
-The three steps are those of :mod:`.bracket`, on one dense array of the group's scalars.
+The three steps are those of :mod:`kkt.program.bracket`, on one dense array of the group's scalars.
 """
 
 from __future__ import annotations
