@@ -9,6 +9,7 @@ from hostile_trees import Truth, dense, entries_of, hostile_system
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.proof.idle import idle_motion
 
 
 @pytest.mark.thorough
@@ -129,6 +130,26 @@ def test_the_backward_error_of_balls_is_no_less_than_that_of_any_point_in_them(r
 def _rational(ball):
     mantissa, exponent = ball.man_exp()
     return flint.fmpq(mantissa) * flint.fmpq(2) ** int(exponent)
+
+
+@pytest.mark.parametrize("n", [20, 1000, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_a_massless_link_at_the_end_of_a_long_chain_is_named(n):
+    """Its joint and the last one have one axis, but for rounding; apart they are regular."""
+    axis = np.array([0.6, 0.0, 0.8])
+    for shift, idle in ((0.25 * axis, True), (np.array([0.3, 0.0, 0.1]), False)):
+        tree = kkt.chain(n - 2)
+        last = list(tree)[-1]
+        kkt.add_body(tree, "light", last, joint="revolute", axis=axis, mass=0.0,
+                     inertia=np.zeros((3, 3)), p=(0.3, 0.1, 0.2))  # fmt: skip
+        kkt.add_body(tree, "tip", "light", joint="revolute", axis=axis, mass=1.0,
+                     com=(0.1, 0.2, 0.1), inertia=np.diag([0.1, 0.2, 0.15]), p=shift)  # fmt: skip
+        system = kkt.build(tree, 0.3 * np.sin(np.arange(n)), np.zeros(n), np.zeros(n))
+        found = idle_motion(system, system.entries, 2.0**-53)
+        assert (found is not None) is idle
+        if found is not None:
+            assert found.why.startswith("the joints of 'light', 'tip' can move against each other")
+            assert not found.rates[:-2].any() and found.rates[-2] == pytest.approx(-found.rates[-1])
+    assert kkt.solve_large(system).marked is None
 
 
 def test_a_robot_that_is_only_badly_scaled_is_not_called_singular():

@@ -23,6 +23,7 @@ from .solve import solve
 Floats = NDArray[np.float64]
 UNIT = 2.0**-53
 LIGHT = 1e-4  # of the heaviest, that all bodies resist with where ABM is accurate to 1e-10
+SHAKES = 3  # of all entries; a residue is a few units, and by chance the same after one
 SOLVED = 2.0**10  # roundings of (4) that an order leaves there, where it is no less accurate
 
 
@@ -67,9 +68,10 @@ def trusted(
     left = found._backward(float).normwise
     if even and left <= SOLVED * UNIT:
         return found
-    again = solve(replace(system, entries=shaken(system.entries, ROUNDINGS * UNIT, 0)))
-    off, size = (np.max(np.abs(x), initial=0.0) for x in (found.qdd - again.qdd, again.qdd))
-    error = float(off / size) if size else float(off > 0.0)
+    moved = (shaken(system.entries, ROUNDINGS * UNIT, times) for times in range(SHAKES))
+    others = np.array([solve(replace(system, entries=entries)).qdd for entries in moved])
+    off, size = (float(np.max(np.abs(x), initial=0.0)) for x in (others - found.qdd, others))
+    error = off / size if size else 0.0
     why = mark(error, left, "float64", UNIT)
     rests = off <= bound(UNIT) * np.max(np.abs(found.pdd), initial=0.0)  # in equilibrium
     if not left <= bound(UNIT) or not (error < NO_BIT or rests):

@@ -42,8 +42,14 @@ def run_floats(
     with np.errstate(all="ignore"):
         for chunk in tape.chunks():
             runner.run(chunk, v)
-    solution = {block: signed(v, slots)[:, 0] for block, slots in tape.solution.items()}
-    pivots = {i: signed(v, slots) for i, slots in tape.pivots.items()}
+    values = signed(v, tape.found)
+    solution, pivots, at = {}, {}, 0
+    for block, slots in tape.solution.items():
+        solution[block] = values[at : at + len(slots)]
+        at += len(slots)
+    for i, slots in tape.pivots.items():
+        pivots[i] = values[at : at + slots.size].reshape(slots.shape)
+        at += slots.size
     return solution, pivots, v
 
 

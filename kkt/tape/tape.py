@@ -49,6 +49,13 @@ class Tape:
         return Lowering(self.program, self.inputs).run()
 
     @cached_property
+    def found(self) -> Scalars:
+        """Signed slots of all unknowns, first columns block by block, and of all pivots."""
+        none = np.zeros(0, dtype=np.int64)
+        unknowns = (slots[:, 0] for slots in self.solution.values())
+        return np.concatenate([none, *unknowns, *map(np.ravel, self.pivots.values())])
+
+    @cached_property
     def pivot_places(self) -> tuple[list[int], NDArray[np.int64], Scalars]:
         """Records with pivots in their order; of all pivots, one after another, record and slot."""
         records = sorted(self.pivots)

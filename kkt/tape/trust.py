@@ -24,10 +24,10 @@ The error, and the zero, are seen in as many digits as a reader has:
   larger than :data:`ROUNDINGS` u times what its joint moves with all joints beyond it stuck
   (:mod:`kkt.machine.checking`).
 * :func:`kkt.solve_large` has float64 alone, and no factor that is kept.  Where the tree or the
-  residual gives reason, it runs again on entries that are shaken by :data:`ROUNDINGS` roundings:
-  every operation then rounds otherwise, and the distance of the answers is the error, the data's
-  own rounding included.  Pivots are not seen: refused is an answer that is off by :data:`NO_BIT`,
-  but in equilibrium, or leaves more of (4) than the bound.
+  residual gives reason, it runs again, some times, on entries that are shaken by
+  :data:`ROUNDINGS` roundings: every operation then rounds otherwise, and the distance of the
+  answers is the error, the data's own rounding included.  Pivots are not seen: refused is an
+  answer that is off by :data:`NO_BIT`, but in equilibrium, or leaves more of (4) than the bound.
 """
 
 from __future__ import annotations
