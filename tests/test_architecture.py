@@ -26,10 +26,8 @@ LONGEST = 450  # lines
 # files that stand beside them).  A circle that is cut leaves this list; none may be added.
 BACK_IN_MODULES = {
     ("kkt.scale.numeric", "kkt.scale.large"),
-    ("orderings.cheapest.search", "orderings"),
 }
 BACK_IN_ROOMS = {
-    ("orderings.cheapest", "orderings"),
     ("analysis.figures", "analysis.report"),
     ("papers.featherstone1983", "papers.yamane2001"),
 }

@@ -19,6 +19,7 @@ from pivotree.kkt import OrderError, PivotreeError, PivotSequence, Rules, System
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.order.pivots import as_sequence
 
+from ..catalogue import ORDERS, names
 from .bound import lower_bound
 from .dynamic import Dynamic
 from .operations import Meter
@@ -187,8 +188,6 @@ def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]
 
 def _registered(system: System, meter: Meter, tick: Callable[[str], None]) -> list[Ranked]:
     """Every registered order that this robot and the counter take."""
-    from .. import ORDERS, names
-
     result = []
     for name in names():
         tick(f"counting {name}")

@@ -1,0 +1,70 @@
+"""Which orders there are, and by what names."""
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+from pivotree.kkt import OrderError
+
+from . import load as _load
+from .aliases import ALIASES, ELSEWHERE
+from .random_order import random_order
+
+FIRST = (  # as tables and pages list them; others come after these, by name
+    "crbm", "crbm_block_row", "crbm_com", "abm", "modified_abm", "modified_abm_stretched",
+    "projected_abm", "joseph_abm", "gain_abm", "square_root_abm", "bad_abm", "virtual_work",
+    "virtual_work_split", "lagrange", "constraint_force", "divide_and_conquer", "base_to_tip",
+    "natural", "random:0", "minimum_degree",
+)  # fmt: skip
+
+
+HERE = ("catalogue", "cheapest")  # what reads the catalogue holds no order
+
+
+def _orders() -> Iterator[Callable[..., Any]]:
+    """Functions that are marked as orders, in the files of this folder; a file adds its own."""
+    yield random_order(0)
+    for file in iter_modules([str(Path(__file__).parent)]):
+        if file.name in HERE:
+            continue
+        module = import_module(f".{file.name}", __package__)
+        for value in vars(module).values():
+            if hasattr(value, "order_name") and value.__module__ == module.__name__:
+                yield value
+
+
+_BY_NAME = {function.order_name: function for function in _orders()}  # type: ignore[attr-defined]
+ORDERS: dict[str, Callable[..., Any]] = {
+    name: _BY_NAME[name] for name in dict.fromkeys((*FIRST, *sorted(_BY_NAME)))
+}
+
+
+def get(name: str) -> Callable[..., Any]:
+    """The order of a name: ``abm``, ``random:7``, ``my_file.py:my_order`` or ``my_order.json``.
+
+    Names of the literature, such as ``vereshchagin``, are those of :mod:`orderings.aliases`.
+    Raises :class:`kkt.OrderError`, with the nearest names, where there is none.
+    """
+    if name in ELSEWHERE:
+        raise OrderError(f"order {name!r}: is no order of pivots; it is {ELSEWHERE[name]}")
+    others = {other: ORDERS[alias.order] for other, alias in ALIASES.items()}
+    return _load.get(name, ORDERS | others)
+
+
+def names(problem: str = "qdd") -> list[str]:
+    """Registered orders that solve for qdd (or, with "tau", for tau), in any number type.
+
+    Those with composites of ten numbers take R R^T = 1, which rounded entries do not have, so that
+    nothing can be certified with them; they are compared where they are named.  Raises OrderError
+    for another ``problem``.
+    """
+    if problem not in ("qdd", "tau"):
+        raise OrderError(f"orders: problem is {problem!r}; use 'qdd' or 'tau'")
+    return [
+        name
+        for name, function in ORDERS.items()
+        if getattr(function, "problem", "qdd") == problem
+        and getattr(function, "composites", "general") == "general"
+    ]
