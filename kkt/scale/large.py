@@ -137,4 +137,4 @@ def body_by_body(
     def solved(given: System) -> LargeSolution:
         return LargeSolution(given, *solve(given, plan, threads, relaxed))
 
-    return trusted(system, name, solved, bodies is None)
+    return trusted(system, name, solved, bodies is None or bodies.order.is_abm)

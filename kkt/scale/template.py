@@ -43,6 +43,14 @@ class Bodywise:
         """The groups of a body with so many freedoms."""
         return dict(self.groups)[dof]
 
+    @property
+    def is_abm(self) -> bool:
+        """The operations are those of the articulated body method."""
+        own = articulated({dof for dof, _ in self.groups})
+        alike = [(dof, [set(group) for group in groups]) for dof, groups in self.groups]
+        same = [(dof, [set(group) for group in groups]) for dof, groups in own.groups]
+        return self.rules == own.rules and alike == same
+
     @cached_property
     def told(self) -> bool:
         """Pivots of joints stand by themselves, so that one that is zero is found by name."""
