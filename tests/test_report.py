@@ -283,6 +283,32 @@ def test_a_pivot_that_becomes_zero_counts_as_no_digit():
     assert report.cell("crbm", "float64").failed == 0
 
 
+def test_answers_that_should_not_be_relied_on_are_counted_and_told(tmp_path, arm):
+    """A light link under one 1e6 times heavier: all are far off in float32, none in float64."""
+    tree = kkt.load("example1:m1=1e6")
+    orders, formats = ["abm", "crbm"], ["float32", "float64"]
+    report = robot_report(tree, "example1", orders, formats, states=5, folder=tmp_path / "r")
+    rows = [row for row in table(tmp_path / "r") if not int(row["failed"])]
+    bound = {"float32": 2.0**-12, "float64": 2.0**-26.5}
+    wrong = [row for row in rows if float(row["error"]) > bound[row["format"]]]
+    assert wrong and all(int(row["marked"]) for row in wrong)
+    for cell in report.cells:
+        mine = [row for row in rows if (row["order"], row["format"]) == (cell.order, cell.format)]
+        assert cell.marked == sum(int(row["marked"]) for row in mine)
+        most = max((float(row["backward_error"]) for row in mine), default=None)
+        assert cell.backward_error == most
+    count = report.cell("crbm", "float32").marked
+    other = report.cell("abm", "float32").marked
+    assert 0 < other < count and not any(report.cell(o, "float64").marked for o in orders)
+    told = f"left, are the answers of every order in float32 in {other} to {count} of 5 states."
+    assert any(told in sentence for sentence in report.verdict)
+    assert f"crbm in float32: {count} of 5 states" in page(report)
+    document = json.loads((tmp_path / "r" / "report.json").read_text())
+    assert [row["marked"] for row in document["rows"]] == [cell.marked for cell in report.cells]
+    fine = robot_report(kkt.load(arm), "arm", ["abm"], formats, states=3)
+    assert not any("Marked" in sentence for sentence in fine.verdict)
+
+
 def test_an_order_that_the_inertias_rule_out_is_told(arm):
     tree = kkt.load(arm)
     tree.add_node("sensor", joint="fixed", mass=0.0)

@@ -28,7 +28,7 @@ output = "{output}"
 models = ["chain:3", "two_link:r={{r}}", "binary:{{k}}"]
 orders = ["crbm", "abm"]
 formats = ["float32", "bfloat16"]
-measure = ["error", "digits", "kappa", "fill", "flops", "failed_at"]
+measure = ["error", "digits", "backward_error", "marked", "kappa", "fill", "flops", "failed_at"]
 [ranges]
 r = [0.5, 1e-3]
 k = {{ from = 1, to = 2, step = 1 }}
@@ -128,13 +128,42 @@ def test_rows_are_those_of_compare(tmp_path, reference):
             assert (row["fill"], row["flops"]) == (str(ours.fill_blocks), str(ours.flops))
             assert row["failed_at"] == (ours.failed_at or "")
             assert float(row["kappa"]) == pytest.approx(result.kappa, rel=1e-9)
+            assert bool(row["marked"]) == (ours.marked is not None)
             if ours.error is None:
-                assert row["error"] == row["digits"] == ""
+                assert row["error"] == row["digits"] == row["backward_error"] == ""
                 continue
+            assert float(row["backward_error"]) == pytest.approx(ours.backward_error, rel=1e-3)
             near = 1e-15 if reference == "certified" else 1e-9
             assert float(row["error"]) == pytest.approx(ours.error, rel=near)
             assert float(row["digits"]) == ours.digits
     assert any(row["failed_at"] for row in rows.values())  # bfloat16 loses a pivot of two_link
+
+
+def test_answers_of_a_robot_that_is_badly_scaled_are_marked_or_refused(tmp_path, capsys):
+    """A payload of 1e6 times the wrist's mass: every row is right, or says that it is not."""
+    text = """
+output = "{output}"
+models = ["example1:m1=1e6", "example3:m1=1e8,case=2", "ur5"]
+orders = ["crbm", "abm", "square_root_abm", "virtual_work"]
+[states]
+number = 5
+"""
+    ur5 = ROOT / "tests" / "models" / "ur5.json"
+    path = config(tmp_path, text.replace('"ur5"', f'"{ur5}"'))
+    assert main(["sweep", str(path), "--json", "-j", "1"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    rows = table(tmp_path / "s.csv")
+    bound = {"float32": 2.0**-12, "float64": 2.0**-26.5}
+    wrong = [r for r in rows if r["error"] and float(r["error"]) > bound[r["format"]]]
+    assert wrong and all(r["marked"] for r in wrong)
+    assert not any(r["marked"] and r["failed_at"] for r in rows)
+    right = [r for r in rows if r["model"].endswith("ur5.json")]
+    assert right and not any(r["marked"] or r["failed_at"] for r in right)
+    assert summary["marked"] == sum(bool(r["marked"]) for r in rows) >= len(wrong)
+    assert summary["failed"] == sum(bool(r["failed_at"]) for r in rows)
+    (tmp_path / "s.csv").unlink()
+    assert main(["sweep", str(path), "-j", "1"]) == 0
+    assert f", {summary['marked']} marked as not to be relied on" in capsys.readouterr().out
 
 
 def test_models_of_one_pattern_share_tapes_and_others_do_not():

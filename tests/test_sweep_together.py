@@ -14,10 +14,15 @@ from pivotree.analysis.simulation import simulate
 from pivotree.analysis.simulation.run import order_of
 from pivotree.analysis.sweep import edition, measure, prepared, read_config, sweep
 from pivotree.analysis.sweep.cases import tasks
-from pivotree.analysis.sweep.tapes import Order, Tracer
+from pivotree.analysis.sweep.tapes import Tracer
+from pivotree.analysis.traced import Order
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.many import held
+from pivotree.kkt.matrix.system import LETTERS, Entries
+from pivotree.kkt.proof.many_residuals import Equations
+from pivotree.kkt.proof.residual import backward_error
 from pivotree.kkt.tape.batch import answers
+from pivotree.kkt.tape.rounding import rounded_entries
 from pivotree.kkt.tape.run import signed
 
 CONFIG = """
@@ -26,7 +31,7 @@ models = {models}
 orders = ["crbm", "abm", "square_root_abm", "virtual_work", "virtual_work_split"]
 formats = ["float64", "float32", "bfloat16", "float16:zero", "e4m3", "bfloat16:stochastic:3",
            "float32+mul=bfloat16"]
-measure = ["error", "digits", "fill", "flops", "failed_at"]
+measure = ["error", "digits", "backward_error", "marked", "fill", "flops", "failed_at"]
 [states]
 number = 7
 seed = 4
@@ -99,6 +104,32 @@ def test_rows_of_states_together_are_those_of_states_alone(tmp_path, monkeypatch
             assert measure.measure(task) == rows
         assert len(rows) == task.rows
         assert {row[-1] for row in rows} - {None}  # some fail, and say why
+
+
+@pytest.mark.parametrize("spec", [*MIXED, "star:4", "every joint"])
+@pytest.mark.parametrize("format", ["float32", "float64", "bfloat16"])
+def test_backward_errors_of_many_states_are_those_of_eliminate(spec, format):
+    """With one wrong answer among them, and one that is not a number."""
+    system = kkt.build(every_joint() if spec == "every joint" else kkt.load(spec))
+    ranges, chosen = ranges_of(system), get_format(format)
+    equations = Equations.of(system.tree, entries_at(system, ranges, 3, range(4)), chosen)
+    systems = [system_at(system, ranges, 3, i) for i in range(4)]
+    order = orderings.get("abm")
+    found = [kkt.eliminate(one, order, format, records=False) for one in systems]
+    x = [np.array([getattr(one, part).ravel() for one in found]) for part in ("pdd", "qdd", "f")]
+    here = np.array([3, 0, 2, 1])
+    theirs = np.array([found[i].backward_error.normwise for i in here])
+    ours = equations.backward_errors(here, *(part[here] for part in x))
+    assert ours == pytest.approx(theirs, rel=2e-3, abs=1e-21)
+    x[1][2] *= 1.5
+    x[2][1, -1] = np.nan
+    ours = equations.backward_errors(here, *(part[here] for part in x))
+    assert ours[1] == pytest.approx(theirs[1], rel=2e-3) and np.isnan(ours[3])
+    pdd, f = (part[2].reshape(-1, 6) for part in (x[0], x[2]))
+    entries = rounded_entries(systems[2], chosen)
+    entries = Entries(*(np.asarray(getattr(entries, e), dtype=np.longdouble) for e in LETTERS))
+    alone = backward_error(systems[2], entries, (pdd, x[1][2], f, np.zeros(0))).normwise
+    assert ours[2] == pytest.approx(alone, rel=1e-6) and ours[2] > 2 * theirs[2]
 
 
 @pytest.mark.slow
@@ -283,14 +314,14 @@ def test_numbers_of_an_edition_stay(tmp_path):
     sweep(config(tmp_path, MODELS, PRINTED), jobs=1)
     with (tmp_path / "s.csv").open(newline="") as file:
         rows = [",".join(list(row.values())[-3:]) for row in csv.DictReader(file)]
-    assert edition.EDITION == 1 and rows == NUMBERS.split()
+    assert edition.EDITION == 2 and rows == NUMBERS.split()
 
 
 def test_rows_of_another_edition_are_refused_and_kept(tmp_path, monkeypatch, capsys):
     chosen = config(tmp_path, ["chain:2"], PRINTED)
     sweep(chosen, jobs=1)
     before = (tmp_path / "s.csv").read_text()
-    (tmp_path / "s.csv").write_text(before.replace("\n1.", "\n0."))
+    (tmp_path / "s.csv").write_text(before.replace("\n2.", "\n1."))
     old = (tmp_path / "s.csv").read_bytes()
     assert main(["sweep", str(tmp_path / "c.toml"), "-j", "1"]) == 2
     told = capsys.readouterr().err

@@ -55,6 +55,8 @@ def notes(report: Report) -> list[str]:
         "exact for equation (4) with its entries rounded to the format, so that the arithmetic "
         "alone is judged; a state without an answer counts as 0. Data alone: the exact answer for "
         "the rounded entries against the exact answer for those in double precision.",
+        "Marked: an answer whose error, or whose backward error in equation (4), is beyond half of "
+        "the format's digits; where one of its pivots has no right bit it is refused.",
         f"States: {report.distribution}.",
     ]
     seen = report.reference

@@ -6,7 +6,6 @@ rounded to the format, some 30 digits; :mod:`.worst` holds it against certified 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -15,15 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import orderings
-from pivotree.kkt import Block, OrderError, System, trace
+from pivotree.kkt import OrderError, System, trace
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.proof.longer import first_lost
+from pivotree.kkt.matrix.system import LETTERS, Entries
+from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.tape.run import signed
 from pivotree.kkt.tape.tape import Tape
 
+from ..traced import Order, qdd_slots
 from .sample import Ranges, system_at
 
 Floats = NDArray[np.float64]
+ONE = np.zeros(1, dtype=np.int64)  # the only state
 
 # why a state has no answer: it counts as 0 digits, and is counted apart
 OK, ZERO, NUMBER, OVERFLOW, SINGULAR = range(5)
@@ -48,6 +50,10 @@ class Bench:
     format_names: tuple[str, ...]
 
     @cached_property
+    def orders(self) -> dict[str, Order]:
+        return {name: Order(tape, self.system) for name, tape in self.tapes.items()}
+
+    @cached_property
     def formats(self) -> tuple[Format, ...]:
         return tuple(get_format(name) for name in self.format_names)
 
@@ -64,6 +70,8 @@ class Measured(NamedTuple):
     data: Floats  # (formats,) of the exact answer, by rounding the data alone
     failed: NDArray[np.int8]  # (orders, formats) OK or why there is no answer
     joints: NDArray[np.float32]  # (orders, formats, N) error of each joint, relative as above
+    left: Floats  # (orders, formats) backward error in (4), normwise
+    marked: NDArray[np.bool_]  # (orders, formats) answers that should not be relied on
 
 
 class Pair(NamedTuple):
@@ -79,6 +87,10 @@ class Pair(NamedTuple):
             size = np.abs(self.high).max(initial=0.0)
             return off / size if size > 0.0 else np.where(off == 0.0, 0.0, np.inf)
 
+    def errors(self, answers: NDArray) -> Floats:
+        """(k,) the largest error of each of (k, N) answers."""
+        return np.array([_largest(self.error(x)) for x in answers])
+
 
 def measure(bench: Bench, number: int) -> Measured:
     """Every order in every format at one state."""
@@ -90,41 +102,34 @@ def measure(bench: Bench, number: int) -> Measured:
     error, total = np.full(shape, np.nan), np.full(shape, np.nan)
     failed, data = np.zeros(shape, dtype=np.int8), np.full(shape[1], np.nan)
     joints = np.full((*shape, N), np.nan, dtype=np.float32)
+    left, marked = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
+    entries = Entries(*(getattr(system.entries, letter)[None] for letter in LETTERS))
+    equations = [Equations.of(system.tree, entries, chosen) for chosen in bench.formats]
     exact: list[Pair | int] = []
     for j, chosen in enumerate(bench.formats):
         found = rounded_reference(proof, system, chosen)
         exact.append(found)
         if isinstance(found, Pair):
             data[j] = _largest(truth.error(found.high, found.low))
-    for i, (name, tape) in enumerate(bench.tapes.items()):
-        tape = fitting(tape, name, system)
+    for i, (name, order) in enumerate(bench.orders.items()):
+        tape = fitting(order.tape, name, system)
+        order = order if tape is order.tape else Order(tape, system)
+        values = order.values(system)[None]
         for j, chosen in enumerate(bench.formats):
             found = exact[j]
             if not isinstance(found, Pair):
                 failed[i, j] = found
                 continue
-            qdd, pivots = answer(tape, system, chosen)
-            if not np.isfinite(qdd).all() or (pivots == 0).any():
-                failed[i, j] = ZERO if (pivots == 0).any() else NUMBER
+            answers = order.answers(chosen, values, equations[j], ONE, found.errors)
+            (qdd,), (said,) = answers.qdd, answers.said
+            if said.failed_at is not None:
+                finite = np.isfinite(qdd).all() and np.isfinite(answers.pivots).all()
+                failed[i, j] = ZERO if finite or (answers.pivots == 0).any() else NUMBER
                 continue
-            off = found.error(qdd)
-            if not _largest(off) <= math.sqrt(chosen.unit) and pivot_lost(tape, system, chosen):
-                failed[i, j] = ZERO
-                continue
-            joints[i, j], error[i, j] = off, _largest(off)
+            joints[i, j], error[i, j] = found.error(qdd), answers.errors[0]
+            left[i, j], marked[i, j] = answers.left[0], said.marked is not None
             total[i, j] = _largest(truth.error(qdd))
-    return Measured(number, error, total, data, failed, joints)
-
-
-def pivot_lost(tape: Tape, system: System, chosen: Format) -> bool:
-    """Whether a pivot is zero for the format: no bit of it is right (kkt.proof.longer)."""
-    if chosen.kind != "float":
-        return False
-    values = chosen.cast(tape.inputs.values(system.entries)[1])
-    own = signed(run(tape, system, chosen, values), pivot_slots(tape))
-    high, low = shadow(tape, system, values)
-    exact = signed(high, pivot_slots(tape)), signed(low, pivot_slots(tape))
-    return first_lost(own, *exact) is not None
+    return Measured(number, error, total, data, failed, joints, left, marked)
 
 
 def _largest(off: Floats) -> float:
@@ -144,13 +149,6 @@ def answer(tape: Tape, system: System, chosen: Format) -> tuple[NDArray, NDArray
     """qdd (N,) and all pivots of one order in one format."""
     v = run(tape, system, chosen, chosen.cast(tape.inputs.values(system.entries)[1]))
     return signed(v, qdd_slots(tape, system)), signed(v, pivot_slots(tape))
-
-
-def qdd_slots(tape: Tape, system: System) -> NDArray[np.int64]:
-    """(N,) signed slots of the joint accelerations, bodies in the tree's order."""
-    tree = system.tree
-    moving = [name for name, dof in zip(tree.names, tree.dof, strict=True) if dof]
-    return np.concatenate([tape.solution[Block("qdd", name)][:, 0] for name in moving])
 
 
 def pivot_slots(tape: Tape) -> NDArray[np.int64]:

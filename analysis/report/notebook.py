@@ -15,7 +15,7 @@ from pivotree.kkt.base.files import write_whole, writing
 from .measure import Bench, Measured
 
 MOST = 4_000_000_000  # bytes of joint errors that are held
-HEAD = "state,order,format,error,digits,digits_with_data,failed"
+HEAD = "state,order,format,error,digits,digits_with_data,failed,backward_error,marked"
 Floats = NDArray[np.float64]
 
 
@@ -36,6 +36,7 @@ class Notebook:
         shape = (count, orders, formats)
         self._error, self._total = np.zeros(shape), np.zeros(shape)
         self._failed = np.zeros(shape, dtype=np.int8)
+        self._left, self._marked = np.zeros(shape), np.zeros(shape, dtype=bool)
         self._data = np.zeros((count, formats))
         self._joints = np.zeros((*shape, N), dtype=np.float32)
         self.most = np.array([most_digits(f.unit) for f in bench.formats])
@@ -53,6 +54,7 @@ class Notebook:
         self._error[i], self._total[i] = measured.error, measured.total
         self._failed[i], self._data[i] = measured.failed, measured.data
         self._joints[i] = measured.joints
+        self._left[i], self._marked[i] = measured.left, measured.marked
         self.done += 1
         if self._part is not None and self.path is not None:
             with writing(growing(self.path)):
@@ -62,7 +64,8 @@ class Notebook:
     def finish(self) -> None:
         """States in the order of their numbers, here and in the file that takes its place."""
         order = np.argsort(self.numbers[: self.done])
-        for array in (self.numbers, self._error, self._total, self._failed, self._data):
+        kept = (self._error, self._total, self._failed, self._data, self._left, self._marked)
+        for array in (self.numbers, *kept):
             array[: self.done] = array[order]
         self._joints[: self.done] = self._joints[order]
         if self._part is None or self.path is None:
@@ -76,7 +79,8 @@ class Notebook:
         kept, whole = self._digits(self._error[i]), self._digits(self._total[i])
         return [
             f"{self.numbers[i]},{order},{chosen.name},{self._error[i, a, b]:.6g},"
-            f"{kept[a, b]:.4f},{whole[a, b]:.4f},{int(self._failed[i, a, b] > 0)}"
+            f"{kept[a, b]:.4f},{whole[a, b]:.4f},{int(self._failed[i, a, b] > 0)},"
+            f"{self._left[i, a, b]:.3g},{int(self._marked[i, a, b])}"
             for a, order in enumerate(self.bench.tapes)
             for b, chosen in enumerate(self.bench.formats)
         ]
@@ -91,6 +95,16 @@ class Notebook:
     @property
     def failed(self) -> NDArray[np.int8]:
         return self._failed[: self.done]
+
+    @property
+    def left(self) -> Floats:
+        """(states, orders, formats) backward errors in (4); NaN where there is no answer."""
+        return self._left[: self.done]
+
+    @property
+    def marked(self) -> NDArray[np.bool_]:
+        """(states, orders, formats) answers that should not be relied on."""
+        return self._marked[: self.done]
 
     @property
     def joints(self) -> NDArray[np.float32]:

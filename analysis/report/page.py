@@ -155,6 +155,9 @@ def _digits(report: Report) -> str:
     told = f"Bold: fewer than the {report.wanted:g} digits asked for."
     if failed:
         told += f" Without an answer, counted as 0: {'; '.join(failed)} states."
+    marked = [f"{c.order} in {c.format}: {c.marked}" for c in report.cells if c.marked]
+    if marked:
+        told += f" Marked as not to be relied on: {'; '.join(marked)} of {report.states} states."
     told = f'<p class="small">{escape(told)}</p>'
     return f"<h2>Digits kept, by share of states</h2>{''.join(parts)}{told}"
 

@@ -50,6 +50,8 @@ class Cell:
     with_data: Quantiles  # of the exact answer for the data in float64
     failed: int  # states without an answer; they count as 0 digits
     why_failed: str | None  # the most frequent reason
+    marked: int  # states whose answer should not be relied on (kkt.tape.trust)
+    backward_error: float | None  # the largest, normwise, in (4); None where there is no answer
     keeps: float  # share of states with the digits asked for
     keeps_with_data: float
     joints: tuple[Joint, ...]  # worst median first
@@ -183,12 +185,18 @@ def cells_of(notes: Notebook, wanted: float) -> tuple[Cell, ...]:
                     with_data=quantiles(whole[:, i, j]),
                     failed=int((failed != OK).sum()),
                     why_failed=WHY[int(np.argmax(reasons))] if reasons.any() else None,
+                    marked=int(notes.marked[:, i, j].sum()),
+                    backward_error=_worst(notes.left[failed == OK, i, j]),
                     keeps=float((kept[:, i, j] >= wanted).mean()),
                     keeps_with_data=float((whole[:, i, j] >= wanted).mean()),
                     joints=_joints(notes, i, j),
                 )
             )
     return tuple(result)
+
+
+def _worst(left: NDArray) -> float | None:
+    return float(f"{left.max():.3g}") if len(left) and np.isfinite(left).all() else None
 
 
 def worst_state(notes: Notebook, order: int, format: int) -> int:

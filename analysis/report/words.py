@@ -20,7 +20,8 @@ def verdict(report: Report) -> tuple[str, ...]:
     sentences += [_format(report, n) for n in reversed(report.by_cost) if n not in hopeless]
     if hopeless:
         sentences.append(f"In {joined(hopeless)} no order keeps a digit in half of the states.")
-    sentences += [*_data(report), *_joint(report), *_failures(report), *_refused(report)]
+    sentences += [*_data(report), *_joint(report), *_failures(report), *_marked(report)]
+    sentences += _refused(report)
     if report.states < report.asked:
         sentences.insert(0, f"Interrupted: {report.states} of {report.asked} states.")
     return tuple(s for s in sentences if s)
@@ -152,6 +153,24 @@ def _failures(report: Report) -> list[str]:
         others = dict.fromkeys(f"{c.order} in {c.format}" for c in pairs[1:])
         told.append(f"Fewer states have no answer with {joined(others)}.")
     return told
+
+
+def _marked(report: Report) -> list[str]:
+    """Answers that say themselves that they should not be relied on, format by format."""
+    parts = []
+    for name in reversed(report.by_cost):
+        counts = {o: cell.marked for o in report.orders if (cell := report.cell(o, name)).marked}
+        if counts:
+            every = len(counts) == len(report.orders) > 1
+            low, high = min(counts.values()), max(counts.values())
+            span = f"{high:,}" if low == high else f"{low:,} to {high:,}"
+            parts.append(f"{'every order' if every else joined(counts)} in {name} in {span}")
+    if not parts:
+        return []
+    return [
+        "Marked, since fewer than half of the format's digits hold or as much of equation (4) is "
+        f"left, are the answers of {'; '.join(parts)} of {report.states:,} states."
+    ]
 
 
 def _all_failed(report: Report, name: str) -> bool:

@@ -18,7 +18,7 @@ from .fields import Fields, document
 from .models import Family, Model, families
 from .settings import ELIMINATED, INTEGRATED, MEASURES, REFERENCES, Settings, Simulate
 
-USUAL = ["error", "digits", "fill", "flops", "failed_at"]
+USUAL = ["error", "digits", "backward_error", "marked", "fill", "flops", "failed_at"]
 DISTRIBUTIONS = ("random", "given")
 MOST_STATES = 10_000_000
 SUFFIXES = (".csv", ".parquet")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,19 +18,21 @@ from pivotree.kkt import (
     conditioning,
 )
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.tape.run import signed
+from pivotree.kkt.matrix.system import LETTERS, Entries
+from pivotree.kkt.proof.many_residuals import Equations
 
-from ..comparison import REFERENCE_DIGITS, digits_of
+from ..comparison import REFERENCE_DIGITS
 from ..report.measure import SINGULAR, WHY, Pair
 from ..report.sample import system_at
+from ..traced import Order
 from .cases import Task
 from .motions import moved
 from .prepared import Prepared, prepare
 from .settings import Settings
-from .tapes import Order
-from .together import together
+from .together import measured, together
 
 Row = tuple[Any, ...]
+ONE = np.zeros(1, dtype=np.int64)  # the only state
 
 
 class Exact(Protocol):
@@ -87,11 +90,11 @@ def _rows(task: Task, number: int, keys: tuple[str | None, ...], found: list[dic
     settings, values = task.settings, dict(task.model.values)
     cases = [(order, format) for order in settings.orders for format in settings.formats]
     rows = []
-    for key, case, measured in zip(keys, cases, found, strict=True):
+    for key, case, own in zip(keys, cases, found, strict=True):
         if key is None:
             continue
         head = (key, task.model.label, *map(values.get, settings.ranges), *case)
-        tail = (number, settings.seed, *map(measured.get, settings.measures))
+        tail = (number, settings.seed, *map(own.get, settings.measures))
         rows.append(head + tail)
     return rows
 
@@ -107,6 +110,7 @@ def one(
     proof = prepared.tracer.fitting(prepared.proof, "abm", system)
     shared = prepared.sizes | _of_state(settings, system, proof)
     exact: dict[str, Exact | str] = {}
+    equations: dict[str, Equations] = {}
     found: list[dict[str, Any]] = [{} for _ in keys]
     place = -1
     for name in settings.orders:
@@ -132,14 +136,22 @@ def one(
             if isinstance(truth, str):
                 here["failed_at"] = truth
                 continue
-            qdd, here["failed_at"] = order.answer(chosen, chosen.cast(values))
-            if here["failed_at"] is None:
-                error = float(np.max(truth.error(qdd), initial=0.0))
-                if not error <= math.sqrt(chosen.unit):
-                    here["failed_at"] = order.lost(chosen, chosen.cast(values))
-            if here["failed_at"] is None:
-                here |= {"error": error, "digits": digits_of(error, chosen)}
+            if format not in equations:
+                given = Entries(*(getattr(system.entries, x)[None] for x in LETTERS))
+                equations[format] = Equations.of(system.tree, given, chosen)
+            (told,) = measured(order, chosen, values[None], equations[format], ONE, _each(truth))
+            here |= told
     return found
+
+
+def _each(truth: Exact) -> Callable[[NDArray], NDArray]:
+    """Errors of (k, N) answers; not a number where one holds none."""
+
+    def errors(qdd: NDArray) -> NDArray:
+        found = [truth.error(x) if np.isfinite(x).all() else np.nan for x in qdd]
+        return np.array([np.max(error, initial=0.0) for error in found], dtype=float)
+
+    return errors
 
 
 def reference(kind: str, system: System, proof: Order, chosen: Format) -> Exact | str:
@@ -153,8 +165,8 @@ def reference(kind: str, system: System, proof: Order, chosen: Format) -> Exact 
     values = chosen.cast(proof.values(system))
     if not np.isfinite(values).all():
         return f"the data of equation (4) overflow {chosen.name}"
-    v = proof.run(get_format("dd"), values)
-    found = Pair(signed(v.real, proof.qdd), signed(v.imag, proof.qdd))
+    (pairs,) = proof.pairs(values[None])
+    found = Pair(pairs.real, pairs.imag)
     return found if np.isfinite(found.high).all() else WHY[SINGULAR]
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from pivotree.kkt import PivotreeError, System, build
 
 from ..report.sample import Ranges, draw, ranges_of
+from ..traced import Order
 from .models import Model
 from .settings import Settings
-from .tapes import Order, Tracer, tracer
+from .tapes import Tracer, tracer
 
 if TYPE_CHECKING:
     from ..simulation import Motion

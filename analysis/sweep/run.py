@@ -26,7 +26,8 @@ class Summary:
     rows: int  # of the sweep
     kept: int  # that were there before
     measured: int  # in this run
-    failed: int  # of these, cases without an answer
+    failed: int  # of these, cases without an answer; 0 where no column says so
+    marked: int  # of these, answers that should not be relied on; 0 where no column says so
     seconds: float
 
     def as_dict(self) -> dict[str, Any]:
@@ -47,10 +48,9 @@ def sweep(
     """
     began = time.perf_counter()
     table = table_of(config.output.suffix, config.kinds)
-    failed_at = None
-    if "failed_at" in config.settings.measures:
-        failed_at = config.settings.columns.index("failed_at")
-    measured = failed = 0
+    told = dict.fromkeys(("failed_at", "marked"), 0)
+    places = {name: i for i, name in enumerate(config.settings.columns) if name in told}
+    measured = 0
     with Store(config.output, table) as store:
         at = positions(config)
         missing = sum(key not in store.done for key in at)
@@ -60,12 +60,20 @@ def sweep(
         for rows in _results(tasks(config, store.done), jobs, scheduler):
             store.add(rows)
             measured += len(rows)
-            if failed_at is not None:
-                failed += sum(row[failed_at] is not None for row in rows)
+            for name, i in places.items():
+                told[name] += sum(row[i] is not None for row in rows)
             progress(measured, missing, kept)
         store.finish(positions(config))
     seconds = time.perf_counter() - began
-    return Summary(str(config.output), missing + kept, kept, measured, failed, seconds)
+    return Summary(
+        str(config.output),
+        missing + kept,
+        kept,
+        measured,
+        told["failed_at"],
+        told["marked"],
+        seconds,
+    )
 
 
 def _results(work: Iterator[Task], jobs: int | None, scheduler: str | None) -> Iterator[list[Row]]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 ELIMINATED: dict[str, type] = {
     "error": float,  # max |qdd - exact| / max |exact|, exact for the data rounded to the format
     "digits": float,  # that it leaves: -log10, between 0 and what the format holds
+    "backward_error": float,  # of the answer in (4), normwise
+    "marked": str,  # why the answer should not be relied on, though there is one
     "kappa": float,  # condition number of qdd
     "kappa_inertia": float,  # of the joint-space inertia
     "fill": int,  # blocks
@@ -56,7 +58,8 @@ class Settings:
     @property
     def runs(self) -> bool:
         """Something is measured that takes an elimination in numbers."""
-        wanted = {"error", "digits"} | ({"failed_at"} if self.simulate is None else set())
+        wanted = {"error", "digits", "backward_error", "marked"}
+        wanted |= {"failed_at"} if self.simulate is None else set()
         return bool(wanted & set(self.measures))
 
     @property

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -13,14 +12,14 @@ from numpy.typing import NDArray
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.many import held
 from pivotree.kkt.matrix.system import Entries
-from pivotree.kkt.tape.batch import answers
+from pivotree.kkt.proof.many_residuals import Equations
 
 from ..comparison import digits_of
 from ..report.measure import SINGULAR, WHY
 from ..report.sample import entries_at, system_at
+from ..traced import Order
 from .prepared import Prepared
 from .settings import Settings
-from .tapes import Order
 
 BODIES = 4096  # of all states that are built at a time
 Floats = NDArray[np.float64]
@@ -61,7 +60,8 @@ def _together(
         needed = np.asarray(wanted[:, traced].any(axis=1))
         proof = prepared.proof.values_of(entries)
         for f, format in enumerate(chosen):
-            truths[f] = _truth(prepared.proof, format, proof, needed[:, f])
+            equations = Equations.of(prepared.system.tree, entries, format)
+            truths[f] = _truth(prepared.proof, format, proof, equations, needed[:, f])
     for o, name in enumerate(settings.orders):
         places = slice(o * len(chosen), (o + 1) * len(chosen))
         at = prepared.orders[name]
@@ -102,26 +102,49 @@ def _answers(
     order: Order, format: Format, values: NDArray, truth: Truth, wanted: NDArray[np.int64],
     cases: list[dict[str, Any]],
 ) -> None:  # fmt: skip
-    """Errors of an order in a format go into the cases of the states that are wanted."""
+    """What is measured of an order in a format goes into the cases of the states wanted."""
     for i in wanted[~truth.known[wanted]]:
         cases[i]["failed_at"] = truth.why[i]
     here = wanted[truth.known[wanted]]
-    if not len(here):
-        return
-    qdd, why = order.answers(format, format.cast(values[here]))
-    errors = truth.errors(here, qdd).tolist()
-    for i, error, failed in zip(here, errors, why, strict=True):
-        if failed is None and not error <= math.sqrt(format.unit):
-            failed = order.lost(format, format.cast(values[i]))
-        cases[i]["failed_at"] = failed
-        if failed is None:
-            cases[i] |= {"error": error, "digits": digits_of(error, format)}
+    if len(here):
+        told = measured(
+            order, format, values[here], truth.equations, here, lambda qdd: truth.errors(here, qdd)
+        )
+        for i, one in zip(here, told, strict=True):
+            cases[i] |= one
+
+
+def measured(
+    order: Order,
+    chosen: Format,
+    values: NDArray,
+    equations: Equations,
+    here: NDArray[np.int64],
+    errors_of: Callable[[NDArray], NDArray],
+) -> list[dict[str, Any]]:
+    """What is measured of an order's answers in k states (:meth:`..traced.Order.answers`)."""
+    found = order.answers(chosen, values, equations, here, errors_of)
+    return [
+        {"failed_at": said.failed_at}
+        if said.failed_at is not None
+        else {
+            "failed_at": None,
+            "error": error,
+            "digits": digits_of(error, chosen),
+            "backward_error": left,
+            "marked": said.marked,
+        }
+        for error, left, said in zip(
+            found.errors.tolist(), found.left.tolist(), found.said, strict=True
+        )
+    ]
 
 
 @dataclass(frozen=True)
 class Truth:
-    """Answers of m states in double-double, and why one has none."""
+    """Answers of m states in double-double, and why one has none; and what they answer."""
 
+    equations: Equations
     high: Floats  # (m, N)
     low: Floats
     known: NDArray[np.bool_]  # (m,)
@@ -136,14 +159,16 @@ class Truth:
             return np.asarray(relative.max(axis=1, initial=0.0))
 
 
-def _truth(proof: Order, format: Format, values: NDArray, needed: NDArray[np.bool_]) -> Truth:
+def _truth(
+    proof: Order, format: Format, values: NDArray, equations: Equations, needed: NDArray[np.bool_]
+) -> Truth:
     """The answers for the data rounded to a format."""
     rounded = np.asarray(format.cast(values), dtype=float)
     whole = np.isfinite(rounded).all(axis=1)
     here = np.flatnonzero(needed & whole)
     found = np.zeros((len(values), len(proof.qdd)), dtype=np.complex128)
-    found[here] = answers(proof.tape, get_format("dd"), proof.places, rounded[here], proof.qdd)
+    found[here] = proof.pairs(rounded[here])
     known = needed & whole & np.isfinite(found.real).all(axis=1)
     overflow = f"the data of equation (4) overflow {format.name}"
     why = np.where(whole, WHY[SINGULAR], overflow).tolist()
-    return Truth(found.real.copy(), found.imag.copy(), known, why)
+    return Truth(equations, found.real.copy(), found.imag.copy(), known, why)

@@ -47,6 +47,8 @@ class Row(NamedTuple):
     refined: int  # refinement steps asked for
     error: float | None  # max |qdd - exact| / max |exact|; None where a pivot failed
     lost: float  # digits lost beyond kappa u; all of them where a pivot failed
+    backward_error: float | None  # normwise, of the answer in (4)
+    marked: str  # "marked": the answer says itself that it should not be relied on
 
 
 def main(quick: bool) -> None:
@@ -122,10 +124,12 @@ def _one(instance: Instance, tapes: dict, aligned: dict) -> Iterator[Row]:
         for refined in (0, 1):
             result = kkt.eliminate(where, tape, FORMAT, records=False, refine=refined)
             error = None if result.failed_at else answer.error(result.qdd)
+            left = None if result.backward_error is None else result.backward_error.normwise
             yield Row(
                 instance.family, instance.name, instance.ratio, condition.kappa,
                 condition.kappa_inertia, label, refined, error,
                 lost_by_order(error, condition.kappa, unit) or 0.0,
+                left, "marked" if result.marked else "",
             )  # fmt: skip
 
 

@@ -113,15 +113,6 @@ def apart_of(own: Floats, off: Floats, exact: Floats) -> Floats:
         return np.asarray(np.nan_to_num(np.where(size > 0.0, off / size, 0.0), nan=np.inf))
 
 
-def first_lost(own: NDArray, high: Floats, low: Floats) -> int | None:
-    """Which of a format's pivots is zero for it, beside their values high + low; the first one."""
-    values = np.asarray(own, dtype=float)
-    with np.errstate(all="ignore"):
-        off = np.abs((values - high) - low)
-    lost = np.flatnonzero(apart_of(values, off, high) >= NO_BIT)
-    return int(lost[0]) if lost.size else None
-
-
 def longer_name(chosen: Format) -> str:
     """float64 beside short formats, double-double beside float64, and balls beside longer ones."""
     if chosen.kind != "float":

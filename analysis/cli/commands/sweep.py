@@ -42,8 +42,13 @@ def run(options: argparse.Namespace) -> int:
     print(
         f"{summary.output}: {summary.rows} rows, {summary.measured} measured now in "
         f"{summary.seconds:.1f} s ({rate:.0f} a second), {summary.failed} of them without an answer"
+        f"{_marked(summary.marked)}"
     )
     return 0
+
+
+def _marked(count: int) -> str:
+    return f", {count} marked as not to be relied on" if count else ""
 
 
 @contextmanager
