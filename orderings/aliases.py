@@ -2,9 +2,9 @@
 
 >>> orderings.get("vereshchagin") is orderings.get("abm")
 
-tests/test_aliases.py holds each, pivot by pivot, against its recursion, written apart after
-Cloutier 1995 (section 3.3) and Featherstone 2008: the originals were not at hand.  ELSEWHERE are
-methods that are no order of pivots, and the room of the project that holds them.
+tests/orderings/test_aliases.py holds each, pivot by pivot, against its recursion, written apart
+after Cloutier 1995 (section 3.3) and Featherstone 2008: the originals were not at hand.  ELSEWHERE
+are methods that are no order of pivots, and the room of the project that holds them.
 """
 
 from __future__ import annotations

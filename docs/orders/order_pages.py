@@ -222,7 +222,7 @@ def _also(one: About) -> list[str]:
         return []
     text = (
         "`orderings.get` finds it by these names too. Each is held against its recursion, written "
-        "apart ([`tests/test_aliases.py`](../../tests/test_aliases.py))."
+        "apart ([`tests/orderings/test_aliases.py`](../../tests/orderings/test_aliases.py))."
     )
     return ["## Other names", "\n".join(lines), wrapped(text)]
 

@@ -3,12 +3,12 @@
 import json
 import math
 import os
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from arithmetic import same
+from helpers import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.linalg import spsolve
@@ -22,7 +22,7 @@ from pivotree.kkt.model.load import load
 from pivotree.kkt.model.modelfile import read_model
 from pivotree.kkt.model.tree import compile_tree
 
-MODELS = sorted((Path(__file__).parent / "models").glob("*.json"))
+MODELS = sorted((ROOT / "tests" / "models").glob("*.json"))
 
 
 def solve(tree):

@@ -5,7 +5,7 @@ each meets all orders and all solvers of the joint-space inertia, where an order
 bodies each meets both of those orders with one solver in turn, and one of the other orders in turn.
 They run where PIVOTREE_EVERY_SMALL_TREE is set, a sample of them elsewhere:
 
-    PIVOTREE_EVERY_SMALL_TREE=1 nice python -m pytest tests/test_small_trees.py -n 2
+    PIVOTREE_EVERY_SMALL_TREE=1 nice python -m pytest tests/kkt/machine/test_small_trees.py -n 2
 """
 
 import os

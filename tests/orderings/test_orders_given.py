@@ -1,21 +1,12 @@
-"""Orders: every registered one on trees of all joint types, a user's own, and what is refused."""
+"""Orders of a user's own, drawn brackets under all switches, and what is refused."""
 
 import json
-import random
 
 import numpy as np
 import pytest
 from helpers import (
-    ALL_JOINTS,
-    MODELS,
-    ROOT,
     bracketed,
-    by_body,
-    every_joint,
-    printed,
-    relisted,
     system_of,
-    tape_of,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,167 +15,6 @@ from strategies import SPLIT, WHOLE, brackets, trees
 
 from pivotree import kkt, orderings
 from pivotree.orderings.cheapest.search import exported
-
-TREES = {
-    "every joint": every_joint,
-    **{
-        f"mixture {seed}": lambda seed=seed: kkt.from_spec(
-            f"random_tree:n=14,seed={seed},mass_ratio=10,joints={ALL_JOINTS}"
-        )
-        for seed in range(3)
-    },
-    "spherical chain": lambda: kkt.chain(8, joint="spherical"),
-    "free bodies": lambda: kkt.from_spec("random_tree:n=6,seed=9,joints=floating"),
-    "welded": lambda: kkt.from_spec("random_tree:n=12,seed=5,joints=fixed+fixed+revolute"),
-}
-
-
-@pytest.fixture(scope="module", params=TREES)
-def system(request):
-    return kkt.build(TREES[request.param]())
-
-
-@pytest.fixture(scope="module")
-def certified(system):
-    return kkt.certify(system, 30, rounded_to="float64")
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", orderings.names())
-def test_every_order_on_every_joint(order, system, certified):
-    result = kkt.eliminate(system, orderings.get(order), reference=certified)
-    assert result.failed_at is None and certified.error(result.qdd) <= 1e-11
-    # pdd and f solve the rows of (4) as well: residual of the whole system
-    x = np.concatenate([result.pdd.ravel(), result.qdd, result.f.ravel()])
-    residual = system.matrix @ x - system.rhs
-    assert np.abs(residual).max() <= 1e-10 * max(np.abs(x).max(), np.abs(system.rhs).max())
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("format,most", [("float64", 1e-14), ("float32", 1e-5), ("exact", 1e-15)])
-@pytest.mark.parametrize("model", MODELS)
-def test_inverse_dynamics_of_the_printed_accelerations(model, format, most):
-    """The efforts of the file come back from its 40-digit accelerations, rounded to doubles."""
-    system = system_of(model)
-    if format == "exact" and system.tree.n > 20:
-        pytest.skip("fractions of long chains grow without bound")
-    qdd = np.array([float(x) for x in printed(model)])
-    back = kkt.inverse_dynamics(system, qdd, orderings.get("inverse_dynamics"), format)
-    tau, f = np.array(back.tau, dtype=float), np.array(back.f, dtype=float)
-    efforts = json.loads(MODELS[model].read_text())["effort"]
-    M = np.array(json.loads(MODELS[model].read_text())["expected"]["M"])
-    # what rounding qdd moves, and what forces of this size cannot resolve
-    slack = np.abs(M) @ np.abs(qdd) + np.abs(f).max()
-    assert back.fill == 0 and (np.abs(tau - efforts) <= most * slack).all()
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", ["abm", "crbm", "divide_and_conquer"])
-def test_inverse_dynamics_undoes_elimination(order):
-    system = kkt.build(every_joint())
-    qdd = kkt.eliminate(system, orderings.get(order)).qdd
-    back = kkt.inverse_dynamics(system, qdd, orderings.get("inverse_dynamics"))
-    assert np.abs(back.tau - system.entries.tau).max() <= 1e-12 * np.abs(back.f).max()
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("format", ["float64", "float32"])
-@pytest.mark.parametrize("model", MODELS)
-def test_the_joint_space_inertia_is_the_peers(model, format):
-    """H Phi M Phi* H* of equation (3) as CRBM leaves it, against Pinocchio's crba in the files."""
-    expected = np.array(json.loads(MODELS[model].read_text())["expected"]["M"])
-    M = kkt.joint_space_inertia(system_of(model), tape_of(model, "crbm"), format)
-    most = {"float64": 1e-12, "float32": 1e-5}[format]
-    assert (M == M.T).all() and np.abs(M - expected).max() <= most * np.abs(expected).max()
-
-
-def test_orders_that_leave_no_joint_space_inertia_say_so():
-    with pytest.raises(kkt.OrderError, match=r"'abm': does not leave all qdd .* use crbm"):
-        kkt.joint_space_inertia(system_of("ur5"), orderings.get("abm"))
-
-
-@pytest.mark.parametrize("name", list(TREES)[:4])
-def test_inverse_dynamics_is_a_product_with_the_matrix(name):
-    """Every row of (4), qdd given and tau found, by scipy's product."""
-    system = kkt.build(TREES[name]())
-    wanted = np.random.default_rng(8).normal(size=len(system.entries.tau))
-    result = kkt.inverse_dynamics(system, wanted, orderings.get("inverse_dynamics"))
-    x = np.concatenate([result.pdd.ravel(), wanted, result.f.ravel()])
-    rows, rhs = system.matrix @ x, system.rhs.copy()
-    n, N = system.tree.n, len(wanted)
-    rhs[6 * n : 6 * n + N] = result.tau
-    assert np.abs(rows - rhs).max() <= 1e-11 * np.abs(x).max()
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", orderings.names())
-def test_the_listing_of_bodies_does_not_matter(order):
-    tree = every_joint()
-    listing = list(tree.nodes)
-    random.Random(order).shuffle(listing)
-    first, second = kkt.build(tree), kkt.build(relisted(tree, listing))
-    before, after = (
-        by_body(s, kkt.eliminate(s, orderings.get(order), records=False).qdd)
-        for s in (first, second)
-    )
-    size = max(np.abs(x).max(initial=0.0) for x in before.values())
-    for body in listing:
-        assert np.abs(before[body] - after[body]).max(initial=0.0) <= 1e-11 * size
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("seed", range(25))
-def test_random_orders_are_feasible(seed):
-    system = kkt.build(kkt.from_spec(f"random_tree:n=7,seed={seed},joints={ALL_JOINTS}+revolute"))
-    order = orderings.get(f"random:{seed}")
-    groups = list(order(system.structure))
-    assert sorted(map(str, groups)) == sorted(
-        str([(kind, k)]) for k in system.tree.names for kind in ("pdd", "f", "qdd")
-    )
-    assert groups == list(orderings.get(f"random:{seed}")(system.structure))
-    assert groups != list(orderings.get(f"random:{seed + 1}")(system.structure))
-    error = kkt.certify(system, 20).error(kkt.eliminate(system, order).qdd)
-    assert error is not None and error <= 1e-10
-
-
-# -- the registry -------------------------------------------------------------------------------
-
-
-def test_files_are_short_and_name_their_source_first():
-    """One method a file, citation in its first line, at most 60 lines."""
-    infrastructure = {"__init__", "aliases", "load", "registry"}
-    files = [p for p in (ROOT / "orderings").glob("*.py") if p.stem not in infrastructure]
-    assert len(files) >= 12
-    for path in files:
-        lines = path.read_text().splitlines()
-        assert len(lines) <= 60, f"{path.name} has {len(lines)} lines"
-        assert lines[0].startswith('"""')
-    for name, function in orderings.ORDERS.items():
-        assert function.order_name == name and function.source
-
-
-def test_registered_names():
-    assert {
-        "crbm", "crbm_block_row", "abm", "modified_abm", "bad_abm", "virtual_work",
-        "virtual_work_split", "lagrange", "constraint_force", "divide_and_conquer", "base_to_tip",
-        "natural", "minimum_degree",
-    } <= set(orderings.names())  # fmt: skip
-    assert orderings.names("tau") == ["inverse_dynamics"]
-
-
-@pytest.mark.parametrize(
-    "name,near",
-    [("amb", "abm"), ("crmb", "crbm"), ("lagrnage", "lagrange"), ("virtual work", "virtual_work")],
-)
-def test_unknown_names_get_the_nearest(name, near):
-    with pytest.raises(kkt.OrderError, match=rf"order '{name}' is unknown; nearest: .*\b{near}\b"):
-        orderings.get(name)
-
-
-def test_random_wants_a_seed():
-    with pytest.raises(kkt.OrderError, match="'x' is no seed"):
-        orderings.get("random:x")
-
 
 # -- a user's order -----------------------------------------------------------------------------
 

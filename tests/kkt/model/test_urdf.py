@@ -1,10 +1,10 @@
 """URDF: every joint type, fixed joints merged and kept, and what is refused."""
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import ROOT
 
 from pivotree.kkt.base.errors import ModelError
 from pivotree.kkt.matrix.state import kinematics
@@ -16,7 +16,7 @@ from pivotree.kkt.model.robot_data import find_robot, robot_files, robots_folder
 from pivotree.kkt.model.tree import compile_tree
 from pivotree.kkt.model.urdf import MimicWarning, read_urdf
 
-MODELS = Path(__file__).parent / "models"
+MODELS = ROOT / "tests" / "models"
 robots = pytest.mark.skipif(robots_folder() is None, reason="example-robot-data is missing")
 
 

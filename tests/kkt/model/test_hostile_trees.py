@@ -1,10 +1,9 @@
 """The random hostile trees themselves, and the oracle that says what is exactly true of them."""
 
-from pathlib import Path
-
 import flint
 import numpy as np
 import pytest
+from helpers import ROOT
 from hostile_trees import Truth, dense, entries_of, hostile_system
 
 from pivotree import kkt, orderings
@@ -37,7 +36,7 @@ def test_the_oracle_agrees_with_certified_answers(seed, format):
     assert not truth.singular and truth.error(proved.qdd) <= 1e-19
 
 
-FOUND = Path(__file__).parent / "models" / "hostile"
+FOUND = ROOT / "tests" / "models" / "hostile"
 FLOATS = ["float32", "float64", "mp:50"]
 
 

@@ -3,11 +3,11 @@
 import json
 import re
 from fractions import Fraction
-from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
+from helpers import ROOT
 from scipy.sparse.linalg import spsolve
 
 from pivotree import kkt
@@ -31,7 +31,7 @@ from pivotree.kkt.model.load import load
 from pivotree.kkt.model.specs import GALLERY, from_spec
 from pivotree.kkt.model.tree import compile_tree
 
-MODELS = Path(__file__).parent / "models"
+MODELS = ROOT / "tests" / "models"
 SPECS = [
     "chain:5", "chain:4,joint=spherical", "chain:3,joint=universal", "two_link:r=0.002",
     "example1:q1=1", "example2", "example3:m1=1e8,case=2", "random_tree:n=50,seed=1",

@@ -1,0 +1,259 @@
+"""Chains on a floor, and friction in joints: beside dense mechanics; what no contact can be."""
+
+from itertools import product as pairs
+
+import numpy as np
+import pytest
+from helpers import Mechanics, every_joint
+from scipy.spatial.transform import Rotation
+from test_contact import Dense
+
+from pivotree import kkt, orderings
+from pivotree.analysis import contact
+from pivotree.analysis.contact import rigid
+
+# -- a floor --------------------------------------------------------------------------------------
+
+
+def rod(free=True, length=0.25, mass=0.5):
+    """A thin rod, free in space."""
+    tree = kkt.new_tree("rod", (0.0, 0.0, -9.8))
+    J = mass * length**2 / 12
+    kkt.add_body(tree, "rod", mass=mass, com=(length / 2, 0.0, 0.0), inertia=np.diag([1e-5, J, J]),
+                 joint="floating")  # fmt: skip
+    ends = [("rod", (0.0, 0.0, 0.0)), ("rod", (length, 0.0, 0.0))]
+    return contact.Floor.of(tree, ends)
+
+
+@pytest.mark.thorough
+def test_a_floor_knows_its_points_and_its_energy():
+    """Places, speeds, weights and forces of every kind of joint, beside mechanics apart."""
+    tree = every_joint()
+    del tree.graph["tau"]
+    q, qd = np.array(tree.graph["q"]), np.array(tree.graph["qd"])
+    draw = np.random.default_rng(2)
+    points = [("base", draw.normal(size=3)), (("arm", 1), draw.normal(size=3)),
+              ("tip", draw.normal(size=3))]  # fmt: skip
+    floor = contact.Floor.of(tree, points, normal=(0.2, 0.3, 0.9))
+    here = Mechanics(tree, q, qd)
+    y = floor.start()[None]
+    pose = floor.pose(y)
+    J = Dense(tree, q, points).J
+    for i, (body, x) in enumerate(points):
+        R, p = here.world(body)
+        assert pose.r[0, i] == pytest.approx(p + R @ x)
+        assert pose.speed[0, i] == pytest.approx(J[i] @ qd)
+    assert floor.energy(y)[0] == pytest.approx(here.energy())
+    forces = draw.normal(size=(1, 3, 3))
+    system = kkt.build(tree, q, qd, tau=np.einsum("pij,pi->j", J, forces[0]))
+    asked = kkt.eliminate(system, orderings.get("abm"), records=False).qdd
+    assert floor.accelerations(y, forces, pose)[0] == pytest.approx(asked, rel=1e-9)
+    free, up, moved, A = floor.free_and_responses(y, pose, np.arange(3))
+    n = floor.frame[0]
+    M = Dense(tree, q, points).M
+    assert moved == pytest.approx(np.linalg.solve(M, (n @ J).T).T, abs=1e-10)
+    assert pytest.approx((n @ J) @ np.linalg.solve(M, (n @ J).T), abs=1e-10) == A
+    h = 1e-6
+    speeds = []
+    for s in (h, -h):
+        later = here.moved(free, s)
+        step = [(b, later.world(b)) for b, _ in points]
+        speeds.append([n @ (R @ (later.v[b][3:] + np.cross(later.v[b][:3], x)))
+                       for (b, (R, _)), (_, x) in zip(step, points, strict=True)])  # fmt: skip
+    assert up == pytest.approx((np.array(speeds[0]) - speeds[1]) / (2 * h), abs=1e-5)
+
+
+def test_a_floor_says_where_its_accelerations_do_not_hold():
+    """Two point masses on hinges whose axes are parallel: singular where the arm is stretched."""
+    tree, axis, arm = kkt.new_tree("two points"), (0.6, 0.0, 0.8), (0.8, 0.0, -0.6)
+    kkt.add_body(tree, "a", joint="revolute", axis=axis, mass=0.0, inertia=np.zeros((3, 3)))
+    kkt.add_body(
+        tree, "b", "a", joint="revolute", axis=axis, mass=1.0, com=arm, p=arm,
+        inertia=np.zeros((3, 3)),
+    )  # fmt: skip
+    floor = contact.Floor.of(tree, [("b", arm)])
+    bent, straight = floor.start([0.3, 1.0]), floor.start([0.3, 0.0])
+    assert floor.doubt(bent[None]) is None
+    assert floor.doubt(np.array([bent, straight])).startswith("1 of 2 states (pivot qdd_a, step 2")
+    assert contact.fall(floor, bent, seconds=0.01).doubt is None
+
+
+@pytest.mark.thorough
+def test_a_level_rod_bounces_as_a_ball():
+    """Both ends touch at once: e^k of the speed after k bounces, at the times of free fall."""
+    floor, height, e = rod(), 0.2, 0.6
+    y = floor.start([0, 0, 0, 0, 0, height])
+    found = contact.fall(floor, y, seconds=1.1, restitution=e, step=5e-3)
+    fall = np.sqrt(2 * height / 9.8)
+    down = 9.8 * fall
+    times = fall + np.cumsum([0.0, 2 * e * down / 9.8, 2 * e**2 * down / 9.8])
+    assert [blow.t for blow in found.blows[:3]] == pytest.approx(list(times), abs=1e-6)
+    assert all(blow.points == 2 for blow in found.blows[:3])
+    lost = [0.5 * 0.5 * (down * e**k) ** 2 * (1 - e**2) for k in range(3)]
+    assert [-blow.gain for blow in found.blows[:3]] == pytest.approx(lost, rel=1e-5)
+
+
+def test_elastic_blows_keep_the_energy_and_others_lose_it():
+    floor, draw = rod(), np.random.default_rng(4)
+    for e in (0.0, 0.4, 1.0, 1.5):
+        q = np.concatenate([draw.uniform(-0.4, 0.4, 3), np.zeros(3)])
+        q[5] -= floor.heights(floor.start(q)).min()
+        y = floor.start(q, [0.2, 1.0, 0.3, 0.3, 0.1, -2.0])[None]
+        after, points = rigid.blow(floor, y, e)
+        assert points
+        gained = float(floor.energy(after)[0] - floor.energy(y)[0])
+        assert np.sign(np.round(gained, 12)) == np.sign(e - 1.0)
+
+
+@pytest.mark.slow
+def test_a_robot_on_its_feet_falls_and_comes_to_rest():
+    """A floating body with a leg on a hinge: energy only falls, and nothing sinks."""
+    tree = kkt.new_tree("hopper")
+    kkt.add_body(tree, "box", mass=2.0, inertia=np.diag([0.02, 0.03, 0.04]), joint="floating")
+    kkt.add_body(tree, "leg", "box", mass=0.3, com=(0, 0, -0.1), inertia=np.diag([2e-3] * 3),
+                 axis=(0, 1, 0), p=(0.1, 0, 0))  # fmt: skip
+    corners = [("box", (x, y, -0.1)) for x in (-0.2, 0.2) for y in (-0.1, 0.1)]
+    floor = contact.Floor.of(tree, [*corners, ("leg", (0, 0, -0.3))])
+    y = floor.start([0.1, 0.2, 0.0, 0.0, 0.0, 0.5, 0.3])
+    found = contact.fall(floor, y, seconds=0.8, restitution=0.3, step=4e-3)
+    assert len(found.blows) >= 4 and max(blow.gain for blow in found.blows) <= 1e-9
+    assert found.depth <= 1e-5 and found.smooth_gain <= 1e-5 * found.energy[0]
+
+
+@pytest.mark.thorough
+def test_springs_conserve_and_their_friction_stops():
+    floor = rod()
+    springs = contact.Springs(floor, relax=1.0)
+    y = springs.start([0.3, 0.2, 0, 0, 0, 0.2], np.zeros(6), (1e4,))
+    record = springs.run(y, 0.4)[0]
+    energy = springs.energy(record.y)
+    assert (floor.heights(record.y[:, :-1]) < 0).any()
+    assert np.ptp(energy) <= 1e-5 * energy[0]
+    rubbing = contact.Springs(floor, damping=0.5, friction=0.4)
+    deep = 0.5 * 9.8 / 2 / 1e4
+    y = rubbing.start([0, 0, 0, 0, 0, -deep], [0, 0, 0, 0.5, 0, 0], (1e4,))
+    speed = rubbing.run(y, 0.1, 1e-6)[0].y[-1, floor.nx + 3]
+    assert speed == pytest.approx(0.5 - 0.4 * 9.8 * 0.1, abs=5e-3)
+
+
+@pytest.mark.thorough
+def test_a_sphere_on_a_slope_is_the_same_as_gravity_aslant():
+    """Nothing knows which way is up but the normal."""
+    turn = Rotation.from_euler("xyz", [0.3, -0.4, 0.2]).as_matrix()
+    found = []
+    for Q in (np.eye(3), turn):
+        tree = kkt.new_tree("rod", tuple(Q @ [0.5, 0.0, -9.8]))
+        kkt.add_body(tree, "rod", mass=0.5, com=(0.1, 0, 0), inertia=np.diag([1e-4, 2e-3, 2e-3]),
+                     joint="floating", R=Q)  # fmt: skip
+        floor = contact.Floor.of(tree, [("rod", (0, 0, 0)), ("rod", (0.25, 0, 0))], normal=Q[:, 2])
+        y = floor.start([0, 0.2, 0, 0, 0, 0.1])
+        found.append(contact.fall(floor, y, seconds=0.25, restitution=0.5))
+    assert found[0].energy == pytest.approx(found[1].energy, abs=1e-7)
+
+
+# -- friction in joints --------------------------------------------------------------------------
+
+
+def test_a_block_on_a_slope_stays_until_the_slope_is_too_steep():
+    for slope, holds in ((0.29, True), (0.31, False)):
+        tree = kkt.new_tree("slope")
+        kkt.add_body(tree, "block", mass=2.0, inertia=np.eye(3), joint="prismatic",
+                     axis=(np.cos(slope), 0.0, -np.sin(slope)))  # fmt: skip
+        rub = contact.JointFriction.of(tree, dry=2.0 * 9.81 * np.sin(0.30))
+        found = rub.solve(kkt.build(tree))
+        assert bool(found.sticks[0]) is holds
+        pull = 9.81 * (np.sin(slope) - np.sin(0.30))
+        assert found.qdd[0] == pytest.approx(0.0 if holds else pull, abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["abm", "crbm", "square_root_abm"])
+def test_sticking_joints_are_those_of_all_sets_that_fit(order):
+    """Beside every choice of standing and sliding, solved by LAPACK: one fits."""
+    for seed in range(6):
+        tree = every_joint()
+        draw = np.random.default_rng(seed)
+        N = int(kkt.compile_tree(tree).offset[-1])
+        still = draw.choice(N, 4, replace=False)
+        q, qd, tau = draw.uniform(-1, 1, N), draw.normal(size=N), draw.normal(size=N)
+        qd[still] = 0.0
+        dry = draw.uniform(0.5, 8.0, N)
+        rub = contact.JointFriction(dry, np.full(N, 0.1))
+        system = kkt.build(tree, q, qd, tau)
+        M = Dense(tree, q, [("base", (0.0, 0.0, 0.0))]).M
+        free = np.linalg.solve(
+            *Mechanics(tree, q, qd).equation4(tau - 0.1 * qd - dry * np.sign(qd))
+        )
+        free = free[6 * len(tree) : 6 * len(tree) + N]
+        W, fits = np.linalg.inv(M), []
+        for signs in pairs((-1, 0, 1), repeat=4):
+            f = np.array(signs) * dry[still]
+            on = np.flatnonzero(np.array(signs) == 0)
+            off = np.flatnonzero(np.array(signs))
+            A, b = W[np.ix_(still, still)], free[still]
+            f[on] = np.linalg.solve(A[np.ix_(on, on)], -(b[on] + A[np.ix_(on, off)] @ f[off]))
+            moved = A @ f + b
+            if (np.abs(f[on]) <= dry[still][on]).all() and (f[off] * moved[off] <= 0).all():
+                fits.append(free + W[:, still] @ f)
+        assert len(fits) == 1
+        found = rub.solve(system, order=order)
+        assert found.qdd == pytest.approx(fits[0], abs=1e-8 * np.abs(fits[0]).max())
+
+
+def test_smooth_friction_takes_the_energy_that_it_should():
+    tree = kkt.default_state(kkt.chain(3))
+    rub = contact.JointFriction.of(tree, dry=0.5, viscous={"j2": 0.2})
+    qd = np.array([1.0, -2.0, 0.0])
+    assert rub.efforts(qd, 1e-9) == pytest.approx([-0.5, 0.9, 0.0])
+    kernel = kkt.compile(tree, orderings.get("abm"))
+    system = kkt.build(tree, qd=qd, tau=np.zeros(3))
+    x = kernel.configuration(tree.graph["q"])
+    qdd = kernel(x, qd, rub.efforts(qd, 1e-9))
+    sliding = np.flatnonzero(qd)
+    asked = rub.solve(system)
+    assert asked.friction[sliding] == pytest.approx([-0.5, 0.9])
+    power = (
+        qd
+        @ kkt.joint_space_inertia(system, orderings.get("crbm"))
+        @ (qdd - kernel(x, qd, np.zeros(3)))
+    )
+    assert power == pytest.approx(-0.5 - 0.9 * 2.0)
+
+
+# -- what cannot be -------------------------------------------------------------------------------
+
+
+def one(**more):
+    return kkt.build(kkt.chain(3), loops=[kkt.contact("j3", (1.0, 0.0, 0.0), **more, name="p")])
+
+
+BAD = [
+    (lambda: contact.impact(kkt.build(kkt.chain(2))), "this system has none"),
+    (lambda: contact.impact(one(), law="hertz"), "law is 'hertz'"),
+    (lambda: contact.impact(one(), restitution=1.5), "restitution of 'p' is 1.5.*0 to 1"),
+    (lambda: contact.impact(one(), friction={"q": 1.0}), "friction names 'q'"),
+    (lambda: contact.impact(one(), friction=-1.0), "friction of 'p' is -1.0"),
+    (lambda: contact.impact(one(), format="exact"), "floating-point"),
+    (lambda: contact.impact(one(tangents=((1.0, 0.0, 1.0),)), friction=0.5), "across the normal"),
+    (lambda: contact.forces(one(tangents=((1.0, 0.0, 0.0),))), "has tangents"),
+    (lambda: contact.Floor.of(kkt.chain(2), [("j9", (0, 0, 0))]), "j9"),
+    (lambda: contact.Floor.of(kkt.chain(2), ["j1"]), "no \\(body, point\\)"),
+    (lambda: contact.Floor.of(kkt.chain(2), []), "no points"),
+    (lambda: contact.Floor.of(kkt.chain(2), [("j1", (0, 0))]), "point"),
+    (lambda: contact.Floor.of(kkt.chain(2), [("j1", (0, 0, 0))], normal=(0, 0, 0)), "normal"),
+    (lambda: contact.Springs(rod(), relax=2.0), "relax"),
+    (lambda: contact.JointFriction.of(kkt.chain(2), dry={"j3": 1.0}), "'j3' is unknown"),
+    (lambda: contact.JointFriction.of(kkt.chain(2), dry=-1.0), "'dry' is -1.0"),
+    (lambda: contact.JointFriction.of(kkt.chain(2), viscous={"j1": (1, 2)}), "'viscous' is"),
+    (lambda: contact.JointFriction.of(kkt.chain(3), dry=1.0).solve(one()), "friction in joints"),
+    (lambda: contact.Springs(rod()).start(np.zeros(6), np.zeros(6), (0.0,)), "stiffness"),
+    (lambda: contact.Springs(rod()).run(np.zeros((1, 14)), 0.1, method="RK4"), "RK45"),
+]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("ask,said", BAD)
+def test_what_cannot_be_is_one_sentence(ask, said):
+    with pytest.raises(kkt.PivotreeError, match=said) as caught:
+        ask()
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,301 @@
+"""Figures for papers: every kind in every look, LaTeX that compiles, colours told apart by all."""
+
+import numpy as np
+import pytest
+from helpers import ROOT, system_of
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from test_figures import AFTER_ABM, AFTER_CRBM, factor, in_rows_of_6
+
+from pivotree import kkt, orderings
+from pivotree.analysis import figures
+from pivotree.analysis.figures import data
+from pivotree.analysis.figures.curves import step_counts
+from pivotree.analysis.figures.density import KINDS as BLOCK_KINDS
+from pivotree.analysis.figures.density import density
+from pivotree.analysis.figures.kinds import KINDS, Request, kind_of, write
+from pivotree.analysis.figures.state import NEW, ZERO, ZEROED, block_state
+from pivotree.analysis.figures.style import LIGHT, STYLES
+from pivotree.analysis.figures.trees import bodies_of, body_colours, tree_layout, walk
+from pivotree.kkt.arithmetic import get_format
+
+GALLERY = ROOT / "docs" / "gallery"
+SMALL = "chain:3"
+
+
+def request(spec=SMALL, **options):
+    return Request(system_of(spec), **options)
+
+
+# -- every kind -----------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("width, inches", [("single", 3.4), ("double", 7.0)])
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_a_figure_of_a_journals_width(kind, style, width, inches, monkeypatch):
+    monkeypatch.setattr(data, "STATES", 3)
+    figure = KINDS[kind].make(request(width=width, style=style))
+    assert isinstance(figure, Figure) and figure.get_figwidth() == inches
+    assert figure.get_figheight() < 9.5
+    assert figure.get_facecolor()[:3] == pytest.approx(to_rgb(STYLES[style].page))
+
+
+@pytest.mark.parametrize("width", ["single", "double"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_text_is_cut_off(kind, width):
+    figure = KINDS[kind].make(request(width=width))
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    page = figure.bbox
+    texts = list(_texts(figure))
+    assert texts
+    for text in texts:
+        box = text.get_window_extent(canvas.get_renderer())
+        inside = page.x0 - 1 <= box.x0 and box.x1 <= page.x1 + 1
+        assert inside and page.y0 - 1 <= box.y0 and box.y1 <= page.y1 + 1, text.get_text()
+
+
+def _texts(figure):
+    """All that is written; labels of ticks beyond an axis are not."""
+    found = list(figure.texts) + [t for legend in figure.legends for t in legend.get_texts()]
+    for ax in figure.findobj(Axes):
+        found += [*ax.texts, ax.title, ax._left_title, ax._right_title]
+        if not ax.axison:
+            continue
+        for axis in (ax.xaxis, ax.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            ticks = [t for t in axis.get_major_ticks() if low <= t.get_loc() <= high]
+            found += [axis.label, *(t.label1 for t in ticks), *(t.label2 for t in ticks)]
+    return [t for t in found if t.get_visible() and t.get_text().strip()]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", KINDS)
+def test_suffixes_decide_and_what_a_kind_lacks_is_refused(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(data, "STATES", 2)
+    chosen = KINDS[kind]
+    asked = request()
+    for suffix, start in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")):
+        path = write(chosen, asked, tmp_path / f"x{suffix}")
+        assert path.read_bytes().startswith(start)
+    if chosen.latex is None:
+        with pytest.raises(kkt.FormatError, match=f"kind '{kind}' has no LaTeX"):
+            write(chosen, asked, tmp_path / "x.tex")
+    if chosen.move is None:
+        with pytest.raises(kkt.FormatError, match=f"kind '{kind}' does not move; use kind film"):
+            write(chosen, asked, tmp_path / "x.gif")
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "kind", ["spy", "before-after", "film", "orders", "trees", "curves", "heat"]
+)
+def test_svg_of_a_thousand_bodies_is_small(kind, tmp_path):
+    asked = request("random_tree:n=1000", orders=("abm",))
+    path = write(KINDS[kind], asked, tmp_path / "x.svg")
+    assert path.stat().st_size < 1_000_000
+
+
+# -- 0-structures and rasters ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order, printed", [("abm", AFTER_ABM), ("crbm", AFTER_CRBM)])
+def test_zeros_made_are_what_the_printed_structure_lacks(order, printed):
+    symbolic = factor("chain:3", order)
+    state = block_state(symbolic)
+    drawn = in_rows_of_6(symbolic, state.table(zeros=True))
+    assert ((drawn != ZERO) & (drawn != ZEROED) == printed).all()
+    whole = in_rows_of_6(symbolic, state.table())
+    assert ((drawn == ZEROED) == ((whole != ZERO) & ~printed)).all()
+    assert not (block_state(symbolic, 0).table(zeros=True) == ZEROED).any()
+
+
+@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize("spec, order", [("humanoid", "crbm"), ("chain:40", "virtual_work")])
+def test_density_counts_every_block(spec, order, zeros):
+    state = block_state(factor(spec, order), 20)
+    table = state.table(zeros=zeros)
+    assert (table == NEW).any() and (table == ZEROED).any() == zeros
+    whole = density(state, 10_000, zeros=zeros)
+    for counted, kind in zip(whole, BLOCK_KINDS, strict=True):
+        assert (counted == (table == kind)).all()
+    pixels = 17
+    coarse = density(state, pixels, zeros=zeros)
+    at = np.arange(state.blocks) * pixels // state.blocks
+    for counted, kind in zip(coarse, BLOCK_KINDS, strict=True):
+        expected = np.zeros((pixels, pixels), dtype=int)
+        for i, j in np.argwhere(table == kind):
+            expected[at[i], at[j]] += 1
+        assert (counted == expected).all()
+
+
+# -- trees and curves -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ["chain:4", "star:5", "binary:3", "random_tree:n=60,seed=2"])
+def test_layout_of_a_tree(spec):
+    parent = system_of(spec).structure.parent
+    place = tree_layout(parent)
+    inner = parent >= 0
+    assert (place[inner, 1] == place[parent[inner], 1] + 1).all()
+    assert len({tuple(p) for p in place.round(6).tolist()}) == len(parent)  # no two on one place
+    for k in np.unique(parent[inner]):
+        x = place[parent == k, 0]
+        assert place[k, 0] == pytest.approx((x.min() + x.max()) / 2)
+    levels = [np.sort(place[place[:, 1] == d, 0]) for d in np.unique(place[:, 1])]
+    assert all((np.diff(level) >= 1 - 1e-9).all() for level in levels)
+
+
+def test_the_elimination_tree_has_the_colours_of_the_bodies():
+    for order in ("abm", "virtual_work", "modified_abm_stretched"):
+        symbolic = factor("binary:3", order)
+        owner = bodies_of(symbolic)
+        plan = symbolic.plan
+        n = plan.graph.structure.n
+        names = [plan.graph.structure.names[int(b) % n] for b in plan.blocks]
+        own = system_of("binary:3").structure.names
+        told = [name[0] if isinstance(name, tuple) else name for name in names]
+        assert [own[k] for k in owner] == told
+        colours = body_colours(symbolic, LIGHT)
+        assert len({tuple(c) for c in colours.round(9).tolist()}) == len(own)
+
+
+def test_walk_visits_parents_first_and_subtrees_together():
+    parent = system_of("random_tree:n=50,seed=1").structure.parent
+    order = walk(parent)
+    assert sorted(order) == list(range(50))
+    place = {k: i for i, k in enumerate(order)}
+    for k in range(50):
+        assert parent[k] < 0 or place[parent[k]] < place[k]
+        below = [j for j in range(50) if k in _line(j, parent)]
+        at = sorted(place[j] for j in below)
+        assert at == list(range(at[0], at[0] + len(at)))
+
+
+def _line(k, parent):
+    while k >= 0:
+        yield k
+        k = int(parent[k])
+
+
+@pytest.mark.parametrize("order", ["abm", "crbm", "lagrange", "divide_and_conquer"])
+def test_curves_end_at_the_factors_counts(order):
+    symbolic = factor("humanoid", order)
+    fill, flops = step_counts(symbolic)
+    assert fill[0] == flops[0] == 0 and len(fill) == len(flops) == symbolic.plan.groups + 1
+    assert fill[-1] == symbolic.fill_blocks and int(flops[-1]) == symbolic.flops
+    states = [block_state(symbolic, k).fill_blocks for k in range(0, len(fill), 7)]
+    assert fill[::7].tolist() == states
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+def test_heat_finds_the_pivot_that_is_lost():
+    """Example 1 of Ascher 1996, tilted: ABM's D of the light base is off, all before it is not."""
+    system = kkt.build(kkt.load("two_link:r=0.002"))
+    tape = kkt.trace(system, orderings.get("bad_abm"))
+    chosen = get_format("float32")
+    loss = figures.block_loss(tape, system, chosen)
+    result = kkt.eliminate(system, tape, "float32")
+    for step in result.steps:
+        at = _positions(tape, step.blocks[-1:])
+        worst = max(
+            (d for i, j, d in zip(loss.row, loss.col, loss.digits, strict=True) if i == j == at[0]),
+            default=0.0,
+        )
+        if step.pivot_error and len(step.pivots) == 1:
+            assert 10**worst * chosen.unit >= 0.99 * step.pivot_error
+    assert (loss.digits >= 0).all() and (loss.row < loss.blocks).all()
+
+
+def _positions(tape, blocks):
+    factor = tape.program.symbolic
+    order = [factor.plan.graph.block(int(b)) for b in factor.plan.blocks]
+    return [order.index(block) for block in blocks]
+
+
+def test_cancelled_shows_what_the_steps_say():
+    """Bars are exact arithmetic's bits, points the format's, marks the sums that are apart."""
+    asked = request("chain:10")
+    figure = KINDS["cancelled"].make(asked)
+    for ax, order in zip(figure.axes, ("crbm", "abm"), strict=True):
+        steps = kkt.eliminate(
+            asked.system, orderings.get(order), "float32", records=True, exact=True
+        ).steps
+        held = [step.against for step in steps]
+        assert ax.get_title(loc="left") == order
+        assert [bar.get_height() for bar in ax.patches] == [h.order for h in held]
+        lines = {line.get_marker(): line for line in ax.lines if line.get_linestyle() == "None"}
+        assert lines["s"].get_ydata().tolist() == [h.format for h in held]
+        for marker, counts in (
+            ("v", [h.residues for h in held]), ("x", [h.vanished for h in held])
+        ):  # fmt: skip
+            assert len(lines[marker].get_xdata()) == sum(count > 0 for count in counts)
+    assert max(h.order for h in held) < 24  # abm; crbm cancels more than there is
+    with pytest.raises(kkt.FormatError, match="use float32"):
+        KINDS["cancelled"].make(request("chain:3", format="mp:50"))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("format", ["mp:20", "dd", "exact", "ball:20"])
+def test_heat_and_pivots_in_numbers_that_are_no_floats(format):
+    """Guard digits and radii are what is lost; nothing is lost in fractions."""
+    asked = request("chain:4", format=format, orders=("crbm", "abm"))
+    loss = figures.block_loss(asked.tape("crbm"), asked.system, get_format(format))
+    assert np.isfinite(loss.digits).all()
+    assert (loss.digits.max() > 0.0) == (format != "exact") and loss.digits.max() < 12.0
+    for kind in ("heat", "pivots", "digits"):
+        assert KINDS[kind].make(asked).axes
+
+
+def test_heat_lies_on_blocks_of_the_factor():
+    system = system_of("chain:6")
+    tape = kkt.trace(system, orderings.get("crbm"))
+    loss = figures.block_loss(tape, system, get_format("bfloat16"))
+    table = block_state(tape.program.symbolic).table()
+    inner = loss.col < loss.blocks
+    assert (table[loss.row[inner], loss.col[inner]] != ZERO).all() and inner.any()
+    assert (~inner).any()  # the right-hand side, and the answer
+    exact = figures.block_loss(tape, system, get_format("float64"))
+    assert np.median(exact.digits) < 1.0  # digits are counted from the format's own unit
+
+
+def test_condition_of_random_states_is_kkts_own(monkeypatch):
+    system = system_of("chain:3")
+    found = data.instances(system, ["abm", "crbm"], get_format("float32"), states=3)
+    assert [i.order for i in found] == ["abm", "crbm"] * 3
+    from pivotree.analysis.report.sample import ranges_of, system_at
+
+    here = system_at(system, ranges_of(system), 0, 1)
+    assert found[2].kappa == pytest.approx(kkt.conditioning(here).kappa)
+    exact = kkt.certify(here, 30, rounded_to=get_format("float32"))
+    result = kkt.eliminate(here, orderings.get("abm"), "float32")
+    assert found[2].error == pytest.approx(exact.error(result.qdd), rel=1e-6)
+
+
+@pytest.mark.thorough
+def test_costs_are_those_of_grown_trees():
+    tree = kkt.load("humanoid")
+    found = data.costs(tree, ["abm"])["abm"]
+    assert [n for n, _ in found] == data.sizes(45) and data.sizes(45)[-1] == 45
+    whole = kkt.trace(kkt.build(tree), orderings.get("abm"))
+    assert found[-1] == (45, whole.flops)
+    part = data.grown(tree, 7)
+    assert part.number_of_nodes() == 7 and part.number_of_edges() == 6
+    assert data.costs(kkt.load("chain:9"), ["abm"])["abm"][4] == (
+        5, kkt.trace(kkt.build(kkt.chain(5)), orderings.get("abm")).flops,
+    )  # fmt: skip
+
+
+def test_an_order_out_of_reach_is_left_out_or_refused():
+    asked = request("random_tree:n=1000")
+    assert asked.affordable() == ("abm", "virtual_work", "divide_and_conquer")
+    assert "too long for crbm" in asked.told(asked.affordable())
+    with pytest.raises(kkt.SizeError, match="order 'crbm': a figure of its numbers on 1000 bodies"):
+        kind_of("heat").make(request("random_tree:n=1000", orders=("crbm",)))
