@@ -10,7 +10,14 @@ from test_export_c import compiled as built
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.machine import native, program, segments, trace, traced, trigonometry
+from pivotree.kkt.machine import (
+    forward_dynamics,
+    native,
+    programs,
+    scalar_program,
+    segments,
+    trigonometry,
+)
 from pivotree.kkt.machine.interpreter import Interpreter
 from pivotree.kkt.machine.native import compiled
 from pivotree.kkt.machine.rolling import rolled
@@ -118,7 +125,7 @@ def test_bodies_that_differ_by_numbers_share_their_code():
 @pytest.mark.thorough
 def test_what_was_rolled_is_read_again(tmp_path, monkeypatch):
     monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path))
-    monkeypatch.setattr(traced, "SAVED", 1000)
+    monkeypatch.setattr(programs, "SAVED", 1000)
     kernel = kkt.compile(kkt.chain(30), ABM, "float32")
     assert kernel.rolled is not None
     x, qd, tau = states(kernel, 5)
@@ -128,7 +135,7 @@ def test_what_was_rolled_is_read_again(tmp_path, monkeypatch):
     def refuse(*_):
         raise AssertionError("made again")
 
-    for place in (traced, "rolled"), (traced, "tape_of"), (native, "rolled_source"):
+    for place in (programs, "rolled"), (programs, "tape_of"), (native, "rolled_source"):
         monkeypatch.setattr(*place, refuse)
     again = kkt.compile(kkt.chain(30), ABM, "float32")
     assert np.array_equal(again(x, qd, tau), first) and set(tmp_path.iterdir()) == entries
@@ -136,8 +143,8 @@ def test_what_was_rolled_is_read_again(tmp_path, monkeypatch):
 
 def test_what_repeats_little_stays_a_straight_line():
     kernel = kkt.compile(kkt.random_tree(12, 5), ABM)
-    assert len(kernel.straight) > traced.SAVED
-    assert len(kernel.straight) - rolled(kernel.straight).code < traced.SAVED
+    assert len(kernel.straight) > programs.SAVED
+    assert len(kernel.straight) - rolled(kernel.straight).code < programs.SAVED
     assert kernel.rolled is None and "functions" not in kernel.how
 
 
@@ -169,7 +176,7 @@ def test_segments_are_cut_where_the_operations_say_so():
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("format", ["float64", "float32"])
 def test_c_is_a_loop_too(compiler, format, tmp_path, monkeypatch):
-    monkeypatch.setattr(traced, "SAVED", 1000)
+    monkeypatch.setattr(programs, "SAVED", 1000)
     monkeypatch.setenv("PIVOTREE_CACHE", "off")
     length = {}
     for n in (14, 40):
@@ -198,7 +205,7 @@ def test_c_is_a_loop_too(compiler, format, tmp_path, monkeypatch):
 def test_compiled_recording_writes_the_same_program(tree, order, options, monkeypatch):
     monkeypatch.setenv("PIVOTREE_CACHE", "off")
     plain = kkt.compile(tree, orderings.get(order), **options)
-    for module in (program, trace, trigonometry):
+    for module in (scalar_program, forward_dynamics, trigonometry):
         monkeypatch.setattr(module, "MANY", 10)
     quick = kkt.compile(tree, orderings.get(order), **options)
     for one, two in ((plain.program, quick.program), (plain.straight, quick.straight)):
