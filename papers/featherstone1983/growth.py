@@ -94,21 +94,22 @@ def rows(found: Growth) -> list[Row]:
     ]  # fmt: skip
     beyond = paper["faster_than_crba_beyond"]
     cross = {kind: _last(found.from_q[kind]) for kind in ("mul", "both")}
+    on_dh = found.family == "dh"
     result += [
         Row(f"ABA from joint positions on, {AT} links, multiplications",
             int(COUNTS[0].mul(AT)), int(found.whole["abm"](AT)), "within 10 %, on dh",
             within(float(COUNTS[0].mul(AT)), float(found.whole["abm"](AT)), 0.1)
-            if found.family == "dh" else None,
+            if on_dh else None,
             f"{COUNTS[0].mul.text()} in Cloutier 1995; here {found.whole['abm'].text()}, "
             "operations of kkt.compile with the model's constants folded"),
         Row(f"CRBA from joint positions on, bias by RNEA, Cholesky, {AT} links, multiplications",
             int(COUNTS[1].mul(AT)), int(found.whole["crbm"](AT)), "within 10 %, on dh",
             within(float(COUNTS[1].mul(AT)), float(found.whole["crbm"](AT)), 0.1)
-            if found.family == "dh" else None,
+            if on_dh else None,
             f"{COUNTS[1].mul.text()} in Cloutier 1995; here {found.whole['crbm'].text()}"),
         Row("N up to which CRBA takes fewer multiplications, from joint positions on", beyond,
-            cross["mul"], *(("the same", cross["mul"] == beyond) if found.family == "dh" else
-                            ("none: not the literature's frames", None)),
+            cross["mul"], "the same" if on_dh else "none: not the literature's frames",
+            cross["mul"] == beyond if on_dh else None,
             f"of both kinds up to {cross['both']}; the slides give neither program, and ours has "
             "constants folded"),
     ]  # fmt: skip
