@@ -82,17 +82,21 @@ def trusted(
 
 
 def _even(system: System) -> bool:
-    """Whether no body is light beside others: each resists any motion with LIGHT of the most."""
+    """Whether no body is light beside others: each resists any motion with LIGHT of the most.
+
+    Masses are held against the largest mass, moments against the largest about a joint.
+    """
     if "even" not in system.plans:
         tree = system.tree
         J, span = tree.inertia, np.trace(tree.inertia, axis1=1, axis2=2)
         with np.errstate(all="ignore"):
             volume = (J[:, 0] * cross(J[:, 1], J[:, 2])).sum(axis=1)
             least = volume / (0.5 * span) ** 2  # no more than the least moment
-        light = np.min(np.minimum(tree.mass, least), initial=np.inf)
+        mass = np.max(tree.mass, initial=0.0)
         reach = sum(np.max(np.sum(x**2, axis=1), initial=0.0) for x in (tree.com, tree.p))
-        heavy = np.max(span, initial=0.0) + np.max(tree.mass, initial=0.0) * (1.0 + reach)
-        system.plans["even"] = bool(light >= LIGHT * heavy)
+        moment = np.max(span, initial=0.0) + mass * reach
+        light = np.min(tree.mass, initial=np.inf) < LIGHT * mass
+        system.plans["even"] = not light and bool(np.min(least, initial=np.inf) >= LIGHT * moment)
     return bool(system.plans["even"])
 
 

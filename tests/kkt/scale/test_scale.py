@@ -364,3 +364,12 @@ def test_what_a_large_kernel_cannot_take_is_one_sentence():
             kkt.compile_large(tree, threads=threads)
         with pytest.raises(kkt.ModelError, match="threads is"):
             kkt.solve_large(kkt.build(tree), threads=threads)
+
+
+@pytest.mark.parametrize("length", [0.01, 0.1, 1.0, 100.0])
+def test_whether_bodies_are_light_beside_others_is_no_matter_of_units(length):
+    even = kkt.build(kkt.chain(30, length=length, width=length / 5))
+    assert kkt.solve_large(even).error_estimate is None  # nothing to look at
+    light = kkt.chain(30, length=length, width=length / 5)
+    light.nodes["j7"]["mass"] *= 1e-6
+    assert kkt.solve_large(kkt.build(light)).error_estimate is not None
