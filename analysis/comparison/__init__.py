@@ -2,8 +2,9 @@
 
 from .comparison import Comparison, compare
 from .reference import REFERENCE_DIGITS, digits_of, full_digits, reference
-from .row import Row
+from .row import Row, marked
 
 __all__ = [
-    "REFERENCE_DIGITS", "Comparison", "Row", "compare", "digits_of", "full_digits", "reference",
+    "REFERENCE_DIGITS", "Comparison", "Row", "compare", "digits_of", "full_digits", "marked",
+    "reference",
 ]  # fmt: skip

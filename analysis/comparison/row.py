@@ -8,6 +8,7 @@ from typing import Any
 from pivotree.kkt import Certified, Elimination
 from pivotree.kkt.arithmetic import Format
 from pivotree.kkt.solution.conditioning import lost_by_order
+from pivotree.kkt.tape.trust import mark
 
 from .reference import digits_of
 
@@ -42,6 +43,17 @@ class Row:
         return dict(self.__dict__)
 
 
+def marked(result: Elimination, error: float | None, format: Format) -> str | None:
+    """Why an answer should not be relied on: what it says itself, or else its known ``error``.
+
+    An answer may agree with itself in more digits and be wrong in both.
+    """
+    if result.marked or error is None or not format.unit:
+        return result.marked
+    left = 0.0 if result.backward_error is None else result.backward_error.normwise
+    return mark(error, left, format.name, format.unit)
+
+
 def row_of(result: Elimination, exact: Certified, format: Format, kappa: float | None) -> Row:
     """What is told of an elimination, held against the certified answer."""
     error = None if result.failed_at else exact.error(result.qdd)
@@ -60,7 +72,7 @@ def row_of(result: Elimination, exact: Certified, format: Format, kappa: float |
         failed_at=result.failed_at,
         lost_by_order=lost_by_order(error, kappa, format.unit) if format.unit else None,
         backward_error=None if result.backward_error is None else result.backward_error.normwise,
-        marked=result.marked,
+        marked=None if result.failed_at else marked(result, error, format),
         **_against(result, format),
     )
 

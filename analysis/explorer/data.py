@@ -32,7 +32,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.order.pivots import Plan, Rules, name_of
 from pivotree.kkt.tape.tape import Tape
 
-from ..comparison import REFERENCE_DIGITS, digits_of
+from ..comparison import REFERENCE_DIGITS, digits_of, marked
 from ..rounding import blame
 from .entries import FORMATS, certified, entries_of
 from .frames import frames_of
@@ -220,6 +220,7 @@ def measured(system: System, tape: Tape, name: str, references: References) -> d
         "error": _finite(error),
         "digits": digits_of(error, chosen),
         "failed": found.failed_at,
+        "marked": None if found.failed_at else marked(found, error, chosen),
         "pivots": [_finite(s.pivot_error) for s in found.steps],
         "unknowns": [_finite(s.error) for s in found.steps],
     }

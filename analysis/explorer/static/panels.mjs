@@ -124,10 +124,10 @@ export function numbersPanel(replay) {
     replaced(body, ...rows, ...culprits(session));
   };
   // what the program itself has measured, where it is behind the page
-  const measured = ({ error, digits, failed }, format) => {
+  const measured = ({ error, digits, failed, marked }, format) => {
     const kept = failed
       ? `failed: ${failed}`
-      : `${digits.toFixed(1)} digits, error ${error.toExponential(1)}`;
+      : `${digits.toFixed(1)} digits, error ${error.toExponential(1)}${marked ? `; not to be relied on: ${marked}` : ""}`;
     body.prepend(h("p", {}, `Measured in ${format} by pivotree: ${kept}.`));
   };
   return { node, show, measured };
@@ -139,8 +139,10 @@ function table(session, replay) {
   const digits = (order) => {
     const found = measured(order);
     if (order.refused || found?.failed || (found && found.digits === null)) return "–";
-    return found ? found.digits.toFixed(1) : "·";
+    return found ? `${found.digits.toFixed(1)}${found.marked ? "*" : ""}` : "·";
   };
+  const said = (order) => measured(order)?.failed ?? measured(order)?.marked ?? order.refused ?? "";
+  const starred = data.orders.some((order) => measured(order)?.marked);
   const rows = data.orders.map((order) =>
     h(
       "tr",
@@ -154,7 +156,7 @@ function table(session, replay) {
       ),
       h("td", {}, String(order.fill)),
       h("td", {}, String(order.height)),
-      data.entries ? h("td", { title: measured(order)?.failed ?? order.refused ?? "" }, digits(order)) : null,
+      data.entries ? h("td", { title: said(order) }, digits(order)) : null,
     ),
   );
   const titles = ["order", "fill", "height", ...(data.entries ? [`digits, ${format}`] : [])];
@@ -168,7 +170,7 @@ function table(session, replay) {
       h(
         "caption",
         {},
-        `Registered orders${data.entries ? ", measured by pivotree" : ""}${session.frame ? " for the example as given" : ""}`,
+        `Registered orders${data.entries ? ", measured by pivotree" : ""}${session.frame ? " for the example as given" : ""}${starred ? "; *: not to be relied on" : ""}`,
       ),
       head,
       h("tbody", {}, ...rows),

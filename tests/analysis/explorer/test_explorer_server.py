@@ -19,6 +19,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.explorer import explorer_data
 from pivotree.analysis.explorer.asked import question_of, sequence_of
+from pivotree.analysis.explorer.data import References, measured
 from pivotree.analysis.explorer.live import Live
 from pivotree.analysis.explorer.server import LARGEST, ExplorerServer
 
@@ -440,3 +441,14 @@ def test_bad_options_are_one_sentence(arguments, words, capsys):
         assert main(command if "-o" in arguments else [*command, "--no-browser"]) == 2
     said = capsys.readouterr().err
     assert words in said and said.count("\n") == 1
+
+
+def test_an_answer_that_should_not_be_relied_on_says_so():
+    """CRBM on a chain of 40 in float32 keeps fewer than half of the digits; ABM's float64 holds."""
+    system = kkt.build(kkt.chain(40))
+    proof = kkt.trace(system, orderings.get("abm"))
+    references = References(system, proof, "chain:40")
+    crbm = kkt.trace(system, orderings.get("crbm"))
+    far = measured(system, crbm, "float32", references)
+    assert far["error"] > 2.0**-12 and "fewer than half of its digits" in far["marked"]
+    assert measured(system, proof, "float64", references)["marked"] is None
