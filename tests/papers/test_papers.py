@@ -3,15 +3,19 @@
 import json
 import re
 import tomllib
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from helpers import ROOT
+from matplotlib.figure import Figure
 
 from pivotree.analysis.cli import main
+from pivotree.analysis.figures.style import theme
 from pivotree.analysis.proofs import REGISTRY, Statement, statements
 from pivotree.analysis.proofs.prove import Proof
 from pivotree.kkt import PivotreeError
-from pivotree.papers import PAPERS, proved
+from pivotree.papers import PAPERS, counted, proved
 from pivotree.papers.make import MARKS, section, sections, whole
 from pivotree.papers.paper import items, printed
 from pivotree.papers.row import Row, claim
@@ -241,3 +245,24 @@ def test_a_section_shows_every_state_and_a_page_counts_them():
     page = whole("ascher1996", {"table2": part})
     assert "3 rows: 1 ✓ met, 0 ✗ missed, 1 ≠ refuted, 1 ? open." in page
     assert sections(page) == {"table2": part}
+
+
+def test_a_chart_of_counts_has_means_ranges_failures_and_what_is_printed():
+    def ensemble(counts, failed=0):
+        return SimpleNamespace(mean=np.mean(counts), evaluations=np.array(counts, dtype=float),
+                               failed=failed, records=counts)  # fmt: skip
+
+    ax, look = Figure().add_subplot(), theme(style="light")
+    runs = [ensemble([10, 20, 60]), ensemble([100, 300], failed=1), ensemble([7, 9, 11], failed=1)]
+    counted.ours(ax, look, 1, "CRBM", (0.1, 0.01, 0.001), runs)
+    counted.theirs(ax, look.ink, 1, "printed", (0.1, 0.01, 0.001), [12, "fail", 14])
+    counted.theirs(ax, look.ink, 1, "none", (0.1,), ["fail"])
+    (container,) = ax.containers
+    mean, _, (bars,) = container
+    assert mean.get_ydata().tolist() == [30.0, 200.0, 9.0]
+    assert [bar[:, 1].tolist() for bar in bars.get_segments()] == [[10, 60], [100, 300], [7, 11]]
+    crossed = next(line for line in ax.lines if line.get_marker() == "x")
+    assert crossed.get_xydata().tolist() == [[0.01, 200.0]]  # half of its runs fail
+    printed_ = next(line for line in ax.lines if line.get_label() == "printed")
+    assert printed_.get_xydata().tolist() == [[0.1, 12.0], [0.001, 14.0]]
+    assert "none" not in [line.get_label() for line in ax.lines]
