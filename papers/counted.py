@@ -16,15 +16,18 @@ MARKERS = "os^Dv"
 def ours(
     ax: Any, look: Theme, i: int, label: str, x: Sequence[float], runs: Sequence[Simulation]
 ) -> None:
-    """Line i of a chart over x: means, bars to the fewest and the most, × where half fail."""
-    mean = np.array([run.mean for run in runs])
+    """Line i of a chart over x: means, and bars to the fewest and the most.
+
+    Where half of the runs fail or more, a cross alone, at the most that one took until then.
+    """
     low, high = (np.array([end(run.evaluations) for run in runs]) for end in (np.min, np.max))
     lost = np.array([run.failed >= len(run.records) / 2 for run in runs])
+    mean = np.where(lost, np.nan, [run.mean for run in runs])
     colour = look.series[i]
     ax.errorbar(x, mean, (mean - low, high - mean), color=colour, marker=MARKERS[i], markersize=4,
                 linestyle=("-", "--", "-.", ":", (0, (4, 1)))[i], linewidth=1, capsize=2,
                 label=label)  # fmt: skip
-    ax.plot(np.array(x)[lost], mean[lost], "x", color=colour, markersize=10, markeredgewidth=2)
+    ax.plot(np.array(x)[lost], high[lost], "x", color=colour, markersize=10, markeredgewidth=2)
 
 
 def theirs(ax: Any, colour: str, i: int, label: str, x: Iterable[float], counts: Any) -> None:

@@ -49,7 +49,7 @@ def picture(found: Sequence[Simulation], *, style: str = "light", title: str = "
         bottom.set_xlabel("time [s]", color=look.ink)
         bottom.set_xlim(0, max(simulation.seconds for simulation in found))
         bottom.set_ylim(0, None)
-        figure.legend(loc="outside upper center", ncols=min(len(found), 4), frameon=False,
+        figure.legend(loc="outside upper center", ncols=min(len(found), 3), frameon=False,
                       labelcolor=look.ink, title=title or None)  # fmt: skip
     return figure
 

@@ -138,6 +138,7 @@ def compile(
     if check:
         judged = judged_by(found.pivots, found.rotations, fields, chosen.unit, system)
     name = found.order if solver is None else f"{found.order} + {solver}"
+    name = name if frames == "own" else f"{name}, {frames}"
     return Kernel(
         name, chosen, fields, configuration, found.program, found.straight, found.rolled, relaxed,
         judged, found.pivots,

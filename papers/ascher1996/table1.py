@@ -178,6 +178,7 @@ def figures(found: list[Ratio], style: str) -> dict[str, Any]:
     from .table1_picture import growth
 
     worst = min(found, key=lambda line: line.r)
-    runs = list(worst.single.values())
+    steps = {order: run for order, run in worst.single.items() if order != "crbm@world"}
+    runs = list(steps.values())[:4]  # as many as are told apart
     keys = {order: key for order, (_, key, _) in NAMES.items()}
     return {"table1": growth(found, keys, style), "table1_steps": picture(runs, style=style)}

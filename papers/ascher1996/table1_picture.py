@@ -30,7 +30,8 @@ def growth(found: Sequence[Any], keys: dict[str, str], style: str) -> Figure:
         for i, order in enumerate(found[0].single):
             key = keys.get(order, "")
             runs = [line.single[order] for line in found]
-            ours(ax, look, i, f"order {order}", [line.r for line in found], runs)
+            name = order.replace("@world", ", world's frame")
+            ours(ax, look, i, name, [line.r for line in found], runs)
             if key and key not in drawn:
                 drawn.add(key)
                 theirs(ax, look.ink, i, f"{key.upper()}, printed", said["r"], said[key])
