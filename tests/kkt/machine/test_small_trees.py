@@ -3,7 +3,7 @@
 Every shape of tree to four bodies meets every mix of five joints: 2,780 trees.  To three bodies
 each meets all orders and all solvers of the joint-space inertia, where an order leaves one; of four
 bodies each meets both of those orders with one solver in turn, and one of the other orders in turn.
-They run where PIVOTREE_EVERY_SMALL_TREE is set, a sample of them elsewhere:
+They run where PIVOTREE_EVERY_SMALL_TREE is set (ten minutes of one processor), a sample elsewhere:
 
     PIVOTREE_EVERY_SMALL_TREE=1 nice python -m pytest tests/kkt/machine/test_small_trees.py -n 2
 """
