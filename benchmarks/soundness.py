@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pivotree import kkt, orderings
-from pivotree.analysis.report.sample import ranges_of, system_at
+from pivotree.analysis.states.sample import ranges_of, system_at
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.model.robot_data import robot_files
 

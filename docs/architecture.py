@@ -16,7 +16,7 @@ import networkx as nx
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("kkt", "orderings", "analysis", "papers")
-WIDTH, HEIGHT, GAP, FLOOR = 132, 34, 14, 74  # of a room, between rooms, between floors [px]
+WIDTH, HEIGHT, GAP, FLOOR = 148, 32, 14, 66  # of a room, between rooms, between floors [px]
 STYLE = """
   text { font: 13px system-ui, sans-serif; text-anchor: middle; fill: #1b1f24 }
   rect { fill: #f6f8fa; stroke: #57606a; rx: 6px }

@@ -34,14 +34,14 @@ def instances(
     seed: int = 0,
     progress: Progress = _silent,
 ) -> list[Instance]:
-    """Errors and condition numbers of orders at random states (analysis.report.sample).
+    """Errors and condition numbers of orders at random states (analysis.states.sample).
 
     Errors are those of arithmetic: the exact answer is that for the data rounded to the format,
-    in double-double (analysis.report.measure).  States for which the format has no answer are
+    in double-double (analysis.states.measure).  States for which the format has no answer are
     left out.  Raises SizeError where a condition number would take too long.
     """
-    from ..report.measure import Pair, answer, fitting, rounded_reference
-    from ..report.sample import ranges_of, system_at
+    from ..states.measure import Pair, answer, fitting, rounded_reference
+    from ..states.sample import ranges_of, system_at
 
     if format.kind != "float":
         raise FormatError(f"format {format.name!r}: does not round; use float32 or another float")

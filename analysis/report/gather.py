@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
 
-from .measure import Bench, Measured, measure
+from ..states.measure import Bench, Measured, measure
 
 SHORT = 3.0  # [s] of work that other processes would not finish sooner: they start in about 2 s
 SLICE = 0.4  # [s] of work handed to a process at a time

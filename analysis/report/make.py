@@ -25,10 +25,10 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.files import check_folder, made, writing
 from pivotree.kkt.tape.tape import Tape
 
+from ..states.measure import Bench, Measured
+from ..states.sample import draw, ranges_of
 from .gather import gather
-from .measure import Bench, Measured
 from .notebook import Notebook, most_digits
-from .sample import draw, ranges_of
 from .summary import Report, cells_of, quantiles
 from .words import verdict
 from .worst import Inspector

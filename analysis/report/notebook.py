@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pivotree.kkt import SizeError
 from pivotree.kkt.base.files import write_whole, writing
 
-from .measure import Bench, Measured
+from ..states.measure import Bench, Measured
 
 MOST = 4_000_000_000  # bytes of joint errors that are held
 HEAD = "state,order,format,error,digits,digits_with_data,failed,backward_error,marked"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .measure import OK, WHY
+from ..states.measure import OK, WHY
 from .notebook import Notebook
 
 QUANTILES = {"worst": 0.0, "1 %": 0.01, "10 %": 0.1, "median": 0.5}

@@ -19,7 +19,7 @@ from pivotree.kkt.tape.tape import Tape
 
 from ..comparison import loss
 from ..comparison.loss import PivotError
-from .measure import OK, WHY, Bench, Pair, answer, fitting, rounded_reference, run, shadow
+from ..states.measure import OK, WHY, Bench, Pair, answer, fitting, rounded_reference, run, shadow
 from .notebook import Notebook
 from .summary import Cell, Reference, Worst, coordinate_names, worst_state
 

@@ -22,9 +22,9 @@ from pivotree.kkt.matrix.system import LETTERS, Entries
 from pivotree.kkt.proof.many_residuals import Equations
 
 from ..comparison import REFERENCE_DIGITS
-from ..report.measure import SINGULAR, WHY, Pair
-from ..report.sample import system_at
-from ..traced import Order
+from ..states.measure import SINGULAR, WHY, Pair
+from ..states.sample import system_at
+from ..states.traced import Order
 from .cases import Task
 from .motions import moved
 from .prepared import Prepared, prepare

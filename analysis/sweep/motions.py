@@ -82,7 +82,7 @@ def _starts(
     settings: Settings, prepared: Prepared, motion: Motion, numbers: Sequence[int]
 ) -> NDArray[np.float64]:
     """(m, nx + N)"""
-    from ..report.sample import draw
+    from ..states.sample import draw
 
     if prepared.ranges is None:
         return np.array([motion.start() for _ in numbers])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pivotree.kkt import PivotreeError, System, build
 
-from ..report.sample import Ranges, draw, ranges_of
-from ..traced import Order
+from ..states.sample import Ranges, draw, ranges_of
+from ..states.traced import Order
 from .models import Model
 from .settings import Settings
 from .tapes import Tracer, tracer

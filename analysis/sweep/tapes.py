@@ -13,7 +13,7 @@ from pivotree.kkt import LoopError, OrderError, SingularError, SizeError, System
 from pivotree.kkt.tape import refusals
 from pivotree.kkt.tape.inputs import near_centres
 
-from ..traced import Order
+from ..states.traced import Order
 
 KEPT = 2_000_000  # slots and operations of the tapes that are kept for the next models
 REFUSED = (LoopError, OrderError, SingularError, SizeError)

@@ -15,9 +15,9 @@ from pivotree.kkt.matrix.system import Entries
 from pivotree.kkt.proof.many_residuals import Equations
 
 from ..comparison import digits_of
-from ..report.measure import SINGULAR, WHY
-from ..report.sample import entries_at, system_at
-from ..traced import Order
+from ..states.measure import SINGULAR, WHY
+from ..states.sample import entries_at, system_at
+from ..states.traced import Order
 from .prepared import Prepared
 from .settings import Settings
 

@@ -22,13 +22,13 @@ from pivotree.analysis import cli
 from pivotree.analysis.report import gather as gathering
 from pivotree.analysis.report import robot_report
 from pivotree.analysis.report.make import prepare
-from pivotree.analysis.report.measure import OVERFLOW, ZERO, Bench
 from pivotree.analysis.report.notebook import Notebook, digits
 from pivotree.analysis.report.page import page
-from pivotree.analysis.report.sample import draw, ranges_of, system_at
 from pivotree.analysis.report.sheet import sheet
 from pivotree.analysis.report.summary import cells_of, quantiles
 from pivotree.analysis.report.words import verdict
+from pivotree.analysis.states.measure import OVERFLOW, ZERO, Bench
+from pivotree.analysis.states.sample import draw, ranges_of, system_at
 from pivotree.kkt.model.urdf import read_urdf
 
 ARM = """<robot name="arm">

@@ -18,7 +18,7 @@ from helpers import ROOT
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.report.sample import ranges_of, system_at
+from pivotree.analysis.states.sample import ranges_of, system_at
 from pivotree.analysis.sweep import pools, read_config, sweep
 from pivotree.analysis.sweep.cases import positions
 from pivotree.analysis.sweep.tapes import Tracer, fingerprint

@@ -9,13 +9,13 @@ from helpers import ROOT, every_joint
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.report.sample import draw, entries_at, ranges_of, system_at
 from pivotree.analysis.simulation import simulate
 from pivotree.analysis.simulation.run import order_of
+from pivotree.analysis.states.sample import draw, entries_at, ranges_of, system_at
+from pivotree.analysis.states.traced import Order
 from pivotree.analysis.sweep import edition, measure, prepared, read_config, sweep
 from pivotree.analysis.sweep.cases import tasks
 from pivotree.analysis.sweep.tapes import Tracer
-from pivotree.analysis.traced import Order
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.many import held
 from pivotree.kkt.matrix.system import LETTERS, Entries

@@ -21,8 +21,8 @@ from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.tape.run import signed
 from pivotree.kkt.tape.tape import Tape
 
-from ..traced import Order, qdd_slots
 from .sample import Ranges, system_at
+from .traced import Order, qdd_slots
 
 Floats = NDArray[np.float64]
 ONE = np.zeros(1, dtype=np.int64)  # the only state
