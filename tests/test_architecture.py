@@ -178,4 +178,4 @@ def test_every_room_is_told():
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     rooms = [p.parent.name for p in (ROOT / "kkt").glob("*/__init__.py")]
     assert all(f"`kkt/{room}`" in page for room in rooms)
-    assert all(f"`{package}`" in page for package in PACKAGES)
+    assert all(f"`{package}" in page for package in PACKAGES)
