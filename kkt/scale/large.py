@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..base.errors import SingularError
 from ..matrix.system import System
 from ..model.spatial import cross
+from ..proof.idle import idle_motion
 from ..proof.residual import backward_error
 from ..tape.record import BackwardError
 from ..tape.trust import NO_BIT, ROUNDINGS, bound, mark, shaken
@@ -23,6 +24,7 @@ from .solve import solve
 Floats = NDArray[np.float64]
 UNIT = 2.0**-53
 LIGHT = 1e-4  # of the heaviest, that all bodies resist with where ABM is accurate to 1e-10
+LOOKED_AT = 2000  # bodies among which a motion without inertia is looked for
 SHAKES = 3  # of all entries; a residue is a few units, and by chance the same after one
 SOLVED = 2.0**10  # roundings of (4) that an order leaves there, where it is no less accurate
 
@@ -68,6 +70,9 @@ def trusted(
     left = found._backward(float).normwise
     if even and left <= SOLVED * UNIT:
         return found
+    idle = idle_motion(system, system.entries, UNIT) if system.tree.n <= LOOKED_AT else None
+    if idle is not None:  # efforts that are zero there would leave rates of 0 over 0
+        raise SingularError(f"order {name!r}: equation (4) is singular to float64: {idle.why}")
     moved = (shaken(system.entries, ROUNDINGS * UNIT, times) for times in range(SHAKES))
     others = np.array([solve(replace(system, entries=entries)).qdd for entries in moved])
     off, size = (float(np.max(np.abs(x), initial=0.0)) for x in (others - found.qdd, others))

@@ -28,6 +28,7 @@ The error, and the zero, are seen in as many digits as a reader has:
   :data:`ROUNDINGS` roundings: every operation then rounds otherwise, and the distance of the
   answers is the error, the data's own rounding included.  Pivots are not seen: refused is an
   answer that is off by :data:`NO_BIT`, but in equilibrium, or leaves more of (4) than the bound.
+  Of up to 2000 bodies (4) itself is looked at as well.
 """
 
 from __future__ import annotations
