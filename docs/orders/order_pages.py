@@ -62,8 +62,13 @@ def plain(text: str) -> str:
     return re.sub(r"([*~<|])", r"\\\1", text)
 
 
+def _file(module: str) -> str:
+    """Where a module of the package stands in the repository."""
+    return module.removeprefix("pivotree.").replace(".", "/") + ".py"
+
+
 def _code(order: Any) -> str:
-    path = order.__module__.replace(".", "/") + ".py"
+    path = _file(order.__module__)
     return f"[`{path}`](../../{path})"
 
 
@@ -206,8 +211,7 @@ def _fill(one: About) -> str:
 def _link(statement: str) -> str:
     """A statement's name, with a link to where it is written down."""
     found = statements()[statement]
-    file = inspect.getmodule(found.claims).__name__.replace(".", "/")
-    return f"[*{statement}*](../../{file}.py)"
+    return f"[*{statement}*](../../{_file(inspect.getmodule(found.claims).__name__)})"
 
 
 def _also(one: About) -> list[str]:
