@@ -144,10 +144,12 @@ def tool(name, *arguments, path=ROOT):
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
 
 
+@pytest.mark.thorough
 def test_ruff_check():
     tool("ruff", "check", "--no-cache", *PACKAGES, "tests")
 
 
+@pytest.mark.thorough
 def test_ruff_format():
     tool("ruff", "format", "--check", "--no-cache", *PACKAGES, "tests")
 
@@ -162,6 +164,7 @@ def test_mypy(tmp_path):
     tool("mypy", "--cache-dir", str(tmp_path / "cache"), path=tmp_path)
 
 
+@pytest.mark.thorough
 def test_the_drawing_of_the_rooms_is_current():
     """docs/architecture.svg is what the imports say; the rooms have no circle."""
     spec = importlib.util.spec_from_file_location("architecture", ROOT / "docs/architecture.py")

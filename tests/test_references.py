@@ -39,6 +39,7 @@ def meant(path, text):
     return [text, f"pivotree.{text}", f"{own}.{text}"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_references_lead_somewhere(path):
     named = set(REFERENCE.findall(path.read_text(encoding="utf-8")))

@@ -1,7 +1,8 @@
 """One state measured: every order in every format against its reference.
 
 The reference is the leaf-to-root (articulated body) program run in double-double on the data
-rounded to the format, some 30 digits; :mod:`.worst` holds it against certified balls.
+rounded to the format, some 30 digits; :mod:`pivotree.analysis.report.worst` holds it against
+certified balls.
 """
 
 from __future__ import annotations

@@ -162,6 +162,7 @@ def test_armstrongs_three_by_three_matrices_are_those_of_abm():
 # -- Brandl, Johanni & Otter 1986 -----------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_brandls_joints_of_any_freedoms_are_those_of_abm():
     """Their recursion with N_k x N_k matrices, frames turned by rotations of their own."""
     for seed in range(3):
@@ -185,6 +186,7 @@ def test_brandls_joints_of_any_freedoms_are_those_of_abm():
 # -- Walker & Orin 1982 ---------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_walker_and_orins_method_3_beside_composites_written_apart():
     """Columns by the composite's force on the joint, brought down; pivots of crbm from them."""
     for seed in range(3):

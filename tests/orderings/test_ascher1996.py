@@ -74,6 +74,7 @@ def test_which_cells_of_table_2_survive(order, m1, case, format):
 SOUND = [c for c in CELLS if c[0] == "modified_abm" or (c[2] == 1 and c[1] < FAILS_FROM[c[0], 1])]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order,m1,case", SOUND)
 @pytest.mark.parametrize("format", ["float32", "p24e8"])
 def test_sound_cells_print_1_and_971_19(order, m1, case, format):
@@ -270,6 +271,7 @@ def test_accumulate_decides_case_2(m1):
     assert pivot_of(apart, 2) == np.float32(float(exact_table2(m1, 2)[0]))
 
 
+@pytest.mark.thorough
 def test_rank_update_changes_the_rounding_and_nothing_else():
     """(c c*)/d against (c/d) c*: other digits in float32, the same fractions."""
     groups = bracketed(kkt.build(kkt.chain(6)).structure)

@@ -63,6 +63,7 @@ def test_bare_and_decorated_functions_are_abm(three, tmp_path):
     assert kkt.certify(three, 20).error(result.qdd) <= 1e-14
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("style", ["pairs", "texts", "mixed"])
 @pytest.mark.parametrize("wrap", [False, True])
 def test_a_json_list_of_groups_is_abm(three, tmp_path, style, wrap):
@@ -74,6 +75,7 @@ def test_a_json_list_of_groups_is_abm(three, tmp_path, style, wrap):
     assert result.order == "own" and [len(s.blocks) for s in result.steps] == [3, 3, 3]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["gain_abm", "joseph_abm", "modified_abm_stretched"])
 def test_json_keeps_switches_and_links(tmp_path, name):
     system = system_of("random_tree:n=6,seed=2")

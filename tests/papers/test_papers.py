@@ -38,6 +38,7 @@ def test_a_paper_has_items_numbers_and_a_page(paper):
         assert item.name in page, f"README of {paper} leaves out {item.name}"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("paper,item", ITEMS, ids=lambda x: getattr(x, "name", x))
 def test_an_item_says_what_it_is_and_has_the_two_functions(paper, item):
     """Its first line is a whole sentence, and the paper's page of rows says it too."""

@@ -104,6 +104,7 @@ def test_figure_1_in_single_and_double_precision():
     assert double.sweep.rms("crbm") < 1e-11 and not double.paper
 
 
+@pytest.mark.thorough
 def test_figure_1_of_other_links_follows_its_closed_form():
     found = figure1.measure(silent, angles=9, m1=3.0, l1=0.7, m2=2.0, l2=0.5, width=0.1)
     rows = by_item(figure1.rows(found))

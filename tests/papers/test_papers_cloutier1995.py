@@ -150,6 +150,7 @@ def test_figure_5_6_cholesky_is_stiff_before_lu_and_both_before_abm():
     assert all(row.met is None for row in figure56.rows([near, far]))  # a second is not ten
 
 
+@pytest.mark.thorough
 def test_figure_5_6_by_other_methods(capsys):
     (line,) = figure56.measure(quiet, ratios=(0.1,), runs=1, seconds=0.5,
                                methods=("CRBM, centres",))  # fmt: skip
@@ -219,6 +220,7 @@ def test_figure_5_2_fits_and_is_not_called_reproduced():
     assert record.evaluations == record.accepted + 5 * record.tries.sum()
 
 
+@pytest.mark.thorough
 def test_statistics_of_a_run():
     one = run(regular(3), "CRBM", "lu", seconds=2.0, eps=1e-8)
     assert len(one.energy) == len(one.condition) == len(one.first.t) == len(one.difference)
@@ -234,6 +236,7 @@ def test_saved_steps_are_more_than_the_interval_apart():
     assert saved(t, 0.01) == [0, 3, 4, 6]
 
 
+@pytest.mark.thorough
 def test_methods_and_solvers_agree():
     rng = np.random.default_rng(3)
     q, qd = rng.normal(size=(2, 5, 4))
@@ -253,6 +256,7 @@ def pendulum(y):
     return np.stack([y[:, 1], -np.sin(y[:, 0])], axis=1)
 
 
+@pytest.mark.thorough
 def test_rosenbrock_is_of_order_four():
     errors = []
     for count in (40, 80):
@@ -317,6 +321,7 @@ def test_the_semi_implicit_midpoint_rule_is_of_order_two_and_extrapolates():
     assert np.abs((4.0 * both[1] - both[0]) / 3.0 - exact).max() < errors[1] / 50.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("eps", [1e-4, 1e-6, 1e-8])
 def test_stifbs_solves_the_stiff_example_of_numerical_recipes(eps):
     """Three species, rates of 1e3: some ten steps, where an explicit method takes 1e5."""

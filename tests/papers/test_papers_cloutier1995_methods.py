@@ -109,6 +109,7 @@ def test_drop_held_out(dropped):
     assert not not_met(drop, dropped)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "changed,row",
     [
@@ -186,6 +187,7 @@ def test_films_and_page_are_whole(shown, tmp_path):
     assert told["runs"][0]["q"][-1] == pytest.approx(list(record.y[-1, :2]), abs=1e-4)
 
 
+@pytest.mark.thorough
 def test_a_film_that_cannot_be_written_is_one_sentence(shown, tmp_path):
     with pytest.raises(kkt.FormatError, match="cannot be written"):
         animation.films(shown)["animation.gif"](tmp_path / "none" / "a.gif")

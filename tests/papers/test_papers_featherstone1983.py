@@ -145,6 +145,7 @@ def test_the_slides_recursions_on_every_joint_against_dense_equation_4():
     assert set(by_body(system, found)) == set(tree.nodes)
 
 
+@pytest.mark.thorough
 def test_gravity_both_ways_and_external_forces_held_out():
     models = ("comb:5", "random_tree:n=18,seed=3")
     found = external.measure(quiet, models=models, seed=9)

@@ -154,6 +154,7 @@ def test_figure_4():
     assert {row.item: row.state for row in rows}[STEP] == "refuted"
 
 
+@pytest.mark.thorough
 def test_figure_4_of_another_arm_claims_nothing_of_the_paper():
     found = figure4.measure(quiet, steps=(0.02, 0.01), end=0.5, at=(0.5,), s=2, mass=(3.0, 6.0))
     rows = figure4.rows(found)
@@ -235,6 +236,7 @@ def test_shooting_finds_the_ivp_on_one_second():
     assert found.shots[3].of_ivp and {row.state for row in rows} == {"met", "open"}
 
 
+@pytest.mark.thorough
 def test_multiple_shooting_damped_solves_one_second_and_no_more():
     """As the paper says; undamped it solves nothing, and other subdomains solve more."""
     found = multiple.measure(quiet, ends=(1.0, 1.5), subdomains=(20, 30), step=0.01)
@@ -266,6 +268,7 @@ def test_a_damped_step_never_makes_the_residual_larger():
     assert (np.diff(shot.norms) < 0.0).all() and shot.y is None
 
 
+@pytest.mark.thorough
 def test_equation_17():
     rows = equation17.rows(equation17.measure(quiet, lengths=2))
     assert met(rows) == 14
@@ -284,6 +287,7 @@ def test_the_pivots_of_another_arm_count_its_conjugate_points():
 # -- bad input -------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("item", "given", "said"),
     [
@@ -306,6 +310,7 @@ def test_bad_settings_are_one_sentence(item, given, said, capsys):
     assert said in error and "Traceback" not in error
 
 
+@pytest.mark.thorough
 def test_figures_are_drawn_in_every_style(sixth):
     for style in ("light", "dark", "gray"):
         assert set(figure6.figures(sixth, style)) == {"figure1", "figure6"}

@@ -47,6 +47,7 @@ def test_the_coloured_jacobian_is_the_dense_one():
     assert np.abs(dense - J.sparse.toarray()).max() < 1e-6 * np.abs(dense).max()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [*NAMES, "random:0", "random:8"])
 def test_orders_of_interfaces_agree_with_scipy(name):
     _, _, J = matched()
@@ -132,6 +133,7 @@ def test_two_values_are_equation_6():
     assert problem.coefficients(F)[1] == pytest.approx(slope(0.25, ZERO, b, F), abs=1e-12)
 
 
+@pytest.mark.thorough
 def test_other_boundary_conditions_lead_to_solutions():
     found = boundaries.measure(quiet, ends=(0.1,), s=12, orders=(3,))
     rows = boundaries.rows(found)
@@ -154,6 +156,7 @@ def test_the_oscillator_is_conjugate_at_half_its_periods():
     assert found == pytest.approx([np.pi / 2, np.pi], rel=1e-6)
 
 
+@pytest.mark.thorough
 def test_an_eigenvalue_passes_one_at_the_conjugate_point_of_another_arm():
     exact = integrate(OTHER.closed_form, 1.5, ZERO, ZERO)
     points = conjugate_points(OTHER.closed_form, 1.2, ZERO, ZERO)

@@ -54,6 +54,7 @@ def test_settings_that_make_no_sense_are_told_in_a_sentence(item, settings):
         item.measure(quiet, **settings)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("joint", ["spherical", "universal", "prismatic", "cylindrical"])
 def test_section_3_as_typed_gives_certified_accelerations_on_any_chain(joint):
     for n in (1, 2, 9):
@@ -237,6 +238,7 @@ def test_both_chains_keep_their_energy_and_swing():
         assert np.linalg.norm(last - first) > 0.05
 
 
+@pytest.mark.thorough
 def test_equations_are_computed_and_proved():
     rows = equations.rows(equations.measure(quiet, only="joint acc", n=6, joint="universal"))
     assert [row.state for row in rows] == ["met", "met"]

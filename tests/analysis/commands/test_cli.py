@@ -37,6 +37,7 @@ def document(text):
 # -- documents ----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_compare_json(run):
     code, out, _ = run(
         "compare", "chain:10", "--orders", "crbm,abm", "--formats", "float32,float64", "--json"
@@ -98,6 +99,7 @@ def test_solve_json(run):
     assert 0 <= result["error"] <= 1e-14 and result["certified_digits"] >= 17
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["mp:50", "ball:45", "exact"])
 def test_solve_json_beyond_double_precision_is_decimal_strings(run, format):
     code, out, _ = run("solve", MODELS["ur5"], "--order", "crbm", "--format", format, "--json")

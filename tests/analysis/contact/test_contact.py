@@ -240,6 +240,7 @@ def test_a_loop_that_is_closed_by_joining_takes_the_same_blow():
         assert blow.qd == pytest.approx(joined.graph["qd"], abs=1e-9)
 
 
+@pytest.mark.thorough
 def test_momentum_of_a_free_robot_changes_by_the_floors_impulse_alone():
     tree = kkt.default_state(kkt.humanoid())
     draw = np.random.default_rng(3)

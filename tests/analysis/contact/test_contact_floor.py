@@ -63,6 +63,7 @@ def test_a_floor_knows_its_points_and_its_energy():
     assert up == pytest.approx((np.array(speeds[0]) - speeds[1]) / (2 * h), abs=1e-5)
 
 
+@pytest.mark.thorough
 def test_a_floor_says_where_its_accelerations_do_not_hold():
     """Two point masses on hinges whose axes are parallel: singular where the arm is stretched."""
     tree, axis, arm = kkt.new_tree("two points"), (0.6, 0.0, 0.8), (0.8, 0.0, -0.6)

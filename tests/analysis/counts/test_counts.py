@@ -91,6 +91,7 @@ def test_polynomials_meet_counts_that_took_no_part(counted, pair):
     assert total == tuple(count.polynomials[kind](n) for kind in KINDS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("pair", CHECKED[:6])
 def test_counts_are_those_of_the_tape(pair):
     order, family = pair
@@ -102,6 +103,7 @@ def test_counts_are_those_of_the_tape(pair):
     assert all(x <= y for x, y in zip(mine.total, (ops[2], ops[0] + ops[1], *ops[3:]), strict=True))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("pair", CHECKED)
 def test_these_are_proved(counted, pair):
     count = counted[pair]
@@ -336,6 +338,7 @@ def test_kernels_are_counted_and_fitted():
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_heavy_members_have_no_kernel(monkeypatch):
     family = family_of("revolute")
     monkeypatch.setattr(kernels, "MOST", 3000)

@@ -126,6 +126,7 @@ def test_a_full_abm_by_clicks(opened):
     assert "done" in (challenge.get_attribute("class") or "")
 
 
+@pytest.mark.thorough
 def test_a_full_abm_by_keys_alone(opened):
     page = opened("chain:3")
     own(page)
@@ -301,6 +302,7 @@ def test_a_file_that_the_page_cannot_honour_is_refused(opened, tmp_path, documen
     assert said in status(page) and "step 2 of 3" in counter(page)
 
 
+@pytest.mark.thorough
 def test_a_file_keeps_its_switches_and_links(opened, tmp_path):
     system = system_of("chain:3")
     orders = ["abm", "gain_abm", "modified_abm_stretched"]

@@ -112,6 +112,7 @@ def test_the_page_asks_for_its_own_files_only(server):
     assert ask(server, method="HEAD")[2] == b""
 
 
+@pytest.mark.thorough
 def test_each_server_has_another_token(server):
     assert len(server.token) >= 40
     with ExplorerServer(server.live.system, {"model": ""}) as other:
@@ -443,6 +444,7 @@ def test_bad_options_are_one_sentence(arguments, words, capsys):
     assert words in said and said.count("\n") == 1
 
 
+@pytest.mark.thorough
 def test_an_answer_that_should_not_be_relied_on_says_so():
     """CRBM on a chain of 40 in float32 keeps fewer than half of the digits; ABM's float64 holds."""
     system = kkt.build(kkt.chain(40))

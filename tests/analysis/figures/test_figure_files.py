@@ -33,6 +33,7 @@ def test_files_are_the_same_every_time(suffix, tmp_path):
     assert not re.search(rb"CreationDate|<dc:date>", first)
 
 
+@pytest.mark.thorough
 def test_global_settings_stay_as_they_are(tmp_path):
     def now():
         return {key: value for key, value in matplotlib.rcParams.items() if key != "backend"}

@@ -44,6 +44,7 @@ def test_every_kind_is_a_figure_of_a_journals_width(kind, style, width, inches, 
     assert figure.get_facecolor()[:3] == pytest.approx(to_rgb(STYLES[style].page))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", ["single", "double"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_text_is_cut_off(kind, width):
@@ -220,6 +221,7 @@ def _positions(tape, blocks):
     return [order.index(block) for block in blocks]
 
 
+@pytest.mark.thorough
 def test_cancelled_shows_what_the_steps_say():
     """Bars are exact arithmetic's bits, points the format's, marks the sums that are apart."""
     asked = request("chain:10")
@@ -293,6 +295,7 @@ def test_costs_are_those_of_grown_trees():
     )  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_an_order_out_of_reach_is_left_out_or_refused():
     asked = request("random_tree:n=1000")
     assert asked.affordable() == ("abm", "virtual_work", "divide_and_conquer")

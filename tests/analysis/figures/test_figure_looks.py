@@ -88,6 +88,7 @@ def swatch(kind, look):
     return np.asarray(canvas.buffer_rgba())[..., :3] / 255
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("vision", VISION)
 @pytest.mark.parametrize("look", [LIGHT, DARK, GRAY], ids=STYLES)
 def test_blocks_are_told_apart_as_they_are_drawn(look, vision):
@@ -146,6 +147,7 @@ def test_a_strip_marks_what_is_new_since_the_picture_before():
     assert {"made zero", "new fill", "earlier fill"} <= set(legend)
 
 
+@pytest.mark.thorough
 def test_an_animation_has_a_picture_a_bracket(tmp_path):
     path = write(KINDS["film"], request(width="single"), tmp_path / "film.gif")
     with Image.open(path) as image:
@@ -226,6 +228,7 @@ def test_the_command_lists_and_draws(tmp_path, capsys):
     assert GRAY.new.lower() in path.read_text().lower()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "arguments, sentence",
     [

@@ -234,6 +234,7 @@ def test_every_block_is_drawn(spec, mode):
         assert cells == np.count_nonzero(state.table()) + state.symbolic.plan.groups
 
 
+@pytest.mark.thorough
 def test_a_density_raster_shows_each_kind():
     state = block_state(factor("chain:1000", "crbm"))
     ax = Figure().add_axes((0, 0, 1, 1))
@@ -294,6 +295,7 @@ def test_no_label_leaves_the_axes_at_any_resolution(dpi):
         assert frame.x0 < box.x0 and box.x1 < frame.x1, text.get_text()
 
 
+@pytest.mark.thorough
 def test_a_title_in_two_lines_is_even():
     figure = figures.before_after(factor("random_tree:n=1000", "abm"))
     (title,) = [t.get_text() for t in figure.texts if "entries" in t.get_text()]
@@ -321,6 +323,7 @@ def test_an_order_keeps_its_colour_where_another_is_left_out():
     assert {h.get_color() for h in told if h.get_label() == "abm"} == {LIGHT.series[1]}
 
 
+@pytest.mark.thorough
 def test_write_all(tmp_path):
     comparison = analysis.compare(kkt.build(kkt.chain(3)), ["crbm", "abm"], ["float32"], refine=1)
     assert len(comparison.rows) == 4  # refined answers share their order's picture

@@ -187,6 +187,7 @@ def test_abm_reads_as_featherstone(tree):
     assert len(lines) <= 12
 
 
+@pytest.mark.thorough
 def test_abm_reads_as_featherstone_on_a_floating_base():
     lines = formulas(told("humanoid", "abm"))
     assert any(line.startswith("I^A_k = I_k + Σ_{c ∈ children(k)") for line in lines)

@@ -150,6 +150,7 @@ def false():
     return [Equal("M", t, t.after("abm", 0).entry(("pdd", 1), ("pdd", 1)), t.M(2))]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("claims", "status"), [(parallel_sum, UNDECIDED), (false, FAILED), (list, UNDECIDED)]
 )
@@ -203,6 +204,7 @@ def test_an_unknown_statement_is_one_sentence(only, capsys):
     assert error.startswith("pivotree: option --only") and error.count("\n") == 1
 
 
+@pytest.mark.thorough
 def test_side_by_side_is_one_after_another():
     names = ["equation (9)", "equation (8)"]
     once = proving.prove(names, 1)
@@ -330,6 +332,7 @@ def test_disagreement_is_named_and_exits_1(one_statement, capsys, monkeypatch):
 # -- what the new statements rest on ------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_sympy_decides_at_least_thirty_statements_of_blocks():
     """An equality of blocks is read by sympy, and a proof waits for its verdict."""
     names = [n for n, s in statements().items() if isinstance(first(s), Equal | Misprint)]

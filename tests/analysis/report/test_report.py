@@ -204,6 +204,7 @@ def test_the_cheapest_format_is_the_shortest_that_keeps_the_digits(made):
     assert "every order needs float32" in report.verdict[0]
 
 
+@pytest.mark.thorough
 def test_data_rounding_is_told_apart(made):
     """The exact answer moves when its data are rounded, whatever is done to them afterwards."""
     report, folder = made
@@ -283,6 +284,7 @@ def test_a_pivot_that_becomes_zero_counts_as_no_digit():
     assert report.cell("crbm", "float64").failed == 0
 
 
+@pytest.mark.thorough
 def test_answers_that_should_not_be_relied_on_are_counted_and_told(tmp_path, arm):
     """A light link under one 1e6 times heavier: all are far off in float32, none in float64."""
     tree = kkt.load("example1:m1=1e6")

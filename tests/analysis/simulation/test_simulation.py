@@ -167,6 +167,7 @@ def test_midpoint_is_of_second_order_and_keeps_the_energy_for_long():
     assert short.failed == long.failed == 0 and 0.0 < long.drift < 1.5 * short.drift
 
 
+@pytest.mark.thorough
 def test_midpoint_is_symplectic():
     """The derivative J of a step in (q, p) has J^T W J = W; Cash-Karp's has not."""
     tree = kkt.chain(2)
@@ -252,6 +253,7 @@ def test_the_verdict_that_the_pages_quote_is_what_is_printed(capsys):
         assert code == 0 and said in text and command in text, page
 
 
+@pytest.mark.thorough
 def test_a_motion_in_the_world_s_frame_is_the_same_motion_rounded_otherwise(capsys):
     """In float64 the counts are those of the bodies' own frames; operations are others."""
     rows = {}

@@ -97,6 +97,7 @@ def long(tmp_path_factory):
 # -- what a row says ------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_every_case_has_one_row_in_the_sequence_of_the_config(small):
     rows = table(small)
     cases = [(r["model"], r["state"], r["order"], r["format"]) for r in rows]
@@ -139,6 +140,7 @@ def test_rows_are_those_of_compare(tmp_path, reference):
     assert any(row["failed_at"] for row in rows.values())  # bfloat16 loses a pivot of two_link
 
 
+@pytest.mark.thorough
 def test_answers_of_a_robot_that_is_badly_scaled_are_marked_or_refused(tmp_path, capsys):
     """A payload of 1e6 times the wrist's mass: every row is right, or says that it is not."""
     text = """

@@ -106,6 +106,7 @@ def test_rows_of_states_together_are_those_of_states_alone(tmp_path, monkeypatch
         assert {row[-1] for row in rows} - {None}  # some fail, and say why
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", [*MIXED, "star:4", "every joint"])
 @pytest.mark.parametrize("format", ["float32", "float64", "bfloat16"])
 def test_backward_errors_of_many_states_are_those_of_eliminate(spec, format):

@@ -204,6 +204,7 @@ def test_mixtures_that_mean_nothing(name, message):
 # -- double-double --------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("operation", ["add", "sub", "mul", "div", "sqrt"])
 def test_double_double_operations(operation):
     """Within 2^-104 of the exact result of pairs, by fractions of 250 digits."""
@@ -225,6 +226,7 @@ def test_double_double_operations(operation):
     assert operate(format, "sqrt", np.zeros(1, complex), np.zeros(1, complex))[0] == 0.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", ["ur5", "panda", "random_64"])
 def test_double_double_keeps_30_digits(spec):
     system = system_of(spec)

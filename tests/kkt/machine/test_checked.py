@@ -211,6 +211,7 @@ def test_a_checked_kernel_of_a_large_tree_has_the_bits_of_one_that_is_not(thread
         assert np.array_equal(qdd, plain(*state)) and status == 0
 
 
+@pytest.mark.thorough
 def test_kernels_of_large_trees_tell_of_singular_states_and_refuse_singular_trees():
     with pytest.raises(kkt.SingularError, match="pivot qdd_p: zero for float64 in any state; give"):
         kkt.compile_large(ball_and_point(False))

@@ -111,6 +111,7 @@ def test_bits_do_not_depend_on_the_width_of_vectors(lanes):
     assert np.array_equal(out, plain(kernel, x, qd, tau))
 
 
+@pytest.mark.thorough
 def test_a_program_cut_into_functions_or_in_another_order_gives_the_same_bits():
     tree = kkt.random_tree(3, 0, joints=ALL_JOINTS)
     kernel = kkt.compile(tree, orderings.get("abm"), outputs=("f", "qdd"))
@@ -203,6 +204,7 @@ def test_wrenches_are_constants_or_an_input():
     assert np.array_equal(without, kkt.compile(tree, order)(x, stored["qd"], stored["tau"]))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["bfloat16", "p11", "float16", "tf32:zero", "float32+mul=tf32"])
 def test_other_formats_are_interpreted_operation_by_operation(format):
     tree, order = kkt.chain(4), orderings.get("abm")
@@ -309,6 +311,7 @@ def test_rates_are_derivatives_of_poses(tree):
         assert np.abs(state.R[k].T @ (p1[k] - p0[k]) / (2 * h) - v[3:]).max() < 1e-8
 
 
+@pytest.mark.thorough
 def test_energy_is_kept_along_the_motion():
     """Runge-Kutta on kernel and rate: kinetic and potential energy, by mechanics of the tests'."""
     tree = kkt.random_tree(5, 8, joints="spherical+universal+floating+cylindrical")

@@ -35,6 +35,7 @@ def states(kernel, m, seed=0):
     return x, draw.normal(size=(m, kernel.N)), draw.normal(size=(m, kernel.N))
 
 
+@pytest.mark.thorough
 def test_functions_are_built_in(kernel):
     one, many = kernel._calls
     assert known() and {type(one), type(many)} == {types.BuiltinFunctionType}
@@ -158,6 +159,7 @@ def test_nothing_is_leaked(kernel):
     assert end - start < 4000
 
 
+@pytest.mark.thorough
 def test_a_function_keeps_its_code_and_lets_it_go():
     made = kkt.compile(kkt.two_link(), ABM)
     x, qd, tau = states(made, 1)

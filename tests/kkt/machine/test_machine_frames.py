@@ -21,6 +21,7 @@ def both(system, order, **options):
     return [kernel(*state) for kernel in kernels]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", WHOLE)
 @pytest.mark.parametrize("make", [
     lambda: kkt.random_tree(5, 4, joints=ALL_JOINTS), general,
@@ -31,6 +32,7 @@ def test_accelerations_are_the_same_in_every_frame(order, make):
     assert np.abs(world - own).max() <= 1e-11 * np.abs(own).max()
 
 
+@pytest.mark.thorough
 def test_a_dense_solver_and_a_check_in_the_world_s_frame():
     system = kkt.build(kkt.random_tree(4, 1))
     exact = kkt.certify(system, 16)
@@ -38,6 +40,7 @@ def test_a_dense_solver_and_a_check_in_the_world_s_frame():
     assert status == 0 and exact.error(qdd) < 1e-12
 
 
+@pytest.mark.thorough
 def test_motions_and_forces_come_in_the_world_s_directions_and_wrenches_in_the_body_s():
     system = kkt.build(kkt.random_tree(4, 4, joints=ALL_JOINTS))
     wrench = np.random.default_rng(5).normal(size=(4, 6))
@@ -66,6 +69,7 @@ def test_phi_only_shifts_and_planar_zeros_stay():
     assert not pattern.M[:, 2, :2].any() and pattern.M[:, 0, 1].all()
 
 
+@pytest.mark.thorough
 def test_an_inertia_that_turns_is_rounded_in_every_state_anew():
     """What makes CRBM rougher: the tip's own moment of inertia is no constant any more."""
     tree, q = kkt.two_link(0.01), np.linspace(0.0, 6.0, 301)

@@ -100,6 +100,7 @@ def test_a_long_chain_is_what_elimination_makes_of_it(chains):
     assert np.abs(got - truth).max() <= 1e-10 * np.abs(truth).max()
 
 
+@pytest.mark.thorough
 def test_batches_and_threads_keep_the_bits(chains, monkeypatch):
     kernel = chains[0]
     monkeypatch.setattr(native, "SHARE", 1)
@@ -194,6 +195,7 @@ def test_c_is_a_loop_too(compiler, format, tmp_path, monkeypatch):
     assert length[14][0] == length[40][0] and length[40][1] < 1.5 * length[14][1]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("tree", "order", "options"),
     [

@@ -31,6 +31,7 @@ def refuse(*_):
     raise AssertionError("made again")
 
 
+@pytest.mark.thorough
 def test_what_was_compiled_is_read_again(folder, monkeypatch):
     first = result()
     entries = set(folder.iterdir())

@@ -47,6 +47,7 @@ def test_the_matrix_is_symmetric_and_its_multipliers_come_last(solved):
     assert system.blocks.size == len(K)
 
 
+@pytest.mark.thorough
 def test_one_bracket_of_all_multipliers_and_one_after_another(solved):
     system, exact = solved
     names = system.structure.constraints
@@ -86,6 +87,7 @@ def test_fractions_solve_the_equations_exactly():
     assert ("lam", "pin") in rows and all((row == 0).all() for row in rows.values())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float32", "bfloat16", "dd", "exact", "mp:30", "ball:30"])
 def test_number_formats(format):
     system = bar()
@@ -157,6 +159,7 @@ def test_condition_numbers_leave_out_what_the_loops_hold():
 # -- where multipliers may stand ------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", ["closed chain", "one cross link", "three cross links"])
 def test_multipliers_as_soon_as_their_loop_is_closed(spec):
     system = SYSTEMS[spec]()
@@ -228,6 +231,7 @@ def test_another_state_shares_pattern_and_tape():
         kkt.eliminate(kkt.build(tree, q, qd), tape)
 
 
+@pytest.mark.thorough
 def test_compare_blame_and_figures(tmp_path):
     system = bar()
     found = analysis.compare(system, formats=["float32"])

@@ -55,6 +55,7 @@ def by_energy(positions, masses, moments, pulled, angle, rate, gravity=9.81):
     return right / inertia(x)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tilt", [None, TILT])
 @pytest.mark.parametrize("angle", [0.3, 1.0, 2.0, -2.5])
 def test_a_four_bar_linkage_in_closed_form(angle, tilt):
@@ -139,6 +140,7 @@ def apart(mechanics, loop):
 KINDS = ["fixed", "revolute", "prismatic", "cylindrical", "spherical", "planar"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", [*KINDS, "general", "contact", "on the world"])
 def test_accelerations_keep_the_loop_in_any_state(kind, seed):
@@ -259,6 +261,7 @@ def test_a_compliance_is_a_soft_row():
     assert np.allclose(result.qdd, rigid.qdd, atol=1e-6)
 
 
+@pytest.mark.thorough
 def test_frames_turned_and_aligned():
     system = crossed(2)
     right = kkt.eliminate(system, orderings.get("abm"))

@@ -73,6 +73,7 @@ def test_stored_entries_per_body():
     assert stored == 4 * (9 + 6 + 6 + 3 + 2 * 3 + 2 * 6) + inner * 2 * 27
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("layout", ["kind", "body"])
 @pytest.mark.parametrize("model", MODELS)
 def test_a_sparse_solve_gives_the_printed_digits(model, layout):
@@ -149,6 +150,7 @@ def test_several_roots_are_trees_side_by_side():
             np.testing.assert_allclose(qdd, together[body], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.thorough
 @given(listing=st.permutations(list(every_joint().nodes)))
 @settings(max_examples=8)
 def test_listing_and_names_of_bodies_do_not_matter(listing):

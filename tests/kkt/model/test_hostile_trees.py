@@ -44,6 +44,7 @@ def found(name):
     return kkt.build(kkt.read_model(FOUND / f"{name}.json"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", FLOATS)
 def test_a_pivot_that_is_zero_is_named_though_rounding_leaves_something(format):
     """A regular robot (kappa 19) whose M^ of a point mass on a ball joint lagrange inverts."""
@@ -131,6 +132,7 @@ def _rational(ball):
     return flint.fmpq(mantissa) * flint.fmpq(2) ** int(exponent)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [20, 1000, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_a_massless_link_at_the_end_of_a_long_chain_is_named(n):
     """Its joint and the last one have one axis, but for rounding; apart they are regular."""

@@ -82,6 +82,7 @@ def test_numbers_of_digits_that_are_none(digits):
         kkt.certify(system_of("ur5"), digits)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", ["chain:100", "humanoid"])
 def test_fifty_digits(spec):
     assert kkt.certify(system_of(spec), 50).digits == 50

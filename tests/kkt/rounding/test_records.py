@@ -71,6 +71,7 @@ FORMATS = (
 )  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "format", [*FORMATS, Custom("decimal", 1e-28, Decimal), Custom("fractions", 1e-60, Fraction)]
 )
@@ -131,6 +132,7 @@ class Mute:
         return Mute(self.x / other.x)
 
 
+@pytest.mark.thorough
 def test_a_class_that_does_not_say_its_numbers_is_refused():
     system, tape = system_of("chain:3"), tape_of("chain:3", "abm")
     mute = Custom("mute", 2.0**-53, Mute)

@@ -66,6 +66,7 @@ def same_as_the_tape(system, order):
         np.testing.assert_array_equal(getattr(solution, letter), getattr(tape, letter))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tree", SYSTEMS)
 @pytest.mark.parametrize("name", BODY_BY_BODY)
 def test_no_bit_differs_from_the_tape(tree, name):
@@ -88,6 +89,7 @@ GROUPS = (  # of one body
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rules", SWITCHES, ids=lambda rules: "-".join(rules.values()))
 @pytest.mark.parametrize("groups", GROUPS, ids=["one", "single", "split"])
 def test_no_bit_differs_whatever_the_rules(rules, groups):
@@ -120,6 +122,7 @@ def test_the_tape_agrees(name):
         assert np.abs(mine - other).max() < 2e-12 * np.abs(other).max()
 
 
+@pytest.mark.thorough
 def test_brackets_decide_the_roundoff():
     """The digits of (pdd qdd f) are lost where couplings are met before the inverse."""
     error = dict.fromkeys(("abm", "bad_abm", "crbm"), 0.0)
@@ -150,6 +153,7 @@ def test_no_bit_depends_on_the_threads(small_pieces, name):
     assert one.backward_error.normwise < 1e-14
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["bad_abm", "projected_abm", "lagrange"])
 def test_no_bit_depends_on_the_threads_body_by_body(name):
     tree = kkt.random_tree(9000, seed=2, joints="revolute")

@@ -366,6 +366,7 @@ def test_what_a_large_kernel_cannot_take_is_one_sentence():
             kkt.solve_large(kkt.build(tree), threads=threads)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("length", [0.01, 0.1, 1.0, 100.0])
 def test_whether_bodies_are_light_beside_others_is_no_matter_of_units(length):
     even = kkt.build(kkt.chain(30, length=length, width=length / 5))

@@ -49,6 +49,7 @@ def test_float64(model, order):
     assert off(model, result.qdd) <= bound
 
 
+@pytest.mark.thorough
 def test_what_crbm_loses_is_lost_in_float64_too():
     """A 100-link chain: 1e-10 against 1e-15 (the certified figures are 2.0e-10 and 3.6e-16)."""
     assert off("chain_100", solve("chain_100", "crbm").qdd) > 1e-11
@@ -183,6 +184,7 @@ def test_a_massless_link_that_carries_a_joint_is_named():
         kkt.certify(kkt.build(tree), 30)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("digits", [15, 40, 200])
 def test_asked_digits_are_proved(digits):
     certified = kkt.certify(system_of("chain_10"), digits)

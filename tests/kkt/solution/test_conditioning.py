@@ -82,6 +82,7 @@ def test_a_symmetric_pair_is_one_datum():
     assert np.allclose(conditioning(system).moved, once, rtol=1e-6)
 
 
+@pytest.mark.thorough
 def test_every_joint_type():
     system = kkt.build(every_joint())
     assert np.allclose(conditioning(system).moved, dense(system), rtol=1e-5)

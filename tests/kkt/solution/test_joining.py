@@ -127,6 +127,7 @@ def test_another_root_is_the_same_motion(body, seed):
         assert np.allclose(a[name], b[name], rtol=1e-5, atol=2e-5), name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("body", ["tree1", "tree3", "tree5"])
 def test_a_released_body_flies_on(body):
     tree = tree_of(["revolute", *KINDS[1:]], 5)
@@ -149,6 +150,7 @@ def kkt_ancestors(tree, k):
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("joint", ["fixed", "revolute", "spherical", "universal", "planar"])
 def test_joining_two_free_trees_keeps_momentum(joint):
     """Linear and angular momentum of all stay, energy does not grow, poses do not move."""

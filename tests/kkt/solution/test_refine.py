@@ -108,6 +108,7 @@ def test_it_is_the_inverse_dynamics_of_its_own_function(mixed):
     assert np.allclose(left, mixed.entries.tau - tau, rtol=0, atol=1e-10)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["crbm", "abm", "divide_and_conquer", "modified_abm"])
 @pytest.mark.parametrize("residual", RESIDUALS)
 def test_refinement_reaches_the_rounding_of_the_answer(order, residual, mixed):
@@ -137,6 +138,7 @@ def test_one_and_three_corrections_of_crbm_on_a_chain_of_40(residual):
     assert errors[0] > 1e-3 and errors[1] < errors[0] / 50 and errors[2] <= U32
 
 
+@pytest.mark.thorough
 def test_all_unknowns_are_refined_by_the_residual_of_the_equations():
     system = system_of("chain:40")
     exact = kkt.certify(system, 30, rounded_to="float32")
@@ -149,6 +151,7 @@ def test_all_unknowns_are_refined_by_the_residual_of_the_equations():
         assert exact.block_error(list(solution), solution) < 4 * U32
 
 
+@pytest.mark.thorough
 def test_a_diverging_refinement_is_reported_and_the_first_answer_kept():
     """crbm in float32 on 140 links has no digit (error 2): its corrections grow."""
     system, tape = system_of("chain:140"), tape_of("chain:140", "crbm")
@@ -198,6 +201,7 @@ def test_a_correction_that_drowns_in_its_residuals_rounding_is_not_made(order):
     assert exact.error(loop.sum(x, d).qdd) > 15 * U32
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("n", "seed", "ratio"), [(24, 8, 1e8), (24, 8, 1e6), (14, 25, 1e8)])
 def test_light_joints_between_heavy_ones_keep_their_digits(n, seed, ratio):
     """One correction would multiply the error of square_root_abm by 40 to 1500 here."""

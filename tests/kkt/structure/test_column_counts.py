@@ -54,6 +54,7 @@ def crbm_of_chain(n):
     return kkt.plan_from_arrays(structure, kinds, np.concatenate([np.repeat(tip, 2), tip]), group)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [1, 2, 100, 100_000])
 def test_crbm_fills_two_blocks_for_each_body_and_ancestor(n):
     assert kkt.column_counts(crbm_of_chain(n)).fill_blocks == n * (n - 1)

@@ -106,6 +106,7 @@ def check_tree(symbolic, oracle, blocks):
 # -- formulas -----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("parents", SHAPES.values(), ids=SHAPES)
 def test_formulas(parents):
     of, n = structure(parents), len(parents)
@@ -182,6 +183,7 @@ def named(shape):
     return structure(np.array(shape, dtype=np.int64))
 
 
+@pytest.mark.thorough
 def test_any_order_agrees_with_the_oracle_or_is_refused_with_it():
     refused = []
 
@@ -319,6 +321,7 @@ def test_single_pivots_on_branches_count_what_cancels():
 # -- size ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("roots", [1, 3])
 def test_a_tree_of_100_000_bodies(roots):
     n = 100_000
