@@ -49,7 +49,8 @@ from .order.dissection import nested_dissection
 from .order.pivots import PivotSequence, Rules, plan
 from .proof.certify import Certified, certify
 from .scale.kernel import LargeKernel, compile_large
-from .scale.large import LargeSolution, solve_large
+from .scale.large import LargeSolution
+from .scale.solve_large import solve_large
 from .solution.conditioning import Conditioning, conditioning
 from .solution.eliminate import eliminate, joint_space_inertia
 from .solution.inverse_dynamics import InverseDynamics, inverse_dynamics

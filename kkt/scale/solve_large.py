@@ -1,0 +1,37 @@
+"""The door to trees of a million bodies: body by body where an order allows it, else by panels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..matrix.system import System
+from .large import LargeSolution, body_by_body
+
+
+def solve_large(
+    system: System, order: Any = None, *, threads: int = 1, relaxed: bool = False
+) -> LargeSolution:
+    """Factor and solve (4) in float64, without tracing a tape of the whole tree.
+
+    ``order`` is an order, its plan (:func:`kkt.plan`, :func:`kkt.plan_from_arrays`,
+    :func:`kkt.nested_dissection`) or the plan's analysis; None is ABM.  The operations of an order
+    that goes body by body are those of ``kkt.eliminate(system, order)``, and so are the results to
+    the last bit, but no step is recorded: bodies whose entries have their zeros and ones in the
+    same places share one compiled template, in time proportional to their number and, for ABM,
+    less than 1 kB of memory for each beside the entries of (4).  Other orders, whose fronts grow,
+    use the panels of their symbolic factor (:mod:`.numeric`): to rounding what ``kkt.eliminate``
+    gives.  ``threads`` share subtrees; the bits stay the same.  With ``relaxed``, for ABM, the
+    machine may round a product and a sum once: other bits, and a smaller error as a rule.
+    Raises OrderError for orders that neither can run, and SizeError for too much fill, or too many
+    kinds of bodies.
+    ``marked`` says why the answer should not be relied on; where bodies are light beside others,
+    or too much of (4) is left, a second run tells (:mod:`kkt.tape.trust`).
+    Raises LoopError for closed loops and contacts, and SingularError where a pivot is zero or
+    not a number, or zero but for rounding.
+    """
+    if order is not None and order != "abm":
+        from .numeric import solve_in_order  # its kernels load where they are used
+
+        return solve_in_order(system, order, threads)
+    system.structure.require_tree("solve_large")
+    return body_by_body(system, None, threads, relaxed)
