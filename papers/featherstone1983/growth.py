@@ -18,7 +18,7 @@ from pivotree.kkt.model.default_state import default_state
 
 from ..paper import Progress, printed
 from ..row import Row, within
-from ..yamane2001.unit_vectors import dense_solution, operations
+from ..unit_vectors import dense_solution, operations
 
 AT = 10  # links at which counts are compared
 WHOLE: dict[str, dict[str, str]] = {

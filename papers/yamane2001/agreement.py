@@ -11,8 +11,8 @@ from pivotree import kkt, orderings
 
 from ..paper import Progress
 from ..row import Row
+from ..unit_vectors import unit_vectors
 from .recursion import joint_accelerations
-from .unit_vectors import unit_vectors
 
 MOST = 1e-10  # of max |qdd|
 ORDERS = ("virtual_work", "virtual_work_split")

@@ -18,7 +18,7 @@ from pivotree import kkt, orderings
 from ..featherstone1983.slides import Links
 from ..paper import Progress
 from ..row import Row
-from .unit_vectors import inertia_and_bias
+from ..unit_vectors import inertia_and_bias
 
 Floats = NDArray[np.float64]
 MOST = 1e-6  # differences of H leave this much

@@ -14,7 +14,7 @@ from pivotree.analysis.counts.counting import count_robot
 from pivotree.kkt import ModelError
 
 from ..paper import Progress
-from .unit_vectors import operations
+from ..unit_vectors import operations
 
 WHOLE, FOLDED = "unit vectors", "unit vectors, zeros folded"
 Three = tuple[int, ...]  # multiplications, additions, divisions

@@ -11,6 +11,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.counts import FAMILIES
 from pivotree.analysis.counts.counting import count_robot
 from pivotree.analysis.proofs import mobility
+from pivotree.papers.unit_vectors import dense_solution, inertia_and_bias, operations, unit_vectors
 from pivotree.papers.yamane2001 import (
     agreement,
     closed,
@@ -24,12 +25,6 @@ from pivotree.papers.yamane2001 import (
 )
 from pivotree.papers.yamane2001.growth import exponent
 from pivotree.papers.yamane2001.recursion import joint_accelerations
-from pivotree.papers.yamane2001.unit_vectors import (
-    dense_solution,
-    inertia_and_bias,
-    operations,
-    unit_vectors,
-)
 
 
 def quiet(text):
