@@ -207,7 +207,9 @@ def test_lagrangian_form_refuses_what_has_no_coordinates():
 def test_growth_on_the_literatures_frames():
     found = growth.measure(quiet)
     rows = growth.rows(found)
-    assert all(row.met for row in rows if row.met is not None)
+    missed = [row for row in rows if row.met is False]
+    assert [(str(row.printed), str(row.ours)) for row in missed] == [("9", "5")]  # poses, bias too
+    assert missed[0].item.endswith("multiplications, from joint positions on")
     assert found.theirs["mul"].root == pytest.approx(9.40, abs=0.005)
     assert found.theirs["add"].root == pytest.approx(13.84, abs=0.005)
     assert found.theirs["both"].root == pytest.approx(11.31, abs=0.005)
