@@ -1,6 +1,6 @@
 """Errors and digits lost of every order on the hard family: instances.csv, data.csv, worst/.
 
-Run ``python docs/study/measure.py`` (five minutes on two cores; ``--quick`` takes some of every
+Run ``python docs/study/measure.py`` (some ten minutes on two cores; ``--quick`` takes some of every
 family).
 """
 
