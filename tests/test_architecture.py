@@ -28,12 +28,16 @@ BACK_IN_MODULES: set[tuple[str, str]] = set()
 BACK_IN_ROOMS: set[tuple[str, str]] = set()
 
 
-def module_of(path):
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+def _drawing():
+    """docs/architecture.py, which walks over the imports for the page that shows them."""
+    spec = importlib.util.spec_from_file_location("architecture", ROOT / "docs/architecture.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-MODULES = {module_of(path): path for path in SOURCES}
+drawing = _drawing()
+MODULES = drawing.sources()
 
 
 def room_of(module):
@@ -44,22 +48,8 @@ def room_of(module):
 
 @cache
 def imports(path):
-    """Modules that a file imports, each import by its full name without ``pivotree.``."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name.removeprefix("pivotree.") for alias in node.names}
-        if isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                own = module_of(path).split(".")
-                package = own if path.stem == "__init__" else own[:-1]
-                above = package[: len(package) - node.level + 1]
-                base = ".".join([*above, *([base] if base else [])])
-            for alias in node.names:
-                inner = f"{base}.{alias.name}".removeprefix("pivotree.")
-                found.add(inner if inner in MODULES else base.removeprefix("pivotree."))
-    return found
+    """Modules that a file imports, each by its full name without ``pivotree.``."""
+    return frozenset(drawing.imports(path, MODULES))
 
 
 def graph_of(named):
@@ -117,7 +107,7 @@ def lazy():
     (tmp_path / "kkt").mkdir()
     path = tmp_path / "kkt" / "one.py"
     path.write_text(text)
-    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    monkeypatch.setattr(drawing, "ROOT", tmp_path)
     wanted = {"model.tree", "matrix.system", "matrix.state", "model.gallery"}
     assert imports(path) == {f"kkt.{name}" for name in wanted} | {"orderings", "analysis.inertia"}
 
@@ -163,9 +153,6 @@ def test_mypy(tmp_path):
 @pytest.mark.thorough
 def test_the_drawing_of_the_rooms_is_current():
     """docs/architecture.svg is what the imports say; the rooms have no circle."""
-    spec = importlib.util.spec_from_file_location("architecture", ROOT / "docs/architecture.py")
-    drawing = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(drawing)
     house = drawing.house()
     assert nx.is_directed_acyclic_graph(house) and len(house) > 25
     kept = (ROOT / "docs/architecture.svg").read_text(encoding="utf-8")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import queue
 import subprocess
 import sys
 import threading
 from collections import OrderedDict
-from pathlib import Path
 from typing import IO, Any
 
 from pivotree.kkt import System
@@ -70,14 +68,11 @@ class Live:
             raise _NoAnswer("the explorer has ended")
         if self._process is not None and self._process.poll() is None:
             return
-        root = str(Path(__file__).parents[2])
-        paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", f"{__package__}.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
         )
         self._lines = queue.SimpleQueue()
         reading = (self._process.stdout, self._lines)

@@ -14,8 +14,8 @@ from typing import Any
 from .errors import OrderError, PivotreeError
 from .reading import read_bytes
 
-_HERE = Path(__file__).parent
-_OURS = tuple(f"{folder}{os.sep}" for folder in (_HERE, _HERE.parent / "orderings"))
+_KKT = Path(__file__).parent.parent
+_OURS = tuple(f"{folder}{os.sep}" for folder in (_KKT, _KKT.parent / "orderings"))
 
 
 @contextmanager

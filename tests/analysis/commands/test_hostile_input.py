@@ -626,3 +626,11 @@ def test_ctrl_c(tmp_path, command, seconds):
     assert process.returncode in (cli.INTERRUPTED, -signal.SIGINT), err
     assert "Traceback" not in err and "interrupted" in (out + err).lower()  # a report is kept
     assert all(line.startswith("pivotree: ") for line in err.splitlines())
+
+
+def test_where_an_order_fails_is_said_in_its_own_file(refused, tmp_path):
+    """Of the frames behind an error those of the engine and of the orders are not told."""
+    (tmp_path / "own.py").write_text("def f(structure):\n    return structure.children(1 / 0)\n")
+    assert "(own.py, line 2)" in refused(*words("solve", **{"--order": "own.py:f"}))
+    (tmp_path / "deep.py").write_text("def f(structure):\n    return structure.children([])\n")
+    assert "(deep.py, line 2)" in refused(*words("solve", **{"--order": "deep.py:f"}))
