@@ -233,10 +233,14 @@ def refinement() -> Fact:
     return Fact(
         "One refinement step in the same float32, its residual from inverse dynamics, brings CRBM "
         "to about 1 u on 30 to 50 links; it stalls on long chains, and can harm.",
-        "; ".join(f"{k}: " + ", ".join(f"{x:.1e}" for x in v) for k, v in data.items()),
+        "; ".join(f"{k}: " + ", ".join(_told(x) for x in v) for k, v in data.items()),
         "yes" if short < 8 * UNIT and data["chain:200"][1] > 1e-3 else "partly",
-        data,
+        {k: [x if np.isfinite(x) else None for x in v] for k, v in data.items()},
     )
+
+
+def _told(off: float) -> str:
+    return f"{off:.1e}" if np.isfinite(off) else "no answer"
 
 
 # -- a predictor ----------------------------------------------------------------------------------
