@@ -29,7 +29,7 @@ from pivotree.kkt import FormatError, ModelError, SingularError, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.formats import Hardware
 from pivotree.kkt.base.errors import nearest
-from pivotree.kkt.matrix.system import assemble
+from pivotree.kkt.matrix.entries import assemble
 from pivotree.kkt.model.spatial import skew
 from pivotree.kkt.tape.run import number_of
 

@@ -27,7 +27,7 @@ from pivotree.kkt import FormatError, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.formats import Hardware
 from pivotree.kkt.matrix.blocks import Block
-from pivotree.kkt.matrix.system import assemble
+from pivotree.kkt.matrix.entries import assemble
 from pivotree.kkt.program.substitution import trace_substitution
 from pivotree.kkt.tape.run import run_floats
 from pivotree.kkt.tape.tape import Tape, lower

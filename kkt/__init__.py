@@ -46,7 +46,8 @@ from .model.tree import BodyTree, InertiaWarning, add_body, compile_tree, new_tr
 from .model.urdf import MimicWarning, read_urdf
 from .order.array_plans import leaf_to_root, plan_from_arrays
 from .order.dissection import nested_dissection
-from .order.pivots import PivotSequence, Rules, plan
+from .order.pivots import plan
+from .order.sequence import PivotSequence, Rules
 from .proof.certify import Certified, certify
 from .scale.kernel import LargeKernel, compile_large
 from .scale.large import LargeSolution

@@ -17,7 +17,7 @@ from pivotree.kkt.base.errors import UnreadableError
 from pivotree.kkt.base.foreign import added, foreign, loaded, module_of
 from pivotree.kkt.base.reading import read_json
 from pivotree.kkt.matrix.blocks import LINKS
-from pivotree.kkt.order.pivots import COMPOSITES
+from pivotree.kkt.order.sequence import COMPOSITES
 
 from .registry import order
 

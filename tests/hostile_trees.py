@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from pivotree import kkt
 from pivotree.kkt.matrix.blocks import Block
-from pivotree.kkt.matrix.system import LETTERS, Entries, assemble
+from pivotree.kkt.matrix.entries import LETTERS, Entries, assemble
 
 JOINTS = (
     "fixed", "revolute", "revolute", "revolute", "continuous", "prismatic", "spherical",

@@ -23,7 +23,7 @@ from pivotree.kkt import (
     trace,
 )
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.order.pivots import name_of
+from pivotree.kkt.order.sequence import name_of
 from pivotree.kkt.solution.conditioning import Conditioning, conditioning
 from pivotree.kkt.solution.refine import refined, require_refinable
 from pivotree.kkt.tape.tape import Tape

@@ -22,7 +22,8 @@ from pivotree import kkt, orderings
 from pivotree.kkt import FormatError, LoopError, SingularError, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.bias import joint_rates, velocities
-from pivotree.kkt.matrix.system import Entries, Pattern
+from pivotree.kkt.matrix.entries import Entries
+from pivotree.kkt.matrix.pattern import Pattern
 from pivotree.kkt.model.spatial import matvec
 from pivotree.kkt.tape.trace import tape_for
 

@@ -25,7 +25,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from pivotree.kkt.order.pivots import name_of
+from pivotree.kkt.order.sequence import name_of
 
 from .counting import KINDS, count_blocks
 from .polynomials import Monomial, fit, solve_exactly, text_of, through

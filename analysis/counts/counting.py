@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pivotree import kkt
 from pivotree.kkt.arithmetic.chunk import Chunk
-from pivotree.kkt.matrix.system import Pattern
+from pivotree.kkt.matrix.pattern import Pattern
 from pivotree.kkt.program.owners import instruction_bodies
 from pivotree.kkt.program.program import Instruction, Program
 from pivotree.kkt.program.substitution import trace_substitution

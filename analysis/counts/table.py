@@ -10,7 +10,7 @@ import numpy as np
 
 from pivotree import kkt, orderings
 from pivotree.kkt.base.errors import PivotreeError
-from pivotree.kkt.order.pivots import name_of
+from pivotree.kkt.order.sequence import name_of
 
 from .counting import KINDS, Counted, count_robot, program_for
 from .families import Family, family_of

@@ -29,7 +29,8 @@ from pivotree.kkt import (
     trace,
 )
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.order.pivots import Plan, Rules, name_of
+from pivotree.kkt.order.pivots import Plan
+from pivotree.kkt.order.sequence import Rules, name_of
 from pivotree.kkt.tape.tape import Tape
 
 from ..comparison import REFERENCE_DIGITS, digits_of, marked

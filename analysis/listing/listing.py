@@ -9,7 +9,8 @@ from typing import Any
 from pivotree.kkt.base.errors import OrderError, SizeError
 from pivotree.kkt.matrix.blocks import Structure
 from pivotree.kkt.matrix.system import System
-from pivotree.kkt.order.pivots import name_of, plan
+from pivotree.kkt.order.pivots import plan
+from pivotree.kkt.order.sequence import name_of
 from pivotree.kkt.program.program import Program
 from pivotree.kkt.program.substitution import trace_substitution
 from pivotree.kkt.program.tracer import program_of

@@ -18,7 +18,7 @@ from sympy import Identity, MatrixExpr, ZeroMatrix
 
 from pivotree import orderings
 from pivotree.kkt.matrix.blocks import Structure
-from pivotree.kkt.order.pivots import as_sequence
+from pivotree.kkt.order.sequence import as_sequence
 
 from .ascher1996 import PAPER
 from .bench import Bench, Engine

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pivotree import orderings
 from pivotree.kkt import OrderError, System, trace
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.matrix.system import LETTERS, Entries
+from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.tape.run import signed
 from pivotree.kkt.tape.tape import Tape

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt import System
+from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.matrix.many import apart, forest_of
-from pivotree.kkt.matrix.system import Entries
 from pivotree.kkt.model.joints import quaternion_to_vector
 from pivotree.kkt.model.tree import BodyTree
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import Block, System
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.matrix.system import LETTERS, Entries
+from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.proof.longer import longer_name
 from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.proof.marks import Said, blocks_of, said

@@ -18,7 +18,7 @@ from pivotree.kkt import (
     conditioning,
 )
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.matrix.system import LETTERS, Entries
+from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.proof.many_residuals import Equations
 
 from ..comparison import REFERENCE_DIGITS

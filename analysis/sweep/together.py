@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.matrix.many import held
-from pivotree.kkt.matrix.system import Entries
 from pivotree.kkt.proof.many_residuals import Equations
 
 from ..comparison import digits_of

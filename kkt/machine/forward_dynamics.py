@@ -13,8 +13,9 @@ from ..arithmetic import get_format
 from ..arithmetic.formats import Format, Hardware
 from ..base.errors import FormatError, ModelError, OrderError, SizeError
 from ..matrix.blocks import Block
+from ..matrix.entries import Entries
 from ..matrix.state import coordinates
-from ..matrix.system import Entries, System, build
+from ..matrix.system import System, build
 from ..model.joints import GENERAL, TYPES
 from ..program.residual_program import residual_program
 from ..tape.tape import Tape, lower

@@ -20,7 +20,7 @@ from ..base.errors import FormatError, ModelError, SizeError, nearest
 from ..base.files import write_whole
 from ..base.shown import Shown
 from ..matrix.blocks import Block
-from ..order.pivots import PivotSequence
+from ..order.sequence import PivotSequence
 from ..tape.tape import Tape
 from ..tape.trust import ZERO
 from .builtin import Builtin

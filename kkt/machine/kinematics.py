@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..matrix.bias import bias, joint_rates
-from ..matrix.system import Entries
+from ..matrix.entries import Entries
 from ..model.joints import GENERAL, TYPES
 from ..model.spatial import (
     Array,

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from ..arithmetic.formats import Format, Hardware
 from ..base.errors import SingularError
 from ..matrix.system import System
-from ..order.pivots import PivotSequence, as_sequence, plan
+from ..order.pivots import plan
+from ..order.sequence import PivotSequence, as_sequence
 from ..tape.tape import Tape
 from . import store
 from .checking import by_rotations, pivots_of, require_pivots

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.tree import BodyTree
+from .entries import Entries, assemble
+from .pattern import Pattern
 from .state import State, kinematics, node_field
-from .system import Entries, Pattern, System, assemble
+from .system import System
 
 Floats = NDArray[np.float64]
 

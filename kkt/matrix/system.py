@@ -5,8 +5,8 @@ Closed loops and contacts (:mod:`kkt.model.loops`) are rows and columns at its e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,198 +17,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError
 from ..base.shown import LARGEST, Shown, spy
-from ..model.joints import GENERAL
 from ..model.loops import Loop, checked_loops, warn_if_open
-from ..model.spatial import Array, force_transform, skew, spatial_inertia
 from ..model.tree import BodyTree, compile_tree
 from ..model.tree_kernels import matrix as compiled_matrix
-from ..model.tree_kernels import moving as compiled_moving
-from ..model.tree_kernels import outside
-from ..model.tree_order import MANY, breadth_first
-from .bias import bias, joint_rates, velocities
+from ..model.tree_order import MANY
 from .blocks import BlockIndex, Structure, Tie
-from .closures import closures, constraint_rows
+from .entries import Entries, assemble, ragged
+from .pattern import Pattern, pattern_of
 from .redundancy import require_independent
-from .state import State, coordinates, kinematics, state_of
+from .state import State, coordinates, state_of
 
 LAYOUTS = ("kind", "body")
-
-
-@dataclass(frozen=True)
-class Entries:
-    """The blocks of (4) in one number type; arrays of float64 or of objects."""
-
-    M: Array  # (n, 6, 6) spatial inertias
-    Phi: Array  # (n, 6, 6) force transforms to the parent; a root's is unused
-    S: Array  # (N, 6) columns of the motion subspaces: row j of H
-    a: Array  # (n, 6) bias accelerations
-    b: Array  # (n, 6) bias forces
-    tau: Array  # (N,) joint efforts
-    # of closed loops and contacts, one after another:
-    G: Array = field(default_factory=lambda: np.zeros((0, 6)))  # C* Phi* on the first body, then
-    #                       on the second, m rows each; the first body's enter with minus
-    gamma: Array = field(default_factory=lambda: np.zeros(0))  # (m,) of each
-    compliance: Array = field(default_factory=lambda: np.zeros(0))  # (m,) of each
-
-
-LETTERS = tuple(entry.name for entry in fields(Entries))
-RIGHT_HAND_SIDE = ("a", "b", "tau", "gamma")
-
-
-def assemble(
-    state: State, number: Callable[[Any], Any] | None = None, inertias: Array | None = None
-) -> Entries:
-    """Spatial algebra, bias and blocks of (4) from the state's doubles, in any number type.
-
-    ``number`` turns a float into the number type; None stays in float64.  ``inertias`` (n, 6, 6)
-    are M of the same bodies, where they are known already.
-    """
-    if number is None and len(state.names) >= MANY and not state.loops:
-        return _assembled(state, inertias)
-
-    def cast(x: NDArray) -> Array:
-        if number is None:
-            return x
-        flat = [number(float(value)) for value in x.ravel()]
-        return np.array([*flat, None], dtype=object)[:-1].reshape(x.shape)
-
-    n = len(state.names)
-    dof = np.diff(state.S.offset)
-    owner = np.repeat(np.arange(n), dof)
-    column = _ragged(np.zeros(n, dtype=np.int64), dof)
-    S = cast(state.S.columns)
-    M = spatial_inertia(cast(state.mass), cast(state.com), cast(state.inertia))
-    Phi = force_transform(cast(state.R), cast(state.p))
-    rates = joint_rates(S, owner, column, cast(state.qd), n)
-    a, b = bias(
-        state.parent, M, Phi, rates,
-        cast(state.joint_bias), cast(state.wrench), cast(state.gravity),
-    )  # fmt: skip
-    if not state.loops:
-        return Entries(M, Phi, S, a, b, cast(state.tau))
-    v = velocities(state.parent, Phi, rates)
-    rows = constraint_rows(state.loops, v, cast(state.gravity), cast)
-    return Entries(M, Phi, S, a, b, cast(state.tau), *rows)
-
-
-def _assembled(state: State, inertias: Array | None) -> Entries:
-    """The same in float64 for many bodies, in one loop."""
-    n, s = len(state.names), state
-    M = spatial_inertia(s.mass, s.com, s.inertia) if inertias is None else inertias
-    Phi, v, a, b = np.empty((n, 6, 6)), np.empty((n, 6)), np.empty((n, 6)), np.empty((n, 6))
-    order = breadth_first(s.parent)[0]
-    compiled_moving(
-        order, s.parent, s.S.offset, s.R, s.p, M, s.S.columns, s.qd, s.joint_bias, s.wrench,
-        s.gravity, Phi, v, a, b,
-    )  # fmt: skip
-    return Entries(M, Phi, s.S.columns, a, b, s.tau)
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """What does not change with the state: structural zeros and ones, and where entries go."""
-
-    M: NDArray[np.bool_]  # (n, 6, 6) entries that may be nonzero
-    Phi: NDArray[np.bool_]  # (n, 6, 6)
-    S: NDArray[np.bool_]  # (N, 6)
-    Phi_one: NDArray[np.bool_]  # (n, 6, 6) entries that are 1 in every state
-    S_one: NDArray[np.bool_]  # (N, 6)
-    a: NDArray[np.bool_]  # (n,) bodies whose bias acceleration may be nonzero
-    G: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 6), dtype=bool))
-    G_one: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 6), dtype=bool))
-    compliance: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
-
-    def holds(self, entries: Entries) -> bool:
-        """No entry is nonzero, or other than 1, where the pattern says otherwise."""
-        pairs = (
-            (self.M, None, entries.M),
-            (self.Phi, self.Phi_one, entries.Phi),
-            (self.S, self.S_one, entries.S),
-            (self.G, self.G_one, entries.G),
-            (self.compliance, None, entries.compliance),
-        )
-        held = all(_within(mask, one, x) for mask, one, x in pairs)
-        return held and not entries.a[~self.a].any()
-
-
-def _within(mask: NDArray[np.bool_], one: NDArray[np.bool_] | None, x: Array) -> bool:
-    if len(x) >= MANY:
-        return not outside(x, mask, np.zeros_like(mask) if one is None else one)
-    return not x[~mask].any() and (one is None or bool((x[one] == 1.0).all()))
-
-
-def pattern_of(
-    tree: BodyTree, q: NDArray[np.float64], a: NDArray[np.float64], loops: Sequence[Loop] = ()
-) -> Pattern:
-    """The union of nonzeros over this state and generic ones, so that a refresh finds its place.
-
-    General joints are generic only where q moves one: in a model file the poses that are given
-    are all that there is, and their zeros are structural.
-    """
-    generator = np.random.default_rng(1996)
-    N = int(tree.offset[-1])
-    moved = any(q[tree.offset[k] : tree.offset[k + 1]].any() for k in tree.S)
-    free = np.repeat([kind != GENERAL or moved for kind in tree.joint], tree.dof)
-    generic = [np.where(free, generator.uniform(0.4, 1.2, N), 0.0) for _ in range(2)]
-    states = [q, *generic] if free.any() else [q]
-    Phis, Ss, ones_in_Phi, Gs, ones_in_G = [], [], [], [], []
-    for q in states:
-        R, p, S, _ = kinematics(tree, q, np.zeros(N))
-        Phis.append(_transform_pattern(R != 0.0, p != 0.0))
-        ones_in_Phi.append(force_transform(R, np.zeros_like(p)) == 1.0)
-        Ss.append(S.columns)
-        G, one = _constraint_pattern(tree, R, p, loops)
-        Gs.append(G)
-        ones_in_G.append(one)
-    S_all = np.stack(Ss)
-    return Pattern(
-        M=_inertia_pattern(tree),
-        Phi=np.any(np.stack(Phis), axis=0),
-        S=np.any(S_all != 0.0, axis=0),
-        Phi_one=np.all(np.stack(ones_in_Phi), axis=0),
-        S_one=np.all(S_all == 1.0, axis=0),
-        a=(tree.dof > 0) | (tree.parent < 0) | a.any(axis=1),
-        G=np.any(np.stack(Gs), axis=0),
-        G_one=np.all(np.stack(ones_in_G), axis=0),
-        compliance=np.concatenate([np.zeros(0), *(loop.compliance for loop in loops)]) != 0.0,
-    )
-
-
-# Patterns come from the factors, not from the products: in float64 a sum of products may cancel
-# to 0 where its exact value is 1e-17.
-
-
-def _transform_pattern(R: NDArray[np.bool_], p: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Entries of Phi = [[R, p~ R], [0, R]] that may be nonzero."""
-    upper = np.abs(skew(p.astype(np.int64))) @ R.astype(np.int64) > 0
-    zero = np.zeros_like(R)
-    return np.block([[R, upper], [zero, R]])
-
-
-def _constraint_pattern(
-    tree: BodyTree, R: Array, p: Array, loops: Sequence[Loop]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Entries of G = C* Phi* that may be nonzero, and those that are always 1."""
-    masks, ones = [np.zeros((0, 6), dtype=bool)], [np.zeros((0, 6), dtype=bool)]
-    for closure in closures(tree, R, p, loops):
-        C = closure.loop.C.T
-        unit = (np.count_nonzero(C, axis=1) == 1) & (C == 1.0).any(axis=1)
-        for place, _, _ in closure.sides:
-            turn, shift = closure.R[place], closure.p[place]
-            seen = _transform_pattern(turn != 0.0, shift != 0.0).T
-            masks.append((C != 0.0).astype(np.int64) @ seen.astype(np.int64) > 0)
-            kept = force_transform(turn, np.zeros(3)).T == 1.0
-            ones.append(unit[:, None] & ((C == 1.0).astype(np.int64) @ kept.astype(np.int64) > 0))
-    return np.concatenate(masks), np.concatenate(ones)
-
-
-def _inertia_pattern(tree: BodyTree) -> NDArray[np.bool_]:
-    """Entries of M = [[J - m d~ d~, m d~], [-m d~, m 1]] that may be nonzero."""
-    massive = (tree.mass != 0.0)[:, None, None]
-    d = np.abs(skew((tree.com != 0.0).astype(np.int64)))
-    top = (tree.inertia != 0.0) | ((d @ d > 0) & massive)
-    side = (d > 0) & massive
-    return np.block([[top, side], [side, np.eye(3, dtype=bool) & massive]])
 
 
 @dataclass(frozen=True, repr=False)
@@ -281,7 +100,7 @@ class System(Shown):
         rhs = np.empty(self.size)
         rhs[start_p[:, None] + np.arange(6)] = self.entries.b
         rhs[start_f[:, None] + np.arange(6)] = -self.entries.a
-        rhs[_ragged(start_q, self.tree.dof)] = self.entries.tau
+        rhs[ragged(start_q, self.tree.dof)] = self.entries.tau
         rhs[self._tree_size :] = -self.entries.gamma
         return rhs
 
@@ -304,7 +123,7 @@ class System(Shown):
         pattern, parent = self.pattern, self.tree.parent
         k, i, j = np.nonzero(pattern.M)
         six = np.arange(6)
-        rows_q = _ragged(q, self.tree.dof)
+        rows_q = ragged(q, self.tree.dof)
         owner = np.repeat(np.arange(self.tree.n), self.tree.dof)
         c, s = np.nonzero(pattern.S)
         x, y, z = np.nonzero(pattern.Phi & (parent >= 0)[:, None, None])
@@ -421,9 +240,3 @@ def build(
     )
     structure = Structure(compiled.names, compiled.parent, compiled.dof, ties=ties)
     return System(tree, compiled, state, structure, pattern, entries, layout, closed)
-
-
-def _ragged(start: NDArray, length: NDArray) -> NDArray:
-    """start[k], ..., start[k] + length[k] - 1 for every k, one after another."""
-    within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
-    return np.repeat(start, length) + within

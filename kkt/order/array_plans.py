@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from ..base.errors import OrderError
 from ..matrix.blocks import FC, FJ, PDD, QDD, F, Structure
 from ..model.tree_order import breadth_first, children_first
-from .pivots import PivotSequence, Plan, Rules, plan_of
+from .pivots import Plan, plan_of
+from .sequence import PivotSequence, Rules
 
 
 def plan_from_arrays(

@@ -1,4 +1,4 @@
-"""A bracketed sequence of pivots: what an order returns, checked against the structure.
+"""A plan: a bracketed sequence of pivots that is checked against the structure.
 
 A pivot is a group of blocks (a bracket) that is eliminated together.  Inside a bracket the pairs
 (pdd_k, f_k) and (fJ_k, qdd_k), whose coupling is the identity, come first and are used through
@@ -8,8 +8,8 @@ their exact inverse [[0, 1], [1, -X]]; what is left follows in the order pdd < f
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,96 +18,12 @@ from numpy.typing import NDArray
 
 from ..base.errors import OrderError
 from ..base.foreign import foreign
-from ..base.text import unfit
-from ..matrix.blocks import FC, FJ, KINDS, LAM, LINKS, OF_BODIES, PDD, QDD, Block, F, Structure
+from ..matrix.blocks import FC, FJ, KINDS, LAM, OF_BODIES, PDD, QDD, Block, F, Structure
 from .arrange import arrange
+from .sequence import OrderFunction, PivotSequence, as_sequence
 
 # Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
 PRIORITY = (0, 3, 1, 1, 2, 4)  # of pdd, qdd, f, fJ, fC, lam
-
-
-@dataclass(frozen=True)
-class Rules:
-    """The switches that decide rounding: what is added to what first.
-
-    couple       "inverse": the bracket's inverse is formed by itself, then meets the couplings;
-                 "carried": the couplings take part in every pivot inside the bracket
-    assembly     "multifrontal": a child's update is summed apart and added to the parent last;
-                 "right_looking": every pivot subtracts from what is left at once
-    accumulate   "assembled", or "unassembled": D_k = H M H* + H M~ H*, eq (11) of Ascher 1996, or
-                 "projected": D_k = H M H* + sum of E M~ E* over the children, E of eq (10);
-                 "child_frame": w* Mbar w in place of H M~ H*, w = Phi* H* in the child's frame
-    rank_update  "outer": (c c*)/d; "gain": (c/d) c*; "joseph": in brackets, and as outer elsewhere,
-                 Mbar = (1 - K H) M^ (1 - K H)* with K = M^ H* D^-1 (Bucy & Joseph 1968)
-    elimination  "gauss", or "orthogonal": ABM's brackets by rotations of weighted rows, for which
-                 the other switches mean nothing
-    """
-
-    couple: str = "inverse"
-    assembly: str = "multifrontal"
-    accumulate: str = "assembled"
-    rank_update: str = "outer"
-    elimination: str = "gauss"
-
-    def __post_init__(self) -> None:
-        for name, choices in _CHOICES.items():
-            value = getattr(self, name)
-            if value not in choices:
-                raise OrderError(f"order: switch {name!r} is {value!r}; use {' or '.join(choices)}")
-        defaults = {name: choices[0] for name, choices in _CHOICES.items()}
-        other = {n for n in defaults if getattr(self, n) != defaults[n]} - {"elimination"}
-        if self.elimination == "orthogonal" and other:
-            raise OrderError(
-                f"order: switch {min(other)!r} means nothing to elimination 'orthogonal'; "
-                "leave it out"
-            )
-
-
-_CHOICES = {  # the default first
-    "couple": ("inverse", "carried"),
-    "assembly": ("multifrontal", "right_looking"),
-    "accumulate": ("assembled", "unassembled", "projected", "child_frame"),
-    "rank_update": ("outer", "gain", "joseph"),
-    "elimination": ("gauss", "orthogonal"),
-}
-
-
-COMPOSITES = ("general", "rigid", "centre")
-
-
-@dataclass(frozen=True)
-class PivotSequence:
-    """Groups of blocks in elimination order, with the switches that decide rounding.
-
-    With ``composites`` "rigid" or "centre", inertias behind which no joint has been eliminated are
-    ten numbers (:mod:`kkt.program.composites`).
-    """
-
-    groups: Sequence[Sequence[Block | tuple[str, Hashable]]]
-    name: str = "order"
-    source: str = ""
-    rules: Rules = field(default_factory=Rules)
-    links: str = "whole"  # blocks are those of Structure.with_links(links)
-    composites: str = "general"
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or unfit(self.name) is not None:
-            why = unfit(str(self.name)) or "is no text"
-            raise OrderError(f"order {self.name!r}: its name {why}; give it another")
-        if not isinstance(self.rules, Rules):
-            raise OrderError(f"order {self.name!r}: rules are {self.rules!r}; give kkt.Rules(...)")
-        if self.links not in LINKS:
-            raise OrderError(
-                f"order {self.name!r}: links are {self.links!r}; use {', '.join(LINKS)}"
-            )
-        if self.composites not in COMPOSITES:
-            raise OrderError(
-                f"order {self.name!r}: composites is {self.composites!r}; "
-                f"use {' or '.join(COMPOSITES)}"
-            )
-
-
-OrderFunction = Callable[[Structure], "PivotSequence | Iterable[Any]"]
 
 
 @dataclass(frozen=True)
@@ -286,50 +202,6 @@ def _arrays(
         lengths = [len(group) for group in numbers]
     groups = np.repeat(np.arange(len(lengths)), lengths)
     return np.array(kinds, dtype=np.int64), np.array(members, dtype=np.int64), groups
-
-
-def as_sequence(order: Any, structure: Structure) -> PivotSequence:
-    """Call an order function where needed, and wrap a bare list of groups.
-
-    A function may carry ``order_name``, ``source``, ``rules``, ``links`` and ``composites`` as
-    attributes (the decorator of :mod:`orderings` puts them there); a bare function works as well.
-    """
-    name = name_of(order)
-    if getattr(order, "problem", "qdd") != "qdd":
-        raise OrderError(
-            f"order {name!r}: solves for tau with qdd known (kkt.inverse_dynamics runs it); "
-            "use one that solves for qdd, such as abm"
-        )
-    with foreign(f"order {name!r}"):
-        tags = {
-            key: getattr(order, key)
-            for key in ("source", "rules", "links", "composites")
-            if callable(order) and hasattr(order, key)
-        }
-        returned = order(structure) if callable(order) else order
-        if isinstance(returned, PivotSequence):
-            return replace(returned, name=name) if returned.name == "order" else returned
-        if not isinstance(returned, Iterable):
-            raise OrderError(_no_groups(name, returned))
-        groups = []
-        for group in returned:
-            if not isinstance(group, Iterable):
-                raise OrderError(_no_groups(name, returned))
-            groups.append(list(group))
-    return PivotSequence(groups, name=name, **tags)
-
-
-def name_of(order: Any, otherwise: str = "order") -> str:
-    """What an order is called: by its decorator, or as the function is.  Raises OrderError."""
-    with foreign("order"):
-        return str(getattr(order, "order_name", getattr(order, "__name__", otherwise)))
-
-
-def _no_groups(name: str, returned: Any) -> str:
-    return (
-        f"order {name!r}: returns {type(returned).__name__}; "
-        "return a list of groups, each a list of blocks such as ('pdd', body)"
-    )
 
 
 def _numbers(sequence: PivotSequence, structure: Structure) -> list[list[tuple[int, int]]]:

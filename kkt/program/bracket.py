@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from ..order.pivots import Rules
+from ..order.sequence import Rules
 from .fronts import Fronts, Passed
 from .pivot import BasePivot, PairPivot, Rows, present
 from .program import Ref

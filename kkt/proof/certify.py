@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, get_format
 from ..base.errors import CertificationError, SingularError
 from ..matrix.blocks import Block
-from ..matrix.system import LETTERS, Entries, System, assemble
+from ..matrix.entries import LETTERS, Entries, assemble
+from ..matrix.system import System
 from ..program.composites import require_general
 from ..tape.rounding import RangeError, rounded_entries
 from ..tape.run import run_objects

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import SingularError
-from ..matrix.system import LETTERS, Entries, System
+from ..matrix.entries import LETTERS, Entries
+from ..matrix.system import System
 from ..tape.trust import NO_BIT, ROUNDINGS, shaken
 
 MOST = 600  # joint freedoms where loops are closed; more take seconds, and are not looked at

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
 from ..matrix.blocks import Block
-from ..matrix.system import LETTERS, Entries, System, assemble
+from ..matrix.entries import LETTERS, Entries, assemble
+from ..matrix.system import System
 from ..tape.run import GUARD_DIGITS, enter, run_objects, signed
 from ..tape.tape import Tape
 from ..tape.trace import tape_for

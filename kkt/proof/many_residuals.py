@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format
 from ..arithmetic.floats import _two_product, _two_sum
-from ..matrix.system import LETTERS, Entries
+from ..matrix.entries import LETTERS, Entries
 from .longer import longer_name
 
 Floats = NDArray[np.float64]

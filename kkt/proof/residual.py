@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..matrix.blocks import Block
-from ..matrix.system import Entries, System
+from ..matrix.entries import Entries
+from ..matrix.system import System
 from ..model.spatial import matvec, transpose
 from ..tape.record import BackwardError
 

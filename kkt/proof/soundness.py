@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format
-from ..matrix.system import Entries, System, assemble
+from ..matrix.entries import Entries, assemble
+from ..matrix.system import System
 from ..tape.record import Elimination
 from ..tape.tape import Tape
 from ..tape.trust import DOUBTFUL, ZERO, bound, mark

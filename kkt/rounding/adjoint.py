@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format
 from ..base.errors import SizeError
-from ..matrix.system import Entries
+from ..matrix.entries import Entries
 from ..tape.run import enter
 from ..tape.tape import Tape
 

@@ -22,10 +22,10 @@ from ..arithmetic import Format, get_format
 from ..arithmetic.chunk import Chunk
 from ..arithmetic.formats import Hardware
 from ..base.errors import FormatError, SizeError
-from ..matrix.system import Entries
+from ..matrix.entries import Entries
 from ..tape.run import enter
 from ..tape.tape import Tape
-from .observe import PIECE, traceable
+from .watched_run import PIECE, traceable
 
 Floats = NDArray[np.float64]
 ENOUGH = 2.0**-26  # unit roundoff from which on float64 has twice the digits

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, looks, objects
 from ..arithmetic.chunk import Chunk
 from ..base.errors import SingularError
-from ..matrix.system import Entries
+from ..matrix.entries import Entries
 from ..tape.run import Values, enter, entered, number_of, zero_pivot
 from ..tape.tape import Tape
 

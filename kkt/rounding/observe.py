@@ -1,13 +1,11 @@
 """Tracing: what every operation of a run cancels, absorbs, and is off by, in any number type.
 
-A tape is run piece by piece with operands and results recorded, and what was recorded is looked
-at (by compiled loops, where numbers lie in arrays); nothing is kept but the largest figures of
+Of what :class:`kkt.rounding.watched_run.Watch` sees nothing is kept but the largest figures of
 every run of consecutive operations that belong to one step and one block instruction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,50 +13,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.formats import Format, Hardware
+from ..arithmetic.formats import Format
 from ..base.errors import FormatError
 from ..matrix.blocks import Block
-from ..matrix.system import Entries
+from ..matrix.entries import Entries
 from ..program.owners import run_bodies
 from ..tape.run import Values, signed
 from ..tape.tape import Tape
-from .numbers import Reader, precision, reader_of
+from .numbers import Reader, precision
+from .watched_run import PIECE, Floats, Watch
 
 if TYPE_CHECKING:
     from ..arithmetic.shadows import Shadow
-
-PIECE = 1 << 18  # operations that are looked at together
-
-Floats = NDArray[np.float64]
-
-
-def traceable(format: Format) -> bool:
-    """Whether a format's operations are those of a float32 or float64, or rounded on one."""
-    return format.kind == "float" and format.dtype in (np.float32, np.float64)
-
-
-class Operations(NamedTuple):
-    """Consecutive operations r = x op y as a format rounds them; arrays (m,) are lent, not given.
-
-    Numbers that are objects have the exponent of the nearest double of unbounded range.
-
-    The next piece is written into the same arrays: copy what should stay.
-    """
-
-    at: int  # operations before the first of these
-    op: NDArray[np.int8]  # add 0, sub 1, mul 2, div 3
-    step: NDArray[np.int32]  # group of pivots, -1 before the first
-    x: NDArray  # in the format's carrier
-    y: NDArray
-    r: NDArray
-    cancelled: NDArray  # bits; -1 for a sum that is exactly zero
-    absorbed: NDArray  # error of a sum over its smaller operand; of objects log2(error / u)
-    size: NDArray  # |r|
-    high: Floats  # the shadow's result is high + low; (0,) where errors are not asked for
-    low: Floats
-    off: Floats  # |r - shadow|
-    owed: NDArray  # bits that exact arithmetic cancels; -1 for zero, -2 for no sum of nonzeros
-
 
 class Against(NamedTuple):
     """A format's sums against the same sums in exact arithmetic, on the same data; (groups,).
@@ -94,110 +60,6 @@ class Gathered(NamedTuple):
             return None
         with np.errstate(all="ignore"):
             return np.where(self.off == 0.0, 0.0, self.off / self.scale)
-
-
-class Watch:
-    """One run of a tape in a number format, seen operation by operation.
-
-    ``shadow`` (:func:`kkt.arithmetic.shadows.shadow_of`) runs beside it on the data as the format
-    has them, so that it sees errors of arithmetic alone.  ``residues`` are the data modulo a prime
-    (:mod:`kkt.arithmetic.modular`): with them, what exact arithmetic makes zero counts as zero, and
-    what rounding left there is not taken for a number.  ``sums`` False leaves cancelled, absorbed
-    and size at 0; ``errors`` False leaves out high, low and off.  ``number`` and ``bits``: see
-    :func:`kkt.rounding.numbers.reader_of`.  Iterate once; then ``v`` and ``shadow`` hold the
-    last values of all slots.
-    """
-
-    def __init__(
-        self,
-        tape: Tape,
-        entries: Entries,
-        format: Format,
-        shadow: str | None = None,
-        sums: bool = True,
-        *,
-        errors: bool = True,
-        residues: NDArray[np.int64] | None = None,
-        number: Callable[[float], Any] | None = None,
-        bits: int = 0,
-    ) -> None:
-        from ..arithmetic.shadows import shadow_of
-
-        self.tape, self.format, self.sums = tape, format, sums
-        self.reader = reader_of(tape, entries, format, number, bits)
-        self.v = self.reader.v
-        self.largest = _largest(self.v)  # entry of (4)
-        self.shadow = None if shadow is None else shadow_of(shadow, self.v)
-        self.errors = errors and shadow is not None
-        self.residues = residues
-
-    def __iter__(self) -> Iterator[Operations]:
-        from ..arithmetic import modular, watch
-
-        reader, at = self.reader, 0
-        beside = self._in_one_loop()
-        figure = watch.statistic(reader.dtype)
-        whole = watch.LAYOUT[figure].whole
-        kinds = (*(reader.dtype,) * 3, whole, figure, figure)
-        room = min(PIECE, reader.room, self.tape.length)
-        columns = [np.zeros(room, dtype=kind) for kind in kinds]
-        columns += [np.zeros(room if self.errors else 0) for _ in range(3)]
-        owing = self.shadow is not None and self.shadow.owing
-        columns.append(np.zeros(room if owing else 0, dtype=whole))
-        zero = np.zeros(room if self.residues is not None else 0, dtype=np.int8)
-        for chunk in self.tape.chunks():
-            for start in range(0, len(chunk), room):
-                piece = chunk.part(slice(start, start + room))
-                here = [column[: len(piece)] for column in columns]
-                x, y, r, cancelled, absorbed, size, high, low, off, owed = here
-                if beside is not None:
-                    beside(piece, self.v, x, y, r, high, off)
-                else:
-                    reader.record(piece, x, y, r)
-                    if self.shadow is not None:
-                        self.shadow.follow(piece, r, high, low, off, owed)
-                if self.sums:
-                    reader.look(piece.op, x, y, r, cancelled, absorbed, size)
-                if owing:
-                    _compared_alone(reader.zero(x) | reader.zero(y), owed)
-                if self.residues is not None:
-                    modular.follow(piece, self.residues, zero)
-                    _zeros_told(piece.op < 2, zero[: len(piece)], cancelled, absorbed)
-                yield Operations(at, piece.op, piece.step, *here)
-                at += len(piece)
-
-    def _in_one_loop(self) -> Callable[..., None] | None:
-        """How the hardware's own format and a float64 shadow share a loop, the common case."""
-        from ..arithmetic.shadows import Float64
-
-        shared = isinstance(self.format, Hardware) and isinstance(self.shadow, Float64)
-        return self.shadow.beside if shared and self.errors else None  # type: ignore[union-attr]
-
-
-def _zeros_told(
-    sums: NDArray[np.bool_], zero: NDArray[np.int8], cancelled: NDArray, absorbed: NDArray
-) -> None:
-    """What exact arithmetic makes zero is zero, whatever rounding left of it."""
-    cancelled[sums & (zero == 1)] = -1
-    cancelled[sums & (zero == 2)] = 0
-    absorbed[sums & (zero == 2)] = 0.0
-
-
-def _compared_alone(gone: NDArray[np.bool_], owed: NDArray) -> None:
-    """Sums with an operand that is zero in the format alone: exact arithmetic's are counted."""
-    from ..arithmetic.watch import APART
-
-    owed[gone & (owed >= 0)] += APART
-    owed[gone & (owed == -1)] = -2
-
-
-def _largest(v: Values) -> float:
-    if not isinstance(v, list):
-        return float(np.abs(v).max())
-    from ..arithmetic.looks import leading, of_any, read_once, size
-
-    parts = read_once(of_any, v)
-    return max((size(*leading(part)) for part in parts if part and part.numerator), default=0.0)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format
 from ..arithmetic.modular import Residue
-from ..matrix.system import System, assemble
+from ..matrix.entries import assemble
+from ..matrix.system import System
 from ..tape.rounding import rounded_entries
 from ..tape.run import enter, number_of
 from ..tape.tape import Tape

@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..base.errors import SizeError
-from ..matrix.system import Pattern
+from ..matrix.pattern import Pattern
 from .bodywise import children_of, rows_of
 from .template import Bodywise
 

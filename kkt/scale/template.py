@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from ..base.errors import OrderError
 from ..machine.recorder import Recorder
 from ..matrix.blocks import Block, Structure
-from ..order.pivots import PivotSequence, Rules, plan
+from ..order.pivots import plan
+from ..order.sequence import PivotSequence, Rules
 from ..program.program import Instruction, Program, Ref
 from ..program.tracer import program_of
 from ..structure.symbolic import symbolic

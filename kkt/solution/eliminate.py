@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
 from ..base.errors import FormatError, SingularError
-from ..matrix.system import Entries, System, assemble
-from ..order.pivots import OrderFunction, PivotSequence
+from ..matrix.entries import Entries, assemble
+from ..matrix.system import System
+from ..order.sequence import OrderFunction, PivotSequence
 from ..program.composites import require_general
 from ..proof.certify import certify
 from ..proof.idle import DOUBLE

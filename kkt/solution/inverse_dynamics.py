@@ -12,8 +12,9 @@ from ..arithmetic import get_format
 from ..base.errors import FormatError, ModelError, OrderError
 from ..base.foreign import foreign
 from ..matrix.blocks import Block, Structure
-from ..matrix.system import System, assemble
-from ..order.pivots import name_of
+from ..matrix.entries import assemble
+from ..matrix.system import System
+from ..order.sequence import name_of
 from ..program.substitution import Substitution, trace_substitution
 from ..tape.rounding import rounded_entries
 from ..tape.run import number_of, run_floats, run_objects

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from ..arithmetic.formats import Format
 from ..base.errors import FormatError, OrderError
 from ..matrix.blocks import Block
-from ..matrix.system import RIGHT_HAND_SIDE, System
+from ..matrix.entries import RIGHT_HAND_SIDE
+from ..matrix.system import System
 from ..program.program import Program
 from ..program.residual_program import RESIDUALS, residual_program, update_program
 from ..proof.longer import longer

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..matrix.blocks import Tie
-from ..matrix.system import LETTERS, Entries, Pattern
+from ..matrix.entries import LETTERS, Entries
+from ..matrix.pattern import Pattern
 from ..model.tree import BodyTree
 from .emit import Scalars
 

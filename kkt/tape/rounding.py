@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format
 from ..base.errors import FormatError
-from ..matrix.system import LETTERS, Entries, System
+from ..matrix.entries import LETTERS, Entries
+from ..matrix.system import System
 
 
 class RangeError(FormatError):

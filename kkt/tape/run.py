@@ -12,7 +12,8 @@ from ..arithmetic import objects
 from ..arithmetic.formats import Format
 from ..base.errors import SingularError
 from ..matrix.blocks import Block
-from ..matrix.system import Entries, System
+from ..matrix.entries import Entries
+from ..matrix.system import System
 from .record import Elimination, StepRecord
 from .tape import Tape
 from .trust import NO_NUMBER

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..base.errors import OrderError, SizeError
 from ..matrix.system import System
-from ..order.pivots import OrderFunction, PivotSequence, as_sequence, plan
+from ..order.pivots import plan
+from ..order.sequence import OrderFunction, PivotSequence, as_sequence
 from ..program.tracer import program_of
 from ..structure.symbolic import symbolic
 from . import refusals

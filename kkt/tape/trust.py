@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.system import LETTERS, Entries
+from ..matrix.entries import LETTERS, Entries
 
 NO_BIT = 0.5  # of a number, that it is off where no bit of it is right
 NOTHING = 2.0**-10  # of a pivot, that more digits leave where it is rounding alone

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pivotree import kkt
 from pivotree.kkt import OrderError, PivotreeError, PivotSequence, Rules, System, plan, symbolic
 from pivotree.kkt.base.errors import nearest
-from pivotree.kkt.order.pivots import as_sequence
+from pivotree.kkt.order.sequence import as_sequence
 
 from ..catalogue import ORDERS, names
 from .bound import lower_bound

@@ -17,8 +17,8 @@ from pivotree.analysis.sweep import edition, measure, prepared, read_config, swe
 from pivotree.analysis.sweep.cases import tasks
 from pivotree.analysis.sweep.tapes import Tracer
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.many import held
-from pivotree.kkt.matrix.system import LETTERS, Entries
 from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.proof.residual import backward_error
 from pivotree.kkt.tape.batch import answers

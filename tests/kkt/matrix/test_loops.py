@@ -75,7 +75,7 @@ def test_certified_answers_agree_with_mpmath(order):
 def test_fractions_solve_the_equations_exactly():
     from fractions import Fraction
 
-    from pivotree.kkt.matrix.system import assemble
+    from pivotree.kkt.matrix.entries import assemble
     from pivotree.kkt.proof.residual import residual
     from pivotree.kkt.tape.run import run_objects
 

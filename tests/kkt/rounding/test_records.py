@@ -14,9 +14,10 @@ from pivotree.analysis.cli import main
 from pivotree.kkt.arithmetic import SQRT, Custom, get_format, looks, modular
 from pivotree.kkt.arithmetic.chunk import Chunk
 from pivotree.kkt.base.errors import FormatError
-from pivotree.kkt.matrix.system import LETTERS, Entries
-from pivotree.kkt.rounding.observe import Watch, observe
+from pivotree.kkt.matrix.entries import LETTERS, Entries
+from pivotree.kkt.rounding.observe import observe
 from pivotree.kkt.rounding.seen import seen
+from pivotree.kkt.rounding.watched_run import Watch
 from pivotree.kkt.tape.rounding import rounded_entries
 
 ORDERS = ("crbm", "abm", "virtual_work", "lagrange", "square_root_abm", "divide_and_conquer")
@@ -152,10 +153,8 @@ def exponent(x):
 def test_every_operation_against_fractions(name, monkeypatch):
     """Cancelled bits and what sums do not keep, of numbers that are pairs, objects and balls."""
     system, tape, format = system_of("chain:3"), tape_of("chain:3", "crbm"), get_format(name)
-    from pivotree.kkt.rounding import observe
-
     pieces = []
-    step = observe.Watch.__iter__
+    step = Watch.__iter__
 
     def kept(self):
         for piece in step(self):
@@ -166,7 +165,7 @@ def test_every_operation_against_fractions(name, monkeypatch):
             pieces.append((piece.op.copy(), numbers, piece.cancelled.copy(), piece.absorbed.copy()))
             yield piece
 
-    monkeypatch.setattr(observe.Watch, "__iter__", kept)
+    monkeypatch.setattr(Watch, "__iter__", kept)
     found = seen(system, tape, format)
     unit, sums, zeros = Fraction(2) ** int(max(found.log_unit, -9999)), 0, 0
     for op, (x, y, r), cancelled, absorbed in pieces:

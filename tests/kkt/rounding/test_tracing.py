@@ -10,7 +10,8 @@ from helpers import system_of, tape_of
 
 from pivotree import kkt
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.rounding.observe import Watch, observe
+from pivotree.kkt.rounding.observe import observe
+from pivotree.kkt.rounding.watched_run import Watch
 
 FLOAT32 = get_format("float32")
 

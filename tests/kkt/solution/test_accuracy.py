@@ -14,7 +14,7 @@ import pytest
 from helpers import MODELS, printed, solve, system_of, tape_of
 
 from pivotree import kkt, orderings
-from pivotree.kkt.matrix.system import assemble
+from pivotree.kkt.matrix.entries import assemble
 from pivotree.kkt.proof.certify import decimal
 from pivotree.kkt.proof.residual import residual
 

@@ -11,7 +11,7 @@ from helpers import every_joint, solve, system_of, tape_of
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.kkt.matrix.system import Entries
+from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.solution import conditioning as module
 from pivotree.kkt.solution.conditioning import conditioning, lost_by_order
 from pivotree.kkt.tape.run import run_objects

@@ -9,7 +9,7 @@ from helpers import every_joint, solve, system_of, tape_of
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.matrix.system import assemble
+from pivotree.kkt.matrix.entries import assemble
 from pivotree.kkt.program.residual_program import residual_program, update_program
 from pivotree.kkt.solution import refine
 from pivotree.kkt.tape.record import Elimination

@@ -1,0 +1,140 @@
+"""A bracketed sequence of pivots: what an order returns, and the switches that decide rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..base.errors import OrderError
+from ..base.foreign import foreign
+from ..base.text import unfit
+from ..matrix.blocks import LINKS, Block, Structure
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The switches that decide rounding: what is added to what first.
+
+    couple       "inverse": the bracket's inverse is formed by itself, then meets the couplings;
+                 "carried": the couplings take part in every pivot inside the bracket
+    assembly     "multifrontal": a child's update is summed apart and added to the parent last;
+                 "right_looking": every pivot subtracts from what is left at once
+    accumulate   "assembled", or "unassembled": D_k = H M H* + H M~ H*, eq (11) of Ascher 1996, or
+                 "projected": D_k = H M H* + sum of E M~ E* over the children, E of eq (10);
+                 "child_frame": w* Mbar w in place of H M~ H*, w = Phi* H* in the child's frame
+    rank_update  "outer": (c c*)/d; "gain": (c/d) c*; "joseph": in brackets, and as outer elsewhere,
+                 Mbar = (1 - K H) M^ (1 - K H)* with K = M^ H* D^-1 (Bucy & Joseph 1968)
+    elimination  "gauss", or "orthogonal": ABM's brackets by rotations of weighted rows, for which
+                 the other switches mean nothing
+    """
+
+    couple: str = "inverse"
+    assembly: str = "multifrontal"
+    accumulate: str = "assembled"
+    rank_update: str = "outer"
+    elimination: str = "gauss"
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if value not in choices:
+                raise OrderError(f"order: switch {name!r} is {value!r}; use {' or '.join(choices)}")
+        defaults = {name: choices[0] for name, choices in _CHOICES.items()}
+        other = {n for n in defaults if getattr(self, n) != defaults[n]} - {"elimination"}
+        if self.elimination == "orthogonal" and other:
+            raise OrderError(
+                f"order: switch {min(other)!r} means nothing to elimination 'orthogonal'; "
+                "leave it out"
+            )
+
+
+_CHOICES = {  # the default first
+    "couple": ("inverse", "carried"),
+    "assembly": ("multifrontal", "right_looking"),
+    "accumulate": ("assembled", "unassembled", "projected", "child_frame"),
+    "rank_update": ("outer", "gain", "joseph"),
+    "elimination": ("gauss", "orthogonal"),
+}
+
+
+COMPOSITES = ("general", "rigid", "centre")
+
+
+@dataclass(frozen=True)
+class PivotSequence:
+    """Groups of blocks in elimination order, with the switches that decide rounding.
+
+    With ``composites`` "rigid" or "centre", inertias behind which no joint has been eliminated are
+    ten numbers (:mod:`kkt.program.composites`).
+    """
+
+    groups: Sequence[Sequence[Block | tuple[str, Hashable]]]
+    name: str = "order"
+    source: str = ""
+    rules: Rules = field(default_factory=Rules)
+    links: str = "whole"  # blocks are those of Structure.with_links(links)
+    composites: str = "general"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or unfit(self.name) is not None:
+            why = unfit(str(self.name)) or "is no text"
+            raise OrderError(f"order {self.name!r}: its name {why}; give it another")
+        if not isinstance(self.rules, Rules):
+            raise OrderError(f"order {self.name!r}: rules are {self.rules!r}; give kkt.Rules(...)")
+        if self.links not in LINKS:
+            raise OrderError(
+                f"order {self.name!r}: links are {self.links!r}; use {', '.join(LINKS)}"
+            )
+        if self.composites not in COMPOSITES:
+            raise OrderError(
+                f"order {self.name!r}: composites is {self.composites!r}; "
+                f"use {' or '.join(COMPOSITES)}"
+            )
+
+
+OrderFunction = Callable[[Structure], "PivotSequence | Iterable[Any]"]
+
+
+def as_sequence(order: Any, structure: Structure) -> PivotSequence:
+    """Call an order function where needed, and wrap a bare list of groups.
+
+    A function may carry ``order_name``, ``source``, ``rules``, ``links`` and ``composites`` as
+    attributes (the decorator of :mod:`orderings` puts them there); a bare function works as well.
+    """
+    name = name_of(order)
+    if getattr(order, "problem", "qdd") != "qdd":
+        raise OrderError(
+            f"order {name!r}: solves for tau with qdd known (kkt.inverse_dynamics runs it); "
+            "use one that solves for qdd, such as abm"
+        )
+    with foreign(f"order {name!r}"):
+        tags = {
+            key: getattr(order, key)
+            for key in ("source", "rules", "links", "composites")
+            if callable(order) and hasattr(order, key)
+        }
+        returned = order(structure) if callable(order) else order
+        if isinstance(returned, PivotSequence):
+            return replace(returned, name=name) if returned.name == "order" else returned
+        if not isinstance(returned, Iterable):
+            raise OrderError(_no_groups(name, returned))
+        groups = []
+        for group in returned:
+            if not isinstance(group, Iterable):
+                raise OrderError(_no_groups(name, returned))
+            groups.append(list(group))
+    return PivotSequence(groups, name=name, **tags)
+
+
+def name_of(order: Any, otherwise: str = "order") -> str:
+    """What an order is called: by its decorator, or as the function is.  Raises OrderError."""
+    with foreign("order"):
+        return str(getattr(order, "order_name", getattr(order, "__name__", otherwise)))
+
+
+def _no_groups(name: str, returned: Any) -> str:
+    return (
+        f"order {name!r}: returns {type(returned).__name__}; "
+        "return a list of groups, each a list of blocks such as ('pdd', body)"
+    )
