@@ -83,6 +83,7 @@ class Complement:
     def of(system: System, cast: Callable[[NDArray], NDArray] = np.array) -> Complement:
         """``cast`` turns the model and the blocks of (4) into the number type."""
         system.structure.require_tree("the natural orthogonal complement")
+        system.tree.require_no_terms("the natural orthogonal complement")
         for k in system.tree.indefinite():
             raise SingularError(
                 f"body {system.tree.names[k]!r}: its inertia has a negative eigenvalue, and no "

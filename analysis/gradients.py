@@ -87,6 +87,7 @@ def preconditioner(system: System, order: Any = "abm", format: str = "float32") 
 def equation(system: System, format: str) -> tuple[Apply, NDArray, int]:
     """v -> M v in a format, the efforts tau - c (N,), and the operations of a product."""
     system.structure.require_tree("conjugate gradients")
+    system.tree.require_no_terms("conjugate gradients")
     order, chosen = orderings.get("inverse_dynamics"), get_format(format)
     if not isinstance(chosen, Hardware) and chosen.kind != "exact":
         raise FormatError(

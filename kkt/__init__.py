@@ -6,6 +6,7 @@
 """
 
 from .base.errors import (
+    ArmatureError,
     CertificationError,
     FormatError,
     LoopError,
@@ -63,6 +64,7 @@ from .tape.record import Elimination, Refinement, StepRecord
 from .tape.trace import trace
 
 __all__ = [
+    "ArmatureError",
     "Block",
     "BlockIndex",
     "BodyTree",

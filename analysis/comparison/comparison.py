@@ -9,6 +9,7 @@ from typing import Any
 
 from pivotree import orderings
 from pivotree.kkt import (
+    ArmatureError,
     CertificationError,
     Certified,
     Elimination,
@@ -171,7 +172,7 @@ def _answers(
         progress(name)
         try:
             tape = trace(system, function)
-        except (LoopError, SingularError, SizeError) as error:
+        except (ArmatureError, LoopError, SingularError, SizeError) as error:
             why = str(error)
             yield from ((name, f, why) for f in asked.formats)
             continue

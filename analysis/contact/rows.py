@@ -46,6 +46,7 @@ class Rows:
         chosen = get_format(format)
         if not chosen.on_arrays:
             raise FormatError(f"format {chosen.name!r}: contacts need a floating-point format")
+        system.tree.require_no_terms("contacts")
         contacts = tuple(c for c in system.state.loops if c.loop.point)
         if not contacts:
             raise LoopError(

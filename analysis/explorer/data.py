@@ -68,6 +68,7 @@ def explorer_data(
                 f"format {name!r}: is none that the page computes in; use {', '.join(FORMATS)}"
             )
     system.structure.require_tree("the explorer")
+    system.tree.require_no_terms("the explorer")
     n = system.tree.n
     names = orders if orders is not None else _suitable(n)
     functions = [orderings.get(f) if isinstance(f, str) else f for f in names]

@@ -278,6 +278,7 @@ def _program(
 ) -> tuple[Program, Structure, dict | None, str]:
     source = str(getattr(order, "source", ""))
     structure.require_tree(f"order {name!r}: a listing")
+    structure.require_no_armature(f"order {name!r}: a listing")
     if getattr(order, "problem", "qdd") == "tau":
         program = trace_substitution(order(structure), structure, name)
         return program, structure, None, source

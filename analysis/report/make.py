@@ -171,6 +171,7 @@ def prepare(
             )
     base = build(tree)
     base.structure.require_tree("a report over random states, in which loops would be open,")
+    base.tree.require_no_terms("a report over random states")
     if not int(base.tree.offset[-1]):
         raise ModelError(f"{model}: has no joint that moves; a report needs at least one")
     ranges = ranges_of(base)

@@ -32,6 +32,10 @@ class LoopError(OrderError):
     """An order, or a reader of programs, that takes trees only met a closed loop or a contact."""
 
 
+class ArmatureError(OrderError):
+    """An order, or a reader, met joints with terms of their own that it does not know."""
+
+
 class UnreadableError(PivotreeError):
     """A file that cannot be read, or does not hold what it should: the why of a sentence."""
 

@@ -40,6 +40,7 @@ def system_to_trace(model: Any) -> System:
     system = model if isinstance(model, System) else build(model)
     tree = system.tree
     system.structure.require_tree("compile")
+    tree.require_no_terms("compile")
     for name, value in system.graph.nodes(data="bias"):
         if value is not None:
             raise ModelError(

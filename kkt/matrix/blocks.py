@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import LoopError, OrderError
+from ..base.errors import ArmatureError, LoopError, OrderError
 from ..model.tree import levels, path
 
 KINDS = ("pdd", "qdd", "f", "fJ", "fC", "lam")
@@ -55,6 +55,7 @@ class Structure:
     pieces: NDArray[np.int64] | None = None  # (n,) number of pieces that its body is split into
     carrier: NDArray[np.bool_] | None = None  # (n,) massless, behind the joint of its body
     ties: tuple[Tie, ...] = ()  # closed loops and contacts
+    armature: NDArray[np.bool_] | None = None  # (n,) joints whose own square block is nonzero
 
     @property
     def n(self) -> int:
@@ -71,6 +72,16 @@ class Structure:
             raise LoopError(
                 f"{what} takes trees without closed loops and contacts, and {self.ties[0].name!r} "
                 "is one; build the tree with loops=()"
+            )
+
+    def require_no_armature(self, what: str) -> None:
+        """Raise ArmatureError where a joint has a block of its own, which ``what`` cannot take."""
+        if self.armature is not None:
+            body = self.names[int(np.flatnonzero(self.armature)[0])]
+            raise ArmatureError(
+                f"{what} does not know the joints' own inertia yet (armature, or implicit damping "
+                f"and stiffness), and body {body!r} has some; leave it out of the model, or use an "
+                "order such as abm with kkt.eliminate"
             )
 
     def tied(self, constraint: Hashable) -> list[Hashable]:
@@ -170,6 +181,7 @@ class Structure:
             np.array([*range(self.n), *carried], dtype=np.int64),
             carrier=np.arange(self.n + len(carried)) >= self.n,
             ties=self.ties,
+            armature=_longer(self.armature, len(carried)),
         )
 
     @cached_property
@@ -208,7 +220,13 @@ class Structure:
             np.array(copy_of, dtype=np.int64),
             np.array([pieces[k] for k in copy_of], dtype=np.int64),
             ties=self.ties,  # a body keeps its index as the first of its pieces
+            armature=_longer(self.armature, len(names) - self.n),
         )
+
+
+def _longer(armature: NDArray[np.bool_] | None, more: int) -> NDArray[np.bool_] | None:
+    """That of bodies with ``more`` new ones behind, which have no joint of their own."""
+    return None if armature is None else np.concatenate([armature, np.zeros(more, dtype=bool)])
 
 
 class BlockIndex(Mapping[Block, slice]):

@@ -14,6 +14,7 @@ from ..model.tree_kernels import moving as compiled_moving
 from ..model.tree_order import MANY, breadth_first
 from .bias import bias, joint_rates, velocities
 from .closures import constraint_rows
+from .joint_entries import joint_entries
 from .state import State
 
 
@@ -32,6 +33,7 @@ class Entries:
     #                       on the second, m rows each; the first body's enter with minus
     gamma: Array = field(default_factory=lambda: np.zeros(0))  # (m,) of each
     compliance: Array = field(default_factory=lambda: np.zeros(0))  # (m,) of each
+    A: Array = field(default_factory=lambda: np.zeros(0))  # (N,) diagonal of (qdd, qdd), or (0,)
 
 
 LETTERS = tuple(entry.name for entry in fields(Entries))
@@ -67,11 +69,12 @@ def assemble(
         state.parent, M, Phi, rates,
         cast(state.joint_bias), cast(state.wrench), cast(state.gravity),
     )  # fmt: skip
+    tau, A = joint_entries(state, cast)
     if not state.loops:
-        return Entries(M, Phi, S, a, b, cast(state.tau))
+        return Entries(M, Phi, S, a, b, tau, A=A)
     v = velocities(state.parent, Phi, rates)
     rows = constraint_rows(state.loops, v, cast(state.gravity), cast)
-    return Entries(M, Phi, S, a, b, cast(state.tau), *rows)
+    return Entries(M, Phi, S, a, b, tau, *rows, A)
 
 
 def _assembled(state: State, inertias: Array | None) -> Entries:
@@ -84,7 +87,8 @@ def _assembled(state: State, inertias: Array | None) -> Entries:
         order, s.parent, s.S.offset, s.R, s.p, M, s.S.columns, s.qd, s.joint_bias, s.wrench,
         s.gravity, Phi, v, a, b,
     )  # fmt: skip
-    return Entries(M, Phi, s.S.columns, a, b, s.tau)
+    tau, A = joint_entries(s, lambda x: x)
+    return Entries(M, Phi, s.S.columns, a, b, tau, A=A)
 
 
 def ragged(start: NDArray, length: NDArray) -> NDArray:

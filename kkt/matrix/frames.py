@@ -116,10 +116,14 @@ def _in_frames(system: System, turns: Floats, *, tidy: bool) -> System:
         for key, six in (("bias", s.joint_bias[k]), ("wrench", s.wrench[k])):
             if six.any():
                 here[key] = matvec(turns[k], six.reshape(2, 3)).ravel()
+        own = slice(s.S.offset[k], s.S.offset[k + 1])
+        if len(system.entries.A) and S.shape[1]:
+            here["armature"] = system.entries.A[own]
         joint = GENERAL if S.shape[1] else "fixed"
         tree.add_node(name, mass=float(s.mass[k]), joint=joint, **here)
     tree.add_edges_from((s.names[s.parent[k]], s.names[k]) for k in range(n) if s.parent[k] >= 0)
-    tree.graph.update(q=np.zeros(len(s.qd)), qd=s.qd, tau=s.tau)
+    # damping, springs and friction act in the efforts, an implicit step in the joints' inertia
+    tree.graph.update(q=np.zeros(len(s.qd)), qd=s.qd, tau=system.entries.tau)
     side = {name: turns[k] for k, name in enumerate(s.names)}
     loops = [turned(x, [side.get(b, np.eye(3)) for b in x.bodies]) for x in system.loops]
     with warnings.catch_warnings():  # told when the tree itself was built

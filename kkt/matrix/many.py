@@ -26,6 +26,7 @@ def forest_of(system: System, q: Floats, qd: Floats) -> tuple[BodyTree, Entries]
     Biases and wrenches come from the tree.  Raises LoopError for closed loops.
     """
     system.structure.require_tree("many states at a time")
+    system.tree.require_no_terms("many states at a time")
     m, forest = len(q), copies(system.tree, len(q))
     R, p, S, bias = kinematics(forest, q.ravel(), qd.ravel())
     own, wrench = (node_field(system.tree, system.graph, name) for name in ("bias", "wrench"))

@@ -1,4 +1,4 @@
-"""A tree in one state as a file ``pivotree-model/1``, which :mod:`kkt.model.modelfile` reads."""
+"""A tree in one state as a model file, which :mod:`kkt.model.modelfile` reads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.errors import ModelError
 from ..base.files import write_whole
-from ..model.modelfile import SCHEMA
+from ..model.modelfile import SCHEMA, WITH_TERMS
 from ..model.tree import Floats, levels
 from .state import State
 
@@ -23,14 +23,21 @@ def write_model(
 ) -> None:
     """Write a state as a model file, parents before children, beside and then in place.
 
-    Names of bodies become texts.  Raises ModelError where two bodies would share a name, where a
-    number is not finite, and for closed loops and contacts, which a file has no place for, and
+    Names of bodies become texts.  The schema is ``pivotree-model/1``, or ``/2`` where joints have
+    terms of their own.  Raises ModelError where two bodies would share a name, where a
+    number is not finite, for closed loops and contacts, which a file has no place for, and for a
+    step that the state was built with, and
     FormatError where the file cannot be written.
     """
     if state.loops:
         raise ModelError(
             f"{os.fspath(path)}: {SCHEMA} holds trees, and loop {state.loops[0].loop.name!r} is "
             "beside one; write the tree, built without loops, and give them to kkt.build"
+        )
+    if state.terms is not None and state.step:
+        raise ModelError(
+            f"{os.fspath(path)}: a file holds no step, and this state was built with "
+            f"implicit={state.step!r}; write the one built without"
         )
     names = [str(body) for body in state.names]
     if len(set(names)) < len(names):
@@ -58,12 +65,17 @@ def write_model(
         for key, vector in (("bias", state.joint_bias[k]), ("wrench", state.wrench[k])):
             if np.any(vector != 0.0):
                 body[key] = _list(vector)
+        if state.terms is not None:
+            for key, vector in vars(state.terms).items():
+                if vector[start[k] : stop[k]].any():
+                    body[key] = _list(vector[start[k] : stop[k]])
         bodies.append(body)
     rates, efforts = (
         [float(x) for k in order for x in vector[start[k] : stop[k]]]
         for vector in (state.qd, state.tau)
     )
-    head: dict[str, Any] = {"schema": SCHEMA, "name": name, "gravity": _list(state.gravity)}
+    schema = SCHEMA if state.terms is None else WITH_TERMS
+    head: dict[str, Any] = {"schema": schema, "name": name, "gravity": _list(state.gravity)}
     tail: dict[str, Any] = {"velocity": rates, "effort": efforts}
     if expected:
         tail["expected"] = expected

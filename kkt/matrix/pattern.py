@@ -32,6 +32,7 @@ class Pattern:
     G: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 6), dtype=bool))
     G_one: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 6), dtype=bool))
     compliance: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    A: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))  # (N,) or (0,)
 
     def holds(self, entries: Entries) -> bool:
         """No entry is nonzero, or other than 1, where the pattern says otherwise."""
@@ -41,21 +42,30 @@ class Pattern:
             (self.S, self.S_one, entries.S),
             (self.G, self.G_one, entries.G),
             (self.compliance, None, entries.compliance),
+            (self.A, None, entries.A),
         )
         held = all(_within(mask, one, x) for mask, one, x in pairs)
         return held and not entries.a[~self.a].any()
 
 
 def _within(mask: NDArray[np.bool_], one: NDArray[np.bool_] | None, x: Array) -> bool:
+    if len(x) != len(mask):  # joints with entries of their own, and without
+        return False
     if len(x) >= MANY:
         return not outside(x, mask, np.zeros_like(mask) if one is None else one)
     return not x[~mask].any() and (one is None or bool((x[one] == 1.0).all()))
 
 
 def pattern_of(
-    tree: BodyTree, q: NDArray[np.float64], a: NDArray[np.float64], loops: Sequence[Loop] = ()
+    tree: BodyTree,
+    q: NDArray[np.float64],
+    a: NDArray[np.float64],
+    loops: Sequence[Loop],
+    own: NDArray[np.bool_],
 ) -> Pattern:
     """The union of nonzeros over this state and generic ones, so that a refresh finds its place.
+
+    ``own`` are the diagonal entries of the joints themselves.
 
     General joints are generic only where q moves one: in a model file the poses that are given
     are all that there is, and their zeros are structural.
@@ -86,6 +96,7 @@ def pattern_of(
         G=np.any(np.stack(Gs), axis=0),
         G_one=np.all(np.stack(ones_in_G), axis=0),
         compliance=np.concatenate([np.zeros(0), *(loop.compliance for loop in loops)]) != 0.0,
+        A=own,
     )
 
 

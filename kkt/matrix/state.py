@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError
+from ..model.joint_terms import JointTerms
 from ..model.joints import GENERAL, TYPES, exponential, quaternion_to_vector
 from ..model.loops import Loop
 from ..model.spatial import matmul, matvec
@@ -45,6 +46,8 @@ class State:
     joint_bias: Floats  # (n, 6) S° qd, apparent derivative of S times qd
     wrench: Floats  # (n, 6) external wrench on each body, at its joint origin [N m, N]
     loops: tuple[Closure, ...] = ()  # constraints beside the tree
+    terms: JointTerms | None = None  # of the joints themselves, rest measured from this state's q
+    step: float = 0.0  # h [s] of a linearly implicit step; 0 where damping acts as it is now
 
 
 def state_of(
@@ -55,6 +58,7 @@ def state_of(
     tau: ArrayLike | None = None,
     f_ext: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
     loops: Sequence[Loop] = (),
+    step: float = 0.0,
 ) -> State:
     """The state of a tree at joint positions q, rates qd, efforts tau and external wrenches.
 
@@ -73,6 +77,7 @@ def state_of(
     return State(
         tree.names, tree.parent, R, p, S, tree.mass, tree.com, tree.inertia,
         rates, efforts, tree.gravity, bias, wrench, closures(tree, R, p, loops),
+        None if tree.terms is None else tree.terms.at(position), step,
     )  # fmt: skip
 
 

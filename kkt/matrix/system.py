@@ -23,6 +23,7 @@ from ..model.tree_kernels import matrix as compiled_matrix
 from ..model.tree_order import MANY
 from .blocks import BlockIndex, Structure, Tie
 from .entries import Entries, assemble, ragged
+from .joint_entries import own_entries, step_of
 from .pattern import Pattern, pattern_of
 from .redundancy import require_independent
 from .state import State, coordinates, state_of
@@ -74,7 +75,7 @@ class System(Shown):
         pattern = self.pattern
         linked = pattern.Phi[self.tree.parent >= 0]
         half = [np.count_nonzero(x) for x in (pattern.S, linked, pattern.G)]
-        whole = [np.count_nonzero(x) for x in (pattern.M, pattern.compliance)]
+        whole = [np.count_nonzero(x) for x in (pattern.M, pattern.compliance, pattern.A)]
         return int(sum(whole) + 2 * (sum(half) + 6 * self.tree.n))
 
     @property
@@ -84,7 +85,8 @@ class System(Shown):
     @cached_property
     def matrix(self) -> sp.csc_array:
         """(size) square, symmetric, indefinite; both triangles stored."""
-        if self.tree.n >= MANY and self.layout == "kind" and not self.loops:
+        plain = self.layout == "kind" and not self.loops and not len(self.pattern.A)
+        if self.tree.n >= MANY and plain:
             p, e = self.pattern, self.entries
             pointer, row, value = compiled_matrix(
                 self.tree.parent, self.tree.offset, (p.M, p.Phi, p.S), (e.M, e.Phi, e.S)
@@ -133,6 +135,7 @@ class System(Shown):
         half_row = np.concatenate([rows_q[c], p[parent[x]] + y, one_row, multiplier[g]])
         half_col = np.concatenate([f[owner[c]] + s, f[x] + z, one_col, p[body[g]] + t])
         own = self._tree_size + np.flatnonzero(pattern.compliance)
+        own = np.concatenate([own, rows_q[np.flatnonzero(pattern.A)]])
         row = np.concatenate([p[k] + i, half_row, half_col, own])
         col = np.concatenate([p[k] + j, half_col, half_row, own])
         first = len(k) + np.arange(len(half_row))
@@ -156,7 +159,7 @@ class System(Shown):
         return multiplier, body, sign
 
     def _values(self) -> NDArray[np.float64]:
-        """M, H, -Phi, 1, G and -compliance where the pattern has entries; one triangle's."""
+        """M, H, -Phi, 1, G, -compliance and A where the pattern has entries; one triangle's."""
         G = self._sides[2][:, None] * self.entries.G
         inner = (self.tree.parent >= 0)[:, None, None]
         return np.concatenate(
@@ -167,6 +170,7 @@ class System(Shown):
                 np.ones(6 * self.tree.n),
                 G[self.pattern.G],
                 -self.entries.compliance[self.pattern.compliance],
+                self.entries.A[self.pattern.A],
             ]
         )
 
@@ -183,11 +187,13 @@ class System(Shown):
         Raises ModelError where rows of loops depend on each other in this state.
         """
         position = coordinates(self.tree, self.graph, q)
-        state = state_of(self.tree, self.graph, position, qd, tau, f_ext, self.loops)
+        given = (qd, tau, f_ext, self.loops, self.state.step)
+        state = state_of(self.tree, self.graph, position, *given)
         require_independent(state)
         fresh = replace(self, state=state, entries=assemble(state, None, self.entries.M))
         if not self.pattern.holds(fresh.entries):
-            pattern = pattern_of(self.tree, position, fresh.entries.a, self.loops)
+            own = own_entries(state)
+            pattern = pattern_of(self.tree, position, fresh.entries.a, self.loops, own)
             return replace(fresh, pattern=pattern, plans={})
         if "_places" in self.__dict__:  # computed once for all states
             fresh.__dict__["_places"] = self._places
@@ -203,13 +209,16 @@ def build(
     *,
     layout: str = "kind",
     loops: Sequence[Loop] | None = None,
+    implicit: float | None = None,
 ) -> System:
     """Equation (4) of a tree (``layout="body"``: equation (6)) at one state.
 
     ``tree`` is a graph, or from :func:`kkt.tree_from_arrays` where it is large.
     ``q``, ``qd``, ``tau`` have length N [rad or m; per s; N m or N]; ``f_ext`` is (n, 6), moment
     first, on each body at its joint origin.  ``loops`` are cut joints and contacts
-    (:mod:`kkt.model.loops`).  What is None comes from ``tree.graph``, else zero.
+    (:mod:`kkt.model.loops`).  ``implicit`` is the step h [s] of a linearly implicit Euler step,
+    whose qdd is solved for (:mod:`kkt.model.joint_terms`).  What else is None comes from
+    ``tree.graph``, else zero.
     Raises ModelError, one sentence, for a tree or a state that is wrong, and for loops whose rows
     depend on each other; warns (LoopWarning) for loops that are open.
     """
@@ -222,12 +231,13 @@ def build(
         compiled = compile_tree(tree)
     position = coordinates(compiled, tree, q)
     closed = checked_loops(tree.graph.get("loops", ()) if loops is None else loops, compiled.names)
-    state = state_of(compiled, tree, position, qd, tau, f_ext, closed)
+    state = state_of(compiled, tree, position, qd, tau, f_ext, closed, step_of(implicit))
     require_independent(state)
     for closure in state.loops:
         warn_if_open(closure.loop, closure.gap)
     entries = assemble(state)
-    pattern = pattern_of(compiled, position, entries.a, closed)
+    own = own_entries(state)
+    pattern = pattern_of(compiled, position, entries.a, closed, own)
     ties = tuple(
         Tie(
             closure.loop.name,
@@ -238,5 +248,9 @@ def build(
         )
         for closure in state.loops
     )
-    structure = Structure(compiled.names, compiled.parent, compiled.dof, ties=ties)
+    owner = np.repeat(np.arange(compiled.n), compiled.dof)
+    armature = np.bincount(owner[own], minlength=compiled.n) > 0 if len(own) else None
+    structure = Structure(
+        compiled.names, compiled.parent, compiled.dof, ties=ties, armature=armature
+    )
     return System(tree, compiled, state, structure, pattern, entries, layout, closed)

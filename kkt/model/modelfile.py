@@ -1,4 +1,4 @@
-"""Model files ``pivotree-model/1``: one tree in one state, numbers only, as JSON.
+"""Model files ``pivotree-model/1`` and ``/2``: one tree in one state, numbers only, as JSON.
 
 A body holds the pose (R, p) of its joint frame in its parent's at this state, its motion
 subspace S, and its mass; ``velocity`` and ``effort`` run body after body.  Doubles come back to
@@ -18,10 +18,12 @@ import numpy as np
 
 from ..base.errors import ModelError, UnreadableError
 from ..base.reading import read_json
+from .joint_terms import TERMS
 from .joints import GENERAL
 from .tree import Floats, InertiaWarning, add_body, compile_tree, new_tree
 
 SCHEMA = "pivotree-model/1"
+WITH_TERMS = "pivotree-model/2"  # may hold the terms of joints, N_k numbers each
 EXTRAS = ("bias", "wrench")  # optional keys of a body, 6 numbers each
 
 
@@ -31,8 +33,9 @@ def read_model(path: str | os.PathLike[str]) -> nx.DiGraph:
     Joints are ``general`` with the S of the file, or ``fixed`` where S has no columns.
     ``tree.graph`` holds ``gravity``, ``q`` (zeros), ``qd`` and ``tau``, each (N,), ``expected``
     as it stands in the file ({} without) and ``source``, the path; the optional ``bias`` (S° qd)
-    and ``wrench`` of a body, each (6,), become attributes of its node.  Parents may stand after
-    their children.  Raises ModelError, one sentence, for all else that is not such a file.
+    and ``wrench`` of a body, each (6,), become attributes of its node, and so do the terms of
+    joints (:mod:`kkt.model.joint_terms`) in files of schema ``pivotree-model/2``.  Parents may
+    stand after their children.  Raises ModelError, one sentence, for all else that is no such file.
     """
     file = os.fspath(path)
     try:
@@ -54,7 +57,7 @@ def _document(file: str) -> dict[str, Any]:
         raise ModelError(f"{error}; give a model file") from None
     if not isinstance(document, dict):
         raise ModelError(f"holds {_kind(document)}; give an object with 'schema': {SCHEMA!r}")
-    if document.get("schema") != SCHEMA:
+    if document.get("schema") not in (SCHEMA, WITH_TERMS):
         raise ModelError(f"field 'schema' is {document.get('schema')!r}; give {SCHEMA!r}")
     return document
 
@@ -71,7 +74,7 @@ def _tree(document: dict[str, Any]) -> nx.DiGraph:
     for place, body in enumerate(bodies):
         if not isinstance(body, dict):
             raise ModelError(f"body {place + 1} of 'bodies' is {_kind(body)}; give an object")
-        _body(tree, f"body {place + 1} of 'bodies'", body)
+        _body(tree, f"body {place + 1} of 'bodies'", body, document["schema"] == WITH_TERMS)
     for body in bodies:
         parent = _get(body, f"body {body['name']!r}", "parent")
         if parent is None:
@@ -93,7 +96,7 @@ def _tree(document: dict[str, Any]) -> nx.DiGraph:
     return tree
 
 
-def _body(tree: nx.DiGraph, place: str, body: dict[str, Any]) -> None:
+def _body(tree: nx.DiGraph, place: str, body: dict[str, Any], terms: bool) -> None:
     name = _get(body, place, "name")
     if not isinstance(name, str) or not name:
         raise ModelError(f"{place}: field 'name' is {name!r}; give a text")
@@ -121,6 +124,13 @@ def _body(tree: nx.DiGraph, place: str, body: dict[str, Any]) -> None:
     for key in EXTRAS:
         if key in body:
             tree.nodes[name][key] = field(key, (6,))
+    for key in (*TERMS, "rest"):
+        if key in body and not terms:
+            raise ModelError(
+                f"{where}: field {key!r} is known from {WITH_TERMS!r} on; give it as 'schema'"
+            )
+        if key in body:
+            tree.nodes[name][key] = field(key, (columns,))
 
 
 def _get(owner: dict[str, Any], where: str, key: str) -> Any:

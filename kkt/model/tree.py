@@ -11,6 +11,8 @@ joint      "general", or a name of ``kkt.model.joints.TYPES``
 axis       (3,) or (2, 3) unit axes in the joint frame, for joints that have any
 S          (6, N) motion subspace, for ``joint="general"`` only
 R, p       (3, 3) and (3,) [m]: pose of the joint frame in the parent's at q = 0
+armature, damping, friction, stiffness, rest
+           a number or (N,) each: terms of the joint itself (:mod:`kkt.model.joint_terms`)
 =========  ==========================================================================
 
 Gravity and a default state may stand in ``tree.graph`` as ``gravity``, ``q``, ``qd``, ``tau``.
@@ -20,7 +22,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -28,9 +30,10 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.errors import ModelError
+from ..base.errors import ArmatureError, ModelError
 from ..base.shown import Shown
 from ..base.text import first_unfit
+from .joint_terms import JointTerms, joint_terms
 from .joints import GENERAL, TYPES, known
 
 Floats = NDArray[np.float64]
@@ -64,14 +67,23 @@ def add_body(
     R: ArrayLike = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
     p: ArrayLike = (0.0, 0.0, 0.0),
     S: ArrayLike | None = None,
+    armature: ArrayLike | None = None,
+    damping: ArrayLike | None = None,
+    friction: ArrayLike | None = None,
+    stiffness: ArrayLike | None = None,
+    rest: ArrayLike | None = None,
 ) -> None:
     """Add one body and the joint that carries it; ``parent`` None hangs it from the world.
 
     ``mass`` [kg], ``com`` (3,) [m] in the joint's frame, ``inertia`` (3, 3) [kg m^2] about the
     centre of mass; ``axis`` (3,), or (2, 3) for two, of length 1, without unit; ``R`` (3, 3) and
     ``p`` (3,) [m] place the joint's frame in the parent's at q = 0; ``S`` (6, N), angular rows
-    first [1 or 1/m], is the motion subspace of a ``general`` joint.  Raises ModelError where the
-    name is taken or the parent unknown; values are checked by :func:`compile_tree`.
+    first [1 or 1/m], is the motion subspace of a ``general`` joint.  Of the joint itself, a number
+    or one for each of its N freedoms, zero or more: ``armature``, reflected rotor inertia [kg m^2,
+    kg], viscous ``damping`` [N m s, N s/m], Coulomb ``friction`` [N m, N] and ``stiffness`` [N m,
+    N/m] of a spring at rest at ``rest`` [rad, m] (:mod:`kkt.model.joint_terms`).  Raises
+    ModelError where the name is taken or the parent unknown; values are checked by
+    :func:`compile_tree`.
     """
     check_names((name,))
     if name in tree:
@@ -81,8 +93,11 @@ def add_body(
             f"body {name!r}: parent {parent!r} is unknown; add the parent first or use None"
         )
     tree.add_node(name, mass=mass, com=com, inertia=inertia, joint=joint, axis=axis, R=R, p=p)
-    if S is not None:
-        tree.nodes[name]["S"] = S
+    given = {
+        "S": S, "armature": armature, "damping": damping, "friction": friction,
+        "stiffness": stiffness, "rest": rest,
+    }  # fmt: skip
+    tree.nodes[name].update({key: value for key, value in given.items() if value is not None})
     if parent is not None:
         tree.add_edge(parent, name)
 
@@ -110,6 +125,7 @@ class BodyTree(Shown):
     com: Floats  # (n, 3) [m]
     inertia: Floats  # (n, 3, 3) about the centre of mass [kg m^2]
     gravity: Floats  # (3,) [m/s^2]
+    terms: JointTerms | None = None  # of the joints themselves; None where no joint has any
 
     @property
     def n(self) -> int:
@@ -123,16 +139,21 @@ class BodyTree(Shown):
             "joints": joints,
         }  # fmt: skip
 
+    def require_no_terms(self, what: str) -> None:
+        """Raise ArmatureError where joints have terms of their own, which ``what`` cannot take."""
+        if self.terms is not None:
+            given = [name for name, x in asdict(self.terms).items() if name != "rest" and x.any()]
+            j = int(np.flatnonzero(getattr(self.terms, given[0]))[0])
+            body = self.names[int(np.searchsorted(self.offset, j, side="right")) - 1]
+            raise ArmatureError(
+                f"{what} does not know {given[0]} of joints yet, and body {body!r} has it; leave "
+                f"{' and '.join(given)} out of the model, or use kkt.eliminate, which knows it"
+            )
+
     @cached_property
     def dof(self) -> NDArray[np.int64]:
         """(n,) N_k, degrees of freedom of each joint."""
-        return np.array(
-            [
-                self.S[k].shape[1] if t == GENERAL else TYPES[t].dof
-                for k, t in enumerate(self.joint)
-            ],
-            dtype=np.int64,
-        )
+        return freedoms(self.joint, self.S)
 
     @cached_property
     def offset(self) -> NDArray[np.int64]:
@@ -165,6 +186,14 @@ class BodyTree(Shown):
         size = np.abs(least).max(axis=1)
         floor = np.where(np.abs(least[:, 0]) <= 1e-14 * size, 0.0, least[:, 0])
         return np.minimum(np.sign(floor), np.sign(self.mass))
+
+
+def freedoms(joint: Sequence[str], S: dict[int, Floats]) -> NDArray[np.int64]:
+    """(n,) N_k of joints by type, and by S where they are general."""
+    return np.array(
+        [S[k].shape[1] if t == GENERAL else TYPES[t].dof for k, t in enumerate(joint)],
+        dtype=np.int64,
+    )
 
 
 def levels(parent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -240,19 +269,22 @@ def compile_tree(tree: nx.DiGraph) -> BodyTree:
         raise ModelError(f"tree: bodies {cycle} form a cycle; a tree has none")
     data = [tree.nodes[name] for name in names]
     joint = tuple(known(d.get("joint", "revolute"), k) for k, d in zip(names, data, strict=True))
+    S = {k: _subspace(names[k], data[k]) for k, t in enumerate(joint) if t == GENERAL}
+    offset = np.concatenate([[0], np.cumsum(freedoms(joint, S))])
     compiled = BodyTree(
         name=str(tree.graph.get("name") or "tree"),
         names=names,
         parent=parent,
         joint=joint,
         axis=_axes(names, joint, data),
-        S={k: _subspace(names[k], data[k]) for k, t in enumerate(joint) if t == GENERAL},
+        S=S,
         R=_stack(names, data, "R", (3, 3), np.eye(3)),
         p=_stack(names, data, "p", (3,), np.zeros(3)),
         mass=_stack(names, data, "mass", (), None),
         com=_stack(names, data, "com", (3,), np.zeros(3)),
         inertia=_stack(names, data, "inertia", (3, 3), np.zeros((3, 3))),
         gravity=checked("tree", "gravity", tree.graph.get("gravity", STANDARD_GRAVITY), (3,)),
+        terms=joint_terms(names, joint, offset, data),
     )
     check_values(compiled)
     return compiled

@@ -84,10 +84,13 @@ class BlockGraph:
 
     @cached_property
     def diagonal(self) -> NDArray[np.bool_]:
-        """(blocks,) whose own square block is nonzero at the start: mass, or a compliance."""
+        """(blocks,) whose own square block is nonzero at the start: mass, armature, compliance."""
         result = np.zeros(self.count, dtype=np.bool_)
         carrier = self.structure.carrier
         result[: self.structure.n] = True if carrier is None else ~carrier
+        if self.structure.armature is not None:
+            n = self.structure.n
+            result[QDD * n : (QDD + 1) * n] = self.structure.armature
         result[LAM * self.structure.n :] = [tie.compliant for tie in self.structure.ties]
         return result
 

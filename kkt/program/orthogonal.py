@@ -87,6 +87,7 @@ def _bodies(symbolic: SymbolicFactor) -> list[int]:
     structure, name = plan.graph.structure, plan.sequence.name
     n = structure.n
     structure.require_tree(f"order {name!r}: elimination by rotations")
+    structure.require_no_armature(f"order {name!r}: elimination by rotations")
     kinds: list[dict[int, int]] = [{} for _ in range(plan.groups)]
     for block, group in zip(plan.blocks.tolist(), plan.group.tolist(), strict=True):
         kinds[group][block // n] = block % n

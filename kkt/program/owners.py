@@ -30,9 +30,9 @@ def step_bodies(program: Program) -> Bodies:
 def instruction_bodies(program: Program, parent: Bodies) -> Bodies:
     """(instructions,) the body of each instruction; -1 for constants.
 
-    Sums that begin with M_k, a_k, b_k or tau_k are body k's.  Other instructions are their step's,
-    where it eliminates one body; in a bracket of several bodies that of the input block that they
-    read, else the nearest common ancestor of their operands' bodies.
+    Sums that begin with M_k, A_k, a_k, b_k or tau_k are body k's.  Other instructions are their
+    step's, where it eliminates one body; in a bracket of several bodies that of the input block
+    that they read, else the nearest common ancestor of their operands' bodies.
     """
     of_step = step_bodies(program)
     of_value = np.full(len(program.shapes), -1, dtype=np.int64)  # by what a value is made from
@@ -43,7 +43,7 @@ def instruction_bodies(program: Program, parent: Bodies) -> Bodies:
         out, step = instruction.out, instruction.step
         if instruction.op == "input":
             inputs[out] = _input_body(program, *instruction.info)
-            if instruction.info[0] in ("M", "a", "b", "tau"):
+            if instruction.info[0] in ("M", "A", "a", "b", "tau"):
                 sums[out] = inputs[out]
         body = _body(instruction, inputs, of_value, parent)
         of_value[out] = body

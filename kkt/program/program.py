@@ -36,7 +36,7 @@ class Instruction(NamedTuple):
     """``out = op(args)``.  Values are numbered in the order in which they are made.
 
     ==========  =============================================================================
-    input       a block of (4): info = (letter, body); letters M H Phi a b tau; of loops, info =
+    input       a block of (4): info = (letter, body); letters M H Phi a b tau A; of loops, info =
                 ("G", side) and (gamma or compliance, loop); in a residual also the unknowns pdd
                 qdd f lam, and their corrections dpdd dqdd df dlam
     eye         the identity; info = size

@@ -108,12 +108,16 @@ class _Rows(Writer):
         return rows
 
     def effort(self, k: int, f: Ref | None) -> Ref | None:
-        """tau_k - H f_k."""
+        """tau_k - H f_k - A qdd_k."""
         dof = int(self.structure.dof[k])
         if not dof:
             return None
         H = self.input("H", k, (dof, 6))
-        return self.sub(self.input("tau", k, (dof, 1)), self.mul(H, f))
+        value = self.sub(self.input("tau", k, (dof, 1)), self.mul(H, f))
+        if self.structure.armature is None or not self.structure.armature[k]:
+            return value
+        own = self.mul(self.input("A", k, (dof, dof)), self.input("qdd", k, (dof, 1)))
+        return self.sub(value, own)
 
     def Phi(self, k: int) -> Ref:
         return self.input("Phi", k, (6, 6))

@@ -100,6 +100,8 @@ class Tracer:
             H = w.input("H", body, (dof, 6)) if dof else None
             if dof and not massless:
                 fronts.set_rhs(QDD * n + k, w.input("tau", body, (dof, 1)))
+            if dof and not massless and structure.armature is not None and structure.armature[k]:
+                fronts.set(QDD * n + k, QDD * n + k, w.input("A", body, (dof, dof)))
             a = -w.input("a", body, (6, 1)) if first else None
             up = int(structure.parent[k])
             Phi: Ref | None = None

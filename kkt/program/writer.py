@@ -62,7 +62,7 @@ class Writer:
         """A block of (4), of a body; of a constraint, or for G of one of its sides."""
         key = (letter, body)
         if key not in self._inputs:
-            symmetric = letter in ("M", "compliance")
+            symmetric = letter in ("M", "A", "compliance")
             self._inputs[key] = self.emit("input", (), shape, symmetric, key)
         return self._inputs[key]
 

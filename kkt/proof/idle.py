@@ -81,6 +81,11 @@ def _shaken(system: System, e: Entries, unit: float) -> bool:
     return False
 
 
+def _own(e: Entries) -> Floats:
+    """(N,) inertia of the joints themselves."""
+    return e.A if len(e.A) else np.zeros(len(e.tau))
+
+
 def _twists(system: System, e: Entries) -> Floats:
     """(n, 6, N) velocities of all bodies for each joint rate."""
     parent, offset = system.tree.parent, system.tree.offset
@@ -96,6 +101,7 @@ def _slowest(system: System, e: Entries) -> Floats | None:
     """Rates of least energy among those that the loops allow; None where they allow none."""
     twists = _twists(system, e)
     H = np.einsum("kiN,kij,kjL->NL", twists, e.M, twists, optimize=True)
+    H += np.diag(_own(e))
     size = np.sqrt(np.abs(H.diagonal()))
     size = 1.0 / np.where(size > 0.0, size, 1.0)  # every joint by itself has the energy 1
     J = np.zeros((len(e.gamma), len(size)))
@@ -132,9 +138,11 @@ def _along_the_tree(system: System, e: Entries, unit: float) -> Floats | None:
         S, A = e.S[offset[k] : offset[k + 1]], inertia[k]
         U = S @ A
         traces = np.array([np.trace(A[:3, :3]), np.trace(A[3:, 3:])])
-        size = np.sqrt((S.reshape(-1, 2, 3) ** 2).sum(2) @ np.abs(traces))
+        rotor = np.diag(_own(e)[offset[k] : offset[k + 1]])
+        size = (S.reshape(-1, 2, 3) ** 2).sum(2) @ np.abs(traces)
+        size = np.sqrt(size + np.abs(rotor.diagonal()))
         size = 1.0 / np.where(size > 0.0, size, 1.0)  # the energy of each by itself is at most 1
-        D = U @ S.T * np.outer(size, size)
+        D = (U @ S.T + rotor) * np.outer(size, size)
         if not np.isfinite(D).all():
             return None
         values, vectors = np.linalg.eigh(D)
@@ -162,7 +170,8 @@ def _energy(system: System, e: Entries, rates: Floats, unit: float) -> tuple[flo
     parent, offset = system.tree.parent, system.tree.offset
     n = len(parent)
     v, turn, slide = np.zeros((n, 6)), np.zeros(n), np.zeros(n)  # and errors of both halves
-    energy = noise = 0.0
+    energy = float(rates @ (_own(e) * rates))
+    noise = unit * energy
     for k in system.structure.order[::-1].tolist():
         own = rates[offset[k] : offset[k + 1]]
         S = e.S[offset[k] : offset[k + 1]]

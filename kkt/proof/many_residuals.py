@@ -40,7 +40,7 @@ class Equations:
         norms = np.empty((len(given.tau), 2))
         _norms(
             tree.parent, tree.offset, given.M, given.Phi, given.S, given.a, given.b, given.tau,
-            norms,
+            _own(given), norms,
         )  # fmt: skip
         return cls(tree, given, norms, longer_name(chosen) != "float64")
 
@@ -57,14 +57,19 @@ class Equations:
         found = np.empty(k)
         _backward(
             self.tree.parent, self.tree.offset, given.M, given.Phi, given.S, given.a, given.b,
-            given.tau, self.norms, here, p.reshape(k, n, 6), q, forces.reshape(k, n, 6),
-            self.pairs, found,
+            given.tau, _own(given), self.norms, here, p.reshape(k, n, 6), q,
+            forces.reshape(k, n, 6), self.pairs, found,
         )  # fmt: skip
         return found
 
 
+def _own(entries: Entries) -> Floats:
+    """(m, N) inertia of the joints themselves, or (m, 0)."""
+    return entries.A.reshape(len(entries.tau), -1)
+
+
 @njit(cache=True, error_model="numpy")
-def _norms(parent, offset, M, Phi, S, a, b, tau, out):  # pragma: no cover
+def _norms(parent, offset, M, Phi, S, a, b, tau, A, out):  # pragma: no cover
     m, n = b.shape[0], b.shape[1]
     force, motion = np.empty((n, 6)), np.empty((n, 6))
     for s in range(m):
@@ -80,7 +85,7 @@ def _norms(parent, offset, M, Phi, S, a, b, tau, out):  # pragma: no cover
                         motion[k, i] += abs(Phi[s, k, j, i])
                         force[up, i] += abs(Phi[s, k, i, j])
             for c in range(offset[k], offset[k + 1]):
-                row = 0.0
+                row = abs(A[s, c]) if A.shape[1] else 0.0
                 for i in range(6):
                     motion[k, i] += abs(S[s, c, i])
                     row += abs(S[s, c, i])
@@ -93,7 +98,7 @@ def _norms(parent, offset, M, Phi, S, a, b, tau, out):  # pragma: no cover
 
 @njit(cache=True, error_model="numpy")
 def _backward(
-    parent, offset, M, Phi, S, a, b, tau, norms, here, pdd, qdd, f, pairs, out
+    parent, offset, M, Phi, S, a, b, tau, A, norms, here, pdd, qdd, f, pairs, out
 ):  # pragma: no cover
     n = b.shape[1]
     force, motion = np.empty((n, 6, 2)), np.empty((n, 6, 2))  # sums, and what they have lost
@@ -121,6 +126,8 @@ def _backward(
                 for i in range(6):
                     _add(motion[k, i], S[s, c, i], qdd[o, c], pairs)
                     _add(effort, S[s, c, i], f[o, k, i], pairs)
+                if A.shape[1]:
+                    _add(effort, A[s, c], qdd[o, c], pairs)
                 left, size = _larger(left, effort[0] + effort[1]), _larger(size, qdd[o, c])
         for k in range(n):
             for i in range(6):

@@ -68,6 +68,8 @@ def rows_of(system: System, e: Entries, x: Unknowns, minus: int) -> Unknowns:
     if len(owner):
         np.add.at(motion, owner, e.S * qdd[:, None])
         effort = matvec(e.S[:, None, :], f[owner])[:, 0] + effort
+        if len(e.A):
+            effort = effort + e.A * qdd
     closed = e.gamma + minus * e.compliance * lam
     first = side = 0
     for tie in system.structure.ties:

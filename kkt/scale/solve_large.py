@@ -34,4 +34,5 @@ def solve_large(
 
         return solve_in_order(system, order, threads)
     system.structure.require_tree("solve_large")
+    system.tree.require_no_terms("solve_large")
     return body_by_body(system, None, threads, relaxed)

@@ -110,9 +110,10 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
 
 
 def _letters(system: System) -> tuple[str, ...]:
-    """M H Phi a b tau, in this order, and the letters of loops where there are any."""
+    """M H Phi a b tau, in this order, A and the letters of loops where there are any."""
     more = ("G", "gamma", "compliance") if system.structure.ties else ()
-    return ("M", "H", "Phi", "a", "b", "tau", *more)
+    own = () if system.structure.armature is None else ("A",)
+    return ("M", "H", "Phi", "a", "b", "tau", *own, *more)
 
 
 def lost_by_order(error: float | None, kappa: float | None, unit: float) -> float | None:

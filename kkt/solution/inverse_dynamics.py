@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,6 +42,8 @@ def inverse_dynamics(
 ) -> InverseDynamics:
     """Joint torques tau of (4) for given accelerations, by a substitution order.
 
+    Damping, springs and friction of the joints are overcome by it (of double-double in float64).
+
     ``qdd`` (N,) [rad/s^2, m/s^2], bodies in the tree's order; tau comes back in [N m, N].  Raises
     ModelError for another shape or a number that is not finite, OrderError for an order of
     pivots, and FormatError for a format that means nothing.
@@ -71,14 +74,26 @@ def inverse_dynamics(
         solution, _, _ = run_floats(tape, entries, chosen)
     else:
         number = number_of(chosen)
-        entries = assemble(replace(system.state, tau=wanted), number)
+        entries = replace(assemble(system.state, number), tau=_cast(wanted, number))
         solution, _, _ = run_objects(tape, entries, number)
     names, dof = system.tree.names, system.tree.dof
     taus = [solution[Block("qdd", b)] for b, d in zip(names, dof, strict=True) if d]
+    tau = np.concatenate([np.zeros(0, dtype=chosen.dtype or object), *taus])
+    state = system.state
+    if state.terms is not None:  # what resists the motion is a part of the effort
+        if chosen.on_arrays:
+            resistance = state.terms.resistance(state.qd, state.step, lambda x: x)
+            tau = chosen.cast(chosen.shown(tau) + resistance)
+        else:
+            tau = tau + state.terms.resistance(state.qd, state.step, lambda x: _cast(x, number))
     return InverseDynamics(
         chosen.name,
-        chosen.shown(np.concatenate([np.zeros(0, dtype=chosen.dtype or object), *taus])),
+        chosen.shown(tau),
         chosen.shown(np.array([solution[Block("pdd", b)] for b in names])),
         chosen.shown(np.array([solution[Block("f", b)] for b in names])),
         tape.flops,
     )
+
+
+def _cast(x: NDArray, number: Callable[[float], Any]) -> NDArray:
+    return np.array([*map(number, x.tolist()), None], dtype=object)[:-1]

@@ -225,6 +225,7 @@ class _Moment:
     @classmethod
     def of(cls, tree: nx.DiGraph, q: Any, qd: Any) -> _Moment:
         compiled = compile_tree(tree)
+        compiled.require_no_terms("joining and releasing bodies")
         state = state_of(compiled, tree, q, qd)
         position = coordinates(compiled, tree, q)
         cuts = compiled.offset[1:-1]

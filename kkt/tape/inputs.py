@@ -106,6 +106,10 @@ class InputSlots:
     def compliance(self) -> Scalars:
         return self._place(self._data, self.pattern.compliance, None)
 
+    @cached_property
+    def A(self) -> Scalars:
+        return self._place(max(self._data, self._last(self.compliance)), self.pattern.A, None)
+
     @property
     def _data(self) -> int:
         """The last slot of what every model has."""
@@ -114,7 +118,7 @@ class InputSlots:
     @property
     def _entries(self) -> int:
         """The last slot of the entries of (4)."""
-        return max(self._data, self._last(self.compliance))
+        return max(self._data, self._last(self.compliance, self.A))
 
     @cached_property
     def whole(self) -> dict[int, int]:
@@ -187,6 +191,8 @@ class InputSlots:
             own = self.slots(letter)[self.multipliers[k] : self.multipliers[k + 1]]
             return np.diag(own) if letter == "compliance" else own[:, None]
         array = self.slots(letter)
+        if letter == "A":
+            return np.diag(array[self.offset[k] : self.offset[k + 1]])
         if array.ndim == 1:  # tau, qdd, dqdd
             return array[self.offset[k] : self.offset[k + 1], None]
         array = array[k]

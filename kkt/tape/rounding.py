@@ -41,6 +41,6 @@ def _owner(system: System, letter: str, row: int) -> str:
         sides = [len(tie.bodies) if letter == "G" else 1 for tie in ties]
         rows = [tie.rows * count for tie, count in zip(ties, sides, strict=True)]
         return f"loop {ties[int(np.searchsorted(np.cumsum(rows), row, side='right'))].name!r}"
-    if letter in ("S", "tau"):
+    if letter in ("S", "tau", "A"):
         row = int(np.searchsorted(system.tree.offset, row, side="right")) - 1
     return f"body {names[row]!r}"

@@ -126,6 +126,7 @@ def search(
         raise OrderError(f"search: composites is {composites!r}; use general or rigid")
     system = model if isinstance(model, System) else kkt.build(model)
     system.structure.require_tree("search")
+    system.tree.require_no_terms("search")
     meter = Meter(system, composites)
     family = _family(system, meter, most, tick)
     registered = _registered(system, meter, tick)

@@ -50,7 +50,7 @@ def state(**changes):
         "joint_bias": np.array([[0.0] * 6, [0.1, 0, 0, 0, 0, 1 / 3], [0.0] * 6]),
         "wrench": np.array([[1 / 3] * 6, [0.0] * 6, [0.0] * 6]),
     }
-    return SimpleNamespace(**({"loops": ()} | values | changes))
+    return SimpleNamespace(**({"loops": (), "terms": None} | values | changes))
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
@@ -181,7 +181,7 @@ def test_children_may_stand_before_their_parents(change):
 @pytest.mark.parametrize(
     "edit, words",
     [
-        (top("schema", "pivotree-model/2"), "'schema' is 'pivotree-model/2'; give 'pivotree-mo"),
+        (top("schema", "pivotree-model/3"), "'schema' is 'pivotree-model/3'; give 'pivotree-mo"),
         (lambda document: document.pop("schema"), "field 'schema' is None"),
         (lambda document: document.pop("velocity"), "field 'velocity' is missing"),
         (top("velocity", [1.0, 2.0]), "'velocity' has 2 entries, not 3"),

@@ -1,0 +1,195 @@
+"""The joint diagonal: H f + A qdd = tau - damping qd - stiffness (q - rest) - friction sign(qd)."""
+
+import numpy as np
+import pytest
+from armature import bare, terms_of, with_terms
+from helpers import every_joint
+from scipy.sparse.linalg import spsolve
+
+from pivotree import analysis, kkt, orderings
+
+TREES = {
+    "every_joint": every_joint,
+    "chain": lambda: kkt.chain(4),
+    "branched": lambda: kkt.random_tree(7, seed=1),
+}
+STEPS = (None, 0.02)
+
+
+def state(tree, seed=0):
+    rng, N = np.random.default_rng(seed), int(kkt.compile_tree(tree).offset[-1])
+    return rng.uniform(-1.0, 1.0, N), rng.normal(size=N), rng.normal(size=N)
+
+
+def case(name, implicit, seed=0):
+    """The system, and qdd from the bare tree's dense joint-space inertia and bias."""
+    tree = with_terms(TREES[name](), seed)
+    q, qd, tau = state(tree, seed)
+    A, D, friction, K, rest = terms_of(tree)
+    without = kkt.build(bare(tree), q, qd, np.zeros_like(tau))
+    M = kkt.joint_space_inertia(without, orderings.get("crbm"))
+    x = spsolve(without.matrix, without.rhs)
+    bias = -M @ np.concatenate([x[without.blocks["qdd", b]] for b in without.tree.names])
+    h = implicit or 0.0
+    left = M + np.diag(A + h * D + h * h * K)
+    right = tau - D * qd - K * (q + h * qd - rest) - friction * np.sign(qd) - bias
+    return kkt.build(tree, q, qd, tau, implicit=implicit), np.linalg.solve(left, right), left
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("implicit", STEPS)
+@pytest.mark.parametrize("name", TREES)
+def test_every_order_solves_the_dense_equation_of_motion(name, implicit):
+    system, qdd, M = case(name, implicit)
+    size, cond = np.abs(qdd).max(), np.linalg.cond(M)
+    certified = np.array([float(x) for x in kkt.certify(system, 50).qdd])
+    assert np.abs(certified - qdd).max() <= 1e-13 * cond * size
+    for order in orderings.names():
+        try:
+            result = kkt.eliminate(system, orderings.get(order))
+        except kkt.ArmatureError:
+            assert order == "square_root_abm"
+            continue
+        assert result.failed_at is None
+        assert np.abs(result.qdd - certified).max() <= 1e-13 * cond * size, order
+    inertia = kkt.joint_space_inertia(system, orderings.get("crbm"))
+    np.testing.assert_allclose(inertia, M, rtol=0, atol=1e-12 * np.abs(M).max())
+
+
+@pytest.mark.parametrize("implicit", STEPS)
+def test_the_matrix_is_symmetric_with_the_block_where_it_stands_and_counts_it(implicit):
+    system, _, _ = case("every_joint", implicit)
+    K = system.matrix.toarray()
+    assert (K == K.T).all() and system.nonzeros == np.count_nonzero(system.pattern.A) + len(
+        kkt.build(bare(system.graph)).matrix.data
+    )
+    A, D, _, stiffness, _ = terms_of(system.graph)
+    h, first = implicit or 0.0, 6 * system.tree.n
+    own = K[first : first + len(A), first : first + len(A)]
+    np.testing.assert_array_equal(own, np.diag(A + h * D + h * h * stiffness))
+
+
+def test_linearly_implicit_euler_is_its_definition():
+    """M (v' - v) = h (tau - c - D v' - K (q + h v' - rest)), solved for v' by itself."""
+    tree = with_terms(kkt.chain(3), 5)
+    q, v, tau = state(tree, 5)
+    h, (A, D, _, K, rest) = 0.1, terms_of(tree)
+    for _, data in tree.nodes(data=True):
+        data.pop("friction")
+    without = kkt.build(bare(tree), q, v, tau)
+    M = kkt.joint_space_inertia(without, orderings.get("crbm"))
+    free = M @ kkt.eliminate(without, orderings.get("abm")).qdd  # tau - c
+    left = M + np.diag(A) + h * np.diag(D) + h * h * np.diag(K)
+    after = np.linalg.solve(left, (M + np.diag(A)) @ v + h * (free - K * (q - rest)))
+    qdd = kkt.eliminate(kkt.build(tree, q, v, tau, implicit=h), orderings.get("abm")).qdd
+    np.testing.assert_allclose(v + h * qdd, after, rtol=1e-12)
+
+
+def test_exact_fractions_of_all_orders_are_one_answer():
+    system, _, _ = case("chain", 0.25)
+    first = kkt.eliminate(system, orderings.get("abm"), "exact")
+    assert first.backward_error.normwise == 0.0
+    for order in ("crbm", "virtual_work", "lagrange", "natural", "divide_and_conquer"):
+        assert (kkt.eliminate(system, orderings.get(order), "exact").qdd == first.qdd).all()
+
+
+def test_a_joint_with_armature_may_be_the_first_pivot():
+    def joints_first(structure):
+        groups = [[[("qdd", k)], [("pdd", k), ("f", k)]] for k in structure.tip_to_base]
+        return [group for pair in groups for group in pair]
+
+    system, _, _ = case("chain", None)
+    found = kkt.eliminate(system, joints_first, "exact")
+    assert (found.qdd == kkt.eliminate(system, orderings.get("abm"), "exact").qdd).all()
+    with pytest.raises(kkt.OrderError, match="structurally zero"):
+        kkt.eliminate(kkt.build(kkt.chain(4)), joints_first)
+
+
+@pytest.mark.parametrize("format", ["float32", "mp:40", "exact", "ball", "dd", "bfloat16"])
+def test_all_number_formats_read_the_block(format):
+    system, qdd, M = case("chain", None)
+    result = kkt.eliminate(system, orderings.get("abm"), format)
+    unit = {"float32": 2.0**-24, "bfloat16": 2.0**-8}.get(format, 1e-14)
+    off = np.abs(np.array([float(x) for x in result.qdd]) - qdd).max() / np.abs(qdd).max()
+    assert off <= 20 * np.linalg.cond(M) * unit
+
+
+@pytest.mark.parametrize("format", ["float64", "exact", "mp:30"])
+@pytest.mark.parametrize("implicit", STEPS)
+def test_inverse_dynamics_gives_back_the_efforts(format, implicit):
+    system, _, M = case("every_joint", implicit)
+    qdd = kkt.eliminate(system, orderings.get("abm"), "float64").qdd
+    tau = kkt.inverse_dynamics(system, qdd, orderings.get("inverse_dynamics"), format).tau
+    off = np.abs(np.array([float(x) for x in tau]) - system.state.tau)
+    assert off.max() <= 1e-12 * np.abs(M).max() * np.abs(qdd).max()
+
+
+def test_zero_armature_is_the_tree_of_before_bit_by_bit():
+    tree = kkt.humanoid()
+    before = kkt.build(tree)
+    zero = tree.copy()
+    for _, data in zero.nodes(data=True):
+        data.update(armature=0.0, damping=0.0, friction=0.0, stiffness=0.0)
+    after = kkt.build(zero, implicit=0.1)
+    assert after.structure.armature is None and after.tree.terms is None
+    assert (after.matrix.data == before.matrix.data).all()
+    for order in ("abm", "crbm", "square_root_abm"):
+        tapes = [kkt.trace(s, orderings.get(order)) for s in (before, after)]
+        assert tapes[0].flops == tapes[1].flops
+        answers = [
+            kkt.eliminate(s, t, "float32").qdd for s, t in zip((before, after), tapes, strict=True)
+        ]
+        assert (answers[0] == answers[1]).all()
+
+
+def test_other_states_frames_and_the_condition_number_know_the_block():
+    system, qdd, M = case("chain", None)
+    q, qd, tau = state(system.graph)
+    again = kkt.build(system.graph).refresh(q, qd, tau)
+    abm = orderings.get("abm")
+    np.testing.assert_allclose(kkt.eliminate(again, abm).qdd, qdd, rtol=1e-11)
+    tilted = kkt.tilted(system, kkt.random_turns(system.tree.n))
+    np.testing.assert_allclose(kkt.eliminate(tilted, abm).qdd, qdd, rtol=1e-11)
+    found = kkt.conditioning(system)
+    assert found.shares["A"] > 0.0
+    np.testing.assert_allclose(found.inverse_inertia, np.linalg.inv(M), rtol=1e-10)
+
+
+def test_a_massless_link_with_armature_is_no_singular_robot():
+    tree = kkt.new_tree("rotor")
+    kkt.add_body(tree, "hub", mass=0.0, armature=2.0)
+    system = kkt.build(tree, tau=[3.0])
+    assert kkt.eliminate(system, orderings.get("abm")).qdd == [1.5]
+    with pytest.raises(kkt.SingularError):
+        kkt.eliminate(kkt.build(bare(tree), tau=[3.0]), orderings.get("abm"))
+
+
+# -- what does not know it says so ----------------------------------------------------------------
+
+REFUSES = {
+    "compile": lambda s: kkt.compile(s.graph, orderings.get("abm")),
+    "solve_large": kkt.solve_large,
+    "solve_large in an order": lambda s: kkt.solve_large(s, orderings.get("abm")),
+    "compile_large": lambda s: kkt.compile_large(s.graph),
+    "compile_large of arrays": lambda s: kkt.compile_large(s.tree),
+    "rotations": lambda s: kkt.trace(s, orderings.get("square_root_abm")),
+    "search": lambda s: orderings.search(s),
+    "complement": lambda s: analysis.complements.solve(s),
+    "gradients": lambda s: analysis.gradients.solve(s),
+    "inertia": lambda s: analysis.inertia.solve(s),
+    "joined": lambda s: kkt.joined(s.graph, s.graph, *list(s.graph)[:2]),
+}
+
+
+@pytest.mark.parametrize("what", REFUSES)
+def test_a_reader_without_armature_refuses_in_one_sentence(what):
+    system, _, _ = case("chain", None)
+    with pytest.raises(kkt.ArmatureError, match=r"does not know .*body 'j\d'"):
+        REFUSES[what](system)
+
+
+def test_comparisons_say_which_order_cannot():
+    system, _, _ = case("chain", None)
+    found = analysis.compare(system, ["abm", "square_root_abm"], ["float32"])
+    rows = {row.order: row for row in found.rows}
+    assert "armature" in str(rows["square_root_abm"].failed_at) and rows["abm"].error < 1e-5

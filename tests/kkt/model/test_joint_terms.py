@@ -1,0 +1,72 @@
+"""Terms of joints: what is taken, what is refused in one sentence, and files that hold them."""
+
+import json
+
+import numpy as np
+import pytest
+from armature import with_terms
+from helpers import every_joint
+
+from pivotree import kkt, orderings
+
+BALL = {"mass": 1.0, "inertia": np.eye(3)}
+WRONG = [
+    ({"armature": -1.0}, "'armature' holds -1.0; give a number, zero or more, in kg m"),
+    ({"armature": np.nan}, "'armature' holds nan; give a number"),
+    ({"damping": np.inf}, "'damping' holds inf"),
+    ({"friction": "much"}, "'friction' is 'much'"),
+    ({"stiffness": [1.0, 2.0]}, r"'stiffness' has shape \(2,\)"),
+    ({"rest": np.nan, "stiffness": 1.0}, "'rest' holds nan; give a number, finite"),
+    ({"armature": 1.0, "joint": "fixed"}, "a fixed joint has no freedom"),
+    ({"stiffness": 1.0, "joint": "spherical"}, "coordinates of a spherical joint"),
+    ({"stiffness": 1.0, "joint": "planar"}, "coordinates of a planar joint"),
+]
+
+
+@pytest.mark.parametrize(("given", "sentence"), WRONG)
+def test_what_is_wrong_is_refused_with_the_body_and_the_field(given, sentence):
+    tree = kkt.new_tree("wrong")
+    kkt.add_body(tree, "arm", **BALL, **given)
+    with pytest.raises(kkt.ModelError, match=sentence) as error:
+        kkt.compile_tree(tree)
+    assert "body 'arm'" in str(error.value)
+
+
+@pytest.mark.parametrize("implicit", [0.0, -0.1, np.nan, np.inf, "soon"])
+def test_a_step_is_above_zero(implicit):
+    with pytest.raises(kkt.ModelError, match="give a step in s, above 0"):
+        kkt.build(kkt.chain(2), implicit=implicit)
+
+
+def test_a_number_stands_for_all_freedoms_of_a_joint():
+    tree = kkt.new_tree("one")
+    kkt.add_body(tree, "ball", joint="spherical", armature=0.5, **BALL)
+    assert kkt.build(tree).entries.A.tolist() == [0.5] * 3
+
+
+def test_model_files_hold_the_terms_and_only_then_are_of_schema_2(tmp_path):
+    tree = with_terms(every_joint(), 3)
+    rng, N = np.random.default_rng(3), int(kkt.compile_tree(tree).offset[-1])
+    system = kkt.build(tree, rng.uniform(-1, 1, N), rng.normal(size=N), rng.normal(size=N))
+    path = tmp_path / "robot.json"
+    kkt.write_model(path, system.state)
+    again = kkt.build(kkt.read_model(path))
+    assert json.loads(path.read_text())["schema"] == "pivotree-model/2"
+    exact = [kkt.eliminate(s, orderings.get("abm"), "exact").qdd for s in (system, again)]
+    assert (exact[0] == exact[1]).all()
+    kkt.write_model(path, kkt.build(kkt.chain(2)).state)
+    assert json.loads(path.read_text())["schema"] == "pivotree-model/1"
+
+
+def test_a_term_in_a_file_of_schema_1_is_no_silent_nothing(tmp_path):
+    path = tmp_path / "robot.json"
+    kkt.write_model(path, kkt.build(with_terms(kkt.chain(2), 1)).state)
+    path.write_text(path.read_text().replace("pivotree-model/2", "pivotree-model/1"))
+    with pytest.raises(kkt.ModelError, match=r"known from 'pivotree-model/2' on"):
+        kkt.read_model(path)
+
+
+def test_a_state_with_a_step_is_in_no_file(tmp_path):
+    state = kkt.build(with_terms(kkt.chain(2), 1), implicit=0.1).state
+    with pytest.raises(kkt.ModelError, match="a file holds no step"):
+        kkt.write_model(tmp_path / "robot.json", state)
