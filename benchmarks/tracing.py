@@ -22,7 +22,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import floats, get_format
 from pivotree.kkt.rounding.contributions import linearised
 from pivotree.kkt.rounding.observe import observe
-from pivotree.kkt.tape.run import enter
+from pivotree.kkt.tape.run import played, rounded_into
 from pivotree.kkt.tape.tape import Tape
 
 FLOAT32 = get_format("float32")
@@ -60,11 +60,7 @@ def overheads(spec: str, order: str, repeat: int) -> tuple[Tape, dict[str, float
     slot = int(tape.solution[kkt.Block("qdd", body)][0, 0])
 
     def untraced() -> None:
-        v = np.zeros(tape.slots, dtype=np.float32)
-        enter(tape, entries, v, FLOAT32.cast)
-        runner = FLOAT32.runner(tape)
-        for chunk in tape.chunks():
-            runner.run(chunk, v)
+        played(tape, FLOAT32, rounded_into(tape, entries, FLOAT32))
 
     return tape, medians(
         {
@@ -109,9 +105,7 @@ def against_compiled(repeat: int) -> tuple[int, float, float]:
     system = kkt.build(kkt.load(spec))
     tape = kkt.trace(system, orderings.get(order))
     (chunk,) = tape.chunks()
-    v = np.zeros((TOGETHER, tape.slots), dtype=np.float32)
-    enter(tape, system.entries, v[0], FLOAT32.cast)
-    v[:] = v[0]
+    v = np.tile(rounded_into(tape, system.entries, FLOAT32), (TOGETHER, 1))
     loop, compiled = floats._run, straight_line(tape)
 
     @njit(error_model="numpy")

@@ -22,7 +22,7 @@ from ..arithmetic import Format, get_format
 from ..matrix.blocks import Block
 from ..matrix.entries import LETTERS, Entries, assemble
 from ..matrix.system import System
-from ..tape.run import GUARD_DIGITS, enter, run_objects, signed
+from ..tape.run import GUARD_DIGITS, entered, played, run_objects, signed
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from ..tape.trust import NO_BIT, NOTHING
@@ -130,15 +130,9 @@ def longer(system: System, tape: Tape, chosen: Format, entries: Entries) -> Long
     if name == "ball":
         return _in_balls(system, tape, chosen, entries)
     carrier = get_format(name)
-    v = np.zeros(tape.slots, dtype=carrier.dtype)
-    doubles = (np.asarray(getattr(entries, letter), dtype=float) for letter in LETTERS)
-    enter(tape, Entries(*doubles), v)
-    runner = carrier.runner(tape)
-    with np.errstate(all="ignore"):
-        for chunk in tape.chunks():
-            runner.run(chunk, v)
-
-    return of_slots(system, tape, v)
+    places, values = tape.inputs.values(entries)
+    v = entered(tape, carrier, places, np.asarray(values, dtype=float))
+    return of_slots(system, tape, played(tape, carrier, v))
 
 
 def pivots_leaf_to_root(system: System, entries: Entries) -> Floats:

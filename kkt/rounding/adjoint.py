@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..arithmetic.formats import Format
 from ..base.errors import SizeError
 from ..matrix.entries import Entries
-from ..tape.run import enter
+from ..tape.run import rounded_into
 from ..tape.tape import Tape
 
 MOST = 40_000_000  # operations that a recording holds
@@ -43,8 +43,7 @@ def record(tape: Tape, entries: Entries, format: Format) -> Recording:
             f"order {tape.program.name!r}: {tape.length:.1e} operations are too many to record; "
             f"use an order with less fill, or a smaller tree (at most {MOST:.0e} operations)"
         )
-    v = np.zeros(tape.slots, dtype=format.dtype)
-    enter(tape, entries, v, format.cast)
+    v = rounded_into(tape, entries, format)
     start = v.copy()
     x, y, r = (np.empty(tape.length, dtype=format.dtype) for _ in range(3))
     runner = format.runner(tape)

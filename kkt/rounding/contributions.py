@@ -23,7 +23,7 @@ from ..arithmetic.chunk import Chunk
 from ..arithmetic.formats import Hardware
 from ..base.errors import FormatError, SizeError
 from ..matrix.entries import Entries
-from ..tape.run import enter
+from ..tape.run import rounded_into
 from ..tape.tape import Tape
 from .watched_run import PIECE, traceable
 
@@ -94,9 +94,8 @@ def linearised(
             f"use an order with less fill, or a smaller tree (at most {MOST:.0e} operations)"
         )
     longer = get_format(shadow or ("float64" if format.unit >= ENOUGH else "dd"))
-    v, exact = (np.zeros(tape.slots, dtype=f.dtype) for f in (format, longer))
-    enter(tape, entries, v, format.cast)
-    enter(tape, entries, exact, lambda x: longer.cast(format.cast(x)))
+    v = rounded_into(tape, entries, format)
+    exact = np.array(longer.cast(v))
     side_by_side = _native if isinstance(format, Hardware) and longer.dtype is np.float64 else _any
     errors = np.empty(tape.length)
     slopes = np.empty((sum(int(np.count_nonzero(c.op > 1)) for c in tape.chunks()), 2))

@@ -14,7 +14,7 @@ from ..arithmetic import Format, looks, objects
 from ..arithmetic.chunk import Chunk
 from ..base.errors import SingularError
 from ..matrix.entries import Entries
-from ..tape.run import Values, enter, entered, number_of, zero_pivot
+from ..tape.run import Values, entered_objects, number_of, rounded_into, zero_pivot
 from ..tape.tape import Tape
 
 Column = NDArray
@@ -63,9 +63,8 @@ class Arrays:
     room, bits = 1 << 18, 0
 
     def __init__(self, tape: Tape, entries: Entries, format: Format) -> None:
-        self.v: NDArray = np.zeros(tape.slots, dtype=format.dtype)
+        self.v = rounded_into(tape, entries, format)
         self.dtype, self.log_unit = self.v.dtype, math.log2(format.unit)
-        enter(tape, entries, self.v, format.cast)
         self.runner = format.runner(tape)
 
     def record(self, chunk: Chunk, x: Column, y: Column, r: Column) -> None:
@@ -105,7 +104,7 @@ class Objects:
         self.tape, self.bits = tape, bits
         number = number or number_of(format)
         with precision(self.bits):
-            self.v: list[Any] = entered(tape, entries, number)
+            self.v: list[Any] = entered_objects(tape, entries, number)
         self.read: looks.Read = looks.of_any
         self.log_unit = math.log2(format.unit) if format.unit else -math.inf
         if format.kind == "mp":

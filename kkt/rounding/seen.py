@@ -13,7 +13,7 @@ from ..arithmetic.modular import Residue
 from ..matrix.entries import assemble
 from ..matrix.system import System
 from ..tape.rounding import rounded_entries
-from ..tape.run import enter, number_of
+from ..tape.run import number_of
 from ..tape.tape import Tape
 from .observe import Observation, observe
 
@@ -96,10 +96,13 @@ def _against(system: System, tape: Tape, format: Format, options: dict[str, Any]
 def residues_of(system: System, tape: Tape) -> NDArray[np.int64]:
     """(slots,) what a tape starts from modulo a prime, from the model's doubles and exactly."""
     v = np.zeros(tape.slots, dtype=np.int64)
-    enter(tape, assemble(system.state, Residue), v, _whole)
+    places, values = tape.inputs.values(assemble(system.state, Residue))
+    v[places] = _modulo(values)
+    for number, slot in {1: 1, **tape.inputs.whole}.items():
+        v[slot] = Residue(float(number)).value
     return v
 
 
-def _whole(values: NDArray) -> NDArray[np.int64]:
+def _modulo(values: NDArray) -> NDArray[np.int64]:
     numbers = (x if isinstance(x, Residue) else Residue(float(x)) for x in values.tolist())
     return np.array([x.value for x in numbers], dtype=np.int64)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic import get_format
 from ..arithmetic.binary import Binary
 from ..arithmetic.formats import Format, Hardware
-from .run import signed
+from .run import entered, played, signed
 from .tape import Tape
 
 LANES, ROOM = 64, 1 << 19  # states of a block, and numbers that it may hold
@@ -30,11 +31,13 @@ def answers(
     """
     m = len(values)
     if m == 1:  # alone is faster without the others' room
-        return signed(_alone(tape, chosen, places, values[0]), wanted)[None]
+        v = played(tape, chosen, entered(tape, chosen, places, values[0]))
+        return signed(v, wanted)[None]
     lanes = max(1, min(LANES, ROOM // tape.slots))
     out = np.empty((m, len(wanted)), dtype=chosen.dtype)
     sign, slots = np.sign(wanted)[:, None], np.abs(wanted)
-    desk = _desk(tape, min(lanes, m), np.float64 if chosen.kind == "dd" else chosen.dtype)
+    carrier = get_format("float64") if chosen.kind == "dd" else chosen
+    desk = entered(tape, carrier, places, values[:lanes].T)
     low = np.zeros_like(desk) if chosen.kind == "dd" else None
     with np.errstate(all="ignore"):
         for at in range(0, m, lanes):
@@ -52,26 +55,6 @@ def answers(
     return out
 
 
-def _alone(tape: Tape, chosen: Format, places: NDArray[np.int64], values: NDArray) -> NDArray:
-    """(slots,) after a run on one state."""
-    v = _desk(tape, 1, chosen.dtype)[:, 0].copy()
-    v[places] = values
-    runner = chosen.runner(tape)
-    with np.errstate(all="ignore"):
-        for chunk in tape.chunks():
-            runner.run(chunk, v)
-    return v
-
-
-def _desk(tape: Tape, lanes: int, dtype: type | None) -> NDArray:
-    """(slots, lanes) zero, one, and whole numbers in their slots; a run writes all the others."""
-    v = np.zeros((tape.slots, lanes), dtype=dtype)
-    v[1] = 1
-    for number, slot in tape.inputs.whole.items():
-        v[slot] = number
-    return v
-
-
 def _run(tape: Tape, chosen: Format, v: NDArray, states: int) -> None:
     from ..arithmetic import lanes
 
@@ -83,10 +66,7 @@ def _run(tape: Tape, chosen: Format, v: NDArray, states: int) -> None:
             lanes.nearest(chunk.op, chunk.dst, chunk.a, chunk.b, v, chosen.grid)
     else:
         for column in v.T[:states]:
-            alone, runner = column.copy(), chosen.runner(tape)
-            for chunk in tape.chunks():
-                runner.run(chunk, alone)
-            column[:] = alone
+            column[:] = played(tape, chosen, column.copy())
 
 
 def _pairs(tape: Tape, high: NDArray, low: NDArray) -> None:

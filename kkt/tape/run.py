@@ -1,4 +1,8 @@
-"""Run a tape in floats, fractions, mpmath or balls, and gather what it leaves behind."""
+"""Enter numbers into a tape, play it, and gather what it leaves behind.
+
+A float format plays in a numpy array (:func:`entered`, :func:`played`), every other kind of number
+in a list (:func:`entered_objects`, :func:`run_objects`).
+"""
 
 from __future__ import annotations
 
@@ -36,13 +40,9 @@ def run_floats(
     ``given`` holds unknowns that are inputs, and whatever takes the place of a, b or tau, by
     letter, in the format already.
     """
-    v = np.zeros(tape.slots, dtype=chosen.dtype)
-    runner = chosen.runner(tape)
-    enter(tape, entries, v, chosen.cast)
+    v = rounded_into(tape, entries, chosen)
     give(tape, v, given)
-    with np.errstate(all="ignore"):
-        for chunk in tape.chunks():
-            runner.run(chunk, v)
+    played(tape, chosen, v)
     values = signed(v, tape.found)
     solution, pivots, at = {}, {}, 0
     for block, slots in tape.solution.items():
@@ -63,15 +63,32 @@ def signed(v: Values, slots: NDArray[np.int64]) -> NDArray:
     return (np.sign(slots) * v[np.abs(slots)]).astype(v.dtype)
 
 
-def enter(
-    tape: Tape, entries: Entries, v: Any, cast: Callable[[NDArray], NDArray] = lambda x: x
-) -> None:
-    """Zero, one, and the entries of (4), rounded to a format by ``cast``."""
-    v[1] = 1
+def rounded_into(tape: Tape, entries: Entries, chosen: Format) -> NDArray:
+    """(slots,) what a run starts from: the entries of (4), rounded to a float format."""
     places, values = tape.inputs.values(entries)
-    v[places] = cast(values)
+    return entered(tape, chosen, places, chosen.cast(values))
+
+
+def entered(tape: Tape, chosen: Format, places: NDArray[np.int64], values: NDArray) -> NDArray:
+    """(slots, ...) zero, one, whole numbers, and in their places ``values``; others are written.
+
+    ``values`` (p,), or (p, states), are entries of (4) that are rounded already.
+    """
+    v = np.zeros((tape.slots, *values.shape[1:]), dtype=chosen.dtype)
+    v[1] = 1
+    v[places] = values
     for number, slot in tape.inputs.whole.items():
-        v[slot] = cast(np.array([float(number)]))[0]
+        v[slot] = chosen.cast(np.array([float(number)]))[0]
+    return v
+
+
+def played(tape: Tape, chosen: Format, v: NDArray) -> NDArray:
+    """``v`` (slots,) after all operations of the tape, in a float format."""
+    runner = chosen.runner(tape)
+    with np.errstate(all="ignore"):
+        for chunk in tape.chunks():
+            runner.run(chunk, v)
+    return v
 
 
 def give(tape: Tape, v: Any, given: Mapping[str, NDArray] | None) -> None:
@@ -148,7 +165,7 @@ def number_of(chosen: Format) -> Callable[[float], Any]:
     return context.mpf
 
 
-def entered(
+def entered_objects(
     tape: Tape,
     entries: Entries,
     number: Callable[[float], Any],
@@ -156,11 +173,11 @@ def entered(
 ) -> list[Any]:
     """The values that a tape starts from, in a type of Python objects: zero, one, and inputs."""
     holder = np.array([*([number(0.0)] * tape.slots), None], dtype=object)[:-1]
-    enter(tape, entries, holder)
+    places, values = tape.inputs.values(entries)
+    holder[places] = values
     give(tape, holder, given)
     v: list[Any] = holder.tolist()
-    v[1] = number(1.0)
-    for whole, slot in tape.inputs.whole.items():
+    for whole, slot in {1: 1, **tape.inputs.whole}.items():
         v[slot] = number(float(whole))
     return v
 
@@ -172,7 +189,7 @@ def run_objects(
     given: Mapping[str, NDArray] | None = None,
 ) -> tuple[dict[Block, NDArray], dict[int, NDArray], NDArray[np.int64]]:
     """Solution blocks, pivots and operations of each step, in a type of Python objects."""
-    v = entered(tape, entries, number, given)
+    v = entered_objects(tape, entries, number, given)
     operations = np.zeros(tape.program.groups + 1, dtype=np.int64)
     try:
         for chunk in tape.chunks():

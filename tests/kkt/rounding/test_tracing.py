@@ -12,6 +12,7 @@ from pivotree import kkt
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.rounding.observe import observe
 from pivotree.kkt.rounding.watched_run import Watch
+from pivotree.kkt.tape.run import rounded_into
 
 FLOAT32 = get_format("float32")
 
@@ -121,7 +122,7 @@ def test_shadows_agree_and_see_the_true_error():
     assert np.array_equal(off["dd"], off["exact"])
     assert (abs(off["float64"] - off["dd"]) <= 1e-11 * scale.max()).all()
 
-    v = [Fraction(float(x)) for x in _entered(tape, system)]
+    v = [Fraction(float(x)) for x in rounded_into(tape, system.entries, FLOAT32)]
     exact = []
     for chunk in tape.chunks():
         for op, d, a, b in zip(*(c.tolist() for c in chunk[:4]), strict=True):
@@ -133,14 +134,6 @@ def test_shadows_agree_and_see_the_true_error():
         assert off["dd"][i] == pytest.approx(
             abs(float(Fraction(float(results[i])) - exact[i])), rel=1e-12, abs=1e-28
         )
-
-
-def _entered(tape, system):
-    from pivotree.kkt.tape.run import enter
-
-    v = np.zeros(tape.slots, dtype=np.float32)
-    enter(tape, system.entries, v, FLOAT32.cast)
-    return v
 
 
 def test_float64_needs_a_longer_shadow():
