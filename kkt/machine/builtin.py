@@ -4,6 +4,12 @@ The function, the same machine code for all programs, reads numpy's arrays where
 extension module does, and has numpy make the array of outputs.  Of anything but arrays of the
 right type, number type and shape, side by side in memory, it returns None, which leaves the rest
 to the caller.  It keeps nothing from one call to the next, so that threads may share it.
+
+Reading objects by offsets is sound because the offsets are part of the stable binary interface
+that numpy promises every extension module, and because :func:`known` holds each of them against
+what Python itself says of an array before the first call.  Where one differs, as on builds without
+the interpreter's lock, whose objects have longer heads, there is no such function, and kernels are
+called by way of ctypes, with the same bits.
 """
 
 from __future__ import annotations

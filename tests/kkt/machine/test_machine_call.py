@@ -8,14 +8,16 @@ import threading
 import tracemalloc
 import types
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from helpers import ALL_JOINTS, ROOT
 
 from pivotree import kkt, orderings
-from pivotree.kkt.machine import native
+from pivotree.kkt.machine import builtin, native
 from pivotree.kkt.machine.builtin import known
+from pivotree.kkt.machine.caller import AT
 
 ABM = orderings.get("abm")
 TREE = kkt.random_tree(4, 3, joints=ALL_JOINTS)
@@ -198,8 +200,36 @@ def test_threads_share_a_function(kernel):
     assert not wrong
 
 
+def _no_table(name):
+    raise ImportError(name)
+
+
+# What another build of Python or numpy shows at start, by the name that it has in builtin.py.
+OTHER_BUILDS = {
+    "no CPython": ("sys", SimpleNamespace(implementation=SimpleNamespace(name="pypy"))),
+    # PyObject has 32 bytes without the interpreter's lock, and with Py_TRACE_REFS
+    "free-threaded, or debug": ("object", SimpleNamespace(__basicsize__=32)),
+    "a longer head, size not told": ("AT", {name: at + 16 for name, at in AT.items()}),
+    "data and dimensions swapped": ("AT", AT | {"data": AT["dims"], "dims": AT["data"]}),
+    "another place of the flags": ("AT", AT | {"flags": AT["rank"]}),
+    "an array without room": ("AT", AT | {"flags": np.ndarray.__basicsize__}),
+    "no table for extension modules": ("import_module", _no_table),
+    "a table in another order": ("TYPE", 3),
+}
+
+
+@pytest.mark.parametrize("name, value", OTHER_BUILDS.values(), ids=OTHER_BUILDS)
+def test_other_builds_of_python_have_no_functions(name, value, monkeypatch):
+    """What is checked at start refuses them, and what it reads meanwhile lies in the object."""
+    assert known.__wrapped__()
+    monkeypatch.setattr(builtin, name, value, raising=False)
+    assert known.__wrapped__() is False
+
+
 def test_without_functions_the_bits_are_the_same(kernel, monkeypatch):
-    monkeypatch.setattr(native, "known", lambda: False)
+    """As on a free-threaded build: heads of objects are longer."""
+    monkeypatch.setattr(builtin, "object", SimpleNamespace(__basicsize__=32), raising=False)
+    monkeypatch.setattr(native, "known", known.__wrapped__)
     plain = kkt.compile(TREE, ABM)
     x, qd, tau = states(kernel, 6)
     for _ in range(2):
