@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
 
-from ..states.measure import Bench, Measured, measure
+from ..states.measure import Measured, Setup, measure
 
 SHORT = 3.0  # [s] of work that other processes would not finish sooner: they start in about 2 s
 SLICE = 0.4  # [s] of work handed to a process at a time
@@ -21,7 +21,7 @@ STOPS = (signal.SIGINT, signal.SIGTERM)
 Keep = Callable[[Measured], None]
 
 
-def gather(bench: Bench, count: int, keep: Keep, processes: int | None = None) -> bool:
+def gather(setup: Setup, count: int, keep: Keep, processes: int | None = None) -> bool:
     """Measure states 0 to count - 1, giving each to ``keep``; False where it was stopped.
 
     ``processes`` None is one for each core that this process may use; the work stays in this
@@ -32,14 +32,14 @@ def gather(bench: Bench, count: int, keep: Keep, processes: int | None = None) -
     with stop_asked() as stop:
         began = time.perf_counter()
         while numbers and not stop.is_set():
-            keep(measure(bench, numbers.popleft()))
+            keep(measure(setup, numbers.popleft()))
             done = count - len(numbers)
             if done == 1:  # it loaded compiled code and says nothing of the others' time
                 began = time.perf_counter()
             elif workers > 1 and done == 3:
                 each = (time.perf_counter() - began) / 2
                 if each * len(numbers) > SHORT:
-                    _together(bench, numbers, workers - 1, each, keep, stop)
+                    _together(setup, numbers, workers - 1, each, keep, stop)
     return not numbers
 
 
@@ -76,7 +76,7 @@ def stop_asked() -> Iterator[threading.Event]:
 
 
 def _together(
-    bench: Bench,
+    setup: Setup,
     numbers: deque[int],
     others: int,
     each: float,
@@ -86,7 +86,7 @@ def _together(
     """Measure here and in other processes, until ``numbers`` is empty or a stop is asked for."""
     size = max(1, int(SLICE / max(each, 1e-6)))
     pending: dict[Future[list[Measured]], list[int]] = {}
-    pool = ProcessPoolExecutor(others, get_context("spawn"), _begin, (bench,))
+    pool = ProcessPoolExecutor(others, get_context("spawn"), _begin, (setup,))
 
     def submit() -> None:
         part = [numbers.pop() for _ in range(min(size, len(numbers)))]
@@ -100,7 +100,7 @@ def _together(
             while numbers and len(pending) < 2 * others:
                 submit()
             if numbers:
-                keep(measure(bench, numbers.popleft()))
+                keep(measure(setup, numbers.popleft()))
             else:
                 wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
             _harvest(pending, keep)
@@ -136,13 +136,13 @@ def deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-_benches: list[Bench] = []  # of a worker process: set once, when it starts
+_setups: list[Setup] = []  # of a worker process: set once, when it starts
 
 
-def _begin(bench: Bench) -> None:
+def _begin(setup: Setup) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _benches.append(bench)
+    _setups.append(setup)
 
 
 def _work(numbers: Sequence[int]) -> list[Measured]:
-    return [measure(_benches[0], number) for number in numbers]
+    return [measure(_setups[0], number) for number in numbers]

@@ -25,7 +25,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.files import check_folder, made, writing
 from pivotree.kkt.tape.tape import Tape
 
-from ..states.measure import Bench, Measured
+from ..states.measure import Measured, Setup
 from ..states.sample import draw, ranges_of
 from .gather import gather
 from .notebook import Notebook, most_digits
@@ -87,16 +87,16 @@ def robot_report(
     folder = None if folder is None else Path(folder)
     if folder is not None:
         check_empty(folder)
-    bench, refused = prepare(tree, model, names, chosen, seed, lambda text: progress(text, None))
+    setup, refused = prepare(tree, model, names, chosen, seed, lambda text: progress(text, None))
     if folder is not None:
         made(folder)
-    notes = Notebook(bench, states, None if folder is None else folder / "states.csv")
+    notes = Notebook(setup, states, None if folder is None else folder / "states.csv")
 
     def keep(measured: Measured) -> None:
         notes.keep(measured)
         progress("states", notes.done)
 
-    gather(bench, states, keep, processes)
+    gather(setup, states, keep, processes)
     if not notes.done:
         raise Interrupted(f"{model}: interrupted before any state was measured; nothing is written")
     notes.finish()
@@ -120,27 +120,27 @@ def summed_up(
     progress: Callable[[str], None],
 ) -> Report:
     """The report of the states that are measured, their worst ones certified and saved."""
-    bench, inspector = notes.bench, Inspector(notes, folder, model)
+    setup, inspector = notes.setup, Inspector(notes, folder, model)
     cells = []
     for cell in cells_of(notes, digits):
         progress(f"the worst state of {cell.order} in {cell.format}")
         cells.append(replace(cell, worst=inspector.worst(cell)))
     inspector.sample(progress)
-    system = bench.system
+    system = setup.system
     report = Report(
         model=model,
         bodies=system.tree.n,
         dof=int(system.tree.offset[-1]),
-        seed=bench.seed,
+        seed=setup.seed,
         asked=asked,
         states=notes.done,
         wanted=digits,
-        distribution=bench.ranges.in_words(),
-        orders=tuple(bench.tapes),
-        formats=bench.format_names,
-        capacity={f.name: round(most_digits(f.unit), 3) for f in bench.formats},
+        distribution=setup.ranges.in_words(),
+        orders=tuple(setup.tapes),
+        formats=setup.format_names,
+        capacity={f.name: round(most_digits(f.unit), 3) for f in setup.formats},
         cells=tuple(cells),
-        data={f: quantiles(notes.data[:, j]) for j, f in enumerate(bench.format_names)},
+        data={f: quantiles(notes.data[:, j]) for j, f in enumerate(setup.format_names)},
         refused=refused,
         seconds=0.0,
         reference=inspector.reference,
@@ -155,8 +155,8 @@ def prepare(
     formats: Sequence[str],
     seed: int,
     progress: Callable[[str], None] = lambda text: None,
-) -> tuple[Bench, dict[str, str]]:
-    """The bench, and the orders that this robot rules out with the reason."""
+) -> tuple[Setup, dict[str, str]]:
+    """The setup, and the orders that this robot rules out with the reason."""
     for name in formats:
         if get_format(name).kind != "float":
             raise FormatError(
@@ -191,7 +191,7 @@ def prepare(
         name, why = next(iter(refused.items()))
         raise SingularError(f"order {name!r}: {why}; no order that was asked for remains")
     names = tuple(get_format(name).name for name in formats)
-    return Bench(system, ranges, seed, tapes, proof, names), refused
+    return Setup(system, ranges, seed, tapes, proof, names), refused
 
 
 def _without_name(text: str, name: str) -> str:

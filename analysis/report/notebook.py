@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pivotree.kkt import SizeError
 from pivotree.kkt.base.files import write_whole, writing
 
-from ..states.measure import Bench, Measured
+from ..states.measure import Measured, Setup
 
 MOST = 4_000_000_000  # bytes of joint errors that are held
 HEAD = "state,order,format,error,digits,digits_with_data,failed,backward_error,marked"
@@ -22,16 +22,16 @@ Floats = NDArray[np.float64]
 class Notebook:
     """Arrays (states, orders, formats, ...); states as they come, sorted at the end."""
 
-    def __init__(self, bench: Bench, count: int, path: Path | None = None) -> None:
-        orders, formats = len(bench.tapes), len(bench.formats)
-        N = int(bench.system.tree.offset[-1])
+    def __init__(self, setup: Setup, count: int, path: Path | None = None) -> None:
+        orders, formats = len(setup.tapes), len(setup.formats)
+        N = int(setup.system.tree.offset[-1])
         if 4.0 * count * orders * formats * N > MOST:
             most = MOST // (4 * orders * formats * N)
             raise SizeError(
                 f"option --states: {count} states of {N} joints in {orders} orders and {formats} "
                 f"formats do not fit in memory; use {most} at most"
             )
-        self.bench, self.done = bench, 0
+        self.setup, self.done = setup, 0
         self.numbers = np.zeros(count, dtype=np.int64)
         shape = (count, orders, formats)
         self._error, self._total = np.zeros(shape), np.zeros(shape)
@@ -39,7 +39,7 @@ class Notebook:
         self._left, self._marked = np.zeros(shape), np.zeros(shape, dtype=bool)
         self._data = np.zeros((count, formats))
         self._joints = np.zeros((*shape, N), dtype=np.float32)
-        self.most = np.array([most_digits(f.unit) for f in bench.formats])
+        self.most = np.array([most_digits(f.unit) for f in setup.formats])
         self.path = path
         self._part: IO[str] | None = None
         if path is not None:
@@ -81,8 +81,8 @@ class Notebook:
             f"{self.numbers[i]},{order},{chosen.name},{self._error[i, a, b]:.6g},"
             f"{kept[a, b]:.4f},{whole[a, b]:.4f},{int(self._failed[i, a, b] > 0)},"
             f"{self._left[i, a, b]:.3g},{int(self._marked[i, a, b])}"
-            for a, order in enumerate(self.bench.tapes)
-            for b, chosen in enumerate(self.bench.formats)
+            for a, order in enumerate(self.setup.tapes)
+            for b, chosen in enumerate(self.setup.formats)
         ]
 
     # -- what the page is made from ---------------------------------------------------------------

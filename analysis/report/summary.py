@@ -173,8 +173,8 @@ def cells_of(notes: Notebook, wanted: float) -> tuple[Cell, ...]:
     """Every order in every format."""
     kept, whole = notes.digits, notes.total
     result = []
-    for i, order in enumerate(notes.bench.tapes):
-        for j, name in enumerate(notes.bench.format_names):
+    for i, order in enumerate(notes.setup.tapes):
+        for j, name in enumerate(notes.setup.format_names):
             failed = notes.failed[:, i, j]
             reasons = np.bincount(failed[failed != OK], minlength=1)
             result.append(
@@ -219,7 +219,7 @@ def _joints(notes: Notebook, i: int, j: int) -> tuple[Joint, ...]:
     kept = digits(error, notes.most[j])
     leads = np.bincount(error.argmax(axis=1), minlength=error.shape[1]) / len(error)
     median = np.quantile(kept, 0.5, axis=0, method="inverted_cdf")
-    names = coordinate_names(notes.bench.system)
+    names = coordinate_names(notes.setup.system)
     rows = [
         Joint(name, body, round(float(m), 3), round(float(w), 3), round(float(share), 4))
         for (name, body), m, w, share in zip(names, median, kept.min(axis=0), leads, strict=True)

@@ -19,7 +19,7 @@ from pivotree.kkt.tape.tape import Tape
 
 from ..comparison import loss
 from ..comparison.loss import PivotError
-from ..states.measure import OK, WHY, Bench, Pair, answer, fitting, rounded_reference, run, shadow
+from ..states.measure import OK, WHY, Pair, Setup, answer, fitting, rounded_reference, run, shadow
 from .notebook import Notebook
 from .summary import Cell, Reference, Worst, coordinate_names, worst_state
 
@@ -33,25 +33,25 @@ class Inspector:
 
     def __init__(self, notes: Notebook, folder: Path | None, model: str) -> None:
         self.notes, self.folder, self.model = notes, folder, model
-        self.bench: Bench = notes.bench
+        self.setup: Setup = notes.setup
         self.certified = 0
         self.disagreement = 0.0
         self.smallest = math.inf
         self.trouble: str | None = None
         self.proofs: dict[tuple[int, str], Certified | None] = {}
-        bench = self.bench
-        self.stems = stems(f"{o}_{f}" for o in bench.tapes for f in bench.format_names)
+        setup = self.setup
+        self.stems = stems(f"{o}_{f}" for o in setup.tapes for f in setup.format_names)
         if folder is not None:
             made(folder / FOLDER)
 
     def worst(self, cell: Cell) -> Worst:
         """The worst state of one order in one format."""
-        i = list(self.bench.tapes).index(cell.order)
-        j = self.bench.format_names.index(cell.format)
+        i = list(self.setup.tapes).index(cell.order)
+        j = self.setup.format_names.index(cell.format)
         row = worst_state(self.notes, i, j)
         number, failed = int(self.notes.numbers[row]), int(self.notes.failed[row, i, j])
-        system, chosen = self.bench.system_at(number), self.bench.formats[j]
-        tape = fitting(self.bench.tapes[cell.order], cell.order, system)
+        system, chosen = self.setup.system_at(number), self.setup.formats[j]
+        tape = fitting(self.setup.tapes[cell.order], cell.order, system)
         error: float | None = None
         certified = False
         if failed == OK:
@@ -71,13 +71,13 @@ class Inspector:
 
     def joint(self, row: int, i: int, j: int) -> str:
         """Where the error of a state is largest."""
-        return coordinate_names(self.bench.system)[int(self.notes.joints[row, i, j].argmax())][0]
+        return coordinate_names(self.setup.system)[int(self.notes.joints[row, i, j].argmax())][0]
 
     def save(self, system: System, cell: Cell, number: int) -> tuple[str | None, str | None]:
         if self.folder is None:
             return None, None
         file = f"{FOLDER}/{self.stems[f'{cell.order}_{cell.format}']}.json"
-        seed = self.bench.seed
+        seed = self.setup.seed
         write_model(self.folder / file, system.state, f"{self.model}, seed {seed}, state {number}")
         words = ("blame", file, "--order", self.from_folder(cell.order), "--format", cell.format)
         return file, f"pivotree {shlex.join(words)}"
@@ -97,7 +97,7 @@ class Inspector:
         return self.proofs[key]
 
     def _prove(self, number: int, system: System, chosen: Format) -> Certified | None:
-        tape = fitting(self.bench.proof, "abm", system)
+        tape = fitting(self.setup.proof, "abm", system)
         found = rounded_reference(tape, system, chosen)
         if not isinstance(found, Pair):
             return None
@@ -123,8 +123,8 @@ class Inspector:
         rows = np.unique(np.linspace(0, notes.done - 1, min(SAMPLE, notes.done)).astype(int))
         for row in rows.tolist():
             number = int(notes.numbers[row])
-            system = self.bench.system_at(number)
-            for j, chosen in enumerate(self.bench.formats):
+            system = self.setup.system_at(number)
+            for j, chosen in enumerate(self.setup.formats):
                 progress(f"certifying state {number} in {chosen.name}")
                 if self.prove(number, system, chosen) is None:
                     continue

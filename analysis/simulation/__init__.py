@@ -1,10 +1,20 @@
 """Formulation stiffness: what an order's rounding costs whoever integrates its accelerations."""
 
 from .cash_karp import CashKarp
+from .integration import Integration
 from .midpoint import Midpoint
 from .motion import Motion
 from .record import Record
 from .run import Simulation, simulate
 from .scipy_methods import SCIPY
 
-__all__ = ["SCIPY", "CashKarp", "Midpoint", "Motion", "Record", "Simulation", "simulate"]
+__all__ = [
+    "SCIPY",
+    "CashKarp",
+    "Integration",
+    "Midpoint",
+    "Motion",
+    "Record",
+    "Simulation",
+    "simulate",
+]

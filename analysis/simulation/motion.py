@@ -46,17 +46,14 @@ class Motion:
         order: Any,
         format: str = "float64",
         tau: ArrayLike | None = None,
-        *,
-        solver: str | None = None,
-        bias: str = "propagated",
-        frames: str = "own",
+        **compiled: Any,
     ) -> Motion:
         """Compile an order for a tree; tau is the tree's own where none is given.
 
-        ``solver``, ``bias`` and ``frames`` are those of :func:`kkt.compile`.
+        ``compiled`` are options of :func:`kkt.compile`: ``solver``, ``bias`` and ``frames``.
         """
         system = kkt.build(graph, tau=tau)
-        made = partial(kkt.compile, graph, order, format, solver=solver, bias=bias, frames=frames)
+        made = partial(kkt.compile, graph, order, format, **compiled)
         kernel, checked = made(), partial(made, check=True)
         return Motion(graph, kernel, system.state.tau, checked)
 

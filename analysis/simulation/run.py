@@ -14,16 +14,13 @@ from numpy.typing import ArrayLike
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.machine.joint_space import SOLVERS
-from pivotree.kkt.machine.kernel import FRAMES
 
-from .cash_karp import TINY, CashKarp
-from .midpoint import Midpoint
+from .integration import Integration
 from .motion import Motion
 from .record import Floats, Record
-from .scipy_methods import SCIPY, Scipy
 
-INTEGRATORS = ("cash_karp", "midpoint", *SCIPY)
-MOST_RUNS, MOST_STEPS = 100_000, 10_000_000  # that are kept in memory
+USUAL = Integration()
+MOST_RUNS = 100_000  # that are kept in memory
 ENERGIES = 200  # states at which the energy and the accelerations are looked at
 
 
@@ -81,51 +78,37 @@ def simulate(
     tree: Any,
     order: Any = "abm",
     format: str = "float64",
-    integrator: str = "cash_karp",
+    integration: Integration = USUAL,
     *,
-    seconds: float = 10.0,
-    eps: float = 1e-6,
-    step: float = 0.01,
-    most: int = 10_000,
-    floor: float = TINY,
     runs: int = 1,
     seed: int = 0,
-    state: str = "float64",
-    clock: str | None = None,
-    solver: str | None = None,
-    bias: str = "propagated",
-    frames: str = "own",
     q: Any = None,
     qd: ArrayLike | None = None,
     tau: ArrayLike | None = None,
     tick: Callable[[float], None] = lambda t: None,
+    **compiled: Any,
 ) -> Simulation:
-    """Integrate ``seconds`` of motion, accelerations by an order in a number format.
+    """Integrate a motion, accelerations by an order in a number format.
 
-    ``eps`` is the accuracy asked of each step, ``step`` the first step (of ``midpoint``, every
-    one), ``most`` the steps after which a run is given up.  Cash-Karp's errors are relative to
-    each component, or to ``floor`` where it is smaller: Numerical Recipes have 1e-30, with which
-    a component that is zero but for rounding stops the integration.  ``runs`` above 1 perturb
-    the start by about one unit of the format's roundoff, since counts are chaotic.  ``state`` is
-    the number type of the states, which the integrator combines and compares in it, float64 or
-    float32; ``clock`` that of Cash-Karp's time, step and largest error, as ``state`` where it is
-    None.  An order's name may
-    carry a dense method, ``crbm+cholesky``: ``solver``, ``bias`` and ``frames`` are those of
-    :func:`kkt.compile`, what CRBM's joint-space system is solved by, where velocities and gravity
-    enter, and in which frames (4) is written.
+    ``runs`` above 1 perturb the start by about one unit of the format's roundoff, since counts are
+    chaotic.  An order's name may carry a dense method, ``crbm+cholesky``: ``solver``, ``bias`` and
+    ``frames`` are those of :func:`kkt.compile`, what CRBM's joint-space system is solved by, where
+    velocities and gravity enter, and in which frames (4) is written.
     """
-    check(integrator, seconds, eps, step, runs, state, most, floor, clock, frames)
+    integration.check()
+    require_runs(runs)
     if isinstance(order, str):
-        order, solver = order_of(order, solver)
-    motion = Motion.of(tree, order, format, tau, solver=solver, bias=bias, frames=frames)
-    y = starts(motion.start(q, qd), runs, seed, format).astype(state)
-    method = method_of(integrator, motion, tree, eps, step, most, floor, clock)
+        order, solver = order_of(order, compiled.get("solver"))
+        compiled |= {"solver": solver}
+    motion = Motion.of(tree, order, format, tau, **compiled)
+    y = starts(motion.start(q, qd), runs, seed, format).astype(integration.state)
+    method = integration.method(motion)
     begin = time.perf_counter()
-    records = method(motion.rates, y, seconds, motion.settle, tick)
+    records = method(motion.rates, y, integration.seconds, motion.settle, tick)
     wall = time.perf_counter() - begin
     return Simulation(
-        tree.graph.get("name") or "tree", motion.kernel.order, format, integrator, seconds,
-        motion.operations, tuple(records), wall, drift(motion, records[0]),
+        tree.graph.get("name") or "tree", motion.kernel.order, format, integration.integrator,
+        integration.seconds, motion.operations, tuple(records), wall, drift(motion, records[0]),
         motion.doubt(some(records[0])),
     )  # fmt: skip
 
@@ -138,18 +121,6 @@ def order_of(text: str, solver: str | None = None) -> tuple[Any, str | None]:
             f"order {text!r}: there is no dense method {dense.strip()!r}; use {', '.join(SOLVERS)}"
         )
     return orderings.get(name.strip()), dense.strip() if plus else solver
-
-
-def method_of(
-    integrator: str, motion: Motion, tree: Any, eps: float, step: float, most: int, floor: float,
-    clock: str | None = None,
-) -> Any:  # fmt: skip
-    if integrator == "cash_karp":
-        return CashKarp(eps, step, most, floor, clock)
-    if integrator == "midpoint":
-        crbm = orderings.get("crbm")
-        return Midpoint(motion, kkt.compile(tree, crbm, "float64", outputs=("inertia",)), step)
-    return Scipy(integrator, eps, most)
 
 
 def starts(y: Floats, runs: int, seed: int, format: str) -> Floats:
@@ -186,34 +157,9 @@ def drift(motion: Motion, record: Record) -> float | None:
     return float(np.abs(energy - energy[0]).max() / scale)
 
 
-def check(
-    integrator: str, seconds: float, eps: float, step: float, runs: int, state: str,
-    most: int = 1, floor: float = 1.0, clock: str | None = None, frames: str = "own",
-) -> None:  # fmt: skip
-    """One sentence for what cannot be."""
-    if integrator not in INTEGRATORS:
-        raise kkt.PivotreeError(
-            f"integrator {integrator!r}: is unknown; use {', '.join(INTEGRATORS)}"
-        )
-    for name, value in (("seconds", seconds), ("eps", eps), ("step", step), ("floor", floor)):
-        if not (np.isfinite(value) and value > 0.0):
-            raise kkt.PivotreeError(f"option --{name}: is {value}; give a number above 0")
-    for name, count in (("runs", runs), ("steps", most)):
-        if count < 1:
-            raise kkt.PivotreeError(f"option --{name}: is {count}; give 1 or more")
+def require_runs(runs: int) -> None:
+    """Raise PivotreeError for a number of runs that cannot be."""
+    if runs < 1:
+        raise kkt.PivotreeError(f"option --runs: is {runs}; give 1 or more")
     if runs > MOST_RUNS:
         raise kkt.PivotreeError(f"option --runs: is {runs}; give 1 to {MOST_RUNS:,}")
-    if integrator == "midpoint" and seconds / step > MOST_STEPS:
-        raise kkt.PivotreeError(
-            f"option --step: is {step:g}, more than {MOST_STEPS:,} steps in {seconds:g} s; give a "
-            "longer one"
-        )
-    for name, number in (("state", state), ("clock", clock or state)):
-        if number not in ("float64", "float32"):
-            raise kkt.PivotreeError(f"option --{name}: is {number!r}; use float64 or float32")
-    if frames not in FRAMES:
-        raise kkt.PivotreeError(f"option --frames: is {frames!r}; use {' or '.join(FRAMES)}")
-    if clock is not None and integrator != "cash_karp":
-        raise kkt.PivotreeError(
-            f"option --clock: is Cash-Karp's alone, and {integrator} has none; leave it out"
-        )

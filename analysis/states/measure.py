@@ -19,7 +19,7 @@ from pivotree.kkt import OrderError, System, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.proof.many_residuals import Equations
-from pivotree.kkt.tape.run import signed
+from pivotree.kkt.tape.run import entered, played, signed
 from pivotree.kkt.tape.tape import Tape
 
 from .sample import Ranges, system_at
@@ -40,7 +40,7 @@ WHY = {
 
 
 @dataclass(frozen=True)
-class Bench:
+class Setup:
     """All that measuring a state needs; made once, sent to every process."""
 
     system: System
@@ -93,30 +93,30 @@ class Pair(NamedTuple):
         return np.array([_largest(self.error(x)) for x in answers])
 
 
-def measure(bench: Bench, number: int) -> Measured:
+def measure(setup: Setup, number: int) -> Measured:
     """Every order in every format at one state."""
-    system = bench.system_at(number)
-    proof = fitting(bench.proof, "abm", system)
+    system = setup.system_at(number)
+    proof = fitting(setup.proof, "abm", system)
     truth = reference(proof, system, None)
     N = len(truth.high)
-    shape = (len(bench.tapes), len(bench.formats))
+    shape = (len(setup.tapes), len(setup.formats))
     error, total = np.full(shape, np.nan), np.full(shape, np.nan)
     failed, data = np.zeros(shape, dtype=np.int8), np.full(shape[1], np.nan)
     joints = np.full((*shape, N), np.nan, dtype=np.float32)
     left, marked = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
     entries = Entries(*(getattr(system.entries, letter)[None] for letter in LETTERS))
-    equations = [Equations.of(system.tree, entries, chosen) for chosen in bench.formats]
+    equations = [Equations.of(system.tree, entries, chosen) for chosen in setup.formats]
     exact: list[Pair | int] = []
-    for j, chosen in enumerate(bench.formats):
+    for j, chosen in enumerate(setup.formats):
         found = rounded_reference(proof, system, chosen)
         exact.append(found)
         if isinstance(found, Pair):
             data[j] = _largest(truth.error(found.high, found.low))
-    for i, (name, order) in enumerate(bench.orders.items()):
+    for i, (name, order) in enumerate(setup.orders.items()):
         tape = fitting(order.tape, name, system)
         order = order if tape is order.tape else Order(tape, system)
         values = order.values(system)[None]
-        for j, chosen in enumerate(bench.formats):
+        for j, chosen in enumerate(setup.formats):
             found = exact[j]
             if not isinstance(found, Pair):
                 failed[i, j] = found
@@ -182,13 +182,5 @@ def shadow(tape: Tape, system: System, values: NDArray) -> tuple[Floats, Floats]
 
 def run(tape: Tape, system: System, chosen: Format, values: NDArray) -> NDArray:
     """All slots after a run of the tape on values that were rounded already."""
-    v = np.zeros(tape.slots, dtype=chosen.dtype)
-    v[1] = 1
-    v[tape.inputs.values(system.entries)[0]] = values
-    for number, slot in tape.inputs.whole.items():
-        v[slot] = number
-    runner = chosen.runner(tape)
-    with np.errstate(all="ignore"):
-        for chunk in tape.chunks():
-            runner.run(chunk, v)
-    return v
+    places, _ = tape.inputs.values(system.entries)
+    return played(tape, chosen, entered(tape, chosen, places, values))

@@ -39,7 +39,8 @@ def keys_of(config: Config, model: Model, first: int, states: int) -> list[str]:
     state = f"random {settings.seed}" if settings.random else "given"
     base = sha256(f"{settings.reference}\n{state}\n{model.digest}\n".encode())
     if settings.simulate is not None:
-        base.update(f"{settings.simulate}\n".encode())
+        asked = ", ".join(f"{name}={value!r}" for name, value in vars(settings.simulate).items())
+        base.update(f"Simulate({asked})\n".encode())
     keys = []
     for number in range(first, first + states):
         for order in config.order_digests:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pivotree import orderings
 from pivotree.kkt import PivotreeError
@@ -15,14 +15,16 @@ from pivotree.kkt.base.reading import read_bytes
 from pivotree.kkt.machine.joint_space import SOLVERS
 
 from .fields import Fields, document
-from .models import Family, Model, families
-from .settings import ELIMINATED, INTEGRATED, MEASURES, REFERENCES, Settings, Simulate
+from .models import Model, Models, models_of
+from .settings import ELIMINATED, INTEGRATED, MEASURES, REFERENCES, Settings
+
+if TYPE_CHECKING:
+    from ..simulation import Integration
 
 USUAL = ["error", "digits", "backward_error", "marked", "fill", "flops", "failed_at"]
 DISTRIBUTIONS = ("random", "given")
 MOST_STATES = 10_000_000
 SUFFIXES = (".csv", ".parquet")
-STATES = ("float64", "float32")  # of what is integrated
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Config:
 
     path: Path
     settings: Settings
-    families: tuple[Family, ...]
+    groups: tuple[Models, ...]
     states: int
     output: Path
     kinds: dict[str, type]  # of every column
@@ -39,13 +41,13 @@ class Config:
 
     @property
     def models(self) -> Iterator[Model]:
-        for family in self.families:
-            yield from family
+        for models in self.groups:
+            yield from models
 
     @property
     def rows(self) -> int:
         each = self.states * len(self.settings.orders) * len(self.settings.formats)
-        return each * sum(map(len, self.families))
+        return each * sum(map(len, self.groups))
 
 
 def read_config(path: Path) -> Config:
@@ -57,7 +59,7 @@ def read_config(path: Path) -> Config:
     output = Path(fields.text("output"))
     if output.suffix not in SUFFIXES:
         raise fields.wrong("output", str(output), f"a name that ends in {' or '.join(SUFFIXES)}")
-    found = families(fields)
+    found = models_of(fields)
     orders = tuple(fields.names("orders"))
     formats = tuple(fields.names("formats", ["float32", "float64"]))
     measures = tuple(fields.names("measure", USUAL))
@@ -74,10 +76,10 @@ def read_config(path: Path) -> Config:
         if name not in MEASURES:
             raise fields.wrong(f"measure[{i}]", name, f"one of {', '.join(MEASURES)}")
     asked = simulate_of(fields, motion, measures)
-    for i, family in enumerate(found):
-        if asked is not None and family.frames == "aligned":
+    for i, models in enumerate(found):
+        if asked is not None and models.frames == "aligned":
             right = "'given' or 'factored': aligned frames are one state's, and a motion has many"
-            raise fields.wrong(f"models[{i}].frames", family.frames, right)
+            raise fields.wrong(f"models[{i}].frames", models.frames, right)
     alone = bool(ELIMINATED.keys() & set(measures)) or asked is None
     digests = tuple(_digest(fields, i, name, alone) for i, name in enumerate(orders))
     for i, name in enumerate(formats):
@@ -88,7 +90,7 @@ def read_config(path: Path) -> Config:
         if chosen.kind != "float" or chosen.name != name:
             right = "a floating-point format of fixed precision, by its own name"
             raise fields.wrong(f"formats[{i}]", name, right)
-    ranges = {name: values for family in found for name, values in family.holes}
+    ranges = {name: values for models in found for name, values in models.holes}
     settings = Settings(orders, formats, measures, reference, random, seed, tuple(ranges), asked)
     for name in ranges:
         if settings.columns.count(name) > 1:
@@ -108,11 +110,11 @@ def _kind(values: tuple[int | float | str, ...]) -> type:
     return float if any(isinstance(value, float) for value in values) else int
 
 
-def simulate_of(fields: Fields, table: Any, measures: tuple[str, ...]) -> Simulate | None:
+def simulate_of(fields: Fields, table: Any, measures: tuple[str, ...]) -> Integration | None:
     """How motions are integrated, where a column asks for it; what is missing is as on the command
     line.
     """
-    from ..simulation.run import INTEGRATORS
+    from ..simulation.integration import INTEGRATORS, STATES, Integration
 
     if not INTEGRATED.keys() & set(measures):
         if table is not None:
@@ -121,7 +123,7 @@ def simulate_of(fields: Fields, table: Any, measures: tuple[str, ...]) -> Simula
         return None
     given = Fields(fields.path, {} if table is None else table, "simulate")
     state = given.one_of("state", "float64", STATES)
-    found = Simulate(
+    found = Integration(
         given.positive("seconds", 10.0), given.positive("eps", 1e-4),
         given.one_of("integrator", "cash_karp", INTEGRATORS), given.positive("step", 0.01),
         given.whole("steps", 10_000, 1), given.positive("floor", 0.1),

@@ -107,7 +107,7 @@ def one(
     if prepared.ranges is not None:
         system = system_at(system, prepared.ranges, settings.seed, number)
     system = prepared.model.written(system)
-    proof = prepared.tracer.fitting(prepared.proof, "abm", system)
+    proof = prepared.tapes.fitting(prepared.proof, "abm", system)
     shared = prepared.sizes | _of_state(settings, system, proof)
     exact: dict[str, Exact | str] = {}
     equations: dict[str, Equations] = {}
@@ -116,7 +116,7 @@ def one(
     for name in settings.orders:
         order = prepared.orders[name]
         if not isinstance(order, str):
-            order = prepared.tracer.fitting(order, name, system)
+            order = prepared.tapes.fitting(order, name, system)
             values, costs = order.values(system), order.costs
         for format in settings.formats:
             place += 1

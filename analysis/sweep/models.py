@@ -1,4 +1,4 @@
-"""Models of a sweep: specs, files, robots, and families with ranges of parameters."""
+"""Models of a sweep: specs, files, robots, and specs with ranges of parameters."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Family:
+class Models:
     """Models of one entry of the list, made as they are asked for."""
 
     template: str
@@ -91,7 +91,7 @@ class Family:
             yield self.file or self._member(tuple((n, values[at]) for n, values in self.holes))
 
 
-def families(fields: Fields) -> tuple[Family, ...]:
+def models_of(fields: Fields) -> tuple[Models, ...]:
     """The entries of ``models``, with the ranges that they take.  Raises PivotreeError."""
     entries = fields.take("models")
     if not isinstance(entries, list) or not entries:
@@ -99,25 +99,25 @@ def families(fields: Fields) -> tuple[Family, ...]:
         raise fields.wrong("models", entries, right)
     table = Fields(fields.path, fields.take("ranges", {}), "ranges")
     ranges = {name: _values(table, name) for name in list(table.table)}
-    found = tuple(_family(fields, f"models[{i}]", entry, ranges) for i, entry in enumerate(entries))
-    used = {name for family in found for name, _ in family.holes}
+    found = tuple(_models(fields, f"models[{i}]", entry, ranges) for i, entry in enumerate(entries))
+    used = {name for models in found for name, _ in models.holes}
     for name in ranges:
         if name not in used:
             raise PivotreeError(
                 f"{fields.path}: range {name!r} is taken by no model; write {{{name}}} into one"
             )
     seen: dict[str, str] = {}
-    for i, family in enumerate(found):
-        for model in family:
+    for i, models in enumerate(found):
+        for model in models:
             if model.digest in seen:
                 raise fields.wrong(f"models[{i}]", model.label, "each model once")
             seen[model.digest] = model.label
     return found
 
 
-def _family(
+def _models(
     fields: Fields, place: str, entry: Any, ranges: Mapping[str, tuple[Value, ...]]
-) -> Family:
+) -> Models:
     options = Fields(fields.path, entry if isinstance(entry, dict) else {"model": entry}, place)
     text = options.text("model")
     floating, merge = options.yes("floating"), options.yes("merge_fixed")
@@ -129,17 +129,17 @@ def _family(
             known = nearest(name, ranges) if ranges else "write a table [ranges]"
             raise PivotreeError(f"{fields.path}: {place} takes range {name!r}, not given; {known}")
     if not names and (text.startswith("robot:") or Path(text).suffix.lower() in (".urdf", ".json")):
-        return Family(text, (), _in_frames(_of_file(fields, place, text, floating, merge), frames))
+        return Models(text, (), _in_frames(_of_file(fields, place, text, floating, merge), frames))
     if floating or merge:
         right = "a .urdf file or robot:NAME, or leave out floating and merge_fixed"
         raise fields.wrong(place, text, right)
-    family = Family(text, tuple((name, ranges[name]) for name in names), frames=frames)
-    for model in family.ends():  # what a member between them lacks is told in its rows
+    models = Models(text, tuple((name, ranges[name]) for name in names), frames=frames)
+    for model in models.ends():  # what a member between them lacks is told in its rows
         try:
             model.tree()
         except PivotreeError as error:
             raise PivotreeError(f"{fields.path}: {place}: {error}") from None
-    return family
+    return models
 
 
 def _of_file(fields: Fields, place: str, text: str, floating: bool, merge: bool) -> Model:

@@ -44,23 +44,14 @@ def moved(
 def _cases(
     settings: Settings, prepared: Prepared, order: str, format: str, numbers: Sequence[int]
 ) -> list[dict[str, Any]]:
-    from ..simulation.run import drift, method_of
+    from ..simulation.run import drift
 
     asked = settings.simulate
     assert asked is not None
     motion = _motion(prepared, order, format)
     if isinstance(motion, str):
         return [{"failed_at": motion} for _ in numbers]
-    method = method_of(
-        asked.integrator,
-        motion,
-        motion.graph,
-        asked.eps,
-        asked.step,
-        asked.steps,
-        asked.floor,
-        asked.clock,
-    )
+    method = asked.method(motion)
     try:
         y = _starts(settings, prepared, motion, numbers).astype(asked.state)
         records = method(motion.rates, y, asked.seconds, motion.settle)

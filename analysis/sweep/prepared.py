@@ -11,7 +11,7 @@ from ..states.sample import Ranges, draw, ranges_of
 from ..states.traced import Order
 from .models import Model
 from .settings import Settings
-from .tapes import Tracer, tracer
+from .tapes import Tapes, kept_tapes
 
 if TYPE_CHECKING:
     from ..simulation import Motion
@@ -24,7 +24,7 @@ class Prepared(NamedTuple):
     system: System
     ranges: Ranges | None  # None where the state is the model's own
     orders: dict[str, Order | str]  # or why the model rules it out; none where none is asked
-    tracer: Tracer
+    tapes: Tapes
     motions: dict[tuple[str, str], Motion | str]  # kernels by order and format, as they are made
 
     @property
@@ -54,9 +54,9 @@ def prepare(settings: Settings, model: Model) -> Prepared:
         system = build(tree, *draw(ranges, settings.seed, 0)[:2])
     orders: dict[str, Order | str] = {}
     if settings.eliminates:
-        orders = tracer().orders(
+        orders = kept_tapes().orders(
             model.written(system), tuple(dict.fromkeys((*settings.orders, "abm")))
         )
         if isinstance(refused := orders["abm"], str):
             raise PivotreeError(refused)
-    return Prepared(model, system, ranges, orders, tracer(), {})
+    return Prepared(model, system, ranges, orders, kept_tapes(), {})

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..simulation import Integration
 
 ELIMINATED: dict[str, type] = {
     "error": float,  # max |qdd - exact| / max |exact|, exact for the data rounded to the format
@@ -29,20 +33,6 @@ REFERENCES = ("double_double", "certified")
 
 
 @dataclass(frozen=True)
-class Simulate:
-    """The options of ``pivotree simulate``."""
-
-    seconds: float
-    eps: float
-    integrator: str
-    step: float
-    steps: int
-    floor: float
-    state: str  # number type of the states
-    clock: str  # of Cash-Karp's time and step
-
-
-@dataclass(frozen=True)
 class Settings:
     """What every row of a sweep shares; goes with each piece of work."""
 
@@ -53,7 +43,7 @@ class Settings:
     random: bool  # states drawn at random, or each model's own
     seed: int
     ranges: tuple[str, ...]  # names, one column each
-    simulate: Simulate | None = None  # where what an integrator takes is measured
+    simulate: Integration | None = None  # where what an integrator takes is measured
 
     @property
     def runs(self) -> bool:

@@ -19,7 +19,7 @@ KEPT = 2_000_000  # slots and operations of the tapes that are kept for the next
 REFUSED = (LoopError, OrderError, SingularError, SizeError)
 
 
-class Tracer:
+class Tapes:
     """Traces orders and keeps them, as long as they need little memory."""
 
     def __init__(self) -> None:
@@ -66,9 +66,9 @@ class Tracer:
 
 
 @lru_cache(maxsize=1)
-def tracer() -> Tracer:
-    """The tracer of this process."""
-    return Tracer()
+def kept_tapes() -> Tapes:
+    """The tapes that this process keeps."""
+    return Tapes()
 
 
 def fingerprint(system: System) -> str:

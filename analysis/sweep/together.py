@@ -94,7 +94,7 @@ def _tapes(
         at = order
         if rows and prepared.ranges is not None:
             system = system_at(prepared.system, prepared.ranges, settings.seed, numbers[here[0]])
-            at = prepared.tracer.fitting(order, name, system)
+            at = prepared.tapes.fitting(order, name, system)
         yield at, np.array(here, dtype=np.int64)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from pivotree import kkt, orderings
-from pivotree.analysis.simulation import Simulation, simulate
+from pivotree.analysis.simulation import Integration, Simulation, simulate
 
 from ..paper import Progress, printed
 from ..row import Row, within
@@ -67,8 +67,9 @@ def measure(
         tree = kkt.two_link(r)
         single, double = (
             {
-                order: ensemble(progress, tree, order, name, solver=solver, state=state,
-                                clock=beat, seconds=seconds, eps=eps, runs=runs, seed=seed)
+                order: ensemble(progress, tree, order, name, solver,
+                                Integration(seconds, eps, state=state, clock=beat),
+                                runs=runs, seed=seed)
                 for order in orders
             }
             for name, state, beat in (
@@ -80,8 +81,9 @@ def measure(
 
 
 def ensemble(
-    progress: Progress, tree: Any, order: str, format: str, *, solver: str, **options: Any
-) -> Simulation:
+    progress: Progress, tree: Any, order: str, format: str, solver: str, integration: Integration,
+    **options: Any,
+) -> Simulation:  # fmt: skip
     """Runs of an order, its joint-space inertia, where it leaves one, by a dense solver.
 
     ``order`` may name the frames that (4) is written in, as crbm@world.
@@ -95,7 +97,14 @@ def ensemble(
 
     dense = solver if order.startswith("crbm") and "+" not in order else None
     return simulate(
-        tree, pivots, format, solver=dense, frames=frames or "own", tick=tick, **options
+        tree,
+        pivots,
+        format,
+        integration,
+        solver=dense,
+        frames=frames or "own",
+        tick=tick,
+        **options,
     )
 
 

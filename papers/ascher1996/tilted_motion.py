@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pivotree import kkt
-from pivotree.analysis.simulation import Simulation
+from pivotree.analysis.simulation import Integration, Simulation
 
 from ..paper import Progress
 from ..row import Row, claim
@@ -88,8 +88,8 @@ def measure(
         level, turned = (
             {
                 order: ensemble(progress, kkt.two_link(r, math.radians(angle)), order, format,
-                                solver=solver, state="float32", clock=clock, seconds=seconds,
-                                eps=eps, runs=runs, seed=seed)
+                                solver, Integration(seconds, eps, state="float32", clock=clock),
+                                runs=runs, seed=seed)
                 for order in orders
             }
             for angle in (0.0, tilt)

@@ -17,7 +17,7 @@ import networkx as nx
 import numpy as np
 
 from pivotree import orderings
-from pivotree.analysis.simulation import Motion, Record, Simulation, simulate
+from pivotree.analysis.simulation import Integration, Motion, Record, Simulation, simulate
 
 from ..paper import Progress
 from ..row import Row
@@ -67,13 +67,13 @@ def measure(
     q = np.zeros(links)
     q[0] = start
     tree = planar_robot([1.0] * links, [1.0] * links, 0.15, q=list(q))
-    record = simulate(tree, "abm", seconds=seconds, eps=1e-7).records[0]
+    record = simulate(tree, "abm", integration=Integration(seconds=seconds, eps=1e-7)).records[0]
     motion = Motion.of(tree, orderings.get("abm"))
     energies = motion.energies(record.y) + np.array([0.0, height_energy(tree)])
     pair, runs = shared(ratio), {}
     for order, name in METHODS.items():
         progress(f"{name} in {format}, l_1 = {ratio:g}")
-        runs[order] = simulate(pair, order, format, seconds=seconds, eps=eps)
+        runs[order] = simulate(pair, order, format, Integration(seconds=seconds, eps=eps))
     return Film(tree, record, energies, seconds, frames, pair, runs)
 
 

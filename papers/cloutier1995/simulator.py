@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
-from pivotree.analysis.simulation import Motion, Simulation, simulate
+from pivotree.analysis.simulation import Integration, Motion, Simulation, simulate
 from pivotree.analysis.simulation.record import Floats, Record
 
 from .robot import height_energy
@@ -130,7 +130,7 @@ def run(
 ) -> Run:  # fmt: skip
     """Simulate; ``runs`` above 1 start an ulp apart.  Further options are those of simulate."""
     found = simulate(
-        tree, order_of(method), "float64", integrator, seconds=seconds, eps=eps, runs=runs,
+        tree, order_of(method), "float64", Integration(seconds, eps, integrator), runs=runs,
         seed=seed, solver=_solver(method, solver), bias=bias, **options,
     )  # fmt: skip
     return Run(tree, method, solver, found)

@@ -14,15 +14,22 @@ from .shared import folder_of, items, numbers, print_json, progress_shown
 
 def run(options: argparse.Namespace) -> int:
     from pivotree.kkt.arithmetic import get_format
+    from pivotree.kkt.machine.kernel import FRAMES
 
-    from ...simulation import simulate
-    from ...simulation.run import check, order_of
+    from ...simulation import Integration, simulate
+    from ...simulation.run import order_of, require_runs
     from ...simulation.words import verdict
 
-    check(
-        options.integrator, options.seconds, options.eps, options.step, options.runs,
-        options.state, options.steps, options.floor, options.clock, options.frames,
+    integration = Integration(
+        options.seconds, options.eps, options.integrator, options.step, options.steps,
+        options.floor, options.state, options.clock,
     )  # fmt: skip
+    integration.check()
+    require_runs(options.runs)
+    if options.frames not in FRAMES:
+        raise kkt.PivotreeError(
+            f"option --frames: is {options.frames!r}; use {' or '.join(FRAMES)}"
+        )
     names = items("--order", options.order)
     for name in names:
         order_of(name)
@@ -49,11 +56,8 @@ def run(options: argparse.Namespace) -> int:
                 progress(f"{what}: compiling")
                 found.append(
                     simulate(
-                        tree, name, format, options.integrator, seconds=options.seconds,
-                        eps=options.eps, step=options.step, most=options.steps,
-                        floor=options.floor, runs=options.runs, seed=options.seed,
-                        state=options.state, clock=options.clock, frames=options.frames,
-                        q=q, qd=qd, tau=tau,
+                        tree, name, format, integration, runs=options.runs, seed=options.seed,
+                        q=q, qd=qd, tau=tau, frames=options.frames,
                         tick=clock(progress, what, options.seconds),
                     )
                 )  # fmt: skip

@@ -27,7 +27,7 @@ from pivotree.analysis.report.page import page
 from pivotree.analysis.report.sheet import sheet
 from pivotree.analysis.report.summary import cells_of, quantiles
 from pivotree.analysis.report.words import verdict
-from pivotree.analysis.states.measure import OVERFLOW, ZERO, Bench
+from pivotree.analysis.states.measure import OVERFLOW, ZERO, Setup
 from pivotree.analysis.states.sample import draw, ranges_of, system_at
 from pivotree.kkt.model.urdf import read_urdf
 
@@ -160,9 +160,9 @@ def test_the_worst_states_replay(made):
 @pytest.mark.slow
 def test_every_state_is_that_of_a_certified_answer(made, arm):
     report, folder = made
-    bench, _ = prepare(kkt.load(arm), "arm", ORDERS, FORMATS, 3)
+    setup, _ = prepare(kkt.load(arm), "arm", ORDERS, FORMATS, 3)
     for row in table(folder)[:: len(ORDERS) * len(FORMATS) + 1]:
-        system = bench.system_at(int(row["state"]))
+        system = setup.system_at(int(row["state"]))
         answer = kkt.eliminate(system, orderings.get(row["order"]), row["format"], records=False)
         exact = kkt.certify(system, 30, rounded_to=row["format"])
         assert exact.error(answer.qdd) == pytest.approx(float(row["error"]), rel=1e-4)
@@ -236,8 +236,8 @@ def test_the_same_seed_gives_the_same_report(made, arm, tmp_path):
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
 
 
-class Dying(Bench):
-    """A bench that ends every other process that looks at it."""
+class Dying(Setup):
+    """A setup that ends every other process that looks at it."""
 
     def system_at(self, number):
         if multiprocessing.parent_process() is not None:
@@ -247,8 +247,8 @@ class Dying(Bench):
 
 @pytest.mark.slow
 def test_a_process_that_dies_loses_no_state(arm, monkeypatch):
-    bench, _ = prepare(kkt.load(arm), "arm", ["abm"], ["float32"], 0)
-    dying = Dying(**{name: getattr(bench, name) for name in bench.__dataclass_fields__})
+    setup, _ = prepare(kkt.load(arm), "arm", ["abm"], ["float32"], 0)
+    dying = Dying(**{name: getattr(setup, name) for name in setup.__dataclass_fields__})
     monkeypatch.setattr(gathering, "SHORT", 0.0)
     seen = []
     assert gathering.gather(dying, 40, lambda measured: seen.append(measured.number), 3)
@@ -323,9 +323,9 @@ def test_an_order_that_the_inertias_rule_out_is_told(arm):
 
 
 def test_why_a_state_failed_is_kept_apart():
-    bench, _ = prepare(kkt.load("chain:2"), "chain", ["abm"], ["float32"], 0)
-    notes = Notebook(bench, 3)
-    measured = gathering.measure(bench, 0)
+    setup, _ = prepare(kkt.load("chain:2"), "chain", ["abm"], ["float32"], 0)
+    notes = Notebook(setup, 3)
+    measured = gathering.measure(setup, 0)
     for number, why in enumerate((0, ZERO, OVERFLOW)):
         gone = np.full((1, 1), np.nan) if why else measured.error
         notes.keep(measured._replace(
@@ -520,10 +520,10 @@ def test_an_interrupt_writes_what_is_done(arm, tmp_path):
 
 def test_states_are_on_disk_as_they_come(arm, tmp_path):
     """What a killed run leaves: every state that was measured, and nothing half."""
-    bench, _ = prepare(kkt.load(arm), "arm", ["abm"], ["float32"], 0)
-    notes = Notebook(bench, 3, tmp_path / "states.csv")
+    setup, _ = prepare(kkt.load(arm), "arm", ["abm"], ["float32"], 0)
+    notes = Notebook(setup, 3, tmp_path / "states.csv")
     for number in (2, 0):
-        notes.keep(gathering.measure(bench, number))
+        notes.keep(gathering.measure(setup, number))
         lines = (tmp_path / "states.csv.part").read_text().splitlines()
         assert lines[-1].startswith(f"{number},abm,float32,")
     assert not (tmp_path / "states.csv").exists()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pivotree import kkt, orderings
-from pivotree.analysis.simulation import CashKarp, Motion, simulate
+from pivotree.analysis.simulation import CashKarp, Integration, Motion, simulate
 
 NUMBERS = [np.float32, np.float64]
 
@@ -168,8 +168,9 @@ def test_a_clock_of_its_own():
     runs = {}
     for state in ("float32", "float64"):
         for clock in ("float32", "float64", None):
-            found = simulate(tree, "abm", "float32", seconds=1.0, eps=1e-4, state=state,
-                             clock=clock)  # fmt: skip
+            found = simulate(
+                tree, "abm", "float32", Integration(seconds=1.0, eps=1e-4, state=state, clock=clock)
+            )
             runs[state, clock] = found.records[0]
             single = (clock or state) == "float32"
             steps = found.records[0].step
@@ -183,6 +184,6 @@ def test_a_clock_of_its_own():
 
 def test_what_is_no_clock_is_told():
     with pytest.raises(kkt.PivotreeError, match="option --clock: is 'float16'; use float64 or"):
-        simulate(kkt.chain(2), clock="float16")
+        simulate(kkt.chain(2), integration=Integration(clock="float16"))
     with pytest.raises(kkt.PivotreeError, match="is Cash-Karp's alone, and RK45 has none"):
-        simulate(kkt.chain(2), integrator="RK45", clock="float32")
+        simulate(kkt.chain(2), integration=Integration(integrator="RK45", clock="float32"))

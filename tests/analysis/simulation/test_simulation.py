@@ -10,8 +10,8 @@ from scipy.integrate import solve_ivp
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.simulation import CashKarp, Midpoint, Motion, simulate
-from pivotree.analysis.simulation.run import SCIPY, starts
+from pivotree.analysis.simulation import SCIPY, CashKarp, Integration, Midpoint, Motion, simulate
+from pivotree.analysis.simulation.run import starts
 from pivotree.analysis.simulation.words import verdict
 
 NOISE = np.random.default_rng(0)
@@ -92,9 +92,9 @@ def test_energy_is_kept(name):
     """Kinetic and potential energy of the bodies, less the work of the efforts, stays."""
     tree = TREES[name]()
     tree.graph.pop("tau", None)
-    found = simulate(tree, "abm", seconds=1.0, eps=1e-9)
+    found = simulate(tree, "abm", integration=Integration(seconds=1.0, eps=1e-9))
     assert found.failed == 0 and found.drift < 1e-6
-    rough = simulate(tree, "abm", seconds=1.0, eps=1e-4)
+    rough = simulate(tree, "abm", integration=Integration(seconds=1.0, eps=1e-4))
     assert rough.drift > found.drift  # it is measured, not zero
 
 
@@ -102,7 +102,9 @@ def test_energy_is_kept(name):
 def test_constant_efforts_do_work():
     tree = kkt.chain(3)
     tau = np.array([3.0, -1.0, 0.5])
-    assert simulate(tree, "abm", seconds=1.0, eps=1e-9, tau=tau).drift < 1e-6
+    assert (
+        simulate(tree, "abm", integration=Integration(seconds=1.0, eps=1e-9), tau=tau).drift < 1e-6
+    )
     motion = Motion.of(tree, orderings.get("abm"), tau=tau)
     states = np.stack([motion.start([0.0, 0.0, 0.0]), motion.start([0.5, 1.0, 2.0])])
     assert np.allclose(motion.work(states), [0.0, 1.5 - 1.0 + 1.0])
@@ -114,8 +116,8 @@ def test_constant_efforts_do_work():
 def test_orders_move_alike(order):
     tree = kkt.chain(3)
     start = {"q": [0.3, -0.4, 0.5], "qd": [1.0, 0.0, -1.0]}
-    one = simulate(tree, "abm", seconds=1.0, eps=1e-9, **start)
-    other = simulate(tree, order, seconds=1.0, eps=1e-9, **start)
+    one = simulate(tree, "abm", integration=Integration(seconds=1.0, eps=1e-9), **start)
+    other = simulate(tree, order, integration=Integration(seconds=1.0, eps=1e-9), **start)
     assert np.abs(one.records[0].y[-1] - other.records[0].y[-1]).max() < 1e-9
     assert other.order == order.replace("+", " + ")
 
@@ -141,8 +143,10 @@ def test_a_try_that_overflows_is_a_try():
 @pytest.mark.thorough
 @pytest.mark.parametrize("method", SCIPY)
 def test_scipy_on_the_same_motion(method):
-    found = simulate(kkt.chain(2), "abm", integrator=method, seconds=0.5, eps=1e-8)
-    ours = simulate(kkt.chain(2), "abm", seconds=0.5, eps=1e-10)
+    found = simulate(
+        kkt.chain(2), "abm", integration=Integration(integrator=method, seconds=0.5, eps=1e-8)
+    )
+    ours = simulate(kkt.chain(2), "abm", integration=Integration(seconds=0.5, eps=1e-10))
     assert np.abs(found.records[0].y[-1] - ours.records[0].y[-1]).max() < 1e-4
     assert found.records[0].evaluations > 10
 
@@ -154,16 +158,32 @@ def test_scipy_on_the_same_motion(method):
 def test_midpoint_is_of_second_order_and_keeps_the_energy_for_long():
     tree = kkt.two_link(0.5)
     start = {"q": [0.3, 0.5], "qd": [0.0, 0.0]}
-    exact = simulate(tree, "abm", seconds=1.0, eps=1e-12, **start).records[0].y[-1]
+    exact = (
+        simulate(tree, "abm", integration=Integration(seconds=1.0, eps=1e-12), **start)
+        .records[0]
+        .y[-1]
+    )
     errors = [
-        np.abs(simulate(tree, "abm", integrator="midpoint", seconds=1.0, step=h, **start)
-               .records[0].y[-1] - exact).max()
+        np.abs(
+            simulate(
+                tree,
+                "abm",
+                integration=Integration(integrator="midpoint", seconds=1.0, step=h),
+                **start,
+            )
+            .records[0]
+            .y[-1]
+            - exact
+        ).max()
         for h in (0.01, 0.005, 0.0025)
-    ]  # fmt: skip
+    ]
     ratios = np.array(errors[:-1]) / errors[1:]
     assert (abs(ratios - 4.0) < 0.6).all()
-    calm = {"q": [-1.2, -0.3], "qd": [0.0, 0.0], "integrator": "midpoint", "step": 0.02}
-    short, long = (simulate(tree, "abm", seconds=s, **calm) for s in (2.0, 20.0))
+    calm = {"q": [-1.2, -0.3], "qd": [0.0, 0.0]}
+    short, long = (
+        simulate(tree, "abm", integration=Integration(s, integrator="midpoint", step=0.02), **calm)
+        for s in (2.0, 20.0)
+    )
     assert short.failed == long.failed == 0 and 0.0 < long.drift < 1.5 * short.drift
 
 
@@ -208,7 +228,7 @@ def test_starts_are_one_roundoff_apart():
 def test_formulation_stiffness():
     """Two links, one 400 times the other: CRBM's roughness costs steps in single precision."""
     tree = kkt.two_link(0.0025)
-    runs = {"runs": 6, "eps": 1e-4, "seconds": 2.0}
+    runs = {"runs": 6, "integration": Integration(seconds=2.0, eps=1e-4)}
     abm, crbm = (simulate(tree, o, "float32", **runs) for o in ("abm", "crbm+cholesky"))
     assert crbm.mean > 1.4 * abm.mean
     abm, crbm = (simulate(tree, o, "float64", **runs) for o in ("abm", "crbm+cholesky"))
@@ -299,7 +319,7 @@ def test_accelerations_that_do_not_hold_are_told():
     lost, kept = (Motion.of(chain, orderings.get(name), "float32") for name in ("crbm", "abm"))
     assert kept.doubt(kept.start()[None]) is None
     assert lost.doubt(lost.start()[None]) == said
-    short = simulate(kkt.two_link(), "abm", seconds=0.1)
+    short = simulate(kkt.two_link(), "abm", integration=Integration(seconds=0.1))
     assert short.doubt is None and short.as_dict()["doubt"] is None
     doubtful = replace(short, doubt=said)
     assert verdict([doubtful]).endswith(f" abm's accelerations do not hold at {said}.")

@@ -21,7 +21,7 @@ from pivotree.analysis.cli import main
 from pivotree.analysis.states.sample import ranges_of, system_at
 from pivotree.analysis.sweep import pools, read_config, sweep
 from pivotree.analysis.sweep.cases import positions
-from pivotree.analysis.sweep.tapes import Tracer, fingerprint
+from pivotree.analysis.sweep.tapes import Tapes, fingerprint
 
 SMALL = """
 output = "{output}"
@@ -169,9 +169,9 @@ number = 5
 
 
 def test_models_of_one_pattern_share_tapes_and_others_do_not():
-    tracer = Tracer()
+    tapes = Tapes()
     systems = [kkt.build(kkt.load(f"two_link:r={r}"), q=[0.3, 0.4]) for r in (0.5, 0.1)]
-    first, second = (tracer.orders(system, ("crbm",))["crbm"] for system in systems)
+    first, second = (tapes.orders(system, ("crbm",))["crbm"] for system in systems)
     assert first is second
     assert first.tape.flops == kkt.trace(systems[1], orderings.get("crbm")).flops
     assert fingerprint(systems[0]) != fingerprint(kkt.build(kkt.chain(2), q=[0.3, 0.4]))

@@ -9,13 +9,13 @@ from helpers import ROOT, every_joint
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.simulation import simulate
+from pivotree.analysis.simulation import Integration, simulate
 from pivotree.analysis.simulation.run import order_of
 from pivotree.analysis.states.sample import draw, entries_at, ranges_of, system_at
 from pivotree.analysis.states.traced import Order
 from pivotree.analysis.sweep import edition, measure, prepared, read_config, sweep
 from pivotree.analysis.sweep.cases import tasks
-from pivotree.analysis.sweep.tapes import Tracer
+from pivotree.analysis.sweep.tapes import Tapes
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.many import held
@@ -142,7 +142,7 @@ def test_joints_that_turn_against_the_split_share_tapes(tmp_path, monkeypatch):
     assert 1 < len(order.others) < 7
     monkeypatch.setattr(measure, "together", lambda *task: {})
     monkeypatch.setattr(
-        Tracer, "fitting",
+        Tapes, "fitting",
         lambda self, order, name, system: Order(kkt.trace(system, orderings.get(name)), system),
     )  # fmt: skip
     assert measure.measure(work) == rows
@@ -180,7 +180,7 @@ def test_motions_are_those_of_simulate(tmp_path):
         order, solver = order_of(row["order"])
         tree = kkt.load("two_link:r=0.01")
         found = simulate(
-            tree, order, row["format"], solver=solver, seconds=0.5, eps=1e-3, floor=0.1
+            tree, order, row["format"], Integration(seconds=0.5, eps=1e-3, floor=0.1), solver=solver
         )
         (record,) = found.records
         assert (row["evaluations"], row["steps"], row["rejected"], row["operations"]) == tuple(
@@ -199,8 +199,12 @@ def test_the_clock_of_a_motion_is_a_setting(tmp_path):
         own = f'seconds = 2.0\nstate = "float32"\nclock = "{clock}"'
         (row,) = rows_of(folder, ["two_link:r=0.01"], text.replace("seconds = 0.5", own))
         tree = kkt.load("two_link:r=0.01")
-        found = simulate(tree, "abm", "float32", seconds=2.0, eps=1e-3, floor=0.1, state="float32",
-                         clock=clock)  # fmt: skip
+        found = simulate(
+            tree,
+            "abm",
+            "float32",
+            Integration(seconds=2.0, eps=1e-3, floor=0.1, state="float32", clock=clock),
+        )
         counts[clock] = found.records[0].step.tolist()
         assert row["steps"] == str(found.records[0].accepted)
     assert counts["float32"] != counts["float64"]
@@ -216,9 +220,14 @@ def test_random_starts_go_side_by_side(tmp_path):
     system = kkt.build(kkt.load("chain:3"))
     q, qd, _ = draw(ranges_of(system), 2, 1)
     found = simulate(
-        system.graph, orderings.get("abm"), "float32", seconds=0.5, eps=1e-3, floor=0.1,
-        q=q, qd=qd, tau=np.zeros(3),
-    )  # fmt: skip
+        system.graph,
+        orderings.get("abm"),
+        "float32",
+        Integration(seconds=0.5, eps=1e-3, floor=0.1),
+        q=q,
+        qd=qd,
+        tau=np.zeros(3),
+    )
     assert several[6]["evaluations"] == str(found.records[0].evaluations)
 
 
