@@ -26,6 +26,7 @@ from .watched_run import PIECE, Floats, Watch
 if TYPE_CHECKING:
     from ..arithmetic.shadows import Shadow
 
+
 class Against(NamedTuple):
     """A format's sums against the same sums in exact arithmetic, on the same data; (groups,).
 
