@@ -37,30 +37,34 @@ def instances(
     """Errors and condition numbers of orders at random states (analysis.states.sample).
 
     Errors are those of arithmetic: the exact answer is that for the data rounded to the format,
-    in double-double (analysis.states.measure).  States for which the format has no answer are
+    in double-double (analysis.states.traced).  States for which the format has no answer are
     left out.  Raises SizeError where a condition number would take too long.
     """
-    from ..states.measure import Pair, answer, fitting, rounded_reference
     from ..states.sample import ranges_of, system_at
+    from ..states.traced import Order
 
     if format.kind != "float":
         raise FormatError(f"format {format.name!r}: does not round; use float32 or another float")
     ranges = ranges_of(system)
-    tapes = {name: kkt.trace(system, orderings.get(name)) for name in orders}
-    proof = kkt.trace(system, orderings.get("abm"))
+    traced = {
+        name: Order(kkt.trace(system, orderings.get(name)), system)
+        for name in dict.fromkeys(("abm", *orders))
+    }
     found = []
     for number in range(states):
         progress(f"state {number + 1} of {states}")
         here = system_at(system, ranges, seed, number)
-        own = fitting(proof, "abm", here)
-        kappa = conditioning(here, own).kappa
-        exact = rounded_reference(own, here, format)
-        if not isinstance(exact, Pair):
+        proof = traced["abm"].fitting("abm", here)
+        kappa = conditioning(here, proof.tape).kappa
+        exact = proof.truth(format, proof.values(here)[None])
+        if not exact.known[0]:
             continue
-        for name, tape in tapes.items():
-            qdd, pivots = answer(fitting(tape, name, here), here, format)
+        for name in orders:
+            order = traced[name].fitting(name, here)
+            values = format.cast(order.values(here)[None])
+            qdd, pivots = order.found(format, values, *order.wanted[:2])
             failed = not np.isfinite(qdd).all() or bool((pivots == 0).any())
-            error = None if failed else float(np.max(exact.error(qdd), initial=0.0))
+            error = None if failed else float(exact.pair.largest(qdd)[0])
             found.append(Instance(name, kappa, error))
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
@@ -12,6 +11,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
+
+from pivotree.kkt.machine.native import processors
 
 from ..states.measure import Measured, Setup, measure
 
@@ -27,7 +28,7 @@ def gather(setup: Setup, count: int, keep: Keep, processes: int | None = None) -
     ``processes`` None is one for each core that this process may use; the work stays in this
     process where it is short.  SIGINT or SIGTERM ends it after the states under way.
     """
-    workers = cores() if processes is None else processes
+    workers = processors() if processes is None else processes
     numbers = deque(range(count))
     with stop_asked() as stop:
         began = time.perf_counter()
@@ -41,13 +42,6 @@ def gather(setup: Setup, count: int, keep: Keep, processes: int | None = None) -
                 if each * len(numbers) > SHORT:
                     _together(setup, numbers, workers - 1, each, keep, stop)
     return not numbers
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @contextmanager

@@ -23,10 +23,10 @@ from pivotree.kkt import (
 )
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.files import check_folder, made, writing
-from pivotree.kkt.tape.tape import Tape
 
 from ..states.measure import Measured, Setup
 from ..states.sample import draw, ranges_of
+from ..states.traced import Order
 from .gather import gather
 from .notebook import Notebook, most_digits
 from .summary import Report, cells_of, quantiles
@@ -136,7 +136,7 @@ def summed_up(
         states=notes.done,
         wanted=digits,
         distribution=setup.ranges.in_words(),
-        orders=tuple(setup.tapes),
+        orders=tuple(setup.orders),
         formats=setup.format_names,
         capacity={f.name: round(most_digits(f.unit), 3) for f in setup.formats},
         cells=tuple(cells),
@@ -178,20 +178,21 @@ def prepare(
     # traced in a random state: no coordinate is at a value that makes a zero of the matrix
     system = build(tree, *draw(ranges, seed, 0)[:2])
     progress("tracing abm, for the reference")
-    proof = trace(system, orderings.get("abm"))
-    tapes: dict[str, Tape] = {}
+    proof = Order(trace(system, orderings.get("abm")), system)
+    found: dict[str, Order] = {}
     refused: dict[str, str] = {}
     for name in orders:
         progress(f"tracing {name}")
         try:
-            tapes[name] = proof if name == "abm" else trace(system, orderings.get(name))
+            abm = name == "abm"
+            found[name] = proof if abm else Order(trace(system, orderings.get(name)), system)
         except (SingularError, SizeError) as error:
             refused[name] = _without_name(str(error), name)
-    if not tapes:
+    if not found:
         name, why = next(iter(refused.items()))
         raise SingularError(f"order {name!r}: {why}; no order that was asked for remains")
     names = tuple(get_format(name).name for name in formats)
-    return Setup(system, ranges, seed, tapes, proof, names), refused
+    return Setup(system, ranges, seed, found, proof, names), refused
 
 
 def _without_name(text: str, name: str) -> str:

@@ -23,7 +23,7 @@ class Notebook:
     """Arrays (states, orders, formats, ...); states as they come, sorted at the end."""
 
     def __init__(self, setup: Setup, count: int, path: Path | None = None) -> None:
-        orders, formats = len(setup.tapes), len(setup.formats)
+        orders, formats = len(setup.orders), len(setup.formats)
         N = int(setup.system.tree.offset[-1])
         if 4.0 * count * orders * formats * N > MOST:
             most = MOST // (4 * orders * formats * N)
@@ -81,7 +81,7 @@ class Notebook:
             f"{self.numbers[i]},{order},{chosen.name},{self._error[i, a, b]:.6g},"
             f"{kept[a, b]:.4f},{whole[a, b]:.4f},{int(self._failed[i, a, b] > 0)},"
             f"{self._left[i, a, b]:.3g},{int(self._marked[i, a, b])}"
-            for a, order in enumerate(self.setup.tapes)
+            for a, order in enumerate(self.setup.orders)
             for b, chosen in enumerate(self.setup.formats)
         ]
 

@@ -173,7 +173,7 @@ def cells_of(notes: Notebook, wanted: float) -> tuple[Cell, ...]:
     """Every order in every format."""
     kept, whole = notes.digits, notes.total
     result = []
-    for i, order in enumerate(notes.setup.tapes):
+    for i, order in enumerate(notes.setup.orders):
         for j, name in enumerate(notes.setup.format_names):
             failed = notes.failed[:, i, j]
             reasons = np.bincount(failed[failed != OK], minlength=1)

@@ -12,14 +12,13 @@ import flint
 import numpy as np
 
 from pivotree.kkt import Block, CertificationError, Certified, System, certify, write_model
-from pivotree.kkt.arithmetic.formats import Format
+from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.files import made, stems
-from pivotree.kkt.tape.run import signed
-from pivotree.kkt.tape.tape import Tape
 
 from ..comparison import loss
 from ..comparison.loss import PivotError
-from ..states.measure import OK, WHY, Pair, Setup, answer, fitting, rounded_reference, run, shadow
+from ..states.measure import OK, WHY, Setup
+from ..states.traced import Order
 from .notebook import Notebook
 from .summary import Cell, Reference, Worst, coordinate_names, worst_state
 
@@ -40,31 +39,31 @@ class Inspector:
         self.trouble: str | None = None
         self.proofs: dict[tuple[int, str], Certified | None] = {}
         setup = self.setup
-        self.stems = stems(f"{o}_{f}" for o in setup.tapes for f in setup.format_names)
+        self.stems = stems(f"{o}_{f}" for o in setup.orders for f in setup.format_names)
         if folder is not None:
             made(folder / FOLDER)
 
     def worst(self, cell: Cell) -> Worst:
         """The worst state of one order in one format."""
-        i = list(self.setup.tapes).index(cell.order)
+        i = list(self.setup.orders).index(cell.order)
         j = self.setup.format_names.index(cell.format)
         row = worst_state(self.notes, i, j)
         number, failed = int(self.notes.numbers[row]), int(self.notes.failed[row, i, j])
         system, chosen = self.setup.system_at(number), self.setup.formats[j]
-        tape = fitting(self.setup.tapes[cell.order], cell.order, system)
+        order = self.setup.orders[cell.order].fitting(cell.order, system)
         error: float | None = None
         certified = False
         if failed == OK:
             error = float(self.notes.error[row, i, j])
             proof = self.prove(number, system, chosen)
             if proof is not None:
-                qdd, _ = answer(tape, system, chosen)
-                exact = proof.error(qdd)
+                values = chosen.cast(order.values(system)[None])
+                exact = proof.error(order.found(chosen, values, order.qdd)[0][0])
                 certified = exact is not None and math.isfinite(exact)
                 error = exact if certified else error
                 self.smallest = min(self.smallest, error or math.inf)
         parts = [WHY[failed] if failed else f"largest at {self.joint(row, i, j)}"]
-        parts.append(where_lost(tape, system, chosen))
+        parts.append(where_lost(order, system, chosen))
         why = "; ".join(part for part in parts if part)
         file, replay = self.save(system, cell, number)
         return Worst(number, error, certified, why, file, replay)
@@ -97,17 +96,17 @@ class Inspector:
         return self.proofs[key]
 
     def _prove(self, number: int, system: System, chosen: Format) -> Certified | None:
-        tape = fitting(self.setup.proof, "abm", system)
-        found = rounded_reference(tape, system, chosen)
-        if not isinstance(found, Pair):
+        order = self.setup.proof.fitting("abm", system)
+        found = order.truth(chosen, order.values(system)[None])
+        if not found.known[0]:
             return None
         try:
-            proof = certify(system, PROVED, rounded_to=chosen, tape=tape)
+            proof = certify(system, PROVED, rounded_to=chosen, tape=order.tape)
         except CertificationError as error:
             self.trouble = f"state {number} in {chosen.name}: {error}"
             return None
         with flint.ctx.workprec(proof.bits):
-            pairs = zip(found.high.tolist(), found.low.tolist(), strict=True)
+            pairs = zip(*(x[0].tolist() for x in found.pair), strict=True)
             balls = np.array([*(flint.arb(h) + flint.arb(low) for h, low in pairs), None])[:-1]
         off = proof.error(balls)
         self.certified += 1
@@ -138,22 +137,23 @@ class Inspector:
         return Reference(self.certified, self.disagreement, smallest, self.trouble)
 
 
-def where_lost(tape: Tape, system: System, chosen: Format) -> str:
+def where_lost(order: Order, system: System, chosen: Format) -> str:
     """Where the pivots go wrong: each against the same pivot in double-double."""
-    values = chosen.cast(tape.inputs.values(system.entries)[1])
-    if not np.isfinite(values).all() or not tape.pivots:
+    tape, slots = order.tape, order.wanted[1]
+    values = chosen.cast(order.values(system)[None])
+    if not np.isfinite(values).all() or not len(slots):
         return ""
-    v = run(tape, system, chosen, values)
-    high, low = shadow(tape, system, values)
+    (own,), (exact,) = (order.found(f, values, slots)[0] for f in (chosen, get_format("dd")))
+    with np.errstate(all="ignore"):
+        off = np.abs((own.astype(float) - exact.real) - exact.imag) / np.abs(exact.real)
+    off = np.nan_to_num(off, nan=np.inf, posinf=np.inf)
     errors: dict[int, float] = {}
     blocks: dict[int, list[Block]] = {}
-    with np.errstate(all="ignore"):
-        for number, slots in tape.pivots.items():
-            exact, rest = signed(high, slots), signed(low, slots)
-            off = np.abs((signed(v, slots).astype(float) - exact) - rest) / np.abs(exact)
-            worst = float(np.max(np.nan_to_num(off, nan=np.inf, posinf=np.inf), initial=0.0))
-            record = tape.program.pivots[number]
-            errors[record.step] = max(errors.get(record.step, 0.0), worst)
-            blocks.setdefault(record.step, []).extend(record.blocks)
+    numbers, records, _ = tape.pivot_places
+    for number in numbers:
+        record = tape.program.pivots[number]
+        worst = float(np.max(off[records == number], initial=0.0))
+        errors[record.step] = max(errors.get(record.step, 0.0), worst)
+        blocks.setdefault(record.step, []).extend(record.blocks)
     steps = [PivotError(s + 1, tuple(blocks[s]), errors[s]) for s in sorted(errors)]
     return loss.where_lost(steps, chosen.unit)

@@ -1,8 +1,6 @@
-"""One state measured: every order in every format against its reference.
+"""One state measured: every order in every format against its reference (:mod:`.traced`).
 
-The reference is the leaf-to-root (articulated body) program run in double-double on the data
-rounded to the format, some 30 digits; :mod:`pivotree.analysis.report.worst` holds it against
-certified balls.
+:mod:`pivotree.analysis.report.worst` holds the reference against certified balls.
 """
 
 from __future__ import annotations
@@ -14,16 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree import orderings
-from pivotree.kkt import OrderError, System, trace
+from pivotree.kkt import System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.proof.many_residuals import Equations
-from pivotree.kkt.tape.run import entered, played, signed
-from pivotree.kkt.tape.tape import Tape
 
 from .sample import Ranges, system_at
-from .traced import Order, qdd_slots
+from .traced import Order
 
 Floats = NDArray[np.float64]
 ONE = np.zeros(1, dtype=np.int64)  # the only state
@@ -46,13 +41,9 @@ class Setup:
     system: System
     ranges: Ranges
     seed: int
-    tapes: dict[str, Tape]  # the orders that this robot admits
-    proof: Tape  # of the reference
+    orders: dict[str, Order]  # that this robot admits
+    proof: Order  # of the reference
     format_names: tuple[str, ...]
-
-    @cached_property
-    def orders(self) -> dict[str, Order]:
-        return {name: Order(tape, self.system) for name, tape in self.tapes.items()}
 
     @cached_property
     def formats(self) -> tuple[Format, ...]:
@@ -75,112 +66,38 @@ class Measured(NamedTuple):
     marked: NDArray[np.bool_]  # (orders, formats) answers that should not be relied on
 
 
-class Pair(NamedTuple):
-    """Double-double numbers."""
-
-    high: Floats
-    low: Floats
-
-    def error(self, x: NDArray, low: NDArray | float = 0.0) -> Floats:
-        """|x + low - this|, relative to the largest of these numbers."""
-        with np.errstate(all="ignore"):
-            off = np.abs((np.asarray(x, dtype=float) - self.high) + (low - self.low))
-            size = np.abs(self.high).max(initial=0.0)
-            return off / size if size > 0.0 else np.where(off == 0.0, 0.0, np.inf)
-
-    def errors(self, answers: NDArray) -> Floats:
-        """(k,) the largest error of each of (k, N) answers."""
-        return np.array([_largest(self.error(x)) for x in answers])
-
-
 def measure(setup: Setup, number: int) -> Measured:
     """Every order in every format at one state."""
     system = setup.system_at(number)
-    proof = fitting(setup.proof, "abm", system)
-    truth = reference(proof, system, None)
-    N = len(truth.high)
-    shape = (len(setup.tapes), len(setup.formats))
+    proof = setup.proof.fitting("abm", system)
+    data_of_4 = proof.values(system)[None]
+    truth = proof.pairs(data_of_4)
+    N = truth.high.shape[1]
+    shape = (len(setup.orders), len(setup.formats))
     error, total = np.full(shape, np.nan), np.full(shape, np.nan)
     failed, data = np.zeros(shape, dtype=np.int8), np.full(shape[1], np.nan)
     joints = np.full((*shape, N), np.nan, dtype=np.float32)
     left, marked = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
     entries = Entries(*(getattr(system.entries, letter)[None] for letter in LETTERS))
     equations = [Equations.of(system.tree, entries, chosen) for chosen in setup.formats]
-    exact: list[Pair | int] = []
-    for j, chosen in enumerate(setup.formats):
-        found = rounded_reference(proof, system, chosen)
-        exact.append(found)
-        if isinstance(found, Pair):
-            data[j] = _largest(truth.error(found.high, found.low))
+    exact = [proof.truth(chosen, data_of_4) for chosen in setup.formats]
+    for j, found in enumerate(exact):
+        if found.known[0]:
+            data[j] = truth.largest(*found.pair)[0]
     for i, (name, order) in enumerate(setup.orders.items()):
-        tape = fitting(order.tape, name, system)
-        order = order if tape is order.tape else Order(tape, system)
+        order = order.fitting(name, system)
         values = order.values(system)[None]
-        for j, chosen in enumerate(setup.formats):
-            found = exact[j]
-            if not isinstance(found, Pair):
-                failed[i, j] = found
+        for j, (chosen, found) in enumerate(zip(setup.formats, exact, strict=True)):
+            if not found.known[0]:
+                failed[i, j] = SINGULAR if found.whole[0] else OVERFLOW
                 continue
-            answers = order.answers(chosen, values, equations[j], ONE, found.errors)
-            (qdd,), (said,) = answers.qdd, answers.said
+            answers = order.answers(chosen, values, equations[j], ONE, found.pair.largest)
+            (said,) = answers.said
             if said.failed_at is not None:
-                finite = np.isfinite(qdd).all() and np.isfinite(answers.pivots).all()
+                finite = np.isfinite(answers.qdd).all() and np.isfinite(answers.pivots).all()
                 failed[i, j] = ZERO if finite or (answers.pivots == 0).any() else NUMBER
                 continue
-            joints[i, j], error[i, j] = found.error(qdd), answers.errors[0]
+            joints[i, j], error[i, j] = found.pair.error(answers.qdd)[0], answers.errors[0]
             left[i, j], marked[i, j] = answers.left[0], said.marked is not None
-            total[i, j] = _largest(truth.error(qdd))
+            total[i, j] = truth.largest(answers.qdd)[0]
     return Measured(number, error, total, data, failed, joints, left, marked)
-
-
-def _largest(off: Floats) -> float:
-    return float(np.max(off, initial=0.0))
-
-
-def fitting(tape: Tape, name: str, system: System) -> Tape:
-    """The tape, or where a joint has turned too far for it, one that is traced here."""
-    try:
-        tape.require(system)
-    except OrderError:
-        return trace(system, orderings.get(name))
-    return tape
-
-
-def answer(tape: Tape, system: System, chosen: Format) -> tuple[NDArray, NDArray]:
-    """qdd (N,) and all pivots of one order in one format."""
-    v = run(tape, system, chosen, chosen.cast(tape.inputs.values(system.entries)[1]))
-    return signed(v, qdd_slots(tape, system)), signed(v, pivot_slots(tape))
-
-
-def pivot_slots(tape: Tape) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(0, dtype=np.int64), *map(np.ravel, tape.pivots.values())])
-
-
-def rounded_reference(tape: Tape, system: System, chosen: Format) -> Pair | int:
-    """The answer for the data rounded to a format; OVERFLOW or SINGULAR where there is none."""
-    values = chosen.cast(tape.inputs.values(system.entries)[1])
-    if not np.isfinite(values).all():
-        return OVERFLOW
-    found = reference(tape, system, values)
-    return found if np.isfinite(found.high).all() else SINGULAR
-
-
-def reference(tape: Tape, system: System, values: NDArray | None) -> Pair:
-    """qdd in double-double, from the entries of (4), or from values that were rounded."""
-    if values is None:
-        values = tape.inputs.values(system.entries)[1]
-    high, low = shadow(tape, system, values)
-    slots = qdd_slots(tape, system)
-    return Pair(signed(high, slots), signed(low, slots))
-
-
-def shadow(tape: Tape, system: System, values: NDArray) -> tuple[Floats, Floats]:
-    """All slots after a run in double-double: their high and low parts."""
-    v = run(tape, system, get_format("dd"), values)
-    return v.real.copy(), v.imag.copy()
-
-
-def run(tape: Tape, system: System, chosen: Format, values: NDArray) -> NDArray:
-    """All slots after a run of the tape on values that were rounded already."""
-    places, _ = tape.inputs.values(system.entries)
-    return played(tape, chosen, entered(tape, chosen, places, values))

@@ -1,4 +1,8 @@
-"""A traced order, read in many states at a time: answers, errors, and what is said of them."""
+"""A traced order, read in many states at a time: answers, errors, and what is said of them.
+
+Errors are held against the leaf-to-root (articulated body) program in double-double on the data
+rounded to the format, some 30 digits.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt import Block, System
+from pivotree import orderings
+from pivotree.kkt import OrderError, System, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.proof.longer import longer_name
@@ -20,9 +25,40 @@ from pivotree.kkt.tape.inputs import pivot_rows
 from pivotree.kkt.tape.run import first_bad
 from pivotree.kkt.tape.tape import Tape
 
+KEPT = 2_000_000  # slots and operations of tapes that are kept for states to come
 NO_NUMBER = "qdd: overflow or not a number"
 Floats = NDArray[np.float64]
 Rows = tuple[tuple[int, tuple[int, ...]], ...]  # bodies, and rows of S that split their forces
+
+
+class Pair(NamedTuple):
+    """Double-double numbers (..., N)."""
+
+    high: Floats
+    low: Floats
+
+    def error(self, x: NDArray, low: NDArray | float = 0.0) -> Floats:
+        """(..., N) |x + low - this|, relative to the largest of these numbers."""
+        with np.errstate(all="ignore"):
+            off = np.abs((np.asarray(x, dtype=float) - self.high) + (low - self.low))
+            size = np.abs(self.high).max(axis=-1, initial=0.0, keepdims=True)
+            return np.where(size > 0.0, off / size, np.where(off == 0.0, 0.0, np.inf))
+
+    def largest(self, x: NDArray, low: NDArray | float = 0.0) -> Floats:
+        """(...,) the largest of these errors."""
+        return np.asarray(self.error(x, low).max(axis=-1, initial=0.0))
+
+
+class Truth(NamedTuple):
+    """Answers of m states for the data rounded to a format."""
+
+    pair: Pair  # (m, N)
+    whole: NDArray[np.bool_]  # (m,) the data do not overflow the format
+    known: NDArray[np.bool_]  # (m,) it was asked for, and there is one
+
+    def errors(self, here: NDArray[np.int64], qdd: NDArray) -> Floats:
+        """(k,) errors of answers (k, N) in the states that are named ``here`` (k,)."""
+        return Pair(self.pair.high[here], self.pair.low[here]).largest(qdd)
 
 
 class Answers(NamedTuple):
@@ -41,12 +77,8 @@ class Order:
     def __init__(self, tape: Tape, system: System) -> None:
         self.tape = tape
         self.others: dict[Rows, Order] = {}  # of the same order, where joints have turned
-        self.qdd = qdd_slots(tape, system)
-        every = [
-            [tape.solution[Block(x, b)][:, 0] for b in system.tree.names] for x in ("pdd", "f")
-        ]
-        pdd, f = map(np.concatenate, every)
-        self.wanted = (self.qdd, tape.pivot_places[2], pdd, f)
+        pdd, self.qdd, f, _ = tape.unknowns(system)
+        self.wanted = (self.qdd, tape.pivot_places[2], pdd.ravel(), f.ravel())
         slots = [np.asarray(getattr(tape.inputs, letter)) for letter in LETTERS]
         slots[0] = np.triu(slots[0])  # M is symmetric
         self.takes = [array > 1 for array in slots]
@@ -93,11 +125,48 @@ class Order:
         rows = ([(k, pivot_rows(one[spans[k]].T)) for k in moving] for one in S)
         return [tuple((k, r) for k, r in own if r != inputs.pivot_rows(k)) for own in rows]
 
-    def pairs(self, values: NDArray) -> NDArray:
-        """(m, N) qdd of m states' values (m, p) in double-double, as high + low i."""
-        return answers(
-            self.tape, get_format("dd"), self.places, np.asarray(values, dtype=float), self.qdd
-        )
+    def fitting(self, name: str, system: System) -> Order:
+        """The order, or where a joint has turned too far for its tape, one that is traced here."""
+        (rows,) = self.turned(system.entries.S[None])
+        if not rows:
+            return self._required(name, system)
+        if rows not in self.others:  # a tape follows from these rows and the pattern
+            if len(self.others) * self.size > KEPT:
+                self.others.clear()
+            self.others[rows] = Order(trace(system, orderings.get(name)), system)
+        return self.others[rows]._required(name, system)
+
+    def _required(self, name: str, system: System) -> Order:
+        try:
+            self.tape.require(system)
+        except OrderError:
+            return Order(trace(system, orderings.get(name)), system)
+        return self
+
+    def found(self, chosen: Format, values: NDArray, *wanted: NDArray[np.int64]) -> list[NDArray]:
+        """(k, w) what stands in signed slots (w,), for each array of them, in k states.
+
+        ``values`` (k, p) are theirs, rounded to the format already.
+        """
+        ends = np.cumsum([len(slots) for slots in wanted])[:-1]
+        every = answers(self.tape, chosen, self.places, values, np.concatenate(wanted))
+        return np.split(every, ends, axis=1)
+
+    def pairs(self, values: NDArray) -> Pair:
+        """(m, N) qdd of m states' values (m, p) in double-double."""
+        (found,) = self.found(get_format("dd"), np.asarray(values, dtype=float), self.qdd)
+        return Pair(found.real.copy(), found.imag.copy())
+
+    def truth(
+        self, chosen: Format, values: NDArray, needed: NDArray[np.bool_] | None = None
+    ) -> Truth:
+        """The answers of m states' values (m, p) rounded to a format, where they are ``needed``."""
+        rounded = np.asarray(chosen.cast(values).real, dtype=float)
+        whole = np.isfinite(rounded).all(axis=1)
+        known = whole if needed is None else needed & whole
+        pair = Pair(*np.zeros((2, len(values), len(self.qdd))))
+        pair.high[known], pair.low[known] = self.pairs(rounded[known])
+        return Truth(pair, whole, known & np.isfinite(pair.high).all(axis=1))
 
     def answers(
         self,
@@ -112,9 +181,7 @@ class Order:
         ``values`` (k, p) are theirs, in float64; ``errors_of`` gives (k,) errors of qdd (k, N).
         """
         values = chosen.cast(values)
-        found = answers(self.tape, chosen, self.places, values, np.concatenate(self.wanted))
-        ends = np.cumsum([len(slots) for slots in self.wanted])[:-1]
-        qdd, pivots, pdd, f = np.split(found, ends, axis=1)
+        qdd, pivots, pdd, f = self.found(chosen, values, *self.wanted)
         sound = np.isfinite(qdd).all(axis=1) & np.isfinite(pivots).all(axis=1)
         sound &= (pivots != 0).all(axis=1)
         with np.errstate(all="ignore"):
@@ -123,8 +190,9 @@ class Order:
         held = np.flatnonzero(sound)
 
         def longer(some: NDArray[np.int64]) -> NDArray:
-            format, data = get_format(longer_name(chosen)), values[held[some]].astype(float)
-            return answers(self.tape, format, self.places, data, self.wanted[1])
+            data = values[held[some]].astype(float)
+            (found,) = self.found(get_format(longer_name(chosen)), data, self.wanted[1])
+            return found
 
         told = [Said(NO_NUMBER)] * len(values)
         of_held = said(self.tape, chosen, errors[held], left[held], pivots[held], longer)
@@ -133,11 +201,3 @@ class Order:
         for i in np.flatnonzero(~sound).tolist():
             told[i] = Said(first_bad(self.tape, blocks_of(self.tape, pivots[i])) or NO_NUMBER)
         return Answers(qdd, pivots, errors, left, told)
-
-
-def qdd_slots(tape: Tape, system: System) -> NDArray[np.int64]:
-    """(N,) signed slots of the joint accelerations, bodies in the tree's order."""
-    tree = system.tree
-    moving = [name for name, dof in zip(tree.names, tree.dof, strict=True) if dof]
-    none = np.zeros(0, dtype=np.int64)
-    return np.concatenate([none, *(tape.solution[Block("qdd", name)][:, 0] for name in moving)])

@@ -22,14 +22,13 @@ from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.proof.many_residuals import Equations
 
 from ..comparison import REFERENCE_DIGITS
-from ..states.measure import SINGULAR, WHY, Pair
 from ..states.sample import system_at
-from ..states.traced import Order
+from ..states.traced import Order, Pair
 from .cases import Task
 from .motions import moved
 from .prepared import Prepared, prepare
 from .settings import Settings
-from .together import measured, together
+from .together import measured, together, why
 
 Row = tuple[Any, ...]
 ONE = np.zeros(1, dtype=np.int64)  # the only state
@@ -107,7 +106,7 @@ def one(
     if prepared.ranges is not None:
         system = system_at(system, prepared.ranges, settings.seed, number)
     system = prepared.model.written(system)
-    proof = prepared.tapes.fitting(prepared.proof, "abm", system)
+    proof = prepared.proof.fitting("abm", system)
     shared = prepared.sizes | _of_state(settings, system, proof)
     exact: dict[str, Exact | str] = {}
     equations: dict[str, Equations] = {}
@@ -116,7 +115,7 @@ def one(
     for name in settings.orders:
         order = prepared.orders[name]
         if not isinstance(order, str):
-            order = prepared.tapes.fitting(order, name, system)
+            order = order.fitting(name, system)
             values, costs = order.values(system), order.costs
         for format in settings.formats:
             place += 1
@@ -162,12 +161,8 @@ def reference(kind: str, system: System, proof: Order, chosen: Format) -> Exact 
             return certify(system, digits, rounded_to=chosen, tape=proof.tape)
         except CertificationError as error:
             return " ".join(str(error).split())
-    values = chosen.cast(proof.values(system))
-    if not np.isfinite(values).all():
-        return f"the data of equation (4) overflow {chosen.name}"
-    (pairs,) = proof.pairs(values[None])
-    found = Pair(pairs.real, pairs.imag)
-    return found if np.isfinite(found.high).all() else WHY[SINGULAR]
+    truth = proof.truth(chosen, proof.values(system)[None])
+    return Pair(*(x[0] for x in truth.pair)) if truth.known[0] else why(truth, 0, chosen)
 
 
 def _of_state(settings: Settings, system: System, proof: Order) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from ..states.sample import Ranges, draw, ranges_of
 from ..states.traced import Order
 from .models import Model
 from .settings import Settings
-from .tapes import Tapes, kept_tapes
+from .tapes import kept_tapes
 
 if TYPE_CHECKING:
     from ..simulation import Motion
@@ -24,7 +24,6 @@ class Prepared(NamedTuple):
     system: System
     ranges: Ranges | None  # None where the state is the model's own
     orders: dict[str, Order | str]  # or why the model rules it out; none where none is asked
-    tapes: Tapes
     motions: dict[tuple[str, str], Motion | str]  # kernels by order and format, as they are made
 
     @property
@@ -59,4 +58,4 @@ def prepare(settings: Settings, model: Model) -> Prepared:
         )
         if isinstance(refused := orders["abm"], str):
             raise PivotreeError(refused)
-    return Prepared(model, system, ranges, orders, kept_tapes(), {})
+    return Prepared(model, system, ranges, orders, {})

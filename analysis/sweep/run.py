@@ -81,8 +81,10 @@ def _results(work: Iterator[Task], jobs: int | None, scheduler: str | None) -> I
         return pools.cluster(measure, work, scheduler)
     if jobs is not None:
         return pools.here(measure, work) if jobs == 1 else pools.processes(measure, work, jobs)
-    from ..report.gather import cores
+    from pivotree.kkt.machine.native import processors
 
-    if cores() == 1:
+    if processors() == 1:
         return pools.here(measure, work)
-    return chain(pools.here(measure, work, pools.SHORT), pools.processes(measure, work, cores()))
+    return chain(
+        pools.here(measure, work, pools.SHORT), pools.processes(measure, work, processors())
+    )

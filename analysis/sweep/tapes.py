@@ -13,9 +13,8 @@ from pivotree.kkt import LoopError, OrderError, SingularError, SizeError, System
 from pivotree.kkt.tape import refusals
 from pivotree.kkt.tape.inputs import near_centres
 
-from ..states.traced import Order
+from ..states.traced import KEPT, Order
 
-KEPT = 2_000_000  # slots and operations of the tapes that are kept for the next models
 REFUSED = (LoopError, OrderError, SingularError, SizeError)
 
 
@@ -29,21 +28,6 @@ class Tapes:
         """An order by its name, or the sentence that refuses it on this model."""
         pattern = fingerprint(system)
         return {name: self._order(system, name, pattern) for name in names}
-
-    def fitting(self, order: Order, name: str, system: System) -> Order:
-        """The order, or where a joint has turned too far for its tape, one that is traced here."""
-        (rows,) = order.turned(system.entries.S[None])
-        if rows:  # a tape follows from these rows and the pattern
-            if rows not in order.others:
-                if len(order.others) * order.size > KEPT:
-                    order.others.clear()
-                order.others[rows] = Order(trace(system, orderings.get(name)), system)
-            order = order.others[rows]
-        try:
-            order.tape.require(system)
-        except OrderError:
-            return Order(trace(system, orderings.get(name)), system)
-        return order
 
     def _order(self, system: System, name: str, pattern: str) -> Order | str:
         known = self.kept.get((name, pattern))

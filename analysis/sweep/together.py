@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from pivotree.kkt.proof.many_residuals import Equations
 from ..comparison import digits_of
 from ..states.measure import SINGULAR, WHY
 from ..states.sample import entries_at, system_at
-from ..states.traced import Order
+from ..states.traced import Order, Truth
 from .prepared import Prepared
 from .settings import Settings
 
@@ -54,14 +54,14 @@ def _together(
     found: list[list[dict[str, Any]]] = [
         [dict(shared) for _ in settings.orders for _ in chosen] for _ in numbers
     ]
-    truths = {}
+    truths, equations = {}, {}
     if settings.runs:
         traced = [isinstance(prepared.orders[name], Order) for name in settings.orders]
         needed = np.asarray(wanted[:, traced].any(axis=1))
         proof = prepared.proof.values_of(entries)
         for f, format in enumerate(chosen):
-            equations = Equations.of(prepared.system.tree, entries, format)
-            truths[f] = _truth(prepared.proof, format, proof, equations, needed[:, f])
+            equations[f] = Equations.of(prepared.system.tree, entries, format)
+            truths[f] = prepared.proof.truth(format, proof, needed[:, f])
     for o, name in enumerate(settings.orders):
         places = slice(o * len(chosen), (o + 1) * len(chosen))
         at = prepared.orders[name]
@@ -78,7 +78,7 @@ def _together(
                     cases[i] |= order.costs
                 if settings.runs:
                     here = states[wanted[states, o, f]]
-                    _answers(order, format, values, truths[f], here, cases)
+                    _answers(order, format, values, truths[f], equations[f], here, cases)
     return dict(zip(numbers, found, strict=True))
 
 
@@ -94,24 +94,29 @@ def _tapes(
         at = order
         if rows and prepared.ranges is not None:
             system = system_at(prepared.system, prepared.ranges, settings.seed, numbers[here[0]])
-            at = prepared.tapes.fitting(order, name, system)
+            at = order.fitting(name, system)
         yield at, np.array(here, dtype=np.int64)
 
 
 def _answers(
-    order: Order, format: Format, values: NDArray, truth: Truth, wanted: NDArray[np.int64],
-    cases: list[dict[str, Any]],
+    order: Order, format: Format, values: NDArray, truth: Truth, equations: Equations,
+    wanted: NDArray[np.int64], cases: list[dict[str, Any]],
 ) -> None:  # fmt: skip
     """What is measured of an order in a format goes into the cases of the states wanted."""
     for i in wanted[~truth.known[wanted]]:
-        cases[i]["failed_at"] = truth.why[i]
+        cases[i]["failed_at"] = why(truth, i, format)
     here = wanted[truth.known[wanted]]
     if len(here):
         told = measured(
-            order, format, values[here], truth.equations, here, lambda qdd: truth.errors(here, qdd)
+            order, format, values[here], equations, here, lambda qdd: truth.errors(here, qdd)
         )
         for i, one in zip(here, told, strict=True):
             cases[i] |= one
+
+
+def why(truth: Truth, i: int, chosen: Format) -> str:
+    """Why the i-th state has no reference."""
+    return WHY[SINGULAR] if truth.whole[i] else f"the data of equation (4) overflow {chosen.name}"
 
 
 def measured(
@@ -138,37 +143,3 @@ def measured(
             found.errors.tolist(), found.left.tolist(), found.said, strict=True
         )
     ]
-
-
-@dataclass(frozen=True)
-class Truth:
-    """Answers of m states in double-double, and why one has none; and what they answer."""
-
-    equations: Equations
-    high: Floats  # (m, N)
-    low: Floats
-    known: NDArray[np.bool_]  # (m,)
-    why: list[str]  # where it is not known
-
-    def errors(self, here: NDArray[np.int64], qdd: NDArray) -> Floats:
-        """(k,) largest |qdd - this| of some states, relative to the largest of these numbers."""
-        with np.errstate(all="ignore"):
-            off = np.abs((np.asarray(qdd, dtype=float) - self.high[here]) + (0.0 - self.low[here]))
-            size = np.abs(self.high[here]).max(axis=1, initial=0.0)[:, None]
-            relative = np.where(size > 0.0, off / size, np.where(off == 0.0, 0.0, np.inf))
-            return np.asarray(relative.max(axis=1, initial=0.0))
-
-
-def _truth(
-    proof: Order, format: Format, values: NDArray, equations: Equations, needed: NDArray[np.bool_]
-) -> Truth:
-    """The answers for the data rounded to a format."""
-    rounded = np.asarray(format.cast(values), dtype=float)
-    whole = np.isfinite(rounded).all(axis=1)
-    here = np.flatnonzero(needed & whole)
-    found = np.zeros((len(values), len(proof.qdd)), dtype=np.complex128)
-    found[here] = proof.pairs(rounded[here])
-    known = needed & whole & np.isfinite(found.real).all(axis=1)
-    overflow = f"the data of equation (4) overflow {format.name}"
-    why = np.where(whole, WHY[SINGULAR], overflow).tolist()
-    return Truth(equations, found.real.copy(), found.imag.copy(), known, why)

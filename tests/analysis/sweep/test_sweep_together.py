@@ -15,7 +15,6 @@ from pivotree.analysis.states.sample import draw, entries_at, ranges_of, system_
 from pivotree.analysis.states.traced import Order
 from pivotree.analysis.sweep import edition, measure, prepared, read_config, sweep
 from pivotree.analysis.sweep.cases import tasks
-from pivotree.analysis.sweep.tapes import Tapes
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.many import held
@@ -142,8 +141,8 @@ def test_joints_that_turn_against_the_split_share_tapes(tmp_path, monkeypatch):
     assert 1 < len(order.others) < 7
     monkeypatch.setattr(measure, "together", lambda *task: {})
     monkeypatch.setattr(
-        Tapes, "fitting",
-        lambda self, order, name, system: Order(kkt.trace(system, orderings.get(name)), system),
+        Order, "fitting",
+        lambda self, name, system: Order(kkt.trace(system, orderings.get(name)), system),
     )  # fmt: skip
     assert measure.measure(work) == rows
 
