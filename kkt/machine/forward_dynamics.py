@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ..arithmetic import get_format
 from ..arithmetic.formats import Format, Hardware
 from ..base.errors import FormatError, ModelError, OrderError, SizeError
-from ..matrix.blocks import Block
 from ..matrix.entries import Entries
 from ..matrix.state import coordinates
 from ..matrix.system import System, build
@@ -261,15 +260,6 @@ def taken(recorder: Recorder, place: list[int], slots: NDArray[np.int64]) -> NDA
 
 def slots_of(output: str, tape: Tape, system: System) -> NDArray[np.int64]:
     """Signed slots of the tape: qdd (N,), pdd and f (n, 6), inertia (N, N)."""
-    tree, names = system.tree, system.tree.names
-    N = int(tree.offset[-1])
-    if output in ("pdd", "f"):
-        return np.array([tape.solution[Block(output, name)][:, 0] for name in names])
-    if output == "qdd":
-        out = np.zeros(N, dtype=np.int64)
-        for k, name in enumerate(names):
-            if tree.dof[k]:
-                part = tape.solution[Block("qdd", name)][:, 0]
-                out[tree.offset[k] : tree.offset[k + 1]] = part
-        return out
-    return tape.joint_space_inertia(system)
+    if output == "inertia":
+        return tape.joint_space_inertia(system)
+    return getattr(tape.unknowns(system), output)

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
-from ..matrix.blocks import Block
 from ..matrix.entries import LETTERS, Entries, assemble
 from ..matrix.system import System
+from ..tape.record import Unknowns
 from ..tape.run import GUARD_DIGITS, entered, played, run_objects, signed
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
@@ -154,11 +154,7 @@ def of_slots(system: System, tape: Tape, v: NDArray) -> Longer:
         with np.errstate(all="ignore"):
             return _pair(signed(v, slots))
 
-    tree = system.tree
-    moving = [b for b, dof in zip(tree.names, tree.dof, strict=True) if dof]
-    none = np.zeros(0, dtype=np.int64)
-    slots = np.concatenate([none, *(tape.solution[Block("qdd", b)][:, 0] for b in moving)])
-    return Longer(values(tape.pivot_places[2]), values(slots))
+    return Longer(values(tape.pivot_places[2]), values(tape.unknowns(system).qdd))
 
 
 def _in_balls(system: System, tape: Tape, chosen: Format, entries: Entries) -> Longer:
@@ -171,11 +167,8 @@ def _in_balls(system: System, tape: Tape, chosen: Format, entries: Entries) -> L
         else:
             entries = as_balls(entries, chosen)
         solution, pivots, _ = run_objects(tape, entries, flint.arb)
-        names = system.tree.names
-        joints = (solution[Block("qdd", b)] for b in names if Block("qdd", b) in solution)
-        qdd = np.concatenate([np.zeros(0, dtype=object), *joints])
         every = [d for i in tape.pivot_places[0] for d in pivots[i]]
-        return Longer(every, qdd, bits)
+        return Longer(every, Unknowns.of(system, solution).qdd, bits)
 
 
 def ball_bits(system: System, chosen: Format) -> int:

@@ -16,9 +16,9 @@ from ..matrix.blocks import Block
 from ..matrix.entries import Entries
 from ..matrix.system import System
 from ..model.spatial import matvec, transpose
-from ..tape.record import BackwardError
+from ..tape.record import BackwardError, Unknowns
 
-Unknowns = tuple[NDArray, NDArray, NDArray, NDArray]  # pdd (n, 6), qdd (N,), f (n, 6), lam (m,)
+Rows = tuple[NDArray, NDArray, NDArray, NDArray]  # (n, 6), (N,), (n, 6), (m,), as the unknowns
 
 
 def residual(system: System, entries: Entries, solution: dict[Block, Any]) -> dict[Block, NDArray]:
@@ -27,16 +27,7 @@ def residual(system: System, entries: Entries, solution: dict[Block, Any]) -> di
     ``solution`` holds pdd (6,), qdd (N_k,) and f (6,) of every body, lam (m,) of every loop.
     """
     names, offset = system.tree.names, system.tree.offset
-    none = np.zeros(0, dtype=object)
-    joints = (solution[Block("qdd", b)] for b in names if Block("qdd", b) in solution)
-    loops = (solution[Block("lam", tie.name)] for tie in system.structure.ties)
-    x = (
-        np.array([solution[Block("pdd", name)] for name in names], dtype=object),
-        np.concatenate([none, *joints]),
-        np.array([solution[Block("f", name)] for name in names], dtype=object),
-        np.concatenate([none, *loops]),
-    )
-    force, effort, motion, closed = rows_of(system, entries, x, -1)
+    force, effort, motion, closed = rows_of(system, entries, Unknowns.of(system, solution), -1)
     rows = {Block("pdd", b): force[k] for k, b in enumerate(names)}
     rows |= {Block("f", b): motion[k] for k, b in enumerate(names)}
     for k, b in enumerate(names):
@@ -49,7 +40,7 @@ def residual(system: System, entries: Entries, solution: dict[Block, Any]) -> di
     return rows
 
 
-def rows_of(system: System, e: Entries, x: Unknowns, minus: int) -> Unknowns:
+def rows_of(system: System, e: Entries, x: Rows, minus: int) -> Rows:
     """Rows pdd, qdd, f, lam of A x - b, with ``minus`` -1.
 
     With ``minus`` 1 whatever (4) subtracts is added: of magnitudes this is |A| |x| + |b|.
@@ -83,9 +74,7 @@ def rows_of(system: System, e: Entries, x: Unknowns, minus: int) -> Unknowns:
     return force, effort, motion, closed
 
 
-def backward_error(
-    system: System, entries: Entries, x: Unknowns, digits: Any = None
-) -> BackwardError:
+def backward_error(system: System, entries: Entries, x: Rows, digits: Any = None) -> BackwardError:
     """How far (4) must be moved for ``x`` to solve it; arrays of a type with digits to spare.
 
     ``digits`` is a type of numpy's to reckon in.  Of balls both are upper bounds: no less than

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from ..arithmetic import get_format
 from ..base.errors import CertificationError, SizeError
-from ..matrix.blocks import Block
 from ..matrix.system import System
 from ..rounding.adjoint import gradient, record
 from ..tape.run import signed
@@ -77,14 +76,7 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
         )
     _require_digits(system, tape)
     run = record(tape, system.entries, get_format("float64"))
-    outputs = np.concatenate(
-        [np.zeros(0, dtype=np.int64)]
-        + [
-            tape.solution[Block("qdd", name)][:, 0]
-            for name, dof in zip(system.tree.names, system.tree.dof, strict=True)
-            if dof
-        ]
-    )
+    outputs = tape.unknowns(system).qdd
     slopes = gradient(run)
     inputs = tape.inputs
     letters = _letters(system)

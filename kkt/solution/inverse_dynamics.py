@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..arithmetic import get_format
 from ..base.errors import FormatError, ModelError, OrderError
 from ..base.foreign import foreign
-from ..matrix.blocks import Block, Structure
+from ..matrix.blocks import Structure
 from ..matrix.entries import assemble
 from ..matrix.system import System
 from ..order.sequence import name_of
 from ..program.substitution import Substitution, trace_substitution
+from ..tape.record import Unknowns
 from ..tape.rounding import rounded_entries
 from ..tape.run import number_of, run_floats, run_objects
 from ..tape.tape import Tape, lower
@@ -76,9 +77,7 @@ def inverse_dynamics(
         number = number_of(chosen)
         entries = replace(assemble(system.state, number), tau=_cast(wanted, number))
         solution, _, _ = run_objects(tape, entries, number)
-    names, dof = system.tree.names, system.tree.dof
-    taus = [solution[Block("qdd", b)] for b, d in zip(names, dof, strict=True) if d]
-    tau = np.concatenate([np.zeros(0, dtype=chosen.dtype or object), *taus])
+    pdd, tau, f, _ = Unknowns.of(system, solution, chosen.dtype or object)
     state = system.state
     if state.terms is not None:  # what resists the motion is a part of the effort
         if chosen.on_arrays:
@@ -89,8 +88,8 @@ def inverse_dynamics(
     return InverseDynamics(
         chosen.name,
         chosen.shown(tau),
-        chosen.shown(np.array([solution[Block("pdd", b)] for b in names])),
-        chosen.shown(np.array([solution[Block("f", b)] for b in names])),
+        chosen.shown(pdd),
+        chosen.shown(f),
         tape.flops,
     )
 

@@ -22,14 +22,13 @@ from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format
 from ..base.errors import FormatError, OrderError
-from ..matrix.blocks import Block
 from ..matrix.entries import RIGHT_HAND_SIDE
 from ..matrix.system import System
 from ..program.program import Program
 from ..program.residual_program import RESIDUALS, residual_program, update_program
 from ..proof.longer import longer
 from ..proof.soundness import judged
-from ..tape.record import Elimination, Refinement
+from ..tape.record import Elimination, Refinement, Unknowns
 from ..tape.rounding import rounded_entries
 from ..tape.run import run_floats
 from ..tape.tape import Tape, lower
@@ -211,15 +210,7 @@ class _Loop:
     def _solve(self, tape: Tape, given: dict[str, Any]) -> tuple[Answer, dict[int, NDArray]]:
         given = {k: v for k, v in given.items() if k in (*tape.inputs.given, *RIGHT_HAND_SIDE)}
         solution, pivots, _ = run_floats(tape, self.system.entries, self.chosen, given=given)
-        tree = self.system.tree
-        joints = (solution[Block("qdd", k)] for k, d in zip(tree.names, tree.dof, strict=True) if d)
-        none, loops = np.zeros(0, dtype=self.chosen.dtype), self.system.structure.constraints
-        answer = Answer(
-            np.array([solution[Block("pdd", k)] for k in tree.names]),
-            np.concatenate([none, *joints]),
-            np.array([solution[Block("f", k)] for k in tree.names]),
-            np.concatenate([none, *(solution[Block("lam", c)] for c in loops)]),
-        )
+        answer = Answer(*Unknowns.of(self.system, solution, self.chosen.dtype))
         return answer, pivots
 
 

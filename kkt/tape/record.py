@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.shown import Shown
 from ..matrix.blocks import Block
+from ..matrix.system import System
 from ..structure.symbolic import SymbolicFactor
+
+
+class Unknowns(NamedTuple):
+    """All unknowns of (4), or what stands for them; bodies in the tree's order."""
+
+    pdd: NDArray  # (n, 6)
+    qdd: NDArray  # (N,)
+    f: NDArray  # (n, 6)
+    lam: NDArray  # (m,) multipliers of all loops
+
+    @staticmethod
+    def of(system: System, blocks: Mapping[Block, NDArray], dtype: Any = object) -> Unknowns:
+        """From pdd (6,), qdd (N_k,) and f (6,) of every body, lam of every loop that is there."""
+        names, loops, none = system.tree.names, system.structure.constraints, np.zeros(0, dtype)
+        pdd, f = (np.array([blocks[Block(x, b)] for b in names], dtype) for x in ("pdd", "f"))
+        qdd, lam = (
+            np.concatenate([none, *(blocks[Block(x, b)] for b in of if Block(x, b) in blocks)])
+            for x, of in (("qdd", names), ("lam", loops))
+        )
+        return Unknowns(pdd, qdd, f, lam)
 
 
 @dataclass(frozen=True)

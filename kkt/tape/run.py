@@ -18,7 +18,7 @@ from ..base.errors import SingularError
 from ..matrix.blocks import Block
 from ..matrix.entries import Entries
 from ..matrix.system import System
-from .record import Elimination, StepRecord
+from .record import Elimination, StepRecord, Unknowns
 from .tape import Tape
 from .trust import NO_NUMBER
 
@@ -119,16 +119,7 @@ def elimination_of(
     steps: tuple[StepRecord, ...],
     failed: str | None,
 ) -> Elimination:
-    names = system.tree.names
-    dtype: Any = chosen.dtype or object
-    qdd: NDArray = np.empty(int(system.tree.offset[-1]), dtype=dtype)
-    for k, name in enumerate(names):
-        if system.tree.dof[k]:
-            qdd[system.tree.offset[k] : system.tree.offset[k + 1]] = solution[Block("qdd", name)]
-    pdd: NDArray = np.array([solution[Block("pdd", name)] for name in names], dtype=dtype)
-    f: NDArray = np.array([solution[Block("f", name)] for name in names], dtype=dtype)
-    multipliers = [solution[Block("lam", name)] for name in system.structure.constraints]
-    lam: NDArray = np.concatenate([np.zeros(0, dtype=dtype), *multipliers])
+    pdd, qdd, f, lam = Unknowns.of(system, solution, chosen.dtype or object)
     if chosen.on_arrays:
         for kind, values in (("qdd", qdd), ("pdd", pdd), ("f", f), ("lam", lam)):
             if failed is None and not np.isfinite(values).all():

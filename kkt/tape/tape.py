@@ -23,6 +23,7 @@ from ..program.program import Program
 from .emit import Scalars
 from .inputs import UNKNOWNS, InputSlots, near_centres
 from .lowering import Lowering
+from .record import Unknowns
 
 KEEP = 60_000_000  # a tape up to this long is kept for the next number type
 
@@ -54,6 +55,10 @@ class Tape:
         none = np.zeros(0, dtype=np.int64)
         unknowns = (slots[:, 0] for slots in self.solution.values())
         return np.concatenate([none, *unknowns, *map(np.ravel, self.pivots.values())])
+
+    def unknowns(self, system: System) -> Unknowns:
+        """Signed slots of all unknowns, bodies in the tree's order."""
+        return Unknowns.of(system, {b: x[:, 0] for b, x in self.solution.items()}, np.int64)
 
     @cached_property
     def pivot_places(self) -> tuple[list[int], NDArray[np.int64], Scalars]:
