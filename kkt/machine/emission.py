@@ -43,6 +43,25 @@ def source_of(program: ScalarProgram, shape: Shape, piece: int) -> Source:
     return Source("\n".join(text), rows, parts)
 
 
+def operation(shape: Shape, op: int, a: str, b: str) -> str:
+    """One operation on values; of a square root ``b`` is not read."""
+    T = shape.type
+    if op == SQRT:
+        return f"call {T} @llvm.sqrt.{shape.suffix}({T} {a})"
+    return f"{OPERATION[op]}{RELAXED if shape.relaxed else ''} {T} {a}, {b}"
+
+
+def broadcast(shape: Shape, pointer: str, name: str) -> Iterator[str]:
+    """``name``: a number in every lane."""
+    T, t = shape.type, shape.number
+    if shape.lanes == 1:
+        yield f"%{name} = load {t}, ptr %{pointer}"
+        return
+    yield f"%s{name} = load {t}, ptr %{pointer}"
+    yield f"%j{name} = insertelement {T} poison, {t} %s{name}, i32 0"
+    yield f"%{name} = shufflevector {T} %j{name}, {T} poison, <{shape.lanes} x i32> zeroinitializer"
+
+
 def rows_of(program: ScalarProgram, parts: int, piece: int) -> tuple[list[int], int]:
     """The row of each operation's result that a later piece reads, -1 for others; and how many."""
     T, first = len(program), program.first
@@ -73,7 +92,7 @@ def _piece(
 ) -> Iterator[str]:
     """One function: arguments are the constants and the work array."""
     first, inputs = program.first, program.inputs
-    T, t, flags = shape.type, shape.number, RELAXED if shape.relaxed else ""
+    T, t = shape.type, shape.number
     begin, end = part * piece, min((part + 1) * piece, len(program))
     loaded: set[int] = set()
 
@@ -87,17 +106,8 @@ def _piece(
         constant = slot == 1 or 2 + inputs <= slot < first
         if constant:
             at = 0 if slot == 1 else slot - 1 - inputs
-            if shape.lanes == 1:
-                yield f"%p{slot} = getelementptr {t}, ptr %c, i64 {at}"
-                yield f"%v{slot} = load {t}, ptr %p{slot}"
-                return
             yield f"%p{slot} = getelementptr {t}, ptr %c, i64 {at}"
-            yield f"%s{slot} = load {t}, ptr %p{slot}"
-            yield f"%i{slot} = insertelement {T} poison, {t} %s{slot}, i32 0"
-            yield (
-                f"%v{slot} = shufflevector {T} %i{slot}, {T} poison, "
-                f"<{shape.lanes} x i32> zeroinitializer"
-            )
+            yield from broadcast(shape, f"p{slot}", f"v{slot}")
             return
         row = slot - 2 if slot < first else work[slot - first]
         yield f"%p{slot} = getelementptr {T}, ptr %w, i64 {row}"
@@ -131,11 +141,9 @@ def _piece(
     for i, (op, a, b) in enumerate(operations, begin):
         slot = first + i
         yield from load(a)
-        if op == SQRT:
-            yield f"%v{slot} = call {T} @llvm.sqrt.{shape.suffix}({T} %v{a})"
-        else:
+        if op != SQRT:
             yield from load(b)
-            yield f"%v{slot} = {OPERATION[op]}{flags} {T} %v{a}, %v{b}"
+        yield f"%v{slot} = {operation(shape, op, f'%v{a}', f'%v{b}')}"
         if work[i] >= 0:
             yield from store(f"%v{slot}", work[i], str(slot))
         yield from outputs(slot)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.chunk import SQRT
 from .driver import Shape, driver
-from .emission import OPERATION, RELAXED, Source
+from .emission import Source, broadcast, operation
 from .rolled import Function, Place, Rolled
 
 
@@ -47,7 +47,7 @@ def _function(function: Function, number: int, shape: Shape) -> Iterator[str]:
 
     A call never reads what it writes, so that the two may be told to differ.
     """
-    T, flags = shape.type, RELAXED if shape.relaxed else ""
+    T = shape.type
     yield (
         f"define internal void @f{number}(ptr noalias readonly %t, ptr noalias readonly %c, "
         "ptr noalias readonly %r, ptr noalias %w) noinline {"
@@ -77,7 +77,7 @@ def _function(function: Function, number: int, shape: Shape) -> Iterator[str]:
         place, name = function.reads[-1 - code], f"x{-1 - code}"
         yield from address(place, "c" if place.constant else "r", f"p{name}")
         if place.constant:
-            yield from _broadcast(shape, f"p{name}", name)
+            yield from broadcast(shape, f"p{name}", name)
         else:
             yield f"%{name} = load {T}, ptr %p{name}"
 
@@ -87,26 +87,14 @@ def _function(function: Function, number: int, shape: Shape) -> Iterator[str]:
     operations = zip(function.op.tolist(), function.a.tolist(), function.b.tolist(), strict=True)
     for i, (op, a, b) in enumerate(operations):
         yield from read(a)
-        if op == SQRT:
-            yield f"%v{i} = call {T} @llvm.sqrt.{shape.suffix}({T} {named(a)})"
-        else:
+        if op != SQRT:
             yield from read(b)
-            yield f"%v{i} = {OPERATION[op]}{flags} {T} {named(a)}, {named(b)}"
+        yield f"%v{i} = {operation(shape, op, named(a), named(b))}"
         if i in function.writes:
             yield from address(function.writes[i], "w", f"q{i}")
             yield f"store {T} %v{i}, ptr %q{i}"
     yield "ret void"
     yield "}"
-
-
-def _broadcast(shape: Shape, pointer: str, name: str) -> Iterator[str]:
-    T, t, lanes = shape.type, shape.number, shape.lanes
-    if lanes == 1:
-        yield f"%{name} = load {t}, ptr %{pointer}"
-        return
-    yield f"%s{name} = load {t}, ptr %{pointer}"
-    yield f"%j{name} = insertelement {T} poison, {t} %s{name}, i32 0"
-    yield f"%{name} = shufflevector {T} %j{name}, {T} poison, <{lanes} x i32> zeroinitializer"
 
 
 def _calls(program: Rolled, shape: Shape) -> Iterator[str]:
@@ -177,7 +165,7 @@ copy{kind}:
         yield f"%y0 = load {T}, ptr %at0"
     else:
         yield f"%at1 = getelementptr {shape.number}, ptr %c, i64 %long1"
-        yield from _broadcast(shape, "at1", "y1")
+        yield from broadcast(shape, "at1", "y1")
     yield f"""\
   %n{kind}_ = fneg {T} %y{kind}
   %z{kind} = select i1 %minus{kind}, {T} %n{kind}_, {T} %y{kind}
