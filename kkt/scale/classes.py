@@ -24,7 +24,7 @@ _PHI, _ONE, _DOF, _ROOT, _LEAF, _BIAS = 21, 39, 48, 51, 52, 53
 
 
 @dataclass(frozen=True)
-class Family:
+class Outline:
     """What bodies of a kind have in common in any case."""
 
     dof: int
@@ -39,7 +39,7 @@ class Family:
 
 
 @dataclass(frozen=True)
-class Kind(Family):
+class Kind(Outline):
     """What is known of the blocks of every body of a kind: entries are ZERO, ONE or ANY."""
 
     bias: bool  # a_k may be nonzero

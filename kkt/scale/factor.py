@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..machine.recorder import Scalar, reference
-from .classes import ANY, ZERO, Family, Kind
+from .classes import ANY, ZERO, Kind, Outline
 from .passes import Numbers, Pass
-from .steps import Array, Place, Record, Step, Tracer
+from .steps import Array, Place, Record, Step, StepWriter
 from .template import Bodywise, Play, template
 
 ENTRIES = (
@@ -51,8 +51,8 @@ def steps_of(order: Bodywise, kind: Kind) -> tuple[Step, Step, int]:
     """The steps of a body of a kind, and the numbers that the first hands to the second."""
     N, any6 = kind.dof, (ANY,) * 6
     sizes = {"M": 36, "Phi": 36, "S": 6 * N, "a": 6, "b": 6, "tau": N}
-    there = Tracer({**sizes, "children": order.update * kind.sums(order)})
-    back = Tracer({**sizes, "pdd_up": 6, "record": MOST})
+    there = StepWriter({**sizes, "children": order.update * kind.sums(order)})
+    back = StepWriter({**sizes, "pdd_up": 6, "record": MOST})
     own = {
         letter: there.array(letter, known)
         for letter, known in (
@@ -76,64 +76,64 @@ MOST = 400  # numbers of a body that the way back may read
 class Bracket:
     """What an order does with a body of a kind, there and back, on numbers that are traced."""
 
-    def __init__(self, order: Bodywise, kind: Family, tracer: Tracer) -> None:
-        self.order, self.kind, self.tracer = order, kind, tracer
+    def __init__(self, order: Bodywise, kind: Outline, writer: StepWriter) -> None:
+        self.order, self.kind, self.writer = order, kind, writer
         children = kind.children
         if order.merges:
             children = () if kind.leaf else (order.richest,)
         self.layouts = [template(order, dof, (), False) for dof in children]  # of their updates
         self.template = template(order, kind.dof, children, kind.root)
-        self.play = Play(self.template, tracer.recorder, kind.rows)
+        self.play = Play(self.template, writer.recorder, kind.rows)
 
     def there(self, own: Blocks) -> dict[Place, Any]:
         """Pivots and update, from the body's entries of (4) and what its children hand on."""
-        order, kind, tracer, play = self.order, self.kind, self.tracer, self.play
+        order, kind, writer, play = self.order, self.kind, self.writer, self.play
         room = order.update * len(self.layouts)
-        play.enter({_LETTER.get(x, x): references(tracer, block) for x, block in own.items()})
-        children = references(tracer, tracer.array("children", (ANY,) * room))
+        play.enter({_LETTER.get(x, x): references(writer, block) for x, block in own.items()})
+        children = references(writer, writer.array("children", (ANY,) * room))
         play.receive(children, self.layouts, order.update)
         play.run(self.template.there)
         out: dict[Place, Any] = {}
         for value, rows in self.template.pivots:
-            pivots = numbers(tracer, play.values[value].diagonal()[rows])
+            pivots = numbers(writer, play.values[value].diagonal()[rows])
             out |= {("pivot", j): x for j, x in enumerate(pivots)}
         if not kind.root:
             like = template(order, order.richest if order.merges else kind.dof, (), False)
-            update = numbers(tracer, play.handed(like))
+            update = numbers(writer, play.handed(like))
             out |= {("update", i): x for i, x in enumerate(update)}
         return out
 
     def back(
-        self, tracer: Tracer, record: Record, own: Blocks, up: Array | None
+        self, writer: StepWriter, record: Record, own: Blocks, up: Array | None
     ) -> dict[Place, Any]:
         """pdd, qdd and f from the parent's pdd, and from what the way there leaves."""
-        made, play = self.template, Play(self.template, tracer.recorder, self.kind.rows)
+        made, play = self.template, Play(self.template, writer.recorder, self.kind.rows)
         for value in made.kept:
-            block = numbers(self.tracer, self.play.values[value])
-            play.values[value] = references(tracer, record.array(block))
-        play.enter({_LETTER.get(x, x): references(tracer, block) for x, block in own.items()})
+            block = numbers(self.writer, self.play.values[value])
+            play.values[value] = references(writer, record.array(block))
+        play.enter({_LETTER.get(x, x): references(writer, block) for x, block in own.items()})
         if made.up is not None and up is not None:
-            above = references(tracer, up)[:, None]
+            above = references(writer, up)[:, None]
             play.values[made.up.value] = above if made.up.sign > 0 else -above
         play.run(made.back)
         return {
             (kind, i): x
             for kind, ref in made.solution.items()
-            for i, x in enumerate(numbers(tracer, play.take(ref)[:, 0]))
+            for i, x in enumerate(numbers(writer, play.take(ref)[:, 0]))
         }
 
 
 _LETTER = {"S": "H"}  # as the block program calls it
 
 
-def references(tracer: Tracer, block: Array) -> Any:
+def references(writer: StepWriter, block: Array) -> Any:
     """References of the numbers of a block."""
-    flat = [reference(tracer.recorder, x) for x in block.ravel().tolist()]
+    flat = [reference(writer.recorder, x) for x in block.ravel().tolist()]
     return np.array(flat, dtype=np.int64).reshape(block.shape)
 
 
-def numbers(tracer: Tracer, refs: Any) -> Array:
+def numbers(writer: StepWriter, refs: Any) -> Array:
     """The numbers that references stand for."""
     out = np.empty(refs.shape, dtype=object)
-    out.ravel()[:] = [tracer.recorder.value(int(ref)) for ref in refs.ravel()]
+    out.ravel()[:] = [writer.recorder.value(int(ref)) for ref in refs.ravel()]
     return out

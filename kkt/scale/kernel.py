@@ -23,7 +23,7 @@ from . import motion
 from .given import given
 from .machine import address, compiled
 from .moving import constants, moving_kinds
-from .plan import Plan
+from .plan import TreePlan
 from .rank import require_inertia, whole
 from .solve import Works, require_pivots
 from .template import articulated
@@ -62,7 +62,7 @@ class LargeKernel:
         kinds, kind = moving_kinds(tree, walk, model, may, one, pushed)
         code = (2 * kind + walk.first)[walk.order].astype(np.uint8)
         order = articulated({kind.dof for kind in kinds})
-        plan = Plan(order, kinds, code, walk, tree.offset, {}, {})
+        plan = TreePlan(order, kinds, code, walk, tree.offset, {}, {})
         q, qd, tau, qdd, cos, sin, self._pivot = (np.zeros(N) for _ in range(7))
         self._left, self._size = np.zeros(N), np.zeros(N)
         self._q, self._qd, self._tau, self._qdd, self._cos, self._sin = q, qd, tau, qdd, cos, sin

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..machine import native, store
-from .classes import Family
+from .classes import Outline
 from .emission import DECLARED
 from .passes import END, Pass, entries
 from .plan import Part
@@ -50,7 +50,7 @@ def address(array: NDArray[Any]) -> int:
 
 
 @lru_cache(maxsize=32)
-def compiled(make: Make, order: Bodywise, kinds: tuple[Family, ...], relaxed: bool) -> Code:
+def compiled(make: Make, order: Bodywise, kinds: tuple[Outline, ...], relaxed: bool) -> Code:
     """Machine code of the passes that ``make`` makes for the kinds of a tree's bodies."""
     import llvmlite.binding as llvm
 

@@ -25,7 +25,7 @@ from .classes import ANY, UPPER
 from .factor import MOST, Bracket
 from .moving import GIVEN, MODEL, Moving
 from .passes import Numbers, Pass
-from .steps import Array, Place, Record, Step, Tracer
+from .steps import Array, Place, Record, Step, StepWriter
 from .template import Bodywise
 
 UPDATE = 27  # numbers that a body hands to its parent, in either pass from tip to base
@@ -98,9 +98,9 @@ def steps_of(
         "S": 6 * N,
     }
     given |= dict.fromkeys(("cos", "sin", "q", "qd", "tau"), N)
-    first = Tracer({**given, "v_up": 6})
-    there = Tracer({**given, "moved": 31, "children": UPDATE})
-    back = Tracer({**given, "moved": 31, "pdd_up": 6, "record": MOST})
+    first = StepWriter({**given, "v_up": 6})
+    there = StepWriter({**given, "moved": 31, "children": UPDATE})
+    back = StepWriter({**given, "moved": 31, "pdd_up": 6, "record": MOST})
 
     M = _inertia(first.array("model", kind.model)[15:])
     R, p, H, v, a, b = whole = _moved(first, kind, M)
@@ -130,7 +130,7 @@ def steps_of(
         start |= {("v", i): x for i, x in enumerate(v)}
     steps = {"move": first.step(start), "factor": there.step(out), "solve": solve}
     if checked:
-        asks = Tracer({**given, "moved": 31, "pdd": 6, "children": UPDATE})
+        asks = StepWriter({**given, "moved": 31, "pdd": 6, "children": UPDATE})
         again = Record("moved", first, asks, "v_up")
         again.slots = moved.slots  # the stream that the factor reads
         R, p, H, _, _, b = whole
@@ -140,15 +140,15 @@ def steps_of(
 
 
 def _defect(
-    tracer: Tracer, kind: Moving, R: Array, p: Array, H: Array, b: Array, M: Array, tau: Array
+    writer: StepWriter, kind: Moving, R: Array, p: Array, H: Array, b: Array, M: Array, tau: Array
 ) -> dict[Place, Any]:
     """tau - ID(qdd) from pdd, and |w|^2 tr J + |v|^2 m of each motion (w, v) of the joint.
 
     The update holds mass, first moment and trace of what hangs on the body, and the force.
     """
     known = (ANY,) * UPDATE if not kind.leaf else (0,) * UPDATE
-    children = tracer.array("children", known)
-    pdd = tracer.array("pdd", (ANY,) * 6)
+    children = writer.array("children", known)
+    pdd = writer.array("pdd", (ANY,) * 6)
     f = (b - matvec(M, pdd)) + children[21:]
     out: dict[Place, Any] = {("left", j): tau[j] - (H[j] * f).sum() for j in range(len(H))}
     mass = M[3, 3] + children[0]
@@ -185,37 +185,37 @@ def _inertia(rigid: Array) -> Array:
     return M
 
 
-def _moved(tracer: Tracer, kind: Moving, M: Array) -> tuple[Array, ...]:
+def _moved(writer: StepWriter, kind: Moving, M: Array) -> tuple[Array, ...]:
     """R (3, 3), p (3,), H (N, 6), v, a, b (6,) of a body, as in :mod:`kkt.matrix.bias`."""
-    model, N = tracer.array("model", kind.model), kind.dof
+    model, N = writer.array("model", kind.model), kind.dof
     R, p, axis = model[:9].reshape(3, 3), model[9:12], model[12:15]
-    qd = tracer.array("qd", (ANY,) * N)
+    qd = writer.array("qd", (ANY,) * N)
     H = np.zeros((N, 6), dtype=object)
     slip = np.zeros(6, dtype=object)
     if kind.joint == "revolute":
         H[0, :3] = axis
-        c, s = (tracer.array(name, (ANY,)) for name in ("cos", "sin"))
+        c, s = (writer.array(name, (ANY,)) for name in ("cos", "sin"))
         R = matmul(R, turned_about(axis[None], c, s)[0])
     elif kind.joint == "prismatic":
         H[0, 3:] = axis
-        p = p + matvec(R, axis * tracer.variable("q", 0))
+        p = p + matvec(R, axis * writer.variable("q", 0))
     elif kind.joint == GIVEN:
-        H = tracer.array("S", kind.S).reshape(N, 6)
-        p = p + matvec(R, tracer.array("shift", (ANY,) * 3))
-        R = matmul(R, tracer.array("turn", (ANY,) * 9).reshape(3, 3))
-        slip = tracer.array("slip", (ANY,) * 6)
+        H = writer.array("S", kind.S).reshape(N, 6)
+        p = p + matvec(R, writer.array("shift", (ANY,) * 3))
+        R = matmul(R, writer.array("turn", (ANY,) * 9).reshape(3, 3))
+        slip = writer.array("slip", (ANY,) * 6)
     Phi = force_transform(R, p)
     rates = np.zeros(6, dtype=object)
     for j in range(N):
         rates = rates + H[j] * qd[j]
     v, a = rates, slip
     if kind.root:  # gravity enters as the base's acceleration
-        fall = np.concatenate([np.zeros(3), -tracer.array("gravity", (ANY,) * 3)])
+        fall = np.concatenate([np.zeros(3), -writer.array("gravity", (ANY,) * 3)])
         a = a + matvec(transpose(Phi), fall)
     else:
-        v = matvec(transpose(Phi), tracer.array("v_up", (ANY,) * 6)) + rates
+        v = matvec(transpose(Phi), writer.array("v_up", (ANY,) * 6)) + rates
         a = cross_motion(v, rates) + slip
     b = cross_force(v, matvec(M, v))
     if kind.pushed:
-        b = b - tracer.array("wrench", (ANY,) * 6)
+        b = b - writer.array("wrench", (ANY,) * 6)
     return R, p, H, v, a, b

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..model.spatial import spatial_inertia
 from ..model.tree import BodyTree
-from .classes import ANY, MOST, ONE, ZERO, Family, distinct
+from .classes import ANY, MOST, ONE, ZERO, Outline, distinct
 from .walk import Walk
 
 Floats = NDArray[np.float64]
@@ -20,7 +20,7 @@ MODEL = 25  # constants of a body: R (9), p (3), axis (3), its inertia (10)
 
 
 @dataclass(frozen=True)
-class Moving(Family):
+class Moving(Outline):
     """What is known of every body of a kind; entries are ZERO, ONE or ANY."""
 
     joint: str  # one of PLAIN, or GIVEN

@@ -14,7 +14,7 @@ from ..base.errors import ModelError
 from ..matrix.pattern import Pattern
 from ..model.tree import BodyTree
 from .bodywise import Bodies, further
-from .classes import Family, kinds_of
+from .classes import Outline, kinds_of
 from .passes import PADDING
 from .rank import require_inertia
 from .template import Bodywise, articulated
@@ -64,11 +64,11 @@ class Shares:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TreePlan:
     """The kinds of a tree's bodies, and its walk."""
 
     order: Bodywise
-    kinds: tuple[Family, ...]
+    kinds: tuple[Outline, ...]
     code: NDArray[np.uint8]  # (n,) of the walk
     walk: Walk
     offset: NDArray[np.int64]  # (n + 1,) of the tree
@@ -128,7 +128,7 @@ class Plan:
 def plan_of(
     tree: BodyTree, pattern: Pattern, S: NDArray[np.float64],
     bodies: Bodies | None = None,
-) -> Plan:  # fmt: skip
+) -> TreePlan:  # fmt: skip
     """The plan of a tree whose entries have a pattern; SingularError where no state has pivots.
 
     ``bodies`` is the order, None the articulated body method; ``S`` (N, 6) are the motion
@@ -144,7 +144,7 @@ def plan_of(
         more = further(rules, tree.parent, tree.offset, sequence, S)
     kinds, kind = kinds_of(tree.parent, tree.offset, walk.leaf, pattern, more)
     code = (2 * kind + walk.first)[walk.order].astype(np.uint8)
-    return Plan(rules, tuple(kinds), code, walk, tree.offset, {}, {})
+    return TreePlan(rules, tuple(kinds), code, walk, tree.offset, {}, {})
 
 
 def _part(body: NDArray[np.int32], code: NDArray[np.uint8], places: int, held: int = 0) -> Part:

@@ -12,12 +12,14 @@ from ..matrix.system import System
 from ..model.tree import BodyTree
 from . import factor
 from .machine import Addresses, Code, address, compiled
-from .plan import Part, Plan
+from .plan import Part, TreePlan
 
 Floats = NDArray[np.float64]
 
 
-def solve(system: System, plan: Plan, threads: int, relaxed: bool) -> tuple[Floats, Floats, Floats]:
+def solve(
+    system: System, plan: TreePlan, threads: int, relaxed: bool
+) -> tuple[Floats, Floats, Floats]:
     """qdd (N,), pdd (n, 6), f (n, 6) from the entries of (4)."""
     tree, e = system.tree, system.entries
     n, N = tree.n, int(tree.offset[-1])
@@ -47,7 +49,7 @@ def solve(system: System, plan: Plan, threads: int, relaxed: bool) -> tuple[Floa
 class Works:
     """Room to run the passes in: streams and stacks of every part of the walk."""
 
-    def __init__(self, code: Code, plan: Plan, numbers: Addresses, threads: int) -> None:
+    def __init__(self, code: Code, plan: TreePlan, numbers: Addresses, threads: int) -> None:
         self.code, self.threads, self.update = code, threads, plan.order.update
         shares = plan.shares(threads)
         numbers = {**numbers, "held": 0}

@@ -34,7 +34,7 @@ class Step:
         return {self.inputs[i][0] for i in read.tolist()} | {name for name, _ in self.outputs}
 
 
-class Tracer:
+class StepWriter:
     """A recorder whose inputs have places in memory."""
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
@@ -60,9 +60,9 @@ class Tracer:
 
 
 class Record:
-    """Numbers that one tracer hands to another through memory."""
+    """Numbers that one writer hands to another through memory."""
 
-    def __init__(self, stream: str, there: Tracer, back: Tracer, passing: str) -> None:
+    def __init__(self, stream: str, there: StepWriter, back: StepWriter, passing: str) -> None:
         """What stands in the array ``passing`` is gone later; other inputs are still there."""
         self.stream, self.there, self.back, self.passing = stream, there, back, passing
         self.slots: list[int] = []  # of ``there``, in the order of the record
