@@ -258,13 +258,13 @@ def of(system: System, order: Any, notation: str | None = None) -> Listing:
     if notation is not None and notation not in NOTATIONS:
         raise OrderError(f"notation {notation!r} is unknown; use {', '.join(NOTATIONS)}")
     told = notation or DEFAULTS.get(name, "ascher")
-    minus = frozenset() if told == "ascher" else frozenset({"pdd"})
+    sign = 1 if told == "ascher" else -1  # of pdd: minus the spatial acceleration in (4)
     program, structure, position, source = _program(system.structure, order, name)
-    values, tree = Values(program, structure, position, minus), Tree(structure)
+    values, tree = Values(program, structure, position, sign), Tree(structure)
 
     def eliminated(larger: Structure) -> tuple[Values, Tree]:
         program, structure, position, _ = _program(larger, order, name)
-        return Values(program, structure, position, minus), Tree(structure)
+        return Values(program, structure, position, sign), Tree(structure)
 
     telling = in_general(system.structure, eliminated, values, tree) or on_this_tree(values, tree)
     if telling.holds_on == THIS_TREE:

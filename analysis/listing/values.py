@@ -36,11 +36,15 @@ class Values(Choice):
         program: Program,
         structure: Structure,
         position: dict[int, int] | None,
-        minus: frozenset[str] = frozenset(),
+        acceleration: int = 1,
     ) -> None:
-        """``position``: of each block in the elimination; ``minus``: unknowns told with - sign."""
+        """``position``: of each block in the elimination.
+
+        ``acceleration``: 1 where the bodies' unknowns are told as (4) has them, minus spatial
+        accelerations, and -1 where as the accelerations themselves.
+        """
         super().__init__(program, structure, position)
-        self.minus = minus
+        self.told = {"pdd": acceleration, "qdd": 1, "f": 1}  # signs of the unknowns
         self.members = self._members()
         self._trees: dict[int, Sum] = {}
         self._sign_families()
@@ -132,8 +136,8 @@ class Values(Choice):
         forced: dict[Family, int] = {}
         for value, block in self.solved.items():
             member = self.members.get(self.canonical(value))
-            if member is not None and (block.kind == "qdd" or block.kind in self.minus):
-                forced[member.family] = -1 if block.kind in self.minus else 1
+            if member is not None and block.kind in self.told:
+                forced[member.family] = self.told[block.kind]
         self._sign(forced)
         # an equation keeps its meaning if all of it changes sign: pivot, couplings, right side
         own = {m.family[1][0]: m.sign for m in self.members.values() if m.family[0] == "own"}

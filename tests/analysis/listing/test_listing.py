@@ -5,6 +5,7 @@ The scripts that ``python()`` gives are run as they stand and held against ``kkt
 """
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -132,6 +133,41 @@ def test_orders_of_a_user_are_listed(tmp_path):
         wanted = kkt.eliminate(system, order).qdd
         got = run(listing.of(system, order))
         assert np.abs(got - wanted).max() <= 1e-11 * np.abs(wanted).max()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("notation", ["ascher", "featherstone", "yamane"])
+def test_the_letters_are_the_unknowns_of_the_matrix(notation):
+    """p¨ is pdd of (4), sign and all; in the other notations it is called an acceleration."""
+    system = kkt.build(TREES["joints"]())
+    x = kkt.eliminate(system, orderings.get("abm"))
+    qdd = dict(enumerate(blocks(system, x.qdd)))
+    sign = 1.0 if notation == "ascher" else -1.0
+    wanted = {"qdd": qdd, "pdd": dict(enumerate(x.pdd)), "acc": dict(enumerate(-x.pdd)),
+              "f": dict(enumerate(x.f))}  # fmt: skip
+    assert ("minus" in listing.names.NOTATIONS[notation]["pdd"].what) == (sign > 0)
+    met = set()
+    for order in orderings.names():
+        one = listing.of(system, order, notation)
+        space = {"__name__": "listed"}
+        text = re.sub(
+            "(?m)^    return .*qdd.*$", "    return locals()", listing.render(one, "python")
+        )
+        exec(text, space)
+        e = system.entries
+        found = space["qdd"](
+            system.tree.parent.tolist(), e.M, blocks(system, e.S), e.Phi, e.a, e.b,
+            blocks(system, e.tau),
+        )  # fmt: skip
+        for family, symbol in one.names.symbols.items():
+            if symbol.python not in wanted or not isinstance(found.get(symbol.python), dict):
+                continue
+            met.add((family[1], symbol.python))
+            for k, value in found[symbol.python].items():
+                right = wanted[symbol.python][k]
+                scale = np.abs(x.pdd).max() + np.abs(x.f).max()
+                assert np.abs(np.ravel(value) - right).max(initial=0.0) <= 1e-10 * scale
+    assert {name for _, name in met} >= {"qdd", "pdd" if notation == "ascher" else "acc"}
 
 
 # -- unrolled ----------------------------------------------------------------------------------
