@@ -21,6 +21,8 @@ from pivotree.kkt.order.sequence import COMPOSITES
 
 from .registry import order
 
+SCHEMA = "pivotree-order/1"
+
 
 def get(name: str, registered: dict[str, Callable[..., Any]]) -> Callable[..., Any]:
     """The order of a name: ``abm``, ``random:7``, ``my_file.py:my_order`` or ``my_order.json``.
@@ -94,7 +96,10 @@ def from_json(path: Path) -> Callable[..., Any]:
         raise OrderError(f"order {path}: {error}; give an order file") from None
     links, rules, composites = "whole", {}, "general"
     if isinstance(groups, dict):
-        keys = ("groups", "links", "rules", "composites")
+        if groups.get("schema", SCHEMA) != SCHEMA:
+            told = f"order {path}: field 'schema' is {groups['schema']!r}"
+            raise OrderError(f"{told}; an order file has {SCHEMA!r}, or none")
+        keys = ("groups", "links", "rules", "composites", "schema")
         for key in groups.keys() - set(keys):  # others, such as a name, are a reader's own
             if near := difflib.get_close_matches(key, keys, n=1, cutoff=0.7):
                 raise OrderError(f"order {path}: holds {key!r}; write {near[0]!r}")

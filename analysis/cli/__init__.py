@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from .arguments import parser
+from .arguments import joined, parser
 from .commands import INTERRUPTED
 
 
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for text in texts:  # a file's name may be any bytes
         if any("\ud800" <= c <= "\udfff" for c in text):
             top.error(f"argument {text!r} is not text in UTF-8")
-    options = top.parse_args(texts)
+    options = top.parse_args(joined(texts))
     try:
         if options.version or options.command is None:
             return _told(top, options.version)

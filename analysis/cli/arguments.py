@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 MODEL_HELP = (
@@ -23,11 +25,28 @@ BLAME_FORMATS_HELP = "a floating-point format of at most 64 bits: float32, float
 
 
 class _Parser(argparse.ArgumentParser):
+    """One line for what is refused; examples below the options, as they are written."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
+
     def error(self, message: str) -> NoReturn:
         """One line, like every other refusal."""
         from .running import refused
 
         raise SystemExit(refused(f"{message}; see {self.prog} --help"))
+
+
+def joined(texts: Sequence[str]) -> list[str]:
+    """A list of numbers that begins with a minus is a value, and no option: ``--q -0.3,1``."""
+    result: list[str] = []
+    for text in texts:
+        number = text[:1] == "-" and (text[1:2].isdigit() or text[1:2] == ".")
+        if number and result and result[-1] in ("--q", "--qd", "--tau"):
+            result[-1] += f"={text}"
+            continue
+        result.append(text)
+    return result
 
 
 Commands = Any  # what takes the commands; argparse has no public name for it
@@ -43,7 +62,16 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     for add in COMMANDS:
         add(commands)
+    for name, command in commands.choices.items():
+        command.description = textwrap.fill(command.description or _first(commands, name), 78)
+        command.epilog = "examples:\n" + "\n".join(f"  pivotree {x}" for x in EXAMPLES[name])
     return top
+
+
+def _first(commands: Commands, name: str) -> str:
+    """What a command's line in the list of commands says, as a sentence."""
+    told = next(action.help for action in commands._choices_actions if action.dest == name)
+    return f"{told[0].upper()}{told[1:]}."
 
 
 def _compare(commands: Commands) -> None:
@@ -54,6 +82,13 @@ def _compare(commands: Commands) -> None:
     compare.add_argument("--orders", help="comma-separated; all registered ones if not given")
     compare.add_argument("--formats", default="float32,float64", help=FORMATS_HELP)
     _add_refinement(compare)
+    compare.add_argument(
+        "--states", type=int, metavar="N",
+        help="random states instead of one: median and worst digits (--random: their seed, 0)",
+    )  # fmt: skip
+    compare.add_argument(
+        "--bits", action="store_true", help="also the most bits that one addition loses"
+    )
     compare.add_argument("--json", action="store_true", help="print one JSON document")
     compare.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
 
@@ -215,10 +250,15 @@ def _simulate(commands: Commands) -> None:
     ):
         simulate.add_argument(f"--{name}", type=kind, default=default, metavar="X", help=what)
     simulate.add_argument(
-        "--state", default="float64", metavar="TYPE", help="number type of the states (float64)"
+        "--state-type",
+        default="float64",
+        metavar="TYPE",
+        help="number type of the states (float64)",
     )
     simulate.add_argument(
-        "--clock", metavar="TYPE", help="of Cash-Karp's time and step (if not given, as --state)"
+        "--clock",
+        metavar="TYPE",
+        help="of Cash-Karp's time and step (if not given, as --state-type)",
     )
     simulate.add_argument("--json", action="store_true", help="print one JSON document")
     simulate.add_argument("-o", "--output", metavar="DIR", help="write the picture of the steps")
@@ -241,8 +281,7 @@ def _export(commands: Commands) -> None:
     _add_model(export, state=False)
     export.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
     export.add_argument("--format", default="float64", help="float64 or float32")
-    languages = export.add_mutually_exclusive_group(required=True)
-    languages.add_argument("--c", action="store_true", help="one file of C99 and its header")
+    export.add_argument("--c", action="store_true", help="C99 and its header (what is written)")
     export.add_argument("--outputs", default="qdd", metavar="A,B", help="of qdd, pdd, f, inertia")
     export.add_argument("--wrench", action="store_true", help="wrenches on bodies are an input")
     export.add_argument("--name", help="of the function; from the model and the order if not given")
@@ -303,20 +342,79 @@ def _add_model(
     command: argparse.ArgumentParser, state: bool = True, needed: bool = True, frames: bool = True
 ) -> None:
     command.add_argument("model", metavar="MODEL", nargs=None if needed else "?", help=MODEL_HELP)
-    if state:
-        for name, what in (("q", "positions"), ("qd", "rates"), ("tau", "efforts")):
-            command.add_argument(f"--{name}", metavar="X,X,...", help=f"joint {what}")
+    model = command.add_argument_group("the model")
+    model.add_argument("--floating", action="store_true", help="URDF: give the base 6 freedoms")
+    model.add_argument(
+        "--keep-fixed", action="store_true",
+        help="URDF: links on fixed joints stay bodies of their own (else they are merged into the "
+        "body that carries them; without mass, some orders cannot eliminate them)",
+    )  # fmt: skip
     if state and frames:
-        command.add_argument(
-            "--frames",
-            default="given",
-            metavar="HOW",
+        model.add_argument(
+            "--frames", default="given", metavar="HOW",
             help="given, aligned with the joint axes, or factored: placements as own frames",
+        )  # fmt: skip
+    if not state:
+        return
+    group = command.add_argument_group(
+        "the state", "one state is computed; without these options it is the model's own"
+    )
+    for name, what in (("q", "positions"), ("qd", "rates"), ("tau", "efforts")):
+        group.add_argument(
+            f"--{name}", metavar="X,X",
+            help=f"joint {what}: of all joints, or by name, as in elbow=0.3,wrist=-1",
+        )  # fmt: skip
+    if frames:
+        group.add_argument(
+            "--state", dest="state_file", metavar="FILE",
+            help="a JSON file with q, qd, tau: lists, or objects of joints and numbers",
+        )  # fmt: skip
+        group.add_argument(
+            "--random", type=int, metavar="SEED", help="a random state within the joints' limits"
         )
-    command.add_argument("--floating", action="store_true", help="URDF: give the base 6 freedoms")
-    command.add_argument("--merge-fixed", action="store_true", help="URDF: merge fixed joints")
 
 
+EXAMPLES = {
+    "compare": (
+        "compare chain:100",
+        "compare robot.urdf --orders crbm,abm --q shoulder=0.3,elbow=-1.2",
+        "compare robot.urdf --states 20",
+        "compare robot.urdf --orders mine.py:my_order,abm -o figures",
+    ),
+    "solve": (
+        "solve chain:3 --q -0.3,1,0.5",
+        "solve robot.urdf --order crbm --format float32",
+        "solve chain:100 --certify 50",
+    ),
+    "spy": ("spy chain:3 --order abm --step 1 -o step.png",),
+    "figure": (
+        "figure --list",
+        "figure matrix chain:3 --width single -o matrix.pdf",
+        "figure trees humanoid --orders abm -o trees.tex",
+        "figure film chain:3 -o film.gif",
+    ),
+    "report": ("report robot.urdf", "report chain:6 --states 100 --digits 4 -o report"),
+    "blame": (
+        "blame example3:m1=1e7.5,case=1",
+        "blame robot.urdf --order abm --format bfloat16 --output wrist",
+    ),
+    "prove": ("prove", "prove --only 'equation (5)'"),
+    "list": ("list chain:4 --order abm", "list robot.urdf --order crbm --latex -o crbm.tex"),
+    "counts": ("counts --orders crbm,abm", "counts --family revolute --json"),
+    "explore": ("explore chain:3", "explore robot.urdf -o page.html"),
+    "simulate": (
+        "simulate robot.urdf --seconds 2",
+        "simulate two_link:r=0.0015 --state-type float32 --floor 1e-30",
+    ),
+    "sweep": ("sweep study.toml", "sweep study.toml --jobs 8"),
+    "export": (
+        "export robot.urdf -o robot.c",
+        "export robot.urdf --order crbm --format float32 -o robot.c",
+    ),
+    "tune": ("tune robot.urdf", "tune robot.urdf --cost digits -o mine.json"),
+    "reproduce": ("reproduce ascher1996", "reproduce ascher1996 --item table1"),
+    "orders": ("orders", "orders --json"),
+}
 COMMANDS = (
     _compare,
     _solve,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -12,37 +12,44 @@ from rich.table import Table
 
 from ..comparison import Comparison, Row
 
+if TYPE_CHECKING:
+    from ..report.summary import Report
+
 GAP = 3  # between two columns
 COSTS = 40  # width of fill, entries, flops and height
-EXACTLY = (
-    "; exactly: most bits cancelled in exact arithmetic on the same data, and +r residues: "
+BITS = (
+    "; bits: leading bits that one addition cancels at most, and trailing bits that it rounds away "
+    "at most; exactly: most bits cancelled in exact arithmetic on the same data, and +r residues: "
     "additions whose exact sum is zero, where rounding is left"
 )
-WIDTHS = {3: 24, 4: 32, 5: 42}  # of a format with so many columns
+WIDTHS = {3: 24, 5: 42}  # of a format with so many columns
 
 
 class _Console(Console):
+    wraps = False  # whether lines of text are left to whoever shows them
+
     def on_broken_pipe(self) -> None:
         """A reader that has seen enough is no failure: left to whoever started the command."""
         raise BrokenPipeError
 
 
-def console(file: IO[str], wide: bool = False) -> Console:
+def console(file: IO[str], wide: bool = False) -> _Console:
     """A console that does not squeeze tables when the output is not a terminal."""
     made = _Console(file=file, highlight=False, emoji=False)  # chain:100 is no :100:
     if not made.is_terminal or (wide and made.width < 100):
         made.width = max(made.width, 132)
+    made.wraps = not made.is_terminal  # a pipe gets whole lines; a terminal, whole words
     return made
 
 
-def comparison_tables(comparison: Comparison, width: int) -> list[Table]:
-    """One line an order; error, digits and, where there is room, bits of each format.
+def comparison_tables(comparison: Comparison, width: int, bits: bool = False) -> list[Table]:
+    """One line an order; error, digits and, where they are asked for, bits of each format.
 
     Formats that find no room beside the costs or the others follow in another table.
     """
     orders = list(dict.fromkeys(row.order for row in comparison.rows))
     formats = list(dict.fromkeys(row.format for row in comparison.rows))
-    shown = next(k for k in (5, 4, 3) if k == 3 or width >= 66 + WIDTHS[k] * len(formats))
+    shown = 5 if bits else 3
     taken = max(len(order) for order in ("order", *orders)) + GAP
     groups: list[list[str]] = [[]]
     room = width - taken - COSTS
@@ -63,9 +70,8 @@ def comparison_tables(comparison: Comparison, width: int) -> list[Table]:
     )
     tables[0].caption = (
         "fill: blocks and entries of one triangle; error: max |qdd - exact| / max |exact|; "
-        "lost: digits beyond those that the condition number forces; "
-        "bits: most cancelled / absorbed in one addition"
-        + EXACTLY * (shown == 5)
+        "lost: digits beyond those that the condition number forces"
+        + BITS * bits
         + _conditions(comparison)
         + _marks(comparison)
     )
@@ -138,6 +144,36 @@ def _exactly(row: Row) -> str:
 
 def _number(value: Any) -> str:
     return "–" if value is None else f"{value:,}"
+
+
+def states_table(report: Report) -> Table:
+    """Digits that orders keep over many states: median and worst of each format."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
+    table.title = (
+        f"{escape(report.model)}: {report.bodies} bodies, {report.dof} degrees of freedom, "
+        f"{report.states} states"
+    )
+    table.add_column("order", no_wrap=True)
+    for name in report.formats:
+        table.add_column(f"{escape(name)}\nmedian", justify="right")
+        table.add_column("digits\nworst", justify="right")
+        table.add_column("\nmarked", justify="right")
+    for order in report.orders:
+        cells = [escape(order)]
+        for name in report.formats:
+            cell = report.cell(order, name)
+            bad = cell.failed + cell.marked
+            cells += [
+                f"{cell.digits['median']:.1f}",
+                f"{cell.digits['worst']:.1f}",
+                f"{bad or '–'}",
+            ]
+        table.add_row(*cells)
+    table.caption = (
+        "median, worst: correct digits in half of the states, and in the worst; marked: states "
+        "without an answer, or with one that should not be relied on"
+    )
+    return table
 
 
 def orders_table(rows: list[tuple[str, str, str]]) -> Table:

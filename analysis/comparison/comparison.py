@@ -45,6 +45,7 @@ class Comparison:
     eliminations: dict[tuple[str, str], Elimination] = field(repr=False, default_factory=dict)
     units: dict[str, float] = field(default_factory=dict)  # unit roundoff of each rounded format
     conditioning: Conditioning | None = None  # None where it is not known
+    state: str = ""  # what the one state is called that all rows are of
 
     @property
     def verdict(self) -> str:
@@ -65,6 +66,7 @@ class Comparison:
         """The JSON document of ``pivotree compare --json``."""
         return {
             "model": self.model,
+            "state": self.state,
             "bodies": self.bodies,
             "dof": self.dof,
             "kappa": self.kappa,

@@ -14,7 +14,16 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from pivotree import kkt, orderings
-from pivotree.kkt import Elimination, FormatError, OrderError, PivotreeError, SymbolicFactor, System
+from pivotree.kkt import (
+    Elimination,
+    FormatError,
+    LoopError,
+    OrderError,
+    PivotreeError,
+    SingularError,
+    SymbolicFactor,
+    System,
+)
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.foreign import added, loaded
@@ -100,18 +109,40 @@ class Request:
         """The traced order; raises as :meth:`require` does."""
         self.require(name)
         self.progress(name)
-        return kkt.trace(self.system, orderings.get(name))
+        return self.once(("tape", name), lambda: kkt.trace(self.system, orderings.get(name)))
 
     def affordable(self, usual: tuple[str, ...] = USUAL) -> tuple[str, ...]:
-        """The orders asked for, whatever they cost, else of the usual ones those within reach."""
-        if self.orders:
-            return self.orders
-        return tuple(o for o in usual if self.factor(o).flops <= HEAVY) or usual
+        """The orders asked for, else of the usual ones those within reach, that give an answer.
+
+        Orders that this robot rules out are left out of the figure; where it rules out all, what
+        the first of them raises is raised.
+        """
+        within = tuple(o for o in usual if self.factor(o).flops <= HEAVY) or usual
+        asked = self.orders or within
+        return self.once(("able", asked), lambda: self._able(asked))
+
+    def _able(self, asked: tuple[str, ...]) -> tuple[str, ...]:
+        tree = self.system.tree
+        if not (
+            len(tree.singular()) or len(tree.indefinite()) or self.system.structure.constraints
+        ):
+            return asked  # nothing rules an order out: no need to trace
+        able, first = [], None
+        for name in asked:
+            try:
+                self.tape(name)
+            except (LoopError, SingularError) as error:
+                first = first or error
+            else:
+                able.append(name)
+        if not able and first is not None:
+            raise first
+        return tuple(able)
 
     def told(self, shown: tuple[str, ...], usual: tuple[str, ...] = USUAL) -> str:
         """The title: the model, and which of the usual orders are missing."""
-        missing = [] if self.orders else [o for o in usual if o not in shown]
-        return self.about + (f"; too long for {', '.join(missing)}" if missing else "")
+        missing = [o for o in self.orders or usual if o not in shown]
+        return self.about + (f"; without {', '.join(missing)}" if missing else "")
 
     @property
     def about(self) -> str:
@@ -220,7 +251,7 @@ def _condition(r: Request) -> Figure:
 def _cost(r: Request) -> Figure:
     found = r.once(
         ("costs", r.orders),
-        lambda: data.costs(r.system.graph, r.orders or USUAL, progress=r.progress),
+        lambda: data.costs(r.system.graph, r.affordable(), progress=r.progress),
     )
     return cost_curves(found, what=f"first bodies of {r.system.name}", **r.look)
 

@@ -33,4 +33,7 @@ def default_state(tree: nx.DiGraph, rate: float = 0.2, effort: float = 0.1) -> n
     tree.graph["q"] = 0.3 * np.sin(1.7 * k)
     tree.graph["qd"] = rate * np.cos(2.3 * k)
     tree.graph["tau"] = effort * np.sin(0.9 * k)
+    tree.graph["state_formulas"] = {  # how the state is named to whoever gives none
+        "q": "0.3 sin(1.7 k)", "qd": f"{rate:g} cos(2.3 k)", "tau": f"{effort:g} sin(0.9 k)"
+    }  # fmt: skip
     return tree

@@ -41,7 +41,12 @@ def unphysical(program: Program, system: System) -> None:
                 what = "is singular" if source.op in ("input", "divide", "square") else None
             if what:
                 fixed = system.tree.joint[system.structure.index[body]] == "fixed"
-                merge = "merge its fixed joint, or " if fixed else ""
+                merge = (
+                    "merge its fixed joint (merge_fixed=True; on the command line, no "
+                    "--keep-fixed), or "
+                    if fixed
+                    else ""
+                )
                 raise SingularError(
                     f"body {body!r}: field 'inertia' (or 'mass') {what}, and order "
                     f"{program.name!r} pivots on M_k at step "

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pivotree import kkt, orderings
 
-from .shared import print_json, progress_shown, system_of
+from .shared import one_state, print_json, progress_shown, system_and_state
 
 
 def run(options: argparse.Namespace) -> int:
@@ -18,21 +18,21 @@ def run(options: argparse.Namespace) -> int:
         raise kkt.PivotreeError(f"option --top: is {options.top}; give at least 1")
     function = orderings.get(options.order)
     with progress_shown() as progress:
-        system = system_of(options)
+        system, state = system_and_state(options)
         found = blame(
             system, function, options.format, options.output, top=options.top, progress=progress
         )
     found = replace(found, model=options.model)  # as the user calls it
     if options.json:
-        print_json(found.as_dict())
+        print_json({"state": state, **found.as_dict()})
         return 0
     from ...rounding.text import blame_table, rest
     from ..table import console
 
     out = console(sys.stdout)
-    out.print(found.sentence, soft_wrap=True, markup=False)
+    out.print(found.sentence, soft_wrap=out.wraps, markup=False)
     if found.top:
         out.print(blame_table(found))
-    for line in rest(found):
-        out.print(line, soft_wrap=True, markup=False)
+    for line in [*rest(found), one_state(options.model, state)]:
+        out.print(line, soft_wrap=out.wraps, markup=False)
     return 0

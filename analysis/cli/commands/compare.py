@@ -6,24 +6,31 @@ import argparse
 import sys
 from dataclasses import replace
 
+from pivotree import kkt, orderings
+
 from .shared import (
     folder_of,
     items,
+    one_state,
     print_json,
     progress_shown,
     refinement,
-    system_of,
+    system_and_state,
+    tree_of,
+    written,
 )
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.states is not None:
+        return _many(options)
     from ...comparison import compare as compare_orders
 
     folder = None if options.output is None else folder_of(options.output)
     names = None if options.orders is None else items("--orders", options.orders)
     corrections = refinement(options)
     with progress_shown() as progress:
-        system = system_of(options)
+        system, state = system_and_state(options)
         result = compare_orders(
             system,
             names,
@@ -32,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
             residual=options.residual,
             progress=progress,
         )
-        result = replace(result, model=options.model)  # as the user calls it
+        result = replace(result, model=options.model, state=state)  # as the user calls them
         if folder is not None:
             from ...figures import write_all
 
@@ -45,9 +52,42 @@ def run(options: argparse.Namespace) -> int:
     from ..table import comparison_tables, console
 
     out = console(sys.stdout)
-    for table in comparison_tables(result, out.width):
+    for table in comparison_tables(result, out.width, options.bits):
         out.print(table)
-    out.print(result.verdict, soft_wrap=True, markup=False)
+    out.print(result.verdict, soft_wrap=out.wraps, markup=False)
+    out.print(one_state(options.model, state), soft_wrap=out.wraps, markup=False)
     if folder is not None:
-        out.print(f"{len(files)} figures in {folder}", soft_wrap=True, markup=False)
+        told = f"{len(files)} figures in {folder}: {', '.join(written(f) for f in files)}"
+        out.print(told, soft_wrap=out.wraps, markup=False)
     return code
+
+
+def _many(options: argparse.Namespace) -> int:
+    """Median and worst digits over random states."""
+    for option in ("q", "qd", "tau", "state_file", "output", "bits", "refine"):
+        if getattr(options, option):
+            name = {"output": "-o", "state_file": "--state"}.get(option, f"--{option}")
+            raise kkt.PivotreeError(f"option --states: draws its states; leave out {name}")
+    if options.frames != "given":
+        raise kkt.PivotreeError("option --states: leave out --frames; links keep their own")
+    from ...report.make import robot_report
+
+    names = orderings.names() if options.orders is None else items("--orders", options.orders)
+    formats = items("--formats", options.formats)
+    with progress_shown() as progress:
+        found = robot_report(
+            tree_of(options), options.model, names, formats,
+            states=options.states, seed=options.random or 0, processes=None,
+            progress=lambda text, done: progress(text if done is None else f"{text}: {done}"),
+        )  # fmt: skip
+    if options.json:
+        print_json(found.as_dict())
+        return 0
+    from ..table import console, states_table
+
+    out = console(sys.stdout)
+    out.print(states_table(found))
+    out.print("\n".join(found.verdict), soft_wrap=out.wraps, markup=False)
+    told = f"{found.states} random states of seed {found.seed}: {found.distribution}."
+    out.print(told, soft_wrap=out.wraps, markup=False)
+    return 0

@@ -10,7 +10,7 @@ from typing import Any
 
 from pivotree import kkt, orderings
 
-from .shared import file_of, items, progress_shown
+from .shared import file_of, items, progress_shown, written
 
 USUAL = "crbm,abm,gain_abm,modified_abm,projected_abm,square_root_abm,virtual_work,lagrange"
 
@@ -115,4 +115,5 @@ def _write_page(path: Path, options: argparse.Namespace) -> int:
         save(picture(found.count("crbm", "dh"), found.count("abm", "dh")),
              path.with_name(f"{path.stem}.png"))  # fmt: skip
         write_whole(path, page(found))
+    print(written(path))
     return 0

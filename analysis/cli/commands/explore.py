@@ -6,7 +6,7 @@ import argparse
 
 from pivotree import kkt
 
-from .shared import file_of, folder_of, items, progress_shown, system_of
+from .shared import file_of, folder_of, items, progress_shown, system_of, written
 
 
 def run(options: argparse.Namespace) -> int:
@@ -26,10 +26,14 @@ def run(options: argparse.Namespace) -> int:
         progress("the page")
         if path and page:
             write_page(data, path)
+            told = written(path)
         elif path:
             write_folder(data, path)
+            told = f"{path}: open index.html through any web server"
     if not path:
         from ...explorer.server import serve
 
         serve(system, data, options.port or 0, not options.no_browser)
+    else:
+        print(told)
     return 0

@@ -7,22 +7,19 @@ import sys
 
 from pivotree import kkt, orderings
 
-from .shared import file_of, items, progress_shown
+from .shared import file_of, items, progress_shown, tree_of, written
 
 
 def run(options: argparse.Namespace) -> int:
     order, outputs = orderings.get(options.order), items("--outputs", options.outputs)
     path = file_of(options.output)
-    tree = kkt.load(
-        options.model, floating=True if options.floating else None, merge_fixed=options.merge_fixed
-    )
-    tree.graph["name"] = tree.graph.get("name") or options.model
+    tree = tree_of(options)
     inputs = ("wrench",) if options.wrench else ()
     with progress_shown() as progress:
         progress(f"compiling {options.order} in {options.format}")
         kernel = kkt.compile(tree, order, options.format, outputs=outputs, inputs=inputs)
         progress(f"writing {path}")
-        written = kernel.export_c(path, options.name)
+        files = kernel.export_c(path, options.name)
     told = ", ".join(f"{count:,} {kind}" for kind, count in kernel.operations.items() if count)
-    sys.stdout.write(f"{written[0]}, {written[1]}: {told}\n")
+    sys.stdout.write(f"{', '.join(map(written, files))}: {told}\n")
     return 0

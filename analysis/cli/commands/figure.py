@@ -6,7 +6,7 @@ import argparse
 
 from pivotree import kkt, orderings
 
-from .shared import file_of, items, progress_shown, system_of
+from .shared import file_of, items, progress_shown, system_of, written
 
 
 def run(options: argparse.Namespace) -> int:
@@ -37,4 +37,5 @@ def run(options: argparse.Namespace) -> int:
             system_of(options), orders, options.step, options.format, options.width, style, progress
         )
         write(kind, request, path)
+    print(written(path))
     return 0

@@ -8,7 +8,7 @@ import sys
 from pivotree import orderings
 from pivotree.kkt.base.files import write_whole
 
-from .shared import file_of, progress_shown, system_of
+from .shared import file_of, progress_shown, system_of, written
 
 
 def run(options: argparse.Namespace) -> int:
@@ -25,4 +25,5 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(text)
     else:
         write_whole(path, text)
+        print(written(path))
     return 0

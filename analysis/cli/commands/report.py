@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pivotree import kkt, orderings
+from pivotree import orderings
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.reading import read_text
 
 from . import INTERRUPTED
-from .shared import folder_of, items, print_json
+from .shared import folder_of, items, print_json, tree_of
 
 EVERY = 5.0  # [s] between lines of a log
 
@@ -34,8 +34,7 @@ def run(options: argparse.Namespace) -> int:
     check_empty(folder)
     try:
         with shown(options.states) as progress:
-            floating = True if options.floating else None
-            tree = kkt.load(options.model, floating, merge_fixed=options.merge_fixed)
+            tree = tree_of(options)
             result = robot_report(
                 tree, options.model, orders, formats, states=options.states, seed=options.seed,
                 digits=options.digits, folder=folder, processes=None, progress=progress,

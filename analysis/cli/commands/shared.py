@@ -10,40 +10,55 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
+
 from pivotree import kkt
 from pivotree.kkt.base.files import check_file, check_folder
 from pivotree.kkt.solution.refine import MOST, RESIDUALS
 
+from ..state import system_in_state
+
+
+def tree_of(options: argparse.Namespace) -> nx.DiGraph:
+    """The model that the options name; links on fixed joints are merged unless they are kept."""
+    tree = kkt.load(
+        options.model,
+        floating=True if options.floating else None,
+        merge_fixed=not options.keep_fixed,
+    )
+    tree.graph["name"] = tree.graph.get("name") or options.model
+    return tree
+
 
 def system_of(options: argparse.Namespace) -> kkt.System:
     """The system that the model and the state options ask for."""
+    return system_and_state(options)[0]
+
+
+def system_and_state(options: argparse.Namespace) -> tuple[kkt.System, str]:
+    """The system that the options ask for, and what its state is called."""
     if options.frames not in ("given", "aligned", "factored"):
         raise kkt.ModelError(
             f"option --frames: {options.frames!r} is unknown; use given, aligned or factored"
         )
-    tree = kkt.load(
-        options.model, floating=True if options.floating else None, merge_fixed=options.merge_fixed
-    )
-    tree.graph["name"] = tree.graph.get("name") or options.model
+    tree = tree_of(options)
     tree = kkt.factored(tree) if options.frames == "factored" else tree
-    system = kkt.build(
-        tree,
-        q=numbers("--q", options.q),
-        qd=numbers("--qd", options.qd),
-        tau=numbers("--tau", options.tau),
+    system, state = system_in_state(tree, options)
+    return (kkt.aligned(system) if options.frames == "aligned" else system), state
+
+
+def one_state(model: str, state: str) -> str:
+    """That numbers are of one state, and how to see others."""
+    return (
+        f"This is one state: {state}. Give another with --q, --state or --random; for all states: "
+        f"pivotree report {model}"
     )
-    return kkt.aligned(system) if options.frames == "aligned" else system
 
 
-def numbers(option: str, text: str | None) -> list[float] | None:
-    if text is None:
-        return None
-    try:
-        return [float(x) for x in text.split(",")] if text.strip() else []
-    except ValueError:
-        raise kkt.ModelError(
-            f"option {option}: {text!r} is no list of numbers; give them as 0.1,0,-2"
-        ) from None
+def written(path: Path) -> str:
+    """A file, and its size in bytes."""
+    size = path.stat().st_size
+    return f"{path} ({size:,} bytes)" if size < 10_000 else f"{path} ({size / 1000:,.0f} kB)"
 
 
 def refinement(options: argparse.Namespace) -> int:

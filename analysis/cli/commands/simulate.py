@@ -9,7 +9,8 @@ from typing import Any
 
 from pivotree import kkt
 
-from .shared import folder_of, items, numbers, print_json, progress_shown
+from ..state import given_values
+from .shared import folder_of, items, print_json, progress_shown, tree_of
 
 
 def run(options: argparse.Namespace) -> int:
@@ -22,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
 
     integration = Integration(
         options.seconds, options.eps, options.integrator, options.step, options.steps,
-        options.floor, options.state, options.clock,
+        options.floor, options.state_type, options.clock,
     )  # fmt: skip
     integration.check()
     require_runs(options.runs)
@@ -37,17 +38,12 @@ def run(options: argparse.Namespace) -> int:
     for name in formats:
         get_format(name)
     folder = None if options.output is None else folder_of(options.output)
-    tree = kkt.load(
-        options.model, floating=True if options.floating else None, merge_fixed=options.merge_fixed
-    )
-    tree.graph["name"] = tree.graph.get("name") or options.model
-    q, qd, tau = (numbers(f"--{name}", getattr(options, name)) for name in ("q", "qd", "tau"))
+    tree = tree_of(options)
     if not options.model.endswith(".json"):  # from rest, and passive, but where the file says
         for name in ("qd", "tau"):
             tree.graph.pop(name, None)
-    kkt.build(
-        tree, q=q, qd=qd, tau=tau
-    )  # what is wrong with the state is told before the long work
+    given = given_values(tree, options)
+    kkt.build(tree, **given)  # what is wrong with the state is told before the long work
     found = []
     with progress_shown() as progress:
         for format in formats:
@@ -57,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
                 found.append(
                     simulate(
                         tree, name, format, integration, runs=options.runs, seed=options.seed,
-                        q=q, qd=qd, tau=tau, frames=options.frames,
+                        **given, frames=options.frames,
                         tick=clock(progress, what, options.seconds),
                     )
                 )  # fmt: skip

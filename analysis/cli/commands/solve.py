@@ -10,7 +10,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.names import MAX_DIGITS
 from pivotree.kkt.proof.certify import decimal
 
-from .shared import print_json, progress_shown, refinement, system_of
+from .shared import one_state, print_json, progress_shown, refinement, system_and_state
 
 
 def run(options: argparse.Namespace) -> int:
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     function = orderings.get(options.order)
     proved: kkt.Certified | None = None
     with progress_shown() as progress:
-        system = system_of(options)
+        system, state = system_and_state(options)
         progress(f"tracing {options.order}")
         tape = kkt.trace(system, function)
         progress(f"certified answer for {chosen.name}")
@@ -52,6 +52,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         document: dict[str, Any] = {
             "model": options.model,
+            "state": state,
             "order": result.order,
             "format": chosen.name,
             "qdd": values,
@@ -96,6 +97,7 @@ def run(options: argparse.Namespace) -> int:
             f"refinement by the residual of {record.residual}: {record.status}; "
             f"{record.kept} of {corrections} corrections in the answer"
         )
+    print(one_state(options.model, state))
     return 0
 
 

@@ -6,7 +6,7 @@ import argparse
 
 from pivotree import kkt, orderings
 
-from .shared import file_of, system_of
+from .shared import file_of, system_of, written
 
 
 def run(options: argparse.Namespace) -> int:
@@ -20,5 +20,7 @@ def run(options: argparse.Namespace) -> int:
         raise kkt.OrderError(
             f"option --step: {options.step} is outside this order's steps; use 0 to {steps}"
         )
-    save_spy(symbolic, file_of(options.output), step=options.step, dark=options.dark, zeros=True)
+    path = file_of(options.output)
+    save_spy(symbolic, path, step=options.step, dark=options.dark, zeros=True)
+    print(written(path))
     return 0

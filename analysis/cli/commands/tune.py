@@ -10,7 +10,7 @@ from typing import Any
 
 from pivotree import kkt, orderings
 
-from .shared import file_of, print_json, progress_shown
+from .shared import file_of, print_json, progress_shown, tree_of
 
 BESIDE = ("crbm", "abm")
 FORMATS = ("float32", "float64")
@@ -46,10 +46,7 @@ def run(options: argparse.Namespace) -> int:
     if file is not None and file.suffix != ".json":
         raise kkt.FormatError(f"option -o: {file} has no name of an order file; end it in .json")
     with progress_shown() as progress:
-        tree = kkt.load(
-            options.model, floating=True if options.floating else None,
-            merge_fixed=options.merge_fixed,
-        )  # fmt: skip
+        tree = tree_of(options)
         system = kkt.build(tree)
         found = orderings.search(
             system, options.cost, composites=options.composites, format=options.format,

@@ -1,0 +1,150 @@
+"""The state that a command runs in, from the options, and its name in words."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from pivotree import kkt
+from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.base.reading import read_json
+
+SCHEMA = "pivotree-state/1"
+FIELDS = ("q", "qd", "tau")
+Vectors = dict[str, list[float]]
+
+
+def system_in_state(tree: nx.DiGraph, options: argparse.Namespace) -> tuple[kkt.System, str]:
+    """Equation (4) in the state that the options ask for, and what that state is called.
+
+    ``--random`` draws a state, else ``--state`` reads one; ``--q``, ``--qd`` and ``--tau`` change
+    what they name.  What nobody gives stays as the model has it.
+    """
+    values: Vectors = {}
+    names = dict(tree.graph.get("state_formulas", {}))
+    own = "the model's own q, qd and tau" if not names else ""
+    if options.random is not None and options.state_file is not None:
+        raise kkt.PivotreeError("options --random and --state: give one of them, not both")
+    if options.random is not None:
+        values, own = _drawn(tree, options.random), f"random state 0 of seed {options.random}"
+        names = {}
+    elif options.state_file is not None:
+        values = _read(tree, options.state_file)
+        names.update(dict.fromkeys(values, f"that of {options.state_file}"))
+    given = given_values(tree, options, values)
+    for field in given:
+        text = getattr(options, field) if len(getattr(options, field)) <= 40 else "as given"
+        names[field] = f"{names[field]} but {text}" if "=" in text and field in names else text
+    told = [f"{field} = {names[field]}" for field in FIELDS if field in names]
+    told = ([own] if own else []) + told
+    counted = " for freedom k" if any("k)" in text for text in told) else ""
+    return kkt.build(tree, **{**values, **given}), ", ".join(told) + counted
+
+
+def given_values(
+    tree: nx.DiGraph, options: argparse.Namespace, start: Vectors | None = None
+) -> Vectors:
+    """What ``--q``, ``--qd`` and ``--tau`` say, where they are given: all freedoms of each."""
+    found = {}
+    for field in FIELDS:
+        text = getattr(options, field)
+        if text is None:
+            continue
+        where = f"option --{field}"
+        if "=" in text:
+            named: dict[str, Any] = {}
+            for item in text.split(","):
+                joint, equals, value = (part.strip() for part in item.partition("="))
+                if not equals:
+                    raise kkt.ModelError(
+                        f"{where}: {item.strip()!r} has no name; give every number a name, as in "
+                        "elbow=0.3, or none"
+                    )
+                named[joint] = _number(where, value)
+            found[field] = _named(tree, where, field, named, start)
+        else:
+            found[field] = [_number(where, x) for x in text.split(",")] if text.strip() else []
+    return found
+
+
+def _number(where: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise kkt.ModelError(
+            f"{where}: {text.strip()!r} is no number; give numbers as 0.1,0,-2, or by the names of "
+            "joints as elbow=0.1"
+        ) from None
+
+
+def _drawn(tree: nx.DiGraph, seed: int) -> Vectors:
+    """The first state that a report of this seed measures."""
+    from ..states.sample import draw, ranges_of, system_at
+
+    if seed < 0:
+        raise kkt.PivotreeError(f"option --random: {seed} is no seed; use a whole number from 0 on")
+    base = kkt.build(tree)
+    ranges = ranges_of(base)
+    q, qd, _ = draw(ranges, seed, 0)
+    tau = system_at(base, ranges, seed, 0).state.tau
+    return {"q": q.tolist(), "qd": qd.tolist(), "tau": np.asarray(tau, dtype=float).tolist()}
+
+
+def _read(tree: nx.DiGraph, file: str) -> Vectors:
+    """A state file: for each field a list of N numbers, or an object of joints and numbers."""
+    try:
+        document = read_json(file)
+    except kkt.PivotreeError as error:
+        raise kkt.ModelError(f"option --state: {file}: {error}") from None
+    if not isinstance(document, dict):
+        raise kkt.ModelError(f"option --state: {file}: give an object with q, qd or tau")
+    schema = document.pop("schema", SCHEMA)
+    if schema != SCHEMA:
+        raise kkt.ModelError(
+            f"option --state: {file}: field 'schema' is {schema!r}; use {SCHEMA!r}, or leave it out"
+        )
+    found = {}
+    for field, value in document.items():
+        where = f"option --state: {file}: field {field!r}"
+        if field not in FIELDS:
+            raise kkt.ModelError(f"{where} is unknown; use {', '.join(FIELDS)}")
+        items = value.values() if isinstance(value, dict) else value
+        if not isinstance(value, dict | list) or any(type(x) not in (int, float) for x in items):
+            raise kkt.ModelError(f"{where}: give a list of numbers, or an object of joints")
+        named = isinstance(value, dict)
+        found[field] = _named(tree, where, field, value) if named else [float(x) for x in value]
+    return found
+
+
+def _named(
+    tree: nx.DiGraph, where: str, field: str, named: dict[str, Any], start: Vectors | None = None
+) -> list[float]:
+    """All freedoms, those that have a name changed; the others stay."""
+    names = freedoms(tree)
+    own = (start or {}).get(field, tree.graph.get(field))
+    values = np.zeros(len(names)) if own is None else np.array(own, dtype=float)
+    for joint, x in named.items():
+        places = [k for k, both in enumerate(names) if joint in both]
+        if not places:
+            known = [both[0] for both in names]
+            raise kkt.ModelError(f"{where}: joint {joint!r} is unknown; {nearest(joint, known)}")
+        values[places[0]] = x
+    return [float(x) for x in values]
+
+
+def freedoms(tree: nx.DiGraph) -> list[tuple[str, ...]]:
+    """The names of each degree of freedom, its joint's and its body's; [j] where there are several.
+
+    In the order of ``qdd``.
+    """
+    found = []
+    flat = kkt.build(tree).tree
+    for name, dof in zip(flat.names, flat.dof, strict=True):
+        joint = tree.nodes[name].get("joint_name", name)
+        for j in range(int(dof)):
+            ending = f"[{j}]" if dof > 1 else ""
+            found.append(tuple(dict.fromkeys((f"{joint}{ending}", f"{name}{ending}"))))
+    return found

@@ -1,0 +1,166 @@
+"""The command line says in which state it computes, and takes others."""
+
+import io
+import json
+import shlex
+
+import pytest
+
+import pivotree as pt
+from pivotree import kkt, orderings
+from pivotree.analysis.cli.arguments import EXAMPLES, joined, parser
+from pivotree.analysis.cli.table import _Console, comparison_tables
+from pivotree.analysis.states.sample import ranges_of, system_at
+
+ARM = """<robot name="arm"><link name="base"/>
+<link name="upper"><inertial><origin xyz="0.2 0 0"/><mass value="2"/>
+<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.2"/></inertial></link>
+<link name="fore"><inertial><origin xyz="0.2 0 0"/><mass value="1"/>
+<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
+<link name="tool"/>
+<joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
+<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+<joint name="elbow" type="revolute"><parent link="upper"/><child link="fore"/>
+<origin xyz="0.4 0 0"/><axis xyz="0 1 0"/></joint>
+<joint name="flange" type="fixed"><parent link="fore"/><child link="tool"/></joint></robot>"""
+
+
+@pytest.fixture
+def arm(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM)
+    return path
+
+
+def solved(run, *arguments):
+    code, out, err = run("solve", *arguments, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def test_joints_have_names_and_the_others_stay(run, arm):
+    by_name = solved(run, arm, "--q", "elbow=0.3", "--qd", "0,0")
+    own = kkt.load(arm, merge_fixed=True).graph["q"]
+    both = f"{float(own[0])!r},0.3"
+    assert by_name["qdd"] == solved(run, arm, "--q", both, "--qd", "0,0")["qdd"]
+    assert by_name["qdd"] == solved(run, arm, "--q", "fore=0.3", "--qd", "0,0")["qdd"]
+    assert by_name["state"].startswith("q = 0.3 sin(1.7 k) but elbow=0.3, qd = 0,0, tau = 2 sin(")
+
+
+def test_a_list_may_begin_with_a_minus(run, arm):
+    assert solved(run, arm, "--q", "-0.3,1")["qdd"] == solved(run, arm, "--q=-0.3,1")["qdd"]
+    assert solved(run, arm, "--tau", "-.3,1")["qdd"] == solved(run, arm, "--tau=-.3,1")["qdd"]
+
+
+def test_a_state_comes_from_a_file(run, arm, tmp_path):
+    file = tmp_path / "state.json"
+    file.write_text('{"schema": "pivotree-state/1", "q": {"elbow": 0.3}, "qd": [0, 0]}')
+    found = solved(run, arm, "--state", file)
+    assert found["qdd"] == solved(run, arm, "--q", "elbow=0.3", "--qd", "0,0")["qdd"]
+    assert str(file) in found["state"]
+
+
+def test_a_random_state_is_the_first_that_a_report_measures(run, arm):
+    system = kkt.build(kkt.load(arm, merge_fixed=True))
+    drawn = system_at(system, ranges_of(system), 7, 0)
+    answer = kkt.eliminate(drawn, kkt.trace(drawn, orderings.get("abm")))
+    found = solved(run, arm, "--random", "7")
+    assert found["qdd"] == pytest.approx(answer.qdd.tolist(), rel=1e-12)
+    assert found["state"] == "random state 0 of seed 7"
+
+
+@pytest.mark.parametrize("command", ["compare", "solve", "blame"])
+def test_the_state_is_told(run, command):
+    _, out, _ = run(command, "chain:2")
+    last = out.rstrip().splitlines()[-1]
+    assert last.startswith("This is one state: q = 0.3 sin(1.7 k), qd = 0.2 cos(2.3 k), tau = ")
+    assert last.endswith("for all states: pivotree report chain:2")
+
+
+def test_links_without_mass_stop_no_order_unless_they_are_kept(run, arm):
+    _, out, _ = run("compare", arm, "--orders", "abm,natural", "--json")
+    assert all(row["error"] is not None for row in json.loads(out)["rows"])
+    _, out, _ = run("compare", arm, "--orders", "abm,natural", "--keep-fixed", "--json")
+    failed = {row["order"]: row["failed_at"] for row in json.loads(out)["rows"]}
+    assert failed["abm"] is None and "no --keep-fixed" in failed["natural"]
+
+
+def test_many_states_give_medians_and_worst(run, arm):
+    code, out, _ = run(
+        "compare", arm, "--states", "4", "--orders", "abm,crbm", "--formats", "float32"
+    )
+    assert code == 0 and "median" in out and "worst" in out
+    assert "4 random states of seed 0" in out.splitlines()[-1]
+    code, out, _ = run(
+        "compare", arm, "--states", "4", "--orders", "abm", "--random", "5", "--json"
+    )
+    assert json.loads(out)["seed"] == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--q", "elbwo=1"], "option --q: joint 'elbwo' is unknown; did you mean elbow?"),
+        (["--q", "elbow=1,2"], "option --q: '2' has no name; give every number a name"),
+        (["--q", "elbow=x"], "option --q: 'x' is no number; give numbers as 0.1,0,-2"),
+        (["--random", "-1"], "option --random: -1 is no seed"),
+        (["--random", "1", "--state", "x"], "options --random and --state: give one of them"),
+        (["--state", "nowhere.json"], "option --state: nowhere.json: cannot be read"),
+    ],
+)
+def test_a_state_that_is_none_is_one_sentence(refused, arm, options, told):
+    assert refused("solve", arm, *options).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"schema": "pivotree-model/1"}', "field 'schema' is 'pivotree-model/1'; use"),
+        ('{"p": [1, 2]}', "field 'p' is unknown; use q, qd, tau"),
+        ('{"q": {"elbow": "x"}}', "field 'q': give a list of numbers"),
+        ("[]", "give an object with q, qd or tau"),
+    ],
+)
+def test_a_state_file_that_is_none_is_one_sentence(refused, arm, tmp_path, text, told):
+    file = tmp_path / "s.json"
+    file.write_text(text)
+    assert told in refused("solve", arm, "--state", file)
+
+
+def test_an_order_file_of_another_kind_is_refused(refused, tmp_path):
+    file = tmp_path / "o.json"
+    file.write_text('{"schema": "pivotree-model/1", "groups": []}')
+    told = refused("solve", "chain:2", "--order", file)
+    assert "field 'schema' is 'pivotree-model/1'; an order file has 'pivotree-order/1'" in told
+
+
+def test_what_is_written_is_told_with_its_size(run, tmp_path):
+    file = tmp_path / "a.c"
+    code, out, _ = run("export", "chain:2", "-o", file)
+    assert code == 0 and f"{file} ({file.stat().st_size:,} bytes)" in out
+    for command in (["spy", "chain:2"], ["figure", "spy", "chain:2"]):
+        picture = tmp_path / "a.svg"
+        _, out, _ = run(*command, "-o", picture)
+        assert out.startswith(f"{picture} (") and out.rstrip().endswith(("bytes)", "kB)"))
+
+
+@pytest.mark.parametrize("command", EXAMPLES)
+def test_every_help_has_examples_that_parse(run, command):
+    code, out, _ = run(command, "--help")
+    assert code == 0 and "examples:" in out
+    assert max(map(len, out.splitlines())) <= 80
+    for example in EXAMPLES[command]:
+        assert f"  pivotree {example}" in out
+        assert parser().parse_args(joined(shlex.split(example))).command == command
+
+
+def test_a_narrow_terminal_loses_no_word():
+    result = pt.compare(pt.build(pt.chain(3)), ["modified_abm_stretched", "abm"])
+    for bits in (False, True):
+        out = _Console(file=io.StringIO(), width=80, highlight=False, force_terminal=True)
+        for table in comparison_tables(result, 80, bits):
+            out.print(table)
+        text = out.file.getvalue()
+        assert "…" not in text and "modified_abm_stretched" in text
+        for row in result.rows:
+            assert f"{row.error:.1e}" in text
