@@ -87,7 +87,6 @@ def preconditioner(system: System, order: Any = "abm", format: str = "float32") 
 def equation(system: System, format: str) -> tuple[Apply, NDArray, int]:
     """v -> M v in a format, the efforts tau - c (N,), and the operations of a product."""
     system.structure.require_tree("conjugate gradients")
-    system.tree.require_no_terms("conjugate gradients")
     order, chosen = orderings.get("inverse_dynamics"), get_format(format)
     if not isinstance(chosen, Hardware) and chosen.kind != "exact":
         raise FormatError(
@@ -168,10 +167,12 @@ def _runs(tape: Tape, still: System, chosen: Any) -> Apply:
 
 
 def at_rest(system: System) -> System:
-    """The same pose at zero rates, efforts, wrenches and gravity."""
+    """The same pose at zero rates, efforts, wrenches and gravity, springs at rest."""
     state = system.state
     names = ("qd", "tau", "gravity", "joint_bias", "wrench")
     rest = replace(state, **{name: np.zeros_like(getattr(state, name)) for name in names})
+    if state.terms is not None:
+        rest = replace(rest, terms=replace(state.terms, rest=np.zeros_like(state.qd)))
     return replace(system, state=rest, entries=assemble(rest, None, system.entries.M))
 
 

@@ -62,7 +62,6 @@ def columns(system: System, method: int = 2, format: str = "float64") -> Inertia
             f"inertia: method is {method!r}; use 1 or 2 (3 is the order crbm_com, 4 gradients)"
         )
     system.structure.require_tree("the joint-space inertia by columns")
-    system.tree.require_no_terms("the joint-space inertia by columns")
     chosen = get_format(format)
     if not isinstance(chosen, Hardware):
         raise FormatError(f"format {chosen.name!r}: columns are found in float64 or float32")

@@ -73,6 +73,7 @@ class Floor:
         if not up.any():
             raise ModelError("floor: field 'normal' is zero; give a direction, such as 0 0 1")
         up = up / np.linalg.norm(up)
+        system.tree.require_no_terms("a floor")
         weightless = tree.copy()
         weightless.graph["gravity"] = (0.0, 0.0, 0.0)
         found = orderings.get(order) if isinstance(order, str) else order

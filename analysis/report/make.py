@@ -12,6 +12,7 @@ import networkx as nx
 
 from pivotree import orderings
 from pivotree.kkt import (
+    ArmatureError,
     FormatError,
     ModelError,
     OrderError,
@@ -171,7 +172,6 @@ def prepare(
             )
     base = build(tree)
     base.structure.require_tree("a report over random states, in which loops would be open,")
-    base.tree.require_no_terms("a report over random states")
     if not int(base.tree.offset[-1]):
         raise ModelError(f"{model}: has no joint that moves; a report needs at least one")
     ranges = ranges_of(base)
@@ -186,7 +186,7 @@ def prepare(
         try:
             abm = name == "abm"
             found[name] = proof if abm else Order(trace(system, orderings.get(name)), system)
-        except (SingularError, SizeError) as error:
+        except (ArmatureError, SingularError, SizeError) as error:
             refused[name] = _without_name(str(error), name)
     if not found:
         name, why = next(iter(refused.items()))

@@ -53,6 +53,7 @@ class Motion:
         ``compiled`` are options of :func:`kkt.compile`: ``solver``, ``bias`` and ``frames``.
         """
         system = kkt.build(graph, tau=tau)
+        system.tree.require_no_terms("simulate, whose energies are those of bodies alone,")
         made = partial(kkt.compile, graph, order, format, **compiled)
         kernel, checked = made(), partial(made, check=True)
         return Motion(graph, kernel, system.state.tau, checked)

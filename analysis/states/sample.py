@@ -102,8 +102,10 @@ def system_at(system: System, ranges: Ranges, seed: int, number: int) -> System:
     """The robot in one random state, its efforts chosen for the accelerations that were drawn."""
     q, qd, qdd = draw(ranges, seed, number)
     free = system.refresh(q, qd, np.zeros_like(q))
-    tau = efforts(free.tree, free.entries, qdd)
-    return replace(free, state=replace(free.state, tau=tau), entries=replace(free.entries, tau=tau))
+    tau, right = _given(free.tree, free.entries, qdd)
+    return replace(
+        free, state=replace(free.state, tau=tau), entries=replace(free.entries, tau=right)
+    )
 
 
 def entries_at(system: System, ranges: Ranges, seed: int, numbers: Sequence[int]) -> Entries:
@@ -112,12 +114,21 @@ def entries_at(system: System, ranges: Ranges, seed: int, numbers: Sequence[int]
         np.array, zip(*(draw(ranges, seed, number) for number in numbers), strict=True)
     )
     forest, entries = forest_of(system, q, qd)
-    tau = efforts(forest, entries, qdd.ravel())
-    return apart(replace(entries, tau=tau), len(numbers))
+    _, right = _given(forest, entries, qdd.ravel())
+    return apart(replace(entries, tau=right), len(numbers))
+
+
+def _given(tree: BodyTree, free: Entries, qdd: Floats) -> tuple[Floats, Floats]:
+    """tau (N,) that gives qdd, and the right-hand side that it makes; ``free`` are for tau = 0."""
+    tau = efforts(tree, free, qdd)
+    if tree.terms is None:
+        return tau, tau
+    tau = tau - free.tau  # the joints' resistance is overcome
+    return tau, tau + free.tau
 
 
 def efforts(tree: BodyTree, entries: Entries, qdd: Floats) -> Floats:
-    """tau (N,) that gives qdd: the rows of (4) solved for it, root to leaf and back (RNEA).
+    """The right-hand side (N,) of rows qdd that gives qdd: (4) solved, root to leaf and back.
 
     In plain float64: tau is data of the state that is made, so its own rounding is no error.
     """
@@ -130,4 +141,5 @@ def efforts(tree: BodyTree, entries: Entries, qdd: Floats) -> Floats:
     f = entries.b - np.einsum("kij,kj->ki", entries.M, pdd)
     for level in reversed(tree.levels[1:]):
         np.add.at(f, tree.parent[level], np.einsum("kij,kj->ki", entries.Phi[level], f[level]))
-    return np.asarray((entries.S * f[owner]).sum(axis=1))
+    tau = (entries.S * f[owner]).sum(axis=1)
+    return np.asarray(tau + entries.A * qdd if len(entries.A) else tau)

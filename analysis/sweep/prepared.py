@@ -46,7 +46,6 @@ def prepare(settings: Settings, model: Model) -> Prepared:
     """
     tree = model.tree()
     system, ranges = build(tree), None
-    system.tree.require_no_terms("a sweep")
     if settings.random:
         system.structure.require_tree("a sweep over random states, in which loops would be open,")
         ranges = ranges_of(system)

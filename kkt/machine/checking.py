@@ -142,10 +142,19 @@ def sizes_of_pivots(
             trace[up] = trace[up] + (trace[k] + (along * 4.0 + square * (2.0 * mass[k])))
             moment[up] = moment[up] + (turned + p[k] * mass[k])
             mass[up] += mass[k]
+    offset = tree.offset
+    rotors = (
+        np.zeros(offset[-1])
+        if system.state.terms is None
+        else system.state.terms.diagonal(system.state.step, np.asarray)
+    )
     return (
         [[trace[k]] * 3 + [mass[k]] * 3 for k in range(tree.n)],
         [
-            [(s[:3] * s[:3]).sum() * trace[k] + (s[3:] * s[3:]).sum() * mass[k] for s in S.T]
+            [
+                (s[:3] * s[:3]).sum() * trace[k] + (s[3:] * s[3:]).sum() * mass[k] + float(rotor)
+                for s, rotor in zip(S.T, rotors[offset[k] : offset[k + 1]], strict=True)
+            ]
             for k, S in enumerate(subspaces)
         ],
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import get_format
 from ..arithmetic.formats import Format, Hardware
-from ..base.errors import FormatError, ModelError, OrderError, SizeError
+from ..base.errors import ArmatureError, FormatError, ModelError, OrderError, SizeError
 from ..matrix.entries import Entries
 from ..matrix.state import coordinates
 from ..matrix.system import System, build
@@ -28,7 +28,7 @@ from .scalar_program import MANY, ScalarProgram, finished
 
 LONGEST = 5_000_000  # operations of a tape that is read
 OUTPUTS = ("qdd", "pdd", "f", "inertia")
-LETTERS = ("M", "Phi", "S", "a", "b", "tau")
+LETTERS = ("M", "Phi", "S", "a", "b", "tau", "A")
 
 
 def system_to_trace(model: Any) -> System:
@@ -39,7 +39,12 @@ def system_to_trace(model: Any) -> System:
     system = model if isinstance(model, System) else build(model)
     tree = system.tree
     system.structure.require_tree("compile")
-    tree.require_no_terms("compile")
+    if tree.terms is not None and tree.terms.friction.any():
+        body = tree.names[int(np.repeat(np.arange(tree.n), tree.dof)[tree.terms.friction > 0][0])]
+        raise ArmatureError(
+            f"compile: dry friction turns with the sign of the rates, and a program has no branch; "
+            f"leave friction out at body {body!r}, and give it with tau"
+        )
     for name, value in system.graph.nodes(data="bias"):
         if value is not None:
             raise ModelError(
@@ -50,7 +55,7 @@ def system_to_trace(model: Any) -> System:
     for k, kind in enumerate(tree.joint):
         if kind == GENERAL:
             q[tree.offset[k] : tree.offset[k + 1]] = 0.7 + 0.1 * np.arange(int(tree.dof[k]))
-    moved = build(system.graph, q)
+    moved = build(system.graph, q, implicit=system.state.step or None)
     return replace(moved, state=replace(moved.state, wrench=system.state.wrench))
 
 
@@ -64,7 +69,8 @@ def in_world(system: System, configuration: Configuration) -> System:
     recorder = recorder_for(get_format("float64"), nx + 2 * N)
     x, qd, tau = np.split(variables(recorder, 2, nx + 2 * N), [nx, nx + N])
     with np.errstate(all="ignore"):
-        seen = entries(configuration, x, qd, tau, np.zeros((tree.n, 6), dtype=object), "world")
+        pushed = np.zeros((tree.n, 6), dtype=object)
+        seen = entries(configuration, x, qd, tau, pushed, "world", system.state.step)
 
     def among(values: NDArray[Any], number: float) -> NDArray[np.bool_]:
         held = [isinstance(v, float) and v == number for v in values.ravel().tolist()]
@@ -160,7 +166,7 @@ def forward_dynamics(
     if request.wrench:
         pushed = variables(recorder, 2 + nx + 2 * N, 6 * n).reshape(n, 6)
     with np.errstate(all="ignore"):
-        traced = entries(configuration, x, qd, tau, pushed, request.frames)
+        traced = entries(configuration, x, qd, tau, pushed, request.frames, system.state.step)
     solved, none = traced, np.zeros((n, 6), dtype=object)
     if request.bias == "inverse_dynamics":
         left, _ = defect(recorder, system, traced)

@@ -32,12 +32,13 @@ def variables(recorder: Recorder, first: int, count: int) -> Array:
 
 def entries(
     configuration: Configuration, x: Array, qd: Array, tau: Array, wrench: Array,
-    frames: str = "own",
+    frames: str = "own", step: float = 0.0,
 ) -> Entries:  # fmt: skip
-    """M, Phi, S, a, b, tau of (4) as arrays of objects: floats where no state changes them.
+    """M, Phi, S, a, b, tau, A of (4) as arrays of objects: floats where no state changes them.
 
     x (nx,) configuration numbers, qd and tau (N,), wrench (n, 6) on each body at its joint origin,
-    in its own frame.  With ``frames`` "world" all of (4) is written in the world's directions.
+    in its own frame; ``step`` [s] is that of an implicit build.  With ``frames`` "world" all of (4)
+    is written in the world's directions.
     """
     tree = configuration.tree
     R, p, subspaces, joint_bias = kinematics(configuration, x, qd)
@@ -58,7 +59,25 @@ def entries(
     rates = joint_rates(S, owner, column, qd, tree.n)
     gravity = tree.gravity.astype(object)
     a, b = bias(tree.parent, M, Phi, rates, joint_bias, wrench, gravity)
-    return Entries(M, Phi, S, a, b, tau)
+    if tree.terms is None:
+        return Entries(M, Phi, S, a, b, tau)
+    at = tree.terms.at(_coordinates(configuration, x))
+    tau = tau - at.resistance(qd, step, _constants)
+    own = at.diagonal(step, _constants) if at.own(step).any() else np.zeros(0)
+    return Entries(M, Phi, S, a, b, tau, A=own)
+
+
+def _constants(x: Array) -> Array:
+    return x.astype(object)
+
+
+def _coordinates(configuration: Configuration, x: Array) -> Array:
+    """q (N,) of joints that may have a spring; 0 of those whose coordinates are a quaternion."""
+    q = np.zeros(int(configuration.tree.offset[-1]), dtype=object)
+    for k in range(configuration.tree.n):
+        if not configuration.turns(k):
+            q[configuration.rates_of(k)] = x[configuration.of(k)]
+    return q
 
 
 def directions(parent: NDArray[np.int64], R: Array) -> Array:

@@ -129,10 +129,11 @@ def _content(
         orders += [sequence.rules, sequence.links, sequence.composites]
         orders += [met.graph.split, met.blocks, met.group, met.paired]
     zeros = [getattr(pattern, letter) for letter in ("M", "Phi", "S", "Phi_one", "S_one", "a")]
+    terms = () if tree.terms is None else astuple(tree.terms)
     return store.key(
         "program", chosen.name, astuple(request), SAVED, tree.parent, tree.joint, tree.axis, tree.R,
         tree.p, tree.mass, tree.com, tree.inertia, tree.gravity, *system.state.S,
-        system.state.wrench,
+        system.state.wrench, pattern.A, system.state.step, *terms,
         *zeros, *orders,
     )  # fmt: skip
 

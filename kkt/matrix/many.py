@@ -11,6 +11,7 @@ from dataclasses import fields
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.joint_terms import tiled
 from ..model.tree import BodyTree
 from .entries import Entries, assemble
 from .pattern import Pattern
@@ -21,18 +22,18 @@ Floats = NDArray[np.float64]
 
 
 def forest_of(system: System, q: Floats, qd: Floats) -> tuple[BodyTree, Entries]:
-    """m copies of a system's tree, at q and qd (m, N), and the entries of (4) without efforts.
+    """m copies of a system's tree, at q and qd (m, N), and the entries of (4) for efforts 0.
 
     Biases and wrenches come from the tree.  Raises LoopError for closed loops.
     """
     system.structure.require_tree("many states at a time")
-    system.tree.require_no_terms("many states at a time")
     m, forest = len(q), copies(system.tree, len(q))
     R, p, S, bias = kinematics(forest, q.ravel(), qd.ravel())
     own, wrench = (node_field(system.tree, system.graph, name) for name in ("bias", "wrench"))
     state = State(
         forest.names, forest.parent, R, p, S, forest.mass, forest.com, forest.inertia,
         qd.ravel(), np.zeros(q.size), forest.gravity, bias + _tiled(own, m), _tiled(wrench, m),
+        terms=None if forest.terms is None else forest.terms.at(q.ravel()), step=system.state.step,
     )  # fmt: skip
     return forest, assemble(state)
 
@@ -47,7 +48,7 @@ def copies(tree: BodyTree, m: int) -> BodyTree:
     axis, R, p, mass, com, inertia = (_tiled(array, m) for array in arrays)
     return BodyTree(
         tree.name, tuple(range(m * n)), parent, tree.joint * m, axis, S,
-        R, p, mass, com, inertia, tree.gravity,
+        R, p, mass, com, inertia, tree.gravity, tiled(tree.terms, m),
     )  # fmt: skip
 
 

@@ -73,8 +73,10 @@ class JointTerms:
         qd, stretch = cast(rates), -cast(self.rest)
         if step:
             stretch = stretch + cast(np.array([step])) * qd
-        sprung = cast(self.stiffness) * stretch
-        return cast(self.damping) * qd + sprung + cast(self.friction * np.sign(rates))
+        found = cast(self.damping) * qd + cast(self.stiffness) * stretch
+        if self.friction.any():
+            found = found + cast(self.friction * np.sign(rates))
+        return found
 
 
 def joint_terms(

@@ -7,6 +7,9 @@ from helpers import every_joint
 from scipy.sparse.linalg import spsolve
 
 from pivotree import analysis, kkt, orderings
+from pivotree.analysis.simulation.motion import Motion
+from pivotree.analysis.states.sample import draw, entries_at, ranges_of, system_at
+from pivotree.kkt.matrix.entries import LETTERS
 
 TREES = {
     "every_joint": every_joint,
@@ -164,10 +167,74 @@ def test_a_massless_link_with_armature_is_no_singular_robot():
         kkt.eliminate(kkt.build(bare(tree), tau=[3.0]), orderings.get("abm"))
 
 
+def without_friction(tree):
+    for _, data in tree.nodes(data=True):
+        data.pop("friction", None)
+    return tree
+
+
+@pytest.mark.parametrize("implicit", STEPS)
+@pytest.mark.parametrize("name", ["every_joint", "chain"])
+def test_kernels_of_one_state_and_of_many_are_the_elimination(name, implicit):
+    tree = without_friction(with_terms(TREES[name](), 2))
+    states = [state(tree, seed) for seed in range(3)]
+    systems = [kkt.build(tree, *given, implicit=implicit) for given in states]
+    qdd = np.array([kkt.eliminate(s, orderings.get("abm")).qdd for s in systems])
+    system = kkt.build(tree, implicit=implicit)
+    for order, frames in (("abm", "own"), ("crbm", "own"), ("abm", "world")):
+        kernel = kkt.compile(system, orderings.get(order), frames=frames, check=True)
+        x = np.array([kernel.configuration(q) for q, _, _ in states])
+        _, rates, efforts = map(np.array, zip(*states, strict=True))
+        found, status = kernel(x, rates, efforts)
+        assert not status.any()
+        np.testing.assert_allclose(found, qdd, rtol=1e-9, atol=1e-9 * np.abs(qdd).max())
+        assert (kernel(x[0], rates[0], efforts[0])[0] == found[0]).all()
+
+
+def test_kernels_of_other_armatures_are_other_kernels():
+    found = []
+    for A in (0.5, 0.25):
+        tree = kkt.chain(2)
+        for _, data in tree.nodes(data=True):
+            data["armature"] = A
+        kernel = kkt.compile(tree, orderings.get("abm"))
+        found.append(kernel([0.1, 0.2], [0.0, 0.0], [1.0, 1.0]))
+    assert np.abs(found[0] - found[1]).max() > 1e-3
+
+
+def test_a_kernel_with_friction_is_refused():
+    with pytest.raises(kkt.ArmatureError, match="leave friction out at body 'j1'"):
+        kkt.compile(with_terms(kkt.chain(2), 1), orderings.get("abm"))
+
+
+@pytest.mark.parametrize("implicit", STEPS)
+def test_a_forest_of_states_has_the_bits_of_each_state(implicit):
+    system = kkt.build(with_terms(kkt.random_tree(5, seed=4), 4), implicit=implicit)
+    ranges = ranges_of(system)
+    many = entries_at(system, ranges, 7, range(3))
+    for i in range(3):
+        one = system_at(system, ranges, 7, i)
+        assert all((getattr(many, x)[i] == getattr(one.entries, x)).all() for x in LETTERS)
+        again = system.refresh(draw(ranges, 7, i)[0], one.state.qd, one.state.tau)
+        assert (again.entries.tau == one.entries.tau).all()
+        qdd = kkt.eliminate(one, orderings.get("abm")).qdd
+        np.testing.assert_allclose(qdd, draw(ranges, 7, i)[2], rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("implicit", STEPS)
+def test_columns_of_inverse_dynamics_and_conjugate_gradients_know_the_block(implicit):
+    system, qdd, M = case("chain", implicit)
+    for method in (1, 2):
+        np.testing.assert_allclose(analysis.inertia.columns(system, method).M, M, rtol=1e-11)
+        np.testing.assert_allclose(analysis.inertia.solve(system, method), qdd, rtol=1e-9)
+    np.testing.assert_allclose(analysis.gradients.solve(system).x, qdd, rtol=1e-9)
+    exact = np.asarray(analysis.gradients.solve(system, "exact").x, dtype=float)
+    np.testing.assert_allclose(exact, qdd, rtol=1e-11)
+
+
 # -- what does not know it says so ----------------------------------------------------------------
 
 REFUSES = {
-    "compile": lambda s: kkt.compile(s.graph, orderings.get("abm")),
     "solve_large": kkt.solve_large,
     "solve_large in an order": lambda s: kkt.solve_large(s, orderings.get("abm")),
     "compile_large": lambda s: kkt.compile_large(s.graph),
@@ -175,8 +242,7 @@ REFUSES = {
     "rotations": lambda s: kkt.trace(s, orderings.get("square_root_abm")),
     "search": lambda s: orderings.search(s),
     "complement": lambda s: analysis.complements.solve(s),
-    "gradients": lambda s: analysis.gradients.solve(s),
-    "inertia": lambda s: analysis.inertia.solve(s),
+    "simulate": lambda s: Motion.of(s.graph, orderings.get("abm")),
     "joined": lambda s: kkt.joined(s.graph, s.graph, *list(s.graph)[:2]),
 }
 
