@@ -78,7 +78,7 @@ def measure(
             progress(f"ratio {ratio:g}, {name}")
             line[name] = run(
                 shared(ratio, width), method, solver, seconds=seconds, eps=eps, runs=runs,
-                seed=seed, most=most,
+                seed=seed, steps=most,
             )  # fmt: skip
         found.append(Line(ratio, line, as_printed))
     return found

@@ -126,12 +126,12 @@ class Run:
 def run(
     tree: nx.DiGraph, method: str = "ABM", solver: str = "cholesky",
     integrator: str = "cash_karp", *, seconds: float = 10.0, eps: float = 1e-4,
-    runs: int = 1, seed: int = 0, bias: str = BIAS, **options: Any,
+    steps: int = 10_000, runs: int = 1, seed: int = 0, bias: str = BIAS, **options: Any,
 ) -> Run:  # fmt: skip
     """Simulate; ``runs`` above 1 start an ulp apart.  Further options are those of simulate."""
     found = simulate(
-        tree, order_of(method), "float64", Integration(seconds, eps, integrator), runs=runs,
-        seed=seed, solver=_solver(method, solver), bias=bias, **options,
+        tree, order_of(method), "float64", Integration(seconds, eps, integrator, steps=steps),
+        runs=runs, seed=seed, solver=_solver(method, solver), bias=bias, **options,
     )  # fmt: skip
     return Run(tree, method, solver, found)
 
