@@ -16,7 +16,7 @@ import numpy as np
 from pivotree.kkt.base.errors import PivotreeError
 from pivotree.kkt.matrix.blocks import Structure
 
-from .loops import Loop, loops_of
+from .loops import Course, Loop, courses_of, loops_of
 from .sets import Tree
 from .unroll import FoldingError, check
 from .values import Values
@@ -58,12 +58,12 @@ def in_general(
 
 def on_this_tree(values: Values, tree: Tree) -> Telling:
     """Loops of the model itself; steps that cannot be told together are told one by one."""
-    loops = tuple(loops_of(values, tree))
+    loops = tuple(loops_of(values, tree, courses_of(values, tree)))
     try:
         check(values, tree, loops)
     except FoldingError:
         tree = Tree(tree.structure)
-        loops = tuple(loops_of(values, tree, apart=True))
+        loops = tuple(loops_of(values, tree, courses_of(values, tree, apart=True)))
         check(values, tree, loops)
     return Telling(values, tree, loops, THIS_TREE)
 
@@ -79,8 +79,11 @@ def _beside(
     for mixed in (True, False):
         try:
             told, told_tree = eliminated(_forest(structure, parents, mixed))
-            folded = loops_of(told, told_tree)
-            if told_tree.tables or not all(_regular(loop, told_tree) for loop in folded):
+            courses = courses_of(told, told_tree)
+            if not all(_regular(course, told_tree) for course in courses):
+                continue
+            folded = loops_of(told, told_tree, courses)
+            if told_tree.tables:
                 continue
             place, names = tree.structure.index, told_tree.structure.names
             loops = []
@@ -95,15 +98,15 @@ def _beside(
     return None
 
 
-def _regular(loop: Loop, tree: Tree) -> bool:
+def _regular(course: Course, tree: Tree) -> bool:
     """One kind of step, for all bodies or all that move, tip to base or base to tip."""
-    inside = set(loop.bodies)
+    bodies, inside = list(course.bodies), set(course.bodies)
     moving = {k for k, N in enumerate(tree.dof) if N}
     upward = [k for k in tree.order if k in inside]
     some = inside == moving or len(inside) == len(tree.parent)
-    before = not loop.cases[0].kinds  # what precedes the pivots, in any order
-    straight = list(loop.bodies) in (upward, upward[::-1])
-    return len(loop.cases) == 1 and some and (straight or before)
+    before = not any(unit.kinds for unit, _ in course.steps)  # what precedes the pivots
+    straight = bodies in (upward, upward[::-1])
+    return len(course.cases) == 1 and some and (straight or before)
 
 
 def freedoms(telling: Telling) -> tuple[list[int], list[int]]:

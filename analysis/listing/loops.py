@@ -136,8 +136,31 @@ def runs_of(units: list[Unit], tree: Tree) -> list[list[Unit]]:
     return runs
 
 
-def loops_of(values: Values, tree: Tree, apart: bool = False) -> list[Loop]:
-    """All lines, in loops: before the pivots, forward, backward; ``apart``: pivot after pivot."""
+class Course(NamedTuple):
+    """A loop before its lines are folded: its steps, with the members that each one makes."""
+
+    back: bool
+    steps: tuple[tuple[Unit, list[Member]], ...]
+    many: bool  # steps of several kinds, told apart
+
+    @property
+    def bodies(self) -> tuple[int, ...]:
+        return tuple(unit.body for unit, _ in self.steps)
+
+    def case(self, unit: Unit) -> tuple[tuple[str, ...], ...]:
+        return unit.kinds if self.many else ()
+
+    @property
+    def cases(self) -> dict[tuple, list[tuple[Unit, list[Member]]]]:
+        """Steps of one kind together."""
+        result: dict[tuple, list[tuple[Unit, list[Member]]]] = {}
+        for unit, members in self.steps:
+            result.setdefault(self.case(unit), []).append((unit, members))
+        return result
+
+
+def courses_of(values: Values, tree: Tree, apart: bool = False) -> list[Course]:
+    """Before the pivots, forward, backward; ``apart``: pivot after pivot."""
     units = units_of(values.program, tree, False)
     runs = runs_of(units, tree)
     many = apart or len(runs) > MOST
@@ -146,23 +169,29 @@ def loops_of(values: Values, tree: Tree, apart: bool = False) -> list[Loop]:
     by_event: dict[tuple[bool, int], list[Member]] = defaultdict(list)
     for member in values.members.values():
         by_event[member.event].append(member)
-    folder = Folder(tree)
-    loops: list[Loop] = []
+    courses: list[Course] = []
     before = by_event.get((False, -1), [])
     if before:
         steps = sorted({m.index[0] for m in before})
-        grouped = [(Unit(k, (), ()), [m for m in before if m.index[0] == k]) for k in steps]
-        loops.append(_loop(values, folder, False, grouped, False))
+        grouped = ((Unit(k, (), ()), [m for m in before if m.index[0] == k]) for k in steps)
+        courses.append(Course(False, tuple(grouped), False))
     for back in (False, True):
         for run in runs[::-1] if back else runs:
             ordered = run[::-1] if back else run
-            grouped = [
+            grouped = (
                 (unit, [m for p in unit.pivots for m in by_event.get((back, p), [])])
                 for unit in ordered
-            ]
-            if any(members for _, members in grouped):
-                loops.append(_loop(values, folder, back, grouped, many))
-    return _renumbered(loops, tree)
+            )
+            course = Course(back, tuple(grouped), many)
+            if any(members for _, members in course.steps):
+                courses.append(course)
+    return courses
+
+
+def loops_of(values: Values, tree: Tree, courses: list[Course]) -> list[Loop]:
+    """All lines, in loops."""
+    folder = Folder(tree)
+    return _renumbered([_loop(values, folder, course) for course in courses], tree)
 
 
 def _renumbered(loops: list[Loop], tree: Tree) -> list[Loop]:
@@ -195,22 +224,14 @@ def _renumbered(loops: list[Loop], tree: Tree) -> list[Loop]:
     return [renamed(loop) for loop in loops]
 
 
-def _loop(
-    values: Values,
-    folder: Folder,
-    back: bool,
-    grouped: list[tuple[Unit, list[Member]]],
-    many: bool,
-) -> Loop:
-    names = {unit.kinds if many else (): None for unit, _ in grouped}
-    cases, number = [], {name: i for i, name in enumerate(names)}
-    for name in names:
-        mine = [(u, ms) for u, ms in grouped if (u.kinds if many else ()) == name]
+def _loop(values: Values, folder: Folder, course: Course) -> Loop:
+    cases, number = [], {name: i for i, name in enumerate(course.cases)}
+    for mine in course.cases.values():
         longest = max((u.kinds for u, _ in mine), key=len)
         kinds = tuple(" ".join(k) for k in longest)
         cases.append(Case(kinds, lines_of(values, folder, mine)))
-    steps = tuple((number[u.kinds if many else ()], u.body) for u, _ in grouped)
-    return Loop(back, tuple(cases), steps)
+    steps = tuple((number[course.case(u)], u.body) for u, _ in course.steps)
+    return Loop(course.back, tuple(cases), steps)
 
 
 def lines_of(
@@ -318,4 +339,4 @@ def _in_order(values: Values, makes: list[list[list[Member]]]) -> list[int]:
     return done
 
 
-__all__ = ["Case", "Line", "Loop", "loops_of"]
+__all__ = ["Case", "Course", "Line", "Loop", "courses_of", "loops_of"]

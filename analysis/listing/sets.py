@@ -47,6 +47,7 @@ class Tree:
         self.order = [int(k) for k in structure.order]
         self.tables: dict[str, dict[tuple[int, ...], tuple]] = {}
         self._known: dict[tuple, str] = {}
+        self._members: dict[tuple[str, tuple[int, ...], str], frozenset[int]] = {}
 
     @cached_property
     def children(self) -> list[list[int]]:
@@ -133,6 +134,16 @@ class Tree:
         found = self.set(s.name, tuple(context[letter] for letter in s.of))
         return [k for k in found if self.admits(s.only, k)]
 
+    def gives(self, s: Set, contexts: list[Context], wanted: list[frozenset[int]]) -> bool:
+        """Whether a set with a name has these bodies in every context; each is found once."""
+        for context, bodies in zip(contexts, wanted, strict=True):
+            key = (s.name, tuple(context[letter] for letter in s.of), s.only)
+            if key not in self._members:
+                self._members[key] = frozenset(self.members(s, context))
+            if self._members[key] != bodies:
+                return False
+        return True
+
     def spread(self, over: Sequence[tuple[str, Set]], context: Context) -> Iterator[Context]:
         """Contexts with every letter of these sets, one set after another."""
         if not over:
@@ -161,17 +172,11 @@ class Tree:
             for name in self.SETS:
                 for letter in letters:
                     s = Set(name, (letter,), only)
-                    if all(
-                        frozenset(self.members(s, c)) == w
-                        for c, w in zip(contexts, wanted, strict=True)
-                    ):
+                    if self.gives(s, contexts, wanted):
                         return s
             for name in ("roots", "bodies"):
                 s = Set(name, (), only)
-                if all(
-                    frozenset(self.members(s, c)) == w
-                    for c, w in zip(contexts, wanted, strict=True)
-                ):
+                if self.gives(s, contexts, wanted):
                     return s
         return self._table(contexts, [tuple(x) for x in found])
 
