@@ -65,7 +65,7 @@ $(VENV)/.test: $(VENV)/bin/python pyproject.toml
 	touch $@ $(VENV)/.main
 
 $(VENV)/.peers: $(VENV)/bin/python pyproject.toml
-	$(PIP) install --quiet --editable ".[test,peers]"
+	$(PIP) install --quiet --editable ".[test,peers,lessons]"
 	touch $@ $(VENV)/.test $(VENV)/.main
 
 $(VENV)/.bench: $(VENV)/bin/python pyproject.toml

@@ -109,6 +109,7 @@ def test_solvers_that_are_missing_say_so(monkeypatch):
     assert found == {"SuperLU, default", "SuperLU, ABM order"}
 
 
+@pytest.mark.peers
 def test_metis_orders_are_pivoted_and_lower_than_leaf_to_root():
     pytest.importorskip("pymetis")
     import dissection

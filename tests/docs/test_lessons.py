@@ -258,7 +258,7 @@ def test_the_runner_refuses_what_marimo_would(tmp_path):
         runner.run(twice)
 
 
-@pytest.mark.thorough
+@pytest.mark.peers
 @pytest.mark.parametrize("stem", STEMS)
 def test_a_lesson_runs_in_marimo(stem):
     pytest.importorskip("marimo", reason="marimo is an extra: pip install -e '.[lessons]'")

@@ -55,13 +55,19 @@ def test_every_order_on_every_joint(order, system, certified):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("format,most", [("float64", 1e-14), ("float32", 1e-5), ("exact", 1e-15)])
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(  # fractions of long chains grow without bound
+    "model,format,most",
+    [
+        (model, format, most)
+        for model in MODELS
+        for format, most in (("float64", 1e-14), ("float32", 1e-5), ("exact", 1e-15))
+        if format != "exact"
+        or model not in ("random_64", "chain_100")
+    ],
+)
 def test_inverse_dynamics_of_the_printed_accelerations(model, format, most):
     """The efforts of the file come back from its 40-digit accelerations, rounded to doubles."""
     system = system_of(model)
-    if format == "exact" and system.tree.n > 20:
-        pytest.skip("fractions of long chains grow without bound")
     qdd = np.array([float(x) for x in printed(model)])
     back = kkt.inverse_dynamics(system, qdd, orderings.get("inverse_dynamics"), format)
     tau, f = np.array(back.tau, dtype=float), np.array(back.f, dtype=float)

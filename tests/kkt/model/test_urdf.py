@@ -12,12 +12,11 @@ from pivotree.kkt.matrix.system import build
 from pivotree.kkt.model.joints import TYPES
 from pivotree.kkt.model.load import load
 from pivotree.kkt.model.modelfile import read_model
-from pivotree.kkt.model.robot_data import find_robot, robot_files, robots_folder
+from pivotree.kkt.model.robot_data import find_robot, robot_files
 from pivotree.kkt.model.tree import compile_tree
 from pivotree.kkt.model.urdf import MimicWarning, read_urdf
 
 MODELS = ROOT / "tests" / "models"
-robots = pytest.mark.skipif(robots_folder() is None, reason="example-robot-data is missing")
 
 
 def link(name, mass="1", com="0 0 0", rpy="0 0 0", moments="1 2 2.5"):
@@ -258,7 +257,7 @@ def test_a_deep_chain_is_no_recursion(write):
     assert len(compile_tree(read_urdf(path)).levels) == n - 1
 
 
-@robots
+@pytest.mark.peers
 @pytest.mark.parametrize("name", ["ur5", "panda", "anymal_c", "baxter"])
 def test_robots_are_the_reference_models(name):
     file = "anymal_c_ff" if name == "anymal_c" else name
@@ -277,7 +276,7 @@ def test_robots_are_the_reference_models(name):
 
 
 @pytest.mark.thorough
-@robots
+@pytest.mark.peers
 def test_every_installed_robot_is_read():
     files = robot_files()
     assert len(files) > 60 and all(path.exists() for path, _ in files.values())
@@ -288,7 +287,6 @@ def test_every_installed_robot_is_read():
             assert ("floating" in tree.joint) == floating
 
 
-@robots
 @pytest.mark.peers
 def test_every_installed_robot_is_what_pinocchio_reads():
     pin = pytest.importorskip("pinocchio")
@@ -310,7 +308,7 @@ def test_every_installed_robot_is_what_pinocchio_reads():
             assert np.abs(place.translation - mine.p[k]).max() < 1e-13
 
 
-@robots
+@pytest.mark.peers
 def test_unknown_robots_are_told_with_their_neighbours():
     assert find_robot("talos")[1] and not find_robot("talos_arm")[1]
     with pytest.raises(ModelError, match="'pandas' is unknown; did you mean panda"):

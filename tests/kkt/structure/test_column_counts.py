@@ -24,11 +24,8 @@ TREES = {
 @pytest.mark.parametrize("name", sorted(orderings.names()))
 def test_counts_are_those_of_the_symbolic_factor(tree, name):
     structure = kkt.build(TREES[tree]()).structure
-    try:
-        plan = kkt.plan(orderings.get(name), structure)
-        factor = kkt.symbolic(plan)
-    except kkt.OrderError:
-        pytest.skip(f"{name} does not eliminate this tree")
+    plan = kkt.plan(orderings.get(name), structure)
+    factor = kkt.symbolic(plan)
     counted = kkt.column_counts(plan)
     np.testing.assert_array_equal(counted.counts, factor.counts)
     assert (counted.fill_blocks, counted.flops) == (factor.fill_blocks, factor.flops)
