@@ -48,10 +48,9 @@ def mpfr(format, operation, x, y):
         precision=p, emin=emin - p + 2, emax=emax + 1,  # MPFR's significands lie in [1/2, 1)
         subnormalize=True, round=ROUNDING[format.rounding],
     )  # fmt: skip
-    x, y = (list(map(gmpy2.mpfr, z.tolist())) for z in (x, y))  # 53 bits
-    if operation == "sqrt":
-        return np.array([float(z) for z in map(context.sqrt, x)])
-    return np.array([float(z) for z in map(getattr(context, operation), x, y)])
+    given = (x,) if operation == "sqrt" else (x, y)
+    exact = (map(gmpy2.mpfr, z.tolist()) for z in given)  # 53 bits
+    return np.array([float(z) for z in map(getattr(context, operation), *exact)])
 
 
 def numbers(format, count, rng):

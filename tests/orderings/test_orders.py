@@ -61,8 +61,7 @@ def test_every_order_on_every_joint(order, system, certified):
         (model, format, most)
         for model in MODELS
         for format, most in (("float64", 1e-14), ("float32", 1e-5), ("exact", 1e-15))
-        if format != "exact"
-        or model not in ("random_64", "chain_100")
+        if format != "exact" or model not in ("random_64", "chain_100")
     ],
 )
 def test_inverse_dynamics_of_the_printed_accelerations(model, format, most):

@@ -298,7 +298,7 @@ def test_wrong_arguments_from_python_are_one_sentence(call, words):
 # -- the report -----------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_robot_that_overflows_double_double_has_a_report(run, arm):
     model = arm(mass=1e200)
     code, out, _ = run("report", model, "--states", "3", "--json", "-o", "report")
@@ -318,7 +318,7 @@ def test_the_legend_explains_every_line_of_a_panel():
     assert asked.get_color() == LIGHT.faint and asked.get_linestyle() == "-"
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_report_takes_one_name_and_a_folder_as_text(tmp_path):
     tree = kkt.chain(2)
     made = robot_report(tree, "m", "abm", "float32", states=2, folder=str(tmp_path / "new"))

@@ -164,7 +164,7 @@ def test_impacts_without_friction_beside_dense_mechanics(law, order):
                 assert abs(energy) <= 1e-10
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["newton", "poisson"])
 def test_one_point_with_friction_beside_dense_mechanics(law):
     for seed in range(4):

@@ -15,7 +15,7 @@ from pivotree.analysis.figures.state import ZERO, block_state
 # -- files ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["abm", "crbm"])
 def test_svg_of_a_thousand_bodies_stays_small(order, tmp_path):
     path = figures.save_spy(factor("chain:1000", order), tmp_path / "spy.svg")

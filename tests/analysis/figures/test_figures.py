@@ -323,7 +323,7 @@ def test_an_order_keeps_its_colour_where_another_is_left_out():
     assert {h.get_color() for h in told if h.get_label() == "abm"} == {LIGHT.series[1]}
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_write_all(tmp_path):
     comparison = analysis.compare(kkt.build(kkt.chain(3)), ["crbm", "abm"], ["float32"], refine=1)
     assert len(comparison.rows) == 4  # refined answers share their order's picture

@@ -154,7 +154,7 @@ def test_scipy_on_the_same_motion(method):
 # -- the symplectic rule ------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_midpoint_is_of_second_order_and_keeps_the_energy_for_long():
     tree = kkt.two_link(0.5)
     start = {"q": [0.3, 0.5], "qd": [0.0, 0.0]}

@@ -221,7 +221,7 @@ def test_rows_that_are_no_longer_asked_for_stay_at_the_end(tmp_path):
     assert orders[60:] == ["crbm"] * 30 and "crbm" not in orders[:60]
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds workers in /proc")
 def test_sigkill_of_a_worker_then_of_the_driver_loses_and_repeats_nothing(long):
     folder, whole = long

@@ -199,7 +199,7 @@ def test_no_kernel_of_a_hostile_tree_gives_a_wrong_number_silently(seed):
             assert few or error <= 30 * truth.condition() * unit < 0.1, name
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_checked_kernel_of_a_large_tree_has_the_bits_of_one_that_is_not(threads):
     tree = kkt.random_tree(40, 1, joints=ALL_JOINTS)

@@ -105,7 +105,7 @@ def errors_on(shape, kinds, names, solvers):
     return errors
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS) if ALL else [None])
 def test_every_order_and_solver_is_right_on_every_small_tree(part):
     cases = SAMPLE if part is None else EVERY[part::PARTS]

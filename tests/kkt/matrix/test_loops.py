@@ -231,7 +231,7 @@ def test_another_state_shares_pattern_and_tape():
         kkt.eliminate(kkt.build(tree, q, qd), tape)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_compare_blame_and_figures(tmp_path):
     system = bar()
     found = analysis.compare(system, formats=["float32"])

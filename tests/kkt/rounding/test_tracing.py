@@ -156,7 +156,7 @@ def test_true_errors_alone():
     assert not (alone.steps.cancelled.any() or alone.steps.absorbed.any() or alone.steps.size.any())
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_memory_is_bounded():
     """Beyond the tape: some pieces and a few numbers a block, not arrays of all operations."""
     system, tape = system_of("chain:150"), tape_of("chain:150", "crbm")

@@ -151,7 +151,7 @@ def test_all_unknowns_are_refined_by_the_residual_of_the_equations():
         assert exact.block_error(list(solution), solution) < 4 * U32
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_diverging_refinement_is_reported_and_the_first_answer_kept():
     """crbm in float32 on 140 links has no digit (error 2): its corrections grow."""
     system, tape = system_of("chain:140"), tape_of("chain:140", "crbm")
