@@ -40,6 +40,7 @@ from .model.gallery import (
 from .model.gallery_robots import humanoid, quadruped
 from .model.load import load
 from .model.loops import Loop, LoopWarning, contact, cut_joint
+from .model.mjcf import MjcfWarning, read_mjcf
 from .model.modelfile import read_model
 from .model.robot_data import find_robot
 from .model.specs import from_spec
@@ -83,6 +84,7 @@ __all__ = [
     "LoopError",
     "LoopWarning",
     "MimicWarning",
+    "MjcfWarning",
     "ModelError",
     "OrderError",
     "PivotSequence",
@@ -132,6 +134,7 @@ __all__ = [
     "quadruped",
     "random_tree",
     "random_turns",
+    "read_mjcf",
     "read_model",
     "read_urdf",
     "released",

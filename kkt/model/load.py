@@ -8,6 +8,7 @@ from pathlib import Path
 import networkx as nx
 
 from ..base.errors import ModelError
+from .mjcf import read_mjcf
 from .modelfile import read_model
 from .robot_data import find_robot
 from .specs import from_spec
@@ -22,7 +23,7 @@ def load(
 ) -> nx.DiGraph:
     """The tree that a text names, with its state in ``tree.graph``.
 
-    * a path that ends in ``.urdf`` or ``.json``;
+    * a path that ends in ``.urdf``, ``.json``, or, in MuJoCo's format, ``.xml``;
     * ``robot:NAME``, from the package example-robot-data;
     * a gallery spec such as ``chain:100`` or ``example3:m1=1e8,case=2``.
 
@@ -38,7 +39,7 @@ def load(
         return read_urdf(path, floats if floating is None else floating, merge_fixed, mimic)
     suffix = Path(text).suffix.lower()
     separated = os.sep in text or (os.altsep is not None and os.altsep in text)
-    if suffix in (".urdf", ".json") or separated or os.path.lexists(text):
+    if suffix in (".urdf", ".json", ".xml") or separated or os.path.lexists(text):
         return _from_file(text, suffix, bool(floating), merge_fixed, mimic)
     return from_spec(text)
 
@@ -50,4 +51,8 @@ def _from_file(text: str, suffix: str, floating: bool, merge_fixed: bool, mimic:
         return read_model(text)
     if suffix == ".urdf":
         return read_urdf(text, floating, merge_fixed, mimic)
-    raise ModelError(f"{text}: is neither a .urdf nor a .json model file; give one of these")
+    if suffix == ".xml":
+        return read_mjcf(text)
+    raise ModelError(
+        f"{text}: is neither a .urdf nor a .json model file, nor MuJoCo's .xml; give one of these"
+    )

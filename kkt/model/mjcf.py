@@ -1,0 +1,180 @@
+"""Read robots from MJCF files, MuJoCo's own format, by MuJoCo's own compiler.
+
+A body of several joints becomes a chain of bodies of which the last has the mass; those before it
+are called ``BODY/JOINT``.  Each stands in the frame of its joint: MuJoCo's body frame, moved to the
+joint's anchor.  q is MuJoCo's qpos (a free joint's quaternion is x, y, z, w here); bodies that
+nothing moves are the world's.  What dynamics without constraints does not know is left out and
+told by name in one warning: contacts, equality constraints, limits, tendons, actuators, friction
+loss, which is a constraint of MuJoCo's, and what acts on bodies from outside.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from ..base.errors import ModelError
+from .default_state import default_state
+from .joint_terms import TERMS
+from .joints import TYPES
+from .spatial import matmul, matvec
+from .tree import Floats, add_body, new_tree
+
+KINDS = ("floating", "spherical", "prismatic", "revolute")  # mjtJoint: free, ball, slide, hinge
+
+
+class MjcfWarning(UserWarning):
+    """What an MJCF file holds and equation (4) leaves out."""
+
+
+def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
+    """The tree of an MJCF file, bodies depth first; armature, damping and springs with it.
+
+    The joint's own name stands in the attribute ``joint_name``, ``limits`` as for
+    :func:`kkt.read_urdf`; the default state is that of
+    :func:`kkt.model.default_state.default_state`, and ``source`` is the path.  Warns
+    (MjcfWarning) of what is left out.  Raises ModelError, one sentence, where MuJoCo is not
+    installed or refuses the file, for springs of ball and free joints, and where nothing moves.
+    """
+    file = os.fspath(path)
+    try:
+        import mujoco
+    except ImportError:
+        raise ModelError(
+            f"{file}: MJCF is read by MuJoCo's compiler, which is not installed; "
+            'pip install "pivotree[mujoco]"'
+        ) from None
+    try:
+        model = mujoco.MjModel.from_xml_path(file)
+    except ValueError as error:
+        raise ModelError(f"{file}: MuJoCo refuses it: {' '.join(str(error).split())}") from None
+    tree = tree_of(model, os.path.splitext(os.path.basename(file))[0], file)
+    tree.graph["source"] = file
+    return tree
+
+
+def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
+    """The tree of a compiled ``mujoco.MjModel``; ``where`` begins what is said of it."""
+    tree = new_tree(name, tuple(model.opt.gravity))
+    eye, zero = np.eye(3), np.zeros(3)
+    # of every body of MuJoCo: the body here that carries it, and its frame's pose in that one's
+    home: list[tuple[str | None, Floats, Floats]] = [(None, eye, zero)]
+    for b in range(1, model.nbody):
+        up, R0, p0 = home[model.body_parentid[b]]
+        R, p = matmul(R0, _turn(model.body_quat[b])), p0 + matvec(R0, model.body_pos[b])
+        joints = range(model.body_jntadr[b], model.body_jntadr[b] + model.body_jntnum[b])
+        if up is None and not joints:
+            home.append((None, R, p))
+            continue
+        body = model.body(b).name or f"body {b}"
+        turn = _turn(model.body_iquat[b])
+        mass = {"mass": float(model.body_mass[b]), "com": model.body_ipos[b].copy()}
+        inertia = matmul(matmul(turn, np.diag(model.body_inertia[b])), turn.T)
+        mass["inertia"] = (inertia + inertia.T) / 2
+        if not joints:
+            add_body(tree, body, up, joint="fixed", R=R, p=p, **mass)
+            home.append((body, eye, zero))
+            continue
+        anchor = zero
+        for j in joints:
+            last = j == joints[-1]
+            label = model.joint(j).name or f"joint {j}"
+            given = _joint(model, j, f"{where}: joint {label!r}")
+            if given["joint"] == "floating":
+                R, p = eye, zero
+            at = model.jnt_pos[j] if given["joint"] != "floating" else zero
+            slid = given.pop("slid")
+            place = p + matvec(R, at - anchor + slid)
+            here = body if last else f"{body}/{label}"
+            own = {"mass": 0.0}
+            if last:
+                own = mass | {"com": mass["com"] - at}
+            add_body(tree, here, up, R=matmul(R, given.pop("turned")), p=place, **given, **own)
+            tree.nodes[here]["joint_name"] = label
+            if model.jnt_limited[j] and TYPES[given["joint"]].dof == 1:
+                low, high = (float(x) for x in model.jnt_range[j])
+                tree.nodes[here]["limits"] = (low, high, np.inf)
+            up, R, p, anchor = here, eye, zero, at
+        home.append((body, eye, -anchor))
+    if not tree:
+        raise ModelError(f"{where}: no body moves; give one a joint")
+    _tell(model, where)
+    return default_state(tree, rate=0.5, effort=2.0)
+
+
+def _joint(model: Any, j: int, where: str) -> dict[str, Any]:
+    """What add_body takes of a joint, and where qpos0 lets its frame begin."""
+    kind = KINDS[model.jnt_type[j]]
+    first, dof = model.jnt_dofadr[j], TYPES[kind].dof
+    own = slice(first, first + dof)
+    axis, q = model.jnt_axis[j].copy(), model.jnt_qposadr[j]
+    given: dict[str, Any] = {"joint": kind, "axis": axis, "turned": np.eye(3), "slid": np.zeros(3)}
+    order = np.r_[3:6, 0:3] if kind == "floating" else np.arange(dof)
+    given["armature"] = model.dof_armature[own][order]
+    given["damping"] = model.dof_damping[own][order]
+    if kind == "floating" and given["armature"][3:].any():
+        raise ModelError(
+            f"{where}: armature of a free joint resists linear accelerations in the world, which "
+            "are no rates here; leave it out"
+        )
+    if kind == "floating" and np.ptp(given["damping"][3:]) > 0.0:
+        raise ModelError(f"{where}: damping differs by direction of the world; give one number")
+    polynomials = (("jnt_stiffnesspoly", j), ("dof_dampingpoly", own))
+    if any(np.any(getattr(model, field)[k]) for field, k in polynomials if hasattr(model, field)):
+        raise ModelError(f"{where}: damping or stiffness is a polynomial; give one number")
+    if model.jnt_stiffness[j]:
+        if dof > 1:
+            raise ModelError(
+                f"{where}: a spring of {dof} freedoms is not known; leave field 'stiffness' out"
+            )
+        given["stiffness"] = model.jnt_stiffness[j]
+        given["rest"] = model.qpos_spring[q]
+    if kind == "revolute":
+        turned = TYPES[kind].pose(axis[None, None], -model.qpos0[None, q : q + 1])[0]
+        given["turned"] = turned[0]
+    if kind == "prismatic":
+        given["slid"] = -axis * model.qpos0[q]
+    return {key: x for key, x in given.items() if key not in TERMS or np.any(x)}
+
+
+def _turn(wxyz: Floats) -> Floats:
+    """The rotation of a unit quaternion."""
+    w, x, y, z = wxyz / np.sqrt((wxyz * wxyz).sum())
+    return np.array([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ])  # fmt: skip
+
+
+def _tell(model: Any, where: str) -> None:
+    """One warning for all that is left out."""
+    import mujoco
+
+    touching = int(((model.geom_contype != 0) | (model.geom_conaffinity != 0)).sum())
+    equal = [
+        f"{mujoco.mjtEq(int(kind)).name.removeprefix('mjEQ_').lower()} "
+        f"{model.equality(i).name or i!r}"
+        for i, kind in enumerate(model.eq_type)
+    ]
+    fluid = bool(model.opt.density or model.opt.viscosity)
+    found = [
+        (touching, f"contacts of {touching} geoms"),
+        (equal, f"equality constraints ({', '.join(equal)})"),
+        (model.ntendon, f"{model.ntendon} tendons"),
+        (model.nu, f"{model.nu} actuators"),
+        ((model.dof_frictionloss > 0).any(), "friction loss of joints"),
+        (model.body_gravcomp.any(), "compensation of gravity"),
+        (fluid, "the fluid around bodies"),
+        (getattr(model, "nflex", 0), "soft bodies"),
+    ]
+    left = [text for there, text in found if there]
+    if left:
+        warnings.warn(
+            f"{where}: left out, not being in equation (4) here: {'; '.join(left)}",
+            MjcfWarning, stacklevel=4,
+        )  # fmt: skip

@@ -1,0 +1,146 @@
+"""MJCF files, read and solved here, against mj_forward without constraints."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+mujoco = pytest.importorskip("mujoco")
+pytestmark = pytest.mark.peers
+
+from mujoco_peer import Peer  # noqa: E402
+from random_states import difference, random_state  # noqa: E402
+
+from pivotree import kkt, orderings  # noqa: E402
+
+HAND_WRITTEN = """
+<mujoco><compiler angle="degree"/><option gravity="0 1 -9"/>
+ <default><joint armature="0.1" damping="0.3"/><default class="stiff">
+  <joint stiffness="4" springref="20"/></default></default>
+ <worldbody><geom type="plane" size="1 1 1"/>
+  <body name="rail" pos="0 0 1" euler="10 20 30"><geom size="0.1"/>
+   <body name="base" pos="0.1 0.2 0.3" euler="40 0 10">
+    <joint name="x" type="slide" axis="1 0 0" ref="0.2" armature="2"/>
+    <joint name="turn" axis="0 1 1" pos="0.1 0 0.2" ref="30" class="stiff"/>
+    <joint name="ball" type="ball" pos="0 0.3 0"/>
+    <geom type="capsule" size="0.05" fromto="0 0 0 0.3 0.1 0"/>
+    <body name="welded" pos="0.2 0 0" euler="0 30 0"><geom type="box" size="0.1 0.2 0.05"/>
+     <body pos="0 0.1 0.4"><joint name="wrist" type="hinge" axis="1 1 0" range="-60 60"/>
+      <geom type="ellipsoid" size="0.1 0.05 0.07" pos="0 0.1 0"/></body></body></body></body>
+  <body name="drone" pos="1 0 1" euler="0 0 45"><freejoint name="free"/>
+   <geom size="0.2" pos="0.1 0 0"/>
+   <body name="arm" pos="0.2 0 0"><joint name="hinge" axis="0 0 1" pos="-0.1 0 0"/>
+    <geom type="cylinder" size="0.05 0.2"/></body></body>
+ </worldbody>
+ <equality><connect name="tie" body1="arm" body2="base" anchor="0 0 0"/></equality>
+ <actuator><motor joint="hinge"/></actuator>
+</mujoco>
+"""
+
+
+def drawn(seed):
+    """A file of bodies with one to three joints, anchors anywhere, springs and armature."""
+    rng = np.random.default_rng(seed)
+
+    def numbers(count, size=1.0):
+        return " ".join(f"{x:.6f}" for x in size * rng.normal(size=count))
+
+    def body(depth, number):
+        text = f'<body name="b{number[0]}" pos="{numbers(3, 0.3)}" quat="{numbers(4)}">'
+        name, joints = number[0], []
+        number[0] += 1
+        if depth == 0 and rng.random() < 0.4:
+            joints.append(f'<freejoint name="j{name}"/>')
+        else:
+            for j in range(rng.integers(0 if depth else 1, 4)):
+                kind = ("hinge", "slide", "ball")[rng.choice(3, p=[0.6, 0.25, 0.15])]
+                if any("ball" in x for x in joints):
+                    kind = "slide"  # MuJoCo takes no rotation after a ball
+                spring = f'stiffness="{rng.uniform(0, 5):.4f}" springref="{rng.normal():.4f}"'
+                joints.append(
+                    f'<joint name="j{name}_{j}" type="{kind}" axis="{numbers(3)}" '
+                    f'pos="{numbers(3, 0.2)}" armature="{rng.uniform(0, 1):.4f}" '
+                    f'damping="{rng.uniform(0, 2):.4f}" '
+                    + (spring + f' ref="{rng.normal():.4f}"' if kind != "ball" else "") + "/>"
+                )  # fmt: skip
+        text += "".join(joints)
+        pose = f'pos="{numbers(3, 0.1)}" quat="{numbers(4)}"'
+        text += f'<geom type="box" size="0.1 0.2 0.05" {pose}/>'
+        if depth < 3:
+            text += "".join(body(depth + 1, number) for _ in range(rng.integers(1, 3)))
+        return text + "</body>"
+
+    inside = "".join(body(0, [100 * r]) for r in range(2))
+    return (
+        '<mujoco><compiler angle="radian"/><default><geom contype="0" conaffinity="0"/></default>'
+        f"<worldbody>{inside}</worldbody></mujoco>"
+    )
+
+
+def compared(path, seed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kkt.MjcfWarning)
+        tree = kkt.load(path)
+    system = kkt.build(tree)
+    spec = mujoco.MjSpec.from_file(str(path))
+    for number, joint in enumerate(spec.joints):
+        joint.name = joint.name or f"joint {number}"
+    model = spec.compile()
+    model.opt.density = model.opt.viscosity = 0.0  # what the warning tells
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)
+    for array in (model.body_gravcomp, model.tendon_stiffness, model.tendon_damping):
+        array[:] = 0.0
+    peer = Peer(system, model)
+    state = random_state(system, seed, forces=False)
+    ours = kkt.build(tree, state.q, state.qd, state.tau)
+    qdd = kkt.eliminate(ours, orderings.get("abm")).qdd
+    assert difference(qdd, peer.qdd(state)) <= 1e-9
+    M = kkt.joint_space_inertia(ours, orderings.get("crbm"))
+    free = [k for k, kind in enumerate(ours.tree.joint) if kind == "floating"]
+    if not free:  # rates of a free joint are others
+        assert difference(M, peer.inertia(state)) <= 1e-10
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_files_of_all_joints_are_mujoco_s(tmp_path, seed):
+    path = tmp_path / "robot.xml"
+    path.write_text(drawn(seed))
+    compared(path, seed)
+
+
+def test_a_file_by_hand_and_what_is_left_out_is_named(tmp_path):
+    path = tmp_path / "robot.xml"
+    path.write_text(HAND_WRITTEN)
+    compared(path, 3)
+    with pytest.warns(kkt.MjcfWarning, match=r"contacts of \d geoms.*connect 'tie'.*1 actuators"):
+        tree = kkt.read_mjcf(path)
+    assert "rail" not in tree and {"base/x", "base/turn", "base", "welded"} <= set(tree)
+    assert tree.nodes["base/x"]["armature"].tolist() == [2.0]
+
+
+def test_the_model_of_the_mujoco_wheel():
+    path = Path(mujoco.__file__).parent / "testdata" / "model.xml"
+    if not path.exists():
+        pytest.skip("this wheel has no test data")
+    compared(path, 1)
+
+
+WRONG = {
+    "<mujoco><worldbody><body><joint/></body></worldbody></mujoco>": "MuJoCo refuses it",
+    "<mujoco": "MuJoCo refuses it",
+    "<mujoco><worldbody><body><geom size='1'/></body></worldbody></mujoco>": "no body moves",
+    "<mujoco><worldbody><body><joint type='ball' stiffness='1'/><geom size='1'/></body>"
+    "</worldbody></mujoco>": "a spring of 3 freedoms is not known",
+    "<mujoco><worldbody><body><joint type='free' armature='1'/><geom size='1'/></body>"
+    "</worldbody></mujoco>": "armature of a free joint",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path, text):
+    path = tmp_path / "robot.xml"
+    path.write_text(text)
+    with pytest.raises(kkt.ModelError, match=WRONG[text]) as error:
+        kkt.load(path)
+    assert "robot.xml" in str(error.value) and "\n" not in str(error.value)
