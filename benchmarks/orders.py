@@ -83,7 +83,8 @@ def run(tree: str, system: kkt.System, names: list[str], rounds: int) -> None:
         if plan is not None:
             took, analysis = timed(lambda plan=plan: analyse(plan))
             factor = kkt.symbolic(plan)
-            can = f"{schedule(factor).speed_up:.1f}"
+            first = np.searchsorted(plan.group, np.arange(plan.groups + 1))
+            can = f"{schedule(factor, first).speed_up:.1f}"
             told = f"{factor.fill_blocks / structure.n:.2f} | {factor.height}"
         tasks = {
             str(threads): partial(kkt.solve_large, system, analysis, threads=threads)

@@ -1,11 +1,14 @@
 """Numeric factor and solution of (4) in any order, in float64, on arrays: no tape, no record.
 
-Orders that go body by body run through templates (:mod:`.template`); what follows is for others,
-whose fronts differ from body to body and grow with the tree.
+Orders that go body by body run through templates of machine code (:mod:`.template`), others group
+after group through templates of block operations (:mod:`.front_solve`).  Both have the tape's bits.
+What follows is for orders whose groups are of too many kinds to be traced, since their fronts grow
+with the tree, and for right-looking ones that do not go body by body.
 
 The symbolic factor says which blocks every block meets later; each gets a panel of that width, so
 that storage is the factor itself (:mod:`.numeric_storage`).  Updates go to the panels of later
-blocks as they are made; the matrix's own entry is added when a block's group opens, last.
+blocks as they are made; the matrix's own entry is added when a block's group opens, last.  Sums are
+in another order than the tape's, and so are the last bits.
 """
 
 from __future__ import annotations
@@ -21,14 +24,15 @@ from ..base.errors import ModelError, OrderError, SingularError, SizeError
 from ..matrix.system import System
 from ..order.pivots import Plan, plan
 from ..structure.symbolic import SINGLE, SymbolicFactor, symbolic
+from . import front_solve
 from . import numeric_kernels as kernels
 from .bodywise import Bodies, bodywise
+from .front_solve import MOST_BYTES, Kinds
 from .large import LargeSolution, body_by_body, trusted
 from .numeric_storage import Layout, Matrix, Scratch, Storage, enter, split_forces
-from .schedule import Schedule, schedule
+from .schedule import Schedule, border_of, schedule
 
-MOST_BYTES = 8e9  # a larger factor is refused
-MOST_BLOCKS = 20_000_000  # so is one of more blocks, listing which takes a gigabyte
+MOST_BLOCKS = 20_000_000  # a factor of more blocks is refused, listing which takes a gigabyte
 
 
 @dataclass(frozen=True)
@@ -40,19 +44,25 @@ class Analysis:
     layout: Layout
 
 
-def analyse(chosen: Plan) -> Analysis | Bodies:
+def analyse(chosen: Plan) -> Analysis | Kinds | Bodies:
     """What a plan's solutions share; :func:`kkt.solve_large` takes it as well.
 
-    Of an order that goes body by body, its templates; of others the symbolic factor, subtrees and
-    storage.  Raises OrderError for orders whose numbers are not those of (4), and SizeError for a
-    factor that would not fit.
+    Of an order that goes body by body, its templates; of others their groups by kind, and where
+    those are too many the symbolic factor, subtrees and storage.  Raises OrderError for orders that
+    none of them can run, and SizeError for a factor that would not fit.
     """
     own = bodywise(chosen)
     if own is not None:
         return own
-    _require_own_numbers(chosen)
+    if not front_solve.takes(chosen):
+        _require_own_numbers(chosen)
     factor = symbolic(chosen, most=MOST_BLOCKS)
-    split = schedule(factor)
+    if front_solve.takes(chosen):
+        kinds = front_solve.analysis_of(factor)
+        if kinds is not None:
+            return kinds
+    _require_own_numbers(chosen)
+    split = schedule(factor, np.searchsorted(chosen.group, np.arange(chosen.groups + 1)))
     return Analysis(factor, split, _layout(factor, split))
 
 
@@ -64,14 +74,18 @@ def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolutio
     system.tree.require_no_terms("solve_large")
     if isinstance(order, str):
         raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
-    if not isinstance(order, Analysis | Bodies):
+    if not isinstance(order, Analysis | Kinds | Bodies):
         order = analyse(order if isinstance(order, Plan) else plan(order, system.structure))
     if isinstance(order, Bodies):
         order.require_tree_of(system.tree)
         return body_by_body(system, order, threads)
     analysis, name = order, order.factor.plan.sequence.name
     _require_tree_of(system, analysis.factor.plan)
-    return trusted(system, name, lambda given: _solved(given, analysis, threads), False)
+    if isinstance(analysis, Kinds):
+        kinds = analysis
+        return trusted(system, name, lambda given: front_solve.solved(given, kinds, threads), False)
+    panels = analysis
+    return trusted(system, name, lambda given: _solved(given, panels, threads), False)
 
 
 def _solved(system: System, order: Analysis, threads: int) -> LargeSolution:
@@ -102,9 +116,7 @@ def _require_own_numbers(chosen: Plan) -> None:
 
 
 def _require_tree_of(system: System, chosen: Plan) -> None:
-    own, same = chosen.graph.structure, system.structure
-    if own.copy_of is not None:
-        same = same.split_links()
+    own, same = chosen.graph.structure, system.structure.with_links(chosen.sequence.links)
     if not (np.array_equal(own.parent, same.parent) and np.array_equal(own.dof, same.dof)):
         raise OrderError(
             f"order {chosen.sequence.name!r}: is a plan of another tree; make it of this structure"
@@ -126,7 +138,8 @@ def _layout(factor: SymbolicFactor, split: Schedule) -> Layout:
     bracket = whole & (pivots > 1) & ~(singles & alone)
     own = np.diff(first[split.first])
     inner = np.concatenate([[0], np.cumsum(np.where(bracket, own * own, 0))])
-    borders = np.concatenate([[0], np.cumsum(size[split.outside])])[split.border]
+    border, outside = border_of(split, factor)
+    borders = np.concatenate([[0], np.cumsum(size[outside])])[border]
     width = np.diff(borders)
     left = np.concatenate([[0], np.cumsum(width * width + width)])
     room = 8.0 * (panel[-1] + inner[-1] + left[-1] + 4 * first[-1] + 2 * len(start))
@@ -139,7 +152,7 @@ def _layout(factor: SymbolicFactor, split: Schedule) -> Layout:
     return Layout(
         graph.kind[chosen.blocks], graph.member[chosen.blocks], size, first, factor.pivot,
         factor.column_pointer, factor.column_index, start, factor._widths, panel,
-        split.first, bracket, inner, split.task[chosen.group], split.border, split.outside, left,
+        split.first, bracket, inner, split.task[chosen.group], border, outside, left,
     )  # fmt: skip
 
 

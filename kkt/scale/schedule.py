@@ -33,12 +33,10 @@ class Schedule:
     parent: Integers  # (groups,) assembly tree, -1 at a root
     cost: NDArray[np.float64]  # (groups,) operations, roughly
     task: Integers  # (groups,) subtree, -1 in the top
-    border: Integers  # (tasks + 1,) blocks outside of each subtree that it updates, in ``outside``
-    outside: Integers
 
     @property
     def tasks(self) -> int:
-        return len(self.border) - 1
+        return int(np.max(self.task, initial=-1)) + 1
 
     @cached_property
     def top(self) -> Integers:
@@ -64,23 +62,16 @@ class Schedule:
         return float(self.cost.sum() / (self.cost[self.top].sum() + largest))
 
 
-def schedule(symbolic: SymbolicFactor) -> Schedule:
-    """Split the work of a symbolic factor into subtrees."""
-    plan = symbolic.plan
-    first = np.searchsorted(plan.group, np.arange(plan.groups + 1))
-    pointer, index = symbolic.column_pointer, symbolic.column_index
-    parent = assembly_tree(pointer, index, plan.group, plan.groups)
+def schedule(symbolic: SymbolicFactor, first: Integers) -> Schedule:
+    """Split the work of a symbolic factor into subtrees; groups begin at the blocks ``first``."""
+    groups = len(first) - 1
+    group = np.repeat(np.arange(groups), np.diff(first))
+    parent = assembly_tree(symbolic.column_pointer, symbolic.column_index, group, groups)
     own = np.add.reduceat(symbolic.size, first[:-1]).astype(float)
     wide = np.maximum.reduceat(symbolic._widths, first[:-1]).astype(float)
     cost = own**3 + own * own * wide + own * wide * wide + OVERHEAD
-    small = cost.sum() < ENOUGH
-    share = 0.0 if small else cost.sum() / PIECES
-    task, tasks = subtrees(parent, cost, share)
-    order = np.argsort(task, kind="stable")
-    border, outside = borders(
-        order[np.searchsorted(task[order], 0) :], tasks, task, first, plan.group, pointer, index
-    )
-    return Schedule(first, parent, cost, task, border, outside)
+    share = 0.0 if cost.sum() < ENOUGH else cost.sum() / PIECES
+    return Schedule(first, parent, cost, subtrees(parent, cost, share))
 
 
 @njit(cache=True)
@@ -114,7 +105,7 @@ def assembly_tree(pointer, index, group, groups):  # pragma: no cover
 
 @njit(cache=True)
 def subtrees(parent, cost, share):  # pragma: no cover
-    """The subtree of every group, -1 in the top, and their number: the largest up to a share."""
+    """The subtree of every group, -1 in the top: the largest up to a share."""
     groups = len(parent)
     total = cost.copy()
     for g in range(groups):
@@ -129,7 +120,16 @@ def subtrees(parent, cost, share):  # pragma: no cover
         else:
             task[g] = tasks
             tasks += 1
-    return task, tasks
+    return task
+
+
+def border_of(split: Schedule, symbolic: SymbolicFactor) -> tuple[Integers, Integers]:
+    """Blocks outside of each subtree that it updates: (tasks + 1,) pointers, and the blocks."""
+    order = np.argsort(split.task, kind="stable")
+    order = order[np.searchsorted(split.task[order], 0) :]
+    group = np.repeat(np.arange(len(split.task)), np.diff(split.first))
+    pointer, index = symbolic.column_pointer, symbolic.column_index
+    return borders(order, split.tasks, split.task, split.first, group, pointer, index)
 
 
 @njit(cache=True)

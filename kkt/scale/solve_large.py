@@ -1,4 +1,4 @@
-"""The door to trees of a million bodies: body by body where an order allows it, else by panels."""
+"""The door to trees of a million bodies: body by body, group by group, or by panels."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ def solve_large(
     that goes body by body are those of ``kkt.eliminate(system, order)``, and so are the results to
     the last bit, but no step is recorded: bodies whose entries have their zeros and ones in the
     same places share one compiled template, in time proportional to their number and, for ABM,
-    less than 1 kB of memory for each beside the entries of (4).  Other orders, whose fronts grow,
-    use the panels of their symbolic factor (:mod:`.numeric`): to rounding what ``kkt.eliminate``
+    less than 1 kB of memory for each beside the entries of (4).  Other orders run group after
+    group, with the same bits: a group of every kind is traced once (:mod:`.front_solve`).  Where
+    kinds are too many, since fronts grow with the tree, the panels of the symbolic factor are used
+    (:mod:`.numeric`), which give to rounding what ``kkt.eliminate``
     gives.  ``threads`` share subtrees; the bits stay the same.  With ``relaxed``, for ABM, the
     machine may round a product and a sum once: other bits, and a smaller error as a rule.
     Raises OrderError for orders that neither can run, and SizeError for too much fill, or too many

@@ -1,0 +1,340 @@
+"""Block operations on numbers, in the order of sums of :mod:`kkt.tape.emit`, run group after group.
+
+An operation is a row of integers: what it does, where its result begins in the room, the rows and
+columns of the result, and up to three operands, each twice its place (one more where its sign is
+negative), and the steps to its next row and column.  A zero, which a tape leaves out, is added and
+multiplied here, which changes no number but the sign of zero; products and sums are rounded apart.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+WIDTH = 14
+(
+    ADD, MUL, MUL_SYMMETRIC, INNER, INNER_SYMMETRIC, FACTOR, FACTOR_GAIN, FORWARD, SOLVE, MIRROR,
+    DIVIDE, ROWS, ZERO, PUT, EYE, ALONG, ACROSS, ARRIVED, HAND, KEEP, KEPT, OTHER, FOUND, ENTRY,
+) = range(24)  # fmt: skip
+
+
+class Numbers(NamedTuple):
+    """The entries of (4), body by body in one row each of so many numbers, and the unknowns."""
+
+    M: NDArray
+    Phi: NDArray
+    S: NDArray
+    a: NDArray
+    b: NDArray
+    tau: NDArray
+    offset: NDArray  # (n + 1,)
+    turned: NDArray  # (n,) rows of S that a split of forces solves for, one more each, in a word
+    x: NDArray  # of every block in turn
+    first: NDArray  # (B + 1,) unknowns of each block
+
+
+class Programs(NamedTuple):
+    """Operations of all kinds, and where everything of a unit stands."""
+
+    code: NDArray  # (operations, WIDTH)
+    there: NDArray  # (kinds + 1,)
+    back: NDArray  # (kinds + 1,)
+    kind: NDArray  # (U,)
+    at: NDArray
+    place: NDArray
+    body_at: NDArray
+    body: NDArray
+    arrival_at: NDArray
+    arrival: NDArray
+    update: NDArray
+    handed: NDArray  # (updates,) places of updates in ``left``
+    kept: NDArray  # (U,) place of what is kept, in ``store``
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def run(programs, numbers, left, store, v, units, ahead):  # pragma: no cover
+    """Units in turn, there or back; the first block whose pivot is zero or not a number, or -1."""
+    failed = len(numbers.first)
+    p = programs
+    for u in units:
+        kind = p.kind[u]
+        first, last = p.there[kind], p.back[kind]
+        if not ahead:
+            first, last = p.back[kind], p.there[kind + 1]
+        for at in range(first, last):
+            row = p.code[at]
+            op, out, m, n = row[0], row[1], row[2], row[3]
+            if op == ADD:
+                a, b = row[4] >> 1, row[7] >> 1
+                s, t = 1.0 - 2.0 * (row[4] & 1), 1.0 - 2.0 * (row[7] & 1)
+                for i in range(m):
+                    for j in range(n):
+                        x = s * v[a + i * row[5] + j * row[6]]
+                        v[out + i * n + j] = x + t * v[b + i * row[8] + j * row[9]]
+            elif op == MUL:
+                product(v, row, 0)
+            elif op == MUL_SYMMETRIC:
+                product(v, row, 1)
+            elif op in (INNER, INNER_SYMMETRIC):
+                inner(v, row)
+            elif op in (FACTOR, FACTOR_GAIN):
+                copy(v, out, m, n, row)
+                if not factor(v[out : out + m * n], m, op == FACTOR_GAIN):
+                    block, size = p.at[u] + row[7], 0
+                    for k in range(m):
+                        d = v[out + k * n + k]
+                        if (
+                            k
+                            == size
+                            + numbers.first[p.place[block] + 1]
+                            - numbers.first[p.place[block]]
+                        ):
+                            size, block = k, block + 1
+                        if d == 0.0 or not np.isfinite(d):
+                            failed = min(failed, p.place[block])
+                            break
+            elif op in (FORWARD, SOLVE):
+                copy_of(v, out, m, n, row[7], row[8], row[9])
+                F = row[4] >> 1
+                forward(v, F, out, m, n, row[10])
+                if op == SOLVE:
+                    backward(v, F, out, m, n, row[10])
+            elif op == MIRROR:
+                a = row[4] >> 1
+                s = 1.0 - 2.0 * (row[4] & 1)
+                for i in range(m):
+                    for j in range(i, n):
+                        v[out + i * n + j] = s * v[a + i * row[5] + j * row[6]]
+                for i in range(m):
+                    for j in range(i):
+                        v[out + i * n + j] = v[out + j * n + i]
+            elif op == DIVIDE:
+                copy(v, out, m, n, row)
+                for i in range(m * n):
+                    v[out + i] /= row[7]
+            elif op == ROWS:
+                copy_of(v, out, m, n, row[4] + 2 * row[7] * row[5], row[5], row[6])
+            elif op == ZERO:
+                v[out : out + m * n] = 0.0
+            elif op == PUT:
+                s = 1.0 - 2.0 * (row[4] & 1)
+                for i in range(m):
+                    for j in range(n):
+                        x = v[(row[4] >> 1) + i * row[5] + j * row[6]]
+                        v[out + i * row[7] + j] = s * x
+            elif op == EYE:
+                for i in range(m):
+                    for j in range(n):
+                        v[out + i * n + j] = 1.0 if i == j else 0.0
+            elif op in (ALONG, ACROSS):
+                k = p.body[p.body_at[u] + row[7]]
+                split(v, v, out, row[4] >> 1, m, n, numbers.turned[k], op == ALONG)
+            elif op == ARRIVED:
+                here = p.handed[p.arrival[p.arrival_at[u] + row[4]]] + row[5]
+                for i in range(m * n):
+                    v[out + i] = left[here + i]
+            elif op == HAND:
+                here = p.handed[p.update[u] + row[7]] + out
+                s = 1.0 - 2.0 * (row[4] & 1)
+                for i in range(m):
+                    for j in range(n):
+                        left[here + i * n + j] = s * v[(row[4] >> 1) + i * row[5] + j * row[6]]
+            elif op == KEEP:
+                here = p.kept[u] + row[4]
+                for i in range(m * n):
+                    store[here + i] = v[out + i]
+            elif op == KEPT:
+                here = p.kept[u] + row[4]
+                for i in range(m * n):
+                    v[out + i] = store[here + i]
+            elif op == OTHER:
+                here = numbers.first[p.place[p.at[u] + row[4]]]
+                for i in range(m):
+                    v[out + i] = numbers.x[here + i]
+            elif op == FOUND:
+                here = numbers.first[p.place[p.at[u] + out]]
+                s = 1.0 - 2.0 * (row[4] & 1)
+                for i in range(m):
+                    numbers.x[here + i] = s * v[(row[4] >> 1) + i * row[5]]
+            else:
+                entry(v, out, m, n, numbers, p.body[p.body_at[u] + row[4]], op - ENTRY)
+    return failed if failed < len(numbers.first) else -1
+
+
+@njit(cache=True, nogil=True)
+def entry(v, out, m, n, numbers, k, letter):  # pragma: no cover
+    """A block of (4) into the room."""
+    if letter == 0:
+        for i in range(6):
+            for j in range(i, 6):
+                v[out + 6 * i + j] = v[out + 6 * j + i] = numbers.M[36 * k + 6 * i + j]
+        return
+    if letter == 1:
+        source, here = numbers.Phi, 36 * k
+    elif letter == 2:
+        source, here = numbers.S, 6 * numbers.offset[k]
+    elif letter == 3:
+        source, here = numbers.a, 6 * k
+    elif letter == 4:
+        source, here = numbers.b, 6 * k
+    else:
+        source, here = numbers.tau, numbers.offset[k]
+    for i in range(m * n):
+        v[out + i] = source[here + i]
+
+
+@njit(cache=True, nogil=True)
+def copy_of(v, out, m, n, a, down, right):  # pragma: no cover
+    s, a = 1.0 - 2.0 * (a & 1), a >> 1
+    for i in range(m):
+        for j in range(n):
+            v[out + i * n + j] = s * v[a + i * down + j * right]
+
+
+@njit(cache=True, nogil=True)
+def copy(v, out, m, n, row):  # pragma: no cover
+    copy_of(v, out, m, n, row[4], row[5], row[6])
+
+
+@njit(cache=True, nogil=True)
+def product(v, row, symmetric):  # pragma: no cover
+    """A B; with ``symmetric`` the upper triangle, mirrored."""
+    out, m, n, inner = row[1], row[2], row[3], row[10]
+    a, down, right = row[4] >> 1, row[5], row[6]
+    b, low, side = row[7] >> 1, row[8], row[9]
+    s = 1.0 - 2.0 * ((row[4] ^ row[7]) & 1)
+    for i in range(m):
+        c, here = i * symmetric, out + i * n
+        x = s * v[a + i * down]
+        if side == 1:
+            for j in range(c, n):
+                v[here + j] = x * v[b + j]
+            for k in range(1, inner):
+                x, base = s * v[a + i * down + k * right], b + k * low
+                if x != 0.0:
+                    for j in range(c, n):
+                        v[here + j] += x * v[base + j]
+        else:
+            for j in range(c, n):
+                v[here + j] = x * v[b + j * side]
+            for k in range(1, inner):
+                x, base = s * v[a + i * down + k * right], b + k * low
+                if x != 0.0:
+                    for j in range(c, n):
+                        v[here + j] += x * v[base + j * side]
+    if symmetric:
+        for i in range(m):
+            for j in range(i):
+                v[out + i * n + j] = v[out + j * n + i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def inner(v, row):  # pragma: no cover
+    """Y1^T D^-1 Y2, one term (y1 y2^T)/d after another."""
+    out, m, n, size = row[1], row[2], row[3], row[13]
+    F, a, b = row[4] >> 1, row[7] >> 1, row[10] >> 1
+    symmetric = row[0] == INNER_SYMMETRIC
+    s = 1.0 - 2.0 * ((row[7] ^ row[10]) & 1)
+    for k in range(size):
+        d = v[F + k * size + k]
+        for i in range(m):
+            x = s * v[a + k * row[8] + i * row[9]]
+            for j in range(i if symmetric else 0, n):
+                term = (x * v[b + k * row[11] + j * row[12]]) / d
+                v[out + i * n + j] = term if k == 0 else v[out + i * n + j] + term
+    if symmetric:
+        for i in range(m):
+            for j in range(i):
+                v[out + i * n + j] = v[out + j * n + i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def factor(F, n, gain):  # pragma: no cover
+    """L D L^T in place; d on the diagonal, c or with ``gain`` c/d below.  False without pivots."""
+    good, column, scaled = True, np.empty(n), np.empty(n)
+    for k in range(n):
+        d = F[k * n + k]
+        good &= d != 0.0 and np.isfinite(d)
+        for i in range(k + 1, n):
+            column[i] = scaled[i] = F[i * n + k]
+            if gain:
+                scaled[i] = F[i * n + k] = column[i] / d
+        for i in range(k + 1, n):
+            x = scaled[i]
+            if x != 0.0 and gain:
+                for j in range(k + 1, i + 1):
+                    F[i * n + j] -= x * column[j]
+            elif x != 0.0:
+                for j in range(k + 1, i + 1):
+                    F[i * n + j] -= (x * column[j]) / d
+    return good
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def forward(v, F, out, m, n, gain):  # pragma: no cover
+    """L^-1 C in place."""
+    for k in range(m - 1):
+        d = v[F + k * m + k]
+        for c in range(n):
+            x = v[out + k * n + c]
+            if not gain:
+                x /= d
+            for i in range(k + 1, m):
+                v[out + i * n + c] -= v[F + i * m + k] * x
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def backward(v, F, out, m, n, gain):  # pragma: no cover
+    """What is left of A^-1 C after the way forward, in place."""
+    for k in range(m - 1, -1, -1):
+        d = v[F + k * m + k]
+        for c in range(n):
+            x = v[out + k * n + c]
+            if gain:
+                x /= d
+            for i in range(k + 1, m):
+                x -= v[F + i * m + k] * v[out + i * n + c]
+            v[out + k * n + c] = x if gain else x / d
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def split(v, S, out, H, m, n, word, along):  # pragma: no cover
+    """B with H B = 1, or C with H C = 0, of H at its place in S and the rows in a word."""
+    dof = n if along else 6 - n
+    A, right, other = np.empty((6, 6)), np.zeros((6, 6)), np.empty(6, dtype=np.int64)
+    taken = 0
+    for j in range(dof):
+        taken |= 1 << ((word >> 3 * j & 7) - 1)
+    count = 0
+    for i in range(6):
+        if not taken >> i & 1:
+            other[count] = i
+            count += 1
+    for i in range(dof):
+        for j in range(dof):
+            A[i, j] = S[H + 6 * i + (word >> 3 * j & 7) - 1]
+        for j in range(n):
+            right[i, j] = (1.0 if i == j else 0.0) if along else S[H + 6 * i + other[j]]
+    for j in range(dof):
+        for i in range(j + 1, dof):
+            ratio = A[i, j] / A[j, j]
+            for k in range(j + 1, dof):
+                A[i, k] -= ratio * A[j, k]
+            for k in range(n):
+                right[i, k] -= ratio * right[j, k]
+    for j in range(dof - 1, -1, -1):
+        for k in range(n):
+            for i in range(j + 1, dof):
+                right[j, k] -= A[j, i] * right[i, k]
+            right[j, k] /= A[j, j]
+    v[out : out + m * n] = 0.0
+    for i in range(dof):
+        here = out + n * ((word >> 3 * i & 7) - 1)
+        for k in range(n):
+            v[here + k] = right[i, k] if along else -right[i, k]
+    if not along:
+        for j in range(n):
+            v[out + n * other[j] + j] = 1.0
