@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-quick test-slow test-all test-peers bench bench-page study counts-page gallery lessons pages papers clean
+.PHONY: demo test test-quick test-slow test-all test-peers bench bench-page study docs counts-page gallery lessons pages papers clean
 
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
@@ -37,6 +37,9 @@ bench-page: $(VENV)/.bench
 study: $(VENV)/.peers
 	cd docs/study && for part in measure facts pictures; do ../../$(VENV)/bin/python $$part.py || exit; done
 
+docs: $(VENV)/.docs
+	$(VENV)/bin/python docs/site/build.py build/docs
+
 counts-page: $(VENV)/.main
 	$(VENV)/bin/pivotree counts -o docs/counts.md
 
@@ -62,6 +65,10 @@ $(VENV)/.main: $(VENV)/bin/python pyproject.toml
 
 $(VENV)/.test: $(VENV)/bin/python pyproject.toml
 	$(PIP) install --quiet --editable ".[test]"
+	touch $@ $(VENV)/.main
+
+$(VENV)/.docs: $(VENV)/bin/python pyproject.toml
+	$(PIP) install --quiet --editable ".[docs]"
 	touch $@ $(VENV)/.main
 
 $(VENV)/.peers: $(VENV)/bin/python pyproject.toml

@@ -1,0 +1,183 @@
+"""Build the documentation site: ``python docs/site/build.py [FOLDER]`` (``make docs``).
+
+The pages are the Markdown of the repository, mirrored into FOLDER/source with what they link to.
+Three kinds of page are written here from the code, so that they cannot fall behind it: the command
+line, the names that the packages export, and the page to play with. Sphinx turns all of it into
+FOLDER/html: static files with a search that needs no server. Raises SystemExit where a link, a
+picture or a page is missing.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+FACADES = ("pivotree", "pivotree.kkt", "pivotree.orderings", "pivotree.analysis")
+ROOMS = (
+    "comparison", "contact", "counts", "explorer", "figures", "listing", "report", "rounding",
+    "simulation", "sweep",
+)  # fmt: skip
+LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
+PICTURE = re.compile(
+    r'<picture>\s*<source[^>]*?srcset="(?P<dark>[^"]+)"[^>]*>\s*'
+    r'<img(?=[^>]*?src="(?P<light>[^"]+)")(?=[^>]*?alt="(?P<alt>[^"]*)")[^>]*>\s*</picture>',
+    re.S,
+)
+WRONG = re.compile(
+    r"xref_missing|not readable|unknown document|nonexisting document|isn't included"
+    r"|undefined label|download file|toctree contains"
+)
+EXPLORED = ("chain:3", "quadruped")
+
+
+def build(folder: Path) -> list[str]:
+    """Write the site into ``folder``/html; the warnings that name something missing."""
+    source, html, extra = folder / "source", folder / "html", folder / "extra"
+    for old in (source, html, extra):
+        shutil.rmtree(old, ignore_errors=True)
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("papers/**/*.md")]
+    for page in pages:
+        mirror(page, source)
+    index = source / "docs" / "index.md"
+    text = index.read_text(encoding="utf-8")
+    more = [p.stem for p in sorted((ROOT / "docs").glob("*.md")) if f"\n{p.stem}\n" not in text]
+    more.remove("index")
+    if more:  # pages that nobody has put into a chapter yet
+        text += "\n```{toctree}\n:hidden:\n:caption: More\n" + "\n".join(more) + "\n```\n"
+        index.write_text(text, encoding="utf-8")
+    reference = source / "docs" / "reference"
+    reference.mkdir()
+    (reference / "commands.md").write_text(commands(), encoding="utf-8")
+    (reference / "api.rst").write_text(api(reference), encoding="utf-8")
+    shutil.copyfile(HERE / "conf.py", source / "conf.py")
+    playground(extra)
+    log = folder / "warnings.txt"
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-w", log, source, html],
+        stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    (html / "index.html").write_text(
+        '<!doctype html><meta charset="utf-8"><title>Pivotree</title>'
+        '<meta http-equiv="refresh" content="0; url=docs/index.html">'
+        '<a href="docs/index.html">Pivotree</a>\n',
+        encoding="utf-8",
+    )
+    return [line for line in log.read_text(encoding="utf-8").splitlines() if WRONG.search(line)]
+
+
+def mirror(page: Path, source: Path) -> None:
+    """One Markdown page, and the files that it shows or links to, under their own paths."""
+    text = PICTURE.sub(_both, page.read_text(encoding="utf-8"))
+
+    def linked(match: re.Match[str]) -> str:
+        before, target, anchor, after = match.groups()
+        if re.match(r"[a-z]+:", target):
+            return match[0]
+        found = (page.parent / target).resolve()
+        if found.is_dir() and (found / "README.md").exists():
+            target, found = f"{target.rstrip('/')}/README.md", found / "README.md"
+        if found.is_file() and found.suffix != ".md" and found.is_relative_to(ROOT):
+            copy = source / found.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(found, copy)
+        return f"{before}{target}{anchor or ''}{after}"
+
+    written = source / page.relative_to(ROOT)
+    written.parent.mkdir(parents=True, exist_ok=True)
+    text = LINK.sub(linked, text)
+    beside = sorted(other.stem for other in page.parent.glob("*.md") if other != page)
+    if page.name == "README.md" and page.parent != ROOT and beside:  # the pages of a folder
+        text += "\n```{toctree}\n:hidden:\n" + "\n".join(beside) + "\n```\n"
+    written.write_text(text, encoding="utf-8")
+
+
+def _both(match: re.Match[str]) -> str:
+    """A picture for light pages and one for dark ones, as the theme's switch asks."""
+    alt = match["alt"]
+    return f"![{alt}]({match['light']}){{.only-light}}\n![{alt}]({match['dark']}){{.only-dark}}"
+
+
+def commands() -> str:
+    """The page of the command line, from its own parser."""
+    import os
+
+    os.environ["COLUMNS"] = "88"
+    from pivotree.analysis.cli.arguments import parser
+
+    top = parser()
+    choices = next(a.choices for a in top._actions if isinstance(a.choices, dict))
+    parts = ["# The command line\n", f"```text\n{top.format_help()}```\n"]
+    for name, command in choices.items():
+        parts.append(f"## pivotree {name}\n\n```text\n{command.format_help()}```\n")
+    return "\n".join(parts)
+
+
+def public() -> dict[str, list[str]]:
+    """Module -> every name that it exports; a name stands where it is met first."""
+    found: dict[str, list[str]] = {}
+    seen: set[int] = set()
+    for module in (*FACADES, *(f"pivotree.analysis.{room}" for room in ROOMS)):
+        loaded = import_module(module)
+        found[module] = []
+        for name in sorted(loaded.__all__):
+            thing = getattr(loaded, name)
+            if inspect.ismodule(thing) or id(thing) in seen:
+                continue
+            seen.add(id(thing))
+            found[module].append(name)
+    return {module: names for module, names in found.items() if names}
+
+
+def api(folder: Path) -> str:
+    """A page for each package, from its docstrings; and the page that lists them."""
+    entries = []
+    for module, names in public().items():
+        loaded = import_module(module)
+        lines = [module, "=" * len(module), "", f".. currentmodule:: {module}", ""]
+        for name in names:
+            thing = getattr(loaded, name)
+            kind = "data"
+            if inspect.isclass(thing):
+                kind = "exception" if issubclass(thing, BaseException) else "class"
+            elif callable(thing):
+                kind = "function"
+            lines += [f".. auto{kind}:: {name}"]
+            lines += ["   :no-members:"] if kind == "exception" else []
+            lines += ["   :no-value:"] if kind == "data" else []
+            lines += [""]
+        file = module.replace(".", "_")
+        (folder / f"{file}.rst").write_text("\n".join(lines), encoding="utf-8")
+        entries.append(f"   {file}")
+    return "\n".join(
+        ["Python", "======", "", "Every name that the packages export, from its docstring.", "",
+         ".. toctree::", "   :maxdepth: 2", "", *entries, ""]
+    )  # fmt: skip
+
+
+def playground(extra: Path) -> None:
+    """The explorer as single files, for robots that need none of ours."""
+    from pivotree import kkt
+    from pivotree.analysis.explorer import explorer_data, write_page
+
+    (extra / "play").mkdir(parents=True)
+    for model in EXPLORED:
+        system = kkt.build(kkt.load(model))
+        data = explorer_data(system, model, None, ["float64", "float32"])
+        write_page(data, extra / "play" / f"{model.replace(':', '_')}.html")
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "docs"
+    missing = build(place)
+    if missing:
+        sys.exit("\n".join([*missing, f"{len(missing)} links or pictures lead nowhere"]))
+    print(f"{place / 'html' / 'index.html'}: open it in a browser; no server is needed")

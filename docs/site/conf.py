@@ -1,0 +1,42 @@
+"""Sphinx: what the pages are made of, and how docstrings are read."""
+
+import re
+
+project = "Pivotree"
+author = "The Pivotree founders"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+root_doc = "docs/index"
+myst_enable_extensions = ["attrs_inline", "deflist"]
+myst_heading_anchors = 4
+suppress_warnings = ["myst.header"]
+html_theme = "furo"
+html_title = "Pivotree"
+html_show_sphinx = False
+html_extra_path = ["../extra"]
+html_theme_options = {"sidebar_hide_name": False}
+autodoc_typehints = "signature"
+autodoc_default_options = {"members": True}
+exclude_patterns = ["extra"]
+pygments_style = "tango"
+pygments_dark_style = "monokai"
+smartquotes = False
+
+
+WORDS = re.compile(r"(``[^`]*``|:[a-z]+:`[^`]*`)")  # what docstrings mark up
+
+
+def plain(app, what, name, obj, options, lines):
+    """Docstrings are read in an editor: a star is a transpose there, a bar a size."""
+    if lines and lines[0].startswith("Alias for field number"):  # Python's own, of named tuples
+        lines[:] = []
+    for i, line in enumerate(lines):
+        bullet = re.match(r"\s*\* ", line)
+        start = bullet[0] if bullet else ""
+        parts = WORDS.split(line[len(start) :])
+        parts[::2] = [re.sub(r"([*|`]|_(?!\w))", r"\\\1", part) for part in parts[::2]]
+        lines[i] = start + "".join(parts)
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", plain)
