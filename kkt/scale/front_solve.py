@@ -28,7 +28,8 @@ from .large import LargeSolution
 from .schedule import Schedule, schedule
 
 MOST_BYTES = 8e9  # a larger factor is refused
-MOST_OPERATIONS = 300_000  # of blocks, in all templates together; they are traced in seconds
+MOST_OPERATIONS = 50_000  # of blocks, in all templates together; they are traced in two seconds
+MORE = 0.1  # for each group, so that a large tree may have more kinds
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +74,7 @@ def analysis_of(factor: SymbolicFactor) -> Kinds | None:
     Raises SizeError where the numbers would not fit.
     """
     units = units_of(factor)
-    found = walk(factor, units, MOST_OPERATIONS)
+    found = walk(factor, units, int(MOST_OPERATIONS + MORE * len(units.first)))
     if found is None:
         return None
     walked, templates = found
