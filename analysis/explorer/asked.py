@@ -108,7 +108,7 @@ class Measurer:
             return refusal(str(error))
         if found["failed"] is None and found["error"] is None:
             return refusal("qdd is not a number")
-        return refusal("") | found
+        return refusal("") | {"flops": tape.flops} | found
 
 
 def refusal(why: str) -> dict[str, Any]:

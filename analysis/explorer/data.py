@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from pivotree.kkt import (
     SizeError,
     Structure,
     System,
+    build,
     certify,
     eliminate,
     plan,
@@ -29,6 +31,7 @@ from pivotree.kkt import (
     trace,
 )
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.model.gallery import chain, example2
 from pivotree.kkt.order.pivots import Plan
 from pivotree.kkt.order.sequence import Rules, name_of
 from pivotree.kkt.tape.tape import Tape
@@ -56,8 +59,11 @@ def explorer_data(
     formats: Sequence[str] = USUAL,
     *,
     progress: Progress = lambda step: None,
+    story: bool = True,
 ) -> dict[str, Any]:
     """The document of one system; ``orders`` None are the registered ones that suit its size.
+
+    ``story``: whether the five scenes come with it, where the model is drawn block by block.
 
     ``formats`` are those whose errors are measured, of those that the page computes in.  Raises
     OrderError for an order that is unknown, FormatError for a format that is no such one.
@@ -90,9 +96,12 @@ def explorer_data(
             document["exact"] = certified(system, proof)
         except (CertificationError, OrderError, SingularError, SizeError) as error:
             document["notes"].append(f"No certified answer: {error}")
-        frames = frames_of(system.name, progress)
+        frames = frames_of(system.name, progress) if story else None
         if frames is not None:
             document["frames"] = frames
+        if story:
+            progress("the five scenes")
+            document["story"] = _story()
     references = References(system, proof, document["model"])
     for function in functions:
         name = name_of(function)
@@ -105,6 +114,19 @@ def explorer_data(
             entry |= _measured(system, function, formats, references)
         document["orders"].append(entry)
     return document
+
+
+@cache
+def _story() -> dict[str, Any]:
+    """What the five scenes show, whatever the model: three links, and two sliders of Example 2."""
+    known = ("abm", "crbm")
+    arm, sliders = (
+        explorer_data(build(tree), name, known, [BLAMED], story=False)
+        for name, tree in (("chain:3", chain(3)), ("example2:m1=1e8", example2(1e8)))
+    )
+    ten = build(chain(10))
+    counts = {name: trace(ten, orderings.get(name)).flops for name in known}
+    return {"arm": arm, "digits": sliders, "ten": counts}
 
 
 def _suitable(n: int) -> list[str]:

@@ -18,7 +18,8 @@ from .palette import colour_rules, palette
 PARTS = (
     "graph", "engine", "arithmetic", "numbers", "model", "opening", "session", "labels", "mathml",
     "texlayout", "formula", "scene", "render", "pdf", "dom", "words", "exporting", "challenges",
-    "linked", "help", "panels", "board", "boards", "large", "controls", "views", "explorer",
+    "linked", "help", "panels", "board", "boards", "robot", "story", "large", "controls", "views",
+    "explorer",
 )  # fmt: skip
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)
 _EXPORT = re.compile(r"^export ((?:const|class|function\*?|async function) (\w+))", re.M)
@@ -100,7 +101,9 @@ def document_of(data: dict[str, Any], policy: str, style: str, script: str) -> s
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
         f'<title>{title}</title>\n<link rel="icon" href="data:,">\n{style}\n</head>\n<body>\n'
-        '<main id="explorer"><noscript>The explorer needs JavaScript, and nothing else.</noscript>'
+        # seen at once; the script puts the page in its place
+        '<main id="explorer"><div class="pivotree"><h1>In which order would you eliminate?</h1></div>'
+        "<noscript>The explorer needs JavaScript, and nothing else.</noscript>"
         f'</main>\n<script type="application/json" id="data">{inside}</script>\n{script}\n'
         "</body>\n</html>\n"
     )

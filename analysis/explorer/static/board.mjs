@@ -10,7 +10,7 @@ let boards = 0;
 export class Board {
   // actions: { pick(i, j), hover(i, j or null), describe(i, j), colour(name) }; none in a mirror board
   constructor(session, look, actions = null) {
-    Object.assign(this, { session, look, actions, cursor: null, hovered: null, preview: null });
+    Object.assign(this, { session, look, actions, cursor: null, hovered: null, preview: null, lit: [] });
     this.id = `cell-${++boards}`;
     this.base = h("div", { class: "layer" });
     this.over = h("div", { class: "layer over" });
@@ -46,7 +46,11 @@ export class Board {
       if (!block) return;
       this.cursor = block;
       this.shown = false;
-      this.actions.pick(...block);
+      // a finger cannot point: its first tap shows what the second would do
+      const first = event.pointerType === "touch" && this.tapped !== block.join();
+      this.tapped = first ? block.join() : null;
+      if (first) this._hover(block);
+      else this.actions.pick(...block);
     });
     this.grid.addEventListener("focus", () => {
       this.shown = this.grid.matches(":focus-visible");
@@ -122,6 +126,7 @@ export class Board {
       pending: this.session.pending,
       preview: this.preview,
       marked,
+      lit: this.lit,
       cursor: this.shown ? this.cursor : null,
     });
     this._put(this.over, scene);

@@ -5,7 +5,7 @@ import { Board } from "./board.mjs";
 import { Session } from "./session.mjs";
 
 const GAP = 24; // between two matrices, in CSS pixels
-const CONTROLS = 290; // above the matrix, which should fit into the window
+const HEADING = 44; // above each matrix, which should fit into the window
 
 export class Boards {
   constructor(main, look) {
@@ -21,6 +21,7 @@ export class Boards {
   add(name, removed) {
     const { data, format, frame } = this.main.session;
     const session = new Session(data, format, frame);
+    session.names = this.main.session.names;
     session.choose(name);
     const board = new Board(session, this.look);
     const remove = () => {
@@ -40,7 +41,8 @@ export class Boards {
     const narrow = this.width < 620;
     const across = narrow ? 1 : Math.min(mirrors.length + 1, 2);
     const room = (this.width - GAP * (across - 1)) / across;
-    const high = Math.max(420, (globalThis.innerHeight || 900) - CONTROLS);
+    const top = node.getBoundingClientRect().top + (globalThis.scrollY || 0);
+    const high = Math.max(420, (globalThis.innerHeight || 900) - Math.max(top, 100) - HEADING);
     const side = Math.floor(Math.max(240, Math.min(720, room, narrow ? room : high)));
     main.draw(side);
     const { step } = main.session.engine;

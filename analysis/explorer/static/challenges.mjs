@@ -1,6 +1,7 @@
-// Challenges: what to reach, whether it is reached, and hints that say more and more.
+// Challenges: what to reach by hand, whether it is reached, and hints that say more and more.  No two
+// of them are met by the same steps, and an order that is only replayed meets none.
 
-import { curveOf } from "./session.mjs";
+import { QDD } from "./graph.mjs";
 
 export function challengesOf(data) {
   const of = (name) => data.orders.find((order) => order.name === name);
@@ -9,82 +10,92 @@ export function challengesOf(data) {
   if (abm)
     result.push({
       title: `Reach ABM's fill: ${abm.fill} block${abm.fill === 1 ? "" : "s"}`,
-      state: ({ engine }) =>
-        ended(engine, engine.fill <= abm.fill, `${engine.fill} filled so far`, engine.fill > abm.fill),
+      state: (session) => {
+        const { fill } = session.engine;
+        return judged(session, fill <= abm.fill, `${fill} filled`, fill > abm.fill);
+      },
       hints: [
         "A pivot fills in among its neighbours: take blocks that few others touch.",
         "A body at a tip has one neighbour, its parent. What does a body in the middle touch?",
         "Tip to base: (pdd f) of a body, then its qdd, before anything of its parent.",
       ],
     });
-  if (crbm) {
-    const target = curveOf(data, crbm).at(-1).flops;
+  if (crbm && abm && crbm.fill > abm.fill)
     result.push({
-      title: `Beat CRBM's ${Math.round(target).toLocaleString("en")} operations`,
-      state: ({ engine }) =>
-        ended(
-          engine,
-          engine.flops < target,
-          `${Math.round(engine.flops).toLocaleString("en")} so far`,
-          engine.flops >= target,
-        ),
+      title: `Keep all joints for last, as CRBM does: at most ${crbm.fill} blocks of fill`,
+      state: (session) => {
+        const { engine } = session;
+        const kinds = engine.steps.map(({ members }) => members.map((b) => engine.graph.kind(b)));
+        const first = kinds.findIndex((group) => group.includes(QDD));
+        const early = first >= 0 && kinds.slice(first).some((group) => group.some((kind) => kind !== QDD));
+        const text = early ? `step ${first + 1} took a joint too early` : `${engine.fill} filled`;
+        const over = early || engine.fill > crbm.fill;
+        return judged(session, !over, text, over);
+      },
       hints: [
-        "Operations grow with the square of the rows that a pivot touches.",
-        "CRBM leaves every qdd to the end, coupled with all joints above it.",
-        "Eliminate qdd as soon as its body's pdd and f are gone.",
+        "What is left when every pdd and f is gone? One row for each freedom of a joint.",
+        "That matrix is the joint-space inertia. Get there by the pairs (pdd f), which are exact.",
+        "Pairs (pdd f) from tip to base, then the joints in any sequence.",
       ],
     });
-  }
-  if (data.entries) {
-    result.push(
-      digits("float16", 6, data, [
-        "float16 has 11 bits: 3.3 decimal digits. A format cannot show 6 digits of an answer that is not exact in it.",
-        "So no order reaches this, unless every qdd is a float16 number. Keep 3 digits here, or 6 in float32, below.",
-      ]),
-    );
-    result.push(
-      digits("float16", 3, data, [
-        "Look at the heat: the block that turns first shows where digits go.",
-        "Brackets (pdd qdd f) form D and the projection before Phi is met.",
-      ]),
-    );
-    result.push(
-      digits("float32", 6, data, [
-        "Watch what happens to pdd of the parent when a heavy child is added.",
-        "Tip to base in brackets, as ABM does.",
-      ]),
-    );
-  }
+  const low = abm && [...data.orders].sort((a, b) => a.height - b.height)[0];
+  if (low && low.height < abm.height && low.fill > abm.fill)
+    result.push({
+      title: `Let fewer pivots wait: height ${low.height}, where ABM has ${abm.height}`,
+      state: (session) => {
+        const { engine } = session;
+        const { height } = engine;
+        return judged(session, height <= low.height, `height ${height}`, height > low.height);
+      },
+      hints: [
+        "The height is the longest path in the elimination tree, drawn beside the matrix.",
+        "Pivots that share no neighbour need not wait for each other. Which blocks share none?",
+        `Replay ${low.name} and watch its elimination tree grow in width.`,
+      ],
+    });
+  const wanted = digitsWanted(data);
+  if (wanted) result.push(wanted);
   return result;
 }
 
-function ended(engine, good, progress, hopeless) {
-  if (engine.done)
-    return {
-      done: good,
-      text: good
-        ? `done: ${progress.replace(" so far", "")}`
-        : `not this time: ${progress.replace(" so far", "")}`,
-    };
-  return { done: false, text: hopeless ? `${progress}: too many, step back` : progress };
+function judged(session, good, progress, hopeless) {
+  if (!session.engine.done) return { done: false, text: hopeless ? `${progress}: too much, step back` : progress };
+  if (session.replayed) return { done: false, text: `${progress}, but replayed: do it by hand` };
+  return { done: good, text: `${good ? "done" : "not this time"}: ${progress}` };
 }
 
-function digits(format, wanted, data, hints) {
+// The format in which the orders of this model differ most; null where they keep the same digits.
+function digitsWanted(data) {
+  let most = null;
+  for (const format of Object.keys(data.exact ?? {})) {
+    const kept = data.orders
+      .map(({ name, formats }) => [name, formats?.[format]])
+      .map(([name, found]) => ({ name, digits: found?.failed ? 0 : (found?.digits ?? null) }))
+      .filter(({ name, digits }) => digits !== null && !/modified|projected|joseph|gain|root/.test(name))
+      .sort((a, b) => a.digits - b.digits);
+    if (kept.length < 2) continue;
+    const gap = kept.at(-1).digits - kept[0].digits;
+    if (gap >= 1 && gap > (most?.gap ?? 0)) most = { format, gap, worst: kept[0], best: kept.at(-1) };
+  }
+  if (!most) return null;
+  const { format, worst, best } = most;
+  const least = Math.floor(best.digits - 0.3);
+  if (least <= worst.digits) return null;
   return {
-    title: `Keep ${wanted} digits in ${format}`,
+    title: `Keep ${least} digits in ${format}, where ${worst.name} keeps ${worst.digits.toFixed(1)}`,
     format,
-    state: ({ model, engine, format: now }) => {
-      if (data.exact?.[format]?.why) return { done: false, text: `this model does not fit ${format}` };
+    state: (session) => {
+      const { engine, format: now } = session;
       if (now !== format) return { done: false, text: `choose ${format} as the format` };
       if (!engine.done) return { done: false, text: "eliminate all blocks to see the answer" };
-      const answer = model.answer();
+      const answer = session.answer();
       if (!answer || answer.why) return { done: false, text: answer?.why ?? "no numbers for this order" };
-      const kept = answer.error === 0 ? Infinity : answer.error === null ? 0 : -Math.log10(answer.error);
-      return {
-        done: kept >= wanted,
-        text: `${kept === Infinity ? "all" : Math.max(0, kept).toFixed(1)} digits kept`,
-      };
+      return judged(session, answer.digits >= least, `${answer.digits.toFixed(1)} digits kept`, false);
     },
-    hints,
+    hints: [
+      "Look at the heat: the block that turns first shows where digits go.",
+      "Watch pdd of the parent when a heavy child is added to it.",
+      "Brackets (pdd qdd f) form D and the projection before Phi is met. Tip to base, as ABM does.",
+    ],
   };
 }

@@ -50,9 +50,15 @@ export class Controls {
         explorer.draw();
       },
     });
+    const named = h("input", {
+      type: "checkbox",
+      onchange: (event) => explorer.named(event.target.checked),
+    });
+    named.checked = session.names;
     const fields = [this.order.node, this.beside.node, this.rows.node];
     if (data.entries)
       fields.push(this.format.node, h("label", { class: "check" }, this.heat, " digits lost as heat"));
+    if (data.bodies <= 13) fields.push(h("label", { class: "check" }, named, " names of bodies"));
     if (data.frames) fields.push(...sliders(explorer));
     this.node = h("div", { class: "controls" }, ...fields);
   }
@@ -123,9 +129,9 @@ export class Transport {
       step: b("Step", "Next step of the order (N)", "step"),
       play: b("Play", "Play (P)", "play"),
       end: b("End", "To the end of the order (End)", "end"),
-      bracket: b("( Open bracket", "Open or close a bracket (B)", "bracket"),
+      bracket: b("( Open bracket", "Open bracket (B)", "bracket"),
       cancel: b("×", "Leave the bracket (Escape)", "cancel"),
-      finish: b("Finish", "Eliminate what is left, tip to base (F)", "finish"),
+      finish: b("Finish", "Finish: eliminate what is left, tip to base (F)", "finish"),
     };
     const { start, undo, redo, step, play, end, bracket, cancel, finish } = this.buttons;
     this.node = h(
@@ -151,10 +157,12 @@ export class Transport {
     slider.max = String(length);
     slider.value = String(engine.step);
     slider.setAttribute("aria-valuetext", `step ${engine.step} of ${length}`);
-    counter.textContent = `step ${engine.step} of ${length} · fill ${engine.fill} · ${Math.round(engine.flops).toLocaleString("en")} operations`;
+    counter.textContent = `step ${engine.step} of ${length} · fill ${engine.fill} · ${session.cost}`;
     const pending = session.pending !== null;
     buttons.bracket.textContent = pending ? `) Close bracket of ${session.pending.length}` : "( Open bracket";
     buttons.bracket.setAttribute("aria-pressed", String(pending));
+    buttons.bracket.title = pending ? `Close bracket of ${session.pending.length} (B)` : "Open bracket (B)";
+    buttons.bracket.setAttribute("aria-label", buttons.bracket.title);
     buttons.play.textContent = playing ? "Pause" : "Play";
     buttons.play.setAttribute("aria-pressed", String(Boolean(playing)));
     buttons.cancel.hidden = !pending;

@@ -13,6 +13,8 @@ import { Legend, Views } from "./views.mjs";
 import { actionOf, helpDialog } from "./help.mjs";
 import { answered, described, members, reported } from "./words.mjs";
 import { mountLarge } from "./large.mjs";
+import { Robot } from "./robot.mjs";
+import { Story } from "./story.mjs";
 
 const WHOLE = 150; // bodies that are drawn block by block
 
@@ -40,8 +42,11 @@ class Explorer {
   constructor(element, data, options) {
     Object.assign(this, { element, data, options, playing: 0, focused: [null, null] });
     this.session = new Session(data);
+    // short names stand in the matrix at once: a body has one name then
+    this.session.names = data.structures.whole.names.every((name) => name.length <= 3);
+    this.session.restart();
     this.look = {
-      order: "body",
+      order: data.bodies > 30 ? "pivots" : "body", // the fill of a large tree is seen as it is made
       heat: false,
       digits: () => -Math.log10(unit(this.session.format)),
       colour: (name) => this.colours[name],
@@ -58,6 +63,10 @@ class Explorer {
       matchMedia(query).addEventListener("change", () => this.draw(), { signal });
     if (options.hash) addEventListener("hashchange", () => this._fromHash(), { signal });
     if (options.hash && this._fromHash()) return;
+    if (options.hash && data.story && location.hash !== "#tool") {
+      this._scene(0);
+      return;
+    }
     this.draw();
     this.say(
       "Pick a block on the diagonal to eliminate it, or step along the order. Point at a block, or press M and the arrow keys, to see what it would do.",
@@ -69,6 +78,8 @@ class Explorer {
     this.resizing.disconnect();
     clearTimeout(this.waiting);
     this._play(false);
+    this.story?.destroy();
+    this.robot?.destroy();
     this.element.replaceChildren();
   }
 
@@ -110,21 +121,37 @@ class Explorer {
     this.transport = new Transport(this);
     this.legend = new Legend();
     this.views = new Views(data, {
-      eliminate: (members) => this._report(this.session.model.eliminate(members)),
+      eliminate: (members) => this._report(this.session.eliminate(members)),
       mark: (blocks) => this.board.overlay(blocks.map((b) => [b, b])),
     });
+    if (Robot.fits(data))
+      this.robot = new Robot(data, {
+        point: (k) => this._body_pointed(k),
+        pick: (k) => {
+          const members = this.session.engine.left.filter((b) => this.session.engine.graph.body(b) === k);
+          if (members.length) this._report(this.session.eliminate(members));
+        },
+      });
+    this.scenes = h("div", { class: "scene", hidden: true });
     this.help = helpDialog();
     this.root = h(
       "div",
       { class: "pivotree", "data-theme": "auto" },
       this._header(),
+      this.scenes,
       this.controls.node,
       this.transport.node,
       this.status,
       h(
         "div",
         { class: "main" },
-        h("div", { class: "left" }, this.boards.node, this.legend.node, this.views.node),
+        h(
+          "div",
+          { class: "left" },
+          this.boards.node,
+          h("div", { class: "beside" }, this.robot?.node, this.views.node),
+          this.legend.node,
+        ),
         h(
           "aside",
           {},
@@ -145,8 +172,44 @@ class Explorer {
     const { model, bodies, dof } = this.data;
     const size = `${plural(bodies, "body")}, ${plural(dof, "degree")} of freedom`;
     const help = button("?", "Help and keys", () => this.act("help"));
-    const title = h("div", {}, h("h1", {}, model), h("p", { class: "soft" }, size));
-    return h("header", {}, title, h("div", { class: "row" }, themeButton(this), help));
+    const told = `The equations of motion of ${model} (${size}) as one matrix of blocks. Every order of eliminating it gives the same answer; what is filled in, what it costs and how many digits survive differ.`;
+    const title = h("div", {}, h("h1", {}, "In which order would you eliminate?"), h("p", { class: "soft about" }, told));
+    const story = this.data.story
+      ? button("Five scenes", "Five scenes, from the arm to its digits", () => this._scene(0), { class: "to-story" })
+      : null;
+    return h("header", {}, title, h("div", { class: "row" }, story, themeButton(this), help));
+  }
+
+  // -- the story ---------------------------------------------------------------------------------
+
+  // Show a scene in the place of the tool; the tool stays as it was.
+  _scene(at) {
+    this._play(false);
+    this.colours = this.palette();
+    this.story ??= new Story(this.data.story, this.look, {
+      tool: () => this._tool(),
+      moved: (scene) => this.options.hash && history.replaceState(null, "", `#scene=${scene}`),
+    });
+    replaced(this.scenes, this.story.node);
+    this.root.dataset.mode = "story";
+    this.scenes.hidden = false;
+    this.story.go(at);
+  }
+
+  _tool() {
+    delete this.root.dataset.mode;
+    this.scenes.hidden = true;
+    this.scenes.replaceChildren();
+    this.draw();
+  }
+
+  _body_pointed(k) {
+    const { graph } = this.session.engine;
+    const own = k === null ? [] : graph.blocks.filter((b) => graph.body(b) === k);
+    this.board.lit = own;
+    this.board.overlay();
+    this.views.mark(own);
+    this.robot.mark(k === null ? [] : [k]);
   }
 
   // -- actions ----------------------------------------------------------------------------------
@@ -226,11 +289,11 @@ class Explorer {
 
   // What is left of the body in question, as one bracket.
   _body() {
-    const { engine, model } = this.session;
+    const { engine } = this.session;
     const [i] = this.focused;
     const members =
       i === null ? [] : engine.left.filter((b) => engine.graph.body(b) === engine.graph.body(i));
-    if (members.length) this._report(model.eliminate(members));
+    if (members.length) this._report(this.session.eliminate(members));
     else this.say("Point at a block of a body that is left.", true);
   }
 
@@ -294,6 +357,16 @@ class Explorer {
     this.say(text + answered(this.session));
   }
 
+  // Bodies by their names, or numbered from the tip as in the papers.
+  named(on) {
+    for (const session of this.boards.sessions) {
+      session.names = on;
+      session.engine.graph.named = on;
+    }
+    this.draw();
+    this.say(on ? "Bodies by their names." : "Bodies numbered from the tip, as in the papers.");
+  }
+
   // Go to a shared order.
   go(code, text = "") {
     const done = this.session.setCode(code);
@@ -308,7 +381,13 @@ class Explorer {
   }
 
   _fromHash() {
-    const code = new URLSearchParams(location.hash.slice(1)).get("order");
+    const said = new URLSearchParams(location.hash.slice(1));
+    if (said.has("scene") && this.data.story) {
+      this._scene(Number(said.get("scene")) - 1 || 0);
+      return true;
+    }
+    const code = said.get("order");
+    if (this.root.dataset.mode && code) this._tool();
     if (!code || code === this.session.code) return false;
     this.go(code);
     return true;
@@ -328,6 +407,7 @@ class Explorer {
     board.preview = i === null || gone ? null : session.preview(i, j);
     board.overlay(i === null ? [] : [[i, j]]);
     this.views.mark(i === null ? [] : [i, j]);
+    this.robot?.mark(i === null ? [] : [session.engine.graph.body(i), session.engine.graph.body(j)]);
     this.block.show(session, board.labels, i, j, board.preview);
   }
 
@@ -336,7 +416,9 @@ class Explorer {
     const does = actionOf(event);
     if (!does || this.help.open || (target !== document.body && !this.root.contains(target))) return;
     event.preventDefault();
-    this.act(does);
+    if (!this.root.dataset.mode) this.act(does);
+    else if (does === "undo") this.story.undo();
+    else if (does === "matrix") this.story.board.grid.focus();
   }
 
   // -- drawing ----------------------------------------------------------------------------------
@@ -348,7 +430,13 @@ class Explorer {
   draw() {
     const { session } = this;
     this.colours = this.palette();
+    if (this.root.dataset.mode) {
+      this.story.draw();
+      return;
+    }
     this.boards.draw();
+    this.robot?.draw(session.engine);
+    this.robot?.named((k) => this.board.labels?.subscript.get(k) ?? this.data.structures.whole.names[k]);
     const [i, j] = this.focused;
     this._focus(i, j);
     this.transport.draw(session, this.playing);

@@ -12,7 +12,7 @@ export class Labels {
     Object.assign(this, { engine, graph, structure: graph.structure });
     this.bodyOf = new Map([...graph.carriers].map(([body, carrier]) => [carrier, body]));
     this.own = this.structure.order.filter((k) => !this.bodyOf.has(k));
-    this.numbered = !this.own.every((k) => short(this.structure.names[k]));
+    this.numbered = !graph.named && !this.own.every((k) => short(this.structure.names[k]));
     this.subscript = new Map(
       this.own.map((k, i) => [k, this.numbered ? String(i + 1) : this.structure.names[k]]),
     );

@@ -83,7 +83,7 @@ export function numbersPanel(replay) {
   const show = (session) => {
     const { engine, model, format, data } = session;
     const rows = [];
-    const answer = model.answer();
+    const answer = session.answer();
     const failed = model.failed;
     if (model.why)
       rows.push(
@@ -109,7 +109,7 @@ export function numbersPanel(replay) {
           "p",
           { class: "answer" },
           h("strong", {}, `${answer.digits.toFixed(1)} digits`),
-          ` of qdd kept in ${format}; error ${answer.error === null ? "not a number" : answer.error.toExponential(1)} against the certified answer.`,
+          ` of qdd kept in ${format}; error ${answer.error === null ? "not a number" : answer.error.toExponential(1)} against the certified answer${answer.by === "pivotree" ? ", measured by pivotree" : ", computed on this page"}.`,
         ),
       );
     else if (!model.why)
@@ -124,11 +124,13 @@ export function numbersPanel(replay) {
     replaced(body, ...rows, ...culprits(session));
   };
   // what the program itself has measured, where it is behind the page
-  const measured = ({ error, digits, failed, marked }, format) => {
+  const measured = ({ error, digits, failed, marked, flops }, format) => {
     const kept = failed
       ? `failed: ${failed}`
       : `${digits.toFixed(1)} digits, error ${error.toExponential(1)}${marked ? `; not to be relied on: ${marked}` : ""}`;
-    body.prepend(h("p", {}, `Measured in ${format} by pivotree: ${kept}.`));
+    const traced = flops ? ` ${flops.toLocaleString("en")} operations, traced.` : "";
+    body.querySelector(".answer")?.remove(); // one answer for one order
+    body.prepend(h("p", { class: "answer" }, `Measured in ${format} by pivotree: ${kept}.${traced}`));
   };
   return { node, show, measured };
 }
@@ -143,10 +145,12 @@ function table(session, replay) {
   };
   const said = (order) => measured(order)?.failed ?? measured(order)?.marked ?? order.refused ?? "";
   const starred = data.orders.some((order) => measured(order)?.marked);
+  const { onPlan, name, known } = session;
+  const current = onPlan ? session.order(name) : known?.order;
   const rows = data.orders.map((order) =>
     h(
       "tr",
-      { class: session.onPlan && session.name === order.name ? "now" : "" },
+      { class: order === current ? "now" : "" },
       h(
         "td",
         {},
@@ -156,10 +160,11 @@ function table(session, replay) {
       ),
       h("td", {}, String(order.fill)),
       h("td", {}, String(order.height)),
+      data.entries ? h("td", {}, order.flops?.toLocaleString("en") ?? "–") : null,
       data.entries ? h("td", { title: said(order) }, digits(order)) : null,
     ),
   );
-  const titles = ["order", "fill", "height", ...(data.entries ? [`digits, ${format}`] : [])];
+  const titles = ["order", "fill", "height", ...(data.entries ? ["ops", "digits"] : [])];
   const head = h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", { scope: "col" }, title))));
   return h(
     "div",
@@ -170,7 +175,7 @@ function table(session, replay) {
       h(
         "caption",
         {},
-        `Registered orders${data.entries ? ", measured by pivotree" : ""}${session.frame ? " for the example as given" : ""}${starred ? "; *: not to be relied on" : ""}`,
+        `Registered orders${data.entries ? `, measured by pivotree in ${format}; ops: operations, traced` : ""}${session.frame ? " for the example as given" : ""}${starred ? "; *: not to be relied on" : ""}`,
       ),
       head,
       h("tbody", {}, ...rows),
@@ -179,7 +184,7 @@ function table(session, replay) {
 }
 
 function culprits(session) {
-  const blame = session.onPlan && !session.frame && session.order(session.name)?.blame;
+  const blame = session.onPlan && session.engine.done && !session.frame && session.order(session.name)?.blame;
   if (!blame) return [];
   return [
     h("p", {}, blame.sentence),
@@ -206,6 +211,7 @@ function culprits(session) {
 export function challengePanel(data, say) {
   const { node, body } = panel("Challenges");
   node.open = false;
+  const kept = progressOf(data.model);
   const items = challengesOf(data).map((challenge) => {
     const mark = h("span", { class: "mark", "aria-hidden": "true" });
     const text = h("span", { class: "soft" });
@@ -217,20 +223,48 @@ export function challengePanel(data, say) {
       say(hint.textContent);
     });
     const item = h("li", {}, mark, h("strong", {}, challenge.title), h("br"), text, " ", more, hint);
-    return { challenge, mark, text, item, done: false };
+    return { challenge, mark, text, item, done: kept.has(challenge.title) };
   });
   body.append(h("ul", { class: "challenges" }, ...items.map((i) => i.item)));
   const show = (session) => {
     for (const entry of items) {
-      const { done, text } = entry.challenge.state(session);
-      if (done && !entry.done) say(`Challenge reached: ${entry.challenge.title}`);
-      entry.done = done;
-      entry.mark.textContent = done ? "✓" : "○";
-      entry.item.classList.toggle("done", done);
-      entry.text.textContent = text;
+      const { title, state } = entry.challenge;
+      const { done, text } = state(session);
+      const spent = done && kept.spent(title, session.code);
+      if (done && !entry.done && !spent) {
+        say(`Challenge reached: ${title}`);
+        kept.add(title, session.code);
+        entry.done = true; // and stays so
+      }
+      entry.mark.textContent = entry.done ? "✓" : "○";
+      entry.item.classList.toggle("done", entry.done);
+      entry.text.textContent = spent ? "these steps have met another challenge: find others" : text;
     }
   };
   return { node, show };
+}
+
+// Titles of the challenges reached on a model, each with the steps that have met it, kept over formats,
+// addresses and visits.
+function progressOf(model) {
+  const key = `pivotree challenges ${model}`;
+  let known = {};
+  try {
+    known = Object(JSON.parse(localStorage.getItem(key)));
+  } catch {
+    // a browser may keep nothing for a file; then progress lasts as long as the page
+  }
+  const add = (title, steps) => {
+    known[title] = steps;
+    try {
+      localStorage.setItem(key, JSON.stringify(known));
+    } catch {
+      // as above
+    }
+  };
+  // Whether these steps have met another challenge already.
+  const spent = (title, steps) => Object.entries(known).some(([other, by]) => other !== title && by === steps);
+  return { has: (title) => Object.hasOwn(known, title), add, spent };
 }
 
 // -- checkpoints ----------------------------------------------------------------------------------

@@ -81,9 +81,9 @@ export function matrixScene(engine, options) {
 }
 
 // What lies over a matrix: the open bracket, a preview, marked blocks, the cursor.
-export function overlayScene(engine, scene, { pending, preview, marked, cursor }) {
+export function overlayScene(engine, scene, { pending, preview, marked, lit, cursor }) {
   const { box, width, height } = scene;
-  const items = bracketFrames(box, pending);
+  const items = [...rowsLit(scene, lit ?? []), ...bracketFrames(box, pending)];
   if (preview && !preview.refused) items.push(...previewed(engine, preview, box));
   for (const [i, j] of marked ?? [])
     items.push({ t: "rect", ...grown(box(i, j), 1), line: "focus", lw: 1.5, dash: true });
@@ -198,6 +198,22 @@ function bracketFrames(box, pending) {
       items.push({ ...line, x1: x0, y1: y, x2: x0 + s * d, y2: y });
       items.push({ ...line, x1: x0, y1: y + h, x2: x0 + s * d, y2: y + h });
     }
+  }
+  return items;
+}
+
+// Frames around rows of blocks, and columns, where they stand side by side.
+function rowsLit({ edge, place, margin, height, width }, blocks) {
+  const at = blocks.map((b) => place.get(b)).sort((a, b) => a - b);
+  const line = { t: "rect", line: "focus", lw: 2 };
+  const items = [];
+  for (let from = 0; from < at.length; from++) {
+    let to = from;
+    while (at[to + 1] === at[to] + 1) to++;
+    const [low, high] = [edge[at[from]], edge[at[to] + 1]];
+    items.push({ ...line, x: margin, y: low, w: width - margin - 2, h: high - low });
+    items.push({ ...line, x: low, y: margin, w: high - low, h: height - margin - 2 });
+    from = to;
   }
   return items;
 }

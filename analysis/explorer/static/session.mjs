@@ -6,8 +6,9 @@ import { formOf } from "./opening.mjs";
 
 export class Session {
   constructor(data, format = "float32", frame = null) {
-    Object.assign(this, { data, format, frame });
+    Object.assign(this, { data, format, frame, names: false });
     this.pending = null; // blocks of an open bracket
+    this.replayed = false; // whether some step was not made by hand
     this.choose(data.orders[0]?.name ?? "");
   }
 
@@ -32,18 +33,22 @@ export class Session {
 
   restart() {
     this.pending = null;
+    this.replayed = false;
     this.model = new Model(this.data, this.form, this.format, this.frame);
     this.engine = this.model.engine;
+    this.engine.graph.named = this.names; // whether formulas and margins hold the bodies' own names
   }
 
   // The same steps in another format or another frame.
   rebuilt(format, frame) {
     Object.assign(this, { format, frame });
     const groups = this.engine.groups;
-    const redoable = this.model.redoable;
+    const { redoable } = this.model;
+    const { replayed } = this;
     this.restart();
     for (const group of groups) if (this.model.eliminate(group).refused) break;
     this.model.redoable = redoable;
+    this.replayed = replayed;
   }
 
   // -- pivots -----------------------------------------------------------------------------------
@@ -77,7 +82,13 @@ export class Session {
       return { bracket: this.pending };
     }
     const asked = this.engine.pivotAt(row, col);
-    return asked.refused ? asked : this.model.eliminate(asked.members);
+    return asked.refused ? asked : this.eliminate(asked.members);
+  }
+
+  // A bracket by hand.
+  eliminate(members) {
+    if (this.engine.step === 0) this.replayed = false;
+    return this.model.eliminate(members);
   }
 
   open() {
@@ -90,7 +101,7 @@ export class Session {
       this.pending = null;
       return { empty: true };
     }
-    const record = this.model.eliminate(members);
+    const record = this.eliminate(members);
     if (!record.refused) this.pending = null;
     return record;
   }
@@ -115,6 +126,7 @@ export class Session {
   forward() {
     if (this.model.redoable.length) return this.model.redo();
     const members = this.next;
+    if (members) this.replayed = true;
     return members ? this.model.eliminate(members, true) : null;
   }
 
@@ -134,6 +146,7 @@ export class Session {
 
   // Eliminate what is left, a bracket a body, tip to base.
   finish() {
+    this.replayed = true;
     for (const members of completion(this.engine)) {
       const record = this.model.eliminate(members);
       if (record.refused) return record;
@@ -141,7 +154,45 @@ export class Session {
     return null;
   }
 
+  // The registered order that these steps are: { order, moved }, moved where its brackets came in
+  // another sequence that fills the same; null before the end, and for any other order.
+  get known() {
+    const { engine, form } = this;
+    if (!engine.done) return null;
+    const { groups } = engine;
+    let found = null;
+    for (const order of this.data.orders) {
+      const alike =
+        order.groups.length === groups.length && order.fill === engine.fill && order.split === form.split;
+      if (!alike || order.links !== form.links || !sameRules(order.rules, form.rules)) continue;
+      if (order.groups.every((group, at) => same(group, groups[at]))) return { order, moved: false };
+      if (order.groups.every((group) => groups.some((other) => same(group, other))))
+        found ??= { order, moved: true };
+    }
+    return found;
+  }
+
+  // Digits of qdd once all is eliminated: what pivotree has measured where this order is a registered
+  // one, so that an order has one answer everywhere; else what the page computes.
+  answer() {
+    const { known } = this;
+    const found = known && !known.moved && !this.frame ? known.order.formats?.[this.format] : null;
+    if (Number.isFinite(found?.digits)) return { ...found, by: "pivotree" };
+    const own = this.model.answer();
+    return own && { ...own, by: "page" };
+  }
+
+  // What the order costs so far, by the name of the count: traced operations leave out the zeros and
+  // ones of this robot and are known for registered orders; dense ones take every block as full.
+  get cost() {
+    const traced = this.known?.order.flops;
+    const count = traced ?? Math.round(this.engine.flops);
+    return `${count.toLocaleString("en")} ${traced === undefined ? "dense operations" : "operations"}`;
+  }
+
   get title() {
+    const known = this.name ? null : this.known;
+    if (known) return `your order: this is ${known.order.name}${known.moved ? ", its branches in another sequence" : ""}`;
     if (!this.name) return "your order";
     return this.onPlan ? this.name : `yours, after ${this.name}`;
   }
@@ -190,7 +241,15 @@ export class Session {
     return [form, ...text].join(".");
   }
 
+  // Show a shared order; false, and all is as it was, where it does not fit this model.
   setCode(code) {
+    const before = { ...this };
+    if (this._setCode(code)) return true;
+    Object.assign(this, before);
+    return false;
+  }
+
+  _setCode(code) {
     const replay = /^(.*)@(\d+)$/.exec(code);
     if (replay && this.order(replay[1])) {
       this.choose(replay[1]);
@@ -220,6 +279,11 @@ export class Session {
 // Whether two groups hold the same blocks.
 function same(a, b) {
   return a.length === b?.length && a.every((x) => b.includes(x));
+}
+
+function sameRules(a = {}, b = {}) {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }
 
 // Fill and operations of an order, by structure alone: { fill, flops } after each step.

@@ -99,7 +99,7 @@ export class Views {
       this.curve,
       "Along the steps",
       this._curves([session, ...mirrors], this.node.clientWidth < 460),
-      `Fill ${engine.fill} and ${Math.round(engine.flops)} operations after step ${engine.step}${others}`,
+      `Fill ${engine.fill} and ${Math.round(engine.flops)} dense operations after step ${engine.step}${others}`,
     );
     this.mark(focused === null ? [] : [focused]);
   }
@@ -156,7 +156,7 @@ export class Views {
       });
     const panels = [
       { title: "fill [blocks]", lines: lines((p) => p.fill) },
-      { title: "operations", lines: lines((p) => p.flops) },
+      { title: "operations, dense", lines: lines((p) => p.flops) },
     ];
     if (this.data.entries) {
       const lost = all.map((s, at) => ({

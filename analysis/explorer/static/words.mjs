@@ -10,7 +10,7 @@ export const count = (x) => Math.round(x).toLocaleString("en");
 export function foretold(session, preview) {
   if (preview.refused) return `Refused: ${preview.refused}.`;
   const { graph } = session.engine;
-  const parts = [`fills ${plural(preview.fill.length, "block")}`, `${count(preview.flops)} operations`];
+  const parts = [`fills ${plural(preview.fill.length, "block")}`, `${count(preview.flops)} dense operations`];
   if (preview.lost) {
     const { digits, i, j } = preview.lost;
     const where = digits < 0.05 ? "" : `, at ${graph.name(i)}, ${graph.name(j)}`;
@@ -34,15 +34,17 @@ export function reported(session, record) {
     return names.length ? `In the bracket: ${names.join(" ")}.` : "The bracket is empty.";
   }
   const lost = record.lost && session.model.high ? `, ${lostWords(record.lost.digits)} lost` : "";
-  const cost = `${plural(record.fill.length, "block")} of fill, ${count(record.flops)} operations`;
+  const cost = `${plural(record.fill.length, "block")} of fill, ${count(record.flops)} dense operations`;
   return `Step ${record.step}: ${members(session, record)}. ${cost}${lost}.${answered(session)}`;
 }
 
 export function answered(session) {
-  const { engine, model, format } = session;
-  const answer = model.answer();
-  if (!answer || answer.why) return engine.done ? " All blocks are eliminated." : "";
-  return ` All blocks are eliminated: ${answer.digits.toFixed(1)} digits of qdd kept in ${format}.`;
+  const { engine, format, known } = session;
+  if (!engine.done) return "";
+  const order = known && !session.name ? ` This is ${known.order.name}.` : "";
+  const answer = session.answer();
+  if (!answer || answer.why) return ` All blocks are eliminated.${order}`;
+  return ` All blocks are eliminated: ${answer.digits.toFixed(1)} digits of qdd kept in ${format}.${order}`;
 }
 
 // A block that the keys have reached.

@@ -316,7 +316,7 @@ def test_in_a_browser_the_served_page_is_told_its_digits(server):
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: asked.append((request.method, request.url)))
-        page.goto(server.address)
+        page.goto(server.address + "#tool")
         for name in ("crbm", "abm"):
             page.get_by_title(re.compile(f"^Replay {name}")).click()
             page.get_by_title(re.compile("^To the end of the order")).click()

@@ -1,0 +1,185 @@
+// The robot itself, drawn and moving: places of joints from Phi, axes from H, centres of mass from M.
+
+const SVG = "http://www.w3.org/2000/svg";
+const SIDE = 300;
+const SWING = 0.22; // [rad], how far each joint swings about its place in the matrix
+const LONGEST = 40; // bodies of a robot that is drawn moving
+
+function make(name, attributes = {}) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+export class Robot {
+  // actions: { point(body or null), pick(body) }; bodies by their place in the tree
+  constructor(data, actions) {
+    const { entries } = data;
+    const structure = data.structures.whole;
+    Object.assign(this, { structure, entries, actions, frame: 0 });
+    this.n = structure.names.length;
+    this.children = Array.from({ length: this.n }, () => []);
+    structure.parent.forEach((p, k) => p >= 0 && this.children[p].push(k));
+    this.down = [...structure.order].reverse();
+    this.joints = this.down.map((_, k) => this._joint(k));
+    this.node = document.createElement("figure");
+    this.node.className = "robot";
+    this.svg = make("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "img", "aria-label": `The robot: ${this.n} bodies` });
+    this.ground = make("path", { class: "ground" });
+    this.svg.append(this.ground);
+    this.groups = structure.names.map((name, k) => {
+      const group = make("g", { class: "body" });
+      const title = make("title");
+      const parts = [make("path", { class: "link" }), make("circle", { class: "joint", r: 8 }), make("text", { class: "name" })];
+      group.append(title, ...parts);
+      group.addEventListener("pointerenter", () => actions.point(k));
+      group.addEventListener("pointerleave", () => actions.point(null));
+      group.addEventListener("click", () => actions.pick(k));
+      this.svg.append(group);
+      return { group, link: parts[0], joint: parts[1], text: parts[2], title };
+    });
+    this.node.append(this.svg);
+    this.named((k) => structure.names[k]);
+    this._fit();
+    this._place(0);
+    const still = matchMedia("(prefers-reduced-motion: reduce)");
+    const step = (now) => {
+      if (!this.node.isConnected && this.seen) return;
+      this.seen ||= this.node.isConnected;
+      if (this.node.offsetParent && !still.matches) this._place(now / 1000);
+      this.frame = requestAnimationFrame(step);
+    };
+    this.frame = requestAnimationFrame(step);
+  }
+
+  static fits(data) {
+    return Boolean(data.entries) && data.bodies <= LONGEST;
+  }
+
+  destroy() {
+    cancelAnimationFrame(this.frame);
+  }
+
+  // Pose in the parent, axis, whether it slides, and the far end of a body without children.
+  _joint(k) {
+    const { Phi, H, M } = this.entries;
+    const phi = Phi[k];
+    const R = [0, 1, 2].map((i) => [0, 1, 2].map((j) => phi[6 * i + j]));
+    const U = [0, 1, 2].map((i) => [0, 1, 2].map((j) => phi[6 * i + 3 + j]));
+    const cross = (i, j) => R[j].reduce((sum, r, c) => sum + U[i][c] * r, 0); // U R^T, r as a cross product
+    const at = [cross(2, 1), cross(0, 2), cross(1, 0)];
+    const h = H[k] ?? [];
+    const turns = h.length >= 6 && Math.hypot(h[0], h[1], h[2]) > 1e-9;
+    const slides = h.length >= 6 && !turns;
+    const axis = turns ? h.slice(0, 3) : h.slice(3, 6);
+    const m = M[k];
+    const mass = m[21] || 1;
+    const centre = [m[16], m[5], m[9]].map((x) => x / mass); // its upper right block is mass [centre] x
+    return { R, at, axis, turns, slides, end: centre.map((c) => 2 * c) };
+  }
+
+  // Joints and ends in the plane of the picture, at a time [s].
+  _points(time) {
+    const place = [];
+    const turn = [];
+    for (const k of this.down) {
+      const { R, at, axis, turns, slides } = this.joints[k];
+      const p = this.structure.parent[k];
+      const [P, o] = p < 0 ? [IDENTITY, [0, 0, 0]] : [turn[p], place[p]];
+      const swing = SWING * Math.sin(0.9 * time + 1.3 * k);
+      let here = plus(o, times(P, at));
+      let Q = product(P, R);
+      if (slides) here = plus(here, times(Q, axis.map((a) => a * swing * 0.6 * this._reach())));
+      if (turns) Q = product(Q, about(axis, swing));
+      place[k] = here;
+      turn[k] = Q;
+    }
+    const ends = this.joints.map(({ end }, k) => plus(place[k], times(turn[k], end)));
+    return { place, ends };
+  }
+
+  _reach() {
+    return (this.size ??= Math.max(0.5, ...this.joints.map(({ at, end }) => Math.hypot(...at) + Math.hypot(...end))));
+  }
+
+  _fit() {
+    const all = [0, 1, 2, 3, 4, 5, 6].flatMap((t) => {
+      const { place, ends } = this._points(t);
+      return [...place, ...ends, [0, 0, 0]].map(seen);
+    });
+    const [xs, ys] = [all.map(([x]) => x), all.map(([, y]) => y)];
+    const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    const scale = (SIDE - 76) / Math.max(x1 - x0, y1 - y0, 1e-6);
+    const high = Math.min(SIDE, Math.max(150, Math.ceil((y1 - y0) * scale + 84)));
+    this.svg.setAttribute("viewBox", `0 0 ${SIDE} ${high}`);
+    this.map = ([x, y]) => [SIDE / 2 + (x - (x0 + x1) / 2) * scale, high / 2 - (y - (y0 + y1) / 2) * scale];
+  }
+
+  _place(time) {
+    const { place, ends } = this._points(time);
+    const at = place.map((p) => this.map(seen(p)));
+    const text = ([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+    const [gx, gy] = this.map([0, 0]);
+    this.ground.setAttribute("d", `M${gx - 22} ${gy + 16}H${gx + 22}M${gx} ${gy + 16}V${gy}`);
+    this.groups.forEach(({ link, joint, text: label }, k) => {
+      const up = this.structure.parent[k];
+      const far = this.children[k].length ? [] : [this.map(seen(ends[k]))];
+      const tips = [...this.children[k].map((c) => at[c]), ...far];
+      const start = up < 0 ? `M${text([gx, gy])}L${text(at[k])}` : "";
+      link.setAttribute("d", start + tips.map((tip) => `M${text(at[k])}L${text(tip)}`).join(""));
+      joint.setAttribute("cx", at[k][0]);
+      joint.setAttribute("cy", at[k][1]);
+      const tip = tips[0] ?? at[k];
+      label.setAttribute("x", (at[k][0] + tip[0]) / 2);
+      label.setAttribute("y", (at[k][1] + tip[1]) / 2 - 14);
+    });
+  }
+
+  // What is eliminated is pale; the bodies that are pointed at stand out.
+  draw(engine) {
+    const { graph } = engine;
+    this.groups.forEach(({ group }, k) => {
+      const own = graph.blocks.filter((b) => graph.body(b) === k);
+      const gone = own.filter((b) => engine.gone[b]).length;
+      group.classList.toggle("gone", gone === own.length);
+      group.classList.toggle("partly", gone > 0 && gone < own.length);
+    });
+  }
+
+  // What bodies are called: by their place in the tree.
+  named(name) {
+    this.groups.forEach(({ text, title }, k) => (text.textContent = title.textContent = name(k)));
+  }
+
+  mark(bodies) {
+    this.groups.forEach(({ group }, k) => group.classList.toggle("marked", bodies.includes(k)));
+  }
+}
+
+// A view from the side and a little above.
+function seen([x, y, z]) {
+  const [a, b] = [-0.45, 0.42];
+  const [u, v] = [x * Math.cos(a) - y * Math.sin(a), x * Math.sin(a) + y * Math.cos(a)];
+  return [u, z * Math.cos(b) + v * Math.sin(b)];
+}
+
+const IDENTITY = [
+  [1, 0, 0],
+  [0, 1, 0],
+  [0, 0, 1],
+];
+const plus = (a, b) => a.map((x, i) => x + b[i]);
+const times = (A, x) => A.map((row) => row.reduce((sum, value, i) => sum + value * x[i], 0));
+const product = (A, B) => A.map((row) => B[0].map((_, j) => row.reduce((sum, value, i) => sum + value * B[i][j], 0)));
+
+// Rodrigues' rotation by an angle [rad].
+function about([x, y, z], angle) {
+  const size = Math.hypot(x, y, z);
+  const [a, b, c] = [x / size, y / size, z / size];
+  const [s, w] = [Math.sin(angle), 1 - Math.cos(angle)];
+  return [
+    [1 - w * (b * b + c * c), w * a * b - s * c, w * a * c + s * b],
+    [w * a * b + s * c, 1 - w * (a * a + c * c), w * b * c - s * a],
+    [w * a * c - s * b, w * b * c + s * a, 1 - w * (a * a + b * b)],
+  ];
+}
