@@ -102,7 +102,8 @@ def document_of(data: dict[str, Any], policy: str, style: str, script: str) -> s
         '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
         f'<title>{title}</title>\n<link rel="icon" href="data:,">\n{style}\n</head>\n<body>\n'
         # seen at once; the script puts the page in its place
-        '<main id="explorer"><div class="pivotree"><h1>In which order would you eliminate?</h1></div>'
+        '<main id="explorer"><div class="pivotree">'
+        "<h1>In which order would you eliminate?</h1></div>"
         "<noscript>The explorer needs JavaScript, and nothing else.</noscript>"
         f'</main>\n<script type="application/json" id="data">{inside}</script>\n{script}\n'
         "</body>\n</html>\n"
