@@ -7,7 +7,7 @@ from importlib.resources import files
 from xml.etree import ElementTree
 
 import pytest
-from helpers import system_of
+from helpers import ROOT, system_of
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
@@ -728,6 +728,23 @@ def test_focus_can_be_seen(opened):
     page.keyboard.press("m")
     page.keyboard.press("ArrowRight")
     assert page.locator(".over rect").count() >= 2  # the cursor, with a rim of the page's colour
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing_serious(opened, pages, colours):
+    """axe-core, where `npm install --no-save axe-core` has put it."""
+    axe = ROOT / "node_modules/axe-core/axe.min.js"
+    if not axe.exists():
+        pytest.skip("axe-core is not installed")
+    for at in ("scene=1", "scene=5", "order=abm@2"):
+        page = opened("chain:3", color_scheme=colours, bypass_csp=True)
+        page.goto(pages("chain:3").as_uri() + f"#{at}")
+        page.locator(".grid svg >> visible=true").first.wait_for()
+        page.add_script_tag(content=axe.read_text(encoding="utf-8"))
+        found = page.evaluate("axe.run(document)")["violations"]
+        serious = [v["id"] for v in found if v["impact"] in ("serious", "critical")]
+        assert serious == []
 
 
 def test_narrow_screens_do_not_scroll_sideways(opened):
