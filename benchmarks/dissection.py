@@ -14,7 +14,7 @@ from scale import order_of
 from solvers import Problem, Solver, cholmod_given, prepared, superlu_given
 
 from pivotree import kkt
-from pivotree.kkt.matrix.blocks import PDD, QDD, F
+from pivotree.kkt.matrix import PDD, QDD, F
 
 TREES = {"chain": chain, "random tree": random_tree}
 GIVEN = {

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pivotree import kkt, orderings
+from pivotree.kkt import Block
 from pivotree.kkt.machine.configuration import Configuration, from_quaternion
 from pivotree.kkt.machine.forward_dynamics import tape_of
 from pivotree.kkt.machine.kinematics import entries
-from pivotree.kkt.matrix.blocks import Block
-from pivotree.kkt.tape.run import run_objects
+from pivotree.kkt.tape import run_objects
 
 BITS = 192
 CONSTANTS = ("R", "p", "axis", "mass", "com", "inertia", "gravity")

@@ -18,7 +18,7 @@ from scale import mujoco_forward, order_of
 from solvers import Problem, prepared
 
 from pivotree import kkt
-from pivotree.kkt.matrix.blocks import PDD, QDD, F
+from pivotree.kkt.matrix import PDD, QDD, F
 
 TREES = {"chain": chain, "random tree": random_tree}
 LINEAR = (1.0, 0.05)

@@ -13,8 +13,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures import save
-from pivotree.analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import MARKERS, new_figure, save, settings, style_axes, theme
 
 ROOT = Path(__file__).parent.parent
 ENDINGS = {"light": "", "dark": "_dark"}

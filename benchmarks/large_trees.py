@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pivotree import kkt
-from pivotree.kkt.model.gallery import box
+from pivotree.kkt.model import box
 
 
 def chain(n: int) -> kkt.System:

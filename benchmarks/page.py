@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from pivotree.kkt.base.files import write_whole
+from pivotree.kkt.base import write_whole
 
 TITLES = {
     "arms": "Arms: joint accelerations",

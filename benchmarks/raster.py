@@ -22,9 +22,8 @@ from rich.table import Table
 from scipy.sparse import coo_array
 
 from pivotree import kkt, orderings
+from pivotree.analysis.figures import LIGHT, BlockState, block_state
 from pivotree.analysis.figures.density import density, entries, raster
-from pivotree.analysis.figures.state import BlockState, block_state
-from pivotree.analysis.figures.style import LIGHT
 
 TARGET = 0.2  # [s]
 

@@ -137,7 +137,7 @@ def traced(n: int, rounds: int) -> Iterator[Row]:
     import scipy.sparse.linalg as spla
 
     from pivotree.kkt.arithmetic import get_format
-    from pivotree.kkt.rounding.observe import observe
+    from pivotree.kkt.rounding import observe
 
     system, format = kkt.build(kkt.chain(n)), get_format("float32")
     exact = refined(system)[joints(system)]

@@ -10,7 +10,7 @@ import numpy as np
 from rows import Peer, Row, compared
 
 from pivotree import kkt, orderings
-from pivotree.kkt.model.robot_data import robots_folder
+from pivotree.kkt.model import robots_folder
 
 CLASSICS = ("crbm", "abm")
 # operations of a first search, of CRBM and of ABM: what a search has to win by at least
@@ -69,6 +69,6 @@ def _batch(kernel: kkt.Kernel) -> partial:
 
 def _errors(system: kkt.System, tapes: list) -> list[float]:
     """Largest error of qdd of each tape in float64 over random states."""
-    from pivotree.orderings.cheapest.search import errors
+    from pivotree.orderings.cheapest import errors
 
     return errors(system, tapes, "float64", CHECKED)

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pivotree import kkt, orderings
-from pivotree.analysis.states.sample import ranges_of, system_at
+from pivotree.analysis.states import ranges_of, system_at
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.model.robot_data import robot_files
+from pivotree.kkt.model import robot_files
 
 FORMATS = ("float32", "float64")
 KINDS = ("right", "marked, right", "marked, wrong", "refused", "ruled out", "silent")

@@ -97,7 +97,7 @@ def measured(extent: Extent, chosen: tuple[str, ...], place: Path) -> dict[str, 
     from rich.console import Console
     from rows import Row
 
-    from pivotree.kkt.base.files import write_whole
+    from pivotree.kkt.base import write_whole
 
     console, began = Console(stderr=True), time.perf_counter()
     document: dict[str, Any] = {

@@ -20,10 +20,8 @@ from rich.table import Table
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import floats, get_format
-from pivotree.kkt.rounding.contributions import linearised
-from pivotree.kkt.rounding.observe import observe
-from pivotree.kkt.tape.run import played, rounded_into
-from pivotree.kkt.tape.tape import Tape
+from pivotree.kkt.rounding import linearised, observe
+from pivotree.kkt.tape import Tape, played, rounded_into
 
 FLOAT32 = get_format("float32")
 TAPES = (("chain:1500", "abm"), ("random_tree:n=1000,seed=1", "abm"), ("chain:150", "crbm"))

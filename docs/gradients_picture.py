@@ -10,7 +10,7 @@ from PIL import Image
 
 from pivotree import kkt
 from pivotree.analysis import gradients
-from pivotree.analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import MARKERS, new_figure, settings, style_axes, theme
 
 HERE = Path(__file__).parent
 WAYS = {

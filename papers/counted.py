@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pivotree.analysis.figures.style import Theme
+from pivotree.analysis.figures import Theme
 from pivotree.analysis.simulation import Simulation
 
 MARKERS = "os^Dv"

@@ -19,7 +19,7 @@ from PIL import Image
 
 from pivotree.analysis.cli import main
 from pivotree.analysis.cli.commands.reproduce import apart, text
-from pivotree.kkt.base.files import write_whole
+from pivotree.kkt.base import write_whole
 from pivotree.papers import PAPERS
 from pivotree.papers.paper import items
 

@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from pivotree import kkt, orderings
-from pivotree.analysis.counts.counting import KINDS, count
+from pivotree.analysis.counts import KINDS, count
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.program.substitution import trace_substitution
-from pivotree.kkt.tape.inputs import InputSlots
-from pivotree.kkt.tape.run import run_floats
-from pivotree.kkt.tape.tape import lower
+from pivotree.kkt.program import trace_substitution
+from pivotree.kkt.tape import InputSlots, lower, run_floats
 
 Floats = NDArray[np.float64]
 ORDER = "inverse_dynamics"

@@ -6,6 +6,7 @@
 from .floor import Floor
 from .impacts import Forces, Impact, forces, impact
 from .joints import JointFriction
+from .laws import gain, newton, poisson
 from .rigid import Fall, fall
 from .springs import Springs
 
@@ -18,5 +19,8 @@ __all__ = [
     "Springs",
     "fall",
     "forces",
+    "gain",
     "impact",
+    "newton",
+    "poisson",
 ]

@@ -5,27 +5,41 @@ full; *scalar counts* (:func:`polynomial`) cost the tape of a family of robots, 
 folded away.  docs/counts.md has the tables and says what is proved.
 """
 
-from .assembly import Assembly, assembly
+from .assembly import ANY, CONSTANT, Assembly, Known, Ledger, assembly
 from .blocks import BlockCount, block_count, chain_count
-from .families import FAMILIES, Family
-from .polynomials import Polynomial
+from .counting import KINDS, count, count_robot
+from .families import FAMILIES, Family, family_of
+from .polynomials import Monomial, Polynomial, fit, text_of
 from .published import COUNTS
 from .table import Count, Crossover, crossings, crossover, polynomial, table
+from .words import wrapped
 
 __all__ = [
+    "ANY",
+    "CONSTANT",
     "COUNTS",
     "FAMILIES",
+    "KINDS",
     "Assembly",
     "BlockCount",
     "Count",
     "Crossover",
     "Family",
+    "Known",
+    "Ledger",
+    "Monomial",
     "Polynomial",
     "assembly",
     "block_count",
     "chain_count",
+    "count",
+    "count_robot",
     "crossings",
     "crossover",
+    "family_of",
+    "fit",
     "polynomial",
     "table",
+    "text_of",
+    "wrapped",
 ]

@@ -9,19 +9,29 @@ from .condition import Instance, error_condition
 from .cost import cost_curves
 from .curves import fill_curves
 from .files import save, save_spy, write_all
-from .film import animation, strip
+from .film import animation, strip, writer_of
 from .heat import BlockLoss, block_loss, loss_map
+from .kinds import KINDS, Kind, Request
 from .spy import before_after, compare_orders, filmstrip, spy
-from .state import BlockState, block_state
+from .state import NEW, BlockState, block_state
 from .steps import pivot_errors
+from .style import DARK, LIGHT, MARKERS, Theme, new_figure, settings, style_axes, theme
 from .tex import pmatrix, tikz, tikz_tree
 from .trees import trees
 from .typeset import typeset
 
 __all__ = [
+    "DARK",
+    "KINDS",
+    "LIGHT",
+    "MARKERS",
+    "NEW",
     "BlockLoss",
     "BlockState",
     "Instance",
+    "Kind",
+    "Request",
+    "Theme",
     "animation",
     "before_after",
     "block_loss",
@@ -34,15 +44,20 @@ __all__ = [
     "fill_curves",
     "filmstrip",
     "loss_map",
+    "new_figure",
     "pivot_errors",
     "pmatrix",
     "save",
     "save_spy",
+    "settings",
     "spy",
     "strip",
+    "style_axes",
+    "theme",
     "tikz",
     "tikz_tree",
     "trees",
     "typeset",
     "write_all",
+    "writer_of",
 ]

@@ -6,5 +6,6 @@
 
 from .listing import Listing, of
 from .render import render
+from .text import full
 
-__all__ = ["Listing", "of", "render"]
+__all__ = ["Listing", "full", "of", "render"]

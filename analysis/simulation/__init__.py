@@ -4,14 +4,16 @@ from .cash_karp import CashKarp
 from .integration import Integration
 from .midpoint import Midpoint
 from .motion import Motion
-from .record import Record
+from .record import Floats, Keeper, Record
 from .run import Simulation, simulate
 from .scipy_methods import SCIPY
 
 __all__ = [
     "SCIPY",
     "CashKarp",
+    "Floats",
     "Integration",
+    "Keeper",
     "Midpoint",
     "Motion",
     "Record",

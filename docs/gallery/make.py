@@ -22,10 +22,8 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from pivotree import kkt
-from pivotree.analysis.figures.files import save
-from pivotree.analysis.figures.kinds import KINDS, Kind, Request
-from pivotree.analysis.figures.style import settings
-from pivotree.kkt.base.files import beside
+from pivotree.analysis.figures import KINDS, Kind, Request, save, settings
+from pivotree.kkt.base import beside
 
 HERE = Path(__file__).resolve().parent
 MODELS = {  # file name: (spec, in words)
@@ -55,7 +53,7 @@ def make(kinds: list[Kind], folder: Path, say=print) -> None:
             except kkt.PivotreeError as refusal:
                 (folder / refused(stem, kind)).write_text(f"{refusal}\n", encoding="utf-8")
             if kind.move and stem != "tree_1000":
-                from pivotree.analysis.figures.film import animation
+                from pivotree.analysis.figures import animation
 
                 for style in STYLES:
                     animation(

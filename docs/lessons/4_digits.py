@@ -174,7 +174,7 @@ def _(kkt, orderings):
 
 @app.cell(hide_code=True)
 def _(pi, style, sweep, turns):
-    from pivotree.analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
+    from pivotree.analysis.figures import MARKERS, new_figure, settings, style_axes, theme
 
     look = theme(style=style)
     with settings():

@@ -20,8 +20,8 @@ from matplotlib.figure import Figure
 from PIL import Image
 from runner import HERE, LESSONS, Cell, Control, Text, run
 
-from pivotree.analysis.figures.style import settings
-from pivotree.kkt.base.files import write_whole
+from pivotree.analysis.figures import settings
+from pivotree.kkt.base import write_whole
 
 PICTURES = HERE / "pictures"
 _DPI, _COLOURS = 110, 48

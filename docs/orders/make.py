@@ -16,7 +16,7 @@ import order_pictures
 import order_table
 
 from pivotree import orderings
-from pivotree.kkt.base.files import write_whole
+from pivotree.kkt.base import write_whole
 
 HERE = Path(__file__).resolve().parent
 Progress = Callable[[str], None]

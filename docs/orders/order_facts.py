@@ -7,12 +7,11 @@ from functools import cache
 from typing import Any
 
 from pivotree import kkt
-from pivotree.analysis.counts import Count, chain_count, polynomial
-from pivotree.analysis.counts.polynomials import Monomial, text_of
+from pivotree.analysis.counts import Count, Monomial, chain_count, polynomial, text_of
 from pivotree.analysis.proofs import statements
 from pivotree.analysis.proofs.graphs import Counts, Sits, factor
 from pivotree.kkt import SymbolicFactor
-from pivotree.kkt.structure.symbolic import PAIR_FIRST
+from pivotree.kkt.structure import PAIR_FIRST
 
 TREES = ("chain:10", "star:10", "binary:3", "random_tree:n=50,seed=1")
 FAMILIES = {"revolute": "chain of n", "star": "hub with n leaves"}

@@ -13,8 +13,7 @@ from order_notes import About, told
 
 from pivotree import kkt, orderings
 from pivotree.analysis import listing
-from pivotree.analysis.counts import Count
-from pivotree.analysis.counts.words import wrapped
+from pivotree.analysis.counts import Count, wrapped
 from pivotree.analysis.proofs import statements
 
 LISTED, LONG = "chain:4", 60  # lines of a listing that is folded away

@@ -18,8 +18,7 @@ from order_facts import Function, row_of, symbolic, system
 from PIL import Image
 
 from pivotree import kkt
-from pivotree.analysis.figures import filmstrip
-from pivotree.analysis.figures.style import LIGHT, new_figure, settings
+from pivotree.analysis.figures import LIGHT, filmstrip, new_figure, settings
 from pivotree.kkt import Structure, SymbolicFactor
 
 CHAIN, TREE = "chain:3", "star:3"

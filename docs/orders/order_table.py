@@ -7,7 +7,7 @@ from order_notes import About
 from order_pages import LETTERS, plain, switches
 
 from pivotree import orderings
-from pivotree.analysis.counts.words import wrapped
+from pivotree.analysis.counts import wrapped
 
 HEAD = """# All orders
 

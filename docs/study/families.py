@@ -14,9 +14,7 @@ import networkx as nx
 import numpy as np
 
 from pivotree import kkt
-from pivotree.kkt.model.gallery import IN_PLANE, box
-from pivotree.kkt.model.joints import GENERAL
-from pivotree.kkt.model.spatial import rotation
+from pivotree.kkt.model import GENERAL, IN_PLANE, box, rotation
 
 RATIOS = tuple(10.0**k for k in range(10))
 TILTS = tuple(np.radians((0, 15, 30, 45, 60, 75, 90)))

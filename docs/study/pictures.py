@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures.files import save
-from pivotree.analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import MARKERS, new_figure, save, settings, style_axes, theme
 
 HERE = Path(__file__).resolve().parent
 SHOWN = ("crbm", "abm", "modified_abm", "projected_abm", "virtual_work", "square_root_abm")

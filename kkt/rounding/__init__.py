@@ -1,1 +1,7 @@
 """What rounding does, operation by operation: cancellation, shares of the error, derivatives."""
+
+from .contributions import linearised
+from .observe import Watch, observe
+from .seen import seen
+
+__all__ = ["Watch", "linearised", "observe", "seen"]

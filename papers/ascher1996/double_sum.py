@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt
-from pivotree.kkt.program.program import Instruction, Program
-from pivotree.kkt.program.reader import BlockReader
+from pivotree.kkt.program import BlockReader, Instruction, Program
 
 Single = NDArray[np.float32]
 

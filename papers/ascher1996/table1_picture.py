@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from pivotree.analysis.figures.style import new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import new_figure, settings, style_axes, theme
 
 from ..counted import MARKERS, ours, theirs
 from ..paper import printed

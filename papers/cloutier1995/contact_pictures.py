@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import MARKERS, new_figure, settings, style_axes, theme
 
 from .falling import places
 

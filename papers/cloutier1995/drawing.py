@@ -9,9 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from pivotree.analysis.figures.film import writer_of
-from pivotree.analysis.figures.style import Theme, new_figure, settings, theme
-from pivotree.kkt.base.files import beside
+from pivotree.analysis.figures import Theme, new_figure, settings, theme, writer_of
+from pivotree.kkt.base import beside
 
 from .falling import Floats
 from .robot import reach

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pivotree.analysis.contact import Floor
-from pivotree.analysis.contact.laws import gain, newton, poisson
+from pivotree.analysis.contact import Floor, gain, newton, poisson
 
 from ..paper import Progress
 from ..row import Row

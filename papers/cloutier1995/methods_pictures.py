@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures.style import MARKERS, new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import MARKERS, new_figure, settings, style_axes, theme
 
 DASHED, DOTTED, BOTH = (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2))
 STYLE: dict[str, tuple[int, str, Any]] = {  # method -> colour, marker, line: a family, a colour

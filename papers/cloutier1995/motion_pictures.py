@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures.style import new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import new_figure, settings, style_axes, theme
 
 from ..counted import MARKERS, ours, theirs
 from ..paper import printed

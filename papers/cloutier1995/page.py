@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pivotree.analysis.figures.style import DARK, LIGHT
-from pivotree.kkt.base.files import beside
+from pivotree.analysis.figures import DARK, LIGHT
+from pivotree.kkt.base import beside
 
 from .drawing import lengths_of
 

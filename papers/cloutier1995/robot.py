@@ -8,9 +8,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from pivotree.kkt import ModelError
-from pivotree.kkt.model.gallery import box
-from pivotree.kkt.model.tree import add_body, new_tree
+from pivotree.kkt import ModelError, add_body, new_tree
+from pivotree.kkt.model import box
 
 GRAVITY = 9.8  # [m/s^2], of all figures
 

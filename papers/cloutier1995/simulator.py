@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
-from pivotree.analysis.simulation import Integration, Motion, Simulation, simulate
-from pivotree.analysis.simulation.record import Floats, Record
+from pivotree.analysis.simulation import Floats, Integration, Motion, Record, Simulation, simulate
 
 from .robot import height_energy
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt
-from pivotree.analysis.simulation.record import Keeper, Record
+from pivotree.analysis.simulation import Keeper, Record
 
 NEAR = 2.0**-26  # of difference quotients
 TINY = 1e-30

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.analysis.simulation.record import Record
+from pivotree.analysis.simulation import Record
 
 from .stepping import Rates, Start, Tried, integrate
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt
-from pivotree.analysis.counts.polynomials import Polynomial, fit
+from pivotree.analysis.counts import Polynomial, fit
 from pivotree.kkt import PivotreeError
 
 from ..paper import Progress, printed

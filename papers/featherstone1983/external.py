@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
-from pivotree.analysis.counts.assembly import ANY, CONSTANT, Known, Ledger
+from pivotree.analysis.counts import ANY, CONSTANT, Known, Ledger
 
 from ..paper import Progress
 from ..row import Row, claim

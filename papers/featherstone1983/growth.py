@@ -11,10 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from pivotree import kkt, orderings
-from pivotree.analysis.counts import COUNTS, Count, Crossover, Polynomial, crossings, polynomial
-from pivotree.analysis.counts.families import family_of
-from pivotree.analysis.counts.polynomials import fit
-from pivotree.kkt.model.default_state import default_state
+from pivotree.analysis.counts import (
+    COUNTS,
+    Count,
+    Crossover,
+    Polynomial,
+    crossings,
+    family_of,
+    fit,
+    polynomial,
+)
+from pivotree.kkt import default_state
 
 from ..paper import Progress, printed
 from ..row import Row, within

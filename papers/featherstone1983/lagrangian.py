@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pivotree import kkt
 from pivotree.kkt import ModelError, System
-from pivotree.kkt.model.spatial import skew
+from pivotree.kkt.model import skew
 
 Floats = NDArray[np.float64]
 
@@ -121,7 +121,7 @@ def lagrangian(system: System) -> Lagrangian:
 
 def arms(most: int) -> Iterable[tuple[int, System]]:
     """Arms of 1 to ``most`` revolute joints on skew axes, moving."""
-    from pivotree.analysis.counts.families import family_of
+    from pivotree.analysis.counts import family_of
 
     family = family_of("revolute")
     for n in range(1, most + 1):

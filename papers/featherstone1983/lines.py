@@ -7,7 +7,7 @@ from typing import Any
 
 from pivotree import kkt
 from pivotree.analysis import listing
-from pivotree.analysis.listing.text import full
+from pivotree.analysis.listing import full
 
 from ..paper import Progress, printed
 from ..row import Row

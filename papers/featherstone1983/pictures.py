@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pivotree.analysis.counts import COUNTS, Polynomial
-from pivotree.analysis.figures.style import new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import new_figure, settings, style_axes, theme
 
 
 def tex(text: str) -> str:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from pivotree.analysis.figures.style import new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import new_figure, settings, style_axes, theme
 
 from .branches import Point
 from .pictures import DASHED, axes, legend, named

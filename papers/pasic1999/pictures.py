@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from pivotree.analysis.figures.style import Theme, new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import Theme, new_figure, settings, style_axes, theme
 
 from .collocation import Path, along
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
-from pivotree.kkt.matrix.blocks import FC
+from pivotree.kkt.matrix import FC
 
 from ..paper import Progress
 from ..row import Row

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pivotree import orderings
-from pivotree.analysis.counts import FAMILIES
-from pivotree.analysis.counts.counting import count_robot
+from pivotree.analysis.counts import FAMILIES, count_robot
 from pivotree.kkt import ModelError
 
 from ..paper import Progress

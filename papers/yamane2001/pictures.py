@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures.style import new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import new_figure, settings, style_axes, theme
 
 from .growth import Growth
 

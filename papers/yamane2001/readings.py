@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pivotree import kkt
-from pivotree.analysis.counts.families import family_of
+from pivotree.analysis.counts import family_of
 
 from ..paper import Progress
 from ..row import Row, claim

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pivotree import analysis, kkt, orderings
-from pivotree.analysis.comparison.row import Row as Compared
+from pivotree.analysis.comparison import Row as Compared
 from pivotree.analysis.proofs import mobility
 
 from ..paper import Progress

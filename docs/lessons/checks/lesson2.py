@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pivotree import kkt
-from pivotree.analysis.figures import block_state
-from pivotree.analysis.figures.state import NEW
+from pivotree.analysis.figures import NEW, block_state
 
 from .verdict import Verdict, check, factor, listed, names, solves
 

@@ -1,6 +1,7 @@
 """Tracing: cancelled bits, absorbed fractions and true errors, against exact fractions."""
 
 import math
+import sys
 import tracemalloc
 from fractions import Fraction
 
@@ -10,7 +11,7 @@ from helpers import system_of, tape_of
 
 from pivotree import kkt
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.rounding.observe import observe
+from pivotree.kkt.rounding import observe, watched_run
 from pivotree.kkt.rounding.watched_run import Watch
 from pivotree.kkt.tape.run import rounded_into
 
@@ -86,9 +87,8 @@ def test_runs_gather_what_the_operations_say():
 def test_pieces_do_not_matter(monkeypatch):
     system, tape = system_of("chain:20"), tape_of("chain:20", "crbm")
     whole = observe(tape, system.entries, FLOAT32, "float64")
-    from pivotree.kkt.rounding import observe as module
-
-    monkeypatch.setattr(module, "PIECE", 37)
+    for module in (watched_run, sys.modules[observe.__module__]):
+        monkeypatch.setattr(module, "PIECE", 37)
     pieces = observe(tape, system.entries, FLOAT32, "float64")
     for kind in ("steps", "blocks", "bodies"):
         for a, b in zip(getattr(whole, kind), getattr(pieces, kind), strict=True):

@@ -1,0 +1,108 @@
+"""Docs, papers, benchmarks and the README ask rooms through their faces: what a folder exports."""
+
+import ast
+import importlib
+import importlib.util
+import os
+import re
+
+import pytest
+from helpers import ROOT
+
+FOLDERS = ("docs", "papers", "benchmarks")
+FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*"))]
+WRITTEN = [ROOT / "README.md", *(path for path in FILES if path.suffix in (".py", ".md"))]
+
+# (file, module): why it goes past the face of a room
+INSIDE = {
+    ("docs/explorer.md", "analysis.explorer.widget"): "loads anywidget, an extra",
+    ("docs/study/facts.py", "kkt.solution.conditioning"): "the face's conditioning is the function",
+    ("docs/study/measure.py", "kkt.solution.conditioning"): "likewise",
+    ("docs/orders/order_facts.py", "analysis.proofs.graphs"): "a source, loaded when it is proved",
+    ("papers/proved.py", "analysis.proofs.prove"): "loads every source of statements",
+    ("papers/make.py", "analysis.cli.commands.reproduce"): "the page is what the command prints",
+    ("papers/cloutier1995/animation.py", "analysis.simulation.picture"): "loads matplotlib",
+    ("papers/ascher1996/table1.py", "analysis.simulation.picture"): "loads matplotlib",
+    ("papers/cloutier1995/counts.py", "analysis.counts.picture"): "loads matplotlib",
+    ("papers/ascher1996/structure.py", "kkt.program.remaining"): "a module of its function's name",
+    ("benchmarks/raster.py", "analysis.figures.density"): "likewise; it times the inner steps",
+    (
+        "papers/pasic1999/tridiagonal.py",
+        "kkt.structure",
+    ): "compiled loops, on a structure of its own",
+    ("papers/pasic1999/arm.py", "analysis.proofs"): "formulas that its statements are typed with",
+    ("papers/yamane2001/section6.py", "analysis.proofs"): "likewise",
+    ("benchmarks/tracing.py", "kkt.arithmetic"): "times the compiled loop alone",
+    ("benchmarks/rolled.py", "kkt.machine"): "times emission alone",
+    ("benchmarks/peers.py", "kkt.machine"): "times kernels by their configuration",
+    ("benchmarks/exact.py", "kkt.machine"): "runs a kernel's program in exact numbers",
+    ("benchmarks/orders.py", "kkt.scale"): "times analysis and schedule apart",
+}
+
+
+def asked(path):
+    """(module, name) of everything that a file imports from a package of ours."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        lines = re.findall(r"^ *(from pivotree[\w.]* import [^#\n(]+)", text, re.M)
+        text = "\n".join(lines)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pivotree."):
+            yield from ((node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((a.name, "") for a in node.names if a.name.startswith("pivotree."))
+
+
+def allowed(path, module):
+    inner, file = module.removeprefix("pivotree."), os.path.relpath(path, ROOT)
+    return any(f == file and (inner == m or inner.startswith(f"{m}.")) for f, m in INSIDE)
+
+
+def outside(path):
+    """Imports that no face exports, but for those that are allowed, and a paper's own."""
+    for module, name in asked(path):
+        own = module.startswith("pivotree.papers") and path.is_relative_to(ROOT / "papers")
+        if own or allowed(path, module):
+            continue
+        face, (above, _, last) = importlib.import_module(module), module.rpartition(".")
+        if not hasattr(face, "__path__") and last not in importlib.import_module(above).__all__:
+            yield f"{module} is no face of a room"
+        elif name not in getattr(face, "__all__", dir(face)) and not room(module, name):
+            yield f"{module} does not export {name}"
+
+
+def room(module, name):
+    """Whether the name is that of a folder, which has a face of its own."""
+    found = importlib.util.find_spec(f"{module}.{name}")
+    return found is not None and bool(found.submodule_search_locations)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: str(path.relative_to(ROOT)))
+def test_rooms_are_asked_through_their_faces(path):
+    assert list(outside(path)) == []
+
+
+@pytest.mark.thorough
+def test_what_is_allowed_is_needed():
+    needed = {
+        entry
+        for entry in INSIDE
+        for module, _ in asked(ROOT / entry[0])
+        if f"{module}.".startswith(f"pivotree.{entry[1]}.")
+    }
+    assert needed == set(INSIDE)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from pivotree.kkt.tape.run import enter",
+        "import pivotree.kkt.tape.run",
+        "from pivotree.kkt.tape import run",
+        "def f():\n    from pivotree.analysis.figures.style import theme",
+    ],
+)
+def test_an_inner_room_is_seen(line, tmp_path):
+    (tmp_path / "mine.py").write_text(line)
+    assert len(list(outside(tmp_path / "mine.py"))) == 1
