@@ -141,6 +141,11 @@ def _report(commands: Commands) -> None:
     report.add_argument("--states", type=int, default=1000, help="how many (1000)")
     report.add_argument("--seed", type=int, default=0, help="of the random states (0)")
     report.add_argument("--digits", type=float, default=3.0, help="that a format must keep (3)")
+    report.add_argument(
+        "--armature", action="store_true",
+        help="print the least armature with which crbm in float32 (--orders, --formats) keeps the "
+        "digits, joint by joint, over 100 of the states at most; writes nothing",
+    )  # fmt: skip
     report.add_argument("--json", action="store_true", help="print one JSON document")
     report.add_argument("-o", "--output", metavar="DIR", help="a new folder; report-MODEL if not")
 
@@ -393,7 +398,11 @@ EXAMPLES = {
         "figure trees humanoid --orders abm -o trees.tex",
         "figure film chain:3 -o film.gif",
     ),
-    "report": ("report robot.urdf", "report chain:6 --states 100 --digits 4 -o report"),
+    "report": (
+        "report robot.urdf",
+        "report chain:6 --states 100 --digits 4 -o report",
+        "report chain:20 --armature --digits 4 --orders crbm,abm",
+    ),
     "blame": (
         "blame example3:m1=1e7.5,case=1",
         "blame robot.urdf --order abm --format bfloat16 --output wrist",

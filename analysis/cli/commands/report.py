@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pivotree import orderings
+from pivotree.kkt import PivotreeError
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.reading import read_text
 
@@ -30,6 +31,8 @@ def run(options: argparse.Namespace) -> int:
         orderings.get(name)
     for name in formats or ():
         get_format(name)
+    if options.armature:
+        return _least_armature(options, orders or ["crbm"], formats or ["float32"])
     folder = _named(options.model) if options.output is None else folder_of(options.output)
     check_empty(folder)
     try:
@@ -50,6 +53,31 @@ def run(options: argparse.Namespace) -> int:
         print("\n".join(result.verdict))
         print(f"{folder / 'report.html'}, report.pdf, report.json, states.csv, worst/")
     return 0 if result.states == options.states else INTERRUPTED
+
+
+def _least_armature(options: argparse.Namespace, orders: list[str], formats: list[str]) -> int:
+    from ...report.armature import STATES, least_armature
+
+    if options.output is not None:
+        raise PivotreeError("report --armature: writes nothing; leave -o out")
+    tree = tree_of(options)
+    found = [
+        least_armature(
+            tree,
+            order,
+            format,
+            digits=options.digits,
+            states=min(options.states, STATES),
+            seed=options.seed,
+        )
+        for order in orders
+        for format in formats
+    ]
+    if options.json:
+        print_json([one.as_dict() for one in found])
+    else:
+        print("\n".join(one.text() for one in found))
+    return 0
 
 
 def _named(model: str) -> Path:
