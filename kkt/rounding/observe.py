@@ -21,7 +21,7 @@ from ..program.owners import run_bodies
 from ..tape.run import Values, signed
 from ..tape.tape import Tape
 from .numbers import Reader, precision
-from .watched_run import PIECE, Floats, Watch
+from .watched_run import Floats, Watch
 
 if TYPE_CHECKING:
     from ..arithmetic.shadows import Shadow
@@ -201,7 +201,7 @@ def observe(
     whole = watch.LAYOUT[figure].whole
     zero, one = np.array([0, 1]).astype(whole)
     doubles = watch.LAYOUT[np.dtype(np.float64)]
-    room = min(PIECE, tape.length)
+    room = seen.room
     starts = np.empty(room + 1, dtype=np.int64)
     owner, group = (np.empty(room, dtype=np.int32) for _ in range(2))
     parts = [_Part.empty(whole)]

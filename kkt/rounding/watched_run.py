@@ -81,6 +81,7 @@ class Watch:
         self.tape, self.format, self.sums = tape, format, sums
         self.reader = reader_of(tape, entries, format, number, bits)
         self.v = self.reader.v
+        self.room = min(PIECE, self.reader.room, tape.length)  # operations of a piece, at most
         self.largest = _largest(self.v)  # entry of (4)
         self.shadow = None if shadow is None else shadow_of(shadow, self.v)
         self.errors = errors and shadow is not None
@@ -94,7 +95,7 @@ class Watch:
         figure = watch.statistic(reader.dtype)
         whole = watch.LAYOUT[figure].whole
         kinds = (*(reader.dtype,) * 3, whole, figure, figure)
-        room = min(PIECE, reader.room, self.tape.length)
+        room = self.room
         columns = [np.zeros(room, dtype=kind) for kind in kinds]
         columns += [np.zeros(room if self.errors else 0) for _ in range(3)]
         owing = self.shadow is not None and self.shadow.owing
