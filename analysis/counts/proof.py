@@ -35,7 +35,7 @@ ROOM = 3  # segments in a row, or differences in a row, that must be the same
 
 
 @dataclass(frozen=True)
-class Proof:
+class Repetition:
     """How a count is known for all n."""
 
     kind: str  # "repeats", "grows", or "" where there is none
@@ -49,7 +49,7 @@ class Proof:
         return bool(self.kind)
 
 
-def prove(family: Family, counted: Mapping[int, Counted]) -> Proof:
+def prove(family: Family, counted: Mapping[int, Counted]) -> Repetition:
     """What the programs of increasing n show; the largest ones are looked at."""
     sizes = sorted(counted)
     if family.chain:
@@ -149,7 +149,7 @@ class _Described:
 # -- a segment that repeats -----------------------------------------------------------------------
 
 
-def _repeats(fewer: Counted, more: Counted) -> Proof | None:
+def _repeats(fewer: Counted, more: Counted) -> Repetition | None:
     """Where each link inserts the same segment; None where that is not seen."""
     if fewer.tail.any():
         return None
@@ -160,7 +160,7 @@ def _repeats(fewer: Counted, more: Counted) -> Proof | None:
     if grown != second:
         return None
     operations = np.sum([line[OPERATIONS] for line in first.middle], axis=0).tolist()
-    return Proof("repeats", 1, len(first.head) + len(first.tail) + 1, tuple(operations))
+    return Repetition("repeats", 1, len(first.head) + len(first.tail) + 1, tuple(operations))
 
 
 Segment = tuple[tuple[Any, ...], ...]
@@ -195,7 +195,7 @@ def _run(segments: Mapping[int | None, list[tuple[Any, ...]]]) -> _Run | None:
 # -- a program that grows evenly ------------------------------------------------------------------
 
 
-def _grows(family: Family, counted: Mapping[int, Counted]) -> Proof:
+def _grows(family: Family, counted: Mapping[int, Counted]) -> Repetition:
     sizes = sorted(counted)
     described = {n: _Described(counted[n]) for n in sizes}
     bags: list[dict[Any, int]] = []
@@ -212,15 +212,15 @@ def _grows(family: Family, counted: Mapping[int, Counted]) -> Proof:
         grown = [_minus(b, a, times) for a, b in pairwise(grown)]
         inserted |= set().union(*(set(bag) for bag in grown[-ROOM:]))
     else:
-        return Proof("", why_not="what one more link inserts changes with n")
+        return Repetition("", why_not="what one more link inserts changes with n")
     if not _closed(inserted):
-        return Proof("", why_not="what one more link inserts reads what it does not make")
+        return Repetition("", why_not="what one more link inserts reads what it does not make")
     tail = any(c.tail.any() for c in counted.values())
     if tail and not all(_full(counted[n]) for n in sizes[-ROOM:]):
-        return Proof("", why_not="the joint-space inertia has entries that are zero or one")
+        return Repetition("", why_not="the joint-space inertia has entries that are zero or one")
     # the first size from which the differences are those at the end
     start = sizes[-ROOM - degree]
-    return Proof("grows", max(degree, 3 if tail else 0), start)
+    return Repetition("grows", max(degree, 3 if tail else 0), start)
 
 
 def _minus(b: Mapping[Any, int], a: Mapping[Any, int], times: int = 1) -> dict[Any, int]:

@@ -16,7 +16,7 @@ from .counting import KINDS, Counted, count_robot, program_for
 from .families import Family, family_of
 from .polynomials import Polynomial, fit, largest_root
 from .powers import PowerLaw, on_powers
-from .proof import Proof, prove
+from .proof import Repetition, prove
 
 CHAIN, DOUBLING = 9, 6  # members of a family that are counted
 SEARCHES = (
@@ -39,7 +39,7 @@ class Count:
     div: Polynomial | None
     sqrt: Polynomial | None
     holds_from: int | None  # the polynomials are right from this n on
-    proof: Proof  # or why there is none
+    proof: Repetition  # or why there is none
     counted: Mapping[int, Four]  # n -> operations, for the n that were counted
     powers: PowerLaw | None = None  # for n = 2^h - 1, where there is no polynomial
     why: str = ""
@@ -105,18 +105,18 @@ def polynomial(order: str | Callable[..., Any], family: str | Family) -> Count:
         why = "no polynomial in n" + (": see n = 2^h - 1" if powers else "")
         return Count(
             name, chosen.name, chosen.variable, None, None, None, None, None,
-            Proof("", why_not=why), totals, powers, why,
+            Repetition("", why_not=why), totals, powers, why,
         )  # fmt: skip
     start = max(n for _, n in found)
     if searched:
-        proof = Proof("", why_not="the order is the result of a search")
+        proof = Repetition("", why_not="the order is the result of a search")
     else:
         proof = prove(chosen, counted)
     if proof.proved and max(p.degree for p, _ in found) > proof.degree:
-        proof = Proof("", why_not="the fit is of higher degree than the proof allows")
+        proof = Repetition("", why_not="the fit is of higher degree than the proof allows")
     mul, add, div, sqrt = slopes = [p for p, _ in found]
     if proof.segment and proof.segment != tuple(p(1) - p(0) for p in slopes):
-        proof = Proof("", why_not="the fit has not the slope of the segment that repeats")
+        proof = Repetition("", why_not="the fit has not the slope of the segment that repeats")
     return Count(name, chosen.name, chosen.variable, mul, add, div, sqrt, start, proof, totals)
 
 

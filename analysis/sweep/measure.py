@@ -34,7 +34,7 @@ Row = tuple[Any, ...]
 ONE = np.zeros(1, dtype=np.int64)  # the only state
 
 
-class Exact(Protocol):
+class Reference(Protocol):
     """What errors are held against."""
 
     def error(self, qdd: NDArray) -> Any: ...
@@ -108,7 +108,7 @@ def one(
     system = prepared.model.written(system)
     proof = prepared.proof.fitting("abm", system)
     shared = prepared.sizes | _of_state(settings, system, proof)
-    exact: dict[str, Exact | str] = {}
+    exact: dict[str, Reference | str] = {}
     equations: dict[str, Equations] = {}
     found: list[dict[str, Any]] = [{} for _ in keys]
     place = -1
@@ -143,7 +143,7 @@ def one(
     return found
 
 
-def _each(truth: Exact) -> Callable[[NDArray], NDArray]:
+def _each(truth: Reference) -> Callable[[NDArray], NDArray]:
     """Errors of (k, N) answers; not a number where one holds none."""
 
     def errors(qdd: NDArray) -> NDArray:
@@ -153,7 +153,7 @@ def _each(truth: Exact) -> Callable[[NDArray], NDArray]:
     return errors
 
 
-def reference(kind: str, system: System, proof: Order, chosen: Format) -> Exact | str:
+def reference(kind: str, system: System, proof: Order, chosen: Format) -> Reference | str:
     """The answer for the data rounded to a format, proved or in double-double, or why none is."""
     if kind == "certified":
         digits = max(REFERENCE_DIGITS, 10 - round(math.log10(chosen.unit)))

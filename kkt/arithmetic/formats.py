@@ -81,10 +81,10 @@ class Hardware(Format):
             return np.asarray(x, dtype=float).astype(self.dtype)
 
     def runner(self, tape: Any) -> Runner:
-        return Native()
+        return InHardware()
 
 
-class Native:
+class InHardware:
     """One operation after another, never fused, never reordered."""
 
     def run(self, chunk: Chunk, v: NDArray) -> None:

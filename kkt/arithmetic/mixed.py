@@ -65,11 +65,11 @@ class Mixed(Format):
     def cast(self, x: NDArray) -> NDArray:
         return self.base.cast(x).astype(np.float64)
 
-    def runner(self, tape: Any) -> Parts:
-        return Parts(self, tape)
+    def runner(self, tape: Any) -> ByRole:
+        return ByRole(self, tape)
 
 
-class Parts:
+class ByRole:
     """Reads a tape, each operation in the format of its role."""
 
     def __init__(self, mixed: Mixed, tape: Any) -> None:

@@ -63,7 +63,7 @@ def shadow_of(name: str, v: Values) -> Shadow:
         raise FormatError(f"shadow {name!r}: follows floats only; use mp:DIGITS or exact:DIGITS")
     if name == "float64":
         return Float64(v)
-    return DoubleDouble(v) if name == "dd" else ExactPairs(v)
+    return DoublePairs(v) if name == "dd" else ExactPairs(v)
 
 
 class Float64:
@@ -103,7 +103,7 @@ class Float64:
             return np.abs(np.asarray(values, dtype=float) - high), np.abs(high)
 
 
-class DoubleDouble:
+class DoublePairs:
     """Sums high + low of two float64, about 32 digits (Dekker 1971)."""
 
     sound, owing = True, False
@@ -125,7 +125,7 @@ class DoubleDouble:
             return np.abs((np.asarray(values, dtype=float) - high) - low), np.abs(high)
 
 
-class ExactPairs(DoubleDouble):
+class ExactPairs(DoublePairs):
     """Double-double, and exact arithmetic modulo a prime: what is zero, and how far sums cancel."""
 
     owing = True

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..arithmetic.chunk import SQRT
-from .rolled import Function, Place, Rolled
+from .rolled import Address, Function, Rolled
 
 SIGN = "+-*/"
 
@@ -75,7 +75,7 @@ def _function(function: Function, index: int, T: str, program: Rolled) -> Iterat
     suffix, root = ("f", "sqrtf") if T == "float" else ("", "sqrt")
     met: set[int] = set()
 
-    def at(place: Place) -> str:
+    def at(place: Address) -> str:
         if place.column < 0:
             return str(place.offset)
         return f"t[{place.column}] + {place.offset}"

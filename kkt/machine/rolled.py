@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Place:
+class Address:
     """Row ``offset`` of the work array, or constant, counted from an entry of the table."""
 
     constant: bool
@@ -32,8 +32,8 @@ class Function:
     op: NDArray[np.int8]  # (L,)
     a: Ints  # (L,)
     b: Ints  # (L,)
-    reads: tuple[Place, ...]
-    writes: dict[int, Place]  # of a result
+    reads: tuple[Address, ...]
+    writes: dict[int, Address]  # of a result
     columns: int  # entries of the table for one call
 
 
@@ -92,8 +92,8 @@ class Rolled:
             functions.append(
                 Function(
                     kept["op"][i:j].astype(np.int8), kept["a"][i:j], kept["b"][i:j],
-                    tuple(Place(bool(c), p, o) for c, p, o in kept["reads"][r:s].tolist()),
-                    {k: Place(False, p, o) for k, p, o in kept["writes"][w:x].tolist()},
+                    tuple(Address(bool(c), p, o) for c, p, o in kept["reads"][r:s].tolist()),
+                    {k: Address(False, p, o) for k, p, o in kept["writes"][w:x].tolist()},
                     int(size[3]),
                 )
             )  # fmt: skip

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..arithmetic.chunk import SQRT
 from .driver import Shape, driver
 from .emission import Source, broadcast, operation
-from .rolled import Function, Place, Rolled
+from .rolled import Address, Function, Rolled
 
 
 def rolled_source(program: Rolled, shape: Shape) -> Source:
@@ -58,7 +58,7 @@ def _function(function: Function, number: int, shape: Shape) -> Iterator[str]:
         yield f"%e{column} = sext i32 %i{column} to i64"
     bases: set[str] = set()
 
-    def address(place: Place, array: str, name: str) -> Iterator[str]:
+    def address(place: Address, array: str, name: str) -> Iterator[str]:
         kind = shape.number if place.constant else T
         start = f"%{array}"
         if place.column >= 0:

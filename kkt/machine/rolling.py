@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import SQRT
-from .rolled import Function, Ints, Place, Rolled
+from .rolled import Address, Function, Ints, Rolled
 from .scalar_program import ScalarProgram
 from .segments import LONGEST, segments_of
 
@@ -141,21 +141,21 @@ class _Rolling:
         """The function of equal segments, and the rows of its table (K, columns)."""
         op, a, b, slot_a, slot_b = self._local(members)
         K = len(members)
-        reads: list[Place] = []
+        reads: list[Address] = []
         table: list[Ints] = []
         bases: dict[tuple[bool, bytes], tuple[int, int]] = {}
         codes = []
 
-        def place(constant: bool, value: Ints) -> Place:
+        def place(constant: bool, value: Ints) -> Address:
             moved = value - value[0]
             if not moved.any():
-                return Place(constant, -1, int(value[0]))
+                return Address(constant, -1, int(value[0]))
             key = constant, moved.tobytes()
             if key not in bases:
                 bases[key] = len(table), int(value[0])
                 table.append(value)
             column, zero = bases[key]
-            return Place(constant, column, int(value[0]) - zero)
+            return Address(constant, column, int(value[0]) - zero)
 
         known: dict[tuple[bool, bytes], int] = {}
         own: list[tuple[int, Ints]] = []  # constants that differ from call to call
@@ -169,7 +169,7 @@ class _Rolling:
                 key = constant, value.tobytes()
                 if key not in known:
                     known[key] = len(reads)
-                    reads.append(Place(constant, -1, 0))
+                    reads.append(Address(constant, -1, 0))
                     if constant and (value != value[0]).any():
                         own.append((known[key], value))
                     else:

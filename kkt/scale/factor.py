@@ -60,7 +60,7 @@ def steps_of(order: Bodywise, kind: Kind) -> tuple[Step, Step, int]:
             ("a", (ANY if kind.bias else ZERO,) * 6), ("b", any6), ("tau", (ANY,) * N),
         )
     }  # fmt: skip
-    step = Bracket(order, kind, there)
+    step = BodyBracket(order, kind, there)
     out = step.there(own)
     record = Record("record", there, back, "children")
     up = None if kind.root else back.array("pdd_up", any6)
@@ -73,7 +73,7 @@ def steps_of(order: Bodywise, kind: Kind) -> tuple[Step, Step, int]:
 MOST = 400  # numbers of a body that the way back may read
 
 
-class Bracket:
+class BodyBracket:
     """What an order does with a body of a kind, there and back, on numbers that are traced."""
 
     def __init__(self, order: Bodywise, kind: Outline, writer: StepWriter) -> None:

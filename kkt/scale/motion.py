@@ -22,7 +22,7 @@ from ..model.spatial import (
 )
 from ..model.spatial import turned as turned_about
 from .classes import ANY, UPPER
-from .factor import MOST, Bracket
+from .factor import MOST, BodyBracket
 from .moving import GIVEN, MODEL, Moving
 from .passes import Numbers, Pass
 from .steps import Array, Place, Record, Step, StepWriter
@@ -109,7 +109,7 @@ def steps_of(
     # Phi is made again: that takes less time than to read it
     own = {"Phi": force_transform(R, p), "S": H, "a": a, "tau": tau}
     own |= {"M": symmetric(moved.array(M.ravel()[UPPER])), "b": moved.array(b)}
-    step = Bracket(order, kind, there)
+    step = BodyBracket(order, kind, there)
     out = step.there(own)
 
     record = Record("record", there, back, "children")

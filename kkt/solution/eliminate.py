@@ -69,7 +69,7 @@ def eliminate(
 def _eliminate_floats(
     system: System, tape: Tape, chosen: Format, records: bool, reference: Any, exact: bool
 ) -> Elimination:
-    from ..arithmetic.shadows import DoubleDouble
+    from ..arithmetic.shadows import DoublePairs
 
     entries = rounded_entries(system, chosen)  # or refused
     watched = _watched(system, tape, chosen, exact=exact) if records else None
@@ -80,7 +80,7 @@ def _eliminate_floats(
     steps = _steps(tape, watched, reference)
     found = elimination_of(system, tape, chosen, solution, steps, first_bad(tape, pivots))
     beside = None
-    if watched is not None and isinstance(watched.shadow, DoubleDouble):
+    if watched is not None and isinstance(watched.shadow, DoublePairs):
         pairs = watched.shadow.high + 1j * watched.shadow.low
         beside = of_slots(system, tape, pairs)
     if chosen.kind == "dd":

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..program.program import Instruction
-from .lowering import Lowering, Template
+from .lowering import Lowered, Lowering
 from .tape import Tape
 
 
@@ -49,7 +49,7 @@ class _Watcher(Lowering):
             self.found[self.wanted[i.out]] = none if self.latest is None else _served(*self.latest)
 
 
-def _served(template: Template, first: int) -> NDArray[np.int64]:
+def _served(template: Lowered, first: int) -> NDArray[np.int64]:
     """(operations, 2) the entry that each operation of a template leads to."""
     count = len(template.op)
     entry = np.full((count, 2), -1, dtype=np.int64)

@@ -27,7 +27,7 @@ LIMIT = 2_000_000_000  # a longer tape is refused
 _CONSTANTS = np.array([0, 1])  # the first two slots of every template
 
 
-class Template(NamedTuple):
+class Lowered(NamedTuple):
     """One block operation on local slots: 0, 1, then the operands' entries, then results."""
 
     op: NDArray[np.int8]
@@ -47,8 +47,8 @@ class Lowering:
         self.pivots: dict[int, Scalars] = {}  # record -> scalars on the factor's diagonal
         self.inertia: Scalars | None = None
         self.flops = 0  # operations that qdd needs
-        self.templates: dict[tuple, Template] = {}
-        self.latest: tuple[Template, int] | None = None  # used last, and its first own slot
+        self.templates: dict[tuple, Lowered] = {}
+        self.latest: tuple[Lowered, int] | None = None  # used last, and its first own slot
         self.values: dict[int, Scalars] = {}
         self.pattern: dict[int, int] = {}  # of each value: number of an entry of ``codes``
         self.codes: list[NDArray[np.int8]] = []  # 0, +-1, and +-2 for slots
@@ -237,7 +237,7 @@ class Lowering:
             return self.inputs.block(*i.info)
         return operations.arranged(i, self.take, self.program.shapes[i.out][1])
 
-    def template(self, i: Instruction, codes: list[NDArray], info: tuple) -> Template:
+    def template(self, i: Instruction, codes: list[NDArray], info: tuple) -> Lowered:
         count = sum(c.size for c in codes)
         emitter = Emitter(2 + count)
         local, start = [], 2
@@ -248,7 +248,7 @@ class Lowering:
         out = operations.emitted(emitter, i, local, info, self.program.gain)
         slots = np.abs(out)
         none = np.zeros(0, dtype=np.int64)
-        return Template(
+        return Lowered(
             np.concatenate([none.astype(np.int8), *emitter.op]),
             np.concatenate([none, *emitter.a]),
             np.concatenate([none, *emitter.b]),

@@ -21,7 +21,7 @@ HEADS = (
 
 
 @dataclass(frozen=True)
-class Measured:
+class Tuned:
     """One order, measured."""
 
     order: str
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
             seconds[format] = times(system, list(tapes.values()), format, progress)
             off[format] = errors(system, list(tapes.values()), format, STATES, progress)
         rows = [
-            Measured(
+            Tuned(
                 name, tape.flops, sum(kkt.compile(system, tape).operations.values()),
                 {f: seconds[f][i] for f in FORMATS}, {f: off[f][i] for f in FORMATS},
             )
@@ -138,7 +138,7 @@ def _joints(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
     return "; ".join(parts) + "."
 
 
-def _print(model: str, rows: list[Measured], said: str) -> None:
+def _print(model: str, rows: list[Tuned], said: str) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.markup import escape
     from rich.table import Table
