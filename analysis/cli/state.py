@@ -14,7 +14,7 @@ from pivotree.kkt.base.reading import read_json
 
 SCHEMA = "pivotree-state/1"
 FIELDS = ("q", "qd", "tau")
-Vectors = dict[str, list[float]]
+Vectors = dict[str, Any]  # field of a state -> its numbers, a list
 
 
 def system_in_state(tree: nx.DiGraph, options: argparse.Namespace) -> tuple[kkt.System, str]:
@@ -114,8 +114,10 @@ def _read(tree: nx.DiGraph, file: str) -> Vectors:
         items = value.values() if isinstance(value, dict) else value
         if not isinstance(value, dict | list) or any(type(x) not in (int, float) for x in items):
             raise kkt.ModelError(f"{where}: give a list of numbers, or an object of joints")
-        named = isinstance(value, dict)
-        found[field] = _named(tree, where, field, value) if named else [float(x) for x in value]
+        if isinstance(value, dict):
+            found[field] = _named(tree, where, field, value)
+        else:
+            found[field] = [float(x) for x in value]
     return found
 
 

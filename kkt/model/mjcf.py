@@ -90,7 +90,7 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
             slid = given.pop("slid")
             place = p + matvec(R, at - anchor + slid)
             here = body if last else f"{body}/{label}"
-            own = {"mass": 0.0}
+            own: dict[str, Any] = {"mass": 0.0}
             if last:
                 own = mass | {"com": mass["com"] - at}
             add_body(tree, here, up, R=matmul(R, given.pop("turned")), p=place, **given, **own)
