@@ -104,7 +104,8 @@ def test_solve_certify_in_json(capsys):
     path = str(MODELS["panda"])
     assert main(["solve", path, "--order", "crbm", "--certify", "30", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert list(document)[:6] == ["model", "order", "format", "qdd", "error", "certified_digits"]
+    first = ["model", "state", "order", "format", "qdd", "error", "certified_digits"]
+    assert list(document)[:7] == first
     assert document["certified_digits"] == 30 and document["order"] == "crbm"
     assert document["bits"] >= 128 and document["nonsingular"].startswith("proved: no ball of")
     for ball, text in zip(document["balls"], printed("panda"), strict=True):
