@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from .examples import EXAMPLES
+
 MODEL_HELP = (
     "a .urdf file, a pivotree-model .json file, robot:NAME (example-robot-data), or a gallery "
     "name: chain:100, two_link:r=0.002, example3:m1=1e8,case=2, random_tree:n=50,seed=1, "
@@ -123,6 +125,7 @@ def _figure(commands: Commands) -> None:
     figure.add_argument("--step", type=int, metavar="K", help="after this many brackets")
     figure.add_argument("--format", default="float32", help="a number format (float32)")
     figure.add_argument("--width", default="double", help="single or double column (double)")
+    figure.add_argument("--title", action="store_true", help="a title inside the figure")
     looks = figure.add_mutually_exclusive_group()
     looks.add_argument("--dark", action="store_true", help="light on dark")
     looks.add_argument("--gray", action="store_true", help="for a page printed in gray")
@@ -379,66 +382,7 @@ def _add_model(
         )
 
 
-EXAMPLES = {
-    "compare": (
-        "compare chain:100",
-        "compare robot.urdf --orders crbm,abm --q shoulder=0.3,elbow=-1.2",
-        "compare robot.urdf --states 20",
-        "compare robot.urdf --orders mine.py:my_order,abm -o figures",
-    ),
-    "solve": (
-        "solve chain:3 --q -0.3,1,0.5",
-        "solve robot.urdf --order crbm --format float32",
-        "solve chain:100 --certify 50",
-    ),
-    "spy": ("spy chain:3 --order abm --step 1 -o step.png",),
-    "figure": (
-        "figure --list",
-        "figure matrix chain:3 --width single -o matrix.pdf",
-        "figure trees humanoid --orders abm -o trees.tex",
-        "figure film chain:3 -o film.gif",
-    ),
-    "report": (
-        "report robot.urdf",
-        "report chain:6 --states 100 --digits 4 -o report",
-        "report chain:20 --armature --digits 4 --orders crbm,abm",
-    ),
-    "blame": (
-        "blame example3:m1=1e7.5,case=1",
-        "blame robot.urdf --order abm --format bfloat16 --output wrist",
-    ),
-    "prove": ("prove", "prove --only 'equation (5)'"),
-    "list": ("list chain:4 --order abm", "list robot.urdf --order crbm --latex -o crbm.tex"),
-    "counts": ("counts --orders crbm,abm", "counts --family revolute --json"),
-    "explore": ("explore chain:3", "explore robot.urdf -o page.html"),
-    "simulate": (
-        "simulate robot.urdf --seconds 2",
-        "simulate two_link:r=0.0015 --state-type float32 --floor 1e-30",
-    ),
-    "sweep": ("sweep study.toml", "sweep study.toml --jobs 8"),
-    "export": (
-        "export robot.urdf -o robot.c",
-        "export robot.urdf --order crbm --format float32 -o robot.c",
-    ),
-    "tune": ("tune robot.urdf", "tune robot.urdf --cost digits -o mine.json"),
-    "reproduce": ("reproduce ascher1996", "reproduce ascher1996 --item table1"),
-    "orders": ("orders", "orders --json"),
-}
 COMMANDS = (
-    _compare,
-    _solve,
-    _spy,
-    _figure,
-    _report,
-    _blame,
-    _prove,
-    _listed,
-    _counts,
-    _explore,
-    _simulate,
-    _sweep,
-    _export,
-    _tune,
-    _reproduce,
-    _orders,
-)
+    _compare, _solve, _spy, _figure, _report, _blame, _prove, _listed,
+    _counts, _explore, _simulate, _sweep, _export, _tune, _reproduce, _orders,
+)  # fmt: skip

@@ -52,7 +52,7 @@ def fill_curves(
     rows = -(-len(symbolics) // (2 if width == "single" else 5))
     across = width == "double"
     with settings():
-        height = (2.5 if across else 4.2) + 0.17 * rows + 0.25 * (title is not None)
+        height = (2.5 if across else 4.2) + 0.17 * rows + 0.25 * bool(title)
         figure = new_figure(width, height, look)
         figure.set_layout_engine("constrained")
         axes = figure.subplots(*((1, 2) if across else (2, 1)), sharex=True)

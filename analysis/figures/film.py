@@ -67,19 +67,20 @@ def animation(
     labels: bool | None = None,
     width: str = "single",
     style: str = "light",
+    scale: int = 1,
 ) -> Path:
     """Write the elimination as a .gif, or where ffmpeg is found as an .mp4; returns the path.
 
     One picture a bracket, or ``frames`` of them; each is shown for ``seconds``, or less where
-    they are many.  Raises FormatError where there is no ffmpeg, for another suffix, and for a
-    folder that cannot be written to.
+    they are many; ``scale`` 2 doubles the resolution of a screen's picture.  Raises FormatError
+    where there is no ffmpeg, for another suffix, and for a folder that cannot be written to.
     """
     path = Path(path)
     writer = writer_of(path)
     steps = stops(symbolic.plan.groups, frames)
     each = min(seconds, 12.0 / len(steps))
     with beside(path) as part:
-        _write(symbolic, steps, part, writer(fps=1.0 / each), labels, width, style)
+        _write(symbolic, steps, part, writer(fps=1.0 / each), labels, width, style, scale)
     return path
 
 
@@ -108,6 +109,7 @@ def _write(
     labels: bool | None,
     width: str,
     style: str,
+    scale: int,
 ) -> None:
     """All pictures are as large as the one with the longest legend, so that nothing jumps."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -117,7 +119,7 @@ def _write(
         with settings():
             figure = spy(symbolic, step, labels=labels, width=width, style=style, zeros=True,
                          since=since)  # fmt: skip
-            figure.set_dpi(_DPI[width])
+            figure.set_dpi(scale * _DPI[width])
             canvas = FigureCanvasAgg(figure)
             canvas.draw()
         pictures.append(np.asarray(canvas.buffer_rgba())[..., :3].copy())

@@ -229,7 +229,7 @@ def _names(ax: Axes, loss: BlockLoss, look: Theme, scale: Normalize, cell: float
         return
     names, count = Labels(block_state(factor, 0)), loss.blocks
     for t in range(count):
-        style: dict[str, Any] = {"fontsize": min(7.0, 0.42 * cell), "color": look.ink}
+        style: dict[str, Any] = {"fontsize": min(8.0, 0.6 * cell), "color": look.ink}
         ax.text(-0.15, t + 0.5, f"${names.unknown(t)}$", ha="right", va="center", **style)
         ax.text(t + 0.5, -0.15, f"${names.unknown(t)}$", ha="center", va="bottom", **style)
     size = min(6.5, 0.36 * cell)

@@ -38,8 +38,9 @@ from .files import check_suffix, save
 from .film import MOVING, animation, strip, writer_of
 from .heat import BlockLoss, block_loss, loss_map
 from .spy import before_after, compare_orders, spy
+from .state import block_state
 from .steps import pivot_errors
-from .tex import pmatrix, tikz, tikz_tree
+from .tex import pmatrix, tikz, tikz_panels, tikz_tree
 from .trees import trees
 from .typeset import typeset
 
@@ -59,6 +60,7 @@ class Request:
     format: str = "float32"
     width: str = "double"
     style: str = "light"
+    titled: bool = False  # a title inside; a paper has captions
     progress: Progress = field(default=lambda step: None, repr=False)
     #: what has been measured, so that the same figure in another style does not measure again
     memory: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -139,10 +141,14 @@ class Request:
             raise first
         return tuple(able)
 
-    def told(self, shown: tuple[str, ...], usual: tuple[str, ...] = USUAL) -> str:
+    def told(self, shown: tuple[str, ...], usual: tuple[str, ...] = USUAL) -> str | None:
         """The title: the model, and which of the usual orders are missing."""
         missing = [o for o in self.orders or usual if o not in shown]
-        return self.about + (f"; without {', '.join(missing)}" if missing else "")
+        return self.title(self.about + (f"; without {', '.join(missing)}" if missing else ""))
+
+    def title(self, text: str | None = None) -> str | None:
+        """A title where one is asked for; none is told by "", the figure's own by None."""
+        return text if self.titled else ""
 
     @property
     def about(self) -> str:
@@ -162,21 +168,21 @@ class Kind:
 
 
 def _spy(r: Request) -> Figure:
-    return spy(r.symbolic, r.step, zeros=True, **r.look)
+    return spy(r.symbolic, r.step, zeros=True, title=r.title(), **r.look)
 
 
 def _film(r: Request) -> Figure:
     groups = r.symbolic.plan.groups
     chosen = None if r.step is None else sorted({0, r.step, groups})
-    return strip(r.symbolic, chosen, **r.look)
+    return strip(r.symbolic, chosen, title=r.title(), **r.look)
 
 
 def _move(r: Request, path: Path) -> Path:
-    return animation(r.symbolic, path, **r.look)
+    return animation(r.symbolic, path, scale=2, **r.look)
 
 
 def _orders(r: Request) -> Figure:
-    return compare_orders(r.symbolics, title=r.about, **r.look)
+    return compare_orders(r.symbolics, title=r.title(r.about), **r.look)
 
 
 def _loss(r: Request, name: str) -> BlockLoss:
@@ -242,7 +248,8 @@ def _condition(r: Request) -> Figure:
         ("instances", orders, chosen.name),
         lambda: data.instances(r.system, orders, chosen, progress=r.progress),
     )
-    title = f"{r.told(orders)}, {data.STATES} random states"
+    told = r.told(orders)
+    title = f"{told}, {data.STATES} random states" if told else told
     return error_condition(
         found, chosen.unit, format=chosen.name, title=title, among=r.orders or USUAL, **r.look
     )
@@ -262,17 +269,19 @@ KINDS = {
         Kind("spy", "blocks after step K (all if not given): entries, fill, pivots, zeros made",
              _spy, lambda r: tikz(r.symbolic, r.step)),
         Kind("before-after", "the matrix beside all that the elimination makes of it",
-             lambda r: before_after(r.symbolic, **r.look)),
+             lambda r: before_after(r.symbolic, **r.look),
+             lambda r: tikz_panels([block_state(r.symbolic, 0), block_state(r.symbolic)])),
         Kind("matrix", "the block matrix in symbols, pivots circled; .tex: a pmatrix",
              lambda r: typeset(r.symbolic, r.step, **r.look),
              lambda r: pmatrix(r.symbolic, r.step)),
         Kind("film", "the elimination in six pictures (before, K and after with --step); it moves "
              "as .gif and .mp4", _film, move=_move),
-        Kind("orders", "the same matrix after several orders, side by side", _orders),
+        Kind("orders", "the same matrix after several orders, side by side", _orders,
+             lambda r: tikz_panels([block_state(one) for one in r.symbolics])),
         Kind("trees", "the tree of bodies and the elimination tree, in the same colours",
              lambda r: trees(r.symbolic, **r.look), lambda r: tikz_tree(r.symbolic)),
         Kind("curves", "fill and operations while rows are eliminated",
-             lambda r: fill_curves(r.symbolics, title=r.about, **r.look)),
+             lambda r: fill_curves(r.symbolics, title=r.title(r.about), **r.look)),
         Kind("tradeoff", "blocks of fill against operations, one point an order", _tradeoff),
         Kind("heat", "digits lost on each block, a heat map", _heat),
         Kind("pivots", "errors of the pivots, step by step", _pivots),

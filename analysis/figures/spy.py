@@ -143,10 +143,10 @@ def _panels(
         side = min(most, (total - left - right - gap * (across - 1)) / across)
         size = 8.0 if width == "single" or across > 2 else 9.0
         lines_of = [_wrap(text, side, size) for text in captions]
-        lines = max(text.count("\n") + 1 for text in lines_of)
+        lines = max(text.count("\n") + bool(text) for text in lines_of)
         head = (0.26 if small else 0.14) + lines * size * 1.25 / 72
-        head_line = "" if title is None else wrapped(title, width, 10)
-        top = 0.0 if title is None else 0.3 + 0.16 * head_line.count("\n")
+        head_line = wrapped(title, width, 10) if title else ""
+        top = 0.0 if not title else 0.3 + 0.16 * head_line.count("\n")
         key = _key(states[0], total) if labels is not False else ""
         legend = _legend(states, look, width, zeros)
         most_across = 2 if width == "single" else 5
@@ -169,7 +169,7 @@ def _panels(
                 plain(text), ha="center", va="top", fontsize=size, color=look.ink,
                 fontweight="bold",
             )  # fmt: skip
-        if title is not None:
+        if title:
             figure.text(
                 0.5,
                 1 - 0.08 / height,

@@ -24,14 +24,16 @@ _EACH = 400  # steps; with more, the largest error in each per cent of them is d
 
 def _telling(results: Mapping[str, Elimination]) -> list[str]:
     """Orders to draw in colour: all where they are few, else those that lose most and least."""
-    if len(results) <= _COLOURED:
+    long = max((len(result.steps) for result in results.values()), default=0) > _MARKED
+    coloured = 2 if long else _COLOURED  # long lines cross too often to be followed
+    if len(results) <= coloured:
         return list(results)
 
     def worst(order: str) -> float:
         return max((s.pivot_error or 0.0 for s in results[order].steps), default=0.0)
 
     ranked = sorted(results, key=worst)
-    chosen = {*ranked[: _COLOURED // 2], *ranked[-(_COLOURED // 2) :]}
+    chosen = {*ranked[: coloured // 2], *ranked[-(coloured // 2) :]}
     return [order for order in results if order in chosen]
 
 

@@ -5,12 +5,14 @@ Every text is a document that compiles by itself, cut to its picture, with artic
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pivotree.kkt import FormatError, SymbolicFactor
 
 from .labels import Labels
-from .state import FILL, NEW, ZERO, ZEROED, block_state
+from .state import FILL, NEW, ZERO, ZEROED, BlockState, block_state
 from .style import LIGHT
 
 _LIMIT = 90  # blocks; a wider matrix fits no page
@@ -36,13 +38,14 @@ _HEAD = (
     + _COLOURS
     + r"""\begin{document}
 \setbox0=\hbox{%
-\begin{tikzpicture}[
+"""
+)
+_STYLES = r"""\begin{tikzpicture}[
   blockfill/.style={fill=blockfillcolor!35},
   blocknew/.style={fill=blocknewcolor!45, draw=blocknewcolor, thick},
   blockpivot/.style={draw=black, circle, thick, inner sep=0.5pt},
 ]
 """
-)
 _MATRIX = r"""\matrix (m) [matrix of math nodes, nodes in empty cells, left delimiter=(,
   right delimiter=), nodes={anchor=center, inner sep=2pt, minimum width=1.5em,
   minimum height=1.5em}, column sep=2pt, row sep=2pt] {
@@ -75,6 +78,28 @@ def tikz(symbolic: SymbolicFactor, step: int | None = None) -> str:
     FormatError where the matrix is too large for a page, OrderError for a step there is not.
     """
     state = block_state(symbolic, step)
+    return _HEAD + _picture(state, step is not None) + "}%" + _END
+
+
+def tikz_panels(states: Sequence[BlockState]) -> str:
+    """A document that compiles by itself: matrices side by side, each with its order and its fill.
+
+    Raises FormatError where one is too large for a page.
+    """
+    panels = []
+    for state in states:
+        blocks = state.fill_blocks
+        told = f"{blocks:,} block{'s' if blocks != 1 else ''} of fill"
+        order = state.symbolic.plan.sequence.name.replace("_", r"\_")
+        title = f"{order}: {told}" if state.step else "the matrix"
+        # boxes, and no table: its & is the matrix's
+        head = f"\\vbox{{\\hbox{{{title}}}\\kern4pt\n\\hbox{{%\n"
+        panels.append(f"{head}{_picture(state, False)}}}}}%\n")
+    return _HEAD + "\\quad\n".join(panels) + "}%" + _END
+
+
+def _picture(state: BlockState, last: bool) -> str:
+    """One matrix; with ``last``, what the last step has filled in is marked apart."""
     _require_page(state.blocks)
     names, table = Labels(state), state.table()
     pivots = {tuple(pair) for pair in state.pivots.tolist()}
@@ -83,7 +108,7 @@ def tikz(symbolic: SymbolicFactor, step: int | None = None) -> str:
         cells = []
         for j in range(state.blocks):
             styles = []
-            if step is not None and table[i, j] == NEW:
+            if last and table[i, j] == NEW:
                 styles.append("blocknew")
             elif table[i, j] in (FILL, NEW):
                 styles.append("blockfill")
@@ -92,8 +117,8 @@ def tikz(symbolic: SymbolicFactor, step: int | None = None) -> str:
             text = "" if table[i, j] == ZERO else names.cell(i, j) or r"\times"
             cells.append(f"|[{', '.join(styles)}]| {text}" if styles else text)
         lines.append(f"  {' & '.join(cells)} \\\\ % {_one_line(names.unknown(i))}\n")
-    end = "};\n\\end{tikzpicture}}%" + _END
-    return _HEAD + _about(symbolic, state.step, names) + _MATRIX + "".join(lines) + end
+    about = _about(state.symbolic, state.step, names)
+    return about + _STYLES + _MATRIX + "".join(lines) + "};\n\\end{tikzpicture}"
 
 
 def pmatrix(symbolic: SymbolicFactor, step: int | None = None) -> str:

@@ -134,7 +134,7 @@ def trees(
     ratios = np.clip(np.array(across) / max(across), 0.55, 1.0)
     with settings():
         total = height if width == "double" else 2 * height
-        figure = new_figure(width, total + 0.3 * (title is not None), look)
+        figure = new_figure(width, total + 0.3 * bool(title), look)
         figure.set_layout_engine("constrained")
         grid: Any = {"width_ratios": ratios} if width == "double" else {}
         shape = (1, 2) if width == "double" else (2, 1)
@@ -142,7 +142,7 @@ def trees(
         for ax, place, (up, colour, texts, caption) in zip(axes, layouts, panels, strict=True):
             _draw(ax, up, place, colour, texts, look)
             ax.set_title(plain(caption), color=look.ink, fontsize=8.5)
-        if title is not None:
+        if title:
             figure.suptitle(wrapped(title, width, 10), color=look.ink, fontsize=10)
     return figure
 

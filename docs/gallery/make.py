@@ -37,7 +37,7 @@ _FRAMES = 24
 
 
 def request_of(spec: str) -> Request:
-    return Request(kkt.build(kkt.load(spec)))
+    return Request(kkt.build(kkt.load(spec)), titled=True)
 
 
 def make(kinds: list[Kind], folder: Path, say=print) -> None:
@@ -63,7 +63,8 @@ def make(kinds: list[Kind], folder: Path, say=print) -> None:
             if kind.latex and stem == "chain_3":
                 text = kind.latex(request)
                 save(text, folder / picture(stem, kind, "light", ".tex"))
-                typeset(text, folder / f"chain_3_{kind.name}_tex.png")
+                if shutil.which("pdflatex"):
+                    typeset(text, folder / f"chain_3_{kind.name}_tex.png")
 
 
 def picture(stem: str, kind: Kind, style: str, suffix: str = ".png") -> str:
@@ -136,7 +137,9 @@ def page(folder: Path = HERE) -> str:
     for kind in KINDS.values():
         parts += [f"\n## {kind.name}\n\n{kind.what[0].upper()}{kind.what[1:]}.\n"]
         for stem, (spec, words) in MODELS.items():
-            parts.append(f"\n{words}: `pivotree figure {kind.name} {spec} -o figure.pdf`\n\n")
+            parts.append(
+                f"\n{words}: `pivotree figure {kind.name} {spec} --title -o figure.pdf`\n\n"
+            )
             why = folder / refused(stem, kind)
             if why.exists():
                 parts.append(f"> refused: {why.read_text(encoding='utf-8').strip()}\n")
@@ -151,8 +154,11 @@ def page(folder: Path = HERE) -> str:
                 parts.append(f"\nMoving (`-o film.gif`):\n\n{_image('the same, moving', *moving)}")
             if kind.latex and stem == "chain_3":
                 source = picture(stem, kind, "light", ".tex")
-                shown = f"![what LaTeX makes of it](chain_3_{kind.name}_tex.png)"
-                parts.append(f"\nAs LaTeX ([source]({source})):\n\n{shown}\n")
+                name = f"chain_3_{kind.name}_tex.png"
+                shown = (
+                    f":\n\n![what LaTeX makes of it]({name})" if (folder / name).exists() else "."
+                )
+                parts.append(f"\nAs LaTeX ([source]({source})){shown}\n")
     return "".join(parts)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 
 from pivotree import kkt, orderings
+from pivotree.kkt.base.files import write_whole
 
 from .shared import file_of, items, progress_shown, system_of, written
 
 
 def run(options: argparse.Namespace) -> int:
+    from ...figures.captions import caption
     from ...figures.kinds import Request, kind_of, kinds, write
     from ...figures.style import WIDTHS
 
@@ -34,8 +36,17 @@ def run(options: argparse.Namespace) -> int:
     style = "dark" if options.dark else "gray" if options.gray else "light"
     with progress_shown() as progress:
         request = Request(
-            system_of(options), orders, options.step, options.format, options.width, style, progress
+            system_of(options),
+            orders,
+            options.step,
+            options.format,
+            options.width,
+            style,
+            options.title,
+            progress,
         )
         write(kind, request, path)
-    print(written(path))
+        beside = path.with_name(f"{path.stem}_caption.txt")
+        write_whole(beside, caption(kind, request))
+    print(f"{written(path)}, {written(beside)}")
     return 0

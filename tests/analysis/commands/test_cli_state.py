@@ -8,7 +8,8 @@ import pytest
 
 import pivotree as pt
 from pivotree import kkt, orderings
-from pivotree.analysis.cli.arguments import EXAMPLES, joined, parser
+from pivotree.analysis.cli.arguments import joined, parser
+from pivotree.analysis.cli.examples import EXAMPLES
 from pivotree.analysis.cli.table import _Console, comparison_tables
 from pivotree.analysis.states.sample import ranges_of, system_at
 

@@ -1,5 +1,8 @@
 """Figures for papers: every kind in every look, LaTeX that compiles, colours told apart by all."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers import ROOT, system_of
@@ -11,6 +14,7 @@ from test_figures import AFTER_ABM, AFTER_CRBM, factor, in_rows_of_6
 
 from pivotree import kkt, orderings
 from pivotree.analysis import figures
+from pivotree.analysis.cli import main
 from pivotree.analysis.figures import data
 from pivotree.analysis.figures.curves import step_counts
 from pivotree.analysis.figures.density import KINDS as BLOCK_KINDS
@@ -296,12 +300,40 @@ def test_costs_are_those_of_grown_trees():
 
 
 @pytest.mark.thorough
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_caption_has_two_sentences_with_numbers(kind, tmp_path, capsys):
+    path = tmp_path / "a.svg"
+    assert main(["figure", kind, "chain:3", "--width", "single", "-o", str(path)]) == 0
+    text = (tmp_path / "a_caption.txt").read_text()
+    first, second = text.rstrip().split(". In numbers: ")
+    assert "chain_3: 3 bodies, 3 freedoms" in first and second.endswith(".")
+    assert re.search(r"\d", second) and "step K" not in text
+    assert "abm" in second
+
+
+def test_there_is_no_title_unless_it_is_asked_for():
+    def words(titled):
+        made = KINDS["digits"].make(Request(kkt.build(kkt.chain(2)), titled=titled))
+        return [ax.get_title(loc="left") for ax in made.axes]
+
+    assert words(False) == [""] and words(True) == ["chain_2: 2 bodies, 2 freedoms"]
+
+
+def test_numbers_of_a_caption_are_those_of_the_factor(tmp_path, capsys):
+    made = kkt.symbolic(kkt.plan(orderings.get("crbm"), kkt.build(kkt.chain(4)).structure))
+    path = tmp_path / "a.svg"
+    main(["figure", "spy", "chain:4", "--orders", "crbm", "-o", str(path)])
+    told = f"crbm fills in {made.fill_blocks} blocks ({made.fill_entries} entries)"
+    assert told in (tmp_path / "a_caption.txt").read_text()
+
+
 def test_an_order_that_gives_no_answer_is_left_out():
     """The links of ur5 without mass, where they are kept, stop virtual work alone."""
     tree = kkt.chain(3)
     kkt.add_body(tree, "tool", "j3", mass=0.0, joint="fixed")
     kkt.default_state(tree)
-    made = Request(kkt.build(tree))
+    made = Request(kkt.build(tree), titled=True)
     assert made.affordable() == ("crbm", "abm")
     assert "without virtual_work" in made.told(("crbm", "abm"))
     with pytest.raises(kkt.SingularError, match="'tool'"):
@@ -311,6 +343,6 @@ def test_an_order_that_gives_no_answer_is_left_out():
 def test_an_order_out_of_reach_is_left_out_or_refused():
     asked = request("random_tree:n=1000")
     assert asked.affordable() == ("abm", "virtual_work", "divide_and_conquer")
-    assert "without crbm" in asked.told(asked.affordable())
+    assert "without crbm" in replace(asked, titled=True).told(asked.affordable())
     with pytest.raises(kkt.SizeError, match="order 'crbm': a figure of its numbers on 1000 bodies"):
         kind_of("heat").make(request("random_tree:n=1000", orders=("crbm",)))

@@ -245,7 +245,7 @@ def test_the_command_lists_and_draws(tmp_path, capsys):
         (["figure", "condition", SMALL, "--format", "mp:30", "-o", "x.png"], "does not round"),
         (["figure", "spy", SMALL, "--width", "triple", "-o", "x.png"], "use single or double"),
         (["figure", "spy", SMALL, "-o", "x.bmp"], "suffix '.bmp' is unknown"),
-        (["figure", "curves", SMALL, "-o", "x.tex"], "use kind spy, matrix, trees"),
+        (["figure", "curves", SMALL, "-o", "x.tex"], "use kind spy, before-after, matrix, orders"),
         (["figure", "curves", SMALL, "-o", "x.mp4"], "use kind film"),
         (["figure", "matrix", "chain:20", "-o", "x.png"], "too many to be set as symbols"),
         (["figure", "trees", "chain:100", "-o", "x.tex"], "too many for LaTeX"),
