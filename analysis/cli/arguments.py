@@ -153,6 +153,24 @@ def _report(commands: Commands) -> None:
     report.add_argument("-o", "--output", metavar="DIR", help="a new folder; report-MODEL if not")
 
 
+def _guarantee(commands: Commands) -> None:
+    promised = commands.add_parser(
+        "guarantee", help="digits that an order's pivots keep in every state, proved"
+    )
+    promised.add_argument("model", metavar="MODEL", help=MODEL_HELP)
+    promised.add_argument("--orders", default="abm,gain_abm", help="comma-separated (abm,gain_abm)")
+    promised.add_argument(
+        "--formats", default="float64,float32", help="comma-separated (float64,float32)"
+    )
+    promised.add_argument(
+        "--states", type=int, default=100, metavar="N", help="sampled beside the proof (100)"
+    )
+    promised.add_argument("--seed", type=int, default=0, metavar="S", help="of the states (0)")
+    promised.add_argument("--floating", action="store_true", help="URDF: give the base 6 freedoms")
+    promised.add_argument("--merge-fixed", action="store_true", help="URDF: merge fixed joints")
+    promised.add_argument("--json", action="store_true", help="print one JSON document")
+
+
 def _blame(commands: Commands) -> None:
     blame = commands.add_parser("blame", help="which operations, pivots and bodies lost the digits")
     _add_model(blame)
@@ -383,6 +401,6 @@ def _add_model(
 
 
 COMMANDS = (
-    _compare, _solve, _spy, _figure, _report, _blame, _prove, _listed,
-    _counts, _explore, _simulate, _sweep, _export, _tune, _reproduce, _orders,
+    _compare, _solve, _spy, _figure, _report, _guarantee, _blame, _prove,
+    _listed, _counts, _explore, _simulate, _sweep, _export, _tune, _reproduce, _orders,
 )  # fmt: skip

@@ -19,6 +19,10 @@ EXAMPLES = {
         "figure trees humanoid --orders abm -o trees.tex",
         "figure film chain:3 -o film.gif",
     ),
+    "guarantee": (
+        "guarantee robot:ur5",
+        "guarantee robot.urdf --orders abm --formats float32",
+    ),
     "report": (
         "report robot.urdf",
         "report chain:6 --states 100 --digits 4 -o report",

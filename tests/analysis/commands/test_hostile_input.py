@@ -80,6 +80,7 @@ CHEAP = {  # options that keep a command short where nothing is wrong
     "compare": {"--orders": "abm", "--formats": "float32"},
     "report": {"--states": "1", "--orders": "abm", "--formats": "float32"},
     "explore": {"--orders": "abm", "--formats": "float32"},
+    "guarantee": {"--states": "1", "--orders": "abm", "--formats": "float32"},
     "simulate": {"--seconds": "0.01", "--order": "abm"},
     "tune": {"--most": "1"},
     "prove": {"--only": "none"},
@@ -497,7 +498,8 @@ IN_RANGE = {
     ("spy", "--step"): {"0"}, ("figure", "--step"): {"0"}, ("figure", "--format"): {*TEXTS},
     ("report", "--seed"): {"0", LARGE}, ("blame", "--top"): {LARGE}, ("tune", "--most"): {LARGE},
     **{("simulate", f"--{name}"): {LARGE} for name in ("seconds", "eps", "step", "floor", "steps")},
-    ("simulate", "--seed"): {"0", LARGE}, ("simulate", "--clock"): {""},
+    ("simulate", "--seed"): {"0", LARGE}, ("guarantee", "--seed"): {"0", LARGE},
+    ("guarantee", "--states"): {"0"}, ("simulate", "--clock"): {""},
     ("export", "--name"): {"nan", TEXTS[4]},
 }  # fmt: skip
 

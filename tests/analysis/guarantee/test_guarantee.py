@@ -1,0 +1,141 @@
+"""docs/guarantee.md: the bound holds over random trees, and a wrong constant is found out."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from helpers import ROOT
+from numpy.testing import assert_allclose
+
+from pivotree import kkt
+from pivotree.analysis.cli import main
+from pivotree.analysis.guarantee import bound as bounds
+from pivotree.analysis.guarantee.loewner import share
+from pivotree.analysis.guarantee.reach import reach
+from pivotree.analysis.guarantee.rows import guarantee
+from pivotree.analysis.guarantee.support import averaged, support
+from pivotree.analysis.states.sample import ranges_of, system_at
+from pivotree.kkt.arithmetic import get_format
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+from guarantee import drawn, ratio
+
+PROMISED = (9, 14, 18, 74, 79, 111, 119, 134)  # hostile trees that the theorem speaks of
+
+
+def exact_inertias(system):
+    """M^_k in float64, the textbook's recursion in numpy."""
+    tree, M = system.tree, system.entries.M.copy()
+    for level in reversed(tree.levels):
+        for k in level:
+            S = system.entries.S[tree.offset[k] : tree.offset[k + 1]]
+            W = S @ M[k]
+            D = W @ S.T
+            if len(system.entries.A):
+                D = D + np.diag(system.entries.A[tree.offset[k] : tree.offset[k + 1]])
+            N = M[k] - (W.T @ np.linalg.solve(D, W) if len(S) else 0.0)
+            if tree.parent[k] >= 0:
+                Phi = system.entries.Phi[k]
+                M[tree.parent[k]] += Phi @ N @ Phi.T
+    return M
+
+
+def test_share_is_above_every_perturbation_and_nearly_reached():
+    draw = np.random.default_rng(0)
+    root = draw.normal(size=(4, 4))
+    M, t = root @ root.T, draw.uniform(0, 1, 4)
+    B = np.outer(t, t)
+    g = share(M, B)
+    worst = 0.0
+    for signs in draw.choice([-1.0, 1.0], size=(200, 4)):
+        G = B * np.outer(signs, signs)
+        worst = max(worst, np.abs(np.linalg.eigvals(np.linalg.solve(M, G))).max())
+    assert worst <= g <= worst * 1.0001
+    assert share(np.diag([1.0, 0.0]), np.ones((2, 2))) == np.inf
+    assert share(np.eye(2), np.zeros((2, 2))) == 0.0
+
+
+def test_the_mean_over_turns_is_the_integral():
+    draw = np.random.default_rng(1)
+    root = draw.normal(size=(6, 6))
+    N, total = root @ root.T, np.zeros((6, 6))
+    for angle in np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False):
+        c, s = np.cos(angle), np.sin(angle)
+        T = np.kron(np.eye(2), [[1, 0, 0], [0, c, -s], [0, s, c]])
+        total += T @ N @ T.T / 16
+    assert_allclose(averaged(N, 0), total, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", PROMISED)
+def test_inertias_lie_between_support_and_reach(seed):
+    system = kkt.build(drawn(seed, 6))
+    ranges = ranges_of(system)
+    held, sizes = support(system, system.entries.M), reach(system, ranges, 2.0**-53)
+    for number in range(20):
+        here = system_at(system, ranges, 0, number)
+        M = exact_inertias(here)
+        diagonal = np.sqrt(np.einsum("kii->ki", M))
+        assert (diagonal <= sizes.size * (1 + 1e-12)).all()
+        scale = np.sqrt(np.einsum("kii->ki", M))
+        gap = (M - held) / scale[:, :, None] / scale[:, None, :]
+        assert np.linalg.eigvalsh(gap).min() >= -1e-12
+
+
+@pytest.mark.parametrize("order", ["abm", "gain_abm"])
+@pytest.mark.parametrize("name", ["float64", "float32"])
+def test_no_pivot_is_further_off_than_proved(order, name):
+    promised = [ratio(drawn(seed, 6), order, name, 3, seed) for seed in PROMISED]
+    promised += [ratio(kkt.chain(6), order, name, 3, 0), ratio(kkt.rr_arm(), order, name, 3, 0)]
+    found = [value for value in promised if value is not None]
+    assert len(found) >= (5 if order == "gain_abm" else 6)
+    assert 0.0 < max(found) <= 1.0
+
+
+def test_without_the_child_against_the_parent_the_bound_is_refuted(monkeypatch):
+    """rho_k left out: constants times u alone, as one might think who sees no inverse."""
+    heavy = kkt.example3(m1=1e6, case=2, angle=0.7)
+    assert ratio(heavy, "abm", "float64", 3, 0) <= 1.0
+    monkeypatch.setattr(bounds, "share", lambda M, B: 30.0 if B.any() else 0.0)
+    assert ratio(heavy, "abm", "float64", 3, 0) > 1.0
+
+
+@pytest.mark.parametrize(
+    ("tree", "order", "why"),
+    [
+        (kkt.chain(3), "crbm", "no bound is proved for crbm"),
+        (kkt.example3(m1=1e9), "abm", "what its children hand to it"),
+        (kkt.chain(3, joint="universal"), "abm", "universal"),
+        (kkt.star(2, joint="spherical"), "gain_abm", "several freedoms"),
+    ],
+)
+def test_where_nothing_is_promised_the_row_says_why(tree, order, why):
+    (row,) = guarantee(tree, [order], ["float32"], states=1)
+    assert row.bound.digits == 0.0 and row.bound.worst is None and why in row.bound.why
+
+
+def test_a_format_that_does_not_round_is_refused():
+    with pytest.raises(kkt.FormatError, match="no unit roundoff"):
+        guarantee(kkt.chain(2), ["abm"], ["exact"], states=0)
+    with pytest.raises(kkt.PivotreeError, match="--states"):
+        guarantee(kkt.chain(2), states=-1)
+
+
+def test_a_longer_format_promises_as_many_digits_more():
+    system = kkt.build(kkt.chain(4))
+    ranges = ranges_of(system)
+    short, long = (
+        bounds.bound(system, ranges, "abm", get_format(name)) for name in ("float32", "float64")
+    )
+    assert long.digits - short.digits == pytest.approx(29 * np.log10(2.0), abs=0.01)
+
+
+def test_the_command_prints_rows(capsys):
+    assert main(["guarantee", "rr_arm", "--states", "3", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["model"] == "rr_arm" and len(document["rows"]) == 4
+    for row in document["rows"]:
+        assert row["seen_digits"] >= row["proved_digits"] > 4 and row["states"] == 3
+        assert row["worst_body"] == "link1" and row["why"] == ""
+    assert main(["guarantee", "rr_arm", "--states", "3", "--orders", "abm,crbm"]) == 0
+    assert "nothing is promised: no bound is proved for crbm" in capsys.readouterr().out
