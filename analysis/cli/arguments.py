@@ -7,23 +7,13 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from .examples import EXAMPLES
-
-MODEL_HELP = (
-    "a .urdf file, a pivotree-model .json file, robot:NAME (example-robot-data), or a gallery "
-    "name: chain:100, two_link:r=0.002, example3:m1=1e8,case=2, random_tree:n=50,seed=1, "
-    "binary:6, star:20, comb:10, rr_arm, quadruped, humanoid"
-)
-FORMATS_HELP = (
-    "float64, float32, tf32, bfloat16, float16, e5m2, e4m3, pBITS or pBITSeEXPONENT (to 25 bits), "
-    "these but float64 also with :zero, :up, :down or :stochastic:SEED; mixed by role, as in "
-    "float32+mul=bfloat16 (add, mul, div, sqrt, D, operands); dd, exact, mp:DIGITS, ball:DIGITS"
-)
-FAMILIES_HELP = (
-    "growing robots: dh (if not given), dh_whole, revolute, planar, prismatic, spherical, "
-    "floating, star, star_spherical, binary"
-)
-BLAME_FORMATS_HELP = "a floating-point format of at most 64 bits: float32, float64, bfloat16, p11"
+from .examples import (
+    BLAME_FORMATS_HELP,
+    EXAMPLES,
+    FAMILIES_HELP,
+    FORMATS_HELP,
+    MODEL_HELP,
+)  # fmt: skip
 
 
 class _Parser(argparse.ArgumentParser):
