@@ -20,9 +20,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
+from pivotree.analysis.guarantee import pivot_error
 from pivotree.analysis.guarantee.bound import bound
-from pivotree.analysis.guarantee.rows import pivot_error
-from pivotree.analysis.states.sample import ranges_of, system_at
+from pivotree.analysis.states import ranges_of, system_at
 from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
 

@@ -134,10 +134,11 @@ class Values(Choice):
     def _sign_families(self) -> None:
         """Signs with which values read best: those of a family alike, first terms positive."""
         forced: dict[Family, int] = {}
-        for value, block in self.solved.items():
-            member = self.members.get(self.canonical(value))
+        for block, ref in self.program.solution.items():
+            sign, _, value = self._original(ref)  # rotations solve for accelerations, minus pdd
+            member = self.members.get(value)
             if member is not None and block.kind in self.told:
-                forced[member.family] = self.told[block.kind]
+                forced[member.family] = self.told[block.kind] * sign
         self._sign(forced)
         # an equation keeps its meaning if all of it changes sign: pivot, couplings, right side
         own = {m.family[1][0]: m.sign for m in self.members.values() if m.family[0] == "own"}

@@ -64,7 +64,7 @@ class _Known(NamedTuple):
     word: Integers
     made: Integers  # (kinds + 1,) first update of each
     anchor: Integers  # of each update the block whose group it waits for
-    form: Integers  # of each update, see :class:`front_template.Form`
+    form: Integers  # of each update, see :data:`kkt.scale.front_template.Form`
     support_at: Integers
     support: Integers  # its blocks
 

@@ -110,10 +110,10 @@ def test_the_robot_found_by_search_is_told_as_it_is():
         assert kept == pytest.approx(max(0.0, -np.log10(off)), abs=0.06)
         assert lost == pytest.approx(lost_by_order(off, kappa, UNIT), abs=0.06)
     error, kept, lost = told["square_root_abm"]
-    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    assert f"`square_root_abm` loses {lost:.1f} digits and keeps {kept:.1f}" in readme
-    assert f"condition number {kappa:.1f}" in readme
-    assert f"virtual work keeps {told['virtual_work'][1]:.1f}" in readme
+    page = " ".join((ROOT / "docs" / "index.md").read_text(encoding="utf-8").split())
+    assert f"`square_root_abm` loses {lost:.1f} digits and keeps {kept:.1f}" in page
+    assert f"condition number {kappa:.1f}" in page
+    assert f"virtual work keeps {told['virtual_work'][1]:.1f}" in page
 
 
 @pytest.mark.slow
@@ -131,14 +131,14 @@ def test_tables_are_those_of_the_data(study, rows):
 
 
 @pytest.mark.thorough
-def test_the_readme_has_the_figures_of_the_data(study, rows):
+def test_the_first_page_of_docs_has_the_figures_of_the_data(study, rows):
     constructed = study["pictures"].CONSTRUCTED
     columns = (
         lambda r: r["family"] in constructed and r["ratio"] <= 1e4,
         lambda r: r["family"] in constructed and r["ratio"] > 1e4,
         lambda r: r["family"].startswith("random"),
     )
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     for order in ("crbm", "abm", "square_root_abm"):
         cells = [f"{worst(rows, order, chosen):.1f}" for chosen in columns]
         assert f"| `{order}` | {' | '.join(cells)} |" in page

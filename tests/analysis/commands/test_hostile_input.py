@@ -493,12 +493,14 @@ TEXTS = ["", "nan", "\x1b[31m", "1,,2", "x" * 1_000_000, "\u202e"]
 # What is in range all the same: no corrections, step or seed 0; seeds, times and limits as large
 # as one likes; names of functions in C; a format where a figure shows none; an empty clock is none.
 LARGE = str(10**30)
+STATED = [command for command, option, _ in OPTIONS if option == "--random"]
 IN_RANGE = {
     ("compare", "--refine"): {"0"}, ("solve", "--refine"): {"0"},
     ("spy", "--step"): {"0"}, ("figure", "--step"): {"0"}, ("figure", "--format"): {*TEXTS},
     ("report", "--seed"): {"0", LARGE}, ("blame", "--top"): {LARGE}, ("tune", "--most"): {LARGE},
     **{("simulate", f"--{name}"): {LARGE} for name in ("seconds", "eps", "step", "floor", "steps")},
     ("simulate", "--seed"): {"0", LARGE}, ("guarantee", "--seed"): {"0", LARGE},
+    **{(name, "--random"): {"0", LARGE} for name in STATED},
     ("guarantee", "--states"): {"0"}, ("simulate", "--clock"): {""},
     ("export", "--name"): {"nan", TEXTS[4]},
 }  # fmt: skip

@@ -150,10 +150,8 @@ def test_the_letters_are_the_unknowns_of_the_matrix(notation):
     for order in orderings.names():
         one = listing.of(system, order, notation)
         space = {"__name__": "listed"}
-        text = re.sub(
-            "(?m)^    return .*qdd.*$", "    return locals()", listing.render(one, "python")
-        )
-        exec(text, space)
+        text = listing.render(one, "python")
+        exec(re.sub(r"(?m)^    return .*\[qdd\[k\].*$", "    return locals()", text), space)
         e = system.entries
         found = space["qdd"](
             system.tree.parent.tolist(), e.M, blocks(system, e.S), e.Phi, e.a, e.b,
@@ -164,6 +162,8 @@ def test_the_letters_are_the_unknowns_of_the_matrix(notation):
                 continue
             met.add((family[1], symbol.python))
             for k, value in found[symbol.python].items():
+                if k >= system.tree.n:  # a link that a stretched joint adds is no body of (4)
+                    continue
                 right = wanted[symbol.python][k]
                 scale = np.abs(x.pdd).max() + np.abs(x.f).max()
                 assert np.abs(np.ravel(value) - right).max(initial=0.0) <= 1e-10 * scale
