@@ -1,5 +1,6 @@
 """Sphinx: what the pages are made of, and how docstrings are read."""
 
+import importlib
 import re
 
 project = "Pivotree"
@@ -38,5 +39,14 @@ def plain(app, what, name, obj, options, lines):
         lines[i] = start + "".join(parts)
 
 
+def own(app, module, name):
+    """Whose source is shown: what Python made itself, such as a tuple, has none but our line."""
+    value = importlib.import_module(module)
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    return module if getattr(value, "__module__", None) == "builtins" else None
+
+
 def setup(app):
+    app.connect("viewcode-follow-imported", own)
     app.connect("autodoc-process-docstring", plain)
