@@ -365,9 +365,17 @@ def test_a_file_system_that_fills_up(tmp_path):
     small = tmp_path / "disk"
     small.mkdir()
     path = config(tmp_path, SMALL.replace("number = 3", "number = 60"), "disk/s.csv")
+    often = tmp_path / "often.py"  # a part a chunk, however fast the machine is
+    often.write_text(
+        "import sys\n"
+        "from pivotree.analysis.cli import main\n"
+        "from pivotree.analysis.sweep import store\n"
+        "store.FIRST = store.SHARE = 0.0\n"
+        "sys.exit(main(['sweep', *sys.argv[1:]]))\n"
+    )
     script = (
         f"mount -t tmpfs -o size=64k none {small} || exit 77\n"
-        f"{' '.join(COMMAND)} {path} -j 1; code=$?\n"
+        f"{sys.executable} {often} {path} -j 1; code=$?\n"
         f"cp -r {small}/. {tmp_path}/kept; ls {small}/*.parts; exit $code"
     )
     if shutil.which("unshare") is None:
