@@ -17,7 +17,6 @@ from .shared import (
     refinement,
     system_and_state,
     tree_of,
-    written,
 )
 
 
@@ -57,7 +56,8 @@ def run(options: argparse.Namespace) -> int:
     out.print(result.verdict, soft_wrap=out.wraps, markup=False)
     out.print(one_state(options.model, state), soft_wrap=out.wraps, markup=False)
     if folder is not None:
-        told = f"{len(files)} figures in {folder}: {', '.join(written(f) for f in files)}"
+        size = sum(f.stat().st_size for f in files) / 1e6
+        told = f"{len(files)} files in {folder} ({size:.1f} MB)"
         out.print(told, soft_wrap=out.wraps, markup=False)
     return code
 

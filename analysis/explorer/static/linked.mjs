@@ -29,7 +29,7 @@ export function bodyScene(engine, labels, width, height) {
   const at = treeLayout(parent);
   const r = Math.max(2.5, Math.min(10, width / (3 * at.leaves), height / (3 * (at.height + 1))));
   const px = (k) => ((at.x[k] + 0.5) * width) / at.leaves;
-  const py = (k) => height - r - 4 - (at.depth[k] * (height - 2 * r - 8)) / Math.max(1, at.height);
+  const py = (k) => r + 4 + (at.depth[k] * (height - 2 * r - 8)) / Math.max(1, at.height);
   const items = [];
   const nodes = [];
   for (let k = 0; k < graph.n; k++)

@@ -79,7 +79,7 @@ export class Views {
     this.scenes = [bodyScene(engine, labels, WIDTH, HEIGHT), eliminationScene(engine, labels, WIDTH, HEIGHT)];
     const bodies = drawn(
       this.bodies,
-      "Multibody tree, base below",
+      "Multibody tree, base on top",
       this.scenes[0],
       `Multibody tree: ${gone} of ${plural(engine.graph.n, "body")} eliminated`,
     );

@@ -256,7 +256,7 @@ def test_views_are_linked(opened):
     body = page.locator(".views .image").first
     body.scroll_into_view_if_needed()
     box = body.bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 14)  # the base
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 14)  # the base
     assert page.locator(".over rect[stroke-dasharray]").count() == 3
     page.mouse.down()
     page.mouse.up()
