@@ -1,6 +1,5 @@
 """The explorer's own engine, held against the project's: fill, admissibility, labels, numbers."""
 
-import gzip
 import json
 import random
 import re
@@ -12,17 +11,9 @@ import pytest
 from helpers import ROOT, system_of
 
 from pivotree import kkt, orderings
-from pivotree.analysis.cli import main
-from pivotree.analysis.explorer import (
-    bundle,
-    explorer_data,
-    explorer_page,
-    explorer_styles,
-    write_folder,
-)
+from pivotree.analysis.explorer import explorer_data
 from pivotree.analysis.explorer.data import structure_of
 from pivotree.analysis.explorer.entries import entries_of
-from pivotree.analysis.explorer.palette import palette
 from pivotree.analysis.figures.labels import Labels
 from pivotree.analysis.figures.state import block_state
 
@@ -334,76 +325,3 @@ def test_rounding_is_the_formats_rounding(name):
     with np.errstate(over="ignore"):
         want = get_format(name).cast(x).astype(float)
     assert np.array_equal(got, want)
-
-
-# -- the page -------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def small():
-    return explorer_data(system_of("chain:3"), "chain:3", ["abm", "crbm"], ["float32"])
-
-
-def test_the_page_is_small_and_asks_for_nothing(small):
-    code = gzip.compress((bundle() + explorer_styles()).encode())
-    assert len(code) <= 70_000
-    page = explorer_page(small)
-    assert len(gzip.compress(page.encode())) <= 120_000  # with the five scenes and their two robots
-    assert "default-src 'none'" in page and "import " not in bundle()
-    addresses = set(re.findall(r"https?://[^\s\"'<>)]+", page))
-    assert addresses == {"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"}
-
-
-def test_a_name_cannot_end_the_data(small):
-    page = explorer_page(small | {"model": "</script><script>alert(1)</script>"})
-    assert "<script>alert" not in page and page.count("</script>") == 2
-
-
-def test_the_folder_has_no_inline_code(small, tmp_path):
-    paths = write_folder(small, tmp_path / "new")
-    assert sorted(path.name for path in paths) == ["explorer.css", "explorer.js", "index.html"]
-    page = (tmp_path / "new" / "index.html").read_text(encoding="utf-8")
-    assert "unsafe-inline" not in page and "<style" not in page and " style=" not in page
-    assert re.findall(r"<script[^>]*>", page) == [
-        '<script type="application/json" id="data">', '<script src="explorer.js" defer>',
-    ]  # fmt: skip
-
-
-def test_colours_tell_apart_in_grey():
-    """Luminance (WCAG 2) of the heat scale runs one way; text on the page has contrast 4.5."""
-
-    def luminance(colour):
-        c = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
-        c = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
-        return float(c @ [0.2126, 0.7152, 0.0722])
-
-    def contrast(a, b):
-        low, high = sorted((luminance(a), luminance(b)))
-        return (high + 0.05) / (low + 0.05)
-
-    for dark in (False, True):
-        colours = palette(dark)
-        heat = [luminance(colours[f"heat{i}"]) for i in range(6)]
-        steps = np.diff(heat) if dark else -np.diff(heat)
-        assert (steps > 0).all()
-        pairs = "ink page, soft page, ink entry, ink shade, soft shade, ink heat0, ink heat1, "
-        pairs += "ink heat2, heatInk heat3, heatInk heat4, heatInk heat5, newInk new, fillInk fill"
-        for ink, paper in map(str.split, pairs.split(", ")):
-            assert contrast(colours[ink], colours[paper]) > 4.4, (dark, ink, paper)
-        assert contrast(colours["focus"], colours["page"]) >= 3.0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["explore", "chain:3", "--orders", "abn", "-o", "x.html"], "abn"),
-        (["explore", "chain:3", "--formats", "float31", "-o", "x.html"], "float31"),
-        (["explore", "chain:3", "--formats", "mp:50", "-o", "x.html"], "'mp:50': is none that"),
-        (["explore", "chain:2", "--orders", "abm", "-o", "no/such/page.html"], "no/such/page.html"),
-    ],
-)
-def test_bad_input_is_one_sentence(arguments, words, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
-    said = capsys.readouterr().err
-    assert words in said and said.count("\n") == 1 and "Traceback" not in said

@@ -1,22 +1,16 @@
 """The explorer's page served: asked by sockets, as browsers, strangers and broken programs do."""
 
 import json
-import os
 import re
-import shutil
-import signal
 import socket
-import subprocess
-import sys
 import threading
-import time
 from http.client import HTTPConnection
 
 import pytest
-from helpers import ROOT, system_of
+from explorer_page import groups_of
+from helpers import system_of
 
 from pivotree import kkt, orderings
-from pivotree.analysis.cli import main
 from pivotree.analysis.explorer import explorer_data
 from pivotree.analysis.explorer.asked import question_of, sequence_of
 from pivotree.analysis.explorer.data import References, measured
@@ -24,16 +18,6 @@ from pivotree.analysis.explorer.live import Live
 from pivotree.analysis.explorer.server import LARGEST, ExplorerServer
 
 SPEC = "random_tree:n=6,seed=2"
-
-
-def groups_of(system, name):
-    """An order as the page sends it: kinds and the bodies' texts."""
-    sequence = kkt.plan(orderings.get(name), system.structure).sequence
-    return [
-        [[kind, " ".join(map(str, body)) if isinstance(body, tuple) else str(body)]
-         for kind, body in group]
-        for group in sequence.groups
-    ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -303,145 +287,26 @@ def test_answers_from_many_at_once(server):
 
 
 @pytest.mark.thorough
-def test_in_a_browser_the_served_page_is_told_its_digits(server):
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-    if chromium is None:
-        pytest.skip("chromium is not installed")
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+def test_in_a_browser_the_served_page_is_told_its_digits(server, chromium):
     said, asked = [], []
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: asked.append((request.method, request.url)))
-        page.goto(server.address + "#tool")
-        for name in ("crbm", "abm"):
-            page.get_by_title(re.compile(f"^Replay {name}")).click()
-            page.get_by_title(re.compile("^To the end of the order")).click()
-            exact = kkt.certify(system_of(SPEC), 30, rounded_to="float32")
-            found = kkt.eliminate(system_of(SPEC), orderings.get(name), "float32")
-            error = f"{exact.error(found.qdd):.1e}".replace("e-0", "e-")
-            words = re.compile(f"^Measured in float32 by pivotree: .* digits, error {error}")
-            page.get_by_text(words).wait_for()
-        browser.close()
+    page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append((request.method, request.url)))
+    page.goto(server.address + "#tool")
+    for name in ("crbm", "abm"):
+        page.get_by_title(re.compile(f"^Replay {name}")).click()
+        page.get_by_title(re.compile("^To the end of the order")).click()
+        exact = kkt.certify(system_of(SPEC), 30, rounded_to="float32")
+        found = kkt.eliminate(system_of(SPEC), orderings.get(name), "float32")
+        error = f"{exact.error(found.qdd):.1e}".replace("e-0", "e-")
+        words = re.compile(f"^Measured in float32 by pivotree: .* digits, error {error}")
+        page.get_by_text(words).wait_for()
+    page.close()
     own = [server.address + name for name in ("", "explorer.css", "explorer.js")]
     live = ("POST", server.address + "live")
     assert said == [] and asked.count(live) == 2
     assert {url for _, url in asked} == {*own, live[1]}
-
-
-# -- the command ----------------------------------------------------------------------------------
-
-
-def heard():
-    """Signals as a terminal's processes have them; a job in the background ignores some."""
-    for one in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(one, signal.SIG_DFL)
-
-
-def started(*arguments):
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pivotree", "explore", "chain:2", "--orders", "abm",
-         "--formats", "float32", "--no-browser", *arguments],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)}, start_new_session=True,
-        preexec_fn=heard,
-    )  # fmt: skip
-    address = process.stdout.readline().strip()
-    found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([\w-]{40,})/", address)
-    assert found, (address, process.poll())
-    return process, int(found[1]), found[2]
-
-
-def gone(pid):
-    """Whether a process has ended; it may wait for its new parent to notice."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] == "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-
-
-def children_of(pid):
-    done = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True)
-    return [int(line) for line in done.stdout.split()]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    not os.path.isdir("/proc") or shutil.which("ps") is None, reason="needs /proc and ps"
-)
-@pytest.mark.parametrize(
-    ("signals", "code"), [([signal.SIGINT], 130), ([signal.SIGHUP], -signal.SIGHUP)]
-)
-def test_it_ends_with_ctrl_c_and_with_the_terminal(signals, code):
-    process, port, token = started()
-    body = json.dumps({
-        "groups": groups_of(system_of("chain:2"), "abm"), "format": "float32"
-    })  # fmt: skip
-    connection = HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("POST", f"/{token}/live", body, {"Content-Type": "application/json"})
-    assert json.loads(connection.getresponse().read())["digits"] > 5
-    children = children_of(process.pid)
-    assert len(children) == 1
-    for one in signals:
-        os.killpg(process.pid, one)  # as a terminal does
-    out, err = process.communicate(timeout=20)
-    assert process.returncode == code and out == "" and "Traceback" not in err
-    until = time.monotonic() + 10
-    while not all(map(gone, children)) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert all(map(gone, children))
-    with socket.socket() as free:  # nobody listens, and the port can be had again
-        assert free.connect_ex(("127.0.0.1", port)) != 0
-    process, again, _ = started("--port", str(port))
-    try:
-        assert again == port
-    finally:
-        process.kill()
-        process.communicate()
-
-
-@pytest.mark.thorough
-def test_the_browser_is_opened_at_the_address(monkeypatch):
-    from pivotree.analysis.explorer import server as module
-
-    opened, told = threading.Event(), []
-    monkeypatch.setattr(module.webbrowser, "open", lambda url: (told.append(url), opened.set()))
-
-    def interrupted(self):
-        assert opened.wait(10)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(ExplorerServer, "serve_forever", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        module.serve(system_of("chain:2"), {"model": "x"}, told=told.append)
-    assert len(told) == 2 and told[0] == told[1] and told[0].startswith("http://127.0.0.1:")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--port", "70000"], "option --port: 70000 is no port"),
-        (["--port", "TAKEN"], "cannot be had"),
-        (["--port", "0", "-o", "x.html"], "option -o: writes a page"),
-        (["-o", ""], "option -o: is empty"),
-        (["--orders", "", "-o", "x.html"], "option --orders: is empty"),
-        (["--formats", " , ", "-o", "x.html"], "option --formats: is empty"),
-    ],
-)
-def test_bad_options_are_one_sentence(arguments, words, capsys):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = str(taken.getsockname()[1])
-        arguments = [port if word == "TAKEN" else word for word in arguments]
-        command = ["explore", "chain:2", "--orders", "abm", "--formats", "float32", *arguments]
-        assert main(command if "-o" in arguments else [*command, "--no-browser"]) == 2
-    said = capsys.readouterr().err
-    assert words in said and said.count("\n") == 1
 
 
 @pytest.mark.thorough

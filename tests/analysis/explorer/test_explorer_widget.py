@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -188,33 +187,26 @@ def notebook(tmp_path):
         process.wait(20)
 
 
-@pytest.mark.slow
-def test_in_a_notebook_an_order_comes_back_to_python(notebook):
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-    if chromium is None:
-        pytest.skip("chromium is not installed")
+@pytest.mark.peers  # whose environment holds marimo, from the extra `lessons`
+def test_in_a_notebook_an_order_comes_back_to_python(notebook, chromium):
     system = system_of("chain:3")
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.set_default_timeout(60_000)
-        failed = []
-        page.on("pageerror", lambda error: failed.append(str(error)))
-        page.goto(notebook)
-        page.get_by_text("Python has").get_by_text("0 groups: not yet").wait_for()
-        for title, steps, name in ((r"^Replay crbm", 3 + 3, "crbm"), (r"^Replay abm", 3, "abm")):
-            page.get_by_title(re.compile(title)).click()
-            page.get_by_title(re.compile(r"^To the end of the order")).click()
-            qdd = kkt.eliminate(system, orderings.get(name), "float32").qdd
-            want = " ".join(float(x).hex() for x in qdd)
-            page.get_by_text(f"Python has {name}@{steps}, {steps} groups: {want}.").wait_for()
-            error = kkt.certify(system, 30, rounded_to="float32").error(qdd)
-            error = f"{error:.1e}".replace("e-0", "e-")
-            page.get_by_text(re.compile(f"^Measured in float32 .* error {error}")).wait_for()
-        page.get_by_role("button", name="From Python").click()
-        page.get_by_text("Step 2 of crbm.").wait_for()
-        page.get_by_text("Python has crbm@2, 2 groups: not yet.").wait_for()
-        browser.close()
+    page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(60_000)
+    failed = []
+    page.on("pageerror", lambda error: failed.append(str(error)))
+    page.goto(notebook)
+    page.get_by_text("Python has").get_by_text("0 groups: not yet").wait_for()
+    for title, steps, name in ((r"^Replay crbm", 3 + 3, "crbm"), (r"^Replay abm", 3, "abm")):
+        page.get_by_title(re.compile(title)).click()
+        page.get_by_title(re.compile(r"^To the end of the order")).click()
+        qdd = kkt.eliminate(system, orderings.get(name), "float32").qdd
+        want = " ".join(float(x).hex() for x in qdd)
+        page.get_by_text(f"Python has {name}@{steps}, {steps} groups: {want}.").wait_for()
+        error = kkt.certify(system, 30, rounded_to="float32").error(qdd)
+        error = f"{error:.1e}".replace("e-0", "e-")
+        page.get_by_text(re.compile(f"^Measured in float32 .* error {error}")).wait_for()
+    page.get_by_role("button", name="From Python").click()
+    page.get_by_text("Step 2 of crbm.").wait_for()
+    page.get_by_text("Python has crbm@2, 2 groups: not yet.").wait_for()
+    page.close()
     assert failed == []

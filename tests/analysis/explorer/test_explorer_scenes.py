@@ -1,0 +1,100 @@
+"""The explorer's five scenes, from its question to the tool."""
+
+import re
+
+import pytest
+from helpers import system_of
+
+from pivotree import kkt, orderings
+
+
+@pytest.fixture
+def scene(opened, pages):
+    """A scene by its number."""
+
+    def open_scene(number, **options):
+        path = pages("chain:3")
+        page = opened(path, **options)
+        page.goto(path.as_uri() + f"#scene={number}")
+        page.locator(".scene-title").wait_for()
+        page.locator(".story .grid svg").first.wait_for()
+        return page
+
+    return open_scene
+
+
+def link(page, body):
+    """A link of the robot, which moves: its joint, pressed where it is."""
+    page.locator(".story .robot .body").nth(body).dispatch_event("click")
+
+
+def test_the_page_asks_its_question_first_and_every_screen_holds_it(chromium, pages):
+    for width, height in ((1440, 900), (1024, 768), (390, 844)):
+        context = chromium.new_context(viewport={"width": width, "height": height})
+        page = context.new_page()
+        page.goto(pages("chain:3").as_uri())
+        page.locator(".story .grid svg").first.wait_for()
+        assert page.locator("h1").inner_text() == "In which order would you eliminate?"
+        grid = page.locator(".story .grid").bounding_box()
+        assert grid["y"] < 260 and grid["y"] + grid["height"] <= height
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator(".story .robot").bounding_box()["y"] < height
+        context.close()
+
+
+def test_a_link_lights_its_rows_and_a_row_its_link(scene):
+    page = scene(1)
+    page.locator(".story .robot .body").nth(1).dispatch_event("pointerenter")
+    told = page.locator(".told")
+    told.get_by_text("Body 2: rows p̈, q̈ and f. It meets body 3 and body 1").wait_for()
+    assert page.locator(".story .over rect").count() == 2  # rows, and columns
+    box = page.locator(".story .grid").bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 20, box["y"] + box["height"] - 20)
+    page.locator(".story .robot .body.marked").wait_for()
+    assert page.locator(".story .robot .marked title").text_content() == "body 3"
+
+
+def test_fill_is_seen_before_and_after(scene):
+    order = [[("pdd", "j2")]] + [[(kind, k)] for kind in ("pdd", "f", "qdd")
+             for k in ("j3", "j2", "j1") if (kind, k) != ("pdd", "j2")]  # fmt: skip
+    factor = kkt.symbolic(kkt.plan(order, system_of("chain:3").structure))
+    fill = f"{int((factor.fill_step == 0).sum())} block"
+    page = scene(2)
+    box = page.locator(".story .grid").bounding_box()
+    spot = (box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.47)
+    page.mouse.move(*spot)
+    page.locator(".told", has_text=f"p̈ of body 2: would fill {fill}").wait_for()
+    page.mouse.click(*spot)
+    page.locator(".told", has_text=f"is gone: {fill} filled in").wait_for()
+    page.get_by_role("button", name="Undo the last step").click()
+    assert "One step back" in page.locator(".told").inner_text()
+
+
+def test_abm_is_found_and_wrong_ways_are_told_why(scene):
+    page = scene(4)
+    told = page.locator(".told")
+    link(page, 1)
+    text = told.inner_text()
+    assert "Body 1 still hung on it" in text and "(1, 3)" in text
+    page.keyboard.press("u")
+    for body in (2, 1, 0):
+        link(page, body)
+    traced = {
+        (n, name): kkt.trace(system_of(f"chain:{n}"), orderings.get(name)).flops
+        for n in (3, 10) for name in ("abm", "crbm")
+    }  # fmt: skip
+    text = told.inner_text()
+    assert f"This is ABM, the articulated body method: 2 blocks of fill, {traced[3, 'abm']}" in text
+    assert f"CRBM, all joints last, fills 6 and takes {traced[3, 'crbm']}" in text
+    assert f"ABM takes {traced[10, 'abm']:,} and CRBM {traced[10, 'crbm']:,}" in text
+
+
+def test_digits_vanish_in_one_order_and_not_in_the_other(scene):
+    page = scene(5)
+    for name, words in (("crbm", "pivot is 0;"), ("abm", "pivot is 1;")):
+        page.get_by_role("button", name=f"Run {name}", exact=True).click()
+        assert words in page.locator(".told").inner_text()
+    page.locator(".scene-buttons .primary").click()
+    assert page.locator(".transport").is_visible() and not page.locator(".story").is_visible()
+    page.get_by_role("button", name=re.compile("^Five scenes")).click()
+    assert page.locator(".scene-title").inner_text() == "The arm is a matrix"
