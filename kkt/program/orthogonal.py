@@ -19,6 +19,10 @@ rows (p, as in ABM), the weight of a heavy body would come to a light one as a d
 forces: in single precision that alone costs 2 digits at a mass ratio of 1e4 and 6 at 1e9 (nine
 links on skew axes, heavy tip), where residuals lose none.  Only efforts, and forces on what has
 no mass, travel as p.
+
+Armature A adds A_i qdd_i^2 / 2, one weighted row a freedom, and qdd is alpha's coordinate along
+the joint less beta's.  Rotations with the joint's pivot leave a row on beta along the joint, where
+a joint without armature hands on no inertia: its weight is A d / (A + d).
 """
 
 from __future__ import annotations
@@ -48,7 +52,8 @@ class _Body:
     y: Ref | None  # L^-1 (tau - H p)
     coupling: Ref | None  # (N, 6 - N) pivot rows in the columns of E
     shift: Ref | None  # (N, 1) residuals of the pivot rows
-    rows: Ref | None  # G (6 - N, 6), on beta
+    turned: Ref | None  # (N, N) pivot rows on B^T beta, the identity (None) without armature
+    rows: Ref | None  # G (6 - N, 6), on beta; with armature one row more for each that has it
     residual: Ref | None  # (6 - N, 1)
     weight: Ref | None  # (6 - N, 1)
     force: Ref | None  # p (6, 1)
@@ -87,7 +92,6 @@ def _bodies(symbolic: SymbolicFactor) -> list[int]:
     structure, name = plan.graph.structure, plan.sequence.name
     n = structure.n
     structure.require_tree(f"order {name!r}: elimination by rotations")
-    structure.require_no_armature(f"order {name!r}: elimination by rotations")
     kinds: list[dict[int, int]] = [{} for _ in range(plan.groups)]
     for block, group in zip(plan.blocks.tolist(), plan.group.tolist(), strict=True):
         kinds[group][block // n] = block % n
@@ -125,6 +129,11 @@ class _Rotations:
         """Columns of a block of weighted rows."""
         return self.write.t(self.write.rows(self.write.t(rows), *columns))
 
+    def geared(self, k: int) -> bool:
+        """Whether the body's joint has armature."""
+        armature = self.structure.armature
+        return armature is not None and bool(armature[k])
+
     def eliminate(self, step: int, k: int) -> None:
         """Merge the children's rows with the body's own; its joint leaves."""
         w, N = self.write, int(self.structure.dof[k])
@@ -156,7 +165,10 @@ class _Rotations:
                 rows = w.mul(w.mul(child.rows, Phi.T), basis)
                 merged += [rows, w.add(child.residual, w.mul(child.rows, a)), child.weight]
         w.at("rotated", k)
-        rows = w.emit("rotate", tuple(merged), (6, 8), info=(N, k))
+        geared = N if self.geared(k) else 0
+        if geared:
+            merged.append(w.input("A", k, (N, N)))
+        rows = w.emit("rotate", tuple(merged), (6 + geared, 8 + geared), info=(N, k))
         self.bodies[k] = self.leave(step, k, rows, force, basis, along, across)
 
     def leave(
@@ -173,7 +185,7 @@ class _Rotations:
         w, N = self.write, int(self.structure.dof[k])
         name = self.structure.names[k]
         self.records.append(PivotRecord((Block("pdd", name), Block("f", name)), step, True, -1))
-        factor = y = coupling = shift = None
+        factor = y = coupling = shift = turned = None
         if N:
             w.at("pivots", k)
             pivots = w.rows(rows, 0, N)
@@ -187,24 +199,31 @@ class _Rotations:
             e = w.sub(tau, w.mul(H, force))
             w.at("y", k)
             y, shift = w.forward(factor, e), self.part(pivots, RESIDUAL)
+            if self.geared(k):
+                w.at("turned", k)
+                turned = self.part(pivots, (8, 8 + N))
             w.at("passed", k)
-            force = w.add(force, w.mul(along, e))
+            held = w.mul(w.t(turned), y) if turned is not None else e
+            force = w.add(force, w.mul(along, held))
             if N < 6:
                 w.at("coupling", k)
                 coupling = self.part(pivots, (N, 6))
                 w.at("passed", k)
                 force = w.add(force, w.mul(across, w.mul(w.t(coupling), y)))
         G = residual = weight = None
-        if N < 6:
+        if N < 6 or turned is not None:
             w.at("left", k)
             rest = w.rows(rows, N, None)
             w.at("G", k)
-            G = w.mul(self.part(rest, (N, 6)), w.t(across))
+            G = w.mul(self.part(rest, (N, 6)), w.t(across)) if N < 6 else None
+            if turned is not None:
+                G = w.add(G, w.mul(self.part(rest, (8, 8 + N)), w.t(along)))
             w.at("z", k)
             residual, weight = self.part(rest, RESIDUAL), self.part(rest, WEIGHT)
         return _Body(
-            step, basis, along, across, factor, y, coupling, shift, G, residual, weight, force
-        )
+            step, basis, along, across, factor, y, coupling, shift, turned, G, residual, weight,
+            force,
+        )  # fmt: skip
 
     def solve(self, k: int) -> None:
         """Accelerations from the parent's, and the force that they take."""
@@ -222,10 +241,19 @@ class _Rotations:
         if N:
             pull = w.add(body.shift, w.mul(body.coupling, beside))
             assert body.factor is not None and body.along is not None
-            w.at("moved", k)
-            moved = w.emit("back", (body.factor, body.y, pull), (N, 1))
-            w.at("qdd", k)
-            qdd = w.sub(moved, w.mul(body.along.T, beta))
+            if body.turned is None:
+                w.at("moved", k)
+                moved = w.emit("back", (body.factor, body.y, pull), (N, 1))
+                w.at("qdd", k)
+                qdd = w.sub(moved, w.mul(body.along.T, beta))
+            else:
+                w.at("given", k)
+                given = w.mul(body.along.T, beta)
+                pull = w.add(pull, w.mul(body.turned, given))
+                w.at("qdd", k)
+                qdd = w.emit("back", (body.factor, body.y, pull), (N, 1))
+                w.at("moved", k)
+                moved = w.add(qdd, given)
             parts = [moved, beside] if N < 6 else [moved]
             assert qdd is not None
             self.solution[Block("qdd", name)] = qdd

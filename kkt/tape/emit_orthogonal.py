@@ -96,16 +96,26 @@ def rotate(
     (m, 1) of one set of rows after another.  Where the body has no row of its own for a joint's
     column (it has no mass there), that column is projected out of all rows instead; for another
     column the rows stay as they are.  Rows that are zero are left out.
+
+    With armature, diagonal (dof, dof) and last of ``more``, its rows are merged too, and ``dof``
+    columns follow, on beta along the joint, of rows on qdd, beta along and beside the joint.
     """
-    sets = [np.concatenate(more[i : i + 3], axis=1) for i in range(0, len(more), 3)]
+    sets = [np.concatenate(more[i : i + 3], axis=1) for i in range(0, len(more) - 2, 3)]
     rows = np.concatenate([np.zeros((0, COLUMNS), dtype=np.int64), *sets])
+    given = turned = np.zeros(0, dtype=np.int64)
+    if len(more) % 3:
+        own, rows, given, turned = _geared(own, rows, more[-1].diagonal())
     done: dict[int, Scalars] = {}
     left = list(sequence(dof, concentric, linear))
     kept: list[int] = []
     while left:
         j = left.pop(0)
-        columns = np.array([*left, *kept, Z])
+        columns = np.array([*left, *kept, Z, *given])
         meets = np.flatnonzero(rows[:, j] != 0)
+        if j < dof and len(given):  # a row on alpha is one on qdd and beta
+            columns = np.array([*columns, *turned])
+            own[j, turned] = e.add(own[j, :dof], own[j, given])
+            rows[meets[:, None], turned] = e.add(rows[meets, :dof], rows[meets[:, None], given])
         if own[j, W]:
             pivot, d = own[j, columns], own[j, W]
             for i in meets:
@@ -115,13 +125,35 @@ def rotate(
         else:
             kept.append(j)  # rotations of later columns still change its entries
             continue
-        done[j] = np.zeros(COLUMNS, dtype=np.int64)
+        done[j] = np.zeros(own.shape[1], dtype=np.int64)
         done[j][j], done[j][W] = 1, d
         done[j][columns] = e.div(pivot, d) if d else 0
     # a joint without any mass has a pivot of zero, which is refused by name
-    rows = rows[(rows[:, :Z] != 0).any(axis=1) & (rows[:, W] != 0)]
-    unit = [done[j][None] for j in sorted(done)]
-    return np.concatenate([*unit, rows])
+    on_beta = (rows[:, :Z] != 0).any(axis=1) | (rows[:, given] != 0).any(axis=1)
+    rows = rows[on_beta & (rows[:, W] != 0)]
+    out = np.concatenate([*(done[j][None] for j in sorted(done)), rows])
+    out[:dof, given] = out[:dof, turned]
+    return out[:, : COLUMNS + len(given)]
+
+
+def _geared(own: Scalars, rows: Scalars, A: Scalars) -> tuple[Scalars, Scalars, Scalars, Scalars]:
+    """Own rows and others with the rows of armature A among them, and two times dof columns more.
+
+    A row on qdd is one on alpha along the joint less beta along it.  The first columns hold
+    beta's coefficients in that form, in which no sum of rotations cancels; the others those that
+    it has beside qdd's own, which pivot rows keep.  Where the body has no row of its own for a
+    joint's column, that of the armature takes its place.
+    """
+    dof = len(A)
+    given = COLUMNS + np.arange(dof)
+    own, rows = (np.pad(x, ((0, 0), (0, 2 * dof))) for x in (own, rows))
+    more = np.zeros((dof, rows.shape[1]), dtype=np.int64)
+    more[range(dof), range(dof)], more[range(dof), given], more[:, W] = 1, -1, A
+    bare = own[:dof, W] == 0
+    for j in np.flatnonzero(bare & (A != 0)):
+        own[j] = np.where(more[j] == 0, 0, A[j] * more[j])
+        own[j, W] = A[j]
+    return own, np.concatenate([rows, more[~bare & (A != 0)]]), given, given + dof
 
 
 def _rotate(

@@ -10,6 +10,7 @@ from decimal import Decimal
 import flint
 import numpy as np
 import pytest
+from armature import with_terms
 from helpers import ALL_JOINTS, MODELS, every_joint, printed, solve, system_of
 from scipy.spatial.transform import Rotation
 
@@ -35,6 +36,14 @@ def kappa(system, certified):
         inverse = flint.arb_mat(A.tolist()).solve(flint.arb_mat(right.tolist()))
         X = np.array([[abs(float(x.mid())) for x in row] for row in inverse.tolist()])
     return (X.T @ (np.abs(A) @ np.abs(x) + np.abs(b))).max() / np.abs(x[rows]).max()
+
+
+def geared(system, scale):
+    """The tree of a system, at q = 0, with armature of that size on all joints."""
+    tree, rng = system.graph.copy(), np.random.default_rng(1)
+    for _, data in tree.nodes(data=True):
+        data["armature"] = scale * rng.uniform(0.5, 2.0) if data["joint"] != "fixed" else None
+    return kkt.build(tree, qd=system.state.qd, tau=system.state.tau)
 
 
 def lost(system, orders):
@@ -154,6 +163,14 @@ def test_no_more_than_a_digit_is_lost_beyond_the_condition(name, ratio):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("scale", [1e-8, 1e-2, 1e4])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_armature_is_one_more_row_and_loses_nothing(name, scale):
+    worst = np.max([lost(geared(s, scale), ["square_root_abm"])[0] for s in family(name, 1e4)])
+    assert worst <= 0.5
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("apart", [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2])
 def test_centres_may_be_all_but_the_same(apart):
     """Linear columns first would lose 3 digits at 1e-6 m and a mass ratio of 1e8."""
@@ -235,15 +252,39 @@ SMALL = {
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("terms", [False, True])
 @pytest.mark.parametrize("tree", SMALL)
-def test_in_fractions_all_is_abms(tree):
+def test_in_fractions_all_is_abms(tree, terms):
     """No root is taken: the exact pivots D_k, accelerations and forces are the same fractions."""
-    system = kkt.build(SMALL[tree]())
+    system = kkt.build(with_terms(SMALL[tree](), 3) if terms else SMALL[tree]())
     ours, abm = (kkt.eliminate(system, o, "exact") for o in (ORDER, orderings.get("abm")))
     assert (ours.qdd == abm.qdd).all() and (ours.pdd == abm.pdd).all() and (ours.f == abm.f).all()
     for mine, other in zip(ours.steps, abm.steps, strict=True):
         assert mine.blocks == other.blocks and mine.pivots == other.pivots
     assert ours.fill == abm.fill and ours.height == abm.height
+
+
+def wrist_of_rotors(q):
+    """Hinges of one body on massless links, as MuJoCo's bodies of several joints are, geared."""
+    tree, above = kkt.new_tree("rotors"), None
+    for k, axis in enumerate(np.eye(3)[[0, 1, 2, 0, 0, 1]]):
+        mass = float(k in (2, 5))
+        kkt.add_body(
+            tree, k, above, mass=mass, com=(0.1 * mass, 0.0, 0.2 * mass), axis=axis,
+            inertia=mass * np.diag([0.1, 0.2, 0.15]), armature=0.1 + 0.1 * k,
+            p=(0.1, 0.2, 0.0) if k == 3 else (0.0, 0.0, 0.0),
+        )  # fmt: skip
+        above = k
+    return kkt.build(tree, q=q, qd=np.arange(6.0), tau=np.ones(6))
+
+
+@pytest.mark.parametrize("q", [0.0, 0.4, np.pi / 2])
+def test_massless_links_with_armature(q):
+    """The fourth has none but its rotor beside it: no row of its own, nor of others, at q = 0."""
+    system = wrist_of_rotors(np.full(6, q))
+    certified = kkt.certify(system, 20)
+    result = kkt.eliminate(system, ORDER)
+    assert result.failed_at is None and certified.error(result.qdd) <= 1e-13
 
 
 @pytest.mark.thorough
