@@ -1,7 +1,11 @@
 """What is learnt from orders: comparison, verdict, figures, and the command line.
 
->>> analysis.compare(system, ["crbm", "abm"], ["float32", "float64"]).verdict
->>> analysis.blame(system, "crbm", "float32").sentence
+>>> from pivotree import analysis, kkt
+>>> system = kkt.build(kkt.chain(10))
+>>> print(analysis.compare(system, ["crbm", "abm"], ["float32", "float64"]).verdict)
+In float32 crbm keeps 4 digits on chain_10; abm keeps 6 digits. The loss enters at body j4 ...
+>>> print(analysis.blame(system, "crbm", "float32").sentence)
+crbm in float32 on chain_10: qdd_j4 is off by 2.7e-05 of the largest acceleration, ...
 """
 
 from importlib import import_module

@@ -1,6 +1,9 @@
 """Forward dynamics by the natural orthogonal complement of a tree, in two forms.
 
->>> analysis.complements.solve(system, "second", "float32")          # (N,) qdd
+>>> from pivotree.analysis import complements
+>>> system = pt.build(pt.chain(3))
+>>> complements.solve(system, "second", "float32").round(2)
+array([-1.53, 77.97, 15.55], dtype=float32)
 
 T (6 n, N) holds the twists that unit joint rates give all bodies, so that the joints' constraint
 forces do no work in it (Angeles & Lee 1988): with alpha = T qdd + alpha_0 the accelerations,

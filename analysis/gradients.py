@@ -1,6 +1,9 @@
 """Forward dynamics by conjugate gradients: M qdd = tau - c, and M is never formed.
 
->>> analysis.gradients.solve(system, preconditioner="abm", by="float32")
+>>> from pivotree.analysis import gradients
+>>> system = pt.build(pt.chain(3))
+>>> gradients.solve(system, preconditioner="abm", by="float32").x.round(3)
+array([-1.533, 77.971, 15.55 ])
 
 M v is inverse dynamics without bias, the substitution order ``inverse_dynamics`` on equation (4) at
 zero rates and gravity: O(n), nothing filled in (Walker & Orin 1982, method 4; Cloutier 1995,

@@ -1,6 +1,9 @@
 """The joint-space inertia by columns of inverse dynamics, and qdd by it (Walker & Orin 1982).
 
->>> analysis.inertia.solve(system, method=2, format="float32")
+>>> from pivotree.analysis import inertia
+>>> system = pt.build(pt.chain(3))
+>>> inertia.solve(system, method=2, format="float32").round(2)
+array([-1.53, 77.97, 15.55], dtype=float32)
 
 Column j is the efforts that unit acceleration of freedom j takes, without bias: the substitution
 order ``inverse_dynamics`` on equation (4) with H_j* as its right side.  Method 1 does it on the

@@ -1,8 +1,9 @@
 """The Lubich/Ascher KKT matrix of a tree of rigid bodies, and its elimination.
 
 >>> from pivotree import kkt, orderings
->>> system = kkt.build(kkt.chain(3))          # equation (4): system.matrix, system.rhs
->>> kkt.eliminate(system, orderings.get("abm"), "float32").qdd
+>>> system = kkt.build(kkt.chain(3))  # equation (4): system.matrix, system.rhs
+>>> kkt.eliminate(system, orderings.get("abm"), "float32").fill
+2
 """
 
 from .base.errors import (

@@ -2,10 +2,12 @@
 
 An order is a function from the structure of a tree to a list of groups of blocks:
 
+>>> from pivotree import kkt, orderings
 >>> @orderings.order("mine", source="a notebook")
 ... def mine(structure):
 ...     return [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
->>> kkt.eliminate(system, mine)
+>>> kkt.eliminate(kkt.build(kkt.chain(3)), mine).fill
+2
 """
 
 from .aliases import ALIASES, Alias

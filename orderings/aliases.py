@@ -1,6 +1,7 @@
 """Names of methods in the literature that are orders which stand here already.
 
->>> orderings.get("vereshchagin") is orderings.get("abm")
+>>> pt.orderings.get("vereshchagin") is pt.orderings.get("abm")
+True
 
 tests/orderings/test_aliases.py holds each, pivot by pivot, against its recursion, written apart
 after Cloutier 1995 (section 3.3) and Featherstone 2008: the originals were not at hand.  ELSEWHERE
@@ -14,7 +15,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Alias:
-    """Another name of a registered order."""
+    """Another name of a registered order.
+
+    >>> pt.orderings.ALIASES["vereshchagin"].order
+    'abm'
+    """
 
     order: str
     source: str
@@ -56,6 +61,11 @@ ALIASES = {
         "kkt.compile(tree, order, solver='cholesky')",
     ),
 }
+"""Methods of the literature that are a registered order under another name.
+
+>>> sorted(pt.orderings.ALIASES)[:3]
+['armstrong', 'brandl_johanni_otter', 'vereshchagin']
+"""
 
 ELSEWHERE = {
     "walker_orin_1": "analysis.inertia.solve(system, method=1)",

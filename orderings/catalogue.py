@@ -39,6 +39,11 @@ _BY_NAME = {function.order_name: function for function in _orders()}  # type: ig
 ORDERS: dict[str, Callable[..., Any]] = {
     name: _BY_NAME[name] for name in dict.fromkeys((*FIRST, *sorted(_BY_NAME)))
 }
+"""Every registered order by its name, those of the literature first.
+
+>>> list(pt.orderings.ORDERS)[:4]
+['crbm', 'crbm_block_row', 'crbm_com', 'abm']
+"""
 
 
 def get(name: str) -> Callable[..., Any]:
@@ -46,6 +51,13 @@ def get(name: str) -> Callable[..., Any]:
 
     Names of the literature, such as ``vereshchagin``, are those of :mod:`orderings.aliases`.
     Raises :class:`kkt.OrderError`, with the nearest names, where there is none.
+
+    >>> pt.orderings.get("abm").__name__
+    'abm'
+    >>> pt.orderings.get("amb")
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.OrderError: order 'amb' is unknown; nearest: abm
     """
     if name in ELSEWHERE:
         raise OrderError(f"order {name!r}: is no order of pivots; it is {ELSEWHERE[name]}")
@@ -59,6 +71,9 @@ def names(problem: str = "qdd") -> list[str]:
     Those with composites of ten numbers take R R^T = 1, which rounded entries do not have, so that
     nothing can be certified with them; they are compared where they are named.  Raises OrderError
     for another ``problem``.
+
+    >>> "abm" in pt.orderings.names(), pt.orderings.names("tau")
+    (True, ['inverse_dynamics'])
     """
     if problem not in ("qdd", "tau"):
         raise OrderError(f"orders: problem is {problem!r}; use 'qdd' or 'tau'")

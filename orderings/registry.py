@@ -24,6 +24,12 @@ def order(
     are ten numbers, about the joint or the centre of mass; ``problem`` is "tau" for inverse
     dynamics.  Raises OrderError for a value that a
     rule does not have.
+
+    >>> @pt.order("mine", source="a notebook")
+    ... def mine(structure):
+    ...     return [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
+    >>> pt.eliminate(pt.build(pt.chain(3)), mine).fill
+    2
     """
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:

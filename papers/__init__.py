@@ -1,5 +1,10 @@
 """The papers, reproduced: one folder a paper, one module a table or figure.
 
+>>> from pivotree.papers import PAPERS
+>>> from pivotree.papers.ascher1996 import table2
+>>> PAPERS[0], table2.__doc__.splitlines()[0]
+('ascher1996', "Table 2: D_2 and the tip's acceleration in Example 3, CRBM, ABM and modified ABM.")
+
 A module of an item, such as ``papers/ascher1996/table2.py``, begins with one line that says what
 it reproduces, and has up to three functions:
 
@@ -15,3 +20,8 @@ A paper's ``__init__`` lists its items in the paper's order; ``printed.toml`` ho
 """
 
 PAPERS = ("ascher1996", "cloutier1995", "yamane2001", "pasic1999", "featherstone1983")
+"""Folders of the papers that are reproduced, as ``pivotree reproduce`` names them.
+
+>>> pt.papers.PAPERS[0]
+'ascher1996'
+"""

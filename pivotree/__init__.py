@@ -1,9 +1,11 @@
 """Every forward-dynamics algorithm as a sequence of pivots on one sparse matrix.
 
 >>> import pivotree as pt
->>> system = pt.build(pt.chain(3))                       # equation (4): system.matrix, system.rhs
->>> pt.eliminate(system, pt.orderings.get("abm"), "float32").qdd
->>> print(pt.compare(system, ["crbm", "abm"], ["float32", "float64"]).verdict)
+>>> system = pt.build(pt.chain(3))  # equation (4): system.matrix, system.rhs
+>>> pt.eliminate(system, pt.orderings.get("abm")).qdd.round(3)
+array([-1.533, 77.971, 15.55 ])
+>>> print(pt.compare(system, ["crbm", "abm"], ["float32"]).verdict)
+In float32 every order keeps at least 6 digits on chain_3; crbm does it with the fewest ...
 
 Names of robots, the matrix and its elimination are those of :mod:`pivotree.kkt`; orders are
 :mod:`pivotree.orderings`, what is learnt from them :mod:`pivotree.analysis`, the papers

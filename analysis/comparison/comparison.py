@@ -36,7 +36,12 @@ from .verdict import verdict
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rows in the order asked for, with the eliminations behind them."""
+    """Rows in the order asked for, with the eliminations behind them.
+
+    >>> found = pt.compare(pt.build(pt.chain(30)), ["crbm", "abm"], ["float32"])
+    >>> print(found.verdict)
+    In float32 crbm keeps 2 digits on chain_30; abm keeps 6 digits. The loss enters at body ...
+    """
 
     model: str
     bodies: int
@@ -94,6 +99,11 @@ def compare(
     OrderError for an order that is unknown or infeasible, FormatError for a format that means
     nothing or is asked for twice, and CertificationError where the joint-space inertia is
     singular.
+
+    >>> for row in pt.compare(pt.build(pt.chain(30)), ["crbm", "abm"], ["float32"]).rows:
+    ...     print(row.order, row.fill_blocks, row.flops, round(row.digits, 1))
+    crbm 870 36239 2.9
+    abm 29 11256 6.7
     """
     asked = _asked(orders, formats, refine, residual)
     proof = trace(system, orderings.get("abm"))  # once for all formats

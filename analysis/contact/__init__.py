@@ -1,6 +1,9 @@
 """Contact of any tree: blows, pressing contacts, springs, and friction in joints.
 
->>> analysis.contact.impact(system, restitution=0.5, friction=0.3, law="poisson")
+>>> from pivotree.analysis import contact
+>>> system = pt.build(pt.chain(3), loops=[pt.contact("j3", (0.1, 0.0, 0.0))])
+>>> contact.impact(system, restitution=0.5, friction=0.3, law="poisson").impulses  # it opens
+{'world-j3': array([0.])}
 """
 
 from .floor import Floor

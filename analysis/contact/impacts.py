@@ -1,8 +1,11 @@
 """Impacts of any tree: rates jump so that no touching point comes nearer (Cloutier 1995, 6.4.2).
 
->>> system = kkt.build(tree, q, qd, loops=[kkt.contact("foot", (0, 0, -0.5))])
->>> blow = analysis.contact.impact(system, restitution=0.5)
->>> blow.qd, blow.impulses["world-foot"], blow.gain
+>>> tree = pt.new_tree("ball")
+>>> pt.add_body(tree, "ball", mass=2.0, inertia=np.eye(3), joint="prismatic", axis=(0, 0, 1))
+>>> system = pt.build(tree, qd=[-3.0], loops=[pt.contact("ball", (0, 0, -0.5))])
+>>> blow = pt.analysis.contact.impact(system, restitution=0.5)
+>>> blow.qd, blow.impulses["world-ball"]
+(array([1.5]), array([9.]))
 
 Newton's law without friction holds at all points together, (6.6)-(6.8),
 

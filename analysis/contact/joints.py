@@ -1,7 +1,9 @@
 """Friction in joints: viscous, and dry with sticking, by Coulomb's law (Cloutier 1995, 6.3).
 
->>> rub = analysis.contact.JointFriction.of(tree, dry=2.0, viscous={"j1": 0.3})
->>> rub.solve(kkt.build(tree, q, qd)).qdd
+>>> tree = pt.chain(2)
+>>> rub = pt.analysis.contact.JointFriction.of(tree, dry=2.0, viscous={"j1": 0.3})
+>>> rub.solve(pt.build(tree, qd=[0.0, 0.0])).qdd  # both stick
+array([0., 0.])
 
 A joint that turns is held back by its dry friction c; one that stands takes any effort up to c
 that keeps it standing, and if none does, c against what moves it:
@@ -61,7 +63,9 @@ class JointFriction:
     def efforts(self, qd: Floats, slip: float = SLIP) -> Floats:
         """(..., N) for integrators: smooth below the speed ``slip``, and so creeping, not sticking.
 
-        >>> qdd = kernel(x, qd, tau + rub.efforts(qd))
+        >>> rub = JointFriction.of(pt.chain(1), dry=2.0)
+        >>> rub.efforts(np.array([0.0])), rub.efforts(np.array([1.0])).round(3)  # [N m]
+        (array([-0.]), array([-2.]))
         """
         return -self.viscous * qd - self.dry * qd / np.sqrt(qd**2 + slip**2)
 

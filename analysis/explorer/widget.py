@@ -1,8 +1,8 @@
 """The explorer in a notebook (Jupyter, marimo, VS Code): a widget whose order is back in Python.
 
 >>> from pivotree.analysis.explorer.widget import Explorer
->>> explorer = Explorer("chain:3")           # shown; eliminate by hand, then
->>> kkt.eliminate(explorer.system, explorer.order, "float32").qdd
+>>> explorer = Explorer("chain:3")  # shown; eliminate by hand, then      # doctest: +SKIP
+>>> pt.eliminate(explorer.system, explorer.order, "float32").qdd  # doctest: +SKIP
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Orders told as algorithms: ``of(system, order)`` gives loops, lines, symbols, shapes, costs.
 
->>> listing = analysis.listing
->>> print(listing.render(listing.of(system, "abm")))
+>>> from pivotree.analysis import listing
+>>> print(listing.render(listing.of(pt.build(pt.chain(2)), "abm")))
+abm on chain_2 (Featherstone 1983; Ascher, Pai & Cloutier 1996, eqs (5)-(7))
+...
 """
 
 from .listing import Listing, of

@@ -40,6 +40,9 @@ def blame(
     where None.  Where a pivot became zero or not a number, the error of that pivot is blamed
     instead, and ``ratio`` is None.  Raises FormatError for formats that are no rounding to a float,
     OrderError for an unknown order or output, and CertificationError for singular systems.
+
+    >>> print(pt.blame(pt.build(pt.example3(m1=10**7.5, case=1)), "crbm").sentence)
+    crbm in float32 on example3: pivot qdd_2 has lost its value. M_2 + Phi_21 M_1 Phi_21^T, ...
     """
     chosen = get_format(format)
     if top < 1:

@@ -22,6 +22,12 @@ class Blame:
     """Whose the error of one output is.
 
     Errors are absolute errors of the output over max |qdd|, as in a comparison.
+
+    >>> found = pt.blame(pt.build(pt.chain(20)), "crbm", "float32")
+    >>> found.output, f"{found.true_error:.0e}"
+    ('qdd_j4', '3e-04')
+    >>> found.top[0].formula
+    'Phi_j2,j3 Phi_j3,j4 M^_j4 H_j4^T'
     """
 
     model: str

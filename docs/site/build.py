@@ -143,6 +143,8 @@ def api(folder: Path) -> str:
     for module, names in public().items():
         loaded = import_module(module)
         lines = [module, "=" * len(module), "", f".. currentmodule:: {module}", ""]
+        lines += ["Examples run after these two lines::", "", "    import numpy as np"]
+        lines += ["    import pivotree as pt", ""]
         for name in names:
             thing = getattr(loaded, name)
             kind = "data"

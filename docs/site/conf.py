@@ -31,7 +31,11 @@ def plain(app, what, name, obj, options, lines):
     """Docstrings are read in an editor: a star is a transpose there, a bar a size."""
     if lines and lines[0].startswith("Alias for field number"):  # Python's own, of named tuples
         lines[:] = []
+    shown = False  # an example stands as it is, to the empty line after it
     for i, line in enumerate(lines):
+        shown = bool(line.strip()) and (shown or line.lstrip().startswith(">>> "))
+        if shown:
+            continue
         bullet = re.match(r"\s*\* ", line)
         start = bullet[0] if bullet else ""
         parts = WORDS.split(line[len(start) :])

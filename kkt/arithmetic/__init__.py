@@ -1,6 +1,8 @@
 """Number formats that read a tape: by name with :func:`get_format`, or of one's own.
 
->>> kkt.eliminate(system, order, kkt.arithmetic.Binary("mine", precision=12))
+>>> system, order = pt.build(pt.chain(3)), pt.orderings.get("abm")
+>>> pt.eliminate(system, order, pt.kkt.arithmetic.Binary("mine", precision=12)).format
+'mine'
 """
 
 from .binary import Binary

@@ -14,26 +14,59 @@ from .text import sentence
 
 
 class PivotreeError(Exception):
-    """Base of all errors that the input causes; its text is one line of bounded length."""
+    """Base of all errors that the input causes; its text is one line of bounded length.
+
+    >>> try:
+    ...     pt.load("chain:-1")
+    ... except pt.PivotreeError as error:
+    ...     print(type(error).__name__)
+    ModelError
+    """
 
     def __init__(self, text: object = "") -> None:
         super().__init__(sentence(text))
 
 
 class ModelError(PivotreeError, ValueError):
-    """A tree, robot file, model file or state that is not a tree of rigid bodies."""
+    """A tree, robot file, model file or state that is not a tree of rigid bodies.
+
+    >>> pt.chain(0)
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.ModelError: gallery: chain has 0 bodies; ask for 1 to 10,000,000
+    """
 
 
 class OrderError(PivotreeError, ValueError):
-    """An order that is unknown, incomplete, or cannot be pivoted on in this structure."""
+    """An order that is unknown, incomplete, or cannot be pivoted on in this structure.
+
+    >>> pt.orderings.get("abc")
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.OrderError: order 'abc' is unknown; nearest: abm, bad_abm
+    """
 
 
 class LoopError(OrderError):
-    """An order, or a reader of programs, that takes trees only met a closed loop or a contact."""
+    """An order, or a reader of programs, that takes trees only met a closed loop or a contact.
+
+    >>> pt.leaf_to_root(pt.build(pt.chain(3), loops=[pt.contact("j3", (0.1, 0.0, 0.0))]).structure)
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.LoopError: plan_from_arrays takes trees without closed loops and ...
+    """
 
 
 class ArmatureError(OrderError):
-    """An order, or a reader, met joints with terms of their own that it does not know."""
+    """An order, or a reader, met joints with terms of their own that it does not know.
+
+    >>> armed = pt.chain(2)
+    >>> armed.nodes["j2"]["armature"] = 0.01  # [kg m^2], the rotor's inertia behind its gear
+    >>> pt.solve_large(pt.build(armed))
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.ArmatureError: solve_large does not know armature of joints yet, ...
+    """
 
 
 class UnreadableError(PivotreeError):
@@ -41,19 +74,45 @@ class UnreadableError(PivotreeError):
 
 
 class SingularError(PivotreeError, ArithmeticError):
-    """A pivot became zero, indefinite or not a number while eliminating."""
+    """A pivot became zero, indefinite or not a number while eliminating.
+
+    >>> massless = pt.new_tree("massless")
+    >>> pt.add_body(massless, "a", mass=0.0)
+    >>> pt.eliminate(pt.build(massless), pt.orderings.get("abm"))
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.SingularError: body 'a': carries a joint but no mass beyond it, ...
+    """
 
 
 class CertificationError(PivotreeError, ArithmeticError):
-    """No ball arithmetic precision within reach certifies the asked digits."""
+    """No ball arithmetic precision within reach certifies the asked digits.
+
+    >>> pt.conditioning(pt.build(pt.example3(m1=1e30)))
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.CertificationError: example3: float64 by 'abm' keeps no two ...
+    """
 
 
 class FormatError(PivotreeError, ValueError):
-    """An unknown number format, or a file format or place that cannot be written."""
+    """An unknown number format, or a file format or place that cannot be written.
+
+    >>> pt.eliminate(pt.build(pt.chain(1)), pt.orderings.get("abm"), "float33")
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.FormatError: format 'float33' is unknown; did you mean float32 or ...
+    """
 
 
 class SizeError(PivotreeError, MemoryError):
-    """A trace that would not fit in memory."""
+    """A trace that would not fit in memory.
+
+    >>> pt.symbolic(pt.plan(pt.orderings.get("crbm"), pt.build(pt.chain(100)).structure), most=1000)
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.SizeError: order 'crbm': its factor has more than 1,000 blocks on ...
+    """
 
 
 def nearest(word: str, names: Iterable[str]) -> str:

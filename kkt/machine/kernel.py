@@ -85,6 +85,11 @@ def compile(
     have the same bits as without.
 
     Raises ModelError, OrderError, SingularError or FormatError, one sentence each.
+
+    >>> kernel = pt.compile(pt.chain(3), pt.orderings.get("abm"), "float32")
+    >>> qdd = kernel(np.zeros((500, 3)), np.zeros((500, 3)), np.zeros((500, 3)))  # q, qd, tau
+    >>> qdd.dtype, qdd.shape
+    (dtype('float32'), (500, 3))
     """
     for field_, given, known in (("outputs", outputs, OUTPUTS), ("inputs", inputs, INPUTS)):
         if isinstance(given, str):
@@ -153,7 +158,14 @@ def _several(order: Any) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class Kernel(Shown):
-    """A compiled program; call it with states.  Machine code is made when it is first needed."""
+    """A compiled program; call it with states.  Machine code is made when it is first needed.
+
+    >>> kernel = pt.compile(pt.chain(3), pt.orderings.get("abm"))
+    >>> kernel.format, kernel.outputs
+    ('float64', ('qdd',))
+    >>> kernel.operations["sin"], kernel.operations["div"]
+    (2, 7)
+    """
 
     order: str
     number: Format

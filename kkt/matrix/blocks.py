@@ -25,6 +25,12 @@ class Block(NamedTuple):
     ``pdd`` (6), ``qdd`` (N_k), ``f`` (6); where the force is split, ``fJ`` (N_k) along the joint
     axes and ``fC`` (6 - N_k), the constraint force.  A plain tuple ("pdd", body) is equal to it.
     ``lam`` (m), the multipliers of a closed loop or contact, has its name in the body's place.
+
+    >>> block = next(iter(pt.build(pt.chain(1)).blocks))
+    >>> block.kind, block.body, str(block)
+    ('pdd', 'j1', 'pdd_j1')
+    >>> block == ("pdd", "j1")
+    True
     """
 
     kind: str
@@ -46,7 +52,14 @@ class Tie(NamedTuple):
 
 @dataclass(frozen=True)
 class Structure:
-    """Tree and block graph of equation (4) without values: what a pivot order is made from."""
+    """Tree and block graph of equation (4) without values: what a pivot order is made from.
+
+    >>> structure = pt.build(pt.binary(2)).structure
+    >>> structure.names, structure.depth
+    (('j1', 'j2', 'j3', 'j4', 'j5', 'j6', 'j7'), array([0, 1, 1, 2, 2, 2, 2]))
+    >>> structure.children("j1"), structure.parent_of("j4")
+    (['j2', 'j3'], 'j2')
+    """
 
     names: tuple[Hashable, ...]  # (n,) bodies
     parent: NDArray[np.int64]  # (n,) index of the parent, -1 for a root
@@ -233,6 +246,12 @@ class BlockIndex(Mapping[Block, slice]):
     """Where each block's unknowns lie: ("pdd", body) -> slice, in the order of the layout.
 
     Multipliers come last.
+
+    >>> system = pt.build(pt.chain(2))
+    >>> system.blocks["f", "j2"]
+    slice(20, 26, None)
+    >>> system.matrix[system.blocks["f", "j2"], system.blocks["f", "j2"]].nnz  # f has no diagonal
+    0
     """
 
     def __init__(self, structure: Structure, layout: str) -> None:

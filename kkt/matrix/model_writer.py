@@ -28,6 +28,12 @@ def write_model(
     number is not finite, for closed loops and contacts, which a file has no place for, and for a
     step that the state was built with, and
     FormatError where the file cannot be written.
+
+    >>> system = pt.build(pt.chain(2), q=[0.1, 0.2])
+    >>> pt.write_model("arm.json", system.state, name="arm")
+    >>> again = pt.build(pt.load("arm.json"))
+    >>> bool(abs(again.matrix - system.matrix).max() == 0)
+    True
     """
     if state.loops:
         raise ModelError(

@@ -30,7 +30,12 @@ ONE_AXIS = ("continuous", "prismatic", "revolute")  # joints of one freedom
 
 @dataclass(frozen=True)
 class State:
-    """A tree in one state; n bodies in any order, N degrees of freedom in the bodies' order."""
+    """A tree in one state; n bodies in any order, N degrees of freedom in the bodies' order.
+
+    >>> state = pt.build(pt.chain(2), q=[0.0, np.pi / 2]).state
+    >>> state.mass, state.p[1].round(3)
+    (array([1., 1.]), array([0.1, 0. , 0. ]))
+    """
 
     names: tuple[Hashable, ...]  # (n,)
     parent: NDArray[np.int64]  # (n,) index of the parent, -1 for a root

@@ -36,6 +36,10 @@ def tree_from_arrays(
     joints have a second one; ``gravity`` (3,) [m/s^2].  Bodies are named 0 to n - 1 where
     ``names`` is None.  General joints need a graph.  Raises ModelError, one sentence, as
     :func:`kkt.compile_tree` does.
+
+    >>> rod = {"mass": 1.0, "com": (0.05, 0, 0), "inertia": 1e-3 * np.eye(3), "p": (0.1, 0, 0)}
+    >>> pt.build(pt.tree_from_arrays([-1, 0, 1], **rod))
+    <System tree: 3 bodies, 3 freedoms, 39 unknowns, 124 nonzeros>
     """
     up = _parents(parent)
     n = len(up)

@@ -28,6 +28,10 @@ def default_state(tree: nx.DiGraph, rate: float = 0.2, effort: float = 0.1) -> n
     coordinates of spherical and floating joints are rotation vectors, here shorter than 0.52
     rad, so that every joint's state is valid; limits of joints are not looked at.  Raises
     ModelError for a joint that is unknown.
+
+    >>> tree = pt.default_state(pt.chain(2))
+    >>> tree.graph["q"].round(3)
+    array([ 0.297, -0.077])
     """
     k = np.arange(1.0, count_dof(tree) + 1.0)
     tree.graph["q"] = 0.3 * np.sin(1.7 * k)

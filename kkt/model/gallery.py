@@ -110,6 +110,9 @@ def chain(
     ``length`` and ``width`` [m] and ``mass`` [kg] are those of a rod, ``gravity`` (3,) [m/s^2].
     ``axes="z"`` makes a planar chain (give it ``gravity=IN_PLANE`` to let it swing).  Raises
     ModelError for no body or too many, an unknown joint or axis, and sizes that are not above zero.
+
+    >>> pt.compile_tree(pt.chain(100))
+    <BodyTree chain_100: 100 bodies, 100 freedoms, joints 100 revolute>
     """
     _count(n, f"chain has {n} bodies")
     return _rods(f"chain_{n}", list(range(-1, n - 1)), joint, axes, length, width, mass, gravity)
@@ -119,6 +122,9 @@ def star(n: int, joint: str = "revolute") -> nx.DiGraph:
     """A hub and n leaves: n + 1 bodies.
 
     Raises ModelError for no leaf or too many, and for an unknown joint.
+
+    >>> pt.compile_tree(pt.star(4)).parent
+    array([-1,  0,  0,  0,  0])
     """
     _count(n, f"star has {n} leaves")
     return _rods(f"star_{n}", [-1] + [0] * n, joint)
@@ -128,6 +134,9 @@ def binary(depth: int, joint: str = "revolute") -> nx.DiGraph:
     """Every body above the last level carries two: 2^(depth + 1) - 1 bodies.
 
     Raises ModelError for a depth beyond 0 to 24, and for an unknown joint.
+
+    >>> len(pt.binary(3))
+    15
     """
     _need(0 <= depth <= 24, f"binary has depth {depth}; ask for 0 to 24")
     return _rods(f"binary_{depth}", [-1] + [k // 2 for k in range(2 ** (depth + 1) - 2)], joint)
@@ -137,6 +146,9 @@ def comb(n: int, joint: str = "revolute") -> nx.DiGraph:
     """A chain of n bodies, each with one leaf as its tooth: 2 n bodies.
 
     Raises ModelError for no body or too many, and for an unknown joint.
+
+    >>> pt.compile_tree(pt.comb(5))
+    <BodyTree comb_5: 10 bodies, 10 freedoms, joints 10 revolute>
     """
     _count(n, f"comb has {n} teeth")
     parents = [2 * (k // 2 - 1) if k % 2 == 0 else k - 1 for k in range(2 * n)]
@@ -153,6 +165,9 @@ def random_tree(
     twice is twice as likely).  The same seed gives the same tree everywhere: only
     ``random.Random.random`` is drawn from, whose sequence Python guarantees.  Raises ModelError
     for no body or too many, a ratio below 1, and an unknown joint.
+
+    >>> pt.compile_tree(pt.random_tree(20, seed=1, mass_ratio=1e4, joints="revolute"))
+    <BodyTree random_20_seed_1: 20 bodies, 20 freedoms, joints 20 revolute>
     """
     _count(n, f"random_tree has {n} bodies")
     _need(mass_ratio > 0 and math.isfinite(mass_ratio), f"mass_ratio is {mass_ratio}; give > 0")
@@ -202,6 +217,9 @@ def featherstone(
     successive z axes, 0 making the mechanism planar; body i is ``taper`` times as long, wide and
     deep as body i - 1, so that its mass is taper^3 and its inertia taper^5 times as large.
     Raises ModelError for no body or too many, and for a branching factor below 1.
+
+    >>> pt.compile_tree(pt.featherstone(7, branching=2)).parent
+    array([-1,  0,  0,  1,  1,  2,  2])
     """
     _count(bodies, f"featherstone has {bodies} bodies")
     _need(branching >= 1.0 and math.isfinite(branching), f"branching is {branching}; give >= 1")
@@ -261,6 +279,9 @@ def two_link(r: float = 0.1, tilt: float = 0.0) -> nx.DiGraph:
 
     At rest from q = 0, gravity in the plane of motion and orthogonal to the arm.  Raises
     ModelError for a ratio ``r`` that is not between 0 and 1.
+
+    >>> pt.compile_tree(pt.two_link(r=0.1)).mass
+    array([0.1, 0.9])
     """
     _need(0.0 < r < 1.0, f"two_link has r = {r}; give a ratio of lengths between 0 and 1")
     sizes = np.array([r, 1.0 - r])
@@ -275,6 +296,9 @@ def example1(
 
     ``q1`` [rad] is the angle of the tip joint, the one that Fig. 1 sweeps from 0 to 2 pi; no
     torque.  Raises ModelError for a mass or a length that is not above zero.
+
+    >>> pt.compile_tree(pt.example1(q1=0.5)).mass
+    array([ 0.1, 10. ])
     """
     for name, value in (("m1", m1), ("l1", l1), ("m2", m2), ("l2", l2), ("width", width)):
         _need(math.isfinite(value) and value > 0, f"example1 has {name} = {value}; give above zero")
@@ -286,6 +310,10 @@ def example2(m1: float = 1e8) -> nx.DiGraph:
     """Ascher 1996, Example 2: two collinear prismatic joints, Phi_21 = 1, m2 = 1.
 
     ``m1`` [kg].  Raises ModelError where it is not above zero.
+
+    >>> system = pt.build(pt.example2(m1=1e8))
+    >>> pt.eliminate(system, pt.orderings.get("modified_abm"), "float32").qdd
+    array([-971.19,  971.19], dtype=float32)
     """
     _need(m1 > 0 and math.isfinite(m1), f"example2 has m1 = {m1}; give a mass above zero")
     tree = example3(m1, 1)
@@ -299,6 +327,10 @@ def example3(m1: float = 1e8, case: int = 1, angle: float = math.nan) -> nx.DiGr
     H = (0, 0, 0, 0, sin, cos) of ``angle`` [degrees], in single precision as in the paper's
     computation: 0 in case 1, 45 in case 2, where none is given.  Exactly, D_2 = H H*.
     Raises ModelError for a mass ``m1`` [kg] that is not above zero, and for another case.
+
+    >>> system = pt.build(pt.example3(m1=1e8, case=1))
+    >>> pt.eliminate(system, pt.orderings.get("abm"), "float32").qdd
+    array([-971.19,  971.19], dtype=float32)
     """
     _need(m1 > 0 and math.isfinite(m1), f"example3 has m1 = {m1}; give a mass above zero")
     _need(case in (1, 2), f"example3 has case = {case}; the paper has 1 and 2")
@@ -316,6 +348,10 @@ def rr_arm() -> nx.DiGraph:
 
     Its torques are 0.4 t and 0.1 t, zero here.  Only I_33 is printed and matters; the other two
     moments make the links slender.
+
+    >>> system = pt.build(pt.rr_arm(), tau=[1.0, 0.0])
+    >>> pt.eliminate(system, pt.orderings.get("abm")).qdd.round(3)
+    array([-30.039,  43.273])
     """
     tree = new_tree("rr_arm", IN_PLANE)
     for body, parent, mass, com, I33, reach in (

@@ -38,7 +38,11 @@ def _link(
 
 
 def quadruped() -> nx.DiGraph:
-    """A four-legged robot: a floating trunk and three joints a leg, 13 bodies, 18 dof, 33 kg."""
+    """A four-legged robot: a floating trunk and three joints a leg, 13 bodies, 18 dof, 33 kg.
+
+    >>> pt.compile_tree(pt.quadruped())
+    <BodyTree quadruped: 13 bodies, 18 freedoms, joints 1 floating, 12 revolute>
+    """
     tree = new_tree("quadruped")
     _link(tree, "trunk", None, "", (0.0, 0.0, 0.55), 17.0, (0.60, 0.26, 0.20), (0.01, 0.0, 0.02))
     for fore, x in (("front", 0.28), ("hind", -0.28)):
@@ -90,6 +94,9 @@ def humanoid() -> nx.DiGraph:
     """A humanoid with three-fingered hands: 45 bodies, 50 dof, 79 kg, light fingers last.
 
     The ratio of the heaviest to the lightest body is about 470.
+
+    >>> pt.compile_tree(pt.humanoid())
+    <BodyTree humanoid: 45 bodies, 50 freedoms, joints 1 floating, 44 revolute>
     """
     tree = new_tree("humanoid")
     _link(tree, "pelvis", None, "", (0.0, 0.0, 0.95), 9.5, (0.18, 0.26, 0.16), (0.0, 0.0, -0.02))

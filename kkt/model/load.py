@@ -30,6 +30,13 @@ def load(
     The options are those of :func:`kkt.read_urdf` and matter to robots only; ``floating``
     None is what is usual for a robot with a name, and False for a path.  Raises ModelError for a
     path that does not exist and for an unknown name.
+
+    >>> pt.compile_tree(pt.load("chain:100"))
+    <BodyTree chain_100: 100 bodies, 100 freedoms, joints 100 revolute>
+    >>> pt.load("robot.urdf")
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.ModelError: robot.urdf: does not exist; give a path, robot:NAME ...
     """
     text = os.fspath(spec).strip()
     if not text:

@@ -30,12 +30,27 @@ EYE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 class LoopWarning(UserWarning):
-    """A loop that is open in the state that it is built in."""
+    """A loop that is open in the state that it is built in.
+
+    >>> import warnings
+    >>> tree = pt.chain(3)
+    >>> loop = pt.cut_joint("j3", None, "spherical", p=(0.1, 0.0, 0.0))
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     system = pt.build(tree, loops=[loop])
+    >>> print(said[0].message)
+    loop 'j3-world': is open by 0.29 (rad or m) in this state; its rows hold accelerations, so ...
+    """
 
 
 @dataclass(frozen=True)
 class Loop:
-    """One constraint; made by :func:`cut_joint` and :func:`contact`."""
+    """One constraint; made by :func:`cut_joint` and :func:`contact`.
+
+    >>> loop = pt.contact("j3", point=(0.1, 0.0, 0.0), normal=(0.0, 0.0, 1.0))
+    >>> loop.bodies, loop.rows
+    ((None, 'j3'), 1)
+    """
 
     name: Hashable
     bodies: tuple[Hashable, Hashable]  # first and second; None is the world
@@ -82,6 +97,10 @@ def cut_joint(
     ``compliance`` is one number or one a row [rad/(s^2 N m), m/(s^2 N)].
 
     Raises ModelError, one sentence, for what is no joint, no pose or no number.
+
+    >>> knee = pt.cut_joint("j3", "j1", "spherical", p=(0.1, 0.0, 0.0))
+    >>> knee.bodies, knee.rows
+    (('j3', 'j1'), 3)
     """
     name = _name(name, first, second)
     where = f"loop {name!r}"
@@ -122,6 +141,11 @@ def contact(
     ``compliance`` [1/kg] one number, or one a row.
 
     Raises ModelError, one sentence, for what is no direction or no number.
+
+    >>> foot = pt.contact("j3", point=(0.1, 0.0, 0.0))
+    >>> system = pt.build(pt.chain(3), loops=[foot])
+    >>> pt.eliminate(system, pt.orderings.get("abm")).lam.shape  # the force along the normal
+    (1,)
     """
     name = _name(name, on, body)
     where = f"loop {name!r}"

@@ -28,7 +28,13 @@ KINDS = ("floating", "spherical", "prismatic", "revolute")  # mjtJoint: free, ba
 
 
 class MjcfWarning(UserWarning):
-    """What an MJCF file holds and equation (4) leaves out."""
+    """What an MJCF file holds and equation (4) leaves out.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", pt.MjcfWarning)  # what is left out is known
+    ...     tree = pt.load("chain:3")
+    """
 
 
 def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
@@ -39,6 +45,11 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
     :func:`kkt.model.default_state.default_state`, and ``source`` is the path.  Warns
     (MjcfWarning) of what is left out.  Raises ModelError, one sentence, where MuJoCo is not
     installed or refuses the file, for springs of ball and free joints, and where nothing moves.
+
+    >>> pt.read_mjcf("robot.xml")
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.ModelError: robot.xml: MuJoCo refuses it: ParseXML: Error opening ...
     """
     file = os.fspath(path)
     try:

@@ -36,6 +36,10 @@ def read_model(path: str | os.PathLike[str]) -> nx.DiGraph:
     and ``wrench`` of a body, each (6,), become attributes of its node, and so do the terms of
     joints (:mod:`kkt.model.joint_terms`) in files of schema ``pivotree-model/2``.  Parents may
     stand after their children.  Raises ModelError, one sentence, for all else that is no such file.
+
+    >>> pt.write_model("arm.json", pt.build(pt.chain(2)).state)
+    >>> pt.compile_tree(pt.read_model("arm.json"))
+    <BodyTree tree: 2 bodies, 2 freedoms, joints 2 general>
     """
     file = os.fspath(path)
     try:

@@ -128,6 +128,11 @@ def find_robot(name: str) -> tuple[Path, bool]:
     """URDF path of a robot of example-robot-data, and whether its base floats by default.
 
     Raises ModelError, with the nearest names, for one that the installed package has not.
+
+    >>> pt.find_robot("ur6")
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.ModelError: robot: 'ur6' is unknown; did you mean ur5 or ur3 or ur10?
     """
     if robots_folder() is None:
         raise ModelError(

@@ -48,6 +48,9 @@ def from_spec(text: str) -> nx.DiGraph:
     """Build from ``name`` or ``name:value,...,argument=value,...``, as in ``example3:m1=1e8``.
 
     Raises ModelError for an unknown name or argument and for a value that is not of its kind.
+
+    >>> pt.compile_tree(pt.from_spec("random_tree:n=5,seed=1"))
+    <BodyTree random_5_seed_1: 5 bodies, 14 freedoms, joints 1 cylindrical, 1 floating, 1 ...
     """
     name, _, rest = text.strip().partition(":")
     name = name.strip()

@@ -34,7 +34,13 @@ MIMIC = ("free", "fixed")
 
 
 class MimicWarning(UserWarning):
-    """A joint that the URDF couples to another, treated as one that is not."""
+    """A joint that the URDF couples to another, treated as one that is not.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", pt.MimicWarning)  # a coupled joint stops the program
+    ...     tree = pt.load("chain:3")
+    """
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,17 @@ def read_urdf(
     :func:`kkt.model.default_state.default_state` is put into ``tree.graph``, and the path as
     ``source``.  Raises ModelError, one sentence naming file, link or joint and field, for
     anything that is not one tree of links with finite numbers and masses of zero or more.
+
+    >>> from pathlib import Path
+    >>> inertia = '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
+    >>> rod = f'<link name="rod"><inertial><mass value="1"/>{inertia}</inertial></link>'
+    >>> ends = '<parent link="base"/><child link="rod"/>'
+    >>> hinge = f'<joint name="hinge" type="continuous">{ends}</joint>'
+    >>> text = f'<robot name="rod"><link name="base"/>{rod}{hinge}</robot>'
+    >>> Path("rod.urdf").write_text(text) == len(text)
+    True
+    >>> pt.compile_tree(pt.read_urdf("rod.urdf"))
+    <BodyTree rod: 1 bodies, 1 freedoms, joints 1 continuous>
     """
     file = os.fspath(path)
     try:

@@ -28,6 +28,12 @@ def plan_from_arrays(
     ("pdd", "qdd", "f", "fJ", "fC"), is in group ``group[t]``; groups ascend.  Joints of no
     freedom may be named or left out.  Raises LoopError for closed loops, and OrderError where
     arrays disagree, a block is unknown, eliminated twice, or left out.
+
+    >>> structure = pt.build(pt.chain(2)).structure
+    >>> kind, body, group = [0, 1, 2, 0, 1, 2], [1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]
+    >>> plan = pt.plan_from_arrays(structure, kind, body, group)
+    >>> pt.symbolic(plan).fill_blocks
+    1
     """
     structure.require_tree("plan_from_arrays")
     kinds, bodies, groups = (np.asarray(x) for x in (kind, body, group))
@@ -51,6 +57,10 @@ def leaf_to_root(structure: Structure) -> Plan:
     """One bracket a body, children first: the articulated body method's plan, from arrays.
 
     Raises LoopError for closed loops, as :func:`plan_from_arrays` does.
+
+    >>> structure = pt.build(pt.chain(100)).structure
+    >>> pt.symbolic(pt.leaf_to_root(structure)).fill_blocks
+    99
     """
     order = children_first(*breadth_first(structure.parent))
     kinds = np.tile([PDD, F, QDD], structure.n)

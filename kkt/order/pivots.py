@@ -150,6 +150,15 @@ def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Struct
     the numbering of Ascher 1996, equation (6).  Raises OrderError where a block is unknown,
     eliminated twice, or left out; multipliers that the sequence leaves out come last, one
     constraint after another.
+
+    >>> structure = pt.build(pt.chain(2)).structure
+    >>> groups = [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
+    >>> pt.symbolic(pt.plan(groups, structure)).fill_blocks
+    1
+    >>> pt.plan(groups[:1], structure)
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.OrderError: order 'order': leaves out pdd_j1 and 2 more; name ...
     """
     sequence = as_sequence(order, structure)
     structure = structure.with_links(sequence.links)

@@ -27,6 +27,9 @@ class Rules:
                  Mbar = (1 - K H) M^ (1 - K H)* with K = M^ H* D^-1 (Bucy & Joseph 1968)
     elimination  "gauss", or "orthogonal": ABM's brackets by rotations of weighted rows, for which
                  the other switches mean nothing
+
+    >>> pt.Rules(couple="carried")
+    Rules(couple='carried', assembly='multifrontal', accumulate='assembled', ...
     """
 
     couple: str = "inverse"
@@ -67,6 +70,11 @@ class PivotSequence:
 
     With ``composites`` "rigid" or "centre", inertias behind which no joint has been eliminated are
     ten numbers (:mod:`kkt.program.composites`).
+
+    >>> groups = [[("pdd", "j1"), ("qdd", "j1"), ("f", "j1")]]
+    >>> mine = pt.PivotSequence(groups, name="mine", source="a notebook")
+    >>> pt.eliminate(pt.build(pt.chain(1)), mine).fill
+    0
     """
 
     groups: Sequence[Sequence[Block | tuple[str, Hashable]]]

@@ -39,6 +39,10 @@ class LargeKernel:
     Bodies whose joints and constants have their zeros and ones in the same places share straight
     line code, so that code is small and made at once for a tree of any size.  Time and memory are
     proportional to the number of bodies.  A kernel is for one thread of Python at a time.
+
+    >>> kernel = pt.compile_large(pt.chain(1000))
+    >>> kernel(np.zeros(1000), np.zeros(1000), np.zeros(1000)).shape
+    (1000,)
     """
 
     def __init__(
@@ -184,6 +188,12 @@ def compile_large(
     With ``check`` a call gives (qdd, status), as for :func:`kkt.compile`.
     Raises ModelError and LoopError as :func:`kkt.compile` does, and SingularError for a tree whose
     pivots are zero in any state.
+
+    >>> kernel = pt.compile_large(pt.chain(1000))
+    >>> rest = np.zeros(1000)
+    >>> solution = pt.solve_large(pt.build(pt.chain(1000), q=rest, qd=rest, tau=rest))
+    >>> np.allclose(kernel(rest, rest, rest), solution.qdd)
+    True
     """
     if isinstance(model, BodyTree):
         model.require_no_terms("compile_large")

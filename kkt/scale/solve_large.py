@@ -30,6 +30,12 @@ def solve_large(
     or too much of (4) is left, a second run tells (:mod:`kkt.tape.trust`).
     Raises LoopError for closed loops and contacts, and SingularError where a pivot is zero or
     not a number, or zero but for rounding.
+
+    >>> system = pt.build(pt.chain(300))
+    >>> solution = pt.solve_large(system)
+    >>> tape = pt.eliminate(system, pt.orderings.get("abm"), records=False)
+    >>> np.array_equal(solution.qdd, tape.qdd)
+    True
     """
     if order is not None and order != "abm":
         from .numeric import solve_in_order  # its kernels load where they are used

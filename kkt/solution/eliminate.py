@@ -54,6 +54,14 @@ def eliminate(
     solution (:func:`kkt.certify`) that the records' errors are measured against.  ``refine``
     corrections follow in the same format, their ``residual`` that of inverse dynamics or of (4)
     (:mod:`kkt.solution.refine`); the records are those of the first answer.
+
+    >>> system = pt.build(pt.chain(30))
+    >>> exact = pt.certify(system, rounded_to="float32")
+    >>> for name in ("crbm", "abm"):
+    ...     result = pt.eliminate(system, pt.orderings.get(name), "float32")
+    ...     print(name, result.fill, result.flops, f"{exact.error(result.qdd):.0e}")
+    crbm 870 36239 1e-03
+    abm 29 11256 2e-07
     """
     chosen = get_format(format)
     require_refinable(chosen, refine, residual)
@@ -157,6 +165,10 @@ def joint_space_inertia(
 
     It is the Schur complement that an order leaves when it eliminates all pdd and f before any
     qdd (crbm).  Raises OrderError for other orders, FormatError for formats that are no floats.
+
+    >>> M = pt.joint_space_inertia(pt.build(pt.chain(3)), pt.orderings.get("crbm"))
+    >>> M.shape, np.allclose(M, M.T)
+    ((3, 3), True)
     """
     chosen = get_format(format)
     slots = (tape := tape_for(system, order)).joint_space_inertia(system)

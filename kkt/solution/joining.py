@@ -73,6 +73,9 @@ def released(
     The body becomes a root
     with a floating joint, whose subtree it keeps; poses and velocities go on.  Raises ModelError
     for a name that is neither a body nor a loop, and for a body that is free already.
+
+    >>> pt.compile_tree(pt.released(pt.chain(3), "j2"))
+    <BodyTree chain_3: 3 bodies, 8 freedoms, joints 1 floating, 2 revolute>
     """
     now = _Moment.of(tree, q, qd)
     if what not in tree:
@@ -104,6 +107,13 @@ def rerooted(
     old root and ``body`` are turned about; each body on the way gets the frame
     of the joint that now carries it.  Raises ModelError where the root hangs from the world by
     anything but a floating joint, and for a joint whose motion subspace would turn with it.
+
+    >>> tree = pt.quadruped()
+    >>> foot = list(tree)[-1]
+    >>> for robot in (tree, pt.rerooted(tree, foot)):
+    ...     print(pt.build(robot).structure.parent_of(foot))
+    hind_right_thigh
+    None
     """
     now = _Moment.of(tree, q, qd)
     if body not in tree:
@@ -163,6 +173,15 @@ def joined(
     (:func:`kkt.cut_joint`).  Velocities that the joint does not allow end in a blow without
     rebound.  Raises ModelError for an unknown body, for a joint that closes no loop, and
     as :func:`rerooted` does.
+
+    >>> tree = pt.chain(2)
+    >>> pt.add_body(tree, "box", mass=0.1, inertia=1e-4 * np.eye(3), joint="floating")
+    >>> pt.compile_tree(tree)
+    <BodyTree chain_2: 3 bodies, 8 freedoms, joints 1 floating, 2 revolute>
+    >>> pt.compile_tree(pt.joined(tree, "box", onto="j2"))  # held by the hand, wherever it is now
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.ModelError: state: field 'q' has shape (2,); this tree needs 8 ...
     """
     now = _Moment.of(tree, q, qd)
     for one in (body, onto):

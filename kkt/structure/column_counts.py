@@ -19,7 +19,13 @@ from .symbolic import dense_flops, refuse
 
 @dataclass(frozen=True)
 class ColumnCounts:
-    """What :class:`kkt.SymbolicFactor` counts, without its structure."""
+    """What :class:`kkt.SymbolicFactor` counts, without its structure.
+
+    >>> plan = pt.plan(pt.orderings.get("crbm"), pt.build(pt.chain(100)).structure)
+    >>> counts = pt.column_counts(plan)
+    >>> counts.fill_blocks, counts.fill_blocks == pt.symbolic(plan).fill_blocks
+    (9900, True)
+    """
 
     plan: Plan
     counts: NDArray[np.int64]  # (B,) off-diagonal blocks in each column
@@ -42,6 +48,10 @@ def column_counts(plan: Plan) -> ColumnCounts:
 
     Elsewhere, and where only some blocks fill, :func:`kkt.symbolic` is as good and tells more.
     Raises OrderError where a pivot is structurally zero.
+
+    >>> structure = pt.build(pt.chain(1000)).structure
+    >>> pt.column_counts(pt.plan(pt.orderings.get("natural"), structure)).fill_blocks
+    1998
     """
     graph, count = plan.graph, len(plan.blocks)
     where = np.full(graph.count, -1, dtype=np.int64)

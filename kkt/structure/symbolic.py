@@ -24,7 +24,12 @@ SINGLE, PAIR_FIRST, PAIR_SECOND = 0, 1, 2
 
 @dataclass(frozen=True)
 class SymbolicFactor:
-    """Structure of the factor; positions 0..B-1 are blocks in the order of elimination."""
+    """Structure of the factor; positions 0..B-1 are blocks in the order of elimination.
+
+    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(100)).structure))
+    >>> factor.fill_blocks, factor.height
+    (99, 300)
+    """
 
     plan: Plan
     pivot: NDArray[np.int8]  # (B,) SINGLE, PAIR_FIRST or PAIR_SECOND
@@ -121,6 +126,13 @@ def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
 
     Raises OrderError where a pivot is structurally zero, and SizeError as soon as the factor has
     more than ``most`` off-diagonal blocks.
+
+    >>> structure = pt.build(pt.chain(100)).structure
+    >>> for name in ("crbm", "virtual_work", "abm"):
+    ...     print(name, pt.symbolic(pt.plan(pt.orderings.get(name), structure)).fill_blocks)
+    crbm 9900
+    virtual_work 496
+    abm 99
     """
     graph = plan.graph
     count = len(plan.blocks)

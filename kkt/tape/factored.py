@@ -27,6 +27,10 @@ def factored(tree: nx.DiGraph) -> nx.DiGraph:
     or (b, "placement"); names, joints, frames and accelerations of the bodies stay.  Compared is
     Phi M Phi^T of a full M.  Orders that pivot on M_k refuse massless bodies.  Raises ModelError
     as :func:`kkt.build` does.
+
+    >>> tree = pt.humanoid()
+    >>> len(tree), len(pt.factored(tree))
+    (45, 86)
     """
     whole = build(tree)
     moving = [name for name, joint in zip(whole.tree.names, whole.tree.joint, strict=True)

@@ -52,7 +52,14 @@ class Against:
 
 @dataclass(frozen=True)
 class StepRecord:
-    """One pivot (group of blocks) of a sequence."""
+    """One pivot (group of blocks) of a sequence.
+
+    >>> result = pt.eliminate(pt.build(pt.chain(2)), pt.orderings.get("abm"), "float32")
+    >>> for step in result.steps:
+    ...     print(step.step, [block.kind for block in step.blocks], step.fill_blocks)
+    1 ['pdd', 'f', 'qdd'] 1
+    2 ['pdd', 'f', 'qdd'] 0
+    """
 
     step: int  # 1-based
     blocks: tuple[Block, ...]
@@ -82,7 +89,13 @@ class BackwardError:
 
 @dataclass(frozen=True)
 class Refinement:
-    """Iterative refinement of one answer, in its own number format."""
+    """Iterative refinement of one answer, in its own number format.
+
+    >>> system = pt.build(pt.chain(50))
+    >>> result = pt.eliminate(system, pt.orderings.get("crbm"), "float32", refine=2)
+    >>> result.refinement.kept, len(result.refinement.corrections)
+    (2, 2)
+    """
 
     residual: str  # "dynamics" or "equations"
     corrections: tuple[float, ...]  # max |correction| / max |first answer| of qdd, one each
@@ -92,7 +105,14 @@ class Refinement:
 
 @dataclass(frozen=True, repr=False)
 class Elimination(Shown):
-    """The outcome of one order in one number format."""
+    """The outcome of one order in one number format.
+
+    >>> result = pt.eliminate(pt.build(pt.chain(3)), pt.orderings.get("crbm"), "float32")
+    >>> result.fill, result.flops, result.height, result.qdd.shape
+    (6, 416, 9, (3,))
+    >>> result.failed_at is None, result.marked is None
+    (True, True)
+    """
 
     order: str
     format: str

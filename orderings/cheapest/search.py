@@ -44,7 +44,12 @@ class Ranked:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The cheapest order that was found, and how far it may be from the cheapest that there is."""
+    """The cheapest order that was found, and how far it may be from the cheapest that there is.
+
+    >>> found = pt.search(pt.chain(2))
+    >>> found.best.cost, found.bound, found.exact
+    (159, 159.0, True)
+    """
 
     cost_is: str  # flops, depth, digits or time
     composites: str  # general, or rigid: composite inertias as ten numbers
@@ -116,6 +121,10 @@ def search(
     costs are those of ``kkt.trace(system, order, "rigid")``.  At most ``most`` orders are counted
     for each form of the rank updates where there are too many to count all.  Raises OrderError for
     an unknown cost, and LoopError for closed loops.
+
+    >>> found = pt.search(pt.chain(3), "flops")
+    >>> found.best.cost, min(row.cost for row in found.ranking if row.name == "abm")
+    (414, 456)
     """
     if cost not in COSTS:
         raise OrderError(f"search: cost is {cost!r}; {nearest(str(cost), COSTS)}")

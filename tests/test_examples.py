@@ -1,0 +1,98 @@
+"""What docstrings show runs, with the output that it shows; every public name shows something."""
+
+import ast
+import doctest
+import inspect
+from importlib import import_module
+
+import numpy as np
+import pytest
+from helpers import ROOT
+
+import pivotree as pt
+
+ROOMS = ("pivotree", "pivotree.kkt", "pivotree.orderings", "pivotree.analysis", "pivotree.papers")
+NEEDS_A_PAGE = {"pivotree.analysis.explorer.widget"}  # a notebook, and somebody who clicks
+PARSER = doctest.DocTestParser()
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def docstrings(path):
+    """Name -> docstring, of a file's functions, classes and methods, and of its data."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = {"": ast.get_docstring(tree) or ""}
+
+    def walk(body, before):
+        for node, after in zip(body, [*body[1:], None], strict=True):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found[before + node.name] = ast.get_docstring(node) or ""
+                walk(node.body, f"{before}{node.name}.")
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(after, ast.Expr):
+                first = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                if isinstance(first, ast.Name) and isinstance(after.value, ast.Constant):
+                    found[before + first.id] = inspect.cleandoc(str(after.value.value))
+
+    walk(tree.body, "")
+    return found
+
+
+def examples():
+    """(module, name, docstring) of all that shows an example, once each."""
+    for room in ("pivotree", "kkt", "orderings", "analysis", "papers"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            parts = parts[:-1] if parts[-1] == "__init__" else parts
+            module = ".".join(parts if room == "pivotree" else ("pivotree", *parts))
+            if module not in NEEDS_A_PAGE:
+                text = path.read_text(encoding="utf-8")
+                shown = docstrings(path) if ">>> " in text else {}
+                yield from ((module, k, doc) for k, doc in shown.items() if ">>> " in doc)
+
+
+EXAMPLES = list(examples())
+SHOWN = {(module, name) for module, name, _ in EXAMPLES}
+
+
+def run(module, name, doc):
+    """Failures of a docstring's examples, as doctest tells them."""
+    space = {"np": np, "pt": pt, **vars(import_module(module)), "__name__": "example"}
+    test = PARSER.get_doctest(doc, space, f"{module}.{name}", None, 0)
+    told = []
+    doctest.DocTestRunner(optionflags=FLAGS).run(test, out=told.append)
+    return "".join(told)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("module", "name", "doc"), EXAMPLES, ids=[f"{m}.{n}".strip(".") for m, n, _ in EXAMPLES]
+)
+def test_an_example_gives_what_it_shows(module, name, doc, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failed = run(module, name, doc)
+    assert not failed, failed
+
+
+def test_a_wrong_output_is_seen():
+    assert "Expected" in run("pivotree", "", ">>> len(pt.chain(3))\n4\n")
+
+
+def home(value, name):
+    """The module and name under which a thing is defined."""
+    if inspect.ismodule(value):
+        return value.__name__, ""
+    if inspect.isclass(value) or inspect.isfunction(value):
+        return value.__module__, value.__name__
+    return None, name  # data has no home of its own
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_public_name_has_an_example(room):
+    module = import_module(room)
+    public = getattr(module, "__all__", None) or ["PAPERS"]
+    data = {name for _, name in SHOWN}
+    missing = []
+    for name in public:
+        where, what = home(getattr(module, name), name)
+        if (where, what) not in SHOWN and not (where is None and what in data):
+            missing.append(name)
+    assert not missing, f"{room}: no example of {missing}"
