@@ -1,6 +1,6 @@
 """Write down scalar operations as they happen: zeros, ones and common subexpressions folded.
 
-A reference is a signed number, as on the tape: 0 is zero, 1 is one, +-i is plus or minus slot i.
+A reference is a signed number, as on the tape (:mod:`kkt.tape.folding`).
 :class:`Scalar` is the number that does so, so that spatial algebra on arrays of objects is traced
 by running it.  Constants are Python floats until they meet a variable.
 """
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import ADD, DIV, MUL, SQRT, SUB
+from ..tape.folding import added, divided, multiplied
 
 SIN, COS = 5, 6  # beside the operations of a tape
 NAMES = ("add", "add", "mul", "div", "sqrt", "sin", "cos")  # as they are counted
@@ -92,32 +93,23 @@ class Recorder:
         return slot
 
     def add(self, a: int, b: int) -> int:
-        if a == 0:
-            return b
-        if b == 0:
-            return a
-        if a == -b:
-            return 0
-        if a > 0:
-            return self._write(ADD, a, b) if b > 0 else self._write(SUB, a, -b)
-        return self._write(SUB, b, -a) if b > 0 else -self._write(ADD, -a, -b)
+        known, op, x, y, sign = added(a, b)
+        return a + b if known else sign * self._write(op, x, y)
 
     def sub(self, a: int, b: int) -> int:
         return self.add(a, -b)
 
     def mul(self, a: int, b: int) -> int:
-        if -1 <= a <= 1 or -1 <= b <= 1:
-            return a * b
-        slot = self._write(MUL, abs(a), abs(b))
-        return slot if (a > 0) == (b > 0) else -slot
+        known, op, x, y, sign = multiplied(a, b)
+        return a * b if known else sign * self._write(op, x, y)
 
     def div(self, a: int, b: int) -> int:
-        if a == 0 or (-1 <= b <= 1 and b):
+        known, op, x, y, sign = divided(a, b)
+        if known:
             return a * b
-        if b == 0 and self.fold:
+        if y == 0 and self.fold:
             raise Undefined("a number is divided by 0")
-        slot = self._write(DIV, abs(a), abs(b))
-        return slot if (a > 0) == (b > 0) else -slot
+        return sign * self._write(op, x, y)
 
     def sqrt(self, a: int, b: int = 0) -> int:
         if 0 <= a <= 1:

@@ -10,10 +10,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..arithmetic.chunk import ADD, DIV, MUL, SUB, Chunk
+from ..arithmetic.chunk import ADD, DIV, MUL, SQRT, SUB, Chunk
+from ..tape import folding
 from .recorder import Recorder
 
 Ints = NDArray[np.int64]
+_added, _multiplied, _divided = (
+    njit(rule) for rule in (folding.added, folding.multiplied, folding.divided)
+)
 
 
 class Replay:
@@ -85,39 +89,24 @@ def _run(
 ):  # pragma: no cover
     """Until the end, or an operation on constants: (next, top, count)."""
     while i < len(op):
-        o, x, y = op[i], place[a[i]], place[b[i]]
-        sign = 1
-        if o <= SUB:
-            if o == SUB:
-                y = -y
-            if x == 0 or y == 0 or x == -y:
-                place[dst[i]] = y if x == 0 else x if y == 0 else 0
-                i += 1
-                continue
-            o = ADD if (x > 0) == (y > 0) else SUB
-            if x < 0 and y < 0:
-                sign, x, y = -1, -x, -y
-            elif x < 0:
-                x, y = y, -x
-            elif y < 0:
-                y = -y
-        elif o in (MUL, DIV):
-            if o == MUL and (-1 <= x <= 1 or -1 <= y <= 1):
-                place[dst[i]] = x * y
-                i += 1
-                continue
-            if o == DIV and (x == 0 or y == 1 or y == -1):
-                place[dst[i]] = x * y
-                i += 1
-                continue
-            sign = 1 if (x > 0) == (y > 0) else -1
-            x, y = abs(x), abs(y)
+        one, two = place[a[i]], place[b[i]]
+        if op[i] == SQRT:
+            known, o, x, y, sign = 0 <= one <= 1, SQRT, one, 0, 1
+            result = one
+        elif op[i] == MUL:
+            known, o, x, y, sign = _multiplied(one, two)
+            result = one * two
+        elif op[i] == DIV:
+            known, o, x, y, sign = _divided(one, two)
+            result = one * two
         else:
-            if 0 <= x <= 1:
-                place[dst[i]] = x
-                i += 1
-                continue
-            y = 0
+            two = two if op[i] == ADD else -two
+            known, o, x, y, sign = _added(one, two)
+            result = one + two
+        if known:
+            place[dst[i]] = result
+            i += 1
+            continue
         if (constant[abs(x)] and constant[y]) or (o == DIV and y == 0):
             return i, top, count
         if x < 0:  # a root of -slot: 0 - slot first

@@ -1,17 +1,18 @@
 """Block operations as scalar operations: zeros and ones folded, sums in ascending index.
 
-A scalar is a signed number: 0 is zero, 1 is one, +-i is plus or minus slot i.  A block is an array
-of them.  Signs cost nothing, and a product with 0 or 1 is no operation.
+A block is an array of signed scalars; what zeros and ones fold is said in :mod:`.folding`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.chunk import ADD, DIV, MUL, SUB
+from ..arithmetic.chunk import ADD
+from .folding import Folded, added, divided, multiplied
 
 Scalars = NDArray[np.int64]
 
@@ -39,40 +40,27 @@ class Emitter:
         return self._new(np.full(len(a), ADD, np.int8), a, np.zeros_like(a))
 
     def mul(self, a: Scalars, b: Scalars) -> Scalars:
-        a, b = np.broadcast_arrays(a, b)
-        out = np.where(np.abs(a) <= 1, a * b, np.where(np.abs(b) <= 1, b * a, 0))
-        todo = (np.abs(a) > 1) & (np.abs(b) > 1)
-        if todo.any():
-            x, y = a[todo], b[todo]
-            new = self._new(np.full(len(x), MUL, np.int8), x, y)
-            out[todo] = np.sign(x) * np.sign(y) * new
-        return out
+        return self._folded(a, b, multiplied, np.multiply)
 
     def add(self, a: Scalars, b: Scalars) -> Scalars:
-        a, b = np.broadcast_arrays(a, b)
-        out = np.where(a == 0, b, a)
-        out[a == -b] = 0
-        todo = (a != 0) & (b != 0) & (a != -b)
-        if todo.any():
-            x, y = a[todo], b[todo]
-            mixed = (x < 0) != (y < 0)
-            swap = mixed & (x < 0)  # -x + y is y - x
-            op = np.where(mixed, SUB, ADD).astype(np.int8)
-            new = self._new(op, np.where(swap, y, x), np.where(swap, x, y))
-            out[todo] = np.where((x < 0) & (y < 0), -new, new)
-        return out
+        return self._folded(a, b, added, np.add)
 
     def sub(self, a: Scalars, b: Scalars) -> Scalars:
         return self.add(a, -b)
 
     def div(self, a: Scalars, b: Scalars) -> Scalars:
+        return self._folded(a, b, divided, np.multiply)
+
+    def _folded(
+        self, a: Scalars, b: Scalars, rule: Callable[..., Folded], of_known: Callable[..., Scalars]
+    ) -> Scalars:
         a, b = np.broadcast_arrays(a, b)
-        out = np.where(np.abs(b) == 1, a * b, 0)
-        todo = (a != 0) & (np.abs(b) != 1)
+        known, op, x, y, sign = rule(a, b)
+        out = of_known(a, b)
+        todo = ~known
         if todo.any():
-            x, y = a[todo], b[todo]
-            new = self._new(np.full(len(x), DIV, np.int8), x, y)
-            out[todo] = np.sign(x) * np.sign(y) * new
+            op = np.broadcast_to(op, todo.shape)[todo].astype(np.int8)
+            out[todo] = sign[todo] * self._new(op, x[todo], y[todo])
         return out
 
 
@@ -112,69 +100,60 @@ def add_symmetric(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
     return mirrored(out)
 
 
-def factor_outer(e: Emitter, A: Scalars) -> Scalars:
-    """L D L^T of the lower triangle, updates (c c^T)/d.
+class Column(NamedTuple):
+    """What one pivot of L D L^T changes in the lower triangle."""
 
-    The result holds d on the diagonal and the unscaled columns c = L d below it.
+    below: Scalars  # rows with an entry in the pivot's column
+    rows: Scalars  # of the entries that change
+    columns: Scalars
+    new: Scalars  # these entries
+    L: Scalars  # (below,) what the column becomes
+
+
+def column(e: Emitter, A: Scalars, k: int, gain: bool) -> Column:
+    """Pivot k of A, whose columns before k are done: updates (c/d) c^T by ``gain``, else (c c^T)/d.
+
+    By gain the column becomes that of L, else it stays c = L d.
     """
+    below = k + 1 + np.flatnonzero(A[k + 1 :, k])
+    i, j = np.tril_indices(len(below))
+    c, d = A[below, k], A[k, k]
+    L = e.div(c, d) if gain else c
+    update = e.mul(L[i], c[j]) if gain else e.div(e.mul(c[i], c[j]), d)
+    rows, columns = below[i], below[j]
+    return Column(below, rows, columns, e.sub(A[rows, columns], update), L)
+
+
+def factor(e: Emitter, A: Scalars, gain: bool) -> Scalars:
+    """L D L^T of the lower triangle: d on the diagonal, below it L by ``gain``, else L d."""
     A = np.tril(A)
     for k in range(len(A) - 1):
-        below = k + 1 + np.flatnonzero(A[k + 1 :, k])
-        i, j = np.tril_indices(len(below))
-        c = A[below, k]
-        update = e.div(e.mul(c[i], c[j]), A[k, k])
-        A[below[i], below[j]] = e.sub(A[below[i], below[j]], update)
+        done = column(e, A, k, gain)
+        A[done.rows, done.columns], A[done.below, k] = done.new, done.L
     return A
 
 
-def factor_gain(e: Emitter, A: Scalars) -> Scalars:
-    """L D L^T of the lower triangle, updates (c/d) c^T; d on the diagonal, L below it."""
-    A = np.tril(A)
-    for k in range(len(A) - 1):
-        below = k + 1 + np.flatnonzero(A[k + 1 :, k])
-        i, j = np.tril_indices(len(below))
-        c = A[below, k]
-        gain = e.div(c, A[k, k])
-        A[below[i], below[j]] = e.sub(A[below[i], below[j]], e.mul(gain[i], c[j]))
-        A[below, k] = gain
-    return A
-
-
-def forward_outer(e: Emitter, F: Scalars, C: Scalars) -> Scalars:
-    """L^-1 C with L = c/d: y_i - c_ij (y_j / d_j)."""
+def forward(e: Emitter, F: Scalars, C: Scalars, gain: bool) -> Scalars:
+    """L^-1 C; without gain L = c/d, and y_i - c_ij (y_j / d_j)."""
     C = C.copy()
     for j in range(len(F) - 1):
         rows = j + 1 + np.flatnonzero(F[j + 1 :, j])
         if rows.size:
-            scaled = e.div(C[j], F[j, j])
+            scaled = C[j] if gain else e.div(C[j], F[j, j])
             C[rows] = e.sub(C[rows], e.mul(F[rows, j, None], scaled[None, :]))
     return C
 
 
-def forward_gain(e: Emitter, F: Scalars, C: Scalars) -> Scalars:
-    C = C.copy()
-    for j in range(len(F) - 1):
-        rows = j + 1 + np.flatnonzero(F[j + 1 :, j])
-        C[rows] = e.sub(C[rows], e.mul(F[rows, j, None], C[j][None, :]))
-    return C
-
-
-def solve_outer(e: Emitter, F: Scalars, C: Scalars) -> Scalars:
-    """A^-1 C from unscaled columns: x_j = (y_j - sum_i c_ij x_i) / d_j."""
-    X = forward_outer(e, F, C)
+def solve(e: Emitter, F: Scalars, C: Scalars, gain: bool) -> Scalars:
+    """A^-1 C; without gain x_j = (y_j - sum_i c_ij x_i) / d_j."""
+    X = forward(e, F, C, gain)
     for j in range(len(F) - 1, -1, -1):
+        if gain:
+            X[j] = e.div(X[j], F[j, j])
         for i in j + 1 + np.flatnonzero(F[j + 1 :, j]):
             X[j] = e.sub(X[j], e.mul(F[i, j], X[i]))
-        X[j] = e.div(X[j], F[j, j])
-    return X
-
-
-def solve_gain(e: Emitter, F: Scalars, C: Scalars) -> Scalars:
-    X = forward_gain(e, F, C)
-    for j in range(len(F) - 1, -1, -1):
-        X[j] = e.div(X[j], F[j, j])
-        for i in j + 1 + np.flatnonzero(F[j + 1 :, j]):
-            X[j] = e.sub(X[j], e.mul(F[i, j], X[i]))
+        if not gain:
+            X[j] = e.div(X[j], F[j, j])
     return X
 
 
@@ -238,9 +217,4 @@ OPERATIONS: dict[tuple[str, bool], Operation] = {
     ("inner", False): inner,
     ("inner", True): inner_symmetric,
 }
-OUTER: dict[str, Operation] = {
-    "factor": factor_outer,
-    "forward": forward_outer,
-    "solve": solve_outer,
-}
-GAIN: dict[str, Operation] = {"factor": factor_gain, "forward": forward_gain, "solve": solve_gain}
+FACTORS: dict[str, Operation] = {"factor": factor, "forward": forward, "solve": solve}

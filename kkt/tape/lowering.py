@@ -19,7 +19,7 @@ from ..base.errors import SizeError
 from ..matrix.blocks import Block
 from ..program.program import Instruction, Program, Ref
 from . import operations
-from .emit import Emitter, Scalars
+from .emit import Emitter, Scalars, column
 from .inputs import InputSlots
 
 CHUNK = 1 << 18  # operations in a chunk
@@ -276,33 +276,24 @@ class Lowering:
             owned.append((self.allocate(size), size))
             columns = place + (owned[1][0] - start)
         for k in range(n - 1):
-            below = k + 1 + np.flatnonzero(A[k + 1 :, k])
+            emitter = Emitter(scratch)
+            below, r, s, new, L = column(emitter, A, k, gain)
             if not below.size:
                 continue
-            r, s = np.tril_indices(len(below))
-            c = A[below, k]
-            target = place[below[r], below[s]]
-            old = A[below[r], below[s]]
-            emitter = Emitter(scratch)
-            if gain:
-                factor = emitter.div(c, A[k, k])
-                update = emitter.mul(factor[r], c[s])
-                A[below, k] = factor
-            else:
-                update = emitter.div(emitter.mul(c[r], c[s]), A[k, k])
-            new = self._unshared(emitter, emitter.sub(old, update), A[below, k])
+            target, A[below, k] = place[r, s], L
+            new = self._unshared(emitter, new, L)
             op, a, b = (np.concatenate(x) for x in (emitter.op, emitter.a, emitter.b))
             # results move from scratch to their own place: last operation that wrote each
             home = np.arange(scratch, scratch + emitter.count)
             moved = np.abs(new) >= scratch
             moved &= np.abs(new) < scratch + emitter.count
             home[np.abs(new[moved]) - scratch] = target[moved]
-            A[below[r], below[s]] = np.where(moved, np.sign(new) * target, new)
+            A[r, s] = np.where(moved, np.sign(new) * target, new)
             if gain:
-                inside = (np.abs(A[below, k]) >= scratch) & (A[below, k] != 0)
+                inside = np.abs(L) >= scratch
                 renamed = columns[below[inside], k]
-                home[np.abs(A[below, k][inside]) - scratch] = renamed
-                A[below[inside], k] = np.sign(A[below[inside], k]) * renamed
+                home[np.abs(L[inside]) - scratch] = renamed
+                A[below[inside], k] = np.sign(L[inside]) * renamed
             a, b = (self._renamed(x, home, scratch) for x in (a, b))
             self.append(op, home, a, b, i.info[k] if i.info else i.step)
             if self.pending >= CHUNK:

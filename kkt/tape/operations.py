@@ -62,6 +62,6 @@ def emitted(e: Emitter, i: Instruction, blocks: list[Scalars], info: tuple, gain
     if i.op == "divide":
         out = e.div(blocks[0], blocks[1])
         return emit.mirrored(out) if i.symmetric else out
-    if i.op in emit.OUTER:
-        return (emit.GAIN if gain else emit.OUTER)[i.op](e, *blocks)
+    if i.op in emit.FACTORS:
+        return emit.FACTORS[i.op](e, *blocks, gain)
     return emit.OPERATIONS[i.op, i.symmetric](e, *blocks)
