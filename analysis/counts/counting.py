@@ -118,7 +118,6 @@ def count_robot(order: Callable[..., Any], system: kkt.System) -> Counted:
     Raises SingularError and OrderError where the order cannot be used on this robot.
     """
     system.structure.require_tree("a table of counts")
-    system.tree.require_no_terms("a table of counts")
     program = program_for(order, system.structure)
     if program.symbolic is not None:
         refusals.unphysical(program, system)

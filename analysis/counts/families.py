@@ -7,7 +7,7 @@ the family; what is zero or one comes from the frames and the joints.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import networkx as nx
@@ -162,7 +162,26 @@ FAMILIES = {
 
 
 def family_of(name: str) -> Family:
-    """A family by its name; raises ModelError with the nearest names."""
-    if name not in FAMILIES:
-        raise ModelError(f"family {name!r} is unknown; {nearest(name, FAMILIES)}")
-    return FAMILIES[name]
+    """A family by its name, ``+armature`` after it for one with armature on every joint.
+
+    Raises ModelError with the nearest names.
+    """
+    plain, _, more = name.partition("+")
+    if plain not in FAMILIES:
+        raise ModelError(f"family {plain!r} is unknown; {nearest(plain, FAMILIES)}")
+    if name == plain:
+        return FAMILIES[name]
+    if more != "armature":
+        raise ModelError(f"family {name!r}: {more!r} is unknown; write {plain}+armature")
+    family = FAMILIES[plain]
+    return replace(
+        family, name=name, what=f"{family.what}; armature on every joint",
+        build=lambda n: _geared(family.build(n)),
+    )  # fmt: skip
+
+
+def _geared(tree: nx.DiGraph) -> nx.DiGraph:
+    for _, data in tree.nodes(data=True):
+        if data["joint"] != "fixed":
+            data["armature"] = 0.1
+    return tree

@@ -166,7 +166,7 @@ class Coster:
         kind = node.info[0]
         if kind in ("residuals", "weights"):
             return 1, columns
-        return self.size("N" if kind == "along" else "C", node.index), columns
+        return self.size("N" if kind in ("along", "turned") else "C", node.index), columns
 
     def cost(self, node: Any) -> Cost:
         if isinstance(node, Leaf):

@@ -132,6 +132,7 @@ def _forest(structure: Structure, parents: tuple[int, ...], mixed: bool) -> Stru
         (*structure.names, *(("larger", i) for i in range(len(parents)))),
         np.concatenate([structure.parent, [up + n if up >= 0 else -1 for up in parents]]),
         np.concatenate([structure.dof, dof]),
+        armature=None if structure.armature is None else np.concatenate([structure.dof, dof]) > 0,
     )
 
 

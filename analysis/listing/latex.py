@@ -197,7 +197,8 @@ def _rows(listing: Listing, style: Latex, line: Line) -> list[str]:
             notes.append(style.condition(when))
         tail = rf"\qquad ({', '.join(notes)})" if notes else ""
         rows.append(f"{left} &= {text}{tail}")
-    shape = r" \times ".join(p.text(name=_name) for p in listing.shape(line))
+    sizes = [p.text(name=_name) for p in listing.shape(line)]
+    shape = r" \times ".join(f"({size})" if " + " in size else size for size in sizes)
     costs = has_costs(listing.cost(line))
     pieces = [shape + ":"] if costs else [shape]
     for poly, name in costs:

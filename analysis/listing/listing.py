@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -84,7 +84,7 @@ class Listing:
 
     @cached_property
     def _dims(self) -> dict[Family, tuple]:
-        """Rows and columns of each family: a number, or ("N" or "C", position of the index)."""
+        """Rows and columns: a number, or ("N" or "C", position of the index, how many more)."""
         vectors = self._vectors()
         found: dict[Family, list] = {}
         for m in self.telling.values.members.values():
@@ -101,9 +101,10 @@ class Listing:
             else:
                 columns = self._dim(indices, [c for _, _, c, _ in members])
             result[family] = (rows, columns)
+        N = ("N", 0, 0)
         six: dict[str, tuple] = {
-            "M": (6, 6), "Phi": (6, 6), "H": (("N", 0), 6), "a": (6, 1), "b": (6, 1),
-            "tau": (("N", 0), 1),
+            "M": (6, 6), "Phi": (6, 6), "H": (N, 6), "a": (6, 1), "b": (6, 1),
+            "tau": (N, 1), "A": (N, N),
         }  # fmt: skip
         return {**result, **{("input", letter): dims for letter, dims in six.items()}}
 
@@ -113,9 +114,12 @@ class Listing:
             return 6
         for position in range(len(indices[0])):
             if all(dof[i[position]] == s for i, s in zip(indices, sizes, strict=True)):
-                return ("N", position)
+                return ("N", position, 0)
             if all(6 - dof[i[position]] == s for i, s in zip(indices, sizes, strict=True)):
-                return ("C", position)
+                return ("C", position, 0)
+            for more in (6, 8):  # weighted rows with armature among them
+                if all(dof[i[position]] + more == s for i, s in zip(indices, sizes, strict=True)):
+                    return ("N", position, more)
         return max(sizes)
 
     def _vectors(self) -> set[int]:
@@ -137,14 +141,14 @@ class Listing:
             shapes.setdefault(m.family, set()).add(program.shapes[m.value])
         found = {family for family, s in shapes.items() if s == {(1, 1)}}
         if all(d == 1 for d in self.tree.dof):
-            found.add(("input", "tau"))
+            found |= {("input", "tau"), ("input", "A")}
         return found
 
     def _poly_dim(self, dim: Any, index: tuple[Index, ...]) -> Poly:
         if not isinstance(dim, tuple):
             return Poly(dim)
-        kind, position = dim
-        return self._size(kind, index[position : position + 1])
+        kind, position, more = dim
+        return self._size(kind, index[position : position + 1]) + more
 
     def _size(self, kind: str, index: tuple) -> Poly:
         name = Poly("N_" + index[0].letter if not index[0].of else f"N_λ({index[0].letter})")
@@ -195,17 +199,15 @@ class Listing:
         """Of all values, in numbers."""
         program = self.values.program
 
-        def leaf(one: Leaf) -> tuple[int, int]:
-            return tuple(  # type: ignore[return-value]
-                dim if isinstance(dim, int)
-                else (self.tree.dof[one.index[dim[1]]] if dim[0] == "N"
-                      else 6 - self.tree.dof[one.index[dim[1]]])
-                for dim in self._dims[one.family]
-            )  # fmt: skip
-
         def size(kind: str, index: tuple) -> int:
             N = self.tree.dof[index[0]]
             return N if kind == "N" else 6 - N
+
+        def leaf(one: Leaf) -> tuple[int, int]:
+            return tuple(  # type: ignore[return-value]
+                dim if isinstance(dim, int) else size(dim[0], one.index[dim[1] :]) + dim[2]
+                for dim in self._dims[one.family]
+            )
 
         coster = Coster(leaf, lambda _: 1, size)
         total = Cost()
@@ -220,8 +222,10 @@ class Listing:
     def legend(self) -> list[tuple[Symbol, str]]:
         """Symbols in the order in which they come, with what they are."""
         used = {leaf.family for line in self.lines() for leaf in leaves(line.expression)}
+        effort = ("input", "tau") if self.problem == "qdd" else ("tau", ())
+        less = "" if self.system.tree.terms is None else ", less damping, springs and friction"
         return [
-            (symbol, symbol.what)
+            (symbol, symbol.what + less * (family[:2] == effort))
             for family, symbol in self.names.symbols.items()
             if symbol.what and (family[0] != "input" or family in used)
         ]
@@ -259,18 +263,26 @@ def of(system: System, order: Any, notation: str | None = None) -> Listing:
         raise OrderError(f"notation {notation!r} is unknown; use {', '.join(NOTATIONS)}")
     told = notation or DEFAULTS.get(name, "ascher")
     sign = 1 if told == "ascher" else -1  # of pdd: minus the spatial acceleration in (4)
-    program, structure, position, source = _program(system.structure, order, name)
+    whole = _with_armature_everywhere(system.structure)
+    program, structure, position, source = _program(whole, order, name)
     values, tree = Values(program, structure, position, sign), Tree(structure)
 
     def eliminated(larger: Structure) -> tuple[Values, Tree]:
         program, structure, position, _ = _program(larger, order, name)
         return Values(program, structure, position, sign), Tree(structure)
 
-    telling = in_general(system.structure, eliminated, values, tree) or on_this_tree(values, tree)
+    telling = in_general(whole, eliminated, values, tree) or on_this_tree(values, tree)
     if telling.holds_on == THIS_TREE:
         tree = telling.tree  # its tables are those of the lines
     names = Names(telling.values, telling.loops, told)
     return Listing(program.name, source, told, system, values, tree, telling, telling.loops, names)
+
+
+def _with_armature_everywhere(structure: Structure) -> Structure:
+    """One line for all joints, where some have armature: the others' is zero."""
+    if structure.armature is None:
+        return structure
+    return replace(structure, armature=structure.dof > 0)
 
 
 def _program(
@@ -278,7 +290,6 @@ def _program(
 ) -> tuple[Program, Structure, dict | None, str]:
     source = str(getattr(order, "source", ""))
     structure.require_tree(f"order {name!r}: a listing")
-    structure.require_no_armature(f"order {name!r}: a listing")
     if getattr(order, "problem", "qdd") == "tau":
         program = trace_substitution(order(structure), structure, name)
         return program, structure, None, source

@@ -36,6 +36,7 @@ ASCHER = {
     "M": S("M", "M", "M", "spatial inertia"),
     "H": S("H", "H", "H", "joint axes, S^T"),
     "Phi": S("Φ", r"\\Phi", "Phi", "force transform to the parent"),
+    "A": S("A", "A", "A", "armature of the joint, zero where it has none"),
     "a": S("a", "a", "a", "bias acceleration"),
     "b": S("b", "b", "b", "bias force"),
     "tau": S("τ", r"\\tau", "tau", "joint effort"),
@@ -80,6 +81,8 @@ ASCHER = {
     "rows": S("G", "G", "G", "rows for the parent"),
     "residuals": S("z", "z", "z", "their residuals"),
     "y": S("y", "y", "y", "effort left, in the pivot rows"),
+    "turned": S("U", "U", "turned", "pivot rows on the parent's motion along the joint"),
+    "given": S("γ", r"\\gamma", "given", "acceleration of the parent along the joint"),
     "beside": S("β", r"\\beta", "beside", "acceleration beside the joint"),
     "moved": S("σ", r"\\sigma", "sigma", "acceleration along the joint"),
 }
@@ -108,6 +111,7 @@ FEATHERSTONE = {
 YAMANE = {
     **ASCHER,
     "M": S("A", "A", "M", "spatial inertia"),
+    "A": S("J", "J", "A", "armature of the joint, zero where it has none"),
     "H": S("s", "s", "H", "joint axes (motion subspace)", turned=True),
     "Phi": S("X", "X", "Phi", "motion transform from the parent", turned=True),
     "a": S("c", "c", "a", "bias acceleration"),
@@ -196,6 +200,8 @@ ROLES = {  # (label, kinds) -> role
     ("y", ()): "y",
     ("beside", ()): "beside",
     ("moved", ()): "moved",
+    ("turned", ()): "turned",
+    ("given", ()): "given",
     ("basis", ("H",)): "basis",
     # substitution: unknowns one after another
     ("pdd", ()): "pdd",
@@ -217,7 +223,8 @@ class Names:
         lines = [line for loop in loops for case in loop.cases for line in case.lines]
         roles: set[str | None] = set()
         taken: set[str] = set()
-        for letter in ("M", "H", "Phi", "a", "b", "tau"):
+        given = {i.info[0] for i in values.program.instructions if i.op == "input"}
+        for letter in ("M", "H", "Phi", *(["A"] if "A" in given else []), "a", "b", "tau"):
             role = "qdd" if inverse_dynamics and letter == "tau" else letter
             self.symbols["input", letter] = self.table[role]._replace(
                 python="qdd" if role == "qdd" else letter

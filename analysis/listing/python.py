@@ -22,11 +22,11 @@ def python(listing: Listing) -> str:
     made = list(
         dict.fromkeys(listing.names.symbols[line.family].python for line in listing.lines())
     )
-    given = "a, b, tau" if listing.problem == "qdd" else "a, b, qdd"
+    given = _given(listing)
     result = listing.problem
     own = "n" if listing.tree.structure.copy_of is None else "len(PARENT)"  # pieces come after
     head = [
-        f"def {result}(parent, M, H, Phi, {given}):",
+        f"def {result}(parent, {', '.join(given)}):",
         *textwrap.indent(_docstring(listing), "    ").splitlines(),
         "    n, N = len(parent), [len(h) for h in H]",
     ]
@@ -63,10 +63,9 @@ def python(listing: Listing) -> str:
     if len(made) == 1:
         head.append(f"    {made[0]} = {{}}")
     else:
-        head += textwrap.wrap(
-            f"({', '.join(made)}) = ({{}} for _ in range({len(made)}))",
-            92, initial_indent="    ", subsequent_indent="     ",
-        )  # fmt: skip
+        names = f"({', '.join(made)})"
+        head += textwrap.wrap(names, 66, initial_indent="    ", subsequent_indent="     ")
+        head[-1] += f" = ({{}} for _ in range({len(made)}))"
     tail = (
         f"    return np.concatenate([{result}[k] for k in range({own}) if N[k]])"
         if any(listing.system.tree.dof)
@@ -76,7 +75,7 @@ def python(listing: Listing) -> str:
     text = "\n".join(lines)
     needs = ["solve"] if "solve(" in text else []
     imports = "import numpy as np\n" + ("from numpy.linalg import solve\n" if needs else "")
-    helpers = _helpers(script)
+    helpers = _helpers(script, given)
     first = f'"""{listing.order} on {listing.system.name}, listed by pivotree."""\n\n'
     return (
         first
@@ -97,6 +96,12 @@ _ORDER = [
 ]  # fmt: skip
 
 
+def _given(listing: Listing) -> list[str]:
+    """The function's arguments after ``parent``."""
+    armature = ["A"] if listing.tree.structure.armature is not None else []
+    return ["M", "H", "Phi", *armature, "a", "b", "tau" if listing.problem == "qdd" else "qdd"]
+
+
 def _docstring(listing: Listing) -> str:
     what = "Joint accelerations" if listing.problem == "qdd" else "Joint efforts"
     source = f" ({listing.source})" if listing.source else ""
@@ -106,6 +111,7 @@ def _docstring(listing: Listing) -> str:
         "parent[k] is the body that k hangs on, -1 for none; M (6, 6) inertias, H (N_k, 6) joint\n"
         "axes, Phi (6, 6) force transforms to the parent, a and b (6,) bias accelerations and\n"
         "forces, tau or qdd (N_k,), all of them lists by body.\n"
+        + ("A (N_k, N_k) are armatures.\n" if "A" in _given(listing) else "")
     )
     for family, symbol in listing.names.symbols.items():
         if family[0] != "input" and symbol.what:
@@ -113,12 +119,12 @@ def _docstring(listing: Listing) -> str:
     return text + '"""'
 
 
-def _helpers(script: Script) -> str:
+def _helpers(script: Script, given: list[str]) -> str:
     text = ""
     if script.functions & {"along", "across", "basis"}:
         text += SPLIT
     if script.functions & {"weigh", "rotate"}:
-        text += ROTATIONS
+        text += ROTATIONS + (GEARED if "A" in given else ROTATE)
     if script.functions & {"stack", "square", "part"}:
         text += DENSE
     return text
@@ -180,6 +186,29 @@ def unweighed(rows):
     return np.where(rows[:, 7] == 0, rows[:, 6], 0.0)
 
 
+def cut(x, part, N):
+    """Rows along the joint, beside it, what it leaves; residuals and weights of columns."""
+    parts = {"along": (0, N), "beside": (N, 6), "left": (N, None), "turned": (8, None)}
+    return x[slice(*parts[part])] if part in parts else x[6 + (part == "weights")]
+
+
+def pivot(rows):
+    """L and D of the joint's rows."""
+    return rows[:, : len(rows)].T, rows[:, 7]
+
+
+def forward(factor, c):
+    return np.linalg.solve(factor[0], c)
+
+
+def back(factor, y, r):
+    """L^-T (D^-1 y - r)."""
+    return np.linalg.solve(factor[0].T, y / factor[1] - r)
+'''
+
+
+ROTATE = '''
+
 def rotate(own, sets, N):
     """Rows merged into a body's own: unit rows [r, z, w], the joint's N first."""
     rows = np.concatenate([np.zeros((0, 8)), *(np.column_stack(s) for s in sets)])
@@ -202,25 +231,44 @@ def rotate(own, sets, N):
         rows[:, j] = 0.0
         done.append([*(pivot / d), d])
     return np.array([*done, *(row for row in rows if row[7] and row[:6].any())])
+'''
 
 
-def cut(x, part, N):
-    """Rows along the joint, beside it, what it leaves; residuals and weights of columns."""
-    return {"along": x[:N], "beside": x[N:6], "left": x[N:]}.get(part, x[-2 + (part == "weights")])
+GEARED = '''
 
+def rotate(own, sets, N, A=np.zeros((0, 0))):
+    """Rows, and armatures A, merged into a body's own: unit rows [r, z, w, u], the joint's first.
 
-def pivot(rows):
-    """L and D of the joint's rows."""
-    return rows[:, : len(rows)].T, rows[:, 7]
-
-
-def forward(factor, c):
-    return np.linalg.solve(factor[0], c)
-
-
-def back(factor, y, r):
-    """L^-T (D^-1 y - r)."""
-    return np.linalg.solve(factor[0].T, y / factor[1] - r)
+    u: on the parent's motion along the joint, beside qdd in the joint's rows.
+    """
+    rotors = np.hstack([np.eye(N, 6), np.zeros((N, 1)), A.sum(1)[:, None], -np.eye(N)])
+    rows = np.concatenate([np.zeros((0, 8)), *(np.column_stack(s) for s in sets)])
+    own, rows = (np.pad(x, ((0, 0), (0, N))) for x in (own, rows))
+    rows = np.concatenate([rows, rotors])
+    for j in range(N):
+        if not own[j, 7]:  # no row of the body's own: the rotor's
+            own[j], own[j, 7], rows[j - N, 7] = A[j, j] * rotors[j], A[j, j], 0.0
+    done = []
+    for j in range(6):
+        pivot, d = own[j].copy(), own[j, 7]
+        u = pivot[:N] + pivot[8:]
+        if d:
+            for row in rows:
+                x, w, h = row[j], row[7], row.copy()
+                new = d + w * x * x
+                row -= x / d * pivot
+                row[7] = w * d / new
+                pivot, u, d = pivot + w * x * h, u + w * x * (h[:N] + h[8:]), new
+        elif j < N:
+            w, wx = rows[:, 7].copy(), rows[:, 7] * rows[:, j]
+            pivot, d, u = wx @ rows, wx @ rows[:, j], wx @ (rows[:, :N] + rows[:, 8:])
+            rows -= np.outer(rows[:, j] / d, pivot)
+            rows[:, 7] = w
+        else:
+            continue
+        rows[:, j] = 0.0
+        done.append([*(pivot[:7] / d), d, *((u if j < N else pivot[8:]) / d)])
+    return np.array([*done, *(row for row in rows if row[7] and np.delete(row, [6, 7]).any())])
 '''
 
 
@@ -302,7 +350,8 @@ def _data(listing: Listing) -> str:
 
     H = [e.S[offset[k] : offset[k + 1]] for k in range(n)]
     tau = [e.tau[offset[k] : offset[k + 1]] for k in range(n)]
-    last = "tau" if listing.problem == "qdd" else "qdd"
+    A = [np.diag(e.A[offset[k] : offset[k + 1]]) for k in range(n)] if e.A.size else []
+    names = _given(listing)
     given = [array(t) for t in tau]
     if listing.problem == "tau":  # the accelerations under the model's efforts
         qdd = eliminate(system, None).qdd
@@ -313,13 +362,14 @@ def _data(listing: Listing) -> str:
         + rows("M", [array(x) for x in e.M])
         + rows("H", [array(x) if len(x) else "np.zeros((0, 6))" for x in H])
         + rows("Phi", [array(x) for x in e.Phi])
+        + (rows("A", [array(x) if len(x) else "np.zeros((0, 0))" for x in A]) if A else "")
         + rows("a", [array(x) for x in e.a])
         + rows("b", [array(x) for x in e.b])
-        + rows(last, given)
-        + f"M, H, Phi, a, b, {last} = (\n"
+        + rows(names[-1], given)
+        + f"{', '.join(names)} = (\n"
         + "    [np.array(x, dtype=float) for x in blocks]\n"
-        + f"    for blocks in (M, H, Phi, a, b, {last})\n)\n"
-        + f"print({listing.problem}(parent, M, H, Phi, a, b, {last}))\n"
+        + f"    for blocks in ({', '.join(names)})\n)\n"
+        + f"print({listing.problem}(parent, {', '.join(names)}))\n"
     )
     text = 'if __name__ == "__main__":\n'
     return text + textwrap.indent(data, "    ")

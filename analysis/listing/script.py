@@ -129,7 +129,8 @@ class Script:
                     f'cut({self.text(args[0])}, "{node.info[0]}", N[{self.index(node.index[0])}])'
                 )
             size = f"N[{self.index(node.index[0])}]"
-            return f"rotate({self.text(args[0])}, [{self.sets(args[1])}], {size})"
+            rotors = "".join(f", {self.text(arg)}" for arg in args[2:])
+            return f"rotate({self.text(args[0])}, [{self.sets(args[1])}], {size}{rotors})"
         self.functions.add(node.op)
         return f"{node.op}({', '.join(self.text(arg) for arg in args)})"
 

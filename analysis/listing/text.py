@@ -74,9 +74,13 @@ def head(listing: Listing, loop: Loop) -> str:
 def _line(listing: Listing, style: Style, line: Line, pad: str) -> Iterator[str]:
     for expression, when in cases(line):
         yield pad + formula(style, line, expression, both(line, when))
-    rows, columns = listing.shape(line)
+    rows, columns = (_factor(p.text()) for p in listing.shape(line))
     costs = [f"{p.text()} {name}" for p, name in has_costs(listing.cost(line))]
-    yield f"{pad}    {rows.text()} × {columns.text()};  {', '.join(costs) or 'no operation'}"
+    yield f"{pad}    {rows} × {columns};  {', '.join(costs) or 'no operation'}"
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if " + " in text else text
 
 
 def has_costs(cost: Cost) -> list[tuple[Poly, str]]:

@@ -305,9 +305,10 @@ class Values(Choice):
             own = self._signed(i.args[0])
             sets = [
                 Term(1, Node("set", tuple(self._signed(ref) for ref in i.args[p : p + 3])))
-                for p in range(1, len(i.args), 3)
+                for p in range(1, len(i.args) - 2, 3)
             ]
-            return 1, Node("rotate", (own, Sum(tuple(sets), "parts")), (i.info[1],))
+            geared = (self._signed(i.args[-1]),) if len(i.args) % 3 == 2 else ()
+            return 1, Node("rotate", (own, Sum(tuple(sets), "parts"), *geared), (i.info[1],))
         blocks = self._dense_blocks(i)
         places: list[tuple[tuple[str, int], ...]] = [(block,) for block in blocks]
         if i.op == "square":
@@ -350,7 +351,10 @@ class Values(Choice):
         if not self.kinds:
             k = self.place[i.out].blocks[0]
             N = int(self.structure.dof[k])
-            kinds = {(6, 7): "residuals", (7, 8): "weights", (0, N): "along", (N, None): "left"}
+            kinds = {
+                (6, 7): "residuals", (7, 8): "weights", (0, N): "along", (N, None): "left",
+                (8, 8 + N): "turned",
+            }  # fmt: skip
             what = kinds.get(tuple(i.info), "beside")
             return sign, Node("cut", (node,), (k,), (what,))
         records = self._records(i)

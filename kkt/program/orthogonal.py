@@ -243,9 +243,9 @@ class _Rotations:
             assert body.factor is not None and body.along is not None
             if body.turned is None:
                 w.at("moved", k)
-                moved = w.emit("back", (body.factor, body.y, pull), (N, 1))
+                moved: Ref | None = w.emit("back", (body.factor, body.y, pull), (N, 1))
                 w.at("qdd", k)
-                qdd = w.sub(moved, w.mul(body.along.T, beta))
+                qdd: Ref | None = w.sub(moved, w.mul(body.along.T, beta))
             else:
                 w.at("given", k)
                 given = w.mul(body.along.T, beta)

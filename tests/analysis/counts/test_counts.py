@@ -104,6 +104,24 @@ def test_counts_are_those_of_the_tape(pair):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("order", ["abm", "crbm", "square_root_abm"])
+def test_armature_is_an_addition_a_joint_and_to_rotations_a_row(order):
+    plain, geared = (polynomial(order, family) for family in ("revolute", "revolute+armature"))
+    assert geared.proof.proved and geared.holds_from == plain.holds_from
+    more = {kind: (geared.polynomials[kind] - plain.polynomials[kind]).text() for kind in KINDS}
+    if order == "square_root_abm":
+        assert more["div"] == "31 n - 12"
+    else:
+        assert more == {"mul": "0", "add": "n", "div": "0", "sqrt": "0"}
+    system = family_of("revolute+armature").system(4)
+    assert (
+        sum(count_robot(orderings.get(order), system).total) == counted_tape(order, system)[0].flops
+    )
+    with pytest.raises(kkt.ModelError, match=r"write revolute\+armature"):
+        family_of("revolute+springs")
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("pair", CHECKED)
 def test_these_are_proved(counted, pair):
     count = counted[pair]

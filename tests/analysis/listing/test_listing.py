@@ -12,6 +12,7 @@ import sys
 
 import numpy as np
 import pytest
+from armature import with_terms
 from helpers import every_joint
 
 from pivotree import kkt, orderings
@@ -20,7 +21,16 @@ from pivotree.analysis.cli import main
 from pivotree.analysis.listing import unroll
 from pivotree.analysis.listing.cost import Poly
 
+
+def geared():
+    """Armature, damping, springs and friction; one joint without any."""
+    tree = with_terms(TREES["joints"](), 3)
+    tree.nodes["b4"].pop("armature", None)
+    return tree
+
+
 TREES = {
+    "geared": geared,
     "chain": lambda: kkt.chain(4),
     "star": lambda: kkt.star(5),
     "binary": lambda: kkt.from_spec("binary:3"),
@@ -32,7 +42,7 @@ TREES = {
     "humanoid": lambda: kkt.from_spec("humanoid"),
     "one body": lambda: kkt.chain(1),
 }
-SMALL = ("chain", "star", "tree", "joints")
+SMALL = ("chain", "star", "tree", "joints", "geared")
 KEEPS = {"random:0": 1e-11, "natural": 1e-11, "base_to_tip": 1e-11}  # that lose digits themselves
 ORDERS = [*orderings.names(), "inverse_dynamics"]
 
@@ -58,6 +68,12 @@ def blocks(system, x):
     return [x[offset[k] : offset[k + 1]] for k in range(system.tree.n)]
 
 
+def armatures(system):
+    """The argument A, where there is one."""
+    A = system.entries.A
+    return [[np.diag(x) for x in blocks(system, A)]] if A.size else []
+
+
 def run(one, given=None):
     """The script's function on the system's blocks."""
     space = {"__name__": "listed"}
@@ -65,8 +81,8 @@ def run(one, given=None):
     system, e = one.system, one.system.entries
     rows = e.tau if given is None else given
     return space[one.problem](
-        system.tree.parent.tolist(), e.M, blocks(system, e.S), e.Phi, e.a, e.b,
-        blocks(system, rows),
+        system.tree.parent.tolist(), e.M, blocks(system, e.S), e.Phi, *armatures(system), e.a,
+        e.b, blocks(system, rows),
     )  # fmt: skip
 
 
@@ -80,6 +96,7 @@ def test_the_script_gives_the_same_answer(order, system):
     exact = kkt.eliminate(system, orderings.get("abm")).qdd
     if order == "inverse_dynamics":
         wanted = kkt.inverse_dynamics(system, exact, orderings.get(order)).tau
+        wanted = wanted - (system.state.tau - system.entries.tau)  # what resists the motion
         force = np.abs(kkt.inverse_dynamics(system, exact, orderings.get(order)).f).max()
         assert np.abs(run(one, exact) - wanted).max() <= 1e-12 * force
         return
@@ -136,10 +153,11 @@ def test_orders_of_a_user_are_listed(tmp_path):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("tree", ["joints", "geared"])
 @pytest.mark.parametrize("notation", ["ascher", "featherstone", "yamane"])
-def test_the_letters_are_the_unknowns_of_the_matrix(notation):
+def test_the_letters_are_the_unknowns_of_the_matrix(notation, tree):
     """p¨ is pdd of (4), sign and all; in the other notations it is called an acceleration."""
-    system = kkt.build(TREES["joints"]())
+    system = kkt.build(TREES[tree]())
     x = kkt.eliminate(system, orderings.get("abm"))
     qdd = dict(enumerate(blocks(system, x.qdd)))
     sign = 1.0 if notation == "ascher" else -1.0
@@ -154,8 +172,8 @@ def test_the_letters_are_the_unknowns_of_the_matrix(notation):
         exec(re.sub(r"(?m)^    return .*\[qdd\[k\].*$", "    return locals()", text), space)
         e = system.entries
         found = space["qdd"](
-            system.tree.parent.tolist(), e.M, blocks(system, e.S), e.Phi, e.a, e.b,
-            blocks(system, e.tau),
+            system.tree.parent.tolist(), e.M, blocks(system, e.S), e.Phi, *armatures(system),
+            e.a, e.b, blocks(system, e.tau),
         )  # fmt: skip
         for family, symbol in one.names.symbols.items():
             if symbol.python not in wanted or not isinstance(found.get(symbol.python), dict):
@@ -207,6 +225,19 @@ def test_a_wrong_folding_is_found():
 
 
 # -- what it reads like ------------------------------------------------------------------------
+
+
+def test_armature_stands_in_the_pivots_of_all_joints():
+    def lines(order, notation="featherstone"):
+        return formulas(listing.of(kkt.build(with_terms(kkt.chain(4), 1)), order, notation))
+
+    assert "D_k = A_k + s_kᵀ U_k" in lines("abm")
+    assert any(line.startswith("D_k = A_k + s_kᵀ I^C_k s_k - Σ") for line in lines("crbm"))
+    assert "Q_k = s_kᵀ f_k + A_k q''_k" in lines("inverse_dynamics")
+    rotated = lines("square_root_abm", "ascher")
+    assert any(
+        line.startswith("R^_k = rotate(R_k, ") and line.endswith(", A_k)") for line in rotated
+    )
 
 
 @pytest.mark.parametrize("tree", ["chain", "binary"])
