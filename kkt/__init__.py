@@ -38,9 +38,11 @@ from .model.gallery import (
     star,
     two_link,
 )
+from .model.gallery_loops import delta, four_bar, gripper, stewart
 from .model.gallery_robots import humanoid, quadruped
 from .model.load import load
 from .model.loops import Loop, LoopWarning, contact, cut_joint
+from .model.loops_file import read_loops
 from .model.mjcf import MjcfWarning, read_mjcf
 from .model.modelfile import read_model
 from .model.robot_data import find_robot
@@ -114,6 +116,7 @@ __all__ = [
     "contact",
     "cut_joint",
     "default_state",
+    "delta",
     "eliminate",
     "example1",
     "example2",
@@ -121,7 +124,9 @@ __all__ = [
     "factored",
     "featherstone",
     "find_robot",
+    "four_bar",
     "from_spec",
+    "gripper",
     "humanoid",
     "inverse_dynamics",
     "joined",
@@ -135,6 +140,7 @@ __all__ = [
     "quadruped",
     "random_tree",
     "random_turns",
+    "read_loops",
     "read_mjcf",
     "read_model",
     "read_urdf",
@@ -143,6 +149,7 @@ __all__ = [
     "rr_arm",
     "solve_large",
     "star",
+    "stewart",
     "symbolic",
     "tilted",
     "trace",

@@ -128,7 +128,7 @@ def _report(commands: Commands) -> None:
     report = commands.add_parser(
         "report", help="digits kept over many random states: one page to hand on, HTML and PDF"
     )
-    _add_model(report, state=False)
+    _add_model(report, state=False, loops=False)
     report.add_argument("--orders", help="comma-separated; the usual ones if not given")
     report.add_argument("--formats", help="comma-separated; from float64 to bfloat16 if not given")
     report.add_argument("--states", type=int, default=1000, help="how many (1000)")
@@ -355,7 +355,11 @@ def _add_refinement(command: argparse.ArgumentParser) -> None:
 
 
 def _add_model(
-    command: argparse.ArgumentParser, state: bool = True, needed: bool = True, frames: bool = True
+    command: argparse.ArgumentParser,
+    state: bool = True,
+    needed: bool = True,
+    frames: bool = True,
+    loops: bool = True,
 ) -> None:
     command.add_argument("model", metavar="MODEL", nargs=None if needed else "?", help=MODEL_HELP)
     model = command.add_argument_group("the model")
@@ -365,6 +369,14 @@ def _add_model(
         help="URDF: links on fixed joints stay bodies of their own (else they are merged into the "
         "body that carries them; without mass, some orders cannot eliminate them)",
     )  # fmt: skip
+    if loops:
+        for name, metavar, what in (
+            ("contact", "BODY,BODY", "bodies whose origins (BODY@x:y:z: another point of theirs) "
+             "stick to the ground: three rows each"),
+            ("compliance", "C", "of these contacts, instead of 0 [1/kg]"),
+            ("loops", "FILE", "closed loops and contacts: docs/loops.md"),
+        ):  # fmt: skip
+            model.add_argument(f"--{name}", metavar=metavar, help=what)
     if state and frames:
         model.add_argument(
             "--frames", default="given", metavar="HOW",

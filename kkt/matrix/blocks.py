@@ -84,7 +84,7 @@ class Structure:
         if self.ties:
             raise LoopError(
                 f"{what} takes trees without closed loops and contacts, and {self.ties[0].name!r} "
-                "is one; build the tree with loops=()"
+                "is one; build the tree with loops=(), or leave out --contact and --loops"
             )
 
     def require_no_armature(self, what: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.errors import ModelError
 from ..base.files import write_whole
+from ..model.loops_file import loop_document
 from ..model.modelfile import SCHEMA, WITH_TERMS
 from ..model.tree import Floats, levels
 from .state import State
@@ -24,9 +25,8 @@ def write_model(
     """Write a state as a model file, parents before children, beside and then in place.
 
     Names of bodies become texts.  The schema is ``pivotree-model/1``, or ``/2`` where joints have
-    terms of their own.  Raises ModelError where two bodies would share a name, where a
-    number is not finite, for closed loops and contacts, which a file has no place for, and for a
-    step that the state was built with, and
+    terms of their own or loops are closed.  Raises ModelError where two bodies or two loops would
+    share a name, where a number is not finite, and for a step that the state was built with, and
     FormatError where the file cannot be written.
 
     >>> system = pt.build(pt.chain(2), q=[0.1, 0.2])
@@ -35,11 +35,6 @@ def write_model(
     >>> bool(abs(again.matrix - system.matrix).max() == 0)
     True
     """
-    if state.loops:
-        raise ModelError(
-            f"{os.fspath(path)}: {SCHEMA} holds trees, and loop {state.loops[0].loop.name!r} is "
-            "beside one; write the tree, built without loops, and give them to kkt.build"
-        )
     if state.terms is not None and state.step:
         raise ModelError(
             f"{os.fspath(path)}: a file holds no step, and this state was built with "
@@ -80,9 +75,14 @@ def write_model(
         [float(x) for k in order for x in vector[start[k] : stop[k]]]
         for vector in (state.qd, state.tau)
     )
-    schema = SCHEMA if state.terms is None else WITH_TERMS
+    loops = [loop_document(closure.loop) for closure in state.loops]
+    if len({loop["name"] for loop in loops}) < len(loops):
+        raise ModelError("loops: two would have one name as texts; give every loop its own")
+    schema = SCHEMA if state.terms is None and not loops else WITH_TERMS
     head: dict[str, Any] = {"schema": schema, "name": name, "gravity": _list(state.gravity)}
     tail: dict[str, Any] = {"velocity": rates, "effort": efforts}
+    if loops:
+        tail["loops"] = loops
     if expected:
         tail["expected"] = expected
     try:  # one body a line

@@ -245,7 +245,8 @@ def build(
     else:
         compiled = compile_tree(tree)
     position = coordinates(compiled, tree, q)
-    closed = checked_loops(tree.graph.get("loops", ()) if loops is None else loops, compiled.names)
+    given = tree.graph.get("loops", ()) if loops is None else loops
+    closed = checked_loops(given, compiled.names, tree.graph.get("merged", {}))
     state = state_of(compiled, tree, position, qd, tau, f_ext, closed, step_of(implicit))
     require_independent(state)
     for closure in state.loops:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import networkx as nx
 
+from ..base.errors import ModelError
 from .default_state import default_state
 from .gallery import AXES, box
+from .loops import contact
 from .tree import add_body, new_tree
 
 Vector = tuple[float, float, float]
@@ -37,13 +39,19 @@ def _link(
     )
 
 
-def quadruped() -> nx.DiGraph:
+def quadruped(feet: int = 0) -> nx.DiGraph:
     """A four-legged robot: a floating trunk and three joints a leg, 13 bodies, 18 dof, 33 kg.
+
+    The ends of the first ``feet`` shanks stick to the ground, three rows each.  Raises ModelError
+    for a number of feet beyond 0 to 4.
 
     >>> pt.compile_tree(pt.quadruped())
     <BodyTree quadruped: 13 bodies, 18 freedoms, joints 1 floating, 12 revolute>
     """
+    if not 0 <= feet <= 4:
+        raise ModelError(f"gallery: quadruped has {feet} feet on the ground; ask for 0 to 4")
     tree = new_tree("quadruped")
+    shanks: list[str] = []
     _link(tree, "trunk", None, "", (0.0, 0.0, 0.55), 17.0, (0.60, 0.26, 0.20), (0.01, 0.0, 0.02))
     for fore, x in (("front", 0.28), ("hind", -0.28)):
         for side, y in (("left", 1.0), ("right", -1.0)):
@@ -62,6 +70,13 @@ def quadruped() -> nx.DiGraph:
                 (0.0, -0.01 * y, -0.08),
             )
             _link(tree, shank, thigh, "y", (0, 0, -0.3), 0.3, (0.03, 0.03, 0.30), (0.0, 0.0, -0.13))
+            shanks.append(shank)
+    if feet:
+        across = (AXES["x"], AXES["y"])
+        tree.graph["loops"] = tuple(
+            contact(shank, (0, 0, -0.28), tangents=across, name=f"{shank} on ground")
+            for shank in shanks[:feet]
+        )
     return default_state(tree, rate=0.5, effort=2.0)
 
 

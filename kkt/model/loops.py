@@ -13,8 +13,9 @@ or stand in ``tree.graph["loops"]``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,9 @@ def cut_joint(
             f"{where}: field 'baumgarte' corrects the position of a general joint, which is not "
             "known; give (a, 0.0)"
         )
-    turns = np.stack([_rotation(where, "R", R), _rotation(where, "R_second", R_second)])
+    turns = np.stack(
+        [checked_rotation(where, "R", R), checked_rotation(where, "R_second", R_second)]
+    )
     places = np.stack([checked(where, "p", p, (3,)), checked(where, "p_second", p_second, (3,))])
     return Loop(
         name, (first, second), turns, places, C, free, False,
@@ -178,9 +181,30 @@ def turned(loop: Loop, turns: Sequence[Floats]) -> Loop:
     return replace(loop, p=p, R=np.stack([Q @ R for Q, R in zip(turns, loop.R, strict=True)]))
 
 
-def checked_loops(loops: Sequence[Loop], bodies: Sequence[Hashable]) -> tuple[Loop, ...]:
-    """Loops between bodies of a tree; ModelError for an unknown body or a name used twice."""
-    known, names = set(bodies), set()
+def on_bodies(loop: Loop, merged: Mapping[Hashable, tuple[Hashable, Floats, Floats]]) -> Loop:
+    """The same constraint on bodies of the tree, for links that are part of one.
+
+    ``merged`` has, for such a link, its body (None, the world) and its pose (R, p) in it, as
+    :func:`kkt.read_urdf` leaves them in ``tree.graph["merged"]``.
+    """
+    homes = [merged.get(b, (b, np.eye(3), np.zeros(3))) for b in loop.bodies]
+    if not any(body in merged for body in loop.bodies):
+        return loop
+    moved = turned(loop, [R for _, R, _ in homes])
+    p = moved.p + np.stack([p for _, _, p in homes])
+    return replace(moved, bodies=(homes[0][0], homes[1][0]), p=p)
+
+
+def checked_loops(
+    loops: Sequence[Loop],
+    bodies: Sequence[Hashable],
+    merged: Mapping[Hashable, tuple[Hashable, Floats, Floats]] = MappingProxyType({}),
+) -> tuple[Loop, ...]:
+    """Loops between bodies of a tree, or links that are part of them (:func:`on_bodies`).
+
+    Raises ModelError for an unknown body, a loop that ties a body to itself, and a name used twice.
+    """
+    known, names = {*bodies, *merged}, set()
     listed = isinstance(loops, Sequence) and all(isinstance(loop, Loop) for loop in loops)
     if not listed:
         raise ModelError("loops: give a list of kkt.cut_joint(...) and kkt.contact(...)")
@@ -188,15 +212,17 @@ def checked_loops(loops: Sequence[Loop], bodies: Sequence[Hashable]) -> tuple[Lo
         where = f"loop {loop.name!r}"
         for body in loop.bodies:
             if body is not None and body not in known:
-                told = nearest(str(body), map(str, bodies))
+                told = nearest(str(body), map(str, known))
                 raise ModelError(f"{where}: body {body!r} is unknown; {told}")
-        if loop.bodies[0] == loop.bodies[1]:
-            raise ModelError(f"{where}: ties {loop.bodies[0]!r} to itself; name two bodies")
+        first, second = on_bodies(loop, merged).bodies
+        if first == second:
+            also = "" if loop.bodies[0] == loop.bodies[1] else ", of which both links are part"
+            raise ModelError(f"{where}: ties {first!r} to itself{also}; name two bodies")
         check_names((loop.name,), "loop")
         if loop.name in names:
             raise ModelError(f"{where}: name is used twice; give every loop its own, name=...")
         names.add(loop.name)
-    return tuple(loops)
+    return tuple(on_bodies(loop, merged) for loop in loops)
 
 
 def warn_if_open(loop: Loop, gap: Floats) -> None:
@@ -252,7 +278,8 @@ def _beside(
     return C, turns
 
 
-def _rotation(where: str, field: str, value: ArrayLike) -> Floats:
+def checked_rotation(where: str, field: str, value: ArrayLike) -> Floats:
+    """A rotation (3, 3), or one sentence."""
     R = checked(where, field, value, (3, 3))
     if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0:
         raise ModelError(

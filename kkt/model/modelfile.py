@@ -1,4 +1,4 @@
-"""Model files ``pivotree-model/1`` and ``/2``: one tree in one state, numbers only, as JSON.
+"""Model files ``pivotree-model/1`` and ``/2``: one robot in one state, numbers only, as JSON.
 
 A body holds the pose (R, p) of its joint frame in its parent's at this state, its motion
 subspace S, and its mass; ``velocity`` and ``effort`` run body after body.  Doubles come back to
@@ -20,10 +20,11 @@ from ..base.errors import ModelError, UnreadableError
 from ..base.reading import read_json
 from .joint_terms import TERMS
 from .joints import GENERAL
+from .loops_file import loops_from
 from .tree import Floats, InertiaWarning, add_body, compile_tree, new_tree
 
 SCHEMA = "pivotree-model/1"
-WITH_TERMS = "pivotree-model/2"  # may hold the terms of joints, N_k numbers each
+WITH_TERMS = "pivotree-model/2"  # may hold the terms of joints, N_k numbers each, and loops
 EXTRAS = ("bias", "wrench")  # optional keys of a body, 6 numbers each
 
 
@@ -34,8 +35,9 @@ def read_model(path: str | os.PathLike[str]) -> nx.DiGraph:
     ``tree.graph`` holds ``gravity``, ``q`` (zeros), ``qd`` and ``tau``, each (N,), ``expected``
     as it stands in the file ({} without) and ``source``, the path; the optional ``bias`` (S° qd)
     and ``wrench`` of a body, each (6,), become attributes of its node, and so do the terms of
-    joints (:mod:`kkt.model.joint_terms`) in files of schema ``pivotree-model/2``.  Parents may
-    stand after their children.  Raises ModelError, one sentence, for all else that is no such file.
+    joints (:mod:`kkt.model.joint_terms`) in files of schema ``pivotree-model/2``; their loops and
+    contacts (:mod:`kkt.model.loops_file`) stand in ``tree.graph["loops"]``.  Parents may stand
+    after their children.  Raises ModelError, one sentence, for all else that is no such file.
 
     >>> pt.write_model("arm.json", pt.build(pt.chain(2)).state)
     >>> pt.compile_tree(pt.read_model("arm.json"))
@@ -97,6 +99,10 @@ def _tree(document: dict[str, Any]) -> nx.DiGraph:
     if not isinstance(expected, dict):
         raise ModelError(f"field 'expected' is {_kind(expected)}; give an object")
     tree.graph["expected"] = expected
+    if "loops" in document:
+        if document["schema"] != WITH_TERMS:
+            raise ModelError(f"field 'loops' is known from {WITH_TERMS!r} on; give it as 'schema'")
+        tree.graph["loops"] = loops_from(document["loops"], list(tree))
     return tree
 
 

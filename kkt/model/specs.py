@@ -10,7 +10,7 @@ from collections.abc import Callable
 import networkx as nx
 
 from ..base.errors import ModelError, nearest
-from . import gallery, gallery_robots
+from . import gallery, gallery_loops, gallery_robots
 
 Builder = Callable[..., nx.DiGraph]
 GALLERY: dict[str, Builder] = {
@@ -29,6 +29,10 @@ GALLERY: dict[str, Builder] = {
         gallery.rr_arm,
         gallery_robots.quadruped,
         gallery_robots.humanoid,
+        gallery_loops.four_bar,
+        gallery_loops.stewart,
+        gallery_loops.delta,
+        gallery_loops.gripper,
     )
 }
 

@@ -84,8 +84,10 @@ def read_urdf(
     its body the attribute ``limits``: least and largest position, largest rate [rad, m; per s],
     infinite where they are not written; equation (4) does not know them.  The default state of
     :func:`kkt.model.default_state.default_state` is put into ``tree.graph``, and the path as
-    ``source``.  Raises ModelError, one sentence naming file, link or joint and field, for
-    anything that is not one tree of links with finite numbers and masses of zero or more.
+    ``source``; ``tree.graph["merged"]`` has, for a link that is part of another body, that body
+    (None, the world) and the link's pose (R, p) in it, so that loops and contacts may name it.
+    Raises ModelError, one sentence naming file, link or joint and field, for anything that is not
+    one tree of links with finite numbers and masses of zero or more.
 
     >>> from pathlib import Path
     >>> inertia = '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
@@ -232,6 +234,7 @@ class _Reader:
             mass = self.links[joint.child]
             if merge_fixed and joint.kind == "fixed":
                 home[joint.child] = (body, R, p)
+                tree.graph.setdefault("merged", {})[joint.child] = (body, R, p)
                 if body is not None:
                     parts[body].append((mass, R, p))
                 continue

@@ -16,6 +16,7 @@ from pivotree import kkt
 from pivotree.kkt.base.files import check_file, check_folder
 from pivotree.kkt.solution.refine import MOST, RESIDUALS
 
+from ..loops import loops_of
 from ..state import system_in_state
 
 
@@ -27,7 +28,8 @@ def tree_of(options: argparse.Namespace) -> nx.DiGraph:
         merge_fixed=not options.keep_fixed,
     )
     tree.graph["name"] = tree.graph.get("name") or options.model
-    return tree
+    beside = [*tree.graph.get("loops", ()), *loops_of(options, tree)]
+    return tree if not beside else nx.DiGraph(tree, loops=beside)
 
 
 def system_of(options: argparse.Namespace) -> kkt.System:

@@ -165,3 +165,27 @@ def test_a_narrow_terminal_loses_no_word():
         assert "…" not in text and "modified_abm_stretched" in text
         for row in result.rows:
             assert f"{row.error:.1e}" in text
+
+
+def test_contacts_and_loops_stand_beside_the_model_on_the_command_line(run, refused, arm, tmp_path):
+    """The tool is a link on a fixed joint; merged or kept, it is held in the same place."""
+    merged = solved(run, arm, "--contact", "tool@0.4:0:0", "--compliance", "0.5")
+    kept = solved(run, arm, "--contact", "tool@0.4:0:0", "--compliance", "0.5", "--keep-fixed")
+    free = solved(run, arm)
+    assert merged["qdd"] == pytest.approx(kept["qdd"], rel=1e-12) != free["qdd"]
+    file = tmp_path / "loops.json"
+    entry = {"body": "tool", "point": [0.4, 0, 0], "normal": [0, 0, 1], "name": "tip"}
+    entry |= {"tangents": [[1, 0, 0], [0, 1, 0]], "compliance": 0.5}
+    file.write_text(json.dumps({"schema": "pivotree-loops/1", "loops": [entry]}))
+    assert solved(run, arm, "--loops", file)["qdd"] == pytest.approx(merged["qdd"], rel=1e-12)
+    for options, told in (
+        (["--contact", "tol"], "option --contact: body 'tol' is unknown; did you mean tool"),
+        (["--contact", "tool@1"], "option --contact: 'tool@1' names no point; write tool@0:0:-0.1"),
+        (["--contact", "tool@0:0:nan"], "names no point"),
+        (["--contact", "tool,tool"], "loop 'tool': name is used twice"),
+        (["--contact", "tool"], "follow"),  # three rows on two joints
+        (["--compliance", "1"], "option --compliance: softens contacts; name some"),
+        (["--contact", "tool", "--compliance", "-1"], "option --compliance: '-1' is none"),
+        (["--loops", tmp_path / "none.json"], "none.json: cannot be read"),
+    ):
+        assert told in refused("solve", arm, *options)

@@ -36,7 +36,7 @@ SPECS = [
     "chain:5", "chain:4,joint=spherical", "chain:3,joint=universal", "two_link:r=0.002",
     "example1:q1=1", "example2", "example3:m1=1e8,case=2", "random_tree:n=50,seed=1",
     "binary:4", "star:20", "comb:6", "rr_arm", "humanoid", "quadruped",
-    "featherstone:12,2,0.3,0.9",
+    "featherstone:12,2,0.3,0.9", "four_bar", "stewart", "delta", "gripper",
 ]  # fmt: skip
 
 

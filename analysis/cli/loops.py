@@ -1,0 +1,70 @@
+"""Closed loops and contacts that the options ask for, beside the model's own."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+import networkx as nx
+import numpy as np
+
+from pivotree import kkt
+from pivotree.kkt.model.joints import in_plane
+
+
+def loops_of(options: argparse.Namespace, tree: nx.DiGraph) -> tuple[kkt.Loop, ...]:
+    """What ``--contact``, ``--compliance`` and ``--loops`` say; none where a command has none."""
+    told, file = getattr(options, "contact", None), getattr(options, "loops", None)
+    soft = getattr(options, "compliance", None)
+    if soft is not None and told is None:
+        raise kkt.PivotreeError("option --compliance: softens contacts; name some with --contact")
+    read = () if file is None else kkt.read_loops(file, tree)
+    return (*read, *(() if told is None else _contacts(tree, told, _compliance(soft))))
+
+
+def _contacts(tree: nx.DiGraph, text: str, compliance: float) -> list[kkt.Loop]:
+    """Points that stick to the ground: along the vertical first, then across it."""
+    up = -np.array(tree.graph["gravity"], dtype=float)
+    up = up / np.linalg.norm(up) if up.any() else np.array([0.0, 0.0, 1.0])
+    across = np.concatenate(in_plane(up[None]))
+    found = []
+    for item in (part.strip() for part in text.split(",")):
+        body, point = _point(tree, item)
+        found.append(kkt.contact(body, point, up, across, compliance=compliance, name=item))
+    return found
+
+
+def _point(tree: nx.DiGraph, item: str) -> tuple[object, list[float]]:
+    """A body or merged link, and the point of it [m] that BODY@x:y:z names; else its origin."""
+    names = {str(name): name for name in (*tree.graph.get("merged", {}), *tree)}
+    if item in names:
+        return names[item], [0.0, 0.0, 0.0]
+    body, _, numbers = item.rpartition("@")
+    if body not in names:
+        from pivotree.kkt.base.errors import nearest
+
+        raise kkt.ModelError(
+            f"option --contact: body {body or item!r} is unknown; {nearest(body or item, names)}"
+        )
+    try:
+        point = [float(x) for x in numbers.split(":")]
+    except ValueError:
+        point = []
+    if len(point) != 3 or not all(map(math.isfinite, point)):
+        raise kkt.ModelError(
+            f"option --contact: {item!r} names no point; write {body}@0:0:-0.1, in m and in the "
+            "body's frame"
+        )
+    return names[body], point
+
+
+def _compliance(text: str | None) -> float:
+    if text is None:
+        return 0.0
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0.0 <= value < math.inf:
+        raise kkt.PivotreeError(f"option --compliance: {text!r} is none; give a number >= 0")
+    return value

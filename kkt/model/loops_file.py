@@ -1,0 +1,145 @@
+"""Closed loops and contacts as JSON, on their own (``pivotree-loops/1``) or in a model file.
+
+An object with ``first`` and ``second`` holds the arguments of :func:`kkt.cut_joint`, one with
+``body`` those of :func:`kkt.contact`.  One with ``bodies`` holds the fields of
+:class:`kkt.Loop` themselves, which is how a loop is written: doubles come back to the last bit.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from ..base.errors import ModelError, UnreadableError, nearest
+from ..base.reading import read_json
+from .loops import Loop, checked_loops, checked_rotation, contact, cut_joint
+from .tree import checked
+
+SCHEMA = "pivotree-loops/1"
+FIELDS = ("bodies", "R", "p", "C", "free", "point", "baumgarte", "compliance", "numbers", "name")
+
+
+def read_loops(path: str | os.PathLike[str], tree: nx.DiGraph) -> tuple[Loop, ...]:
+    """The loops and contacts of a file, between bodies of a tree or links merged into them.
+
+    Raises ModelError, one sentence that names the file, the loop and the field, for all else.
+
+    >>> from pathlib import Path
+    >>> foot = '{"body": "j3", "point": [0.1, 0, 0], "name": "foot"}'
+    >>> text = f'{{"schema": "pivotree-loops/1", "loops": [{foot}]}}'
+    >>> Path("feet.json").write_text(text) == len(text)
+    True
+    >>> pt.build(pt.chain(3), loops=pt.read_loops("feet.json", pt.chain(3)))
+    <System chain_3: 3 bodies, 3 freedoms, 40 unknowns, 134 nonzeros, 1 loops>
+    """
+    file = os.fspath(path)
+    try:
+        document = read_json(file)
+        if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+            raise ModelError(f"is no file of loops; give an object with 'schema': {SCHEMA!r}")
+        if set(document) != {"schema", "loops"}:
+            raise ModelError(
+                f"has the fields {', '.join(map(repr, sorted(document)))}; give 'schema' and "
+                "'loops', a list"
+            )
+        return loops_from(document["loops"], list(tree), tree.graph.get("merged", {}))
+    except UnreadableError as error:
+        raise ModelError(f"{file}: {error}; give a file of loops") from None
+    except ModelError as error:
+        raise ModelError(f"{file}: {error}") from None
+
+
+def loops_from(
+    entries: Any, bodies: Sequence[Hashable], merged: Mapping[Hashable, Any] = MappingProxyType({})
+) -> tuple[Loop, ...]:
+    """Loops from the objects of a list in JSON.  Raises ModelError, one sentence."""
+    if not isinstance(entries, list):
+        raise ModelError("field 'loops' is no list; give a list of objects, one a loop or contact")
+    loops = [_loop(place, entry) for place, entry in enumerate(entries)]
+    return checked_loops(loops, bodies, merged)
+
+
+def _loop(place: int, entry: Any) -> Loop:
+    where = f"loop {place + 1} of 'loops'"
+    if not isinstance(entry, dict):
+        raise ModelError(f"{where}: is no object; give one with 'first' and 'second', or 'body'")
+    for key in ("name", "first", "second", "body", "on"):
+        if not isinstance(entry.get(key, ""), str | None):
+            raise ModelError(f"{where}: field {key!r} is {entry[key]!r}; give a text")
+    if "bodies" in entry:
+        return _exact(where, entry)
+    if "body" in entry:
+        return _called(where, contact, entry, ("body", "point"))
+    return _called(where, cut_joint, entry, ("first", "second"))
+
+
+def _called(
+    where: str, make: Callable[..., Loop], entry: dict[str, Any], needed: tuple[str, ...]
+) -> Loop:
+    """What a function of the interface makes of the arguments in an object."""
+    _known(where, entry, tuple(inspect.signature(make).parameters), needed)
+    if not isinstance(entry.get("joint", ""), str):
+        raise ModelError(f"{where}: field 'joint' is {entry['joint']!r}; give a text")
+    try:
+        return make(**entry)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{where}: {error}; see docs/loops.md") from None
+
+
+def _exact(where: str, entry: dict[str, Any]) -> Loop:
+    """A loop from its own fields."""
+    _known(where, entry, FIELDS, FIELDS)
+    where = f"loop {entry['name']!r}"
+    ends, numbers, free = entry["bodies"], entry["numbers"], entry["free"]
+    if not isinstance(ends, list) or len(ends) != 2:
+        raise ModelError(f"{where}: field 'bodies' is {ends!r}; give two names, null for the world")
+    if not all(isinstance(body, str | None) for body in ends):
+        raise ModelError(f"{where}: field 'bodies' is {ends!r}; give two names, null for the world")
+    whole = isinstance(numbers, list) and all(type(r) is int and 0 <= r < 6 for r in numbers)
+    if not whole or not 1 <= len(numbers) == len(set(numbers)):
+        raise ModelError(f"{where}: field 'numbers' is {numbers!r}; give some of 0 to 5, each once")
+    if not isinstance(entry["point"], bool):
+        raise ModelError(f"{where}: field 'point' is {entry['point']!r}; give true or false")
+    m = len(numbers)
+    C = checked(where, "C", entry["C"], (6, m))
+    if np.linalg.matrix_rank(C) < m:
+        raise ModelError(f"{where}: field 'C' has {m} columns that depend on each other")
+    columns = len(free[0]) if isinstance(free, list) and free and isinstance(free[0], list) else 0
+    baumgarte = checked(where, "baumgarte", entry["baumgarte"], (2,))
+    compliance = checked(where, "compliance", entry["compliance"], (m,))
+    if min(*baumgarte, *compliance) < 0.0:
+        raise ModelError(f"{where}: 'baumgarte' and 'compliance' hold a number below 0; give >= 0")
+    if not isinstance(entry["R"], list) or len(entry["R"]) != 2:
+        raise ModelError(f"{where}: field 'R' is no list of two rotations; give two, each 3 x 3")
+    turns = np.stack([checked_rotation(where, "R", R) for R in entry["R"]])
+    return Loop(
+        entry["name"], (ends[0], ends[1]), turns, checked(where, "p", entry["p"], (2, 3)), C,
+        None if free is None else checked(where, "free", free, (3, columns)), entry["point"],
+        (float(baumgarte[0]), float(baumgarte[1])), compliance, tuple(numbers),
+    )  # fmt: skip
+
+
+def _known(
+    where: str, entry: dict[str, Any], known: tuple[str, ...], needed: tuple[str, ...]
+) -> None:
+    """Raise ModelError for a field that is unknown, or missing."""
+    for key in entry:
+        if key not in known:
+            raise ModelError(f"{where}: field {key!r} is unknown; {nearest(key, known)}")
+    for key in needed:
+        if key not in entry:
+            raise ModelError(f"{where}: field {key!r} is missing; it has {', '.join(needed)}")
+
+
+def loop_document(loop: Loop) -> dict[str, Any]:
+    """The fields of a loop as JSON has them; names become texts."""
+    fields = {key: getattr(loop, key) for key in FIELDS}
+    arrays = {key: value.tolist() for key, value in fields.items() if isinstance(value, np.ndarray)}
+    ends = [None if body is None else str(body) for body in loop.bodies]
+    return fields | arrays | {"name": str(loop.name), "bodies": ends}

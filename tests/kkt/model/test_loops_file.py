@@ -1,0 +1,189 @@
+"""Loops and contacts in files and from the gallery: to the last bit and back, and what is wrong."""
+
+import json
+import warnings
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from mechanisms import four_bar
+
+from pivotree import kkt, orderings
+from pivotree.kkt.matrix.model_writer import write_model
+from pivotree.kkt.model.specs import from_spec
+
+CLOSED = ["four_bar", "four_bar:angle=2.5", "stewart", "stewart:1.1", "delta", "gripper"]
+
+
+def same(one, other):
+    """Whether two loops hold the same numbers to the last bit."""
+    return all(
+        np.array_equal(getattr(one, field.name), getattr(other, field.name))
+        if isinstance(getattr(one, field.name), np.ndarray)
+        else getattr(one, field.name) == getattr(other, field.name)
+        for field in fields(kkt.Loop)
+    )
+
+
+@pytest.mark.parametrize("spec", [*CLOSED, "quadruped:feet=3"])
+def test_a_model_file_keeps_loops_to_the_last_bit(spec, tmp_path):
+    system = kkt.build(from_spec(spec))
+    file = tmp_path / "robot.json"
+    write_model(file, system.state)
+    again = kkt.build(kkt.load(file))
+    assert len(system.loops) == len(again.loops) > 0
+    assert all(map(same, system.loops, again.loops))
+    assert (system.matrix != again.matrix).nnz == 0 and (system.rhs == again.rhs).all()
+    assert json.loads(file.read_text())["schema"] == "pivotree-model/2"
+
+
+def test_a_file_of_loops_says_what_the_functions_take(tmp_path):
+    tree, _, _, pin = four_bar(1.0)
+    foot = kkt.contact("crank", (0.5, 0, 0), (0, 1, 0), compliance=1e-3, damping=2.0, name="foot")
+    file = tmp_path / "loops.json"
+    file.write_text(json.dumps({
+        "schema": "pivotree-loops/1",
+        "loops": [
+            {"first": "coupler", "second": "rocker", "p": [3, 0, 0], "p_second": [2.5, 0, 0],
+             "rows": [2, 3], "name": "pin"},
+            {"body": "crank", "point": [0.5, 0, 0], "normal": [0, 1, 0], "compliance": 1e-3,
+             "damping": 2.0, "name": "foot"},
+        ],
+    }))  # fmt: skip
+    assert all(map(same, kkt.read_loops(file, tree), (pin, foot)))
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("pin", "loop 1 of 'loops': is no object"),
+        ({}, "loop 1 of 'loops': field 'first' is missing"),
+        ({"first": "crank", "second": "rockr"}, "body 'rockr' is unknown; did you mean rocker"),
+        ({"first": "crank", "secnd": "rocker"}, "field 'secnd' is unknown; did you mean second"),
+        ({"first": "crank", "second": 3}, "field 'second' is 3; give a text"),
+        ({"first": "crank", "second": "rocker", "joint": 1}, "field 'joint' is 1; give a text"),
+        ({"first": "crank", "second": "rocker", "joint": "hinge"}, "field 'joint' is 'hinge'"),
+        ({"body": "crank"}, "field 'point' is missing"),
+        ({"body": "crank", "point": [0, 0, "x"]}, "field 'point'"),
+        ({"body": "crank", "point": [0, 0, 0], "tangents": 3}, "field 'tangents'"),
+        ({"bodies": ["crank", "rocker"]}, "is missing"),
+    ],
+)
+def test_a_loop_in_a_file_that_is_wrong_is_told_in_one_sentence(entry, told, tmp_path):
+    file = tmp_path / "loops.json"
+    file.write_text(json.dumps({"schema": "pivotree-loops/1", "loops": [entry]}))
+    with pytest.raises(kkt.ModelError, match=r"loops\.json: ") as error:
+        kkt.read_loops(file, four_bar(1.0)[0])
+    assert told in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"bodies": ["crank"]}, "field 'bodies'"),
+        ({"bodies": ["crank", 1]}, "field 'bodies'"),
+        ({"numbers": [2, 2]}, "field 'numbers'"),
+        ({"point": 1}, "field 'point' is 1; give true or false"),
+        ({"C": [[0.0, 0.0]] * 6}, "field 'C' has 2 columns that depend on each other"),
+        ({"C": [[0.0]] * 6}, "field 'C' has shape"),
+        ({"R": np.ones((2, 3, 3)).tolist()}, "field 'R' is not a rotation"),
+        ({"R": np.stack([-np.eye(3)] * 2).tolist()}, "field 'R' is not a rotation"),
+        ({"compliance": [-1, 0]}, "hold a number below 0"),
+        ({"free": "z"}, "field 'free'"),
+        ({"more": 1}, "field 'more' is unknown"),
+    ],
+)
+def test_a_written_loop_that_was_changed_is_told_in_one_sentence(change, told, tmp_path):
+    file = tmp_path / "robot.json"
+    write_model(file, kkt.build(from_spec("four_bar")).state)
+    document = json.loads(file.read_text())
+    document["loops"][0] |= change
+    file.write_text(json.dumps(document))
+    with pytest.raises(kkt.ModelError) as error:
+        kkt.load(file)
+    assert told in str(error.value) and "\n" not in str(error.value)
+
+
+def test_model_files_without_loops_in_their_schema_refuse_them(tmp_path):
+    file = tmp_path / "robot.json"
+    write_model(file, kkt.build(from_spec("four_bar")).state)
+    document = json.loads(file.read_text()) | {"schema": "pivotree-model/1"}
+    file.write_text(json.dumps(document))
+    with pytest.raises(kkt.ModelError, match="field 'loops' is known from 'pivotree-model/2' on"):
+        kkt.load(file)
+
+
+@pytest.mark.parametrize(
+    ("spec", "freedoms"),
+    [("four_bar", 1), ("stewart", 6), ("delta", 3), ("gripper", 3), ("quadruped:feet=4", 6)],
+)
+def test_mechanisms_of_the_gallery_are_closed_and_have_their_freedoms(spec, freedoms):
+    """Rows are independent (build refuses others), so that freedoms are joints' less rows."""
+    system = kkt.build(from_spec(spec))
+    rows = sum(loop.rows for loop in system.loops)
+    assert len(system.state.qd) - rows == freedoms
+    assert max(np.abs(closure.gap).max() for closure in system.state.loops) < 1e-14
+
+
+@pytest.mark.parametrize("spec", CLOSED)
+def test_mechanisms_move_as_differences_of_their_gaps_say(spec):
+    """At rest J qdd = 0, and what the loops add to M qdd lies in the rows of J.
+
+    J is from central differences of the gaps, which are positions and know nothing of (4)'s rows.
+    """
+    tree = from_spec(spec)
+    system, free = kkt.build(tree), kkt.build(tree, loops=())
+    q, step = np.asarray(tree.graph["q"]), 1e-6
+
+    def gaps(q):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", kkt.LoopWarning)
+            return np.concatenate([c.gap for c in kkt.build(tree, q).state.loops])
+
+    J = np.stack([(gaps(q + e) - gaps(q - e)) / (2 * step) for e in step * np.eye(len(q))], axis=1)
+    qdd, unforced = (kkt.eliminate(s, orderings.get("abm")).qdd for s in (system, free))
+    assert np.abs(J @ qdd).max() < 1e-7 * np.abs(qdd).max()
+    added = kkt.joint_space_inertia(free, orderings.get("crbm")) @ (qdd - unforced)
+    beside = added - J.T @ np.linalg.lstsq(J.T, added)[0]
+    assert np.abs(beside).max() < 1e-7 * np.abs(added).max() and np.abs(J @ unforced).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("four_bar:crank=0", "crank = 0.0; give more than zero"),
+        ("four_bar:base=9", "cannot be closed at angle = 1.0"),
+        ("stewart:height=0", "height = 0.0"),
+        ("gripper:angle=1.57", "fingers are flat"),
+        ("quadruped:feet=5", "5 feet on the ground; ask for 0 to 4"),
+    ],
+)
+def test_mechanisms_that_cannot_be_are_told_in_one_sentence(spec, told):
+    with pytest.raises(kkt.ModelError, match=told):
+        from_spec(spec)
+
+
+URDF = """<robot name="leg"><link name="base"/>
+<link name="shin"><inertial><origin xyz="0 0 -0.2"/><mass value="2"/>
+<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.2"/></inertial></link>
+<link name="foot"/>
+<joint name="knee" type="revolute"><parent link="base"/><child link="shin"/><axis xyz="0 1 0"/>
+<limit effort="1" velocity="1"/></joint>
+<joint name="ankle" type="fixed"><parent link="shin"/><child link="foot"/>
+<origin xyz="0 0 -0.4" rpy="0.3 0.2 0.1"/></joint></robot>"""
+
+
+def test_a_contact_may_name_a_link_that_is_merged_into_another(tmp_path):
+    file = tmp_path / "leg.urdf"
+    file.write_text(URDF)
+    point = (0.1, 0.02, 0.0)
+    merged, kept = (kkt.load(file, merge_fixed=merged) for merged in (True, False))
+    foot = kkt.contact("foot", point, (1, 0, 0), name="foot")
+    one, other = (kkt.build(tree, loops=[foot]) for tree in (merged, kept))
+    assert "foot" in other.tree.names and "foot" not in one.tree.names
+    (both,) = (one.loops[0].bodies,)
+    assert both == (None, "shin")
+    lam = [kkt.eliminate(s, orderings.get("abm")).lam for s in (one, other)]
+    assert np.allclose(lam[0], lam[1], rtol=1e-12)
+    with pytest.raises(kkt.ModelError, match="ties 'shin' to itself, of which both links are part"):
+        kkt.build(merged, loops=[kkt.cut_joint("foot", "shin")])
