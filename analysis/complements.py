@@ -11,7 +11,8 @@ forces do no work in it (Angeles & Lee 1988): with alpha = T qdd + alpha_0 the a
     T* M T qdd = tau - T* (b + M alpha_0).
 
 T is -Phi^-* H* of equation (4) after its pivots (pdd f): the order ``crbm_block_row``.  With
-M_k = R_k* R_k of every body, P = R T, and H = P* P.  The first form makes H and its Cholesky factor
+M_k = R_k* R_k of every body, P = R T, with the roots of armatures for N rows more, and H = P* P.
+The first form makes H and its Cholesky factor
 (Angeles & Ma 1988); the second factors P = Q U by reflections and solves P* y = tau - b, of least
 norm, then P qdd = y, by least squares (Cloutier 1995, (3.3) and (3.4)).  U* U are ABM's pivots
 where columns stand tip to base.
@@ -76,7 +77,10 @@ def _objects(number: Callable[[float], Any]) -> Callable[[NDArray], NDArray]:
 
 @dataclass(frozen=True)
 class Complement:
-    """P (6 n, N), columns tip to base, and the efforts tau - b (N,) that are left."""
+    """P (6 n, N), columns tip to base, and the efforts tau - b (N,) that are left.
+
+    With armature, P has N more rows.
+    """
 
     P: NDArray
     efforts: NDArray
@@ -86,7 +90,6 @@ class Complement:
     def of(system: System, cast: Callable[[NDArray], NDArray] = np.array) -> Complement:
         """``cast`` turns the model and the blocks of (4) into the number type."""
         system.structure.require_tree("the natural orthogonal complement")
-        system.tree.require_no_terms("the natural orthogonal complement")
         for k in system.tree.indefinite():
             raise SingularError(
                 f"body {system.tree.names[k]!r}: its inertia has a negative eigenvalue, and no "
@@ -111,7 +114,12 @@ class Complement:
         factors = _factors(cast(state.mass), cast(state.com), cast(state.inertia), M[0] * 0)
         columns = [np.arange(tree.offset[k], tree.offset[k + 1]) for k in system.structure.order]
         order = np.concatenate(columns)
-        P = np.concatenate([product(R, t) for R, t in zip(factors, T, strict=True)])
+        rows = [product(R, t) for R, t in zip(factors, T, strict=True)]
+        if len(entries.A):
+            rotors = np.repeat(T[0][:1] * 0, N, axis=0)
+            rotors[range(N), range(N)] = [_sqrt(A) for A in cast(entries.A)]
+            rows.append(rotors)
+        P = np.concatenate(rows)
         return Complement(P[:, order], left[order], np.argsort(order))
 
     def first(self) -> NDArray:

@@ -74,7 +74,6 @@ def explorer_data(
                 f"format {name!r}: is none that the page computes in; use {', '.join(FORMATS)}"
             )
     system.structure.require_tree("the explorer")
-    system.tree.require_no_terms("the explorer")
     n = system.tree.n
     names = orders if orders is not None else _suitable(n)
     functions = [orderings.get(f) if isinstance(f, str) else f for f in names]
@@ -146,6 +145,8 @@ def structure_of(structure: Structure) -> dict[str, Any]:
         result["carriers"] = [list(pair) for pair in structure.carriers.items()]
     if structure.pieces is not None:
         result["pieces"] = structure.pieces.tolist()
+    if structure.armature is not None:
+        result["armature"] = structure.armature.astype(int).tolist()
     return result
 
 

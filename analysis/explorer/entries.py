@@ -23,7 +23,9 @@ def entries_of(system: System) -> dict[str, Any]:
     bodies = range(system.tree.n)
     own = [slice(int(offset[k]), int(offset[k + 1])) for k in bodies]
     bases = [_bases(e.S[rows]) for rows in own]
+    geared = bool(e.A.size)
     return {
+        **({"A": [_flat(np.diag(e.A[rows])) for rows in own]} if geared else {}),
         "M": [_flat(e.M[k]) for k in bodies],
         "H": [_flat(e.S[rows]) for rows in own],
         "Phi": [_flat(e.Phi[k]) for k in bodies],
@@ -33,6 +35,7 @@ def entries_of(system: System) -> dict[str, Any]:
         "B": [_flat(along) for along, _ in bases],
         "C": [_flat(across) for _, across in bases],
         "masks": {
+            **({"A": [_mask(np.diag(pattern.A[rows]), None) for rows in own]} if geared else {}),
             "M": [_mask(pattern.M[k], None) for k in bodies],
             "H": [_mask(pattern.S[rows], pattern.S_one[rows]) for rows in own],
             "Phi": [_mask(pattern.Phi[k], pattern.Phi_one[k]) for k in bodies],

@@ -114,6 +114,8 @@ class Labels:
             return self._articulated(i) if self.state.updated[i] else self._mass("M", k)
         if kind != QDD:
             return ""
+        if not self.state.updated[i]:
+            return self._mass("A", k)
         gone = self._gone_before(i)
         below = [c for c in self._below[k] if QDD in self._kinds_of(c)]
         if not self._reduced(gone, k):

@@ -116,7 +116,9 @@ def _parts(structure: Structure, inputs: InputSlots, ten: bool) -> list[_Parts]:
         joint = e.count
         if len(H):
             columns[k][k] = emit.mul(e, M[k], H.T)
-            emit.mul_symmetric(e, H, columns[k][k])
+            D = emit.mul_symmetric(e, H, columns[k][k])
+            if structure.armature is not None and structure.armature[k]:
+                emit.add_symmetric(e, D, inputs.block("A", k))
         joint = e.count - joint
         up = parent[k]
         moving, met = counted(emit.mul, M[k], inputs.block("a", k))

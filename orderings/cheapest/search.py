@@ -135,7 +135,6 @@ def search(
         raise OrderError(f"search: composites is {composites!r}; use general or rigid")
     system = model if isinstance(model, System) else kkt.build(model)
     system.structure.require_tree("search")
-    system.tree.require_no_terms("search")
     meter = Meter(system, composites)
     family = _family(system, meter, most, tick)
     registered = _registered(system, meter, tick)
@@ -279,6 +278,7 @@ def random_states(system: System, states: int) -> list[System]:
         kkt.build(
             system.graph, q=random.uniform(-np.pi, np.pi, N),
             qd=random.standard_normal(N), tau=random.standard_normal(N),
+            implicit=system.state.step or None,
         )
         for _ in range(states)
     ]  # fmt: skip

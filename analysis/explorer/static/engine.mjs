@@ -22,7 +22,10 @@ export class Engine {
       this.near[i].add(j);
       this.near[j].add(i);
     }
-    for (let k = 0; k < graph.n; k++) if (graph.massive[k]) this.diagonal[k] = 0;
+    for (let k = 0; k < graph.n; k++) {
+      if (graph.massive[k]) this.diagonal[k] = 0;
+      if (graph.geared[k]) this.diagonal[QDD * graph.n + k] = 0;
+    }
   }
 
   key(i, j) {

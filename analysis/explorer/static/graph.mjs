@@ -9,13 +9,15 @@ export const FC = 4;
 const PRIORITY = [0, 3, 1, 1, 2]; // of blocks in a bracket that are no pair: pdd < f < fC < qdd
 
 export class BlockGraph {
-  // structure: { names, parent, dof, order (tip to base), carriers: [[body, carrier], ...] }
+  // structure: { names, parent, dof, order (tip to base), carriers: [[body, carrier], ...],
+  // armature: 1 for each joint that has some }
   constructor(structure, split) {
     const n = structure.names.length;
     Object.assign(this, { structure, split, n, count: 5 * n });
     this.size = new Int32Array(5 * n);
     this.partner = new Int32Array(5 * n).fill(-1);
     this.massive = new Uint8Array(n).fill(1);
+    this.geared = Uint8Array.from(structure.armature ?? { length: n }); // joints with armature
     this.carriers = new Map(structure.carriers ?? []);
     for (const carrier of this.carriers.values()) this.massive[carrier] = 0;
     for (let k = 0; k < n; k++) {

@@ -103,10 +103,11 @@ export class Labels {
   _diagonal(i) {
     const [k, kind] = [this.graph.body(i), this.graph.kind(i)];
     const updated = this.changes.has(this.engine.key(i, i));
-    const massive = kind === PDD && this.graph.massive[k];
-    if (!massive && !updated) return "0";
+    const own = kind === PDD ? this.graph.massive[k] : kind === QDD && this.graph.geared[k];
+    if (!own && !updated) return "0";
     if (kind === PDD) return updated ? this._articulated(i) : this._mass("M", k);
     if (kind !== QDD) return "";
+    if (!updated) return this._mass("A", k);
     const gone = this._goneBefore(i);
     const joint = (c) => QDD * this.graph.n + c;
     const below = this.below[k].filter((c) => this.graph.size[joint(c)]);

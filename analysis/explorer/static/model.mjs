@@ -6,7 +6,7 @@ import { Numbers } from "./numbers.mjs";
 import { Block, floats, identity, residues, residueSource, rounding, unit } from "./arithmetic.mjs";
 import { QDD } from "./graph.mjs";
 
-const LETTERS = ["M", "H", "Phi", "a", "b", "tau", "B", "C"];
+const LETTERS = ["M", "H", "Phi", "A", "a", "b", "tau", "B", "C"]; // A where joints have armature
 const MOST = 400; // neighbours of a pivot, beyond which numbers are no longer carried along
 
 // Entries of (4) as blocks, every double passed through ``round``.
@@ -14,6 +14,7 @@ export function blocksOf(entries, dof, round) {
   const shapes = {
     M: () => [6, 6],
     Phi: () => [6, 6],
+    A: (d) => [d, d],
     a: () => [6, 1],
     b: () => [6, 1],
     H: (d) => [d, 6],
@@ -22,7 +23,7 @@ export function blocksOf(entries, dof, round) {
     C: (d) => [6, 6 - d],
   };
   const result = {};
-  for (const letter of LETTERS)
+  for (const letter of LETTERS.filter((name) => entries[name]))
     result[letter] = dof.map((d, k) => {
       const [rows, columns] = shapes[letter](d);
       if (!rows || !columns) return null;
@@ -40,11 +41,12 @@ export function residueBlocks(masks, dof) {
     rows && columns && mask.includes("1") + mask.includes("2")
       ? new Block(rows, columns, Array.from(mask, value))
       : null;
-  const result = { a: [], b: [], tau: [], M: [], H: [], Phi: [], B: [], C: [] };
+  const result = { a: [], b: [], tau: [], M: [], H: [], Phi: [], A: [], B: [], C: [] };
   dof.forEach((d, k) => {
     result.M.push(fill(6, 6, masks.M[k])?.mirrored ?? null);
     result.H.push(fill(d, 6, masks.H[k]));
     result.Phi.push(fill(6, 6, masks.Phi[k]));
+    result.A.push(masks.A ? fill(d, d, masks.A[k]) : null);
     for (const letter of ["a", "b", "tau"]) result[letter].push(null);
     const [along, across] = bases(residues(), result.H.at(-1), masks.rows[k]);
     result.B.push(along);

@@ -8,7 +8,7 @@ import { Block, identity } from "./arithmetic.mjs";
 export const RHS = -1;
 
 export class Numbers {
-  // entries: letters M, H, Phi, a, b, tau (and B, C of split forces), one Block or null a body
+  // entries: letters M, H, Phi, a, b, tau (B, C of split forces, A of joints), one Block or null a body
   // ``apart``: every pivot of a bracket by itself, its update added to what is left at once
   constructor(graph, ops, entries, apart = false) {
     Object.assign(this, { graph, ops, apart });
@@ -34,7 +34,7 @@ export class Numbers {
     return sum && j !== RHS && i > j ? sum.t : sum;
   }
 
-  _enter({ M, H, Phi, a, b, tau, B, C }) {
+  _enter({ M, H, Phi, A, a, b, tau, B, C }) {
     const { graph, ops } = this;
     const { n, structure, split } = graph;
     const carried = new Map([...graph.carriers].map(([body, carrier]) => [carrier, body]));
@@ -47,6 +47,7 @@ export class Numbers {
         this._set(k, RHS, b[k]);
       }
       if (graph.size[QDD * n + k]) this._set(QDD * n + k, RHS, tau[k]);
+      if (graph.geared[k]) this._set(QDD * n + k, QDD * n + k, A[k]);
       if (!split) {
         this._set(k, F * n + k, identity(6));
         if (H[body]) this._set(QDD * n + body, F * n + k, H[body]);

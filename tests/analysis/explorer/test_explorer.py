@@ -8,6 +8,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from armature import with_terms
 from helpers import ROOT, system_of
 
 from pivotree import kkt, orderings
@@ -63,7 +64,7 @@ def random_case(seed):
     """A tree, brackets that are tried one after another, and what the project says of each."""
     rng = random.Random(seed)
     tree = kkt.model.gallery.random_tree(n=rng.randint(1, 7), seed=seed)
-    system = kkt.build(tree)
+    system = kkt.build(with_terms(tree, seed) if seed % 4 == 0 else tree)
     structure, split = system.structure, rng.random() < 0.3
     kinds = ("pdd", "qdd", "fJ", "fC") if split else ("pdd", "qdd", "f")
     size = {"pdd": lambda d: 6, "f": lambda d: 6, "qdd": int, "fJ": int, "fC": lambda d: 6 - d}
@@ -193,6 +194,7 @@ def first_updates(factor):
 # -- the paper's notation -------------------------------------------------------------------------
 
 LABELLED = {
+    "geared": ("crbm", "abm", "lagrange", "minimum_degree"),
     "chain:3": None,
     "binary:2": ("crbm", "abm", "lagrange", "base_to_tip", "minimum_degree", "random:0"),
     "random_tree:n=4,seed=3": ("crbm", "abm", "natural", "virtual_work", "modified_abm_stretched"),
@@ -203,7 +205,7 @@ LABELLED = {
 @needs_node
 @pytest.mark.parametrize("spec", LABELLED)
 def test_labels_are_those_of_the_figures_at_every_step(spec):
-    system = system_of(spec)
+    system = geared() if spec == "geared" else system_of(spec)
     cases, symbolics = [], []
     for name in LABELLED[spec] or orderings.names():
         plan = kkt.plan(orderings.get(name), system.structure)
@@ -237,13 +239,15 @@ def test_labels_are_those_of_the_figures_at_every_step(spec):
 
 @pytest.mark.slow
 @needs_node
-@pytest.mark.parametrize("spec", ["chain:3", "example1", "random_tree:n=6,seed=2,mass_ratio=1e4"])
+@pytest.mark.parametrize(
+    "spec", ["chain:3", "example1", "random_tree:n=6,seed=2,mass_ratio=1e4", "geared"]
+)
 def test_the_pages_digits_are_those_of_the_programs(spec):
     """Other operations are folded away, so that last digits differ: within one digit, mostly less.
 
     Only orders without rules of their own; their answers are held against certified ones.
     """
-    system = system_of(spec)
+    system = system_of(spec) if spec != "geared" else geared()
     names = ("crbm", "abm", "bad_abm", "virtual_work", "lagrange", "minimum_degree")
     data = json.loads(json.dumps(explorer_data(system, spec, names, ["float64", "float32"])))
     cases = [
@@ -259,10 +263,35 @@ def test_the_pages_digits_are_those_of_the_programs(spec):
     assert np.median(gaps) < 0.5
 
 
+def geared():
+    return kkt.build(with_terms(kkt.random_tree(6, seed=2), 1))
+
+
+@needs_node
+def test_a_joint_with_armature_can_be_clicked_first():
+    system = geared()
+    data = json.loads(json.dumps(explorer_data(system, "geared", ["abm"], ["float64"])))
+    structure = system.structure
+    joints = [(kind, k) for k in structure.tip_to_base for kind in ("qdd", "pdd", "f")]
+    plan = kkt.plan([[block] for block in joints], structure)
+    attempts = [[int(b)] for b in plan.blocks]
+    form = {"links": "whole", "split": False}
+    (found,) = in_javascript([
+        {"data": data, "form": form, "attempts": attempts, "format": "float64", "labels": True}
+    ])  # fmt: skip
+    want = kkt.eliminate(system, [[block] for block in joints])
+    assert found["qdd"] == pytest.approx(want.qdd, rel=1e-9)
+    assert [answer["refused"] for answer in found["answers"]] == [None] * len(joints)
+    assert found["answers"][-1]["fill"] == want.fill
+    shown = [text for row in found["cells"][0] for text in row if text.startswith("A_")]
+    assert len(shown) == structure.n
+
+
 @pytest.mark.thorough
 @needs_node
-def test_double_precision_answers_are_the_programs_answers():
-    system = system_of("random_tree:n=6,seed=2")
+@pytest.mark.parametrize("terms", [False, True])
+def test_double_precision_answers_are_the_programs_answers(terms):
+    system = geared() if terms else system_of("random_tree:n=6,seed=2")
     data = json.loads(json.dumps(explorer_data(system, "tree", ["abm", "lagrange"], ["float64"])))
     cases = [
         {"data": data, "form": order, "attempts": order["groups"], "format": "float64"}

@@ -229,6 +229,28 @@ def test_columns_of_inverse_dynamics_and_conjugate_gradients_know_the_block(impl
     np.testing.assert_allclose(exact, qdd, rtol=1e-11)
 
 
+@pytest.mark.parametrize("implicit", STEPS)
+@pytest.mark.parametrize("form", ["first", "second"])
+def test_complements_have_the_roots_of_armatures_as_rows(form, implicit):
+    system, qdd, _ = case("branched", implicit)
+    np.testing.assert_allclose(analysis.complements.solve(system, form), qdd, rtol=1e-9)
+    D = [step.pivots for step in kkt.eliminate(system, orderings.get("abm")).steps]
+    blocks = system.structure.tip_to_base
+    pivots = analysis.complements.Complement.of(system).pivots()
+    for body, found in zip(blocks, D, strict=True):
+        at = system.tree.offset[system.structure.index[body]]
+        np.testing.assert_allclose(pivots[at], found[0], rtol=1e-10)
+
+
+def test_the_cheapest_order_is_counted_with_the_block():
+    system, _, _ = case("chain", 0.02)
+    found = orderings.search(system)
+    assert found.bound <= found.cost == kkt.trace(system, found.sequence).flops
+    for order in ("abm", "crbm", "gain_abm"):
+        assert found.cost <= kkt.trace(system, orderings.get(order)).flops
+    assert orderings.search(system, "digits", states=1).cost < 1e-5
+
+
 # -- what does not know it says so ----------------------------------------------------------------
 
 REFUSES = {
@@ -236,8 +258,6 @@ REFUSES = {
     "solve_large in an order": lambda s: kkt.solve_large(s, orderings.get("abm")),
     "compile_large": lambda s: kkt.compile_large(s.graph),
     "compile_large of arrays": lambda s: kkt.compile_large(s.tree),
-    "search": lambda s: orderings.search(s),
-    "complement": lambda s: analysis.complements.solve(s),
     "simulate": lambda s: Motion.of(s.graph, orderings.get("abm")),
     "joined": lambda s: kkt.joined(s.graph, s.graph, *list(s.graph)[:2]),
 }
