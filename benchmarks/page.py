@@ -33,6 +33,16 @@ WORSE = 2.0  # times the peer's error
 NAMES = {"pin": "Pinocchio", "mujoco": "MuJoCo", "mkl": "MKL", "pivotree": "Pivotree",
          "python-mumps": "python-mumps", "qdldl": "QDLDL"}  # fmt: skip
 START, END = "<!-- measured -->\n", "<!-- end of measured -->\n"
+RESULT, RESULT_END = "<!-- result -->\n", "<!-- end of result -->\n"
+FIRST_SCREEN = (  # work and peer of the rows that stand above everything
+    ("chain:7, 7 dof: one state", "Pinocchio"),
+    ("humanoid, 50 dof: one state", "Pinocchio"),
+    ("humanoid, 50 dof: 100,000 states", "Pinocchio"),
+    ("factor + solve, chain 100,000", "CHOLMOD L D L^T, ABM order"),
+    ("factor + solve, chain 100,000", "SuperLU, default"),
+    ("factor + solve, random tree 1,000,000", "CHOLMOD L D L^T, ABM order"),
+)
+SHOWN = (0, 2, 1, 3, 4)  # their columns: work, peer, ours, theirs, ratio
 
 
 def amount(value: float | None, unit: str) -> str:
@@ -163,11 +173,27 @@ def _markdown(document: dict[str, Any]) -> Iterator[str]:
             yield from ("", f"What a peer's time covers: {told}.")
 
 
+def _result(document: dict[str, Any]) -> Iterator[str]:
+    """The first screen: how many targets are met, how often a peer is faster, and a few rows."""
+    judged = [row["met"] for row in document["rows"] if row["met"] is not None]
+    ratios = [row["ratio"] for row in document["rows"] if row["ratio"] is not None]
+    slower = sum(ratio > 1.0 for ratio in ratios)
+    if judged:
+        yield f"**{sum(judged)} of {len(judged)} targets are met**; the run below names the rest."
+    yield f"In {slower} of {len(ratios)} comparisons ours takes more time than the other."
+    yield from ("", "(`python benchmarks/table.py --page`)", "")
+    yield from (f"| {' | '.join(HEADS[k] for k in SHOWN)} |", "|---" * len(SHOWN) + "|")
+    for row in document["rows"]:
+        if (row["work"], row["peer"]) in FIRST_SCREEN:
+            yield f"| {' | '.join(cells(row)[k] for k in SHOWN)} |"
+
+
 def write_page(document: dict[str, Any], path: Path) -> None:
-    """Write the measured part of a page, between its two marks."""
+    """Write the measured parts of a page, each between its two marks."""
     text = path.read_text(encoding="utf-8")
-    before, mark, rest = text.partition(START)
-    if not mark or END not in rest:
-        raise SystemExit(f"{path}: has no lines {START.strip()} and {END.strip()}")
-    measured = "\n".join(_markdown(document)) + "\n"
-    write_whole(path, before + START + measured + END + rest.partition(END)[2])
+    for start, end, lines in ((RESULT, RESULT_END, _result), (START, END, _markdown)):
+        before, mark, rest = text.partition(start)
+        if not mark or end not in rest:
+            raise SystemExit(f"{path}: has no lines {start.strip()} and {end.strip()}")
+        text = before + start + "\n".join(lines(document)) + "\n" + end + rest.partition(end)[2]
+    write_whole(path, text)

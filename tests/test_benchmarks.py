@@ -205,7 +205,9 @@ def test_the_page_is_written_between_its_marks(tmp_path):
                     "versions": {"numpy": "2"}},
     }  # fmt: skip
     place = tmp_path / "page.md"
-    place.write_text("before\n" + page.START + "old\n" + page.END + "after\n")
+    place.write_text(
+        "before\n" + page.RESULT + page.RESULT_END + page.START + "old\n" + page.END + "after\n"
+    )
     page.write_page(document, place)
     text = place.read_text()
     assert text.startswith("before\n") and text.endswith("after\n") and "old" not in text

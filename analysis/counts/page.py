@@ -44,6 +44,7 @@ TREES = (
     "inverse_dynamics",
 )  # fmt: skip
 CHAINS = ("crbm_block_row", "virtual_work", "base_to_tip")
+FIRST_SCREEN, LENGTHS = ("crbm", "square_root_abm", "abm", "gain_abm"), (3, 7, 30, 100)
 Progress = Callable[[str], None]
 
 
@@ -81,6 +82,7 @@ def gather(progress: Progress = lambda text: None) -> Gathered:
 def page(found: Gathered) -> str:
     """The whole text of docs/counts.md."""
     parts = (
+        _result(found),
         [prose.HEAD],
         _published(found),
         _kernels(found),
@@ -90,6 +92,24 @@ def page(found: Gathered) -> str:
         _blocks(found),
     )
     return "\n\n".join("\n".join(part).strip() for part in parts) + "\n"
+
+
+def _result(found: Gathered) -> Lines:
+    """The first screen: what orders cost on arms of a few lengths, and from where ABM pays."""
+    known = {name: found.count(name, "dh").polynomials for name in FIRST_SCREEN}
+    cost = {name: _all(polynomials) for name, polynomials in known.items()}
+    rows = [(f"`{name}`", *(f"{int(c(n)):,}" for n in LENGTHS)) for name, c in cost.items()]
+    first = next(n for n in range(2, 100) if cost["abm"](n) < cost["crbm"](n))
+    more = float(cost["square_root_abm"](LENGTHS[-1]) / cost["abm"](LENGTHS[-1]))
+    text = prose.RESULT_TEXT.format(first=first, abm=cost["abm"].text(), rotations=f"{more:.2f}")
+    heads = ("operations", *(f"{n} links" for n in LENGTHS))
+    return [prose.RESULT.strip(), "", wrapped(text), "", *markdown_table(heads, rows), "",
+            wrapped(prose.RESULT_NOTE), "", prose.PICTURE]  # fmt: skip
+
+
+def _all(polynomials: dict[str, Polynomial]) -> Polynomial:
+    """Operations of every kind together."""
+    return sum(polynomials.values(), Polynomial.of(0))
 
 
 def _published(found: Gathered) -> Lines:

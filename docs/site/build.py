@@ -57,6 +57,9 @@ def build(folder: Path) -> list[str]:
     (reference / "commands.md").write_text(commands(), encoding="utf-8")
     (reference / "api.rst").write_text(api(reference), encoding="utf-8")
     shutil.copyfile(HERE / "conf.py", source / "conf.py")
+    (source / "_static").mkdir()
+    shutil.copyfile(HERE / "site.css", source / "_static" / "site.css")
+    embed(source / "docs" / "play.md")
     playground(extra)
     log = folder / "warnings.txt"
     done = subprocess.run(
@@ -98,6 +101,14 @@ def mirror(page: Path, source: Path) -> None:
     if page.name == "README.md" and page.parent != ROOT and beside:  # the pages of a folder
         text += "\n```{toctree}\n:hidden:\n" + "\n".join(beside) + "\n```\n"
     written.write_text(text, encoding="utf-8")
+
+
+def embed(page: Path) -> None:
+    """The page to play with in the place of its picture, which a file has to do with."""
+    text = page.read_text(encoding="utf-8")
+    start, end = text.index("!["), text.rindex("{.only-dark}") + len("{.only-dark}")
+    frame = '<iframe class="play" src="../play/chain_3.html" title="The explorer"></iframe>'
+    page.write_text(f"{text[:start]}{frame}{text[end:]}", encoding="utf-8")
 
 
 def _both(match: re.Match[str]) -> str:
