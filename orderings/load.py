@@ -6,14 +6,13 @@ Names are those registered here, and those that other packages give as entry poi
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from pivotree.kkt import OrderError, Rules, Structure
-from pivotree.kkt.base.errors import UnreadableError
+from pivotree.kkt.base.errors import UnreadableError, close_names
 from pivotree.kkt.base.foreign import added, foreign, loaded, module_of
 from pivotree.kkt.base.reading import read_json
 from pivotree.kkt.matrix.blocks import LINKS
@@ -49,7 +48,7 @@ def get(name: str, registered: dict[str, Callable[..., Any]]) -> Callable[..., A
     if name in others:
         return _marked(loaded(others[name]), name, f"{others[name].value}")
     known = [*registered, *others]
-    near = difflib.get_close_matches(name, [*known, "random:0"], n=3, cutoff=0.4)
+    near = close_names(name, [*known, "random:0"], n=3, cutoff=0.4)
     hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(known)}"
     raise OrderError(f"order {name!r} is unknown; {hint}")
 
@@ -101,7 +100,7 @@ def from_json(path: Path) -> Callable[..., Any]:
             raise OrderError(f"{told}; an order file has {SCHEMA!r}, or none")
         keys = ("groups", "links", "rules", "composites", "schema")
         for key in groups.keys() - set(keys):  # others, such as a name, are a reader's own
-            if near := difflib.get_close_matches(key, keys, n=1, cutoff=0.7):
+            if near := close_names(key, keys, n=1, cutoff=0.7):
                 raise OrderError(f"order {path}: holds {key!r}; write {near[0]!r}")
         links, rules = groups.get("links", "whole"), groups.get("rules", {})
         composites = groups.get("composites", "general")

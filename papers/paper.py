@@ -89,7 +89,7 @@ def papers(name: str) -> tuple[str, ...]:
     if name == "all":
         return PAPERS
     if name not in PAPERS:
-        near = difflib.get_close_matches(name, PAPERS, n=1, cutoff=0.3)
+        near = difflib.get_close_matches(name[:100], PAPERS, n=1, cutoff=0.3)
         raise PivotreeError(
             f"paper {name!r}: is unknown; use {', '.join(PAPERS)} or all"
             + (f" (nearest: {near[0]})" if near else "")

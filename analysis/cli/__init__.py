@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 
 from .arguments import joined, parser
 from .commands import INTERRUPTED
+
+SURROGATE = re.compile("[\ud800-\udfff]")  # what Python makes of bytes that are no UTF-8
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     top = parser()
     texts = sys.argv[1:] if arguments is None else list(arguments)
     for text in texts:  # a file's name may be any bytes
-        if any("\ud800" <= c <= "\udfff" for c in text):
+        if SURROGATE.search(text):
             top.error(f"argument {text!r} is not text in UTF-8")
     options = top.parse_args(joined(texts))
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import textwrap
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NoReturn
 
 from .examples import (
@@ -44,8 +45,9 @@ def joined(texts: Sequence[str]) -> list[str]:
 Commands = Any  # what takes the commands; argparse has no public name for it
 
 
+@cache
 def parser() -> argparse.ArgumentParser:
-    """The parser of ``pivotree`` and all its commands."""
+    """The parser of ``pivotree`` and all its commands; read, and never changed."""
     top = _Parser(
         prog="pivotree",
         description="Forward-dynamics algorithms as sequences of pivots on one sparse matrix.",

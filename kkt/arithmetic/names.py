@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import replace
 
 import numpy as np
 
-from ..base.errors import FormatError
+from ..base.errors import FormatError, close_names
 from .binary import MODES, Binary
 from .double_double import DoubleDouble
 from .formats import Digits, Format, Hardware
@@ -138,6 +137,6 @@ def _in_mode(name: str, format: Binary, suffix: str) -> Format:
 
 def _instead(base: str) -> str:
     """The nearest names, and all."""
-    near = difflib.get_close_matches(base.lower(), [*FIXED, "mp", "ball"], 2, 0.6)
+    near = close_names(base.lower(), [*FIXED, "mp", "ball"], 2, 0.6)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     return f"{hint}use {ALL}"

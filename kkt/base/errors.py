@@ -115,8 +115,20 @@ class SizeError(PivotreeError, MemoryError):
     """
 
 
+def close_names(word: str, names: Iterable[str], n: int = 3, cutoff: float = 0.6) -> list[str]:
+    """:func:`difflib.get_close_matches`, which takes seconds for a word of a million letters.
+
+    A word that is far longer than each of the names is near none, and is not looked at.
+    """
+    known = list(names)
+    longest = max(map(len, known), default=0)
+    if 2 * longest < cutoff * (len(word) + longest):
+        return []
+    return difflib.get_close_matches(word, known, n, cutoff)
+
+
 def nearest(word: str, names: Iterable[str]) -> str:
     """'did you mean a or b?' where names come near the word, else the list of them all."""
     known = sorted(names)
-    close = difflib.get_close_matches(word, known, n=3, cutoff=0.55)
+    close = close_names(word, known, 3, 0.55)
     return f"did you mean {' or '.join(close)}?" if close else f"use one of {', '.join(known)}"

@@ -7,7 +7,6 @@ their exact inverse [[0, 1], [1, -X]]; what is left follows in the order pdd < f
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import OrderError
+from ..base.errors import OrderError, close_names
 from ..base.foreign import foreign
 from ..matrix.blocks import FC, FJ, KINDS, LAM, OF_BODIES, PDD, QDD, Block, F, Structure
 from .arrange import arrange
@@ -268,7 +267,7 @@ def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> st
     if kind not in KINDS:
         return f"order {name!r}: step {step} names kind {kind!r}; use {', '.join(KINDS)}"
     members = _members(structure, KINDS.index(kind))
-    near = difflib.get_close_matches(str(body), [str(x) for x in members], n=3)
+    near = close_names(str(body), map(str, members))
     hint = f"; nearest: {', '.join(near)}" if near else ""
     what = "loop" if kind == "lam" else "body"
     return f"order {name!r}: step {step} names the unknown {what} {body!r}{hint}"

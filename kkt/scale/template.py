@@ -305,7 +305,7 @@ class Play:
             if out is None:
                 blocks = [self.take(ref) for ref in i.args if ref is not None]
                 info: Any = self.rows if i.op in ("along", "across") else ()
-                out = operations.emitted(self.write, i, blocks, info, program.gain)
+                out = operations.emitted(self.write, i.op, i.symmetric, blocks, info, program.gain)
             self.values[i.out] = out
 
     def take(self, ref: Ref | None) -> Scalars:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from .inputs import InputSlots
 
 CHUNK = 1 << 18  # operations in a chunk
 LIMIT = 2_000_000_000  # a longer tape is refused
+SHARED = 128  # entries of operands up to which templates are kept for other tapes
 _CONSTANTS = np.array([0, 1])  # the first two slots of every template
 
 
@@ -37,6 +38,32 @@ class Lowered(NamedTuple):
     out: Scalars  # its local slot
     pattern: int  # of the result
     passed: Scalars  # local slots of operands' entries that the result holds unchanged
+
+
+@lru_cache(maxsize=4096)
+def _template(
+    op: str, symmetric: bool, info: tuple, gain: bool, blocks: tuple[tuple[tuple, bytes], ...]
+) -> Lowered:
+    """An operation on blocks, each given as the shape and bytes of its pattern."""
+    local, start = [], 2
+    for shape, content in blocks:
+        codes = np.frombuffer(content, np.int8).reshape(shape).astype(np.int64)
+        slots = start + np.arange(codes.size).reshape(shape)
+        local.append(np.where(np.abs(codes) <= 1, codes, np.sign(codes) * slots))
+        start += codes.size
+    emitter = Emitter(start)
+    out = operations.emitted(emitter, op, symmetric, local, info, gain)
+    slots = np.abs(out)
+    none = np.zeros(0, dtype=np.int64)
+    return Lowered(
+        np.concatenate([none.astype(np.int8), *emitter.op]),
+        np.concatenate([none, *emitter.a]),
+        np.concatenate([none, *emitter.b]),
+        np.sign(out),
+        slots,
+        -1,  # a tape numbers its patterns itself
+        np.unique(slots[(slots > 1) & (slots < start)]),
+    )
 
 
 class Lowering:
@@ -238,25 +265,11 @@ class Lowering:
         return operations.arranged(i, self.take, self.program.shapes[i.out][1])
 
     def template(self, i: Instruction, codes: list[NDArray], info: tuple) -> Lowered:
-        count = sum(c.size for c in codes)
-        emitter = Emitter(2 + count)
-        local, start = [], 2
-        for c in codes:
-            slots = (start + np.arange(c.size)).reshape(c.shape)
-            local.append(np.where(np.abs(c) <= 1, c, np.sign(c) * slots))
-            start += c.size
-        out = operations.emitted(emitter, i, local, info, self.program.gain)
-        slots = np.abs(out)
-        none = np.zeros(0, dtype=np.int64)
-        return Lowered(
-            np.concatenate([none.astype(np.int8), *emitter.op]),
-            np.concatenate([none, *emitter.a]),
-            np.concatenate([none, *emitter.b]),
-            np.sign(out),
-            slots,
-            self.number(out),
-            np.unique(slots[(slots > 1) & (slots < 2 + count)]),
-        )
+        """An operation on blocks of these patterns; tapes share those of small blocks."""
+        write = _template if sum(c.size for c in codes) <= SHARED else _template.__wrapped__
+        blocks = tuple((c.shape, c.tobytes()) for c in codes)
+        lowered = write(i.op, i.symmetric, info, self.program.gain, blocks)
+        return lowered._replace(pattern=self.number(lowered.sign * lowered.out))
 
     def large_factor(self, i: Instruction) -> Iterator[Chunk]:
         """L D L^T of a large matrix in place, column by column: n^2 slots for n^3/3 operations."""

@@ -46,22 +46,24 @@ def arranged(i: Instruction, take: Callable[[Ref | None], Scalars], columns: int
     return None
 
 
-def emitted(e: Emitter, i: Instruction, blocks: list[Scalars], info: tuple, gain: bool) -> Scalars:
-    """The result of an instruction that is arithmetic, written down by an emitter.
+def emitted(
+    e: Emitter, name: str, symmetric: bool, blocks: list[Scalars], info: tuple, gain: bool
+) -> Scalars:
+    """The result of an operation that is arithmetic, written down by an emitter.
 
-    ``info`` is what the robot adds to the instruction: rows of S, columns of rotations.
+    ``info`` is what the robot adds to the operation: rows of S, columns of rotations.
     """
-    if i.op in ("along", "across"):
-        return getattr(emit, i.op)(e, blocks[0], info)
-    if i.op == "basis":
+    if name in ("along", "across"):
+        return getattr(emit, name)(e, blocks[0], info)
+    if name == "basis":
         return emit_orthogonal.basis(e, blocks[0], info)
-    if i.op in emit_orthogonal.OPERATIONS:
-        return emit_orthogonal.OPERATIONS[i.op](e, *blocks, *info)
-    if i.op in centre.OPERATIONS:
-        return centre.OPERATIONS[i.op](e, *blocks)
-    if i.op == "divide":
+    if name in emit_orthogonal.OPERATIONS:
+        return emit_orthogonal.OPERATIONS[name](e, *blocks, *info)
+    if name in centre.OPERATIONS:
+        return centre.OPERATIONS[name](e, *blocks)
+    if name == "divide":
         out = e.div(blocks[0], blocks[1])
-        return emit.mirrored(out) if i.symmetric else out
-    if i.op in emit.FACTORS:
-        return emit.FACTORS[i.op](e, *blocks, gain)
-    return emit.OPERATIONS[i.op, i.symmetric](e, *blocks)
+        return emit.mirrored(out) if symmetric else out
+    if name in emit.FACTORS:
+        return emit.FACTORS[name](e, *blocks, gain)
+    return emit.OPERATIONS[name, symmetric](e, *blocks)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import sys
 from typing import Any
 
 from pivotree import kkt
+from pivotree.kkt.base.errors import close_names
 
 from .shared import items, print_json
 
@@ -42,7 +42,7 @@ def chosen(only: str | None, names: list[str]) -> list[str]:
     while left:  # names may hold commas themselves: the longest that fits is taken
         count = next((i for i in range(len(left), 0, -1) if ", ".join(left[:i]) in names), 0)
         if not count:
-            near = ", ".join(difflib.get_close_matches(left[0], names, n=3, cutoff=0.3) or names)
+            near = ", ".join(close_names(left[0], names, n=3, cutoff=0.3) or names)
             raise kkt.PivotreeError(
                 f"option --only: there is no statement {left[0]!r}; nearest: {near}"
             )

@@ -145,11 +145,13 @@ def test_what_is_written_is_told_with_its_size(run, tmp_path):
         assert out.startswith(f"{picture} (") and out.rstrip().endswith(("bytes)", "kB)"))
 
 
+@pytest.mark.parametrize("columns", [80, 250])
 @pytest.mark.parametrize("command", EXAMPLES)
-def test_every_help_has_examples_that_parse(run, command):
+def test_every_help_has_examples_that_parse(run, command, columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
     code, out, _ = run(command, "--help")
     assert code == 0 and "examples:" in out
-    assert max(map(len, out.splitlines())) <= 80
+    assert max(map(len, out.splitlines())) <= columns
     for example in EXAMPLES[command]:
         assert f"  pivotree {example}" in out
         assert parser().parse_args(joined(shlex.split(example))).command == command

@@ -47,7 +47,17 @@ KEEPS = {"random:0": 1e-11, "natural": 1e-11, "base_to_tip": 1e-11}  # that lose
 ORDERS = [*orderings.names(), "inverse_dynamics"]
 
 
-@pytest.fixture(scope="module", params=TREES)
+QUICK = ("chain", "tree", "one body")
+SHAPES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in TREES]
+COMPILED = [
+    name
+    if name in ("abm", "virtual_work", "inverse_dynamics")
+    else pytest.param(name, marks=pytest.mark.slow)
+    for name in ORDERS
+]  # by pdflatex
+
+
+@pytest.fixture(scope="module", params=SHAPES)
 def system(request):
     return kkt.build(TREES[request.param]())
 
@@ -353,7 +363,7 @@ def test_a_long_chain_folds_to_the_same_text():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", COMPILED)
 def test_latex_compiles(order, tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed")
