@@ -20,19 +20,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pivotree import orderings
+from pivotree.kkt import trace
 from pivotree.kkt.arithmetic import Format
 from pivotree.kkt.base.errors import FormatError
 from pivotree.kkt.matrix.system import System
+from pivotree.kkt.tape.tape import Tape
 
 from ..states.sample import Ranges
 from .loewner import share
 from .reach import Reach, has_armature, reach
+from .roundings import Roundings, roundings
 from .support import support
 
 Floats = NDArray[np.float64]
 SECOND = 1.25  # covers what is of second order, while what is bounded is at most LARGEST
 LARGEST, LOCAL = 0.02, 0.01  # of an inertia, and of a pivot by its own rounding
-PRODUCT = np.array([6.0, 6.0, 6.0, 3.0, 3.0, 3.0])  # roundings of a row of Phi with a column
+DEFINITE = 0.5  # of an inertia that is left to the parent, at most
 PHI = 2.1  # units of |Phi| |Mbar| |Phi|* by which rounding Phi may move what a child holds up
 PROVED = ("abm", "gain_abm")
 
@@ -53,8 +57,12 @@ class Bound:
         return max(0.0, -math.log10(largest)) if largest > 0.0 else math.inf
 
 
-def bound(system: System, ranges: Ranges, order: str, chosen: Format) -> Bound:
+def bound(
+    system: System, ranges: Ranges, order: str, chosen: Format, tape: Tape | None = None
+) -> Bound:
     """Bounds for one order in one format, over all states within the ranges.
+
+    ``tape`` is the order's, traced on this system; its roundings are what is counted.
 
     Raises FormatError for a format that has no rounding to bound.
     """
@@ -66,7 +74,8 @@ def bound(system: System, ranges: Ranges, order: str, chosen: Format) -> Bound:
         return Bound(np.full(n, np.inf), np.full(n, np.inf), None, why)
     M = np.asarray(chosen.cast(system.entries.M), dtype=float)
     sizes = reach(system, ranges, unit)
-    return _recursion(system, M, sizes, unit)
+    tape = tape or trace(system, orderings.get(order))
+    return _recursion(system, M, sizes, unit, roundings(tape))
 
 
 def refusal(system: System, order: str, unit: float) -> str:
@@ -87,7 +96,7 @@ def refusal(system: System, order: str, unit: float) -> str:
     return ""
 
 
-def _recursion(system: System, M: Floats, sizes: Reach, unit: float) -> Bound:
+def _recursion(system: System, M: Floats, sizes: Reach, unit: float, counts: Roundings) -> Bound:
     tree = system.tree
     n = tree.n
     inertia, pivot = np.zeros(n), np.zeros(n)
@@ -100,22 +109,26 @@ def _recursion(system: System, M: Floats, sizes: Reach, unit: float) -> Bound:
         for k in level.tolist():
             if still[k]:
                 continue
+            left = np.zeros(6)
             if merged[k]:
-                more = _outer(sizes.size[k]) + (merged[k] - 1) * _handed_on(sizes, tree.parent, k)
-                own = SECOND * unit * share(M[k], B[k] + more)
-                with_children = SECOND * unit * share(held[k], B[k] + more)
+                B[k] += _gathered(counts, sizes, tree.parent, k)
                 behind = inertia[k]
-                # against the body's own inertia the larger counts; against what children
-                # hold up as well, the two add up
-                found = min(max(own, behind), with_children + behind)
+                found = _absorbed(system, M[k], held[k], B[k], unit, k, behind)
+                part = _passed_on(system, M, held[k], B[k], unit, k, found)
+                if part.any():
+                    less = _absorbed(system, M[k], held[k], B[k] - np.diag(part), unit, k, behind)
+                    # computed inertias stay definite, and as small as sizes take them to be
+                    grown = (SECOND * unit * part / sizes.size[k] ** 2).max()
+                    if less < found and less + grown <= LARGEST:
+                        found, left = less, part
                 if not found <= LARGEST and not reason:
                     reason = _light(tree.names[k], found)
-                if min(own, with_children) > behind:
+                if found > behind:
                     blame[k] = k
                 inertia[k] = found
             firm = SECOND * unit * share(held[k], PHI * C[k]) <= LARGEST
             least = held[k] if firm else M[k]
-            eta, in_pivot, out = _joint(system, least, sizes.size[k], k)
+            eta, in_pivot, out = _joint(system, least, sizes.size[k], k, counts)
             local = SECOND * unit * in_pivot * eta if in_pivot else 0.0
             if not math.isfinite(eta) and not reason:
                 reason = f"joint {tree.names[k]}: no inertia of its own in some direction"
@@ -124,8 +137,9 @@ def _recursion(system: System, M: Floats, sizes: Reach, unit: float) -> Bound:
             pivot[k] = (inertia[k] + local) * (1.0 + LARGEST)
             up = int(tree.parent[k])
             if up >= 0 and not still[up]:
-                B[up] += (PRODUCT[:, None] + PRODUCT) * _outer(sizes.sent[k])
+                B[up] += counts.frame[k] * _outer(sizes.sent[k])
                 B[up] += out * _outer(sizes.carried[k])
+                B[up] += _anywhere(system, left, k)
                 C[up] += _outer(sizes.carried[k])
                 merged[up] += 1
                 if inertia[k] > inertia[up]:
@@ -144,27 +158,78 @@ def _at_rest(system: System) -> NDArray[np.bool_]:
     return still
 
 
-def _handed_on(sizes: Reach, parent: NDArray[np.int64], k: int) -> Floats:
-    """What children hand to body k, entry by entry: it is rounded when they are summed."""
-    return np.asarray(sum(_outer(sizes.sent[c]) for c in np.flatnonzero(parent == k)))
+def _gathered(counts: Roundings, sizes: Reach, parent: NDArray[np.int64], k: int) -> Floats:
+    """Roundings where children's inertias are summed and M_k is added: the last sum is of M^_k."""
+    handed = sum(_outer(sizes.sent[c]) for c in np.flatnonzero(parent == k))
+    of_children = np.maximum(counts.gathered[k] - 1, 0) * handed
+    return np.asarray(of_children + np.minimum(counts.gathered[k], 1) * _outer(sizes.size[k]))
 
 
-def _joint(system: System, M: Floats, size: Floats, k: int) -> tuple[float, float, float]:
+def _absorbed(
+    system: System, M: Floats, held: Floats, B: Floats, unit: float, k: int, behind: float
+) -> float:
+    """By how much, relatively, M^_k may be changed, with what is ``behind`` it in its subtree.
+
+    Against the body's own inertia the larger counts; against what children hold up as well, the
+    two add up.  Of a body on the ground only the directions of its joint matter.
+    """
+    tree = system.tree
+    if tree.parent[k] < 0:
+        S = system.entries.S[tree.offset[k] : tree.offset[k + 1]]
+        M, held, B = (x @ y @ x.T for x, y in ((S, M), (S, held), (np.abs(S), B)))
+    own, with_children = (SECOND * unit * share(x, B) for x in (M, held))
+    return min(max(own, behind), with_children + behind)
+
+
+def _passed_on(
+    system: System, M: Floats, held: Floats, B: Floats, unit: float, k: int,
+    found: float,
+) -> Floats:  # fmt: skip
+    """(6,) of the diagonal of B, what is left to the parent: rotations in which the body is light.
+
+    A joint about an axis of the frame does not touch them, and no turn of it makes more of them.
+    """
+    tree, up, left = system.tree, system.tree.parent[k], np.zeros(6)
+    S = system.entries.S[tree.offset[k] : tree.offset[k + 1]]
+    if up < 0 or tree.joint[k] not in ("revolute", "continuous") or np.count_nonzero(S) != 1:
+        return left
+    part = SECOND * unit * np.diagonal(B) / np.diagonal(held)
+    light = (part > 0.1 * found) & (S[0] == 0.0) & (np.arange(6) < 3)
+    left[light] = np.diagonal(B)[light]
+    if SECOND * unit * share(held, np.diag(left)) > DEFINITE:
+        return np.zeros(6)
+    heavier = SECOND * unit * share(M[up], _anywhere(system, left, k)) < 0.5 * found
+    return left if heavier else np.zeros(6)
+
+
+def _anywhere(system: System, left: Floats, k: int) -> Floats:
+    """(6, 6) what is left of body k, in its parent's frame: at least that in every state."""
+    tree = system.tree
+    largest, out = float(left.max(initial=0.0)), np.zeros((6, 6))
+    if largest > 0.0:
+        across = np.abs(system.entries.S[tree.offset[k], :3]) != 1.0
+        R = tree.R[k]
+        out[:3, :3] = np.abs((R * across) @ R.T) * largest * (1.0 + 1e-6)
+    return out
+
+
+def _joint(
+    system: System, M: Floats, size: Floats, k: int, counts: Roundings
+) -> tuple[float, float, float]:
     """eta of a joint, and roundings in its pivot and in Mbar: in units, times eta and times size^2.
 
-    H M^ takes r roundings an entry, D another r and one for A_k; eliminating N freedoms N + 1.
+    H M^ takes ``product`` roundings an entry, D another ``pivot``; eliminating N freedoms N + 1.
     """
     tree = system.tree
     N = int(tree.dof[k])
     if N == 0:
         return 1.0, 0.0, PHI * LARGEST
     S = system.entries.S[tree.offset[k] : tree.offset[k + 1]]
-    entries = (S != 0.0).sum(axis=1)
-    r = float((entries - 1 + ~np.isin(np.abs(S), (0.0, 1.0)).all(axis=1)).max())
-    last = N + 1.0
-    before = 0.0 if N == 1 else last
-    added = float(has_armature(system, k))
-    in_pivot = before + 2.0 * r + added
+    r, more = float(counts.product[k]), float(counts.pivot[k])
+    last = float(counts.beside[k])
+    before = 0.0 if N == 1 else N + 1.0
+    added = has_armature(system, k)
+    in_pivot = before + r + more
     own, sigma = S @ M @ S.T, np.abs(S) @ size
     extra = np.zeros((N, N))
     if added:

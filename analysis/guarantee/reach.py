@@ -22,6 +22,7 @@ from ..states.sample import Ranges
 
 Floats = NDArray[np.float64]
 UP = 1.0 + 1e-12  # more than a few hundred roundings of float64 make of a sum of positive numbers
+ROUNDED = 256.0  # units
 
 
 @dataclass(frozen=True)
@@ -45,16 +46,21 @@ def reach(system: System, ranges: Ranges, unit: float) -> Reach:
     second = np.minimum(top, norm) * UP  # at least the largest eigenvalue
     size, handed = np.zeros((tree.n, 6)), np.zeros((tree.n, 6))
     sent, carried = np.zeros((tree.n, 6)), np.zeros((tree.n, 6))
+    received = np.zeros((tree.n, 6))  # the diagonal of what children hand on
     more = np.zeros(tree.n)  # what children add to moments of inertia
     for level in reversed(tree.levels):
         for k in level.tolist():
             square = own[k] + np.concatenate([np.full(3, more[k]), np.full(3, mass[k] - own[k, 3])])
+            # no more than its own, and what children hand on: nothing along their own joints
+            square = np.minimum(square, own[k] + received[k])
             size[k] = np.sqrt(square) * UP
             handed[k] = np.where(let_go(system, k), 0.0, size[k])
             sent[k], carried[k] = turns[k].apply(handed[k]), turns[k].apply(size[k])
             up = int(tree.parent[k])
             if up < 0:
                 continue
+            dust = ROUNDED * unit * carried[k] ** 2  # what rounding may leave where a joint let go
+            received[up] = (received[up] + sent[k] * sent[k] + dust) * UP
             far = turns[k].far
             grown = 1.0 + 16.0 * unit
             moment = second[k] + 2.0 * far * first[k] + far * far * mass[k]

@@ -70,7 +70,7 @@ def guarantee(
     rows = []
     for name in orders:
         order = Order(kkt.trace(system, orderings.get(name)), system)
-        bounds = [bound(system, ranges, name, each) for each in chosen]
+        bounds = [bound(system, ranges, name, each, order.tape) for each in chosen]
         seen = worst_seen(system, ranges, order, name, chosen, states, seed)
         rows += [
             Row(name, each.name, found, _digits(error), states)

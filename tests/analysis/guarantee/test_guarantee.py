@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from pivotree import kkt
 from pivotree.analysis.cli import main
 from pivotree.analysis.guarantee import bound as bounds
+from pivotree.analysis.guarantee import reach as reaches
 from pivotree.analysis.guarantee.loewner import share
 from pivotree.analysis.guarantee.reach import reach
 from pivotree.analysis.guarantee.rows import guarantee
@@ -98,6 +99,15 @@ def test_without_the_child_against_the_parent_the_bound_is_refuted(monkeypatch):
     assert ratio(heavy, "abm", "float64", 3, 0) <= 1.0
     monkeypatch.setattr(bounds, "share", lambda M, B: 30.0 if B.any() else 0.0)
     assert ratio(heavy, "abm", "float64", 3, 0) > 1.0
+
+
+def test_without_the_lever_of_a_child_the_bound_is_refuted(monkeypatch):
+    """|Phi| left out of t = |Phi| s: a heavy child is the farther away the more it rounds."""
+    far = kkt.rr_arm()
+    far.nodes["link2"]["p"] = np.array([100.0, 30.0, 20.0])
+    assert ratio(far, "abm", "float64", 5, 0) <= 1.0
+    monkeypatch.setattr(reaches._Turn, "apply", lambda self, x: x)
+    assert ratio(far, "abm", "float64", 5, 0) > 1.0
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,178 @@
+"""Every lemma of docs/guarantee.md on random instances; a twin that says more must fail."""
+
+import mpmath
+import numpy as np
+import pytest
+
+from pivotree import kkt, orderings
+from pivotree.analysis.guarantee.roundings import roundings
+
+mp = mpmath.mp.clone()
+mp.dps = 40
+UNIT = 2.0**-24
+
+
+def definite(draw, size, spread=4.0):
+    """A random positive definite matrix whose eigenvalues are spread over decades."""
+    Q, _ = np.linalg.qr(draw.normal(size=(size, size)))
+    return mp.matrix((Q * 10.0 ** draw.uniform(-spread, 0.0, size)) @ Q.T)
+
+
+def below(X, Y):
+    """X <= Y, but for the last of 40 digits."""
+    gap = (Y - X + (Y - X).T) / 2
+    size = max(abs(x) for matrix in (X, Y) for x in matrix)
+    return min(mp.eigsy(gap, eigvals_only=True)) > -size * mp.mpf(10) ** -30
+
+
+def let_go(X, H, A):
+    """S(X)."""
+    W = H * X
+    return X - W.T * (A + W * H.T) ** -1 * W
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_step_1_let_go_is_monotone_and_shrinks_changes(seed):
+    draw = np.random.default_rng(seed)
+    N = 1 + seed % 3
+    H, e = mp.matrix(draw.normal(size=(N, 6))), mp.mpf("0.01")
+    A = mp.diag([mp.mpf(x) for x in draw.uniform(0, 1, N)])
+    X = definite(draw, 6)
+    Y = X + definite(draw, 6)
+    assert below(let_go(X, H, A), let_go(Y, H, A)) and below(let_go(X, H, A), X)
+    assert below(let_go((1 + e) * X, H, A), (1 + e) * let_go(X, H, A))
+    assert below((1 - e) * let_go(X, H, A), let_go((1 - e) * X, H, A))
+    assert not below(let_go((1 + e) * X, H, A), (1 + e / 2) * let_go(X, H, A))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_step_2_the_largest_change_counts_not_the_sum(seed):
+    draw = np.random.default_rng(seed)
+    none = mp.zeros(1, 1)
+    changes = [mp.mpf(x) for x in draw.permutation([0.01, 0.002, 0.003, 0.004])]
+    exact = changed = None
+    for g in changes:
+        M, Phi = definite(draw, 6), mp.matrix(draw.normal(size=(6, 6)))
+        H = mp.matrix(draw.normal(size=(1, 6)))
+        V, L = mp.matrix(np.linalg.qr(draw.normal(size=(6, 6)))[0]), mp.cholesky(M)
+        G = g * L * V * mp.diag([1, -1, 1, 1, -1, 1]) * V.T * L.T  # -g M <= G <= g M, reached
+        more = mp.zeros(6, 6) if exact is None else Phi * let_go(exact, H, none) * Phi.T
+        other = mp.zeros(6, 6) if changed is None else Phi * let_go(changed, H, none) * Phi.T
+        exact, changed = M + more, M + G + other
+    most = max(changes)
+    assert below(-most * exact, changed - exact) and below(changed - exact, most * exact)
+    tight = changes[-1] / 100  # a twin: the body's own change, made small, is not enough
+    assert not below(changed - exact, tight * exact) or not below(-tight * exact, changed - exact)
+
+
+def rounded(x):
+    return np.float32(x)
+
+
+def product(A, B):
+    """A B in float32, sums ascending."""
+    total = A[:, :1] * B[:1]
+    for k in range(1, A.shape[1]):
+        total = total + A[:, k : k + 1] * B[k : k + 1]
+    return total
+
+
+def inner_in_float32(M, H, A):
+    """Mbar in float32, as the engine forms it: c = H M, D = H c* + A, Mbar = M - sum c c*/d."""
+    W = product(H, M)
+    D = product(H, W.T) + A
+    D, N = np.tril(D), len(H)
+    for k in range(N - 1):
+        for i in range(k + 1, N):
+            for j in range(k + 1, i + 1):
+                D[i, j] -= D[i, k] * D[j, k] / D[k, k]
+    for j in range(N):
+        for i in range(j + 1, N):
+            W[i] = W[i] - D[i, j] * (W[j] / D[j, j])
+    total = W[0][:, None] * W[0] / D[0, 0]
+    for k in range(1, N):
+        total = total + W[k][:, None] * W[k] / D[k, k]
+    return M - total
+
+
+def step_4(seed, graded):
+    """Largest entry of the error of Mbar over u s_i s_j, e of step 4, and e without eta."""
+    draw = np.random.default_rng(seed)
+    N = 1 + seed % 3
+    H = rounded(draw.normal(size=(N, 6)))
+    M = rounded(np.array(definite(draw, 6, graded).tolist(), dtype=float))
+    M, A = np.float32(0.5) * (M + M.T), rounded(np.diag(draw.uniform(0, 0.1, N)))
+    H64, M64, A64 = (mp.matrix(x.astype(float)) for x in (H, M, A))
+    exact = let_go(M64, H64, A64)
+    off = mp.matrix(inner_in_float32(M, H, A).astype(float)) - exact
+    E = np.array(off.tolist(), dtype=float)
+    s, M64, H64 = np.sqrt(np.diag(M.astype(float))), M.astype(float), H.astype(float)
+    D = H64 @ M64 @ H64.T + A
+    sigma = np.sqrt((np.abs(H64) @ s) ** 2 + np.diag(A))
+    signs = np.array(np.meshgrid(*[[-1, 1]] * N)).reshape(N, -1).T * sigma
+    eta = np.einsum("ki,ij,kj->k", signs, np.linalg.inv(D), signs).max()
+    p, r = (0 if N == 1 else N + 1), 6
+    worst = np.abs(E / np.outer(s, s)).max() / UNIT
+    return worst, N + 1 + 2 * np.sqrt(eta) * (p + r) + eta * (p + 2 * r + 1), N + 1
+
+
+def test_step_4_one_joint():
+    found = [step_4(seed, 3.0) for seed in range(30)]
+    assert all(worst <= most for worst, most, _ in found)
+    assert any(worst > without for worst, _, without in found)  # the twin leaves eta out
+
+
+def frames(seed):
+    """Errors of Phi (Mbar Phi*) in float32 over u t_i t_j, entry by entry."""
+    draw = np.random.default_rng(seed)
+    Mbar = rounded(np.array(definite(draw, 6, 3.0).tolist(), dtype=float))
+    Mbar = np.float32(0.5) * (Mbar + Mbar.T)
+    Phi = rounded(draw.normal(size=(6, 6)))
+    Phi[3:, :3] = 0.0
+    computed = product(Phi, product(Mbar, Phi.T)).astype(float)
+    wide = [mp.matrix(x.astype(float)) for x in (Phi, Mbar)]
+    off = np.array((mp.matrix(computed) - wide[0] * wide[1] * wide[0].T).tolist(), dtype=float)
+    t = np.abs(Phi) @ np.sqrt(np.diag(Mbar).astype(float))
+    return np.abs(off) / np.outer(t, t) / UNIT
+
+
+def test_step_5_one_change_of_frame():
+    lengths = np.array([6, 6, 6, 3, 3, 3])
+    worst = np.max([frames(seed) for seed in range(40)], axis=0)
+    assert (worst <= lengths[:, None] + lengths).all()
+    assert (worst > 0.1).any()  # a hundredth of the constants is refuted
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_step_7_what_a_joint_does_not_touch_passes_it_unchanged(seed):
+    draw = np.random.default_rng(seed)
+    X, F, none = definite(draw, 6, 1.0), mp.zeros(6, 6), mp.zeros(1, 1)
+    H = mp.zeros(1, 6)
+    H[0, 2] = 1
+    F[1, 1] = X[1, 1] / 1000
+    for sign in (1, -1):
+        gap = let_go(X + sign * F, H, none) - let_go(X, H, none)
+        assert below(gap, F) and below(-F, gap)
+    along = mp.zeros(6, 6)  # the twin: a change along the joint does not
+    along[2, 2] = X[2, 2] / 1000
+    gap = let_go(X + along, H, none) - let_go(X, H, none)
+    assert not below(gap, along)
+
+
+def test_counts_come_from_the_tape_and_are_those_of_the_proof():
+    tree = kkt.random_tree(n=6, seed=3)
+    system = kkt.build(tree)
+    counts = roundings(kkt.trace(system, orderings.get("abm")))
+    lengths = np.array([6, 6, 6, 3, 3, 3])
+    assert (counts.frame <= lengths[:, None] + lengths).all()
+    assert counts.frame.max() == 12  # a body with no zeros is counted in full
+    N = system.tree.dof
+    assert (counts.product <= 6).all() and (counts.pivot <= 7).all()
+    assert (counts.beside[N > 0] <= N[N > 0] + 1).all()
+    assert counts.gathered.max() <= max(np.bincount(system.tree.parent[1:]))
+
+
+def test_zeros_and_ones_of_a_robot_are_not_counted():
+    planar = roundings(kkt.trace(kkt.build(kkt.chain(3)), orderings.get("abm")))
+    assert planar.product.max() == planar.pivot.max() == 0 and planar.beside.max() == 2
+    assert 0 < planar.frame.max() < 12
