@@ -73,7 +73,6 @@ class Floor:
         if not up.any():
             raise ModelError("floor: field 'normal' is zero; give a direction, such as 0 0 1")
         up = up / np.linalg.norm(up)
-        system.tree.require_no_terms("a floor")
         weightless = tree.copy()
         weightless.graph["gravity"] = (0.0, 0.0, 0.0)
         found = orderings.get(order) if isinstance(order, str) else order
@@ -140,7 +139,7 @@ class Floor:
         states = np.repeat(y, c + 1, axis=0)
         states[1:, nx:] = 0.0
         tau = np.zeros((c + 1, states.shape[1] - nx))
-        tau[0] = self.motion.tau
+        tau[0], tau[1:] = self.motion.tau, self.motion.springs(y)
         units = np.zeros((c, len(self.bodies), 3))
         units[np.arange(c), points] = directions
         wrench = np.concatenate([self._weights(pose), self._on_points(pose, units)])

@@ -77,7 +77,6 @@ class JointFriction:
         Raises LoopError for closed loops, SingularError where the elimination fails.
         """
         system.structure.require_tree("friction in joints")
-        system.tree.require_no_terms("friction in joints")
         qd = system.state.qd
         found = orderings.get(order) if isinstance(order, str) else order
         still = np.flatnonzero((np.abs(qd) <= stands) & (self.dry > 0.0))

@@ -46,7 +46,6 @@ class Rows:
         chosen = get_format(format)
         if not chosen.on_arrays:
             raise FormatError(f"format {chosen.name!r}: contacts need a floating-point format")
-        system.tree.require_no_terms("contacts")
         contacts = tuple(c for c in system.state.loops if c.loop.point)
         if not contacts:
             raise LoopError(
@@ -84,8 +83,15 @@ class Rows:
 
     def kinetic(self, qd: Floats) -> float:
         """[J]"""
-        v = self.velocity(qd)
-        return 0.5 * float((v * matvec(self.bare.entries.M, v)).sum())
+        v, rotors = self.velocity(qd), self._rotors
+        turning = float(qd**2 @ rotors) if rotors.size else 0.0
+        return 0.5 * (float((v * matvec(self.bare.entries.M, v)).sum()) + turning)
+
+    @property
+    def _rotors(self) -> Floats:
+        """(N,) armatures, or (0,); an implicit step's damping and springs make no jump."""
+        terms, A = self.bare.state.terms, self.bare.entries.A
+        return A if terms is None or not len(A) else terms.armature
 
     def solved(self, entries: Entries) -> tuple[Floats, Floats, dict[Any, Floats]]:
         """qdd (N,), minus pdd (n, 6) and the loops' multipliers for another right-hand side."""
@@ -104,7 +110,7 @@ class Rows:
         """Equation (4) of jumps: no bias, no effort, loops that keep their velocity."""
         e = self.bare.entries
         zero = {name: np.zeros_like(getattr(e, name)) for name in ("a", "b", "tau", "gamma")}
-        return replace(e, **zero)
+        return replace(e, A=self._rotors, **zero)
 
     @cached_property
     def responses(self) -> tuple[Floats, Floats, list[dict[Any, Floats]]]:

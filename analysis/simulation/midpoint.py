@@ -98,4 +98,4 @@ class Midpoint:
         rest = M @ found[0]  # tau less gravity
         product = (found[0] - found[1:]) @ M  # c(v, v), v = u, e_i, u + e_i
         pairs = (product[1 + N :] - product[1 : 1 + N] - product[0]) / 2  # c(e_i, u)
-        return rest + pairs @ u
+        return rest + pairs @ u - self.motion.damping * u  # linear in u: not among the pairs

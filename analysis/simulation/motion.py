@@ -53,7 +53,6 @@ class Motion:
         ``compiled`` are options of :func:`kkt.compile`: ``solver``, ``bias`` and ``frames``.
         """
         system = kkt.build(graph, tau=tau)
-        system.tree.require_no_terms("simulate, whose energies are those of bodies alone,")
         made = partial(kkt.compile, graph, order, format, **compiled)
         kernel, checked = made(), partial(made, check=True)
         return Motion(graph, kernel, system.state.tau, checked)
@@ -61,6 +60,12 @@ class Motion:
     @property
     def nx(self) -> int:
         return int(self.kernel.nx)
+
+    @property
+    def damping(self) -> Floats:
+        """(N,) of the joints [N m s/rad, N s/m]"""
+        terms = self._tree.terms
+        return np.zeros(int(self.kernel.N)) if terms is None else terms.damping
 
     @property
     def operations(self) -> int:
@@ -158,14 +163,21 @@ class Motion:
         return {}
 
     def energies(self, y: ArrayLike) -> Floats:
-        """(m, 2) kinetic and potential energy [J] in float64; height 0 is the world's origin."""
-        tree, bodies = self._tree, self.bodies(np.atleast_2d(y))
+        """(m, 2) kinetic and potential energy [J] in float64; height 0 is the world's origin.
+
+        Rotors behind gears turn, and springs hold, some of it.
+        """
+        y = np.atleast_2d(y)
+        tree, bodies = self._tree, self.bodies(y)
         arm = turned(bodies.turn, tree.com)
         speed = bodies.v + cross(bodies.omega, arm)
         spin = turned(np.swapaxes(bodies.turn, -1, -2), bodies.omega)
         turning = (spin * turned(tree.inertia, spin)).sum(-1)
         kinetic = 0.5 * (tree.mass * (speed**2).sum(-1) + turning).sum(1)
         potential = -(tree.mass * ((bodies.origin + arm) @ tree.gravity)).sum(1)
+        if tree.terms is not None:
+            kinetic = kinetic + 0.5 * y[:, self.nx :] ** 2 @ tree.terms.armature
+            potential = potential + 0.5 * (self._stretch(y) * self.springs(y)).sum(1)
         return np.stack([kinetic, potential], axis=1)
 
     def energy(self, y: ArrayLike) -> Floats:
@@ -194,6 +206,36 @@ class Motion:
             x = y[:, places.of(k)]
             done += (x - x[0]) @ tau
         return done
+
+    def springs(self, y: Floats) -> Floats:
+        """(m, N) efforts that hold the joints' springs at states (m, nx + N) [N m, N]."""
+        terms = self._tree.terms
+        stretch = self._stretch(y)
+        return stretch if terms is None else terms.stiffness * stretch
+
+    def _stretch(self, y: Floats) -> Floats:
+        """(m, N) positions beyond those at rest; 0 of joints whose coordinates take no spring."""
+        stretch, terms = np.zeros((len(y), int(self.kernel.N))), self._tree.terms
+        if terms is not None:
+            at, to = self.kernel.places.plain
+            stretch[:, to] = y[:, at] - terms.rest[to]
+        return stretch
+
+    def lost(self, t: Floats, y: Floats) -> Floats:
+        """(k,) what damping has taken until each time (k,) of a run of states (k, nx + N) [J].
+
+        From step to step the rates are the cubics that have their accelerations at both ends.
+        """
+        if not self.damping.any():
+            return np.zeros(len(t))
+        qd, qdd = y[:, self.nx :], self.rates(y)[:, self.nx :]
+        h, taken = np.diff(t)[:, None], np.zeros(len(t) - 1)
+        for s, weight in zip(*np.polynomial.legendre.leggauss(4), strict=True):
+            x = (s + 1.0) / 2.0
+            rate = (1 + 2 * x) * (1 - x) ** 2 * qd[:-1] + x * x * (3 - 2 * x) * qd[1:]
+            rate = rate + h * x * (1 - x) * ((1 - x) * qdd[:-1] - x * qdd[1:])
+            taken += weight / 2.0 * h[:, 0] * (rate**2 @ self.damping)
+        return np.concatenate([[0.0], np.cumsum(taken)])
 
 
 def turned(R: Floats, x: Floats) -> Floats:

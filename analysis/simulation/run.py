@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -143,12 +143,13 @@ def some(record: Record) -> Floats:
 def drift(motion: Motion, record: Record) -> float | None:
     """Largest change of energy less work, over the largest kinetic energy or energy at the start.
 
-    None where the efforts' work is not known.
+    What damping takes is work too.  None where the efforts' work is not known.
     """
-    y = some(record)
-    y = y[np.isfinite(y).all(1)]
+    sound = np.isfinite(record.y).all(1)
+    whole = replace(record, t=record.t[sound], y=record.y[sound])
+    y, lost = some(whole), some(replace(whole, y=motion.lost(whole.t, whole.y)))
     try:
-        work = motion.work(y)
+        work = motion.work(y) - lost
     except kkt.ModelError:
         return None
     energies = motion.energies(y)

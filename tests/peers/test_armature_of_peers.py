@@ -11,12 +11,15 @@ pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")
 pytestmark = pytest.mark.peers
 
+import mujoco  # noqa: E402
 import mujoco_peer  # noqa: E402
 import pinocchio_peer  # noqa: E402
 from armature import terms_of, with_terms  # noqa: E402
 from random_states import difference, random_state, robots  # noqa: E402
+from scipy.integrate import solve_ivp  # noqa: E402
 
 from pivotree import kkt, orderings  # noqa: E402
+from pivotree.analysis.simulation import Integration, Motion, simulate  # noqa: E402
 
 SINGULAR = ("romeo", "romeo_laas_small", "hector", "iris")
 
@@ -46,10 +49,9 @@ def test_robots_with_random_armature_are_pinocchio_s(name):
     assert difference(tau, state.tau) <= 1e-9
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_trees_with_every_term_are_mujoco_s(seed):
-    tree = kkt.random_tree(8, seed=seed, joints="revolute+prismatic+spherical")
-    tree = with_terms(tree, seed)
+def with_mujocos_terms(seed, joints):
+    """A tree with terms, and MuJoCo's model of it with the same."""
+    tree = with_terms(kkt.random_tree(8, seed=seed, joints=joints), seed)
     for _, data in tree.nodes(data=True):
         data.pop("friction", None)  # MuJoCo's is a constraint
         if data["joint"] == "spherical":  # MuJoCo has one number for all freedoms of a joint
@@ -66,6 +68,40 @@ def test_trees_with_every_term_are_mujoco_s(seed):
         if size == 1:
             model.jnt_stiffness[number] = stiffness[own][0]
             model.qpos_spring[model.jnt_qposadr[number]] = rest[own][0]
+    return tree, system, peer
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_energies_and_motions_are_mujoco_s(seed):
+    tree, system, peer = with_mujocos_terms(seed, "revolute+prismatic")
+    motion = Motion.of(tree, orderings.get("abm"))
+    energies = []
+    for draw in range(2):  # potentials differ by a constant
+        state = random_state(system, draw, forces=False)
+        peer.qdd(state)
+        mujoco.mj_energyPos(peer.model, peer.data)
+        mujoco.mj_energyVel(peer.model, peer.data)
+        mine = motion.energies(motion.start(state.q, state.qd)[None])[0]
+        energies.append((*peer.data.energy, *mine))
+    (U0, T0, t0, u0), (U1, T1, t1, u1) = energies
+    assert [t0, t1, u1 - u0] == pytest.approx([T0, T1, U1 - U0], rel=1e-12)
+    state = random_state(system, 5, forces=False)
+    y = motion.start(state.q, np.zeros(motion.kernel.N))
+
+    def slope(t, y):
+        q = dict(zip(system.tree.names, np.split(y[:8], 8), strict=True))
+        return np.concatenate([y[8:], peer.qdd(type(state)(q, y[8:], np.zeros(8), {}))])
+
+    theirs = solve_ivp(slope, (0, 0.3), y, "DOP853", rtol=1e-11, atol=1e-11).y[:, -1]
+    run = Integration(seconds=0.3, eps=1e-10)
+    ours = simulate(tree, "abm", integration=run, q=y[:8], qd=y[8:], tau=np.zeros(8))
+    assert ours.failed == 0 and ours.drift < 1e-7
+    assert np.abs(ours.records[0].y[-1] - theirs).max() < 1e-6 * (1 + np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_trees_with_every_term_are_mujoco_s(seed):
+    tree, system, peer = with_mujocos_terms(seed, "revolute+prismatic+spherical")
     state = random_state(system, seed, forces=False)
     ours = kkt.build(tree, state.q, state.qd, state.tau)
     qdd = kkt.eliminate(ours, orderings.get("abm")).qdd

@@ -305,3 +305,47 @@ def test_forces_of_moving_contacts_are_those_of_the_rows():
     assert (rows.lam > 0).all()
     assert list(found.forces.values()) == pytest.approx(list(rows.lam))
     assert found.qdd == pytest.approx(rows.qdd)
+
+
+# -- terms of joints ------------------------------------------------------------------------------
+
+
+def geared_ball(**terms):
+    """A ball of 2 kg on a vertical slide with a rotor of 1 kg behind its gear."""
+    tree = kkt.new_tree("ball")
+    kkt.add_body(
+        tree, "ball", mass=2.0, inertia=np.eye(3), joint="prismatic", axis=(0.0, 0.0, 1.0),
+        armature=1.0, **terms,
+    )  # fmt: skip
+    return tree
+
+
+@pytest.mark.parametrize("implicit", [None, 0.1])
+def test_a_blow_turns_the_rotor_too(implicit):
+    """v+ = -e v-, by p = (m + A)(1 + e) |v-|; an implicit step's damping makes no jump."""
+    at = kkt.contact("ball", (0.0, 0.0, -0.5))
+    tree = geared_ball(damping=4.0, stiffness=3.0)
+    system = kkt.build(tree, qd=[-3.0], loops=[at], implicit=implicit)
+    blow = contact.impact(system, restitution=0.5)
+    assert blow.qd == pytest.approx([1.5]) and blow.impulses["world-ball"] == pytest.approx(13.5)
+    assert blow.gain == pytest.approx(0.5 * 3.0 * (1.5**2 - 3.0**2))
+
+
+def test_a_floor_holds_weight_and_spring():
+    """The force of a ball that rests is its weight and what its spring pushes with."""
+    tree = geared_ball(stiffness=10.0, rest=-0.2)
+    floor = contact.Floor.of(tree, [("ball", (0.0, 0.0, 0.0))])
+    y = floor.start([0.0], [0.0])[None]
+    free, along, jump, A = floor.free_and_responses(y, floor.pose(y), np.array([0]))
+    push = 2.0 * 9.81 + 10.0 * 0.2
+    assert free == pytest.approx([-push / 3.0]) and along == pytest.approx([-push / 3.0])
+    assert jump == pytest.approx(np.array([[1.0 / 3.0]])) and pytest.approx(jump) == A
+
+
+def test_dry_friction_beside_armature():
+    tree = geared_ball()
+    rub = contact.JointFriction.of(tree, dry=5.0)
+    moved = rub.solve(kkt.build(tree, qd=[-1.0]))
+    assert moved.qdd == pytest.approx([(5.0 - 2.0 * 9.81) / 3.0])
+    stuck = contact.JointFriction.of(tree, dry=50.0).solve(kkt.build(tree, qd=[0.0]))
+    assert stuck.sticks.all() and stuck.qdd == [0.0]

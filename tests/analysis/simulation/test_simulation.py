@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from armature import with_terms
 from helpers import ROOT
 from scipy.integrate import solve_ivp
 
@@ -123,6 +124,43 @@ def test_orders_move_alike(order):
 
 
 @pytest.mark.thorough
+def oscillator():
+    """One sliding mass 2 kg with armature 1 kg, damping 0.6 N s/m, a spring 12 N/m at 0.3 m."""
+    tree = kkt.new_tree("oscillator", gravity=(0.0, 0.0, 0.0))
+    kkt.add_body(
+        tree, "mass", mass=2.0, inertia=np.eye(3), joint="prismatic", axis=(1.0, 0.0, 0.0),
+        armature=1.0, damping=0.6, stiffness=12.0, rest=0.3,
+    )  # fmt: skip
+    return tree
+
+
+@pytest.mark.parametrize("integrator", ["cash_karp", "midpoint"])
+def test_a_damped_oscillator_moves_by_its_closed_form(integrator):
+    """x = rest + e^(-c t) (A cos w t + B sin w t), with c = d / 2m and m the mass and its rotor."""
+    steps = {"step": 1e-3} if integrator == "midpoint" else {"eps": 1e-11}
+    chosen = Integration(seconds=2.0, integrator=integrator, **steps)
+    found = simulate(oscillator(), "abm", integration=chosen, q=[0.8], qd=[-1.0])
+    m, d, k, t = 3.0, 0.6, 12.0, found.records[0].t
+    c = d / (2 * m)
+    w = np.sqrt(k / m - c * c)
+    x = 0.3 + np.exp(-c * t) * (0.5 * np.cos(w * t) + (-1.0 + c * 0.5) / w * np.sin(w * t))
+    bound = 2e-6 if integrator == "midpoint" else 1e-9
+    assert np.abs(found.records[0].y[:, 0] - x).max() < bound
+    assert found.failed == 0 and found.drift < bound
+
+
+def test_energy_less_what_damping_took_is_kept():
+    tree = kkt.random_tree(5, seed=2, joints="revolute+prismatic")
+    tree = with_terms(tree, 3)
+    for _, data in tree.nodes(data=True):
+        data.pop("friction", None)
+    found = simulate(tree, "abm", integration=Integration(seconds=0.5, eps=1e-11))
+    motion, record = Motion.of(tree, orderings.get("abm")), found.records[0]
+    assert found.failed == 0 and found.drift < 1e-8
+    energy = motion.energy(record.y)
+    assert np.ptp(energy) > 1e-3 * motion.energies(record.y)[:, 0].max()  # damping takes much
+
+
 def test_rates_of_a_motion_are_those_of_equation_4():
     tree = kkt.random_tree(7, seed=9)
     motion = Motion.of(tree, orderings.get("abm"))

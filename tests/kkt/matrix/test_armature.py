@@ -7,7 +7,6 @@ from helpers import every_joint
 from scipy.sparse.linalg import spsolve
 
 from pivotree import analysis, kkt, orderings
-from pivotree.analysis.simulation.motion import Motion
 from pivotree.analysis.states.sample import draw, entries_at, ranges_of, system_at
 from pivotree.kkt.matrix.entries import LETTERS
 
@@ -258,7 +257,6 @@ REFUSES = {
     "solve_large in an order": lambda s: kkt.solve_large(s, orderings.get("abm")),
     "compile_large": lambda s: kkt.compile_large(s.graph),
     "compile_large of arrays": lambda s: kkt.compile_large(s.tree),
-    "simulate": lambda s: Motion.of(s.graph, orderings.get("abm")),
     "joined": lambda s: kkt.joined(s.graph, s.graph, *list(s.graph)[:2]),
 }
 
