@@ -3,7 +3,8 @@
 The pages are the Markdown of the repository, mirrored into FOLDER/source with what they link to.
 Three kinds of page are written here from the code, so that they cannot fall behind it: the command
 line, the names that the packages export, and the page to play with. Sphinx turns all of it into
-FOLDER/html: static files with a search that needs no server. Raises SystemExit where a link, a
+FOLDER/html: static files with a search that needs no server; FOLDER/links_elsewhere.txt lists the
+links that leave it, which nothing here can follow. Raises SystemExit where a link, a
 picture or a page is missing.
 """
 
@@ -25,6 +26,7 @@ ROOMS = (
     "simulation", "sweep",
 )  # fmt: skip
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
+ELSEWHERE = re.compile(r"\]\((https?://[^)\s]+)\)")
 PICTURE = re.compile(
     r'<picture>\s*<source[^>]*?srcset="(?P<dark>[^"]+)"[^>]*>\s*'
     r'<img(?=[^>]*?src="(?P<light>[^"]+)")(?=[^>]*?alt="(?P<alt>[^"]*)")[^>]*>\s*</picture>',
@@ -45,6 +47,8 @@ def build(folder: Path) -> list[str]:
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("papers/**/*.md")]
     for page in pages:
         mirror(page, source)
+    elsewhere = {to for page in pages for to in ELSEWHERE.findall(page.read_text("utf-8"))}
+    (folder / "links_elsewhere.txt").write_text("\n".join(sorted(elsewhere)) + "\n", "utf-8")
     index = source / "docs" / "index.md"
     text = index.read_text(encoding="utf-8")
     more = [p.stem for p in sorted((ROOT / "docs").glob("*.md")) if f"\n{p.stem}\n" not in text]

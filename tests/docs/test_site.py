@@ -90,6 +90,10 @@ def test_the_site_needs_no_network(site):
         ):
             pytest.fail(f"{path}: {link}")
     assert (html / "play" / "chain_3.html").stat().st_size > 50_000
+    assert 'src="../play/chain_3.html"' in (html / "docs" / "play.html").read_text()
+    assert "@media print" in (html / "_static" / "site.css").read_text()
+    elsewhere = (html.parent / "links_elsewhere.txt").read_text().split()
+    assert len(elsewhere) > 20 and all(link.startswith("https://") for link in elsewhere)
 
 
 def test_the_command_line_page_is_the_parsers():
