@@ -31,6 +31,7 @@ from ..states.sample import Ranges
 from .loewner import share
 from .reach import Reach, has_armature, reach
 from .roundings import Roundings, roundings
+from .span import too_narrow
 from .support import support
 
 Floats = NDArray[np.float64]
@@ -74,6 +75,9 @@ def bound(
         return Bound(np.full(n, np.inf), np.full(n, np.inf), None, why)
     M = np.asarray(chosen.cast(system.entries.M), dtype=float)
     sizes = reach(system, ranges, unit)
+    why = too_narrow(system, support(system, M), sizes, np.flatnonzero(~_at_rest(system)), chosen)
+    if why:
+        return Bound(np.full(n, np.inf), np.full(n, np.inf), None, why)
     tape = tape or trace(system, orderings.get(order))
     return _recursion(system, M, sizes, unit, roundings(tape))
 

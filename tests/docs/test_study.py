@@ -90,6 +90,18 @@ def test_worst_cases_replay(path, rows):
 
 
 @pytest.mark.thorough
+def test_of_the_robot_found_by_search_one_effort_is_lost():
+    """An effort between the heavy bodies, and no other, comes to the base as a difference."""
+    tree = kkt.load(str(STUDY / "found" / "square_root_abm.json"))
+    order, errors = orderings.get("square_root_abm"), []
+    for effort in np.eye(10) * 100.0:
+        system = kkt.build(tree, tau=effort)
+        truth = np.array(kkt.eliminate(system, order, "mp:40").qdd, dtype=float)
+        found = np.asarray(kkt.eliminate(system, order, "float32").qdd, dtype=float)
+        errors.append(np.abs(found - truth).max() / np.abs(truth).max())
+    assert max(errors[:9]) < 1e-4 and errors[9] > 1e-2
+
+
 def test_the_robot_found_by_search_is_told_as_it_is():
     """README and the study print what the orders lose on the counter-example, row by row."""
     path = STUDY / "found" / "square_root_abm.json"

@@ -110,6 +110,15 @@ def test_without_the_lever_of_a_child_the_bound_is_refuted(monkeypatch):
     assert ratio(far, "abm", "float64", 5, 0) > 1.0
 
 
+def test_a_format_without_the_exponents_gets_no_promise(monkeypatch):
+    """A product that falls below float16's normal numbers is not off by u; the attack found it."""
+    assert ratio(drawn(145, 12), "abm", "float16", 4, 145) is None
+    (row,) = guarantee(kkt.rr_arm(), ["abm"], ["float16"], states=0)
+    assert "more exponent bits" in row.bound.why
+    monkeypatch.setattr(bounds, "too_narrow", lambda *_: "")
+    assert ratio(drawn(145, 12), "abm", "float16", 4, 145) > 1.0
+
+
 @pytest.mark.parametrize(
     ("tree", "order", "why"),
     [
