@@ -55,6 +55,7 @@ function run({ data, form, attempts, format, labels }) {
   const tree = [...engine.tree().parent];
   const { height } = engine;
   const answer = model.answer();
+  const { operations } = model;
   let undone = true;
   for (let at = states.length - 1; at >= 0; at--) {
     undone &&= JSON.stringify(state(engine)) === states[at];
@@ -66,6 +67,7 @@ function run({ data, form, attempts, format, labels }) {
     tree,
     height,
     undone,
+    operations,
     cells,
     digits: exact(answer?.digits),
     error: exact(answer?.error),

@@ -117,12 +117,13 @@ def _figure(commands: Commands) -> None:
     figure.add_argument("--step", type=int, metavar="K", help="after this many brackets")
     figure.add_argument("--format", default="float32", help="a number format (float32)")
     figure.add_argument("--width", default="double", help="single or double column (double)")
+    figure.add_argument("--font", default="stix", help="stix, as journals are set, or sans (stix)")
     figure.add_argument("--title", action="store_true", help="a title inside the figure")
     looks = figure.add_mutually_exclusive_group()
     looks.add_argument("--dark", action="store_true", help="light on dark")
     looks.add_argument("--gray", action="store_true", help="for a page printed in gray")
     figure.add_argument(
-        "-o", "--output", metavar="FILE", help=".png, .pdf, .svg; some kinds .tex, .gif, .mp4"
+        "-o", "--output", metavar="FILE", help=".pdf, .svg, .png, .pgf; some kinds .tex, .gif, .mp4"
     )
 
 

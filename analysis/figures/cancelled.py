@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import Elimination, FormatError
 
-from .style import Theme, new_figure, settings, style_axes, theme, wrapped
+from .style import SMALL, TEXT, Theme, new_figure, settings, style_axes, theme, wrapped
 
 _EACH = 100  # steps; with more, one bar stands for those in a per cent
 _COUNTED = 12  # bars up to which counts are written
@@ -28,7 +28,7 @@ def cancelled(
     *,
     width: str = "double",
     title: str | None = None,
-    style: str | None = None,
+    style: str | Theme | None = None,
 ) -> Figure:
     """Most bits that one sum of each step cancels, in exact arithmetic and in a number format.
 
@@ -48,7 +48,7 @@ def cancelled(
     bits = -math.log2(unit)
     drawn = [table for table in columns.values() if table is not None]
     top = 1.08 * max(bits, *(float(table[:2].max(initial=0.0)) for table in drawn))
-    with settings():
+    with settings(look.font):
         height = 1.9 if width == "double" else 1.6
         figure = new_figure(
             width,
@@ -59,24 +59,24 @@ def cancelled(
         axes = figure.subplots(len(columns), 1, sharex=True, sharey=True, squeeze=False).ravel()
         for ax, (order, found) in zip(axes, columns.items(), strict=True):
             style_axes(ax, look, grid="y")
-            ax.set_title(order, color=look.ink, loc="left", fontsize=8.5, fontweight="bold")
+            ax.set_title(order, color=look.ink, loc="left", fontsize=TEXT, fontweight="bold")
             ax.axhline(bits, color=look.ink, linewidth=0.8, linestyle="--")
             ax.axhline(0.0, color=look.ink, linewidth=0.6)
             if found is None:
                 ax.text(50, 0.4 * top, "exact arithmetic divides by zero", color=look.ink,
-                        ha="center", fontsize=8)  # fmt: skip
+                        ha="center", fontsize=SMALL)  # fmt: skip
             else:
                 _panel(ax, found, look, top)
             ax.set(xlim=(0, 100), ylim=(-0.3 * top, top))
             ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
             ax.set_yticks([t for t in ax.get_yticks() if 0 <= t <= top])
         axes[-1].set_xlabel("steps done [%]", color=look.ink)
-        figure.supylabel("most bits cancelled in one sum", color=look.ink, fontsize=8.5)
+        figure.supylabel("most bits cancelled in one sum", color=look.ink, fontsize=TEXT)
         if title:
-            figure.suptitle(wrapped(title, width, 10), color=look.ink, fontsize=10)
+            figure.suptitle(wrapped(title, width), color=look.ink, fontsize=TEXT)
         figure.legend(
             handles=_handles(look, first.format), loc="outside lower center", frameon=False,
-            ncols=3 if width == "double" else 1, fontsize=7.5, labelcolor=look.ink,
+            ncols=3 if width == "double" else 1, fontsize=SMALL, labelcolor=look.ink,
         )  # fmt: skip
     return figure
 
@@ -109,7 +109,7 @@ def _panel(ax: Axes, found: NDArray[np.float64], look: Theme, top: float) -> Non
         if len(order) <= _COUNTED:
             for at, number in zip(x[here], count[here], strict=True):
                 ax.annotate(f"{int(number)}", (at, y), (5, 0), textcoords="offset points",
-                            color=look.ink, fontsize=6.5, ha="left", va="center")  # fmt: skip
+                            color=look.ink, fontsize=SMALL, ha="left", va="center")  # fmt: skip
 
 
 def _format_marks(look: Theme) -> dict[str, Any]:

@@ -30,6 +30,13 @@ def caption(kind: Kind, request: Request) -> str:
         numbers = [_filled(request.symbolic)]
     else:
         numbers = [_filled(symbolic) for symbolic in request.symbolics]
+        if kind.name == "curves":
+            names = [symbolic.plan.sequence.name for symbolic in request.symbolics]
+            tapes = [request.memory.get(("tape", name)) for name in names]
+            numbers = [
+                told if tape is None else f"{told} and takes {tape.flops:,} operations"
+                for told, tape in zip(numbers, tapes, strict=True)
+            ]
     return f"{first} In numbers: {'; '.join(numbers)}.\n"
 
 

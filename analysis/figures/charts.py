@@ -12,7 +12,19 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from .labelling import place_labels
-from .style import MARKERS, WIDTHS, new_figure, plain, settings, style_axes, theme, wrapped
+from .style import (
+    MARKERS,
+    SMALL,
+    TEXT,
+    WIDTHS,
+    Theme,
+    new_figure,
+    plain,
+    settings,
+    style_axes,
+    theme,
+    wrapped,
+)
 from .units import capacity_of
 
 Rows = Iterable[Mapping[str, Any]]
@@ -24,7 +36,7 @@ def error_bars(
     dark: bool = False,
     width: str = "double",
     title: str | None = None,
-    style: str | None = None,
+    style: str | Theme | None = None,
 ) -> Figure:
     """Digits kept by each order, one marker a number format, best order of the first format first.
 
@@ -42,7 +54,7 @@ def error_bars(
     capacity = {f: full for f in formats if (full := capacity_of(f)) is not None}
     most = max([most, *capacity.values()])
     near = 0.07 if width == "double" else 0.15  # share of the axis that a number takes
-    with settings():
+    with settings(look.font):
         figure = new_figure(width, 1.15 + 0.2 * max(len(orders), 2) + 0.25 * bool(title), look)
         figure.set_layout_engine("constrained")
         ax = figure.add_subplot()
@@ -67,7 +79,7 @@ def error_bars(
                 ahead = any(0 <= full - digits < near * most for full in capacity.values())
                 ax.annotate(
                     f"{digits:.1f}", (digits, y), (-5 if ahead else 5, 0),
-                    textcoords="offset points", fontsize=6.5, va="center",
+                    textcoords="offset points", fontsize=SMALL, va="center",
                     ha="right" if ahead else "left", color=look.ink,
                     path_effects=[withStroke(linewidth=2, foreground=look.page)],
                 )  # fmt: skip
@@ -101,7 +113,7 @@ def fill_cost(
     dark: bool = False,
     width: str = "double",
     title: str | None = None,
-    style: str | None = None,
+    style: str | Theme | None = None,
 ) -> Figure:
     """Blocks of fill against scalar operations, one point an order; the fewer, the lower left.
 
@@ -116,7 +128,7 @@ def fill_cost(
         names = at.setdefault((int(row["fill_blocks"]), int(row["flops"])), [])
         if row["order"] not in names:
             names.append(row["order"])
-    with settings():
+    with settings(look.font):
         figure = new_figure(width, 2.9 if width == "single" else 3.8, look)
         figure.set_layout_engine("constrained")
         ax = figure.add_subplot()
@@ -199,12 +211,12 @@ def _title(ax: Any, title: str | None, ink: str) -> None:
     if title:
         total = ax.get_figure(root=True).get_figwidth()
         width = min(WIDTHS, key=lambda name: abs(WIDTHS[name] - total))
-        ax.set_title(wrapped(title, width), color=ink, loc="left", fontsize=8.5)
+        ax.set_title(wrapped(title, width), color=ink, loc="left", fontsize=TEXT)
 
 
 def _legend(figure: Figure, handles: list[Line2D], ink: str, width: str) -> None:
     columns = 2 if width == "single" else 5
     figure.legend(
         handles=handles, loc="outside lower center", ncols=min(columns, len(handles)),
-        frameon=False, fontsize=7.5, labelcolor=ink, columnspacing=1.4,
+        frameon=False, fontsize=SMALL, labelcolor=ink, columnspacing=1.4,
     )  # fmt: skip

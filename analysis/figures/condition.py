@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from .charts import _legend, _title
-from .style import MARKERS, new_figure, plain, settings, style_axes, theme
+from .style import MARKERS, Theme, new_figure, plain, settings, style_axes, theme
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def error_condition(
     *,
     format: str = "",
     width: str = "double",
-    style: str = "light",
+    style: str | Theme = "light",
     title: str | None = None,
     among: Sequence[str] = (),
 ) -> Figure:
@@ -43,7 +43,7 @@ def error_condition(
     places = list(among) if {*orders} <= {*among} else orders
     finite = [i.kappa * unit for i in instances if np.isfinite(i.kappa)]
     errors = [i.error for i in instances if i.error]
-    with settings():
+    with settings(look.font):
         columns = 2 if width == "single" else 5
         height = (3.0 if width == "single" else 3.6) + 0.17 * -(-(len(orders) + 2) // columns)
         figure = new_figure(width, height + 0.25 * bool(title), look)

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from .charts import _legend, _title
 from .curves import DASHES, nested
-from .style import new_figure, plain, settings, style_axes, theme
+from .style import Theme, new_figure, plain, settings, style_axes, theme
 
 
 def cost_curves(
@@ -19,7 +19,7 @@ def cost_curves(
     *,
     what: str = "bodies n",
     width: str = "double",
-    style: str = "light",
+    style: str | Theme = "light",
     title: str | None = None,
 ) -> Figure:
     """Operations that qdd needs, for each order as pairs (n, operations), both axes logarithmic.
@@ -28,7 +28,7 @@ def cost_curves(
     linear in n.
     """
     look = theme(style=style)
-    with settings():
+    with settings(look.font):
         columns = 2 if width == "single" else 5
         height = (2.7 if width == "single" else 3.3) + 0.17 * -(-(len(costs) + 1) // columns)
         figure = new_figure(width, height + 0.25 * bool(title), look)

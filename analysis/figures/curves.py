@@ -11,9 +11,10 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from pivotree.kkt import SymbolicFactor
+from pivotree.kkt.tape.tape import Tape
 
 from .charts import _legend, _title
-from .style import MARKERS, new_figure, plain, settings, style_axes, theme
+from .style import MARKERS, Theme, new_figure, plain, settings, style_axes, theme
 
 DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2)), (0, (3, 1, 1, 1)))
 
@@ -36,22 +37,40 @@ def step_counts(symbolic: SymbolicFactor) -> tuple[NDArray[np.int64], NDArray[np
     )
 
 
+def traced_counts(tape: Tape) -> NDArray[np.int64]:
+    """(groups + 1,) operations that qdd needs of the first 0, 1, ... groups, forward and backward.
+
+    Zeros and ones of the model are folded away; the last is :attr:`Tape.flops`.
+    """
+    needed = np.repeat(tape.program.live(("qdd",)), np.diff(tape.first))
+    work = np.zeros(tape.program.groups + 1, dtype=np.int64)
+    start = 0
+    for chunk in tape.chunks():
+        here = needed[start : start + len(chunk.step)]
+        start += len(chunk.step)
+        # what splits the forces belongs to no step, and is there before the first
+        np.add.at(work, np.maximum(chunk.step[here] + 1, 0), 1)
+    return np.cumsum(work)
+
+
 def fill_curves(
     symbolics: Sequence[SymbolicFactor],
+    tapes: Sequence[Tape] | None = None,
     *,
     width: str = "double",
-    style: str = "light",
+    style: str | Theme = "light",
     title: str | None = None,
 ) -> Figure:
     """Blocks of fill, and operations, against the share of rows that are eliminated.
 
-    Rows are counted and not steps, since orders bracket differently.  Operations are those with
-    dense blocks: zeros inside a block are not taken off, so that trees of any size can be counted.
+    Rows are counted and not steps, since orders bracket differently.  Operations are those that
+    the orders' ``tapes`` hold; without tapes, which large trees do not have, those with dense
+    blocks, of which no zeros are taken off.
     """
     look = theme(style=style)
     rows = -(-len(symbolics) // (2 if width == "single" else 5))
     across = width == "double"
-    with settings():
+    with settings(look.font):
         height = (2.5 if across else 4.2) + 0.17 * rows + 0.25 * bool(title)
         figure = new_figure(width, height, look)
         figure.set_layout_engine("constrained")
@@ -65,10 +84,12 @@ def fill_curves(
                 "color": look.series[i % len(look.series)], "linewidth": 1.2,
                 "linestyle": DASHES[i % len(DASHES)], **nested(i, look.page),
             }  # fmt: skip
-            for ax, y in zip(axes, step_counts(symbolic), strict=True):
-                _curve(ax, x, y, line)
+            fill, work = step_counts(symbolic)
+            _curve(axes[0], x, fill, line)
+            _curve(axes[1], x, work if tapes is None else traced_counts(tapes[i]), line)
             handles.append(Line2D([], [], label=plain(symbolic.plan.sequence.name), **line))
-        for ax, what in zip(axes, ("blocks of fill", "operations, dense blocks"), strict=True):
+        counted = "operations, dense blocks" if tapes is None else "operations"
+        for ax, what in zip(axes, ("blocks of fill", counted), strict=True):
             style_axes(ax, look, grid="y")
             ax.set_ylabel(what, color=look.ink)
             ax.set(xlim=(0, 101), ylim=(0, None))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 from matplotlib.figure import Figure
 
 from pivotree.kkt import FormatError, SymbolicFactor
@@ -26,11 +29,11 @@ _METADATA: dict[str, dict[str, Any]] = {
     ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
     ".svg": {"Creator": None, "Date": None, "Format": None, "Type": None},
 }
-_SUFFIXES = (*_METADATA, ".tex")
+_SUFFIXES = (*_METADATA, ".tex", ".pgf")
 
 
 def save(figure: Figure | str, path: str | Path) -> Path:
-    """Write a figure (.png, .pdf, .svg) or the text of :func:`tikz` (.tex); returns the path.
+    """Write a figure (.png, .pdf, .svg, .pgf) or the text of :func:`tikz` (.tex); returns the path.
 
     The file is written beside its place and then moved there, so that no half of it is ever
     seen.  Raises FormatError for another suffix or a folder that cannot be written to.
@@ -39,8 +42,10 @@ def save(figure: Figure | str, path: str | Path) -> Path:
     suffix = check_suffix(path)
     if isinstance(figure, str) != (suffix == ".tex"):
         what = "LaTeX text" if isinstance(figure, str) else "a drawn figure"
-        fit = ".tex" if isinstance(figure, str) else ", ".join(_METADATA)
+        fit = ".tex" if isinstance(figure, str) else ", ".join((*_METADATA, ".pgf"))
         raise FormatError(f"figure {path}: {suffix} does not hold {what}; use {fit}")
+    if suffix == ".pgf" and isinstance(figure, Figure):
+        return _save_pgf(figure, path)
     with beside(path) as part:
         if isinstance(figure, str):
             part.write_text(figure, encoding="utf-8")
@@ -50,6 +55,30 @@ def save(figure: Figure | str, path: str | Path) -> Path:
                     part, format=suffix[1:], dpi=RASTER_DPI, metadata=_METADATA[suffix],
                     facecolor=figure.get_facecolor(),
                 )  # fmt: skip
+    return path
+
+
+def _save_pgf(figure: Figure, path: Path) -> Path:
+    """For \\input, in the fonts of the document that it is read into; pictures lie beside it.
+
+    LaTeX says how wide letters are.  Raises FormatError where there is none, or where it refuses
+    a name.
+    """
+    if shutil.which("pdflatex") is None:
+        raise FormatError(
+            f"figure {path}: a .pgf needs the program pdflatex, which is not found; install it or "
+            "write a .pdf"
+        )
+    options = {"pgf.texsystem": "pdflatex", "pgf.rcfonts": False}
+    with tempfile.TemporaryDirectory() as folder, matplotlib.rc_context(options):
+        try:
+            figure.savefig(Path(folder) / path.name, format="pgf", facecolor=figure.get_facecolor())
+        except RuntimeError as refusal:
+            told = " ".join(str(refusal).split())[:200]
+            raise FormatError(f"figure {path}: LaTeX refuses a text of it: {told}") from None
+        for made_here in sorted(Path(folder).iterdir()):
+            with beside(path.with_name(made_here.name)) as part:
+                part.write_bytes(made_here.read_bytes())
     return path
 
 

@@ -13,7 +13,7 @@ from pivotree.kkt import FormatError, SymbolicFactor
 from pivotree.kkt.base.files import beside
 
 from .spy import filmstrip, spy
-from .style import settings
+from .style import Theme, settings, theme
 
 FRAMES = 60  # of an animation, the first and the last matrix among them
 MOVING = (".gif", ".mp4")
@@ -36,7 +36,7 @@ def strip(
     frames: int = 6,
     labels: bool | None = None,
     width: str = "double",
-    style: str = "light",
+    style: str | Theme = "light",
     title: str | None = None,
 ) -> Figure:
     """The matrix, some states between, and the factor; what is new since the one before marked.
@@ -66,7 +66,7 @@ def animation(
     seconds: float = 0.7,
     labels: bool | None = None,
     width: str = "single",
-    style: str = "light",
+    style: str | Theme = "light",
     scale: int = 1,
 ) -> Path:
     """Write the elimination as a .gif, or where ffmpeg is found as an .mp4; returns the path.
@@ -108,7 +108,7 @@ def _write(
     writer: Any,
     labels: bool | None,
     width: str,
-    style: str,
+    style: str | Theme,
     scale: int,
 ) -> None:
     """All pictures are as large as the one with the longest legend, so that nothing jumps."""
@@ -116,7 +116,7 @@ def _write(
 
     pictures = []
     for since, step in zip([0, *steps[:-1]], steps, strict=True):
-        with settings():
+        with settings(theme(style=style).font):
             figure = spy(symbolic, step, labels=labels, width=width, style=style, zeros=True,
                          since=since)  # fmt: skip
             figure.set_dpi(scale * _DPI[width])

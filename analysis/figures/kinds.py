@@ -6,7 +6,7 @@ A kind makes a Figure from a request; some have LaTeX of their own, and one move
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from pivotree.kkt import (
     OrderError,
     PivotreeError,
     SingularError,
+    SizeError,
     SymbolicFactor,
     System,
 )
@@ -40,6 +41,7 @@ from .heat import BlockLoss, block_loss, loss_map
 from .spy import before_after, compare_orders, spy
 from .state import block_state
 from .steps import pivot_errors
+from .style import theme
 from .tex import pmatrix, tikz, tikz_panels, tikz_tree
 from .trees import trees
 from .typeset import typeset
@@ -60,6 +62,7 @@ class Request:
     format: str = "float32"
     width: str = "double"
     style: str = "light"
+    font: str = "stix"
     titled: bool = False  # a title inside; a paper has captions
     progress: Progress = field(default=lambda step: None, repr=False)
     #: what has been measured, so that the same figure in another style does not measure again
@@ -73,7 +76,9 @@ class Request:
 
     @property
     def look(self) -> dict[str, Any]:
-        return {"width": self.width, "style": self.style}
+        return {
+            "width": self.width, "style": replace(theme(style=self.style), font=self.font),
+        }  # fmt: skip
 
     @cached_property
     def symbolic(self) -> SymbolicFactor:
@@ -101,7 +106,7 @@ class Request:
         """SizeError where a figure of an order's numbers would take minutes."""
         flops = self.factor(name).flops
         if flops > HEAVY:
-            raise kkt.SizeError(
+            raise SizeError(
                 f"order {name!r}: a figure of its numbers on {self.system.structure.n} bodies "
                 f"takes some {flops:.0e} operations, more than {HEAVY:.0e}; use a smaller model or "
                 "another order"
@@ -183,6 +188,14 @@ def _move(r: Request, path: Path) -> Path:
 
 def _orders(r: Request) -> Figure:
     return compare_orders(r.symbolics, title=r.title(r.about), **r.look)
+
+
+def _curves(r: Request) -> Figure:
+    try:
+        tapes = [r.tape(name) for name in r.orders or USUAL]
+    except (SizeError, LoopError, SingularError):
+        tapes = None  # counted on structure alone, as the axis says
+    return fill_curves(r.symbolics, tapes, title=r.title(r.about), **r.look)
 
 
 def _loss(r: Request, name: str) -> BlockLoss:
@@ -267,21 +280,22 @@ KINDS = {
     kind.name: kind
     for kind in (
         Kind("spy", "blocks after step K (all if not given): entries, fill, pivots, zeros made",
-             _spy, lambda r: tikz(r.symbolic, r.step)),
+             _spy, lambda r: tikz(r.symbolic, r.step, r.width)),
         Kind("before-after", "the matrix beside all that the elimination makes of it",
              lambda r: before_after(r.symbolic, **r.look),
-             lambda r: tikz_panels([block_state(r.symbolic, 0), block_state(r.symbolic)])),
+             lambda r: tikz_panels([block_state(r.symbolic, 0), block_state(r.symbolic)],
+                                   r.width)),
         Kind("matrix", "the block matrix in symbols, pivots circled; .tex: a pmatrix",
              lambda r: typeset(r.symbolic, r.step, **r.look),
-             lambda r: pmatrix(r.symbolic, r.step)),
+             lambda r: pmatrix(r.symbolic, r.step, r.width)),
         Kind("film", "the elimination in six pictures (before, K and after with --step); it moves "
              "as .gif and .mp4", _film, move=_move),
         Kind("orders", "the same matrix after several orders, side by side", _orders,
-             lambda r: tikz_panels([block_state(one) for one in r.symbolics])),
+             lambda r: tikz_panels([block_state(one) for one in r.symbolics], r.width)),
         Kind("trees", "the tree of bodies and the elimination tree, in the same colours",
-             lambda r: trees(r.symbolic, **r.look), lambda r: tikz_tree(r.symbolic)),
+             lambda r: trees(r.symbolic, **r.look), lambda r: tikz_tree(r.symbolic, r.width)),
         Kind("curves", "fill and operations while rows are eliminated",
-             lambda r: fill_curves(r.symbolics, title=r.title(r.about), **r.look)),
+             _curves),
         Kind("tradeoff", "blocks of fill against operations, one point an order", _tradeoff),
         Kind("heat", "digits lost on each block, a heat map", _heat),
         Kind("pivots", "errors of the pivots, step by step", _pivots),

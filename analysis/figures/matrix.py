@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
@@ -17,12 +18,12 @@ from numpy.typing import NDArray
 from .density import entries, raster, strong
 from .labels import Labels
 from .state import FILL, NEW, ORIGINAL, ZEROED, BlockState
-from .style import Theme
+from .style import SMALL, Theme
 
 TEXT_BLOCKS = 60  # with more blocks there is no text
 VECTOR_BLOCKS = 3000  # with more blocks, a raster of densities
 _RECTANGLES = 4000  # merged rectangles that keep an SVG small; a raster beyond
-_LEAST, _MARGIN_TEXT = 4.8, 7.0  # [pt] smallest text in a cell, text at the margins
+_LEAST, _MARGIN_TEXT = 5.0, 8.0  # [pt] smallest text in a cell, text at the margins
 
 
 def draw(
@@ -90,7 +91,7 @@ def _edges(state: BlockState, side: float, named: bool) -> NDArray[np.float64]:
 
 
 def _text_size(side: float) -> float:
-    return min(_MARGIN_TEXT, max(6.5, side / 40))
+    return min(_MARGIN_TEXT, max(7.0, side / 40))
 
 
 def _cells(
@@ -203,9 +204,13 @@ def _fitting(width: float, height: float, w: float, h: float) -> float:
     return min(9.0, float(across), 0.85 * height / h)
 
 
-@lru_cache(maxsize=2048)
 def extent(label: str) -> tuple[float, float]:
-    """Width and height of a label in units of its font size."""
+    """Width and height of a label in units of its font size, in the font of the settings."""
+    return _extent(label, matplotlib.rcParams["mathtext.fontset"])
+
+
+@lru_cache(maxsize=2048)
+def _extent(label: str, fontset: str) -> tuple[float, float]:
     box = TextPath((0, 0), f"${label}$", size=10).get_extents()
     return max(box.width, 1.0) / 10, max(box.height, 11.5) / 10
 
@@ -298,7 +303,7 @@ def _zoom(ax: Axes, state: BlockState, look: Theme, zeros: bool) -> None:
     box = ax.inset_axes((0.06, 0.06, 0.36, 0.36))
     box.set(xlim=(0, shown), ylim=(shown, 0), xticks=[], yticks=[], facecolor=look.page)
     ground = {"facecolor": look.page, "edgecolor": "none", "pad": 1.5}
-    box.set_title(f"first {shown} rows", fontsize=7, color=look.ink, pad=4, bbox=ground)
+    box.set_title(f"first {shown} rows", fontsize=SMALL, color=look.ink, pad=4, bbox=ground)
     for spine in box.spines.values():
         spine.set(color=look.faint, linewidth=0.6)
     for kind in (ZEROED, ORIGINAL, FILL, NEW):

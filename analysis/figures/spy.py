@@ -15,7 +15,7 @@ from pivotree.kkt import SymbolicFactor
 from .labels import Labels
 from .matrix import TEXT_BLOCKS, draw, face
 from .state import FILL, NEW, ORIGINAL, BlockState, block_state
-from .style import WIDTHS, Theme, new_figure, plain, settings, theme, wrapped
+from .style import SMALL, TEXT, WIDTHS, Theme, new_figure, plain, settings, theme, wrapped
 
 _KEY_BODIES = 6  # with more bodies the numbers are not explained under the figure
 
@@ -28,7 +28,7 @@ def spy(
     dark: bool = False,
     width: str = "double",
     title: str | None = None,
-    style: str | None = None,
+    style: str | Theme | None = None,
     zeros: bool = False,
     since: int | None = None,
 ) -> Figure:
@@ -52,7 +52,7 @@ def before_after(
     dark: bool = False,
     width: str = "double",
     title: str | None = None,
-    style: str | None = None,
+    style: str | Theme | None = None,
 ) -> Figure:
     """The matrix as given, in elimination order, beside all that the elimination makes of it."""
     before, after = block_state(symbolic, 0), block_state(symbolic)
@@ -73,7 +73,7 @@ def filmstrip(
     dark: bool = False,
     width: str = "double",
     title: str | None = None,
-    style: str | None = None,
+    style: str | Theme | None = None,
     zeros: bool = False,
 ) -> Figure:
     """One matrix after some numbers of groups, 0 being the matrix; what is new since the picture
@@ -93,7 +93,7 @@ def compare_orders(
     dark: bool = False,
     width: str = "double",
     title: str | None = None,
-    style: str | None = None,
+    style: str | Theme | None = None,
 ) -> Figure:
     """The same matrix eliminated in several orders, each with its fill."""
     states = [block_state(symbolic) for symbolic in symbolics]
@@ -138,14 +138,14 @@ def _panels(
     # [in] room for the margins' text, the caption, the legend and the numbers of bodies
     left, gap, right = (0.28 if small else 0.08), (0.36 if small else 0.16), 0.08
     most = 5.2 if across == 1 else 9.0
-    with settings():
+    with settings(look.font):
         total = WIDTHS.get(width, WIDTHS["double"])
         side = min(most, (total - left - right - gap * (across - 1)) / across)
         size = 8.0 if width == "single" or across > 2 else 9.0
         lines_of = [_wrap(text, side, size) for text in captions]
         lines = max(text.count("\n") + bool(text) for text in lines_of)
         head = (0.26 if small else 0.14) + lines * size * 1.25 / 72
-        head_line = wrapped(title, width, 10) if title else ""
+        head_line = wrapped(title, width) if title else ""
         top = 0.0 if not title else 0.3 + 0.16 * head_line.count("\n")
         key = _key(states[0], total) if labels is not False else ""
         legend = _legend(states, look, width, zeros)
@@ -177,13 +177,13 @@ def _panels(
                 ha="center",
                 va="top",
                 color=look.ink,
-                fontsize=10,
+                fontsize=TEXT,
             )
         if key and any(ax.texts for ax in figure.axes):  # where blocks are named at all
             figure.text(0.5, 0.05 / height, key, ha="center", va="bottom", color=look.faint,
-                        fontsize=7)  # fmt: skip
+                        fontsize=SMALL)  # fmt: skip
         figure.legend(
-            handles=legend, loc="lower center", ncols=columns, frameon=False, fontsize=8,
+            handles=legend, loc="lower center", ncols=columns, frameon=False, fontsize=SMALL,
             bbox_to_anchor=(0.5, (0.02 + 0.16 * (key.count("\n") + bool(key))) / height),
             labelcolor=look.ink, handlelength=1.4, handleheight=1.2, columnspacing=1.4,
             borderpad=0.1, borderaxespad=0.1,
@@ -193,9 +193,13 @@ def _panels(
 
 def _wrap(text: str, side: float, size: float) -> str:
     """As few lines as fit, and these as even as may be."""
-    most = max(12, int(side * 72 / (0.64 * size)))
+    most = max(12, int(side * 72 / (0.54 * size)))
+    most = max(most, *map(len, text.split()), 1)
     lines = len(textwrap.wrap(text, most))
-    tries = (textwrap.wrap(text, width) for width in range(max(1, len(text) // 2), most + 1))
+    tries = (
+        textwrap.wrap(text, width, break_long_words=False)
+        for width in range(max(1, len(text) // 2), most + 1)
+    )
     return "\n".join(next((found for found in tries if len(found) == lines), [text]))
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pivotree.kkt import Elimination
 
 from .charts import _legend, _title
-from .style import MARKERS, new_figure, plain, settings, style_axes, theme
+from .style import MARKERS, Theme, new_figure, plain, settings, style_axes, theme
 from .units import unit_of
 
 _LINES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (5, 2, 1, 2)))
@@ -52,7 +52,7 @@ def pivot_errors(
     dark: bool = False,
     width: str = "double",
     title: str | None = None,
-    style: str | None = None,
+    style: str | Theme | None = None,
     among: Sequence[str] = (),
 ) -> Figure:
     """Relative error of each step's own pivots, by order, in one number format.
@@ -64,7 +64,7 @@ def pivot_errors(
     has the colour of its place in ``among``, if that names it, so that figures agree on colours.
     """
     look = theme(dark, style)
-    with settings():
+    with settings(look.font):
         columns = 2 if width == "single" else 5
         rows = -(-(min(len(result_by_order), _COLOURED + 1) + 2) // columns)
         figure = new_figure(width, (2.5 if width == "single" else 3.2) + 0.17 * rows, look)

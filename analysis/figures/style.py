@@ -1,4 +1,4 @@
-"""Colours, widths and matplotlib settings of every figure: light, dark and gray.
+"""Colours, widths, fonts and matplotlib settings of every figure: light, dark and gray.
 
 Colours are those of Okabe & Ito (2008), which readers with any kind of colour vision tell apart;
 hatching, plus signs and markers say the same again, for a page printed in grey.
@@ -17,11 +17,18 @@ from matplotlib.figure import Figure
 WIDTHS = {"single": 3.4, "double": 7.0}  # [in], one and two columns of a journal
 MARKERS = "osD^vP*X"
 RASTER_DPI = 300
+TEXT, SMALL = 9.0, 8.0  # [pt] axes and titles; ticks, legends and what stands beside a point
+# Text and symbols of one design.  STIX is drawn after Times, as most journals are set; DejaVu Sans
+# has what a user's names may hold beyond it.
+FONTS: dict[str, dict[str, Any]] = {
+    "stix": {"font.family": ["STIXGeneral", "DejaVu Sans"], "mathtext.fontset": "stix"},
+    "sans": {"font.family": ["DejaVu Sans"], "mathtext.fontset": "dejavusans"},
+}
 
 
 @dataclass(frozen=True)
 class Theme:
-    """Named colours of one variant."""
+    """Named colours of one variant, and the font that it is written in."""
 
     page: str
     ink: str
@@ -39,6 +46,7 @@ class Theme:
     zero_strong: str
     series: tuple[str, ...]  # lines and markers
     map: str = "cividis"  # matplotlib's name of a scale of colours, dark to light
+    font: str = "stix"  # of FONTS
 
 
 _OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -67,8 +75,10 @@ GRAY = Theme(
 STYLES = {"light": LIGHT, "dark": DARK, "gray": GRAY}
 
 
-def theme(dark: bool = False, style: str | None = None) -> Theme:
+def theme(dark: bool = False, style: str | Theme | None = None) -> Theme:
     """The colours of a style by its name, or where that is None, by whether it is dark."""
+    if isinstance(style, Theme):
+        return style
     if style is None:
         return DARK if dark else LIGHT
     if style not in STYLES:
@@ -76,15 +86,15 @@ def theme(dark: bool = False, style: str | None = None) -> Theme:
     return STYLES[style]
 
 
-def settings() -> AbstractContextManager[Any]:
+def settings(font: str = "stix") -> AbstractContextManager[Any]:
     """Fonts, and what makes a file the same every time; global settings stay as they are."""
+    if font not in FONTS:
+        raise ValueError(f"font {font!r}: use {' or '.join(FONTS)}")
     return matplotlib.rc_context(
         {
-            "font.family": "sans-serif",
-            "font.sans-serif": ["DejaVu Sans"],
-            "font.size": 8.0,
-            "mathtext.fontset": "cm",
-            "axes.titlesize": 9.0,
+            **FONTS[font],
+            "font.size": TEXT,
+            "axes.titlesize": TEXT,
             "axes.linewidth": 0.6,
             "hatch.linewidth": 0.6,
             "pdf.fonttype": 42,
@@ -95,17 +105,32 @@ def settings() -> AbstractContextManager[Any]:
     )
 
 
+class PaperFigure(Figure):
+    """A figure that is drawn with its own settings, by whom and whenever it is drawn.
+
+    matplotlib makes the labels of ticks when it draws, with the font of that moment.
+    """
+
+    font: str = "stix"
+
+    def draw(self, renderer: Any) -> None:
+        with settings(self.font):
+            super().draw(renderer)
+
+
 def new_figure(width: str, height: float, dark: bool | Theme) -> Figure:
     """An empty figure [in]; never pyplot's, so that none is kept alive."""
     if width not in WIDTHS:
         raise ValueError(f"width {width!r}: use {' or '.join(WIDTHS)}")
     look = dark if isinstance(dark, Theme) else theme(dark)
-    return Figure(figsize=(WIDTHS[width], height), facecolor=look.page)
+    figure = PaperFigure(figsize=(WIDTHS[width], height), facecolor=look.page)
+    figure.font = look.font
+    return figure
 
 
-def wrapped(title: str, width: str, size: float = 8.5) -> str:
+def wrapped(title: str, width: str, size: float = TEXT) -> str:
     """A title in lines that fit a figure's width."""
-    letters = int((WIDTHS.get(width, WIDTHS["double"]) - 0.3) * 72 / (0.58 * size))
+    letters = int((WIDTHS.get(width, WIDTHS["double"]) - 0.3) * 72 / (0.52 * size))
     return plain("\n".join(textwrap.wrap(title, letters)))
 
 
@@ -120,7 +145,7 @@ def style_axes(ax: Any, look: Theme, *, grid: str = "") -> None:
     for side, spine in ax.spines.items():
         spine.set_color(look.ink)
         spine.set_visible(side in ("left", "bottom"))
-    ax.tick_params(colors=look.ink, which="both", width=0.6, labelsize=8)
+    ax.tick_params(colors=look.ink, which="both", width=0.6, labelsize=SMALL)
     for text in (ax.xaxis.label, ax.yaxis.label, ax.title):
         text.set_color(look.ink)
     if grid:

@@ -1,6 +1,7 @@
-r"""Figures as LaTeX: block matrices by TikZ and as pmatrix, and the elimination tree.
+r"""Figures as LaTeX: block matrices by TikZ and as pmatrix, and trees.
 
-Every text is a document that compiles by itself, cut to its picture, with article and TikZ alone.
+Every text is a document that compiles by itself, cut to its picture, with article and TikZ alone;
+inside a paper, by ``\input``, it is that picture in the paper's own fonts, no wider than a line.
 """
 
 from __future__ import annotations
@@ -8,39 +9,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pivotree.kkt import FormatError, SymbolicFactor
 
 from .labels import Labels
-from .state import FILL, NEW, ZERO, ZEROED, BlockState, block_state
-from .style import LIGHT
+from .state import FILL, NEW, ORIGINAL, ZERO, ZEROED, BlockState, block_state
+from .style import LIGHT, WIDTHS
 
-_LIMIT = 90  # blocks; a wider matrix fits no page
+_LIMIT = 200  # blocks; LaTeX has little memory
+_NAMED = 48  # blocks; with more, squares and dots without a name
 
-_COLOURS = r"""\definecolor{blockfillcolor}{HTML}{E69F00}
-\definecolor{blocknewcolor}{HTML}{D55E00}
+_COLOURS = r"""\definecolor{blockentrycolor}{HTML}{0072B2}%
+\definecolor{blockfillcolor}{HTML}{E69F00}%
+\definecolor{blocknewcolor}{HTML}{D55E00}%
 """
-# the page is as large as the box, in pdfTeX, XeTeX and LuaTeX
-_END = r"""
+# \@nodocument is \relax once a document has begun.  A document by itself ships one page, as large
+# as its box in pdfTeX, XeTeX and LuaTeX; part of another, it is that box, no wider than a line.
+_HEAD = r"""% A document by itself. In one of yours: HEAD
+% in the preamble, and \input{this file} in a figure.
+\expandafter\ifx\csname @nodocument\endcsname\relax
+\def\finish{\leavevmode\box0 }%
+\else
+\documentclass{article}
+HEAD
+\begin{document}
+\hsize=WIDTHin \linewidth=\hsize
+\def\finish{%
 \ifdefined\pdfpagewidth\else\let\pdfpagewidth\pagewidth\let\pdfpageheight\pageheight\fi
-\pdfpagewidth=\dimexpr\wd0+12pt\relax
-\pdfpageheight=\dimexpr\ht0+\dp0+12pt\relax
-\hoffset=\dimexpr6pt-1in\relax
-\voffset=\dimexpr6pt-1in\relax
-\shipout\box0
-\end{document}
+\pdfpagewidth=\dimexpr\wd0+12pt\relax \pdfpageheight=\dimexpr\ht0+\dp0+12pt\relax
+\hoffset=\dimexpr6pt-1in\relax \voffset=\dimexpr6pt-1in\relax
+\shipout\box0 \end{document}}%
+\fi
 """
-_HEAD = (
-    r"""\documentclass{article}
-\usepackage{tikz}
-\usetikzlibrary{matrix}
+_END = r"""\ifdim\wd0>\linewidth \setbox0=\hbox{\resizebox{\linewidth}{!}{\box0}}\fi
+\finish
 """
-    + _COLOURS
-    + r"""\begin{document}
-\setbox0=\hbox{%
-"""
-)
 _STYLES = r"""\begin{tikzpicture}[
+  blockentry/.style={fill=blockentrycolor},
   blockfill/.style={fill=blockfillcolor!35},
   blocknew/.style={fill=blocknewcolor!45, draw=blocknewcolor, thick},
   blockpivot/.style={draw=black, circle, thick, inner sep=0.5pt},
@@ -50,57 +56,89 @@ _MATRIX = r"""\matrix (m) [matrix of math nodes, nodes in empty cells, left deli
   right delimiter=), nodes={anchor=center, inner sep=2pt, minimum width=1.5em,
   minimum height=1.5em}, column sep=2pt, row sep=2pt] {
 """
-_PMATRIX = (
-    r"""\documentclass{article}
-\usepackage{amsmath,tikz}
+_PMATRIX = r"""\renewcommand{\arraystretch}{1.3}%
+\def\pivot#1{\tikz[baseline=(p.base)]
+  \node[draw, circle, thick, inner sep=1pt] (p) {$#1$};}%
+\def\filled#1{{\color{blockfillcolor!60!black}\underline{#1}}}%
+\def\newfill#1{{\color{blocknewcolor}\underline{\underline{#1}}}}%
 """
-    + _COLOURS
-    + r"""\renewcommand{\arraystretch}{1.3}
-\newcommand{\pivot}[1]{\tikz[baseline=(p.base)]
-  \node[draw, circle, thick, inner sep=1pt] (p) {$#1$};}
-\newcommand{\filled}[1]{{\color{blockfillcolor!60!black}\underline{#1}}}
-\newcommand{\newfill}[1]{{\color{blocknewcolor}\underline{\underline{#1}}}}
-"""
-)
-_TREE = r"""\documentclass{article}
-\usepackage{tikz}
-\begin{document}
-\setbox0=\hbox{%
-\begin{tikzpicture}[x=1cm, y=-0.75cm, node/.style={draw, circle, inner sep=1pt,
+_TREE = r"""\begin{tikzpicture}[x=1cm, y=-0.75cm, node/.style={draw, circle, inner sep=1pt,
   minimum size=1.7em, font=\footnotesize}]
 """
+_DOTS = r"""\begin{tikzpicture}[x=0.42cm, y=-0.22cm,
+  node/.style={draw, circle, very thin, inner sep=0pt, minimum size=1.3mm}]
+"""
+_PREAMBLES = {  # by what is in the picture
+    "matrix": r"\usepackage{tikz} \usetikzlibrary{matrix}",
+    "squares": r"\usepackage{tikz}",
+    "tree": r"\usepackage{tikz}",
+    "pmatrix": r"\usepackage{amsmath,tikz}",
+}
 
 
-def tikz(symbolic: SymbolicFactor, step: int | None = None) -> str:
+def _document(what: str, setup: str, box: str, width: str) -> str:
+    """``box`` is TeX's, horizontal or vertical; ``setup`` stands before it, in its group."""
+    head = _HEAD.replace("HEAD", _PREAMBLES[what]).replace("WIDTH", f"{WIDTHS[width]:g}")
+    return f"{head}{{{setup}\\global\\setbox0={box}}}%\n{_END}"
+
+
+def tikz(symbolic: SymbolicFactor, step: int | None = None, width: str = "double") -> str:
     r"""A document that compiles by itself: the blocks after ``step`` groups (None: all).
 
-    Blocks without a name in the paper stand as \times, as its 0-structures do.  Raises
-    FormatError where the matrix is too large for a page, OrderError for a step there is not.
+    Blocks without a name in the paper stand as \times, as its 0-structures do; of many blocks,
+    squares are drawn.  Raises FormatError where the matrix is too large for LaTeX, OrderError for
+    a step there is not.
     """
     state = block_state(symbolic, step)
-    return _HEAD + _picture(state, step is not None) + "}%" + _END
+    picture = _picture(state, step is not None)
+    return _document(_drawn(state.blocks), _COLOURS, f"\\hbox{{%\n{picture}}}", width)
 
 
-def tikz_panels(states: Sequence[BlockState]) -> str:
-    """A document that compiles by itself: matrices side by side, each with its order and its fill.
+def tikz_panels(states: Sequence[BlockState], width: str = "double") -> str:
+    """A document that compiles by itself: matrices side by side, as many as a line holds, each
+    with its order and its fill; more than two are drawn as squares.
 
-    Raises FormatError where one is too large for a page.
+    Raises FormatError where one is too large for LaTeX.
     """
     panels = []
+    squares = len(states) > 2 or max(state.blocks for state in states) > _NAMED
     for state in states:
+        _require_page(state.blocks)
         blocks = state.fill_blocks
         told = f"{blocks:,} block{'s' if blocks != 1 else ''} of fill"
-        order = state.symbolic.plan.sequence.name.replace("_", r"\_")
-        title = f"{order}: {told}" if state.step else "the matrix"
+        title = f"{escaped(state.symbolic.plan.sequence.name)}: {told}"
+        picture = _squares(state, False, 0.46) if squares else _picture(state, False)
+        panels.append((title if state.step else "the matrix", picture))
+    what = "squares" if squares else "matrix"
+    return _document(what, _COLOURS, _side_by_side(panels), width)
+
+
+def _side_by_side(panels: Sequence[tuple[str, str]]) -> str:
+    """Titles and pictures as a paragraph, whose lines TeX breaks."""
+    boxes = []
+    for title, picture in panels:
         # boxes, and no table: its & is the matrix's
-        head = f"\\vbox{{\\hbox{{{title}}}\\kern4pt\n\\hbox{{%\n"
-        panels.append(f"{head}{_picture(state, False)}}}}}%\n")
-    return _HEAD + "\\quad\n".join(panels) + "}%" + _END
+        fitted = (
+            f"\\setbox2=\\hbox{{%\n{picture}}}%\n"
+            "\\ifdim\\wd2>\\linewidth \\setbox2=\\hbox{\\resizebox{\\linewidth}{!}{\\box2}}\\fi"
+        )
+        boxes.append(f"\\vtop{{\\hbox{{{title}}}\\kern4pt\n{fitted}\\box2 }}%\n")
+    between = "\\hskip 1.5em plus 1em\\relax\n"
+    return (
+        "\\vbox{\\parindent=0pt \\parskip=0pt \\lineskiplimit=8pt \\lineskip=12pt\n"
+        f"\\hsize=\\linewidth \\raggedright\\leavevmode\n{between.join(boxes)}\\par}}"
+    )
+
+
+def _drawn(blocks: int) -> str:
+    return "matrix" if blocks <= _NAMED else "squares"
 
 
 def _picture(state: BlockState, last: bool) -> str:
     """One matrix; with ``last``, what the last step has filled in is marked apart."""
     _require_page(state.blocks)
+    if _drawn(state.blocks) == "squares":
+        return _squares(state, last, 0.6)
     names, table = Labels(state), state.table()
     pivots = {tuple(pair) for pair in state.pivots.tolist()}
     lines = []
@@ -121,14 +159,40 @@ def _picture(state: BlockState, last: bool) -> str:
     return about + _STYLES + _MATRIX + "".join(lines) + "};\n\\end{tikzpicture}"
 
 
-def pmatrix(symbolic: SymbolicFactor, step: int | None = None) -> str:
+def _squares(state: BlockState, last: bool, share: float) -> str:
+    """Blocks as squares, runs of neighbours in a row as one; ``share`` of a line wide."""
+    table = state.table()
+    lines = [f"\\draw (0,0) rectangle ({state.blocks},{state.blocks});\n"]
+    for i, row in enumerate(table):
+        ends = np.flatnonzero(np.diff(row, prepend=-1, append=-1))
+        for j, after in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+            if row[j] == ZERO:
+                continue
+            new = last and row[j] == NEW
+            style = _SQUARES["new" if new else "entry" if row[j] == ORIGINAL else "fill"]
+            lines.append(f"\\path[{style}] ({j},{i}) rectangle ({after},{i + 1});\n")
+    side = f"{share / state.blocks:.6f}\\linewidth"
+    about = _about(state.symbolic, state.step, Labels(state))
+    start = f"\\begin{{tikzpicture}}[x={{{side}}}, y={{-{side}}}]\n"
+    return about + start + "".join(lines) + "\\end{tikzpicture}"
+
+
+_SQUARES = {
+    "entry": "fill=blockentrycolor",
+    "fill": "fill=blockfillcolor",
+    "new": "fill=blocknewcolor!50!black",
+}
+
+
+def pmatrix(symbolic: SymbolicFactor, step: int | None = None, width: str = "double") -> str:
     r"""The same blocks between \begin{pmatrix} and \end{pmatrix}, to be copied into a paper.
 
     Pivots are circled by \pivot, fill is underlined by \filled (\newfill for the last step), and
     what the elimination has made zero is 0.  Raises as :func:`tikz` does.
     """
     state = block_state(symbolic, step)
-    _require_page(state.blocks)
+    if state.blocks > _NAMED:
+        raise too_many(state.blocks, _NAMED)
     names, table = Labels(state), state.table(zeros=True)
     pivots = {tuple(pair) for pair in state.pivots.tolist()}
     lines = []
@@ -143,42 +207,62 @@ def pmatrix(symbolic: SymbolicFactor, step: int | None = None) -> str:
                 text = rf"\{'newfill' if kind == NEW and step is not None else 'filled'}{{{text}}}"
             cells.append(rf"\pivot{{{text}}}" if (i, j) in pivots else text)
         lines.append(f"  {' & '.join(cells)} \\\\ % {_one_line(names.unknown(i))}\n")
-    body = "\\setbox0=\\hbox{$\\displaystyle\n\\begin{pmatrix}\n" + "".join(lines)
-    return (
-        _PMATRIX
-        + f"\\setcounter{{MaxMatrixCols}}{{{max(10, state.blocks)}}}\n\\begin{{document}}\n"
-        + _about(symbolic, state.step, names)
-        + body
-        + "\\end{pmatrix}$}%"
-        + _END
+    setup = (
+        f"{_COLOURS}{_PMATRIX}\\setcounter{{MaxMatrixCols}}{{{max(10, state.blocks)}}}%\n"
+        f"{_about(symbolic, state.step, names)}"
     )
+    body = "\\hbox{$\\displaystyle\n\\begin{pmatrix}\n" + "".join(lines) + "\\end{pmatrix}$}"
+    return _document("pmatrix", setup, body, width)
 
 
-def tikz_tree(symbolic: SymbolicFactor) -> str:
-    """The elimination tree (Davis 2006, section 4.1), blocks of one body in one colour.
+def tikz_tree(symbolic: SymbolicFactor, width: str = "double") -> str:
+    """The tree of bodies beside the elimination tree (Davis 2006, section 4.1).
 
-    Raises FormatError where the tree is too large for a page.
+    Every body has one colour.  Raises FormatError where a tree is too large for LaTeX.
     """
-    from .trees import bodies_of, body_colours, ink_on, tree_layout
+    from .trees import bodies_of, body_colours, body_parents
 
-    count = len(symbolic.parent)
-    _require_page(count)
+    _require_page(len(symbolic.parent))
     names = Labels(block_state(symbolic, 0))
-    place = tree_layout(symbolic.parent)
     colours = body_colours(symbolic, LIGHT)
-    lines = [
-        f"\\definecolor{{body{k}}}{{HTML}}{{{_hex(colour)}}}\n" for k, colour in enumerate(colours)
-    ]
-    owner = bodies_of(symbolic)
-    for t, (x, y) in enumerate(place):
-        ink = "black" if ink_on(colours[owner[t]]) == "#000000" else "white"
-        lines.append(
-            f"\\node[node, fill=body{owner[t]}, text={ink}] (n{t}) at ({x:g},{y:g}) "
-            f"{{${names.unknown(t)}$}};\n"
-        )
-    lines += [f"\\draw (n{t}) -- (n{up});\n" for t, up in enumerate(symbolic.parent) if up >= 0]
+    setup = "".join(
+        f"\\definecolor{{body{k}}}{{HTML}}{{{_hex(colour)}}}%\n" for k, colour in enumerate(colours)
+    )
+    up = body_parents(symbolic)
+    panels = (
+        (f"{len(up)} bod{'ies' if len(up) != 1 else 'y'}",
+         _tree(up, list(range(len(up))), [names.subscript.get(k, "") for k in range(len(up))],
+               colours)),
+        (f"elimination tree of {escaped(symbolic.plan.sequence.name)}",
+         _tree(symbolic.parent, bodies_of(symbolic).tolist(),
+               [names.unknown(t) for t in range(len(symbolic.parent))], colours)),
+    )  # fmt: skip
     about = _about(symbolic, symbolic.plan.groups, names)
-    return _TREE + about + "".join(lines) + "\\end{tikzpicture}}%" + _END
+    return _document("tree", setup + about, _side_by_side(panels), width)
+
+
+def _tree(
+    parent: NDArray[np.int64], owner: list[int], labels: list[str], colours: NDArray[np.float64]
+) -> str:
+    from .trees import ink_on, tree_layout
+
+    named = len(parent) <= _NAMED
+    lines = [_TREE if named else _DOTS]
+    for t, (x, y) in enumerate(tree_layout(parent)):
+        ink = "black" if ink_on(colours[owner[t]]) == "#000000" else "white"
+        text = f"${labels[t]}$" if named else ""
+        lines.append(
+            f"\\node[node, fill=body{owner[t]}, text={ink}] (n{t}) at ({x:g},{y:g}) {{{text}}};\n"
+        )
+    lines += [f"\\draw (n{t}) -- (n{up});\n" for t, up in enumerate(parent) if up >= 0]
+    return "".join(lines) + "\\end{tikzpicture}"
+
+
+def too_many(blocks: int, most: int) -> FormatError:
+    return FormatError(
+        f"figure: {blocks} block rows are too many to be set as symbols (at most {most}); "
+        "use kind spy"
+    )
 
 
 def _require_page(blocks: int) -> None:
@@ -199,6 +283,18 @@ def _about(symbolic: SymbolicFactor, step: int, names: Labels) -> str:
 
 def _hex(colour: np.ndarray) -> str:
     return "".join(f"{int(255 * c + 0.5):02X}" for c in colour)
+
+
+def escaped(text: str) -> str:
+    """Words as LaTeX prints them, whatever letters they have."""
+    return "".join(_SPECIAL.get(letter, letter) for letter in text)
+
+
+_SPECIAL = {letter: f"\\{letter}" for letter in "_%&#${}"}
+_SPECIAL |= {
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
+    "<": r"\textless{}", ">": r"\textgreater{}",
+}  # fmt: skip
 
 
 def _one_line(text: str) -> str:

@@ -17,7 +17,7 @@ from pivotree.kkt import SymbolicFactor
 
 from .labels import Labels
 from .state import block_state
-from .style import Theme, new_figure, plain, settings, theme, wrapped
+from .style import TEXT, Theme, new_figure, plain, settings, theme, wrapped
 
 NAMED = 60  # nodes; with more none is named
 DOTTED = 400  # nodes; with more, lines alone are drawn
@@ -106,7 +106,7 @@ def trees(
     symbolic: SymbolicFactor,
     *,
     width: str = "double",
-    style: str = "light",
+    style: str | Theme = "light",
     title: str | None = None,
 ) -> Figure:
     """Bodies at the left, blocks of the elimination tree (Davis 2006, section 4.1) at the right.
@@ -132,7 +132,7 @@ def trees(
     height = float(np.clip(1.0 + 0.26 * deepest, 2.4, 4.6 if width == "double" else 3.4))
     across = [max(1.0, float(place[:, 0].max(initial=0)) + 1) for place in layouts]
     ratios = np.clip(np.array(across) / max(across), 0.55, 1.0)
-    with settings():
+    with settings(look.font):
         total = height if width == "double" else 2 * height
         figure = new_figure(width, total + 0.3 * bool(title), look)
         figure.set_layout_engine("constrained")
@@ -141,9 +141,9 @@ def trees(
         axes = figure.subplots(*shape, gridspec_kw=grid).ravel()
         for ax, place, (up, colour, texts, caption) in zip(axes, layouts, panels, strict=True):
             _draw(ax, up, place, colour, texts, look)
-            ax.set_title(plain(caption), color=look.ink, fontsize=8.5)
+            ax.set_title(plain(caption), color=look.ink, fontsize=TEXT)
         if title:
-            figure.suptitle(wrapped(title, width, 10), color=look.ink, fontsize=10)
+            figure.suptitle(wrapped(title, width), color=look.ink, fontsize=TEXT)
     return figure
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse, PathPatch
 from matplotlib.path import Path
+from numpy.typing import NDArray
 
-from pivotree.kkt import FormatError, SymbolicFactor
+from pivotree.kkt import SymbolicFactor
 
 from .labels import Labels
 from .matrix import extent
 from .state import FILL, NEW, ZERO, ZEROED, block_state
-from .style import WIDTHS, Theme, new_figure, plain, settings, theme, wrapped
+from .style import SMALL, TEXT, WIDTHS, Theme, new_figure, settings, theme, wrapped
+from .tex import too_many
 
 MOST = 40  # blocks; a wider matrix cannot be read
 
@@ -23,7 +27,7 @@ def typeset(
     step: int | None = None,
     *,
     width: str = "double",
-    style: str = "light",
+    style: str | Theme = "light",
     title: str | None = None,
 ) -> Figure:
     r"""The blocks after ``step`` groups (None: all), in the symbols of Ascher 1996.
@@ -35,33 +39,31 @@ def typeset(
     look = theme(style=style)
     state = block_state(symbolic, step)
     if state.blocks > MOST:
-        raise FormatError(
-            f"figure: {state.blocks} block rows are too many to be set as symbols (at most "
-            f"{MOST}); use kind spy"
-        )
+        raise too_many(state.blocks, MOST)
     names, table = Labels(state), state.table(zeros=True)
     texts = {
         (i, j): "0" if table[i, j] == ZEROED else names.cell(i, j) or r"\times"
         for i, j in np.argwhere(table != ZERO).tolist()
     }
     pivots = {tuple(pair) for pair in state.pivots.tolist()}
-    wide = np.array(
-        [max([1.0, *(_room(texts.get((i, j), ""), (i, j) in pivots) for i in range(state.blocks))])
-         for j in range(state.blocks)]
-    )  # fmt: skip
-    total = WIDTHS.get(width, WIDTHS["double"])
-    # in units of the font size: columns, gaps, parentheses, unknowns at the left
-    left = 1.1 + max(extent(names.unknown(t))[0] for t in range(state.blocks))
-    across = left + float((wide + 0.9).sum()) + 1.6
-    size = min(10.0, 72 * (total - 0.1) / across)
-    row = max(1.9, 1.25 * max((w for w in _circled(texts, pivots).values()), default=1.4))
-    height = (state.blocks * row + 1.0) * size / 72
     key = names.key()
-    with settings():
-        lines = 0.22 * bool(title) + 0.2 + 0.18 * bool(key)
-        figure = new_figure(width, height + lines, look)
-        tall = height + lines
-        ax = figure.add_axes((0, (0.2 + 0.18 * bool(key)) / tall, 1, height / tall))
+    told = [wrapped("circle: pivot;  0: made zero;  underlined: fill", width, SMALL)]
+    told += [wrapped(f"bodies: {key}", width, SMALL)] if key else []
+    above = wrapped(title, width) if title else ""
+    with settings(look.font):  # whose letters are measured and drawn
+        wide = _widths(texts, pivots, state.blocks)
+        total = WIDTHS.get(width, WIDTHS["double"])
+        # in units of the font size: columns, gaps, parentheses, unknowns at the left
+        left = 1.1 + max(extent(names.unknown(t))[0] for t in range(state.blocks))
+        across = left + float((wide + 0.9).sum()) + 1.6
+        size = min(10.0, 72 * (total - 0.1) / across)
+        rings = [_room(texts[at], True) for at in texts if at in pivots]
+        row = max(1.9, 1.25 * max(rings, default=1.4))
+        height = (state.blocks * row + 1.0) * size / 72
+        head, foot = (_lines([above]) if above else 0.0), _lines(told)
+        tall = height + head + foot
+        figure = new_figure(width, tall, look)
+        ax = figure.add_axes((0, foot / tall, 1, height / tall))
         ax.set_axis_off()
         spare = (72 * total / size - across) / 2
         ax.set(xlim=(-spare, across + spare), ylim=(height * 72 / size, 0))
@@ -73,27 +75,30 @@ def typeset(
             ax.text(0.1, down[t], f"${names.unknown(t)}$", fontsize=0.8 * size, color=look.zero,
                     ha="left", va="center")  # fmt: skip
         _parentheses(ax, left, across - 0.5, 0.3, height * 72 / size - 0.3, look)
-        if title is not None:
-            figure.text(0.5, 1 - 0.04 / tall, wrapped(title, width, 9), ha="center", va="top",
-                        color=look.ink, fontsize=9)  # fmt: skip
-        told = "circle: pivot   0: made zero   underlined: fill"
-        figure.text(0.5, (0.2 * bool(key) + 0.04) / tall, told, ha="center", va="bottom",
-                    color=look.ink, fontsize=7)  # fmt: skip
-        if key:
-            figure.text(0.5, 0.03 / tall, f"bodies: {plain(key)}", ha="center", va="bottom",
-                        color=look.zero, fontsize=7)  # fmt: skip
+        lines: dict[str, Any] = {"ha": "center", "color": look.ink, "linespacing": 1.2}
+        figure.text(0.5, 1 - 0.05 / tall, above, va="top", fontsize=TEXT, **lines)
+        figure.text(0.5, 0.05 / tall, "\n".join(told), va="bottom", fontsize=SMALL, **lines)
     return figure
+
+
+def _lines(texts: list[str]) -> float:
+    """[in] that lines of text take, with what keeps them from the matrix."""
+    return 0.1 + 0.15 * sum(text.count("\n") + 1 for text in texts)
+
+
+def _widths(
+    texts: dict[tuple[int, int], str], pivots: set[tuple[int, ...]], blocks: int
+) -> NDArray[np.float64]:
+    """(blocks,) of the columns, in units of the font size."""
+    wide = np.ones(blocks)
+    for at, text in texts.items():
+        wide[at[1]] = max(wide[at[1]], _room(text, at in pivots))
+    return wide
 
 
 def _room(text: str, circled: bool) -> float:
     width = extent(text)[0] if text else 0.0
     return 1.25 * float(np.hypot(width, 0.9)) if circled else width
-
-
-def _circled(
-    texts: dict[tuple[int, int], str], pivots: set[tuple[int, ...]]
-) -> dict[tuple[int, int], float]:
-    return {at: _room(text, True) for at, text in texts.items() if at in pivots}
 
 
 def _cell(

@@ -115,7 +115,7 @@ def _figure(figure: Figure, prefix: str, label: str, caption: str) -> str:
 def _svg(figure: Figure, prefix: str) -> str:
     """A light figure as inline SVG, its colours turned into the page's own."""
     stream = io.StringIO()
-    with settings():
+    with settings("sans"):
         figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
     text = stream.getvalue()
     text = text[text.index("<svg") :]

@@ -19,7 +19,7 @@ def strips(report: Report, *, dark: bool = False, width: float = 7.0) -> Figure:
     """One panel a format, one line an order: median, 10 %, 1 % and the worst state."""
     rows = -(-len(report.formats) // ACROSS)
     height = rows * (0.72 + ROW * len(report.orders)) + 0.28
-    with settings():
+    with settings("sans"):
         figure = _figure(width, height, dark)
         grid = figure.subplots(rows, min(len(report.formats), ACROSS), squeeze=False)
         draw_strips(list(grid.flat), report, theme(dark))
@@ -100,7 +100,7 @@ def losing_joints(report: Report, count: int = JOINTS) -> list[str]:
 def joints(report: Report, *, dark: bool = False, width: float = 7.0) -> Figure:
     """Median and worst digits of the joints that lose most, one marker an order."""
     count = max(len(losing_joints(report)), 1)
-    with settings():
+    with settings("sans"):
         figure = _figure(width, 0.75 + count * (0.1 + 0.075 * len(report.orders)), dark)
         draw_joints(figure.subplots(), report, theme(dark))
         figure.legend(

@@ -113,7 +113,7 @@ class Sheet:
 
 def sheet(report: Report) -> Figure:
     """The report as one A4 figure; what does not fit stays on the HTML page."""
-    with settings():
+    with settings("sans"):
         for economy in ECONOMIES:
             made = _laid_out(report, economy)
             if made.y <= HEIGHT - BOTTOM:

@@ -33,7 +33,7 @@ MODELS = {  # file name: (spec, in words)
 }
 STYLES = ("light", "dark")
 _DPI, _COLOURS = 130, 128
-_FRAMES = 24
+_FRAMES, _SCALE = 24, 2
 
 
 def request_of(spec: str) -> Request:
@@ -58,7 +58,7 @@ def make(kinds: list[Kind], folder: Path, say=print) -> None:
                 for style in STYLES:
                     animation(
                         request.symbolic, folder / picture(stem, kind, style, ".gif"),
-                        frames=_FRAMES, style=style,
+                        frames=_FRAMES, style=style, scale=_SCALE,
                     )  # fmt: skip
             if kind.latex and stem == "chain_3":
                 text = kind.latex(request)
@@ -121,11 +121,13 @@ dark as the reader's are.
     pivotree figure --list
     pivotree figure spy chain:3 --orders crbm --step 4 --width single --gray -o spy.pdf
 
-Widths are those of journals: `single` 3.4 in, `double` 7 in. Texts have 6.5 to 10 pt; a formula
-inside a block is as large as fits, some 5 pt at least, and left out where it does not. Styles are
-light (the colours of Okabe & Ito), `--dark` and `--gray`; in all of them what has a colour also has
-a glyph, a dash or a lightness of its own. The suffix says what is written: .png, .pdf or .svg; .tex
-for some kinds, and .gif or .mp4 (with ffmpeg) for the film.
+Widths are those of journals: `single` 3.4 in, `double` 7 in. Letters are STIX, drawn after Times
+(`--font sans` for another), of 8 or 9 pt; a formula inside a block is as large as fits, 5 pt at
+least, and left out where it does not. Styles are light (the colours of Okabe & Ito), `--dark` and
+`--gray`; in all of them what has a colour also has a glyph, a dash or a lightness of its own. The
+suffix says what is written: .pdf, .svg or .png; .pgf, which has your document's font; .tex for some
+kinds, and .gif or .mp4 (with ffmpeg) for the film. A caption lies beside each figure.
+[How to put one into a paper](../howto.md#put-a-figure-into-a-latex-paper).
 """
 
 

@@ -13,7 +13,8 @@ from .shared import file_of, items, progress_shown, system_of, written
 def run(options: argparse.Namespace) -> int:
     from ...figures.captions import caption
     from ...figures.kinds import Request, kind_of, kinds, write
-    from ...figures.style import WIDTHS
+    from ...figures.style import FONTS, WIDTHS
+    from ...figures.tex import escaped
 
     if options.list:
         known = kinds()
@@ -30,6 +31,11 @@ def run(options: argparse.Namespace) -> int:
         raise kkt.PivotreeError(
             f"option --width: {options.width!r} is unknown; use {' or '.join(WIDTHS)}"
         )
+    if options.font not in FONTS:
+        raise kkt.PivotreeError(
+            f"option --font: {options.font!r} is unknown; use {' or '.join(FONTS)}, or write a "
+            ".tex or .pgf, which has your document's own"
+        )
     orders = () if options.orders is None else tuple(items("--orders", options.orders))
     for name in orders:  # one sentence at once, not after a minute
         orderings.get(name)
@@ -42,11 +48,12 @@ def run(options: argparse.Namespace) -> int:
             options.format,
             options.width,
             style,
+            options.font,
             options.title,
             progress,
         )
         write(kind, request, path)
-        beside = path.with_name(f"{path.stem}_caption.txt")
-        write_whole(beside, caption(kind, request))
+        beside = path.with_name(f"{path.stem}_caption.tex")
+        write_whole(beside, escaped(caption(kind, request)))
     print(f"{written(path)}, {written(beside)}")
     return 0

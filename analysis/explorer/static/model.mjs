@@ -5,8 +5,10 @@ import { Engine } from "./engine.mjs";
 import { Numbers } from "./numbers.mjs";
 import { Block, floats, identity, residues, residueSource, rounding, unit } from "./arithmetic.mjs";
 import { QDD } from "./graph.mjs";
+import { operations } from "./tracing.mjs";
 
 const LETTERS = ["M", "H", "Phi", "A", "a", "b", "tau", "B", "C"]; // A where joints have armature
+const COUNTED = 2e7; // operations with dense blocks, beyond which they are not counted one by one
 const MOST = 400; // neighbours of a pivot, beyond which numbers are no longer carried along
 
 // Entries of (4) as blocks, every double passed through ``round``.
@@ -220,6 +222,16 @@ export class Model {
       if (digits !== null && (worst === null || digits > worst.digits)) worst = { digits, i, j };
     }
     return worst;
+  }
+
+  // Operations that qdd needs, as the engine counts them for this order, zeros and ones folded away:
+  // known once all is eliminated, and null before, and where there are no entries to look at.
+  get operations() {
+    const { engine } = this;
+    if (this.why || !engine.done || engine.flops > COUNTED) return null;
+    const order = JSON.stringify(engine.groups);
+    if (this.counted?.order !== order) this.counted = { order, count: operations(this) };
+    return this.counted.count;
   }
 
   // The last pivot that is zero or not a number in this format, by its block and step.

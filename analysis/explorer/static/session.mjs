@@ -182,12 +182,13 @@ export class Session {
     return own && { ...own, by: "page" };
   }
 
-  // What the order costs so far, by the name of the count: traced operations leave out the zeros and
-  // ones of this robot and are known for registered orders; dense ones take every block as full.
+  // What the order costs so far, by the name of the count: operations leave out the zeros and ones of
+  // this robot and are counted once the order is whole; dense ones take every block as full.
   get cost() {
-    const traced = this.known?.order.flops;
-    const count = traced ?? Math.round(this.engine.flops);
-    return `${count.toLocaleString("en")} ${traced === undefined ? "dense operations" : "operations"}`;
+    const { known } = this;
+    const counted = this.model.operations ?? (known?.moved ? null : known?.order.flops) ?? null;
+    const count = counted ?? Math.round(this.engine.flops);
+    return `${count.toLocaleString("en")} ${counted === null ? "dense operations" : "operations"}`;
   }
 
   get title() {

@@ -104,7 +104,12 @@ def numbers_of(blocks, graph):
 
 @pytest.fixture(scope="module")
 def random_cases():
-    made = [random_case(seed) for seed in range(500)]
+    return random_orders(range(500))
+
+
+def random_orders(seeds):
+    """Cases of :func:`random_case`, their symbolic factors, and what the page says of them."""
+    made = [random_case(seed) for seed in seeds]
     cases, factors = [], []
     for system, split, attempts, _, accepted in made:
         plan = kkt.plan(accepted, system.structure)
@@ -122,6 +127,48 @@ def singular_pivot(system, groups):
     except kkt.OrderError as error:
         return str(error)
     return None
+
+
+def same_counts(cases):
+    """Operations of orders that the page's engine went through to the end: page's and trace's."""
+    counted = 0
+    for (system, *_, accepted), _, found in cases:
+        if any("rank" in (said["refused"] or "") for said in found["answers"]):
+            assert found["operations"] is None  # singular whatever the numbers: no end is reached
+            continue
+        assert found["operations"] == kkt.trace(system, accepted).flops, (accepted, system.name)
+        counted += 1
+    return counted
+
+
+@needs_node
+@pytest.mark.thorough
+def test_operations_of_an_order_made_by_hand_are_those_of_its_trace():
+    assert same_counts(zip(*random_orders(range(12)), strict=True)) > 4
+
+
+@needs_node
+@pytest.mark.slow
+def test_operations_of_200_random_orders_are_those_of_their_traces(random_cases):
+    assert same_counts(zip(*(of[:200] for of in random_cases), strict=True)) > 80
+
+
+@needs_node
+@pytest.mark.parametrize("spec", ["chain:3", "binary:2", "humanoid"])
+def test_operations_of_the_registered_orders(spec):
+    """Forces split and whole, links stretched: what the page replays with numbers."""
+    system = system_of(spec)
+    data = explorer_data(system, spec, formats=[], story=False)
+    orders = [o for o in data["orders"] if o["links"] != "split" and not o["rules"]]
+    assert {"crbm", "abm", "virtual_work", "divide_and_conquer"} <= {o["name"] for o in orders}
+    found = in_javascript(
+        [
+            {"data": data, "form": {k: o[k] for k in ("links", "split", "rules")},
+             "attempts": o["groups"]}
+            for o in orders
+        ]
+    )  # fmt: skip
+    assert [one["operations"] for one in found] == [o["flops"] for o in orders]
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis import figures
 from pivotree.analysis.cli import main
 from pivotree.analysis.figures import data
-from pivotree.analysis.figures.curves import step_counts
+from pivotree.analysis.figures.curves import step_counts, traced_counts
 from pivotree.analysis.figures.density import KINDS as BLOCK_KINDS
 from pivotree.analysis.figures.density import density
 from pivotree.analysis.figures.kinds import KINDS, Request, kind_of, write
@@ -202,6 +202,23 @@ def test_curves_end_at_the_factors_counts(order):
     assert fill[::7].tolist() == states
 
 
+@pytest.mark.parametrize("order", ["abm", "crbm", "virtual_work_split", "divide_and_conquer"])
+def test_traced_curves_end_at_the_tapes_count(order):
+    tape = kkt.trace(system_of("binary:2"), orderings.get(order))
+    work = traced_counts(tape)
+    assert work[-1] == tape.flops and len(work) == tape.program.groups + 1
+    assert work[0] == 0 and (np.diff(work) >= 0).all()
+
+
+def test_curves_count_on_structure_where_tapes_are_out_of_reach(monkeypatch):
+    def labels(figure):
+        return [ax.get_ylabel() for ax in figure.axes]
+
+    assert labels(KINDS["curves"].make(request()))[1] == "operations"
+    monkeypatch.setattr("pivotree.analysis.figures.kinds.HEAVY", 10)
+    assert labels(KINDS["curves"].make(request()))[1] == "operations, dense blocks"
+
+
 # -- numbers --------------------------------------------------------------------------------------
 
 
@@ -309,7 +326,7 @@ def test_costs_are_those_of_grown_trees():
 def test_a_caption_has_two_sentences_with_numbers(kind, tmp_path, capsys):
     path = tmp_path / "a.svg"
     assert main(["figure", kind, "chain:3", "--width", "single", "-o", str(path)]) == 0
-    text = (tmp_path / "a_caption.txt").read_text()
+    text = (tmp_path / "a_caption.tex").read_text().replace("\\_", "_")
     first, second = text.rstrip().split(". In numbers: ")
     assert "chain_3: 3 bodies, 3 freedoms" in first and second.endswith(".")
     assert re.search(r"\d", second) and "step K" not in text
@@ -329,7 +346,7 @@ def test_numbers_of_a_caption_are_those_of_the_factor(tmp_path, capsys):
     path = tmp_path / "a.svg"
     main(["figure", "spy", "chain:4", "--orders", "crbm", "-o", str(path)])
     told = f"crbm fills in {made.fill_blocks} blocks ({made.fill_entries} entries)"
-    assert told in (tmp_path / "a_caption.txt").read_text()
+    assert told in (tmp_path / "a_caption.tex").read_text()
 
 
 def test_an_order_that_gives_no_answer_is_left_out():

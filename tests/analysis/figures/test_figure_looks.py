@@ -1,9 +1,8 @@
-"""Colours told apart by all, films, LaTeX that compiles, the command and the gallery."""
+"""Colours told apart by all, fonts, films, the command and the gallery."""
 
 import importlib.util
 import re
 import shutil
-import subprocess
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 from PIL import Image
 from test_figure_kinds import GALLERY, SMALL, request
 from test_figures import factor
@@ -24,7 +24,7 @@ from pivotree.analysis.figures.density import strong
 from pivotree.analysis.figures.film import stops
 from pivotree.analysis.figures.kinds import KINDS, write
 from pivotree.analysis.figures.matrix import face
-from pivotree.analysis.figures.state import FILL, ORIGINAL, ZERO, ZEROED, block_state
+from pivotree.analysis.figures.state import ZEROED
 from pivotree.analysis.figures.style import DARK, GRAY, LIGHT, MARKERS, STYLES, theme
 
 # -- colours --------------------------------------------------------------------------------------
@@ -130,6 +130,31 @@ def test_style_of_that_name():
     assert one.get_facecolor() == other.get_facecolor()
 
 
+# -- fonts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("font, name", [("stix", b"STIXGeneral"), ("sans", b"DejaVuSans")])
+@pytest.mark.parametrize("kind", ["curves", "heat"])
+def test_all_of_a_figure_is_in_its_font(kind, font, name, tmp_path):
+    path = write(KINDS[kind], request(width="single", font=font), tmp_path / "figure.pdf")
+    found = {*re.findall(rb"/BaseFont /(?:[A-Z]+\+)?(\w+)", path.read_bytes())}
+    assert found and all(one.startswith(name) for one in found), found
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("width", ["single", "double"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("spy", "film", "trees")])
+def test_letters_have_eight_or_nine_points(kind, width):
+    """Where they are not inside a block, which may be small."""
+    figure = KINDS[kind].make(request(width=width))
+    FigureCanvasAgg(figure).draw()
+    small = [t for t in figure.findobj(Text) if t.get_text() and 0 < t.get_fontsize() < 7.0]
+    assert {t.get_text()[0] for t in small} <= {"$"}, [
+        (t.get_text(), t.get_fontsize()) for t in small
+    ]
+
+
 # -- films ----------------------------------------------------------------------------------------
 
 
@@ -171,58 +196,6 @@ def test_an_mp4_needs_ffmpeg(tmp_path, monkeypatch):
     assert not (tmp_path / "other.mp4").exists()
 
 
-# -- LaTeX ----------------------------------------------------------------------------------------
-
-
-def test_pmatrix_circles_the_pivots_and_shows_the_zeros():
-    symbolic = factor("chain:3", "abm")
-    text = figures.pmatrix(symbolic)
-    body = text.partition(r"\begin{pmatrix}")[2].partition(r"\end{pmatrix}")[0]
-    rows = [re.sub(r"%.*", "", line).strip() for line in body.splitlines() if "&" in line]
-    cells = [[c.strip() for c in row.removesuffix(r"\\").split("&")] for row in rows]
-    state = block_state(symbolic)
-    table = state.table(zeros=True)
-    assert np.shape(cells) == table.shape
-    for i, j in np.ndindex(table.shape):
-        cell = cells[i][j]
-        assert (cell == "") == (table[i, j] == ZERO) and (cell == "0") == (table[i, j] == ZEROED)
-        assert (r"\pivot{" in cell) == ([i, j] in state.pivots.tolist())
-        assert (r"\filled{" in cell) == (table[i, j] == FILL)
-    assert cells[1][3] == r"-\Phi_{21}^{*}" and cells[2][2] == r"\pivot{\filled{D_{1}}}"
-    assert table[1, 3] == ORIGINAL
-
-
-SHEETS = ((595, 842), (612, 792))  # A4 and letter, in points
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "order", ["abm", *(pytest.param(x, marks=pytest.mark.slow) for x in ("crbm", "virtual_work"))]
-)
-@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.latex])
-def test_latex_compiles(kind, order, tmp_path):
-    if shutil.which("pdflatex") is None:
-        pytest.skip("pdflatex is not installed")
-    found = subprocess.run(["kpsewhich", "tikz.sty"], capture_output=True, text=True)
-    if not found.stdout.strip():
-        pytest.skip("TikZ is not installed")
-    path = write(KINDS[kind], request("star:2", orders=(order,)), tmp_path / "figure.tex")
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", path.name],
-        cwd=tmp_path, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-1500:]
-    pdf = (tmp_path / "figure.pdf").read_bytes()
-    assert "(1 page" in done.stdout and len(pdf) > 3000
-    if shutil.which("pdfinfo"):  # cut to the picture, not a sheet of paper
-        told = subprocess.run(
-            ["pdfinfo", "figure.pdf"], cwd=tmp_path, capture_output=True, text=True
-        )
-        size = re.search(r"Page size:\s+([\d.]+) x ([\d.]+)", told.stdout)
-        width, height = sorted(round(float(side)) for side in size.groups())
-        assert (width, height) not in SHEETS and width < 600 and height < 800
-
-
 # -- the command ----------------------------------------------------------------------------------
 
 
@@ -250,6 +223,7 @@ def test_the_command_lists_and_draws(tmp_path, capsys):
         (["figure", "heat", SMALL, "--format", "float33", "-o", "x.png"], "float33"),
         (["figure", "cancelled", SMALL, "--format", "mp:50", "-o", "x.png"], "nothing to hold"),
         (["figure", "condition", SMALL, "--format", "mp:30", "-o", "x.png"], "does not round"),
+        (["figure", "spy", SMALL, "--font", "arial", "-o", "x.png"], "use stix or sans"),
         (["figure", "spy", SMALL, "--width", "triple", "-o", "x.png"], "use single or double"),
         (["figure", "spy", SMALL, "-o", "x.bmp"], "suffix '.bmp' is unknown"),
         (["figure", "curves", SMALL, "-o", "x.tex"], "use kind spy, before-after, matrix, orders"),

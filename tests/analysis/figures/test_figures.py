@@ -297,7 +297,7 @@ def test_no_label_leaves_the_axes_at_any_resolution(dpi):
 
 @pytest.mark.thorough
 def test_a_title_in_two_lines_is_even():
-    figure = figures.before_after(factor("random_tree:n=1000", "abm"))
+    figure = figures.before_after(factor("random_tree:n=1000", "modified_abm_stretched"))
     (title,) = [t.get_text() for t in figure.texts if "entries" in t.get_text()]
     first, second = title.split("\n")
     assert abs(len(first) - len(second)) <= 8
