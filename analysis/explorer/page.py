@@ -23,6 +23,7 @@ PARTS = (
 )  # fmt: skip
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)
 _EXPORT = re.compile(r"^export ((?:const|class|function\*?|async function) (\w+))", re.M)
+_COMMENT = re.compile(r"^ *//.*\n", re.M)
 _START = (
     'mount(document.getElementById("explorer"),'
     'JSON.parse(document.getElementById("data").textContent));'
@@ -42,7 +43,7 @@ def _joined() -> str:
     folder = files(__package__) / "static"
     parts = []
     for name in PARTS:
-        text = (folder / f"{name}.mjs").read_text(encoding="utf-8")
+        text = _COMMENT.sub("", (folder / f"{name}.mjs").read_text(encoding="utf-8"))
         made = ", ".join(match[2] for match in _EXPORT.finditer(text))
         text = _IMPORT.sub(r"const \1 = part_\2;", _EXPORT.sub(r"\1", text))
         parts.append(f"const part_{name} = (() => {{\n{text}return {{ {made} }};\n}})();\n")
