@@ -16,10 +16,10 @@ from .palette import colour_rules, palette
 
 # Parts of the module in the order in which they are joined: each after those that it imports.
 PARTS = (
-    "graph", "engine", "arithmetic", "numbers", "counting", "brackets", "tracing", "model", "opening",
-    "session", "labels", "mathml", "texlayout", "formula", "scene", "render", "pdf", "dom", "words",
-    "exporting", "challenges", "linked", "help", "panels", "board", "boards", "robot", "story", "large",
-    "controls", "views", "explorer",
+    "graph", "engine", "arithmetic", "numbers", "counting", "brackets", "tracing", "model",
+    "opening", "session", "labels", "mathml", "texlayout", "formula", "scene", "render", "pdf",
+    "dom", "words", "exporting", "challenges", "linked", "help", "panels", "board", "boards",
+    "robot", "story", "large", "controls", "views", "explorer",
 )  # fmt: skip
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)
 _EXPORT = re.compile(r"^export ((?:const|class|function\*?|async function) (\w+))", re.M)

@@ -69,7 +69,7 @@ def _save_pgf(figure: Figure, path: Path) -> Path:
             f"figure {path}: a .pgf needs the program pdflatex, which is not found; install it or "
             "write a .pdf"
         )
-    options = {"pgf.texsystem": "pdflatex", "pgf.rcfonts": False}
+    options: Any = {"pgf.texsystem": "pdflatex", "pgf.rcfonts": False}
     with tempfile.TemporaryDirectory() as folder, matplotlib.rc_context(options):
         try:
             figure.savefig(Path(folder) / path.name, format="pgf", facecolor=figure.get_facecolor())

@@ -90,19 +90,18 @@ def settings(font: str = "stix") -> AbstractContextManager[Any]:
     """Fonts, and what makes a file the same every time; global settings stay as they are."""
     if font not in FONTS:
         raise ValueError(f"font {font!r}: use {' or '.join(FONTS)}")
-    return matplotlib.rc_context(
-        {
-            **FONTS[font],
-            "font.size": TEXT,
-            "axes.titlesize": TEXT,
-            "axes.linewidth": 0.6,
-            "hatch.linewidth": 0.6,
-            "pdf.fonttype": 42,
-            "svg.fonttype": "path",
-            "svg.hashsalt": "pivotree",
-            "path.simplify": True,
-        }
-    )
+    settings: Any = {
+        **FONTS[font],
+        "font.size": TEXT,
+        "axes.titlesize": TEXT,
+        "axes.linewidth": 0.6,
+        "hatch.linewidth": 0.6,
+        "pdf.fonttype": 42,
+        "svg.fonttype": "path",
+        "svg.hashsalt": "pivotree",
+        "path.simplify": True,
+    }
+    return matplotlib.rc_context(settings)
 
 
 class PaperFigure(Figure):

@@ -74,6 +74,7 @@ class Trace {
         this.set(k, k, input.M[body]);
         this.set(k, RHS, input.b[body]);
         if (dof[body]) this.set(QDD * n + k, RHS, input.tau[body]);
+        if (graph.geared[k]) this.set(QDD * n + k, QDD * n + k, coded(dof[body], dof[body], masks.A[body], true));
       }
       const a = neg(input.a[body]);
       if (!split) {

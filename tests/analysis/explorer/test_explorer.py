@@ -154,10 +154,10 @@ def test_operations_of_200_random_orders_are_those_of_their_traces(random_cases)
 
 
 @needs_node
-@pytest.mark.parametrize("spec", ["chain:3", "binary:2", "humanoid"])
+@pytest.mark.parametrize("spec", ["chain:3", "binary:2", "humanoid", "geared"])
 def test_operations_of_the_registered_orders(spec):
     """Forces split and whole, links stretched: what the page replays with numbers."""
-    system = system_of(spec)
+    system = kkt.build(with_terms(kkt.chain(4), 1)) if spec == "geared" else system_of(spec)
     data = explorer_data(system, spec, formats=[], story=False)
     orders = [o for o in data["orders"] if o["links"] != "split" and not o["rules"]]
     assert {"crbm", "abm", "virtual_work", "divide_and_conquer"} <= {o["name"] for o in orders}
