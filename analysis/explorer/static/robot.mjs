@@ -31,16 +31,17 @@ export class Robot {
       const group = make("g", { class: "body" });
       const title = make("title");
       const parts = [make("path", { class: "link" }), make("circle", { class: "joint", r: 8 }), make("text", { class: "name" })];
-      group.append(title, ...parts);
+      group.append(title, parts[0], parts[1]);
       group.addEventListener("pointerenter", () => actions.point(k));
       group.addEventListener("pointerleave", () => actions.point(null));
       group.addEventListener("click", () => actions.pick(k));
       this.svg.append(group);
       return { group, link: parts[0], joint: parts[1], text: parts[2], title };
     });
+    this.svg.append(...this.groups.map(({ text }) => text)); // over all links
     this.node.append(this.svg);
-    this.named((k) => structure.names[k]);
     this._fit();
+    this.named((k) => structure.names[k]);
     this._place(0);
     const still = matchMedia("(prefers-reduced-motion: reduce)");
     const step = (now) => {
@@ -112,6 +113,7 @@ export class Robot {
     const scale = (SIDE - 76) / Math.max(x1 - x0, y1 - y0, 1e-6);
     const high = Math.min(SIDE, Math.max(150, Math.ceil((y1 - y0) * scale + 84)));
     this.svg.setAttribute("viewBox", `0 0 ${SIDE} ${high}`);
+    this.high = high;
     this.map = ([x, y]) => [SIDE / 2 + (x - (x0 + x1) / 2) * scale, high / 2 - (y - (y0 + y1) / 2) * scale];
   }
 
@@ -129,10 +131,48 @@ export class Robot {
       link.setAttribute("d", start + tips.map((tip) => `M${text(at[k])}L${text(tip)}`).join(""));
       joint.setAttribute("cx", at[k][0]);
       joint.setAttribute("cy", at[k][1]);
-      const tip = tips[0] ?? at[k];
-      label.setAttribute("x", (at[k][0] + tip[0]) / 2);
-      label.setAttribute("y", (at[k][1] + tip[1]) / 2 - 14);
+      const [x, y] = this._beside(k, at[k], tips[0] ?? at[k]);
+      label.setAttribute("x", x);
+      label.setAttribute("y", y);
     });
+  }
+
+  _beside(k, joint, tip) {
+    const { along, x, y } = this.labels?.[k] ?? PLACES[0];
+    return [joint[0] + along * (tip[0] - joint[0]) + x, joint[1] + along * (tip[1] - joint[1]) + y];
+  }
+
+  // Where each name stands beside its link, chosen once for the whole motion, so that names neither lie
+  // on each other nor on joints, nor jump.
+  _spread() {
+    const times = [0, 1, 2, 3, 4, 5, 6].map((t) => {
+      const { place, ends } = this._points(t);
+      const at = place.map((p) => this.map(seen(p)));
+      const tip = at.map((_, k) => (this.children[k].length ? at[this.children[k][0]] : this.map(seen(ends[k]))));
+      const joints = at.map(([x, y]) => [x - 9, y - 9, 18, 18]);
+      const links = at.flatMap(([x, y], k) =>
+        [0.3, 0.5, 0.7, 0.9].map((s) => [x + s * (tip[k][0] - x) - 5, y + s * (tip[k][1] - y) - 5, 10, 10]),
+      );
+      return { at, tip, boxes: [...joints, ...links] };
+    });
+    this.labels = [];
+    for (const k of this.down) {
+      const wide = 7 * Math.max(1, this.groups[k].text.textContent.length) + 4;
+      const box = (place, { at, tip }) => {
+        this.labels[k] = place;
+        const [x, y] = this._beside(k, at[k], tip[k]);
+        return [x - wide / 2, y - 11, wide, 14];
+      };
+      const cost = (place) =>
+        times.reduce((sum, time) => {
+          const own = box(place, time);
+          const out = own[0] < 0 || own[0] + wide > SIDE || own[1] < 0 || own[1] + 14 > this.high;
+          return sum + 600 * out + time.boxes.reduce((all, other) => all + shared(own, other), 0);
+        }, 0);
+      const costs = PLACES.map((place, rank) => cost(place) + 4 * rank);
+      const best = PLACES[costs.indexOf(Math.min(...costs))];
+      for (const time of times) time.boxes.push(box(best, time));
+    }
   }
 
   // What is eliminated is pale; the bodies that are pointed at stand out.
@@ -148,12 +188,27 @@ export class Robot {
 
   // What bodies are called: by their place in the tree.
   named(name) {
-    this.groups.forEach(({ text, title }, k) => (text.textContent = title.textContent = name(k)));
+    const told = this.structure.names.map((_, k) => String(name(k)));
+    if (told.join() === this.told) return;
+    this.told = told.join();
+    this.groups.forEach(({ text, title }, k) => (text.textContent = title.textContent = told[k]));
+    if (this.map) this._spread();
   }
 
   mark(bodies) {
-    this.groups.forEach(({ group }, k) => group.classList.toggle("marked", bodies.includes(k)));
+    this.groups.forEach(({ group, text }, k) => {
+      for (const part of [group, text]) part.classList.toggle("marked", bodies.includes(k));
+    });
   }
+}
+
+// Above a link or below it, at its middle, its far end or its joint; then farther away.
+const PLACES = [-14, 24, -28, 38, -42, 52].flatMap((y) => [0.5, 0.85, 0.2].map((along) => ({ along, x: 0, y })));
+PLACES.push({ along: 1, x: 16, y: 4 }, { along: 1, x: 16, y: -9 }, { along: 1, x: 16, y: 17 }, { along: 1, x: 16, y: 30 });
+
+// Area that two boxes [x, y, width, height] share.
+function shared([x, y, w, h], [u, v, a, b]) {
+  return Math.max(0, Math.min(x + w, u + a) - Math.max(x, u)) * Math.max(0, Math.min(y + h, v + b) - Math.max(y, v));
 }
 
 // A view from the side and a little above.

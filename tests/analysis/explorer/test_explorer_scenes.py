@@ -98,3 +98,20 @@ def test_digits_vanish_in_one_order_and_not_in_the_other(scene):
     assert page.locator(".transport").is_visible() and not page.locator(".story").is_visible()
     page.get_by_role("button", name=re.compile("^Five scenes")).click()
     assert page.locator(".scene-title").inner_text() == "The arm is a matrix"
+
+
+def test_names_of_siblings_do_not_lie_on_each_other(opened):
+    page = opened("binary:2")
+    names = page.locator(".robot .name >> visible=true")
+    assert names.count() == 7
+    for _ in range(3):  # while the robot moves
+        boxes = names.evaluate_all(
+            "all => all.map(x => (({x, y, width, height}) => [x, y, width, height])"
+            "(x.getBoundingClientRect()))"
+        )
+        for i, (x, y, w, h) in enumerate(boxes):
+            for u, v, a, b in boxes[:i]:
+                across = min(x + w, u + a) - max(x, u)
+                down = min(y + h, v + b) - max(y, v)
+                assert across <= 2 or down <= 4, (boxes[i], (u, v, a, b))
+        page.wait_for_timeout(400)
