@@ -49,6 +49,7 @@ from .model.robot_data import find_robot
 from .model.specs import from_spec
 from .model.tree import BodyTree, InertiaWarning, add_body, compile_tree, new_tree
 from .model.urdf import MimicWarning, read_urdf
+from .model.urdf_dynamics import UrdfWarning
 from .order.array_plans import leaf_to_root, plan_from_arrays
 from .order.dissection import nested_dissection
 from .order.pivots import plan
@@ -101,6 +102,7 @@ __all__ = [
     "Structure",
     "SymbolicFactor",
     "System",
+    "UrdfWarning",
     "add_body",
     "aligned",
     "binary",

@@ -368,6 +368,9 @@ def _add_model(
     model = command.add_argument_group("the model")
     model.add_argument("--floating", action="store_true", help="URDF: give the base 6 freedoms")
     model.add_argument(
+        "--dynamics", action="store_true", help="URDF: joints' damping, friction, rotors, too"
+    )
+    model.add_argument(
         "--keep-fixed", action="store_true",
         help="URDF: links on fixed joints stay bodies of their own (else they are merged into the "
         "body that carries them; without mass, some orders cannot eliminate them)",

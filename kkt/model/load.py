@@ -20,6 +20,7 @@ def load(
     floating: bool | None = None,
     merge_fixed: bool = False,
     mimic: str = "free",
+    dynamics: bool = False,
 ) -> nx.DiGraph:
     """The tree that a text names, with its state in ``tree.graph``.
 
@@ -43,21 +44,24 @@ def load(
         raise ModelError("model: no name is given; give a path, robot:NAME or a gallery spec")
     if text.startswith("robot:"):
         path, floats = find_robot(text.removeprefix("robot:").strip())
-        return read_urdf(path, floats if floating is None else floating, merge_fixed, mimic)
+        floating = floats if floating is None else floating
+        return read_urdf(path, floating, merge_fixed, mimic, dynamics)
     suffix = Path(text).suffix.lower()
     separated = os.sep in text or (os.altsep is not None and os.altsep in text)
     if suffix in (".urdf", ".json", ".xml") or separated or os.path.lexists(text):
-        return _from_file(text, suffix, bool(floating), merge_fixed, mimic)
+        return _from_file(text, suffix, bool(floating), merge_fixed, mimic, dynamics)
     return from_spec(text)
 
 
-def _from_file(text: str, suffix: str, floating: bool, merge_fixed: bool, mimic: str) -> nx.DiGraph:
+def _from_file(
+    text: str, suffix: str, floating: bool, merge_fixed: bool, mimic: str, dynamics: bool
+) -> nx.DiGraph:
     if not os.path.lexists(text):
         raise ModelError(f"{text}: does not exist; give a path, robot:NAME or a gallery spec")
     if suffix == ".json":
         return read_model(text)
     if suffix == ".urdf":
-        return read_urdf(text, floating, merge_fixed, mimic)
+        return read_urdf(text, floating, merge_fixed, mimic, dynamics)
     if suffix == ".xml":
         return read_mjcf(text)
     raise ModelError(

@@ -3,7 +3,7 @@
 A link becomes a body named as the link, in the frame of the joint above it, which is the URDF
 frame of the link; the joint's own name stands in the node's attribute ``joint_name``.  The root
 link is the world's and no body, unless it floats.  What has no part in forward dynamics
-(visual, collision, limits, friction, transmissions) is not looked at.
+(visual, collision, limits) is not looked at; joints' damping and transmissions are on request.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from .default_state import default_state
 from .joints import TYPES
 from .spatial import matmul, matvec, rotation
 from .tree import Floats, add_body, check_names, new_tree
+from .urdf_dynamics import joint_dynamics, put_into
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 AXIAL = ("revolute", "continuous", "prismatic", "planar")  # those that have an axis
@@ -71,6 +72,7 @@ def read_urdf(
     floating: bool = False,
     merge_fixed: bool = False,
     mimic: str = "free",
+    dynamics: bool = False,
 ) -> nx.DiGraph:
     """The tree of a URDF file, bodies depth first in the order of the file's joints.
 
@@ -79,6 +81,8 @@ def read_urdf(
                      vanish where that is the world); else they are bodies on joints of 0 dof
     ``mimic``        joints that mimic another are ``"free"``, or ``"fixed"`` at their offset,
                      where they stand while the other is at 0; either way a MimicWarning tells
+    ``dynamics``     <dynamics damping friction> and rotors of transmissions are terms of joints
+                     (:mod:`kkt.model.urdf_dynamics`); else they are not looked at
 
     A link without <inertial> has no mass.  A joint of one degree of freedom with a <limit> gives
     its body the attribute ``limits``: least and largest position, largest rate [rad, m; per s],
@@ -102,7 +106,11 @@ def read_urdf(
     """
     file = os.fspath(path)
     try:
-        return _Reader(file, mimic).tree(floating, merge_fixed)
+        reader = _Reader(file, mimic)
+        tree = reader.tree(floating, merge_fixed)
+        if dynamics:
+            put_into(tree, joint_dynamics(reader.robot, _number))
+        return tree
     except ModelError as error:
         raise ModelError(f"{file}: {error}") from None
 
@@ -115,7 +123,7 @@ class _Reader:
             raise ModelError(f"option mimic is {mimic!r}; use one of {', '.join(MIMIC)}")
         self.file, self.mimic = file, mimic
         self.mimics: list[tuple[str, str, str]] = []  # joint, what it mimics, how it is held
-        robot = _root_element(file)
+        self.robot = robot = _root_element(file)
         self.name = robot.get("name") or os.path.splitext(os.path.basename(file))[0]
         self.links: dict[str, Mass] = {}
         for element in robot.findall("link"):

@@ -11,8 +11,11 @@ pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")
 pytestmark = pytest.mark.peers
 
+import warnings  # noqa: E402
+
 import mujoco  # noqa: E402
 import mujoco_peer  # noqa: E402
+import pinocchio as pin  # noqa: E402
 import pinocchio_peer  # noqa: E402
 from armature import terms_of, with_terms  # noqa: E402
 from random_states import difference, random_state, robots  # noqa: E402
@@ -47,6 +50,22 @@ def test_robots_with_random_armature_are_pinocchio_s(name):
     assert difference(M, peer.crba(given)) <= 1e-10
     tau = kkt.inverse_dynamics(ours, qdd, orderings.get("inverse_dynamics")).tau
     assert difference(tau, state.tau) <= 1e-9
+
+
+@pytest.mark.parametrize("name", [x for x in ("panda", "ur5", "talos", "pr2") if x in robots()])
+def test_damping_and_friction_of_a_file_are_those_that_pinocchio_reads(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = kkt.read_urdf(robots()[name], merge_fixed=True, dynamics=True)
+    terms = kkt.compile_tree(tree).terms
+    model = pin.buildModelFromUrdf(str(robots()[name]))
+    found = {joint: tree.nodes[body] for body, joint in tree.nodes(data="joint_name")}
+    for joint, number in zip(model.names, range(model.njoints), strict=True):
+        at = model.joints[number].idx_v
+        for field, theirs in (("damping", model.damping), ("friction", model.friction)):
+            if joint in found:
+                assert found[joint].get(field, 0.0) == pytest.approx(theirs[at]), joint
+    assert terms is None or (terms.damping >= 0.0).all()
 
 
 def with_mujocos_terms(seed, joints):

@@ -15,6 +15,7 @@ from pivotree.kkt.model.modelfile import read_model
 from pivotree.kkt.model.robot_data import find_robot, robot_files
 from pivotree.kkt.model.tree import compile_tree
 from pivotree.kkt.model.urdf import MimicWarning, read_urdf
+from pivotree.kkt.model.urdf_dynamics import UrdfWarning
 
 MODELS = ROOT / "tests" / "models"
 
@@ -319,3 +320,49 @@ def test_a_missing_package_is_told(monkeypatch):
     monkeypatch.setattr("pivotree.kkt.model.robot_data.robots_folder", lambda: None)
     with pytest.raises(ModelError, match=r"install pivotree\[robots\]"):
         load("robot:panda")
+
+
+# -- joints of their own --------------------------------------------------------------------------
+
+TRANSMISSION = """<transmission name="t" xmlns:drake="http://drake.mit.edu">
+  <joint name="j1"/><actuator name="motor">{}</actuator></transmission>"""
+ROTOR = '<drake:rotor_inertia value="2e-5"/><drake:gear_ratio value="50"/>'
+
+
+def geared(write, dynamics='<dynamics damping="0.5" friction="0.25"/>', actuator=ROTOR):
+    arm = joint("j1", "w", "a", inside=dynamics)
+    free = joint("j2", "a", "b", "planar", '<dynamics damping="2"/>')
+    return write(link("w"), link("a"), link("b"), arm, free, TRANSMISSION.format(actuator))
+
+
+def test_damping_friction_and_rotors_are_read_on_request(write):
+    path = geared(write)
+    assert compile_tree(read_urdf(path)).terms is None
+    terms = compile_tree(load(path, dynamics=True)).terms
+    assert terms.damping.tolist() == [0.5, 2.0, 2.0, 2.0]
+    assert terms.friction.tolist() == [0.25, 0.0, 0.0, 0.0]
+    np.testing.assert_allclose(terms.armature, [2e-5 * 50**2, 0, 0, 0])
+    plain = '<mechanicalReduction>-40</mechanicalReduction><rotor_inertia value="1e-4"/>'
+    terms = compile_tree(read_urdf(geared(write, "", plain), dynamics=True)).terms
+    np.testing.assert_allclose(terms.armature[0], 1e-4 * 40**2)
+
+
+def test_a_gear_without_a_rotor_is_told(write):
+    path = geared(write, "", "<mechanicalReduction>40</mechanicalReduction>")
+    with pytest.warns(UrdfWarning, match="transmissions t: .* add no armature"):
+        assert not compile_tree(read_urdf(path, dynamics=True)).terms.armature.any()
+
+
+@pytest.mark.parametrize(
+    ("dynamics", "actuator", "message"),
+    [
+        ('<dynamics damping="-1"/>', ROTOR, "r.urdf: joint 'j1': field 'dynamics damping' is -1"),
+        ('<dynamics friction="x"/>', ROTOR, "'dynamics friction' is 'x'; give a finite number"),
+        ("", '<rotor_inertia value="-1"/>', "transmission 't': field 'rotor_inertia' is -1"),
+        ("", '<rotor_inertia value="nan"/>', "field 'rotor_inertia' is 'nan'; give a finite"),
+    ],
+)
+def test_what_is_wrong_with_a_joint_is_one_sentence(write, dynamics, actuator, message):
+    with pytest.raises(ModelError, match=message):
+        read_urdf(geared(write, dynamics, actuator), dynamics=True)
+    read_urdf(geared(write, dynamics, actuator))
