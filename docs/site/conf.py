@@ -2,6 +2,9 @@
 
 import importlib
 import re
+import sys
+
+from sphinx.pycode import ModuleAnalyzer
 
 project = "Pivotree"
 author = "The Pivotree founders"
@@ -33,6 +36,8 @@ def plain(app, what, name, obj, options, lines):
     """Docstrings are read in an editor: a star is a transpose there, a bar a size."""
     if lines and lines[0].startswith("Alias for field number"):  # Python's own, of named tuples
         lines[:] = []
+    if what == "data" and type(obj).__module__ in ("builtins", "numpy"):  # not what a dict is
+        lines[:] = beside(name.rpartition(".")[2], obj)
     shown = False  # an example stands as it is, to the empty line after it
     for i, line in enumerate(lines):
         shown = bool(line.strip()) and (shown or line.lstrip().startswith(">>> "))
@@ -43,6 +48,16 @@ def plain(app, what, name, obj, options, lines):
         parts = WORDS.split(line[len(start) :])
         parts[::2] = [re.sub(r"([*|`]|_(?!\w))", r"\\\1", part) for part in parts[::2]]
         lines[i] = start + "".join(parts)
+
+
+def beside(name, value):
+    """The text under an assignment, in whichever of our modules the value was made."""
+    for module in [m for m in sys.modules if m.startswith("pivotree")]:
+        if vars(sys.modules[module]).get(name) is value:
+            found = ModuleAnalyzer.for_module(module).find_attr_docs()
+            if ("", name) in found:
+                return found["", name]
+    return []
 
 
 def own(app, module, name):
