@@ -19,7 +19,7 @@ PARTS = (
     "graph", "engine", "arithmetic", "numbers", "counting", "brackets", "tracing", "model",
     "opening", "session", "labels", "mathml", "texlayout", "formula", "scene", "render", "pdf",
     "dom", "words", "exporting", "challenges", "linked", "help", "panels", "board", "boards",
-    "robot", "story", "large", "controls", "views", "explorer",
+    "robot", "story", "large", "controls", "views", "actions", "explorer",
 )  # fmt: skip
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)
 _EXPORT = re.compile(r"^export ((?:const|class|function\*?|async function) (\w+))", re.M)

@@ -1,0 +1,178 @@
+// What keys and buttons do to the session, and what is said of it: the explorer without its looks.
+
+import { plural } from "./dom.mjs";
+import { answered, members, reported } from "./words.mjs";
+
+export class Actions {
+  // What a key or a button does, by its name.
+  act(does) {
+    const actions = {
+      undo: () => this._undo(),
+      redo: () => this._redo(),
+      step: () => this._forward(),
+      play: () => this._play(!this.playing),
+      start: () => this.jump(0),
+      end: () => this.jump(this.session.length),
+      bracket: () => this._bracket(),
+      cancel: () => this.session.pending && this._cancel(),
+      finish: () => this._finish(),
+      help: () => this.help.showModal(),
+      checkpoint: () => this.checkpoints.focus(),
+      matrix: () => this.board.grid.focus(),
+      body: () => this._body(),
+      heat: () => this.data.entries && this.controls.heat.click(),
+    };
+    actions[does]();
+  }
+
+  say(text, refused = false) {
+    this.status.textContent = text;
+    this.status.classList.toggle("refused", refused);
+  }
+
+  pick(i, j) {
+    this._play(false);
+    this._report(this.session.pick(i, j));
+  }
+
+  _undo() {
+    this._play(false);
+    const record = this.session.back();
+    this.draw();
+    this.say(record ? `Undone: step ${record.step}, ${members(this.session, record)}.` : "At the start.");
+  }
+
+  _redo() {
+    const record = this.session.model.redo();
+    if (record) this._report(record);
+    else this.say("Nothing to redo.");
+  }
+
+  _forward() {
+    const record = this.session.forward();
+    if (record) this._report(record);
+    else
+      this.say(
+        this.session.engine.done
+          ? "All blocks are eliminated."
+          : "No next step: pick a block, or choose an order.",
+      );
+    return record && !record.refused;
+  }
+
+  jump(step) {
+    this._play(false);
+    const refused = this.session.jump(step);
+    this.draw();
+    if (refused) this._report(refused);
+    else this.say(`Step ${this.session.engine.step} of ${this.session.length}.${answered(this.session)}`);
+  }
+
+  _play(on) {
+    clearInterval(this.playing);
+    const again = () => {
+      if (!this._forward()) this._play(false);
+    };
+    this.playing = on ? setInterval(again, 700) : 0;
+    this.transport.draw(this.session, this.playing);
+  }
+
+  // What is left of the body in question, as one bracket.
+  _body() {
+    const { engine } = this.session;
+    const [i] = this.focused;
+    const members =
+      i === null ? [] : engine.left.filter((b) => engine.graph.body(b) === engine.graph.body(i));
+    if (members.length) this._report(this.session.eliminate(members));
+    else this.say("Point at a block of a body that is left.", true);
+  }
+
+  _bracket() {
+    if (!this.session.pending) {
+      this.session.open();
+      this.draw();
+      this.say("A bracket is open: pick its blocks, then close it.");
+      return;
+    }
+    const record = this.session.close();
+    if (!record.empty) this._report(record);
+    else {
+      this.draw();
+      this.say("The bracket was empty.");
+    }
+  }
+
+  _cancel() {
+    this.session.pending = null;
+    this.draw();
+    this.say("The bracket is given up.");
+  }
+
+  _finish() {
+    const refused = this.session.finish();
+    this.draw();
+    if (refused) this._report(refused);
+    else
+      this.say(
+        `Finished in ${plural(this.session.engine.step, "step")}: fill ${this.session.engine.fill}.${answered(this.session)}`,
+      );
+  }
+
+  choose(name) {
+    this._play(false);
+    this.session.choose(name, name === "/split");
+    this.draw();
+    const order = this.session.order(name);
+    this.say(
+      order
+        ? `${order.name}: ${order.what} ${order.source}. ${plural(order.groups.length, "step")}.`
+        : "Your own order, from the start.",
+    );
+  }
+
+  // One more order, in step with the first.
+  beside(name) {
+    this.boards.add(name, () => {
+      this.draw();
+      this.say(`${name} is taken away.`);
+    });
+    this.draw();
+    this.say(`${name} goes in step beside ${this.session.title}.`);
+  }
+
+  // The same steps in another format, or for another frame of an example.
+  rebuild(format, frame, text = `Numbers in ${format}.`) {
+    for (const session of this.boards.sessions) session.rebuilt(format, frame);
+    this.draw();
+    this.say(text + answered(this.session));
+  }
+
+  // Bodies by their names, or numbered from the tip as in the papers.
+  named(on) {
+    for (const session of this.boards.sessions) {
+      session.names = on;
+      session.engine.graph.named = on;
+    }
+    this.draw();
+    this.say(on ? "Bodies by their names." : "Bodies numbered from the tip, as in the papers.");
+  }
+
+  // Go to a shared order.
+  go(code, text = "") {
+    const done = this.session.setCode(code);
+    this.draw();
+    this.say(
+      done
+        ? text || `Step ${this.session.engine.step} of ${this.session.title}.`
+        : `The order ${code} does not fit this model.`,
+      !done,
+    );
+    return done;
+  }
+
+  // Draw, and say what came of a pick.
+  _report(record) {
+    this.draw();
+    this.say(reported(this.session, record), Boolean(record.refused));
+  }
+}
