@@ -13,13 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray  # float64, or object holding one number type
+CACHED = 1024  # matrices that a core holds near while it goes over them column by column
 
 
 def matvec(a: Array, x: Array) -> Array:
     """``a @ x`` for stacks (..., r, c) and (..., c), summed in ascending index."""
+    if a.ndim == 3 and len(a) == len(x) > CACHED:
+        pieces = range(0, len(a), CACHED)
+        return np.concatenate([matvec(a[i : i + CACHED], x[i : i + CACHED]) for i in pieces])
     total = a[..., 0] * x[..., 0, None]
     for k in range(1, a.shape[-1]):
-        total = total + a[..., k] * x[..., k, None]
+        total += a[..., k] * x[..., k, None]
     return total
 
 

@@ -88,27 +88,50 @@ def backward_error(system: System, entries: Entries, x: Rows, digits: Any = None
         given = (np.asarray(getattr(entries, letter.name), digits) for letter in fields(entries))
         entries = Entries(*given)
         x = tuple(np.asarray(part, digits) for part in x)  # type: ignore[assignment]
-    left = [_balls(np.abs(part), "abs_upper") for part in rows_of(system, entries, x, -1)]
-    sizes = Entries(*(np.abs(getattr(entries, letter.name)) for letter in fields(entries)))
+    left, sizes = _left(system, entries, x), _magnitudes(entries)
     size = rows_of(system, sizes, tuple(np.abs(part) for part in x), 1)
     size = tuple(_balls(part, "abs_lower") for part in size)  # type: ignore[assignment]
-    none = Entries(**{
-        letter.name: np.zeros_like(getattr(sizes, letter.name))
-        if letter.name in ("a", "b", "tau", "gamma") else getattr(sizes, letter.name)
-        for letter in fields(entries)
-    })  # fmt: skip
-    ones = tuple(np.ones_like(part) for part in x)
-    norm = _largest(rows_of(system, none, ones, 1))  # type: ignore[arg-type]
-    right = _largest((sizes.a, sizes.b, sizes.tau, sizes.gamma))
-    scale = norm * _largest(x) + right
     worst = 0.0
     for r, s in zip(left, size, strict=True):
         r, s = r.ravel(), s.ravel()
         kept = s > 0
         worst = max(worst, float(np.max(r[kept] / s[kept], initial=0)))
         worst = np.inf if (r[~kept] > 0).any() else worst
+    return BackwardError(_normwise(system, sizes, x, left), worst)
+
+
+def normwise_error(system: System, entries: Entries, x: Rows) -> float:
+    """The normwise part of :func:`backward_error` alone, for less work."""
+    return _normwise(system, _magnitudes(entries), x, _left(system, entries, x))
+
+
+def residue(system: System, entries: Entries, x: Rows) -> float:
+    """max |A x - b| / max |x|: no less than the normwise backward error, and found with less work.
+
+    Every acceleration's row holds a force once as it is, so that no norm of A is below 1.
+    """
+    return float(_largest(_left(system, entries, x)) / _largest(x))
+
+
+def _left(system: System, entries: Entries, x: Rows) -> list[NDArray]:
+    return [_balls(np.abs(part), "abs_upper") for part in rows_of(system, entries, x, -1)]
+
+
+def _magnitudes(entries: Entries) -> Entries:
+    return Entries(*(np.abs(getattr(entries, letter.name)) for letter in fields(entries)))
+
+
+def _normwise(system: System, sizes: Entries, x: Rows, left: list[NDArray]) -> float:
+    none = Entries(**{
+        letter.name: np.zeros_like(getattr(sizes, letter.name))
+        if letter.name in ("a", "b", "tau", "gamma") else getattr(sizes, letter.name)
+        for letter in fields(sizes)
+    })  # fmt: skip
+    ones = tuple(np.ones_like(part) for part in x)
+    norm = _largest(rows_of(system, none, ones, 1))  # type: ignore[arg-type]
+    scale = norm * _largest(x) + _largest((sizes.a, sizes.b, sizes.tau, sizes.gamma))
     scale = _balls(np.array([scale]), "abs_lower")[0]
-    return BackwardError(float(_largest(left) / scale) if scale else 0.0, worst)
+    return float(_largest(left) / scale) if scale else 0.0
 
 
 def _balls(x: NDArray, bound: str) -> NDArray:

@@ -160,29 +160,28 @@ def run(programs, numbers, left, store, v, units, ahead):  # pragma: no cover
                 for i in range(m):
                     numbers.x[here + i] = s * v[(row[4] >> 1) + i * row[5]]
             else:
-                entry(v, out, m, n, numbers, p.body[p.body_at[u] + row[4]], op - ENTRY)
+                k = p.body[p.body_at[u] + row[4]]
+                if op == ENTRY:
+                    for i in range(6):
+                        for j in range(i, 6):
+                            x = numbers.M[36 * k + 6 * i + j]
+                            v[out + 6 * i + j] = v[out + 6 * j + i] = x
+                elif op == ENTRY + 1:
+                    take(v, out, 36, numbers.Phi, 36 * k)
+                elif op == ENTRY + 2:
+                    take(v, out, m * n, numbers.S, 6 * numbers.offset[k])
+                elif op == ENTRY + 3:
+                    take(v, out, 6, numbers.a, 6 * k)
+                elif op == ENTRY + 4:
+                    take(v, out, 6, numbers.b, 6 * k)
+                else:
+                    take(v, out, m, numbers.tau, numbers.offset[k])
     return failed if failed < len(numbers.first) else -1
 
 
 @njit(cache=True, nogil=True)
-def entry(v, out, m, n, numbers, k, letter):  # pragma: no cover
-    """A block of (4) into the room."""
-    if letter == 0:
-        for i in range(6):
-            for j in range(i, 6):
-                v[out + 6 * i + j] = v[out + 6 * j + i] = numbers.M[36 * k + 6 * i + j]
-        return
-    if letter == 1:
-        source, here = numbers.Phi, 36 * k
-    elif letter == 2:
-        source, here = numbers.S, 6 * numbers.offset[k]
-    elif letter == 3:
-        source, here = numbers.a, 6 * k
-    elif letter == 4:
-        source, here = numbers.b, 6 * k
-    else:
-        source, here = numbers.tau, numbers.offset[k]
-    for i in range(m * n):
+def take(v, out, count, source, here):  # pragma: no cover
+    for i in range(count):
         v[out + i] = source[here + i]
 
 
@@ -206,6 +205,13 @@ def product(v, row, symmetric):  # pragma: no cover
     a, down, right = row[4] >> 1, row[5], row[6]
     b, low, side = row[7] >> 1, row[8], row[9]
     s = 1.0 - 2.0 * ((row[4] ^ row[7]) & 1)
+    if n == 1:
+        for i in range(m):
+            x = (s * v[a + i * down]) * v[b]
+            for k in range(1, inner):
+                x += (s * v[a + i * down + k * right]) * v[b + k * low]
+            v[out + i] = x
+        return
     for i in range(m):
         c, here = i * symmetric, out + i * n
         x = s * v[a + i * down]
@@ -241,10 +247,13 @@ def inner(v, row):  # pragma: no cover
     for k in range(size):
         d = v[F + k * size + k]
         for i in range(m):
-            x = s * v[a + k * row[8] + i * row[9]]
-            for j in range(i if symmetric else 0, n):
-                term = (x * v[b + k * row[11] + j * row[12]]) / d
-                v[out + i * n + j] = term if k == 0 else v[out + i * n + j] + term
+            x, here = s * v[a + k * row[8] + i * row[9]], out + i * n
+            if k == 0:
+                for j in range(i if symmetric else 0, n):
+                    v[here + j] = (x * v[b + j * row[12]]) / d
+            elif x != 0.0:
+                for j in range(i if symmetric else 0, n):
+                    v[here + j] += (x * v[b + k * row[11] + j * row[12]]) / d
     if symmetric:
         for i in range(m):
             for j in range(i):
@@ -276,14 +285,16 @@ def factor(F, n, gain):  # pragma: no cover
 @njit(cache=True, nogil=True, error_model="numpy")
 def forward(v, F, out, m, n, gain):  # pragma: no cover
     """L^-1 C in place."""
+    x = np.empty(n)
     for k in range(m - 1):
-        d = v[F + k * m + k]
+        d = 1.0 if gain else v[F + k * m + k]
         for c in range(n):
-            x = v[out + k * n + c]
-            if not gain:
-                x /= d
-            for i in range(k + 1, m):
-                v[out + i * n + c] -= v[F + i * m + k] * x
+            x[c] = v[out + k * n + c] / d
+        for i in range(k + 1, m):
+            ratio, here = v[F + i * m + k], out + i * n
+            if ratio != 0.0:
+                for c in range(n):
+                    v[here + c] -= ratio * x[c]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -10,6 +10,7 @@ with the updates that the group makes, and the way back.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from ..base.errors import OrderError
 from ..matrix.blocks import Structure
 from ..order.pivots import BlockGraph, Plan
+from ..order.sequence import PivotSequence, Rules
 from ..program.fronts import RHS, Updates
 from ..program.program import Instruction, Ref
 from ..program.tracer import Tracer
@@ -73,17 +75,27 @@ class Words:
     def __init__(self, words: Integers) -> None:
         self.left = words.tolist()[::-1]
 
-    def take(self, count: int) -> list[int]:
-        return [self.left.pop() for _ in range(count)]
+    def take(self, count: int) -> tuple[int, ...]:
+        return tuple(self.left.pop() for _ in range(count))
+
+
+class Surroundings(NamedTuple):
+    """A group and what is around it, as its words tell of them."""
+
+    own: int
+    blocks: tuple[tuple[int, ...], ...]  # kind, body, 1 where a later group begins
+    pivot: tuple[int, ...]  # of the group's own blocks
+    bodies: tuple[tuple[int, ...], ...]  # freedoms, parent, body that it is a copy of, pieces, ...
+    arrivals: tuple[tuple[Form, tuple[int, ...]], ...]  # updates that wait, and their blocks
 
 
 def front_template(plan: Plan, words: Integers, forms: list[Form]) -> FrontTemplate:
     """The template of the group that some words tell of; they number the forms of updates."""
     read = Words(words)
     own, count, many, waiting = read.take(4)
-    blocks = [read.take(3) for _ in range(count)]
+    blocks = tuple(read.take(3) for _ in range(count))
     pivot = read.take(own)
-    bodies = np.array([read.take(5) for _ in range(many)], dtype=np.int64).reshape(many, 5)
+    bodies = tuple(read.take(5) for _ in range(many))
     for _ in range(own):
         read.take(read.take(1)[0])  # the entries of (4) among the blocks are all there are
     arrivals = []
@@ -91,30 +103,45 @@ def front_template(plan: Plan, words: Integers, forms: list[Form]) -> FrontTempl
         form = forms[read.take(1)[0]]
         support = 1 + max(max(part.row, part.column) for part in form)
         arrivals.append((form, read.take(support)))
+    structure = plan.graph.structure
+    copies = structure.copy_of is not None, structure.pieces is not None
+    around = Surroundings(own, blocks, pivot, bodies, tuple(arrivals))
+    massless = structure.carrier is not None
+    return _traced(plan.sequence.rules, plan.graph.split, *copies, massless, around)
+
+
+@lru_cache(maxsize=2048)
+def _traced(
+    rules: Rules, split: bool, copies: bool, pieces: bool, massless: bool, around: Surroundings
+) -> FrontTemplate:
+    """The same for any tree and any order of these switches, so that it is traced once."""
+    own, count, many = around.own, len(around.blocks), len(around.bodies)
+    bodies = np.array(around.bodies, dtype=np.int64).reshape(many, 5)
     structure = Structure(tuple(range(many)), bodies[:, 1], bodies[:, 0])
-    if plan.graph.structure.copy_of is not None:
+    if copies:
         structure = replace(
             structure,
             copy_of=bodies[:, 2],
-            pieces=None if plan.graph.structure.pieces is None else bodies[:, 3],
-            carrier=None if plan.graph.structure.carrier is None else bodies[:, 4] > 0,
+            pieces=bodies[:, 3] if pieces else None,
+            carrier=bodies[:, 4] > 0 if massless else None,
         )
-    graph = BlockGraph(structure, plan.graph.split)
-    numbers = np.array([kind * many + body for kind, body, _ in blocks], dtype=np.int64)
-    changes = np.array([change for _, _, change in blocks])
+    graph = BlockGraph(structure, split)
+    numbers = np.array([kind * many + body for kind, body, _ in around.blocks], dtype=np.int64)
+    changes = np.array([change for _, _, change in around.blocks])
     group = np.where(np.arange(count) < own, 0, 1 + np.cumsum(changes))
-    local = Plan(plan.sequence, graph, numbers, group, np.zeros(count, dtype=bool))
+    sequence = PivotSequence((), "a group", rules=rules)
+    local = Plan(sequence, graph, numbers, group, np.zeros(count, dtype=bool))
     none = np.zeros(count, dtype=np.int64)
-    pivots = np.array([*pivot, *([0] * (count - own))], dtype=np.int8)
+    pivots = np.array([*around.pivot, *([0] * (count - own))], dtype=np.int8)
     factor = SymbolicFactor(local, pivots, none, np.zeros(count + 1, dtype=np.int64), none, 0)
-    return _Group(factor, own, arrivals).template()
+    return _Group(factor, own, around.arrivals).template()
 
 
 class _Group(Tracer):
     """One group on what surrounds it."""
 
     def __init__(
-        self, factor: SymbolicFactor, own: int, arrivals: list[tuple[Form, list[int]]]
+        self, factor: SymbolicFactor, own: int, arrivals: tuple[tuple[Form, tuple[int, ...]], ...]
     ) -> None:
         super().__init__(factor)
         self.blocks: list[int] = self.plan.blocks.tolist()
@@ -139,7 +166,7 @@ class _Group(Tracer):
                 fronts.near[i].add(j)
                 fronts.near[j].add(i)
 
-    def _received(self, number: int, form: Form, places: list[int]) -> Updates:
+    def _received(self, number: int, form: Form, places: tuple[int, ...]) -> Updates:
         """An update that waits, as values that are handed to the group."""
         found: Updates = {}
         fronts, offset = self.fronts, 0

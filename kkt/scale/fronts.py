@@ -8,6 +8,7 @@ is traced (:mod:`.front_template`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -150,47 +151,59 @@ def walk(
             with_ = with_._replace(**more)
 
 
+class _Growing:
+    """An array that grows at its end."""
+
+    def __init__(self, *given: int) -> None:
+        self.data, self.count = np.zeros(64, dtype=np.int64), 0
+        self.extend(given)
+
+    def extend(self, more: Sequence[int] | Integers) -> None:
+        end = self.count + len(more)
+        if end > len(self.data):
+            self.data = np.resize(self.data, 2 * end)
+        self.data[self.count : end] = more
+        self.count = end
+
+
 class _Book:
     """Kinds by their words."""
 
     def __init__(self) -> None:
         self.rows: list[Integers] = []
-        self.anchor: list[int] = []
-        self.form: list[int] = []
         self.forms: list[Form] = []
         self.number: dict[Form, int] = {}
-        self.support: list[Integers] = []
-        self.made = [0]
         self.table = np.full(1024, -1, dtype=np.int64)
-        self._pack()
+        self.word_at, self.word, self.made = _Growing(0), _Growing(), _Growing(0)
+        self.anchor, self.form = _Growing(), _Growing()
+        self.support_at, self.support = _Growing(0), _Growing()
+
+    @property
+    def known(self) -> _Known:
+        return _Known(
+            self.table, self.word_at.data, self.word.data, self.made.data, self.anchor.data,
+            self.form.data, self.support_at.data, self.support.data,
+        )  # fmt: skip
 
     def add(self, words: Integers, template: FrontTemplate) -> None:
         self.rows.append(words)
+        self.word.extend(words)
+        self.word_at.extend([self.word.count])
         for update in template.updates:
             if update.form not in self.number:
                 self.number[update.form] = len(self.forms)
                 self.forms.append(update.form)
-            self.form.append(self.number[update.form])
-            self.anchor.append(update.anchor)
-            self.support.append(np.array(update.support, dtype=np.int64))
-        self.made.append(len(self.anchor))
+            self.form.extend([self.number[update.form]])
+            self.anchor.extend([update.anchor])
+            self.support.extend(update.support)
+            self.support_at.extend([self.support.count])
+        self.made.extend([self.anchor.count])
         if 2 * len(self.rows) > len(self.table):
             self.table = np.full(4 * len(self.table), -1, dtype=np.int64)
             for kind, row in enumerate(self.rows):
                 _enter(self.table, row, kind)
         else:
             _enter(self.table, words, len(self.rows) - 1)
-        self._pack()
-
-    def _pack(self) -> None:
-        def joined(parts: list[Integers]) -> tuple[Integers, Integers]:
-            at = np.cumsum([0, *(len(p) for p in parts)], dtype=np.int64)
-            return at, np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-
-        self.known = _Known(
-            self.table, *joined(self.rows), np.array(self.made), np.array(self.anchor, dtype=int),
-            np.array(self.form, dtype=int), *joined(self.support),
-        )  # fmt: skip
 
 
 @njit(cache=True)

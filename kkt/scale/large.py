@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from ..base.errors import SingularError
 from ..matrix.system import System
 from ..model.spatial import cross
 from ..proof.idle import idle_motion
-from ..proof.residual import backward_error
+from ..proof.residual import backward_error, normwise_error, residue
 from ..tape.record import BackwardError
 from ..tape.trust import NO_BIT, ROUNDINGS, bound, mark, shaken
 from .bodywise import Bodies
@@ -55,12 +54,12 @@ class LargeSolution:
     @cached_property
     def backward_error(self) -> BackwardError:
         """What the answer leaves of (4), in extended precision where the machine has it."""
-        return self._backward(np.longdouble)
-
-    def _backward(self, digits: Any) -> BackwardError:
-        x = self.pdd, self.qdd, self.f, np.zeros(0)
         with np.errstate(all="ignore"):
-            return backward_error(self.system, self.system.entries, x, digits)
+            return backward_error(self.system, self.system.entries, self._rows, np.longdouble)
+
+    @property
+    def _rows(self) -> tuple[Floats, Floats, Floats, Floats]:
+        return self.pdd, self.qdd, self.f, np.zeros(0)
 
 
 def trusted(
@@ -74,7 +73,10 @@ def trusted(
     found, even = solve(system), _even(system)
     if even and stable:
         return found
-    left = found._backward(float).normwise
+    with np.errstate(all="ignore"):
+        if even and residue(system, system.entries, found._rows) <= SOLVED * UNIT:
+            return found
+        left = normwise_error(system, system.entries, found._rows)
     if even and left <= SOLVED * UNIT:
         return found
     idle = idle_motion(system, system.entries, UNIT) if system.tree.n <= LOOKED_AT else None

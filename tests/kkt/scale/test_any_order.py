@@ -4,12 +4,15 @@ Orders have the tape's bits, body by body or group by group; panels, for orders 
 too many kinds to be traced, agree to rounding.
 """
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from pivotree import kkt, orderings
 from pivotree.kkt.order.dissection import centroids, halving_joints
-from pivotree.kkt.scale import front_solve, numeric, schedule
+from pivotree.kkt.proof.residual import backward_error, normwise_error, residue
+from pivotree.kkt.scale import front_solve, front_template, numeric, schedule
 from pivotree.kkt.scale.bodywise import Bodies
 from pivotree.kkt.scale.front_solve import Kinds
 from pivotree.kkt.scale.numeric import Analysis, analyse
@@ -330,3 +333,26 @@ def test_a_pivot_that_is_zero_but_for_rounding_gives_no_answer():
 def test_wrong_numbers_of_threads(threads):
     with pytest.raises(kkt.ModelError, match=r"threads is .*; give 1 or more"):
         kkt.solve_large(SYSTEMS["chain"], orderings.get("abm"), threads=threads)
+
+
+def test_a_kind_is_traced_once_whatever_the_tree():
+    systems = [kkt.build(kkt.random_tree(60, seed=4, joints="revolute")) for _ in range(2)]
+    first, again = (
+        (analyse(kkt.nested_dissection(system.structure)), front_template._traced.cache_info())
+        for system in systems
+    )
+    assert again[1].misses == first[1].misses and again[0].count == first[0].count > 5
+
+
+@pytest.mark.parametrize("tree", SYSTEMS)
+def test_the_residue_is_no_less_than_the_backward_error(tree):
+    """So that a small residue is enough to trust an answer by."""
+    system = SYSTEMS[tree]
+    found = kkt.solve_large(system)
+    near = dataclasses.replace(found, qdd=found.qdd + 1e-3)
+    for x in (found._rows, near._rows):
+        least = backward_error(system, system.entries, x).normwise
+        assert (
+            residue(system, system.entries, x) >= least == normwise_error(system, system.entries, x)
+        )
+    assert least > 1e-8
