@@ -1,5 +1,7 @@
 """The joint diagonal: H f + A qdd = tau - damping qd - stiffness (q - rest) - friction sign(qd)."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from armature import bare, terms_of, with_terms
@@ -98,9 +100,35 @@ def test_a_joint_with_armature_may_be_the_first_pivot():
 
     system, _, _ = case("chain", None)
     found = kkt.eliminate(system, joints_first, "exact")
+    assert found.fill == 0
     assert (found.qdd == kkt.eliminate(system, orderings.get("abm"), "exact").qdd).all()
     with pytest.raises(kkt.OrderError, match="structurally zero"):
         kkt.eliminate(kkt.build(kkt.chain(4)), joints_first)
+
+
+@pytest.mark.thorough
+def test_joints_first_make_no_fill_and_more_orders_are_feasible():
+    """docs/armature.md: the table of a chain of two, every order of its six blocks."""
+
+    def feasible(tree):
+        system = kkt.build(tree)
+        blocks = [(kind, k) for k in system.tree.names for kind in ("pdd", "qdd", "f")]
+        fills = []
+        for order in permutations(blocks):
+            try:
+                groups = [[block] for block in order]
+                fill = kkt.symbolic(kkt.plan(groups, system.structure)).fill_blocks
+                kkt.trace(system, groups)
+            except kkt.OrderError:
+                continue
+            fills.append((fill, order[0][0]))
+        return len(fills), sum(first == "qdd" for _, first in fills), min(fills)[0]
+
+    geared = kkt.chain(2)
+    for _, data in geared.nodes(data=True):
+        data["armature"] = 0.1
+    assert feasible(kkt.chain(2)) == (24, 0, 1)
+    assert feasible(geared) == (210, 70, 0)
 
 
 @pytest.mark.parametrize("format", ["float32", "mp:40", "exact", "ball", "dd", "bfloat16"])
