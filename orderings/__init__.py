@@ -11,8 +11,8 @@ An order is a function from the structure of a tree to a list of groups of block
 """
 
 from .aliases import ALIASES, Alias
-from .catalogue import ORDERS, get, names
+from .catalogue import LOOPS, ORDERS, get, names
 from .cheapest.search import SearchResult, search
 from .registry import order
 
-__all__ = ["ALIASES", "ORDERS", "Alias", "SearchResult", "get", "names", "order", "search"]
+__all__ = ["ALIASES", "LOOPS", "ORDERS", "Alias", "SearchResult", "get", "names", "order", "search"]

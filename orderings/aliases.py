@@ -52,6 +52,13 @@ ALIASES = {
         "how frames are changed, a placement and a joint's turn one after the other, which "
         "kkt.factored does here; their count follows from it",
     ),
+    "lambda_last": Alias(
+        "crbm",
+        "Featherstone 2008, section 8.5",
+        "multipliers of closed loops and contacts that an order does not name are eliminated last: "
+        "after all joints their matrix is J M^-1 J^T, and what compliance adds to it.",
+        "nothing; abm and every other order leave the same matrix there",
+    ),
     "walker_orin_3": Alias(
         "crbm_com",
         "Walker & Orin 1982, method 3",

@@ -36,8 +36,16 @@ def _orders() -> Iterator[Callable[..., Any]]:
 
 
 _BY_NAME = {function.order_name: function for function in _orders()}  # type: ignore[attr-defined]
+_NAMES = dict.fromkeys((*FIRST, *sorted(_BY_NAME)))
+LOOPS: dict[str, Callable[..., Any]] = {
+    name: _BY_NAME[name] for name in _NAMES if getattr(_BY_NAME[name], "loops", False)
+}
+"""Orders that place the multipliers of closed loops and contacts, by name (docs/loops.md).
+
+
+"""
 ORDERS: dict[str, Callable[..., Any]] = {
-    name: _BY_NAME[name] for name in dict.fromkeys((*FIRST, *sorted(_BY_NAME)))
+    name: _BY_NAME[name] for name in _NAMES if name not in LOOPS
 }
 """Every registered order by its name, those of the literature first.
 
@@ -62,11 +70,13 @@ def get(name: str) -> Callable[..., Any]:
     if name in ELSEWHERE:
         raise OrderError(f"order {name!r}: is no order of pivots; it is {ELSEWHERE[name]}")
     others = {other: ORDERS[alias.order] for other, alias in ALIASES.items()}
-    return _load.get(name, ORDERS | others)
+    return _load.get(name, ORDERS | LOOPS | others)
 
 
-def names(problem: str = "qdd") -> list[str]:
+def names(problem: str = "qdd", loops: bool = False) -> list[str]:
     """Registered orders that solve for qdd (or, with "tau", for tau), in any number type.
+
+    With ``loops``, also those that place multipliers.
 
     Those with composites of ten numbers take R R^T = 1, which rounded entries do not have, so that
     nothing can be certified with them; they are compared where they are named.  Raises OrderError
@@ -79,7 +89,7 @@ def names(problem: str = "qdd") -> list[str]:
         raise OrderError(f"orders: problem is {problem!r}; use 'qdd' or 'tau'")
     return [
         name
-        for name, function in ORDERS.items()
+        for name, function in (ORDERS | LOOPS if loops else ORDERS).items()
         if getattr(function, "problem", "qdd") == problem
         and getattr(function, "composites", "general") == "general"
     ]

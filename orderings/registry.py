@@ -15,6 +15,7 @@ def order(
     links: str = "whole",
     problem: str = "qdd",
     composites: str = "general",
+    loops: bool = False,
     **rules: str,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Mark a function from the structure to a list of groups of blocks as an order.
@@ -22,8 +23,8 @@ def order(
     ``rules`` are the switches of :class:`kkt.Rules`; ``links`` says that the blocks are those of
     ``structure.with_links(links)``; ``composites`` "rigid" or "centre" that rigid inertias
     are ten numbers, about the joint or the centre of mass; ``problem`` is "tau" for inverse
-    dynamics.  Raises OrderError for a value that a
-    rule does not have.
+    dynamics; ``loops`` that the order places multipliers, and is compared where there are any.
+    Raises OrderError for a value that a rule does not have.
 
     >>> @pt.order("mine", source="a notebook")
     ... def mine(structure):
@@ -39,6 +40,7 @@ def order(
         function.links = links  # type: ignore[attr-defined]
         function.composites = composites  # type: ignore[attr-defined]
         function.problem = problem  # type: ignore[attr-defined]
+        function.loops = loops  # type: ignore[attr-defined]
         return function
 
     return mark

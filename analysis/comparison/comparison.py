@@ -89,7 +89,10 @@ def compare(
     residual: str = "dynamics",
     progress: Callable[[str], None] = lambda step: None,
 ) -> Comparison:
-    """Run orders (all registered ones where None) in number formats on one system.
+    """Run orders in number formats on one system.
+
+    Where orders are None they are all registered ones; those that place multipliers are among
+    them for a system with closed loops or contacts.
 
     With ``refine`` K, every order has a second row in floating-point formats, "crbm +1" where K
     is 1: the same answer after K corrections (:mod:`kkt.solution.refine`).
@@ -105,7 +108,7 @@ def compare(
     crbm 870 36239 2.9
     abm 29 11256 6.7
     """
-    asked = _asked(orders, formats, refine, residual)
+    asked = _asked(system, orders, formats, refine, residual)
     proof = trace(system, orderings.get("abm"))  # once for all formats
     references = _references(system, asked, proof, progress)
     progress("condition number")
@@ -135,14 +138,14 @@ class Asked:
     residual: str
 
 
-def _asked(orders: Any, formats: Any, refine: int, residual: str) -> Asked:
+def _asked(system: System, orders: Any, formats: Any, refine: int, residual: str) -> Asked:
     """What :func:`compare` is asked for, checked before any work."""
     orders = [orders] if isinstance(orders, str) else orders
     formats = [formats] if isinstance(formats, str | Format) else formats
     chosen = tuple(get_format(name) for name in formats)
     functions = [
         orderings.get(order) if isinstance(order, str) else order
-        for order in (orderings.names() if orders is None else orders)
+        for order in (orderings.names(loops=bool(system.loops)) if orders is None else orders)
     ]
     names = [name_of(f) for f in functions]
     if not names or not chosen:

@@ -101,6 +101,10 @@ class Structure:
         """The one or two bodies that a constraint has rows on."""
         return [self.names[k] for k in self.ties[self.tie_index[constraint]].bodies]
 
+    def compliant(self, constraint: Hashable) -> bool:
+        """Whether rows of a constraint are soft: its multipliers may be eliminated first."""
+        return self.ties[self.tie_index[constraint]].compliant
+
     def closing(self, constraint: Hashable) -> Hashable:
         """The body that closes a loop: the last one of it, tip to base, whose joint moves it.
 

@@ -13,7 +13,7 @@ from pivotree.kkt.base.foreign import added
 
 
 def run(options: argparse.Namespace) -> int:
-    rows = [_row(name, function) for name, function in orderings.ORDERS.items()]
+    rows = [_row(name, function) for name, function in (orderings.ORDERS | orderings.LOOPS).items()]
     rows += [_added(name, entry.value) for name, entry in added("pivotree.orders").items()]
     also = {name: [a for a, alias in orderings.ALIASES.items() if alias.order == name]
             for name, _, _ in rows}  # fmt: skip

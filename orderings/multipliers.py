@@ -1,0 +1,43 @@
+"""Where the multipliers of closed loops and contacts stand; an order that names none has them last.
+
+On a tree without loops each of these is the order that it comes from.
+"""
+
+from pivotree.kkt import Structure
+
+from .abm import abm
+from .crbm import crbm
+from .registry import order
+
+
+@order(
+    "lambda_first", loops=True,
+    source="soft rows condensed into M + J^T D J, then CRBM: Todorov, Erez & Tassa 2012",
+)  # fmt: skip
+def lambda_first(structure: Structure) -> list:
+    """Lambda of soft rows before any body; then CRBM of M_k and what they add to it."""
+    return _soft(structure) + crbm(structure)
+
+
+@order(
+    "lambda_first_abm", loops=True,
+    source="the same, then ABM of Featherstone 1983: springs at the bodies that they act on",
+)  # fmt: skip
+def lambda_first_abm(structure: Structure) -> list:
+    """Lambda of soft rows before any body; then ABM of M_k and what they add to it."""
+    return _soft(structure) + abm(structure)
+
+
+@order("closed_early", loops=True, source="Lubich et al. 1992; docs/loops.md")
+def closed_early(structure: Structure) -> list:
+    """ABM, with each lambda as soon as the last body of its loop is gone."""
+    groups = []
+    for k in structure.tip_to_base:
+        groups.append([("pdd", k), ("qdd", k), ("f", k)])
+        groups += [[("lam", c)] for c in structure.constraints if structure.closing(c) == k]
+    return groups
+
+
+def _soft(structure: Structure) -> list:
+    """Multipliers that have a pivot of their own, which is their compliance."""
+    return [[("lam", c)] for c in structure.constraints if structure.compliant(c)]
