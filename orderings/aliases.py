@@ -71,7 +71,7 @@ ALIASES = {
 """Methods of the literature that are a registered order under another name.
 
 >>> sorted(pt.orderings.ALIASES)[:3]
-['armstrong', 'brandl_johanni_otter', 'vereshchagin']
+['armstrong', 'brandl_johanni_otter', 'lambda_last']
 """
 
 ELSEWHERE = {

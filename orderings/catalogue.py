@@ -42,7 +42,8 @@ LOOPS: dict[str, Callable[..., Any]] = {
 }
 """Orders that place the multipliers of closed loops and contacts, by name (docs/loops.md).
 
-
+>>> list(pt.orderings.LOOPS)
+['closed_early', 'lambda_first', 'lambda_first_abm']
 """
 ORDERS: dict[str, Callable[..., Any]] = {
     name: _BY_NAME[name] for name in _NAMES if name not in LOOPS
@@ -62,10 +63,10 @@ def get(name: str) -> Callable[..., Any]:
 
     >>> pt.orderings.get("abm").__name__
     'abm'
-    >>> pt.orderings.get("amb")
+    >>> pt.orderings.get("joseph")
     Traceback (most recent call last):
         ...
-    pivotree.kkt.base.errors.OrderError: order 'amb' is unknown; nearest: abm
+    pivotree.kkt.base.errors.OrderError: order 'joseph' is unknown; nearest: joseph_abm
     """
     if name in ELSEWHERE:
         raise OrderError(f"order {name!r}: is no order of pivots; it is {ELSEWHERE[name]}")

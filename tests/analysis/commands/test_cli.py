@@ -151,7 +151,7 @@ def test_orders(run):
 def test_orders_json(run):
     code, out, _ = run("orders", "--json")
     rows = document(out)
-    assert code == 0 and [row["order"] for row in rows] == list(orderings.ORDERS)
+    assert code == 0 and [row["order"] for row in rows] == list(orderings.ORDERS | orderings.LOOPS)
     assert all(row["source"] for row in rows)
 
 
