@@ -49,7 +49,8 @@ class Emitter:
         return self.add(a, -b)
 
     def div(self, a: Scalars, b: Scalars) -> Scalars:
-        return self._folded(a, b, divided, np.multiply)
+        """a / b; by a zero, which a tape is refused for, the quotient is taken to be zero."""
+        return np.where(np.asarray(b) == 0, 0, self._folded(a, b, divided, np.multiply))
 
     def _folded(
         self, a: Scalars, b: Scalars, rule: Callable[..., Folded], of_known: Callable[..., Scalars]
