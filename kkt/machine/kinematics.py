@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ..matrix.bias import bias, joint_rates
 from ..matrix.entries import Entries
 from ..model.joints import GENERAL, TYPES
+from ..model.parents import levels
 from ..model.spatial import (
     Array,
     force_transform,
@@ -18,7 +19,6 @@ from ..model.spatial import (
     spatial_inertia,
     transpose,
 )
-from ..model.tree import levels
 from .configuration import Configuration, from_quaternion
 from .recorder import Recorder, Scalar
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..model.parents import levels
 from ..model.spatial import Array, cross_force, cross_motion, matvec, transpose
-from ..model.tree import levels
 from ..model.tree_kernels import velocities as compiled_velocities
 from ..model.tree_order import MANY, breadth_first
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ArmatureError, LoopError, OrderError
-from ..model.tree import levels, path
+from ..model.parents import levels, path
 
 KINDS = ("pdd", "qdd", "f", "fJ", "fC", "lam")
 PDD, QDD, F, FJ, FC, LAM = range(6)

@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.loops import Loop
+from ..model.parents import meeting
 from ..model.spatial import Array, cross, cross_motion, force_transform, matmul, matvec, transpose
-from ..model.tree import BodyTree, Floats, meeting
+from ..model.tree import BodyTree, Floats
 
 Cast = Callable[[Any], Array]
 

@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike
 from ..base.errors import ModelError
 from ..model.joints import GENERAL, rotation_vector
 from ..model.loops import LoopWarning, turned
+from ..model.parents import levels
 from ..model.spatial import cross, matmul, matvec, skew, transpose
-from ..model.tree import Floats, InertiaWarning, levels, new_tree
+from ..model.tree import Floats, InertiaWarning, new_tree
 from .system import System, build
 
 NOISE = 8 * np.finfo(float).eps  # of a turned unit vector: entries below are zeros of exact turns

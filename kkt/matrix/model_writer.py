@@ -12,7 +12,8 @@ from ..base.errors import ModelError
 from ..base.files import write_whole
 from ..model.loops_file import loop_document
 from ..model.modelfile import SCHEMA, WITH_TERMS
-from ..model.tree import Floats, levels
+from ..model.parents import levels
+from ..model.tree import Floats
 from .state import State
 
 

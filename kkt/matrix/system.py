@@ -221,8 +221,8 @@ def build(
     """Equation (4) of a tree (``layout="body"``: equation (6)) at one state.
 
     ``tree`` is a graph, or from :func:`kkt.tree_from_arrays` where it is large.
-    ``q``, ``qd``, ``tau`` have length N [rad or m; per s; N m or N]; ``f_ext`` is (n, 6), moment
-    first, on each body at its joint origin.  ``loops`` are cut joints and contacts
+    ``q``, ``qd``, ``tau`` (N,) [rad or m, per s, N m or N]; ``f_ext`` (n, 6) [N m, N], moment
+    first, acts on each body at its joint origin.  ``loops`` are cut joints and contacts
     (:mod:`kkt.model.loops`).  ``implicit`` is the step h [s] of a linearly implicit Euler step,
     whose qdd is solved for (:mod:`kkt.model.joint_terms`).  What else is None comes from
     ``tree.graph``, else zero.

@@ -31,7 +31,7 @@ def tree_from_arrays(
 
     :func:`kkt.build` takes the tree in a graph's place, with q, qd and tau of length N.
     ``parent`` (n,) holds indices, -1 for a body that hangs from the world.  The others are those
-    of :mod:`kkt.model.tree`, with n in front: ``mass`` [kg], ``com`` and ``p`` (n, 3) [m],
+    of :mod:`kkt.model.tree`, with n in front: ``mass`` (n,) [kg], ``com`` and ``p`` (n, 3) [m],
     ``inertia`` (n, 3, 3) [kg m^2], ``R`` (n, 3, 3), ``axis`` (n, 3), or (n, 2, 3) where universal
     joints have a second one; ``gravity`` (3,) [m/s^2].  Bodies are named 0 to n - 1 where
     ``names`` is None.  General joints need a graph.  Raises ModelError, one sentence, as

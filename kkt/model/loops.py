@@ -89,13 +89,13 @@ def cut_joint(
 ) -> Loop:
     """The joint at which a loop is cut: between two bodies of the tree, or a body and the world.
 
-    ``R`` (3, 3) and ``p`` (3,) [m] place the joint's frame on the first body, ``R_second`` and
-    ``p_second`` on the second; in a closed loop the two frames differ by the joint's own motion.
-    ``joint`` is fixed, revolute, prismatic, cylindrical, spherical, planar or, with ``S`` (6, N),
-    general; ``axis`` is in the joint's frame.  Rows are numbered from 0, turning before sliding,
-    beside the axis before along it; ``rows`` keeps some of them, such as (2, 3) in a planar
-    linkage of revolute joints about z, whose rows 0, 1 and 4 hold by themselves.
-    ``compliance`` is one number or one a row [rad/(s^2 N m), m/(s^2 N)].
+    ``R`` (3, 3) and ``p`` (3,) [m] place the joint's frame on the first body, ``R_second``
+    (3, 3) and ``p_second`` (3,) [m] on the second; in a closed loop the two frames differ by the
+    joint's own motion.  ``joint`` is fixed, revolute, prismatic, cylindrical, spherical, planar or,
+    with ``S`` (6, N) [1 or 1/m], general; ``axis`` (3,) is in the joint's frame.  Rows are numbered
+    from 0, turning before sliding, beside the axis before along it; ``rows`` keeps some of the m
+    that there are, such as (2, 3) in a planar linkage of revolute joints about z, whose rows 0, 1
+    and 4 hold by themselves.  ``compliance`` is one number or (m,) [rad/(s^2 N m), m/(s^2 N)].
 
     Raises ModelError, one sentence, for what is no joint, no pose or no number.
 
@@ -141,7 +141,7 @@ def contact(
     the frame of the body ``on``, or in the world's where it is None; lambda is the force on the
     body along them, normal first.  These are rows only: whether a contact holds, slides or opens
     is a law that chooses rows.  ``damping`` [1/s] is a of velocity' + a velocity = 0, and
-    ``compliance`` [1/kg] one number, or one a row.
+    ``compliance`` one number or (1 + t,) [1/kg].
 
     Raises ModelError, one sentence, for what is no direction or no number.
 

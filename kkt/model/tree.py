@@ -35,6 +35,7 @@ from ..base.shown import Shown
 from ..base.text import first_unfit
 from .joint_terms import JointTerms, joint_terms
 from .joints import GENERAL, TYPES, known
+from .parents import levels
 
 Floats = NDArray[np.float64]
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # [m/s^2]
@@ -93,12 +94,12 @@ def add_body(
     ``mass`` [kg], ``com`` (3,) [m] in the joint's frame, ``inertia`` (3, 3) [kg m^2] about the
     centre of mass; ``axis`` (3,), or (2, 3) for two, of length 1, without unit; ``R`` (3, 3) and
     ``p`` (3,) [m] place the joint's frame in the parent's at q = 0; ``S`` (6, N), angular rows
-    first [1 or 1/m], is the motion subspace of a ``general`` joint.  Of the joint itself, a number
-    or one for each of its N freedoms, zero or more: ``armature``, reflected rotor inertia [kg m^2,
-    kg], viscous ``damping`` [N m s, N s/m], Coulomb ``friction`` [N m, N] and ``stiffness`` [N m,
-    N/m] of a spring at rest at ``rest`` [rad, m] (:mod:`kkt.model.joint_terms`).  Raises
-    ModelError where the name is taken or the parent unknown; values are checked by
-    :func:`compile_tree`.
+    first [1 or 1/m], is the motion subspace of a ``general`` joint.  Of the joint itself, zero or
+    more, each a number or one for each freedom: ``armature`` (N,), reflected rotor inertia [kg m^2,
+    kg], viscous ``damping`` (N,) [N m s, N s/m], Coulomb ``friction`` (N,) [N m, N], ``stiffness``
+    (N,) [N m, N/m] of a spring that rests at ``rest`` (N,) [rad, m]
+    (:mod:`kkt.model.joint_terms`).  Raises ModelError where the name is taken or the parent
+    unknown; values are checked by :func:`compile_tree`.
 
     >>> tree = pt.new_tree("pendulum")
     >>> rod = {"mass": 2.0, "com": (0.5, 0, 0), "inertia": np.diag([0, 0.2, 0.2])}
@@ -222,43 +223,6 @@ def freedoms(joint: Sequence[str], S: dict[int, Floats]) -> NDArray[np.int64]:
         [S[k].shape[1] if t == GENERAL else TYPES[t].dof for k, t in enumerate(joint)],
         dtype=np.int64,
     )
-
-
-def levels(parent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Indices grouped by depth, roots (parent -1) first; raises nothing, skips cycles."""
-    n = len(parent)
-    order = np.argsort(parent, kind="stable")
-    first = np.searchsorted(parent[order], np.arange(n + 1))
-    level = np.flatnonzero(parent < 0)
-    result = []
-    while level.size:
-        result.append(level)
-        counts = first[level + 1] - first[level]
-        starts = np.repeat(first[level] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
-        level = order[starts + np.arange(counts.sum())]
-    return result
-
-
-def meeting(bodies: tuple[int, int], parent: NDArray[np.int64]) -> int:
-    """The nearest body that both hang on, one of them included; -1 for the world."""
-    i, j = bodies
-    above = set()
-    while i >= 0:
-        above.add(i)
-        i = int(parent[i])
-    while j >= 0 and j not in above:
-        j = int(parent[j])
-    return j
-
-
-def path(bodies: tuple[int, int], parent: NDArray[np.int64]) -> list[int]:
-    """Bodies whose joints move the two relative to each other, from both up to where they meet."""
-    up, result = meeting(bodies, parent), []
-    for k in bodies:
-        while k != up:
-            result.append(k)
-            k = int(parent[k])
-    return result
 
 
 def compile_tree(tree: nx.DiGraph) -> BodyTree:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.tree import meeting
+from ..model.parents import meeting
 from .program import Instruction, Program
 
 Bodies = NDArray[np.int64]  # in the tree's order; -1 for none

@@ -165,7 +165,7 @@ def joined(
 
     ``q`` and ``qd`` (N,) [rad, m; rad/s, m/s] are that state (:func:`kkt.build`).  The joint's
     frame lies at ``R`` (3, 3), ``p`` (3,) [m] in the body's frame, ``axis`` (3,) and ``S`` (6, N)
-    are in it (:func:`kkt.add_body`), and the joint is at q = 0 in the present pose.
+    [1 or 1/m] are in it (:func:`kkt.add_body`), and the joint is at q = 0 in the present pose.
 
     Where the two belong to trees of their own, the one that flies free comes to hang on the other,
     with another root if need be.  Where they hang together already, or both on the world, the joint

@@ -10,7 +10,7 @@ from ..arithmetic import modular
 from ..base.errors import OrderError, SingularError
 from ..matrix.blocks import Block
 from ..matrix.system import System
-from ..model.tree import path
+from ..model.parents import path
 from ..program.program import Program
 from .inputs import pivot_rows
 from .tape import Tape

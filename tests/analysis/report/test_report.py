@@ -1,81 +1,25 @@
 """The robot report: what it measures, what it writes, and how it is stopped and refused."""
 
-import csv
 import json
 import math
 import multiprocessing
 import os
-import re
-import signal
-import subprocess
-import sys
-import time
-from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from helpers import MODELS, ROOT, every_joint
+from helpers import MODELS, every_joint
+from report_made import FORMATS, ORDERS, table
 
 from pivotree import kkt, orderings
-from pivotree.analysis import cli
 from pivotree.analysis.report import gather as gathering
 from pivotree.analysis.report import robot_report
 from pivotree.analysis.report.make import prepare
 from pivotree.analysis.report.notebook import Notebook, digits
 from pivotree.analysis.report.page import page
-from pivotree.analysis.report.sheet import sheet
 from pivotree.analysis.report.summary import cells_of, quantiles
-from pivotree.analysis.report.words import verdict
 from pivotree.analysis.states.measure import OVERFLOW, ZERO, Setup
 from pivotree.analysis.states.sample import draw, ranges_of, system_at
 from pivotree.kkt.model.urdf import read_urdf
-
-ARM = """<robot name="arm">
- <link name="base"/>
- {links}
- <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
-  <axis xyz="0 1 0"/><limit lower="-0.5" upper="1.5" velocity="0.25" effort="10"/></joint>
- <joint name="elbow" type="revolute"><parent link="upper"/><child link="lower"/>
-  <origin xyz="0.3 0 0"/><axis xyz="0 1 0"/><limit lower="0" upper="0" velocity="0"/></joint>
- <joint name="slide" type="prismatic"><parent link="lower"/><child link="tip"/>
-  <origin xyz="0.2 0 0" rpy="0.1 0.2 0.3"/><axis xyz="1 0 0"/>
-  <limit lower="0.01" upper="0.03" velocity="1e16"/></joint>
- <joint name="wrist" type="continuous"><parent link="tip"/><child link="hand"/>
-  <origin xyz="0.1 0 0"/><axis xyz="1 0 0"/><limit lower="-1" upper="1" velocity="3"/></joint>
-</robot>"""
-LINK = """<link name="{}"><inertial><origin xyz="0.1 0.01 0.02"/><mass value="{}"/>
- <inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
-FORMATS = ("float64", "float32", "bfloat16")
-ORDERS = ("abm", "crbm")
-
-
-@pytest.fixture(scope="module")
-def arm(tmp_path_factory):
-    """A small arm with every way of writing limits."""
-    path = tmp_path_factory.mktemp("arm") / "arm.urdf"
-    masses = {"upper": 3.0, "lower": 1.5, "tip": 0.4, "hand": 0.2}
-    links = "".join(LINK.format(name, mass, i=0.01 * mass) for name, mass in masses.items())
-    path.write_text(ARM.format(links=links))
-    return path
-
-
-@pytest.fixture(scope="module")
-def made(arm, tmp_path_factory):
-    """One report, written."""
-    folder = tmp_path_factory.mktemp("made")
-    report = robot_report(
-        kkt.load(arm), "arm", ORDERS, FORMATS, states=30, seed=3, digits=4, folder=folder
-    )
-    return report, folder
-
-
-def table(folder):
-    with open(folder / "states.csv", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-# -- states -------------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -137,9 +81,6 @@ def test_a_state_depends_on_seed_and_number_only(arm):
     assert all(map(np.array_equal, draw(ranges, 2, 7), draw(ranges, 2, 7)))
     assert not np.array_equal(draw(ranges, 2, 7)[0], draw(ranges, 3, 7)[0])
     assert not np.array_equal(draw(ranges, 2, 7)[0], draw(ranges, 2, 8)[0])
-
-
-# -- what is measured ---------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -255,9 +196,6 @@ def test_a_process_that_dies_loses_no_state(arm, monkeypatch):
     assert sorted(seen) == list(range(40))
 
 
-# -- failures -----------------------------------------------------------------------------------
-
-
 def test_a_format_that_overflows_is_a_row():
     tree = kkt.load("chain:3")
     for body in tree.nodes:
@@ -333,312 +271,3 @@ def test_why_a_state_failed_is_kept_apart():
         ))  # fmt: skip
     (cell,) = cells_of(notes, 3.0)
     assert cell.failed == 2 and cell.keeps == pytest.approx(1 / 3) and cell.digits["worst"] == 0.0
-
-
-# -- words --------------------------------------------------------------------------------------
-
-
-def told(report, **changes):
-    return verdict(replace(report, **changes))
-
-
-def having(report, order, format, **changes):
-    """The report with one cell changed."""
-    return replace(
-        report,
-        cells=tuple(
-            replace(c, **changes) if (c.order, c.format) == (order, format) else c
-            for c in report.cells
-        ),
-    )
-
-
-NONE = {"worst": 0.0, "1 %": 0.0, "10 %": 0.0, "median": 0.01}
-
-
-@pytest.mark.thorough
-def test_orders_that_need_different_formats_are_told_apart(made):
-    report = having(made[0], "crbm", "float32", keeps=0.9)
-    first = verdict(report)[0]
-    assert first == "To keep 4 digits in all 30 states, abm needs float32; crbm needs float64."
-    report = having(report, "crbm", "float64", keeps=0.9)
-    assert "no format tried is enough for crbm" in verdict(report)[0]
-    report = having(made[0], "abm", "bfloat16", keeps=1.0)
-    assert "bfloat16, the shortest tried, is enough for abm; crbm needs" in verdict(report)[0]
-
-
-@pytest.mark.slow
-def test_best_and_worst_orders_are_named_where_they_differ(made):
-    digits = {"worst": 1.0, "1 %": 1.2, "10 %": 1.5, "median": 2.0}
-    sentences = verdict(having(made[0], "crbm", "float32", digits=digits))
-    (line,) = [s for s in sentences if s.startswith("In float32, abm keeps")]
-    assert line.endswith("at worst; crbm 2.0 and 1.0.")
-
-
-def test_formats_that_keep_nothing_share_a_sentence(made):
-    report = made[0]
-    for order in ORDERS:
-        report = having(report, order, "bfloat16", digits=NONE)
-    assert "In bfloat16 no order keeps a digit in half of the states." in verdict(report)
-
-
-@pytest.mark.thorough
-def test_failures_and_refusals_are_told_once(made):
-    report = made[0]
-    for i, (order, format) in enumerate((o, f) for o in ORDERS for f in FORMATS):
-        report = having(report, order, format, failed=i, why_failed="a pivot becomes zero")
-    sentences = " ".join(told(report, refused={
-        "natural": "body 'x': field 'mass' is singular, and order 'natural' pivots on M_k",
-        "lagrange": "body 'x': field 'mass' is singular, and order 'lagrange' pivots on M_k",
-    }))  # fmt: skip
-    assert "crbm in bfloat16 has no answer in 5 of 30 states: a pivot becomes zero." in sentences
-    assert sentences.count("has no answer in") == 1 and "Fewer states have no answer" in sentences
-    both = "natural and lagrange are not for this robot: body 'x': field 'mass' is singular."
-    assert both in sentences
-
-
-@pytest.mark.thorough
-def test_an_unsound_reference_is_never_silent(made, tmp_path):
-    """A disagreement near the measured errors stands on the page and on the sheet."""
-    seen = replace(made[0].reference, disagreement=1e-3)
-    assert not seen.sound
-    text = page(replace(made[0], reference=seen))
-    assert "NOT SOUND" in text and "1.0e-03" in text
-    seen = replace(made[0].reference, trouble="state 3 in tf32: only 2 digits")
-    assert "NOT SOUND: state 3 in tf32: only 2 digits" in page(replace(made[0], reference=seen))
-
-
-@pytest.mark.slow
-def test_the_sheet_stays_one_page_however_much_there_is(made):
-    """Long verdicts and many formats are cut short, and the sheet says where the rest is."""
-    many = tuple(f"p{bits}" for bits in range(4, 16))
-    cells = tuple(
-        replace(made[0].cell(o, "float32"), format=f, order=o) for o in ORDERS for f in many
-    )
-    report = replace(
-        made[0], formats=many, cells=cells, capacity=dict.fromkeys(many, 3.0),
-        data=dict.fromkeys(many, NONE), verdict=("A long sentence, many times over. " * 12,) * 15,
-    )  # fmt: skip
-    figure = sheet(report)
-    texts = [text.get_text() for text in figure.texts]
-    assert "The rest stands in report.html." in texts
-    assert min(text.get_position()[1] for text in figure.texts) > 0.02
-
-
-# -- files --------------------------------------------------------------------------------------
-
-
-class Page(HTMLParser):
-    """Tags in balance, and what the page would fetch."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.fetched, self.words, self.links = [], [], [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        if tag not in ("meta", "br"):
-            self.open.append(tag)
-        named = dict(attributes)
-        self.fetched += [named["src"]] if "src" in named else []
-        self.fetched += [tag] if tag in ("script", "link", "iframe", "object") else []
-        self.links += [named["href"]] if tag == "a" else []
-
-    def handle_startendtag(self, tag, attributes):
-        pass
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.words.append(data)
-
-
-@pytest.mark.thorough
-def test_the_page_stands_alone(made):
-    report, folder = made
-    text = (folder / "report.html").read_text(encoding="utf-8")
-    seen = Page(text)
-    assert seen.open == [] and seen.fetched == []
-    assert not re.search(r"url\((?!#)", text) and "@import" not in text
-    assert "prefers-color-scheme:dark" in text and "@media print" in text
-    words = " ".join(seen.words)
-    for sentence in report.verdict:
-        assert sentence in words
-    for cell in report.cells:
-        assert cell.worst.replay in words and cell.worst.file in seen.links
-        assert (folder / cell.worst.file).exists()
-    assert "largest disagreement" in words and "seed 3" in words
-    # pictures take the page's colours, and share no names
-    assert text.count("<svg") == 2 and "var(--s0)" in text
-    assert "#0072b2" not in text[text.index("<svg") :].lower()
-    names = re.findall(r'\bid="([^"]+)"', text)
-    assert len(names) == len(set(names))
-
-
-def test_the_sheet_is_one_page(made):
-    data = (made[1] / "report.pdf").read_bytes()
-    assert data.startswith(b"%PDF") and len(re.findall(rb"/Type /Page\b", data)) == 1
-    box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", data)
-    width, height = (float(x) * 25.4 / 72 for x in box.groups())
-    assert abs(width - 210) < 0.5 and abs(height - 297) < 0.5
-
-
-def test_the_document_is_json(made):
-    report, folder = made
-    document = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    assert document["states"] == document["states_asked"] == 30 and document["digits"] == 4
-    assert len(document["rows"]) == len(ORDERS) * len(FORMATS)
-    assert document["cheapest"]["abm"]["all_states"] == "float32"
-    assert document["verdict"] == list(report.verdict)
-    assert sorted(p.name for p in folder.iterdir()) == [
-        "report.html", "report.json", "report.pdf", "states.csv", "worst",
-    ]  # fmt: skip
-
-
-# -- stopping -----------------------------------------------------------------------------------
-
-
-@pytest.mark.thorough
-def test_an_interrupt_writes_what_is_done(arm, tmp_path):
-    def interrupt(text, done):
-        if done == 5:
-            signal.raise_signal(signal.SIGINT)
-
-    before = signal.getsignal(signal.SIGINT)
-    folder = tmp_path / "stopped"
-    folder.mkdir()
-    report = robot_report(
-        kkt.load(arm), "arm", ["abm"], ["float32"], states=50, folder=folder, progress=interrupt
-    )
-    assert signal.getsignal(signal.SIGINT) is before
-    assert (report.states, report.asked) == (5, 50)
-    assert report.verdict[0] == "Interrupted: 5 of 50 states."
-    assert [int(row["state"]) for row in table(folder)] == [0, 1, 2, 3, 4]
-    assert "5 of 50 random states (interrupted)" in (folder / "report.html").read_text()
-
-
-def test_states_are_on_disk_as_they_come(arm, tmp_path):
-    """What a killed run leaves: every state that was measured, and nothing half."""
-    setup, _ = prepare(kkt.load(arm), "arm", ["abm"], ["float32"], 0)
-    notes = Notebook(setup, 3, tmp_path / "states.csv")
-    for number in (2, 0):
-        notes.keep(gathering.measure(setup, number))
-        lines = (tmp_path / "states.csv.part").read_text().splitlines()
-        assert lines[-1].startswith(f"{number},abm,float32,")
-    assert not (tmp_path / "states.csv").exists()
-    notes.finish()
-    assert [int(row["state"]) for row in table(tmp_path)] == [0, 2]
-    assert [path.name for path in tmp_path.iterdir()] == ["states.csv"]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process")
-def test_ctrl_c_on_a_real_run(arm, tmp_path):
-    folder = tmp_path / "run"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pivotree", "report", str(arm), "--states", "200000",
-         "--orders", "abm", "--formats", "float32", "-o", str(folder)],
-        cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-    )  # fmt: skip
-    part = folder / "states.csv.part"
-    limit = time.monotonic() + 60
-    while time.monotonic() < limit and (not part.exists() or part.stat().st_size < 5_000):
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: parent and children
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130 and "Traceback" not in err, err
-    document = json.loads((folder / "report.json").read_text())
-    assert 0 < document["states"] < 200_000
-    assert f"Interrupted: {document['states']} of 200000 states." in out
-    assert len(table(folder)) == document["states"] and not part.exists()
-
-
-# -- the command --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def run(capsys, tmp_path, monkeypatch):
-    """Exit code, standard output and error of a command, in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        try:
-            code = cli.main([str(a) for a in arguments])
-        except SystemExit as stop:  # argparse
-            code = stop.code
-        return (code, *capsys.readouterr())
-
-    return call
-
-
-@pytest.mark.thorough
-def test_the_command_writes_and_tells(run, tmp_path, arm):
-    short = ("--states", "3", "--orders", "abm,crbm", "--formats", "float32,tf32")
-    code, out, _ = run("report", arm, *short)
-    assert code == 0 and "3 digits" in out and "float32" in out
-    assert (tmp_path / "report-arm" / "report.html").exists()
-    code, out, _ = run("report", arm, *short, "--json", "-o", "other", "--digits", "2")
-    document = json.loads(out)
-    assert code == 0 and document["digits"] == 2
-    assert document == json.loads((tmp_path / "other" / "report.json").read_text())
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "options,words",
-    [
-        (["--states", "0"], ["--states", "0 is no number of states", "1 to"]),
-        (["--states", "-5"], ["--states", "-5"]),
-        (["--states", "many"], ["--states", "many"]),
-        (["--seed", "-1"], ["--seed", "-1"]),
-        (["--digits", "0"], ["--digits", "1 to 15"]),
-        (["--digits", "40"], ["--digits", "40", "1 to 15"]),
-        (["--digits", "nan"], ["--digits", "nan"]),
-        (["--formats", "float31"], ["'float31'", "float32"]),
-        (["--formats", "mp:50"], ["'mp:50'", "fixed precision", "float32"]),
-        (["--formats", "float32,float32"], ["'float32'", "twice"]),
-        (["--formats", ","], ["--formats", "empty"]),
-        (["--orders", "amb"], ["'amb'", "abm"]),
-        (["--orders", "inverse_dynamics"], ["inverse_dynamics", "abm"]),
-        (["--orders", "abm,abm"], ["'abm'", "twice"]),
-        (["--q", "1"], ["--q"]),
-        (["-o", "full"], ["full", "not empty", "-o"]),
-        (["-o", "file"], ["option -o: ", "file", "Not a directory"]),
-        (["-o", "file/below"], ["file/below", "cannot be written"]),
-    ],
-)
-def test_refusals(run, tmp_path, arm, options, words):
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "mine.txt").write_text("mine")
-    (tmp_path / "file").write_text("mine")
-    code, out, err = run("report", arm, *options)
-    (line,) = err.splitlines()
-    assert code == 2 and out == "" and line.startswith("pivotree: ")
-    assert all(word in line for word in words), line
-    # nothing is written over, and no empty folder stays behind
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "full"]
-    assert [p.name for p in (tmp_path / "full").iterdir()] == ["mine.txt"]
-
-
-def test_a_model_without_joints_is_refused(run, tmp_path):
-    tree = kkt.new_tree("rock")
-    kkt.add_body(tree, "rock", mass=1.0, inertia=np.eye(3), joint="fixed")
-    with pytest.raises(kkt.ModelError, match="no joint that moves"):
-        robot_report(tree, "rock", ["abm"], ["float32"], states=3)
-    kkt.write_model(tmp_path / "rock.json", kkt.build(tree).state)
-    code, _, err = run("report", "rock.json")
-    assert code == 2 and "rock.json: has no joint that moves" in err
-    assert [p.name for p in tmp_path.iterdir()] == ["rock.json"]
-
-
-@pytest.mark.thorough
-def test_an_interrupt_before_any_state_leaves_nothing(run, tmp_path, arm, monkeypatch):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("pivotree.analysis.report.make.gather", interrupted)
-    code, out, err = run("report", arm, "--orders", "abm", "--formats", "float32", "-o", "new")
-    assert code == 130 and out == "" and err == "pivotree: interrupted; nothing was measured\n"
-    assert not (tmp_path / "new").exists()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers import ALL_JOINTS
-from test_machine import general
+from machine_kernels import general
 
 from pivotree import kkt, orderings
 from pivotree.kkt.machine.configuration import Configuration

@@ -8,11 +8,11 @@ import warnings
 import networkx as nx
 import pytest
 from helpers import ROOT
+from hostile_words import MODEL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import changed, documents
 from test_architecture import FILES
-from test_hostile_input import MODEL
 
 from pivotree import kkt, orderings
 from pivotree.kkt.base.text import LONGEST

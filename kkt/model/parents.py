@@ -1,0 +1,43 @@
+"""Who hangs on whom, by an array of parents: levels of a tree, and paths between two bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def levels(parent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Indices grouped by depth, roots (parent -1) first; raises nothing, skips cycles."""
+    n = len(parent)
+    order = np.argsort(parent, kind="stable")
+    first = np.searchsorted(parent[order], np.arange(n + 1))
+    level = np.flatnonzero(parent < 0)
+    result = []
+    while level.size:
+        result.append(level)
+        counts = first[level + 1] - first[level]
+        starts = np.repeat(first[level] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
+        level = order[starts + np.arange(counts.sum())]
+    return result
+
+
+def meeting(bodies: tuple[int, int], parent: NDArray[np.int64]) -> int:
+    """The nearest body that both hang on, one of them included; -1 for the world."""
+    i, j = bodies
+    above = set()
+    while i >= 0:
+        above.add(i)
+        i = int(parent[i])
+    while j >= 0 and j not in above:
+        j = int(parent[j])
+    return j
+
+
+def path(bodies: tuple[int, int], parent: NDArray[np.int64]) -> list[int]:
+    """Bodies whose joints move the two relative to each other, from both up to where they meet."""
+    up, result = meeting(bodies, parent), []
+    for k in bodies:
+        while k != up:
+            result.append(k)
+            k = int(parent[k])
+    return result

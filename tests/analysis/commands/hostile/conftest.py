@@ -1,0 +1,52 @@
+"""Commands that must answer in time: a refusal is one line, and no call hangs."""
+
+import signal
+
+import pytest
+from hostile_words import LIMIT
+
+from pivotree.analysis import cli
+from pivotree.kkt.base.text import LONGEST
+
+
+class Hang(BaseException):
+    """No answer in time."""
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """Run a command in a folder of its own: exit code, standard output, the lines of a refusal."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        def late(*_):
+            raise Hang(f"{[str(a)[:60] for a in arguments]}: no answer in {LIMIT} s")
+
+        capsys.readouterr()
+        before = signal.signal(signal.SIGALRM, late)
+        signal.alarm(LIMIT)
+        try:
+            code = cli.main([str(a) for a in arguments])
+        except SystemExit as stop:  # argparse
+            code = stop.code
+        finally:
+            signal.alarm(0)
+            signal.signal(signal.SIGALRM, before)
+        out, err = capsys.readouterr()
+        assert all(c.isprintable() or c == "\n" for c in err), ascii(err)
+        lines = [line for line in err.splitlines() if not line.startswith("pivotree: warning: ")]
+        assert not list(tmp_path.rglob(".*.part*"))
+        return code, out, lines
+
+    return call
+
+
+@pytest.fixture
+def refused(run):
+    def call(*arguments):
+        code, out, lines = run(*arguments)
+        assert (code, out, len(lines)) == (2, "", 1), (code, lines)
+        assert lines[0].startswith("pivotree: ") and len(lines[0]) <= LONGEST + 10
+        return lines[0]
+
+    return call

@@ -1,0 +1,212 @@
+"""Files and code that cannot be read or run: one sentence, exit 2, never a traceback."""
+
+import json
+import os
+from xml.etree import ElementTree
+
+import pytest
+from hostile_words import COMMANDS, GOOD, MODEL, positional, words
+
+from pivotree import kkt, orderings
+from pivotree.analysis import cli
+from pivotree.kkt.arithmetic.custom import Custom
+from pivotree.kkt.base.foreign import foreign
+
+
+def sparse(path):
+    with open(path, "wb") as file:
+        file.truncate(10**12)
+
+
+UNREADABLE = {
+    "fifo": os.mkfifo,
+    "zeros": lambda path: os.symlink("/dev/zero", path),
+    "null": lambda path: os.symlink("/dev/null", path),
+    "folder": os.mkdir,
+    "missing": lambda path: None,
+    "loop": lambda path: os.symlink(path.name, path),
+    "huge": sparse,
+    "empty": lambda path: path.write_bytes(b""),
+    "binary": lambda path: path.write_bytes(bytes(range(256))),
+    "utf-16": lambda path: path.write_bytes(GOOD.encode("utf-16")),
+    "deep": lambda path: path.write_text("[" * 100_000),
+    "deeper": lambda path: path.write_text('{"a":' * 100_000),
+    "xml": lambda path: path.write_text("<robot>" * 10_000),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("command", [*positional("MODEL"), *positional("CONFIG")])
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_files_that_cannot_be_read(refused, tmp_path, command, kind):
+    suffixes = (".toml",) if command in positional("CONFIG") else (".json", ".urdf")
+    for suffix in suffixes:
+        if kind == "utf-16" and suffix == ".urdf":
+            continue  # XML says its encoding
+        path = tmp_path / f"in{suffix}"
+        UNREADABLE[kind](path)
+        line = refused(*words(command, MODEL=str(path), CONFIG=str(path)))
+        assert f"in{suffix}: " in line
+
+
+ORDER_OPTIONS = [
+    (command, option)
+    for command, parser in COMMANDS.items()
+    for option in ("--order", "--orders")
+    if option in parser._option_string_actions
+]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("command,option", ORDER_OPTIONS)
+@pytest.mark.parametrize("kind", ["fifo", "zeros", "folder", "missing", "loop", "huge", "binary"])
+def test_order_files_that_cannot_be_read(refused, tmp_path, command, option, kind):
+    for suffix, name in ((".json", "in.json"), (".py", "in.py:f")):
+        UNREADABLE[kind](tmp_path / f"in{suffix}")
+        assert "order in." in refused(*words(command, **{option: name}))
+
+
+CHANGED = {
+    "NaN": GOOD.replace("1.0", "NaN"),
+    "infinite": GOOD.replace("1.0", "1e999"),
+    "digits": GOOD.replace("1.0", "9" * 10_000),
+    "twice": GOOD.replace('"mass": 1.0', '"mass": 1.0, "mass": 2.0'),
+    "schema": json.dumps(MODEL | {"schema": "x" * 1_000_000}),
+    "long": json.dumps(MODEL | {"name": "x" * 1_000_000}),
+    "surrogate": json.dumps(MODEL | {"name": "\ud800"}),
+    "body": GOOD.replace('"a"', '"\\ud800"'),
+    "long body": GOOD.replace('"a"', json.dumps("x" * 1_000_000)),
+    "line": GOOD.replace('"a"', '"a\\nb"'),
+    "colour": GOOD.replace('"a"', '"\\u001b[31m"'),
+    "none": GOOD.replace('"a"', '""'),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("command", positional("MODEL"))
+def test_model_files_that_hold_what_they_should_not(refused, tmp_path, command):
+    for text in CHANGED.values():
+        (tmp_path / "in.json").write_text(text)
+        assert "in.json: " in refused(*words(command, MODEL="in.json"))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["a\nb", "\x1b[31m", "\ud800", "\0", "\u2028", "x" * 501])
+def test_names_that_no_figure_or_file_could_show(name):
+    tree = kkt.new_tree("t")
+    with pytest.raises(kkt.ModelError, match="field 'name'"):
+        kkt.add_body(tree, name, mass=1.0)
+    kkt.add_body(tree, "a", mass=1.0, inertia=[[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    tree.graph["name"] = name
+    with pytest.raises(kkt.ModelError, match=r"tree .* field 'name'"):
+        kkt.build(tree)
+    with pytest.raises(kkt.ModelError, match="field 'name'"):
+        kkt.tree_from_arrays([-1], mass=[1.0], names=[name])
+    tree.graph["name"] = "t"
+    with pytest.raises(kkt.ModelError, match=r"loop .* field 'name'"):
+        kkt.build(tree, loops=[kkt.contact("a", point=(0, 0, 0), name=name)])
+
+
+ODD = ["<script>alert(1)</script>", "\\end{document}_%&$#^~{}", "\u202eabc\u200f", "$x_{$",
+       "Ω𝄞é漢字", "'\"`;]]>", "[red]x[/red][/]", "../../x", "a,b", " "]  # fmt: skip
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names_that_are_names(run, tmp_path, name):
+    (tmp_path / "in.json").write_text(GOOD.replace('"a"', json.dumps(name)))
+    code, out, lines = run("solve", "in.json", "--json")
+    assert code == 0 and not lines and len(json.loads(out)["qdd"]) == 2
+    code, out, _ = run("solve", "in.json")
+    assert code == 0 and out.splitlines()[0].startswith(f"{name}\t")
+    code, out, _ = run("blame", "in.json", "--json")
+    assert code == 0 and json.loads(out)["top"]
+    assert run("spy", "in.json", "-o", "o.svg")[0] == 0
+    ElementTree.parse(tmp_path / "o.svg")
+    assert run("spy", "in.json", "-o", "o.tex")[0] == 0
+    text = (tmp_path / "o.tex").read_text(encoding="utf-8")
+    tex = "".join(line for line in text.splitlines() if not line.startswith("%"))
+    assert tex.count("\\end{document}") == 1 and tex.count("\\begin{") == tex.count("\\end{")
+    code, script, _ = run("list", "in.json", "--python")
+    assert code == 0
+    compile(script, "script", "exec")
+    assert not (tmp_path.parent / "x").exists()
+
+
+ABM = "[[('pdd', k), ('qdd', k), ('f', k)] for k in s.tip_to_base]"
+RAISING = {
+    "exit of a generator": "def f(s): raise GeneratorExit('x')",
+    "own class at import": "class E(BaseException): pass\nraise E('a\\n\\x1b[31m')",
+    "own class in a hash": "class E(BaseException): pass\nclass B:\n"
+    "    def __hash__(self): raise E('x')\ndef f(s): return [[('pdd', B())]]",
+    "no text for itself": "class E(Exception):\n    def __str__(self): raise SystemExit(3)\n"
+    "def f(s): raise E",
+    "no text for its block": "class B:\n    def __repr__(self): raise ValueError('x')\n"
+    "def f(s): return [[('pdd', B())]]",
+    "exit": "def f(s): raise SystemExit(0)",
+    "exit at import": "raise SystemExit(0)",
+    "midway": "def f(s):\n    yield [('pdd', 'j1')]\n    raise GeneratorExit",
+    "while it is read": "class L(list):\n    def __len__(self): raise BaseException('x')\n"
+    "def f(s): return [L([('pdd', 'j1')])]",
+    "without end": "def f(s): return f(s)",
+    "a million words": "def f(s): raise ValueError('x' * 1000000)",
+    "no end of a text": "def f(s): return '",
+    "a module's own": "def __getattr__(name): raise BaseException(name)",
+    "a name": f"def f(s): return {ABM}\nf.order_name = '\\ud800'",
+    "a long name": f"def f(s): return {ABM}\nf.order_name = 'x' * 1000000",
+    "rules": f"def f(s): return {ABM}\nf.order_name, f.rules = 'x', 'y'",
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("what", RAISING)
+def test_whatever_an_order_raises_is_one_sentence(refused, tmp_path, what):
+    (tmp_path / "own.py").write_text(RAISING[what])
+    for command in ("solve", "spy", "list", "compare"):
+        option = "--orders" if command == "compare" else "--order"
+        line = refused(*words(command, **{option: "own.py:f"}))
+        assert line.startswith("pivotree: order")
+    with pytest.raises(kkt.OrderError):
+        kkt.eliminate(kkt.build(kkt.chain(2)), orderings.get(f"{tmp_path}/own.py:f"))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["own.py"]  # and no __pycache__
+
+
+@pytest.mark.thorough
+def test_ctrl_c_in_an_order_is_ctrl_c(run, tmp_path):
+    (tmp_path / "own.py").write_text("def f(s): raise KeyboardInterrupt")
+    assert run("solve", "chain:1", "--order", "own.py:f")[0] == cli.INTERRUPTED
+
+
+def _raising(op, x, y):
+    raise GeneratorExit("x")
+
+
+class Raising:
+    """A number that can do nothing."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __add__(self, other):
+        raise SystemExit(0)
+
+    __sub__ = __mul__ = __truediv__ = __neg__ = __add__
+
+
+@pytest.mark.parametrize("operate", [_raising, Raising])
+def test_whatever_a_number_raises_is_one_sentence(operate):
+    own = Custom("mine", 1e-3, operate)
+    with pytest.raises(kkt.FormatError, match=r"raises (GeneratorExit|SystemExit|TypeError)"):
+        kkt.eliminate(kkt.build(kkt.chain(2)), orderings.get("abm"), own)
+
+
+def test_only_ctrl_c_the_end_of_memory_and_our_own_go_through():
+    for passing in (KeyboardInterrupt(), MemoryError(), kkt.ModelError("ours")):
+        with pytest.raises(type(passing)) as caught, foreign("order 'f'"):
+            raise passing
+        assert caught.value is passing
+    with pytest.raises(KeyboardInterrupt), foreign("order 'f'"):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise SystemError("returned a result with an exception set") from error

@@ -1,0 +1,147 @@
+"""Places that cannot be written, full disks, closed streams: one sentence each."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from helpers import ROOT
+from hostile_words import (
+    COMMANDS,
+    LIMIT,
+    limited,
+    output_of,
+    place,
+    words,
+)
+
+from pivotree import kkt
+from pivotree.kkt.base.files import beside, stems, write_whole
+
+UNWRITABLE = {
+    "loop": lambda path: os.symlink(path.name, path),
+    "below a file": None,
+    "too long": None,
+    "fifo": os.mkfifo,
+    "device": lambda path: os.symlink("/dev/full", path),
+}
+FILES_ONLY = {
+    "folder": os.mkdir,
+    "dangling": lambda path: os.symlink(f"nowhere/{path.name}", path),
+    "no folder": None,
+}
+WRITING = [command for command in COMMANDS if output_of(command) is not None]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "kind,command",
+    [
+        (kind, command)
+        for kind in [*UNWRITABLE, *FILES_ONLY]
+        for command in WRITING
+        if kind in UNWRITABLE or output_of(command).metavar != "DIR"  # folders are made
+    ],
+)
+def test_places_that_cannot_be_written_are_told_at_once(refused, tmp_path, command, kind):
+    name = place(output_of(command))
+    (tmp_path / "file").write_text("mine")
+    target = {
+        "below a file": f"file/{name}",
+        "too long": name.replace("out", "x" * 300),
+        "no folder": f"none/{name}",
+    }.get(kind, name)
+    make = (UNWRITABLE | FILES_ONLY)[kind]
+    if make is not None:
+        make(tmp_path / name)
+    before = sorted(tmp_path.rglob("*"))
+    line = refused(*words(command, **{"--output": target}))
+    assert line.startswith("pivotree: option -o: ") and "cannot be written" in line
+    assert sorted(tmp_path.rglob("*")) == before and (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_an_output_needs_a_name(refused, command):
+    for nothing in ("", " "):
+        assert "-o: is empty" in refused(*words(command, **{"--output": nothing}))
+
+
+def test_links_are_followed_and_what_a_file_was_it_stays(run, tmp_path):
+    (tmp_path / "real.txt").write_text("old")
+    (tmp_path / "real.txt").chmod(0o600)
+    os.symlink("real.txt", tmp_path / "link.txt")
+    assert run("list", "chain:2", "-o", "link.txt")[0] == 0
+    assert (tmp_path / "link.txt").is_symlink() and "for k" in (tmp_path / "real.txt").read_text()
+    assert (tmp_path / "real.txt").stat().st_mode & 0o777 == 0o600
+    name = "é" * 125 + ".txt"  # 254 bytes, as long as a name may be
+    assert run("list", "chain:2", "-o", name)[0] == 0 and (tmp_path / name).is_file()
+
+
+@pytest.mark.thorough
+def test_a_writer_that_fails_leaves_the_file_as_it_was(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    for error in (ValueError("x"), KeyboardInterrupt(), OSError(28, "No space left on device")):
+        with pytest.raises((ValueError, KeyboardInterrupt)), beside(path) as part:
+            part.write_text("half")
+            raise error
+        assert path.read_text() == "old" and os.listdir(tmp_path) == ["a.txt"]
+    with pytest.raises(kkt.FormatError, match="no file can have this name"):
+        write_whole(f"{tmp_path}/a\0b", "")
+
+
+def test_no_two_names_make_one_file():
+    assert stems(["a b", "a$b", "A_B", "a_b_2", "x" * 500]) == {
+        "a b": "a_b", "a$b": "a_b_2", "A_B": "A_B_3", "a_b_2": "a_b_2_2", "x" * 500: "x" * 100,
+    }  # fmt: skip
+
+
+@pytest.mark.thorough
+def test_a_disk_that_is_full(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "pivotree", "list", "chain:2", "-o", "a.txt"], cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PIVOTREE_CACHE": "off"}, preexec_fn=limited,
+        capture_output=True, text=True, timeout=LIMIT,
+    )  # fmt: skip
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "a.txt: cannot be written (File too large)" in done.stderr
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.thorough
+def test_an_output_that_has_no_letter_for_it(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "pivotree", "list", "chain:2"], cwd=tmp_path, timeout=LIMIT,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "standard output: ascii has no" in done.stderr
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "closed,arguments", [(1, ["list", "chain:2"]), (2, ["solve", "chian:2"]), (1, ["--version"])]
+)
+def test_streams_that_are_closed(tmp_path, closed, arguments):
+    with open(tmp_path / "kept", "w") as kept:
+        done = subprocess.run(
+            [sys.executable, "-m", "pivotree", *arguments], cwd=tmp_path, timeout=LIMIT,
+            env=os.environ | {"PYTHONPATH": str(ROOT)}, preexec_fn=lambda: os.close(closed),
+            stdout=kept if closed == 2 else None, stderr=kept if closed == 1 else None,
+        )  # fmt: skip
+    assert done.returncode == (2 if closed == 2 else 0)
+    assert (tmp_path / "kept").read_text() == ""  # neither a traceback nor a misplaced sentence
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("arguments", [["--version"], [], ["orders"], ["solve", "chain:1"]])
+def test_a_standard_output_that_is_full(tmp_path, arguments):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pivotree", *arguments], cwd=tmp_path, timeout=LIMIT,
+            env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=full, stderr=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "standard output: No space left on device" in done.stderr

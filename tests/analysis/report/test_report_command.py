@@ -1,0 +1,162 @@
+"""pivotree report: stopped, asked, and refused."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from helpers import ROOT
+from report_made import table
+
+from pivotree import kkt
+from pivotree.analysis import cli
+from pivotree.analysis.report import gather as gathering
+from pivotree.analysis.report import robot_report
+from pivotree.analysis.report.make import prepare
+from pivotree.analysis.report.notebook import Notebook
+
+
+@pytest.mark.thorough
+def test_an_interrupt_writes_what_is_done(arm, tmp_path):
+    def interrupt(text, done):
+        if done == 5:
+            signal.raise_signal(signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    folder = tmp_path / "stopped"
+    folder.mkdir()
+    report = robot_report(
+        kkt.load(arm), "arm", ["abm"], ["float32"], states=50, folder=folder, progress=interrupt
+    )
+    assert signal.getsignal(signal.SIGINT) is before
+    assert (report.states, report.asked) == (5, 50)
+    assert report.verdict[0] == "Interrupted: 5 of 50 states."
+    assert [int(row["state"]) for row in table(folder)] == [0, 1, 2, 3, 4]
+    assert "5 of 50 random states (interrupted)" in (folder / "report.html").read_text()
+
+
+def test_states_are_on_disk_as_they_come(arm, tmp_path):
+    """What a killed run leaves: every state that was measured, and nothing half."""
+    setup, _ = prepare(kkt.load(arm), "arm", ["abm"], ["float32"], 0)
+    notes = Notebook(setup, 3, tmp_path / "states.csv")
+    for number in (2, 0):
+        notes.keep(gathering.measure(setup, number))
+        lines = (tmp_path / "states.csv.part").read_text().splitlines()
+        assert lines[-1].startswith(f"{number},abm,float32,")
+    assert not (tmp_path / "states.csv").exists()
+    notes.finish()
+    assert [int(row["state"]) for row in table(tmp_path)] == [0, 2]
+    assert [path.name for path in tmp_path.iterdir()] == ["states.csv"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process")
+def test_ctrl_c_on_a_real_run(arm, tmp_path):
+    folder = tmp_path / "run"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pivotree", "report", str(arm), "--states", "200000",
+         "--orders", "abm", "--formats", "float32", "-o", str(folder)],
+        cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    part = folder / "states.csv.part"
+    limit = time.monotonic() + 60
+    while time.monotonic() < limit and (not part.exists() or part.stat().st_size < 5_000):
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: parent and children
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Traceback" not in err, err
+    document = json.loads((folder / "report.json").read_text())
+    assert 0 < document["states"] < 200_000
+    assert f"Interrupted: {document['states']} of 200000 states." in out
+    assert len(table(folder)) == document["states"] and not part.exists()
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """Exit code, standard output and error of a command, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        try:
+            code = cli.main([str(a) for a in arguments])
+        except SystemExit as stop:  # argparse
+            code = stop.code
+        return (code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.mark.thorough
+def test_the_command_writes_and_tells(run, tmp_path, arm):
+    short = ("--states", "3", "--orders", "abm,crbm", "--formats", "float32,tf32")
+    code, out, _ = run("report", arm, *short)
+    assert code == 0 and "3 digits" in out and "float32" in out
+    assert (tmp_path / "report-arm" / "report.html").exists()
+    code, out, _ = run("report", arm, *short, "--json", "-o", "other", "--digits", "2")
+    document = json.loads(out)
+    assert code == 0 and document["digits"] == 2
+    assert document == json.loads((tmp_path / "other" / "report.json").read_text())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "options,words",
+    [
+        (["--states", "0"], ["--states", "0 is no number of states", "1 to"]),
+        (["--states", "-5"], ["--states", "-5"]),
+        (["--states", "many"], ["--states", "many"]),
+        (["--seed", "-1"], ["--seed", "-1"]),
+        (["--digits", "0"], ["--digits", "1 to 15"]),
+        (["--digits", "40"], ["--digits", "40", "1 to 15"]),
+        (["--digits", "nan"], ["--digits", "nan"]),
+        (["--formats", "float31"], ["'float31'", "float32"]),
+        (["--formats", "mp:50"], ["'mp:50'", "fixed precision", "float32"]),
+        (["--formats", "float32,float32"], ["'float32'", "twice"]),
+        (["--formats", ","], ["--formats", "empty"]),
+        (["--orders", "amb"], ["'amb'", "abm"]),
+        (["--orders", "inverse_dynamics"], ["inverse_dynamics", "abm"]),
+        (["--orders", "abm,abm"], ["'abm'", "twice"]),
+        (["--q", "1"], ["--q"]),
+        (["-o", "full"], ["full", "not empty", "-o"]),
+        (["-o", "file"], ["option -o: ", "file", "Not a directory"]),
+        (["-o", "file/below"], ["file/below", "cannot be written"]),
+    ],
+)
+def test_refusals(run, tmp_path, arm, options, words):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    code, out, err = run("report", arm, *options)
+    (line,) = err.splitlines()
+    assert code == 2 and out == "" and line.startswith("pivotree: ")
+    assert all(word in line for word in words), line
+    # nothing is written over, and no empty folder stays behind
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "full"]
+    assert [p.name for p in (tmp_path / "full").iterdir()] == ["mine.txt"]
+
+
+def test_a_model_without_joints_is_refused(run, tmp_path):
+    tree = kkt.new_tree("rock")
+    kkt.add_body(tree, "rock", mass=1.0, inertia=np.eye(3), joint="fixed")
+    with pytest.raises(kkt.ModelError, match="no joint that moves"):
+        robot_report(tree, "rock", ["abm"], ["float32"], states=3)
+    kkt.write_model(tmp_path / "rock.json", kkt.build(tree).state)
+    code, _, err = run("report", "rock.json")
+    assert code == 2 and "rock.json: has no joint that moves" in err
+    assert [p.name for p in tmp_path.iterdir()] == ["rock.json"]
+
+
+@pytest.mark.thorough
+def test_an_interrupt_before_any_state_leaves_nothing(run, tmp_path, arm, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pivotree.analysis.report.make.gather", interrupted)
+    code, out, err = run("report", arm, "--orders", "abm", "--formats", "float32", "-o", "new")
+    assert code == 130 and out == "" and err == "pivotree: interrupted; nothing was measured\n"
+    assert not (tmp_path / "new").exists()

@@ -1,0 +1,62 @@
+"""What tests of sweeps share: configurations, tables, and the processes that make them."""
+
+import csv
+import os
+import sys
+from pathlib import Path
+
+from helpers import ROOT
+
+SMALL = """
+output = "{output}"
+models = ["chain:3", "two_link:r={{r}}", "binary:{{k}}"]
+orders = ["crbm", "abm"]
+formats = ["float32", "bfloat16"]
+measure = ["error", "digits", "backward_error", "marked", "kappa", "fill", "flops", "failed_at"]
+[ranges]
+r = [0.5, 1e-3]
+k = {{ from = 1, to = 2, step = 1 }}
+[states]
+number = 3
+seed = 5
+"""
+LONG = """
+output = "{output}"
+models = ["random_tree:n=3,seed={{s}}"]
+orders = ["{output.parent}/slow.py:slow_abm", "crbm"]
+formats = ["float32", "bfloat16"]
+[ranges]
+s = {{ from = 1, to = 30, step = 1 }}
+[states]
+number = 2
+"""
+ROWS = 30 * 2 * 2 * 2
+SLOW = """import os, time
+def slow_abm(structure):
+    time.sleep(float(os.environ.get("SLOW_ABM", 0.0)))
+    return [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
+"""
+COMMAND = [sys.executable, "-m", "pivotree", "sweep"]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
+
+
+def config(folder, text, output="s.csv"):
+    path = folder / f"{Path(output).stem}.toml"
+    path.write_text(text.format(output=folder / output))
+    return path
+
+
+def table(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def done_parts(path):
+    return sorted(path.with_name(f"{path.name}.parts").glob("[0-9]*.csv"))
+
+
+def kept(output):
+    """Keys in the parts, none of whose lines is torn."""
+    rows = [row for part in done_parts(output) for row in table(part)]
+    assert all(None not in row and None not in row.values() for row in rows)
+    return [row["key"] for row in rows]
