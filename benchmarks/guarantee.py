@@ -1,6 +1,7 @@
 """Attack what docs/guarantee.md proves: random trees and hill climbing, seen / proved at most.
 
     python benchmarks/guarantee.py --models 2000 --climbs 20 --steps 100
+    python benchmarks/guarantee.py --robots --states 100      # those of example-robot-data
 
 Every pivot of every state is held against double-double; a ratio above 1 refutes the theorem.
 Trees are those of tests/hostile_trees.py, with every joint, some with armature; the climb changes
@@ -25,6 +26,7 @@ from pivotree.analysis.guarantee.bound import bound
 from pivotree.analysis.states import ranges_of, system_at
 from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.model import robot_files
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from hostile_trees import hostile_tree
@@ -110,6 +112,27 @@ def attack(options: argparse.Namespace) -> dict:
     }  # fmt: skip
 
 
+def robots(options: argparse.Namespace) -> dict:
+    """The same ratio over random states of every robot that is installed."""
+    found: dict[str, float] = {}
+    warnings.simplefilter("ignore")  # joints that mimic others move freely here
+    names = {path: name for name, (path, _) in sorted(robot_files().items(), reverse=True)}
+    for name in names.values():  # every file once
+        try:
+            tree = kkt.load(f"robot:{name}", None, merge_fixed=True)
+            value = ratio(tree, options.order, options.format, options.states, options.first)
+        except kkt.PivotreeError:
+            continue
+        if value is not None:
+            found[name] = value
+    worst = max(found, key=found.__getitem__, default="")
+    return {
+        "order": options.order, "format": options.format, "robots": len(names),
+        "promised": len(found), "states": options.states * len(found), "worst": worst,
+        "ratio": found.get(worst, 0.0), "violations": sum(v > 1.0 for v in found.values()),
+    }  # fmt: skip
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--order", default="abm")
@@ -118,4 +141,6 @@ if __name__ == "__main__":
         ("models", 200), ("states", 2), ("bodies", 6), ("climbs", 3), ("steps", 20), ("first", 0),
     ):  # fmt: skip
         parser.add_argument(f"--{name}", type=int, default=default)
-    print(json.dumps(attack(parser.parse_args())))
+    parser.add_argument("--robots", action="store_true", help="robots in the place of trees")
+    given = parser.parse_args()
+    print(json.dumps(robots(given) if given.robots else attack(given)))
