@@ -17,7 +17,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from .polynomial import Letter, Polynomial, Terms, Word, nonzero, turned
+from .polynomial import BlockPolynomial, Letter, Terms, Word, nonzero, turned
 
 INVERSE = "^-1"
 MOST = 2_000_000  # steps of rewriting, after which an equality counts as undecided
@@ -38,7 +38,7 @@ class Algebra:
     def __init__(self) -> None:
         self.shapes: dict[str, tuple[int, int]] = {}
         self.symmetric: set[str] = set()
-        self.definitions: dict[str, Polynomial] = {}  # of each opaque pivot, in normal form
+        self.definitions: dict[str, BlockPolynomial] = {}  # of each opaque pivot, in normal form
         self._rules: dict[Letter, list[Rule]] = {}  # by the first letter
         self._pivots: dict[tuple, str] = {}  # name of a pivot, by its definition and shape
         self._factors: dict[frozenset, int] = {}  # number of a factor, by what it is the inverse of
@@ -47,21 +47,23 @@ class Algebra:
 
     # -- letters ------------------------------------------------------------------------------
 
-    def letter(self, name: str, shape: tuple[int, int], symmetric: bool = False) -> Polynomial:
+    def letter(self, name: str, shape: tuple[int, int], symmetric: bool = False) -> BlockPolynomial:
         """A block of its own; the same letter for the same name."""
         if self.shapes.setdefault(name, shape) != shape:
             raise ValueError(f"letter {name!r}: is {self.shapes[name]}, not {shape}")
         if symmetric:
             self.symmetric.add(name)
-        return Polynomial({(Letter(name),): Fraction(1)}, shape)
+        return BlockPolynomial({(Letter(name),): Fraction(1)}, shape)
 
     def is_symmetric(self, name: str) -> bool:
         return name in self.symmetric
 
-    def t(self, p: Polynomial) -> Polynomial:
+    def t(self, p: BlockPolynomial) -> BlockPolynomial:
         return p.transposed(self.is_symmetric)
 
-    def pivot(self, definition: Polynomial, name: str) -> tuple[Polynomial, Polynomial]:
+    def pivot(
+        self, definition: BlockPolynomial, name: str
+    ) -> tuple[BlockPolynomial, BlockPolynomial]:
         """A pivot D and its inverse, as opaque letters; the same ones for the same definition.
 
         A pivot that is a letter, such as M_k, is that letter.
@@ -96,7 +98,7 @@ class Algebra:
             self.letter(f"{known}{INVERSE}", definition.shape, symmetric=True),
         )
 
-    def named(self, name: str, definition: Polynomial, symmetric: bool) -> Polynomial:
+    def named(self, name: str, definition: BlockPolynomial, symmetric: bool) -> BlockPolynomial:
         """A letter of its own for a block such as M^_k, by which others are written from now on.
 
         The shortest word of its definition, M_k there, is what the definition is solved for.
@@ -109,7 +111,7 @@ class Algebra:
         self._define(name, definition)
         return letter
 
-    def factor(self, inverse: Polynomial) -> tuple[Polynomial, Polynomial]:
+    def factor(self, inverse: BlockPolynomial) -> tuple[BlockPolynomial, BlockPolynomial]:
         """L^-1 and diag^-1 of a pivot L diag L*, so that L^-* diag^-1 L^-1 is its inverse."""
         number = self._factors.setdefault(inverse.key, len(self._factors) + 1)
         L = self.letter(f"L{number}^-1", inverse.shape)
@@ -119,7 +121,7 @@ class Algebra:
 
     # -- rules --------------------------------------------------------------------------------
 
-    def know(self, word: Polynomial, equal_to: Polynomial) -> None:
+    def know(self, word: BlockPolynomial, equal_to: BlockPolynomial) -> None:
         """A single word is equal to a polynomial of other words: H_k B_k = 1."""
         ((w, c),) = word.terms.items()
         self._rule(w, equal_to.scaled(1 / c).terms)
@@ -139,7 +141,7 @@ class Algebra:
         self._rule((D, inverse), {(): Fraction(1)})
         self._rule((inverse, D), {(): Fraction(1)})
 
-    def _define(self, name: str, definition: Polynomial) -> None:
+    def _define(self, name: str, definition: BlockPolynomial) -> None:
         """The shortest word of a definition is what the rule is solved for.
 
         Of a symmetric block it reads the same backward.  It may be no part of another word of the
@@ -152,7 +154,7 @@ class Algebra:
                 c, shape = definition.terms[w], definition.shape
                 rest = {v: -d / c for v, d in definition.terms.items() if v != w}
                 rest[(Letter(name),)] = 1 / c
-                self.know(Polynomial({w: Fraction(1)}, shape), Polynomial(rest, shape))
+                self.know(BlockPolynomial({w: Fraction(1)}, shape), BlockPolynomial(rest, shape))
                 return
 
     def overlaps(self) -> list[tuple[Word, Word]]:
@@ -175,10 +177,10 @@ class Algebra:
 
     # -- normal form --------------------------------------------------------------------------
 
-    def normal(self, p: Polynomial) -> Polynomial:
-        return Polynomial(self.reduced(p.terms), p.shape)
+    def normal(self, p: BlockPolynomial) -> BlockPolynomial:
+        return BlockPolynomial(self.reduced(p.terms), p.shape)
 
-    def equal(self, a: Polynomial, b: Polynomial) -> bool:
+    def equal(self, a: BlockPolynomial, b: BlockPolynomial) -> bool:
         return self.normal(a - b).is_zero
 
     def reduced(self, terms: Terms) -> Terms:

@@ -21,18 +21,18 @@ from sympy import (
 
 from .algebra import Algebra
 from .numbers import Matrix, identity
-from .polynomial import Polynomial, one, total, zero
+from .polynomial import BlockPolynomial, one, total, zero
 
 
 def polynomial(
-    expression: MatrixExpr, algebra: Algebra, values: Mapping[str, Polynomial]
-) -> Polynomial:
+    expression: MatrixExpr, algebra: Algebra, values: Mapping[str, BlockPolynomial]
+) -> BlockPolynomial:
     """A formula in block letters as a polynomial; ``values`` are symbols that stand for others.
 
     An inverse is that of a pivot: what stands under it becomes an opaque letter.
     """
 
-    def read(e: Any) -> Polynomial:
+    def read(e: Any) -> BlockPolynomial:
         shape = (int(e.shape[0]), int(e.shape[1]))
         if isinstance(e, MatrixSymbol):
             return values[e.name] if e.name in values else algebra.letter(e.name, shape)

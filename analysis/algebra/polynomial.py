@@ -24,40 +24,40 @@ Terms = dict[Word, Fraction]
 
 
 @dataclass(frozen=True)
-class Polynomial:
+class BlockPolynomial:
     """``terms`` without zero coefficients, of a block of ``shape`` (rows, columns)."""
 
     terms: Terms
     shape: tuple[int, int]
 
-    def __add__(self, other: Polynomial) -> Polynomial:
+    def __add__(self, other: BlockPolynomial) -> BlockPolynomial:
         _fit(self.shape == other.shape, "+", self, other)
         total = dict(self.terms)
         for word, c in other.terms.items():
             total[word] = total.get(word, Fraction(0)) + c
-        return Polynomial(nonzero(total), self.shape)
+        return BlockPolynomial(nonzero(total), self.shape)
 
-    def __neg__(self) -> Polynomial:
+    def __neg__(self) -> BlockPolynomial:
         return self.scaled(Fraction(-1))
 
-    def __sub__(self, other: Polynomial) -> Polynomial:
+    def __sub__(self, other: BlockPolynomial) -> BlockPolynomial:
         return self + -other
 
-    def __matmul__(self, other: Polynomial) -> Polynomial:
+    def __matmul__(self, other: BlockPolynomial) -> BlockPolynomial:
         _fit(self.shape[1] == other.shape[0], "times", self, other)
         total: Terms = {}
         for u, c in self.terms.items():
             for v, d in other.terms.items():
                 total[u + v] = total.get(u + v, Fraction(0)) + c * d
-        return Polynomial(nonzero(total), (self.shape[0], other.shape[1]))
+        return BlockPolynomial(nonzero(total), (self.shape[0], other.shape[1]))
 
-    def scaled(self, by: Fraction) -> Polynomial:
-        return Polynomial({w: c * by for w, c in self.terms.items() if by}, self.shape)
+    def scaled(self, by: Fraction) -> BlockPolynomial:
+        return BlockPolynomial({w: c * by for w, c in self.terms.items() if by}, self.shape)
 
-    def transposed(self, symmetric: Callable[[str], bool]) -> Polynomial:
+    def transposed(self, symmetric: Callable[[str], bool]) -> BlockPolynomial:
         """Each word reversed and its letters turned, but for those that are symmetric."""
         terms = {turned(word, symmetric): c for word, c in self.terms.items()}
-        return Polynomial(terms, self.shape[::-1])
+        return BlockPolynomial(terms, self.shape[::-1])
 
     @property
     def is_zero(self) -> bool:
@@ -81,21 +81,21 @@ def nonzero(terms: Terms) -> Terms:
     return {word: c for word, c in terms.items() if c}
 
 
-def zero(shape: tuple[int, int]) -> Polynomial:
-    return Polynomial({}, shape)
+def zero(shape: tuple[int, int]) -> BlockPolynomial:
+    return BlockPolynomial({}, shape)
 
 
-def one(size: int) -> Polynomial:
-    return Polynomial({(): Fraction(1)}, (size, size))
+def one(size: int) -> BlockPolynomial:
+    return BlockPolynomial({(): Fraction(1)}, (size, size))
 
 
-def total(terms: Iterable[Polynomial], shape: tuple[int, int]) -> Polynomial:
+def total(terms: Iterable[BlockPolynomial], shape: tuple[int, int]) -> BlockPolynomial:
     result = zero(shape)
     for term in terms:
         result = result + term
     return result
 
 
-def _fit(fits: bool, what: str, a: Polynomial, b: Polynomial) -> None:
+def _fit(fits: bool, what: str, a: BlockPolynomial, b: BlockPolynomial) -> None:
     if not fits:
         raise ValueError("{}x{} {} {}x{}: blocks do not fit".format(*a.shape, what, *b.shape))

@@ -10,7 +10,7 @@ from pivotree.kkt.program.program import Instruction
 from pivotree.kkt.program.reader import BlockReader
 
 from .algebra import Algebra, Undecided
-from .polynomial import Polynomial, one, total, zero
+from .polynomial import BlockPolynomial, one, total, zero
 
 Name = Callable[[str, object], str]  # letter and body to the name of a block
 
@@ -29,21 +29,23 @@ class Reading(BlockReader):
         shapes: Sequence[tuple[int, int]],
         name: Name,
         pivot: Callable[[int], str],
-        entered: Callable[[object], Polynomial] | None = None,
+        entered: Callable[[object], BlockPolynomial] | None = None,
     ) -> None:
         super().__init__()
         self.algebra, self.shapes, self.name, self.pivot = algebra, shapes, name, pivot
         self.entered = entered
         self.sources: dict[int, tuple[str, object]] = {}  # input blocks
-        self.inverses: dict[int, Polynomial] = {}  # of what was factored
-        self.squares: dict[int, tuple[dict[tuple[int, int], Polynomial], list[Polynomial]]] = {}
+        self.inverses: dict[int, BlockPolynomial] = {}  # of what was factored
+        self.squares: dict[
+            int, tuple[dict[tuple[int, int], BlockPolynomial], list[BlockPolynomial]]
+        ] = {}
         self.partitions: list[tuple[int, ...]] = []
         self.read(instructions)
 
-    def value(self, i: Instruction) -> Polynomial:
+    def value(self, i: Instruction) -> BlockPolynomial:
         return self.algebra.normal(super().value(i))
 
-    def transposed(self, value: Polynomial) -> Polynomial:
+    def transposed(self, value: BlockPolynomial) -> BlockPolynomial:
         return self.algebra.t(value)
 
     def unread(self, i: Instruction) -> Exception:
@@ -51,17 +53,17 @@ class Reading(BlockReader):
 
     # -- leaves -------------------------------------------------------------------------------
 
-    def _input(self, i: Instruction) -> Polynomial:
+    def _input(self, i: Instruction) -> BlockPolynomial:
         letter, body = i.info
         if letter == "formula" and self.entered is not None:
             return self.entered(body)
         self.sources[i.out] = (letter, body)
         return self.algebra.letter(self.name(letter, body), self.shapes[i.out], i.symmetric)
 
-    def _eye(self, i: Instruction) -> Polynomial:
+    def _eye(self, i: Instruction) -> BlockPolynomial:
         return one(i.info[0])
 
-    def basis(self, letter: str, i: Instruction) -> Polynomial:
+    def basis(self, letter: str, i: Instruction) -> BlockPolynomial:
         """B with H B = 1, or C with H C = 0."""
         (H,) = i.present
         basis = self.algebra.letter(self.name(letter, self.sources[H.value][1]), self.shapes[i.out])
@@ -70,12 +72,12 @@ class Reading(BlockReader):
         self.algebra.know(self(H) @ basis, known)
         return basis
 
-    def _divide(self, i: Instruction, a: Polynomial) -> Polynomial:
+    def _divide(self, i: Instruction, a: BlockPolynomial) -> BlockPolynomial:
         return a.scaled(Fraction(1, i.info[0]))
 
     # -- pivots -------------------------------------------------------------------------------
 
-    def _factor(self, i: Instruction, a: Polynomial) -> Polynomial:
+    def _factor(self, i: Instruction, a: BlockPolynomial) -> BlockPolynomial:
         (of,), name = i.present, self.pivot(i.out)
         if of.value in self.squares:
             self.inverses[i.out] = block_inverse(self.algebra, *self.squares[of.value], name)
@@ -83,13 +85,15 @@ class Reading(BlockReader):
             self.inverses[i.out] = self.algebra.pivot(a, name)[1]
         return a
 
-    def _solve(self, i: Instruction, a: Polynomial, c: Polynomial) -> Polynomial:
+    def _solve(self, i: Instruction, a: BlockPolynomial, c: BlockPolynomial) -> BlockPolynomial:
         return self.inverses[i.present[0].value] @ c
 
-    def _forward(self, i: Instruction, a: Polynomial, c: Polynomial) -> Polynomial:
+    def _forward(self, i: Instruction, a: BlockPolynomial, c: BlockPolynomial) -> BlockPolynomial:
         return self.algebra.factor(self.inverses[i.present[0].value])[0] @ c
 
-    def _inner(self, i: Instruction, a: Polynomial, y: Polynomial, z: Polynomial) -> Polynomial:
+    def _inner(
+        self, i: Instruction, a: BlockPolynomial, y: BlockPolynomial, z: BlockPolynomial
+    ) -> BlockPolynomial:
         factor, left, _ = i.present
         middle = self.inverses[factor.value]
         if self.shapes[factor.value][0] > 1:  # else L is 1, and was left out
@@ -98,17 +102,17 @@ class Reading(BlockReader):
 
     # -- blocks of blocks ---------------------------------------------------------------------
 
-    def _stack(self, i: Instruction, *blocks: Polynomial | None) -> Polynomial:
+    def _stack(self, i: Instruction, *blocks: BlockPolynomial | None) -> BlockPolynomial:
         parts = self._parts(i.info[0])
         return total(
             (E @ block for E, block in zip(parts, blocks, strict=True) if block is not None),
             self.shapes[i.out],
         )
 
-    def _square(self, i: Instruction, *upper: Polynomial | None) -> Polynomial:
+    def _square(self, i: Instruction, *upper: BlockPolynomial | None) -> BlockPolynomial:
         sizes, t = i.info[0], self.algebra.t
         parts, given = self._parts(sizes), iter(upper)
-        blocks: dict[tuple[int, int], Polynomial] = {}
+        blocks: dict[tuple[int, int], BlockPolynomial] = {}
         for r in range(len(sizes)):
             for c in range(r, len(sizes)):
                 block = next(given)
@@ -120,7 +124,7 @@ class Reading(BlockReader):
             self.shapes[i.out],
         )
 
-    def _rows(self, i: Instruction, a: Polynomial) -> Polynomial:
+    def _rows(self, i: Instruction, a: BlockPolynomial) -> BlockPolynomial:
         (of,), (first, last) = i.present, i.info
         for sizes in self.partitions:
             ends = list(accumulate(sizes))
@@ -130,7 +134,7 @@ class Reading(BlockReader):
                     return self.algebra.t(self._parts(sizes)[block]) @ a
         raise Undecided(f"rows {first} to {last} are no block")
 
-    def _parts(self, sizes: tuple[int, ...]) -> list[Polynomial]:
+    def _parts(self, sizes: tuple[int, ...]) -> list[BlockPolynomial]:
         """E_1, E_2 ...: columns of the identity, E_i* E_j = 1 where i = j, else 0."""
         size = sum(sizes)
         parts = [self.algebra.letter(f"E_{r}{list(sizes)}", (size, m)) for r, m in enumerate(sizes)]
@@ -145,10 +149,10 @@ class Reading(BlockReader):
 
 def block_inverse(
     algebra: Algebra,
-    blocks: dict[tuple[int, int], Polynomial],
-    parts: list[Polynomial],
+    blocks: dict[tuple[int, int], BlockPolynomial],
+    parts: list[BlockPolynomial],
     name: str,
-) -> Polynomial:
+) -> BlockPolynomial:
     """The inverse of sum E_r A_rc E_c* by pivots D_1, D_2 ... on its diagonal, opaque ones.
 
     Whatever a dense factor does with its scalars, this is the inverse that it stands for.
@@ -163,7 +167,7 @@ def block_inverse(
                 A[r, c] = algebra.normal(A[r, c] - gain @ A[k, c])
     columns = []
     for j in range(n):  # A x = E_j*, forward and back
-        x: list[Polynomial] = []
+        x: list[BlockPolynomial] = []
         for r in range(n):
             y = algebra.t(parts[j]) if r == j else zero((A[r, r].shape[0], parts[j].shape[0]))
             for k in range(r):
@@ -176,5 +180,5 @@ def block_inverse(
     return algebra.normal(total(columns, _square(parts)))
 
 
-def _square(parts: list[Polynomial]) -> tuple[int, int]:
+def _square(parts: list[BlockPolynomial]) -> tuple[int, int]:
     return (parts[0].shape[0], parts[0].shape[0])

@@ -23,7 +23,7 @@ from pivotree.kkt.model.spatial import cross
 from pivotree.kkt.model.tree import checked
 
 from ..simulation import Motion
-from ..simulation.motion import Bodies, turned
+from ..simulation.motion import BodyMotions, turned
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 class Pose(NamedTuple):
     """Bodies and points of m states in the world."""
 
-    bodies: Bodies
+    bodies: BodyMotions
     arm: Floats  # (m, p, 3) [m] from the origin of its body to a point
     r: Floats  # (m, p, 3) [m] the points
     speed: Floats  # (m, p, 3) [m/s]

@@ -21,7 +21,7 @@ from pivotree.kkt.structure.symbolic import symbolic
 from ..algebra.algebra import Algebra
 from ..algebra.expressions import number, polynomial
 from ..algebra.numbers import Exact, Matrix
-from ..algebra.polynomial import Polynomial, one, zero
+from ..algebra.polynomial import BlockPolynomial, one, zero
 from ..algebra.reading import Reading
 from .fields import Field
 
@@ -44,7 +44,7 @@ class Bench:
             np.array(sizes, dtype=np.int64),
         )
         self.algebra = Algebra()
-        self.values: dict[str, Polynomial] = {}  # what stands for more than a letter
+        self.values: dict[str, BlockPolynomial] = {}  # what stands for more than a letter
         self.numbers: list[dict[str, Matrix]] = [{} for _ in range(INSTANCES)]
         self.formulas: dict[str, MatrixExpr] = {}  # of letters with a definition
         self.letters: dict[str, tuple[int, int]] = {}  # of any value, by their shapes
@@ -232,7 +232,7 @@ class Bench:
 
     # -- formulas -----------------------------------------------------------------------------
 
-    def polynomial(self, formula: MatrixExpr) -> Polynomial:
+    def polynomial(self, formula: MatrixExpr) -> BlockPolynomial:
         return polynomial(formula, self.algebra, self.values)
 
     def number(self, formula: MatrixExpr, instance: int) -> Matrix:
@@ -363,7 +363,7 @@ class Engine:
     def _name(self, letter: str, body: Any) -> str:
         return self.bench.name(letter, body)
 
-    def _entered(self, body: Any) -> Polynomial:
+    def _entered(self, body: Any) -> BlockPolynomial:
         return self.bench.polynomial(self.formulas[body])
 
     def _pivot(self, value: int) -> str:

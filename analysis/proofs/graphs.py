@@ -126,7 +126,7 @@ RELATIVES: dict[str, Callable[[Parents, int, int], bool]] = {  # what j is to i
     "sibling": lambda parents, i, j: i != j and parents[i] == parents[j] >= 0,
     "relative": lambda parents, i, j: i != j and _root(parents, i) == _root(parents, j),
 }
-Place = tuple[str, str, str]  # kind of block of i, kind of block of j, what j is to i
+Meeting = tuple[str, str, str]  # kind of block of i, kind of block of j, what j is to i
 
 
 def _root(parents: Parents, i: int) -> int:
@@ -140,7 +140,7 @@ class Sits:
     text: str
     order: str
     shapes: tuple[Parents, ...]
-    places: tuple[Place, ...]
+    places: tuple[Meeting, ...]
 
     def decide(self) -> Verdict:
         for parents in self.shapes:
@@ -170,7 +170,7 @@ class Sits:
     def mutants(self, draw: random.Random) -> Iterator[Sits]:
         """One place left out, or with another kind of block, or another relative."""
         kinds = sorted({kind for place in self.places for kind in place[:2]} | {"pdd", "qdd", "f"})
-        made: list[tuple[tuple[Place, ...], str]] = []
+        made: list[tuple[tuple[Meeting, ...], str]] = []
         for at, place in enumerate(self.places):
             a, b, what = place
             others = [(a, b, other) for other in RELATIVES if other != what]

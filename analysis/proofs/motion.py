@@ -14,7 +14,7 @@ from .arm_claims import Same
 from .ascher1996 import PAPER as ASCHER
 from .claim import Claim
 from .cloutier1995 import PAPER as THESIS
-from .rigid import Bodies
+from .rigid import RigidBodies
 from .statement import statement
 
 c, s, w, u, m = symbols("c_2 s_2 w_2 u_2 m_1")
@@ -41,7 +41,7 @@ def moved(R: Matrix, p: Matrix) -> Matrix:
 PHI = moved(R, p)
 
 
-def entries(bodies: Bodies, block: str, right: Matrix) -> Iterable[Claim]:
+def entries(bodies: RigidBodies, block: str, right: Matrix) -> Iterable[Claim]:
     """Every entry of a block, those that must be zero too."""
     rows, columns = right.shape
     for i in range(rows):
@@ -58,7 +58,7 @@ def entries(bodies: Bodies, block: str, right: Matrix) -> Iterable[Claim]:
     "Phi_O,C = [[1, l~], [0, 1]], Phi_O,C = Phi_O,V Phi_V,C, X = Phi R; f_O = f_C, tau + l x f",
 )
 def transformations() -> Iterable[Claim]:
-    bodies = Bodies()
+    bodies = RigidBodies()
     yield from entries(bodies, "Phi_34", moved(eye(3), l_3) * moved(eye(3), l_4))
     yield from entries(bodies, "X_3", moved(eye(3), l_3) * moved(E, zeros(3, 1)))
 
@@ -70,7 +70,7 @@ def transformations() -> Iterable[Claim]:
 )
 def inertia() -> Iterable[Claim]:
     """As Ascher prints it, then as the thesis moves it from the centre of mass."""
-    bodies = Bodies()
+    bodies = RigidBodies()
     top = Matrix.hstack(J - m * tilde(d) * tilde(d), m * tilde(d))
     yield from entries(bodies, "M_1", Matrix.vstack(top, Matrix.hstack(-m * tilde(d), m * eye(3))))
     centre = Matrix.vstack(Matrix.hstack(J, zeros(3)), Matrix.hstack(zeros(3), m * eye(3)))
@@ -85,7 +85,7 @@ def inertia() -> Iterable[Claim]:
 )
 def velocities() -> Iterable[Claim]:
     """(1) differentiated: c' = - s w, s' = c w, p_z' = u for a joint about and along z."""
-    bodies = Bodies()
+    bodies = RigidBodies()
     yield from entries(bodies, "v_2", PHI.T * v + AXIS)
     rate = PHI.T.applyfunc(lambda x: -s * w * diff(x, c) + c * w * diff(x, s) + u * diff(x, p[2]))
     yield from entries(bodies, "a_2", (rate * v).applyfunc(expand))
@@ -103,7 +103,7 @@ def gyroscopic() -> Iterable[Claim]:
     v is written in axes that turn with the body, so that the point O accelerates by d/dt v +
     omega x v; p'' holds the first part, and what is left over is b.
     """
-    bodies = Bodies()
+    bodies = RigidBodies()
     force = m * omega.cross(linear + omega.cross(d))
     moment = omega.cross(J * omega) + d.cross(force)
     yield from entries(bodies, "b_1", Matrix.vstack(moment, force))

@@ -9,7 +9,7 @@ from typing import Any
 
 from sympy import Identity, Inverse, MatAdd, MatMul, MatrixExpr, MatrixSymbol, Transpose, ZeroMatrix
 
-Place = tuple[int, ...]  # from argument to argument down to a part of a formula
+Path = tuple[int, ...]  # from argument to argument down to a part of a formula
 
 
 def mutants(formula: MatrixExpr, draw: random.Random) -> Iterator[tuple[MatrixExpr, str]]:
@@ -35,7 +35,7 @@ def shuffled(
             yield wrong, what
 
 
-def places(formula: MatrixExpr, at: Place = ()) -> Iterator[tuple[Place, MatrixExpr]]:
+def places(formula: MatrixExpr, at: Path = ()) -> Iterator[tuple[Path, MatrixExpr]]:
     """Every part of a formula that is itself a block."""
     yield at, formula
     if isinstance(formula, MatAdd | MatMul | Transpose | Inverse):
@@ -76,7 +76,7 @@ def _family(symbol: MatrixSymbol) -> str:
     return re.sub(r"\d+", "", symbol.name)
 
 
-def _put(formula: MatrixExpr, place: Place, wrong: MatrixExpr) -> MatrixExpr:
+def _put(formula: MatrixExpr, place: Path, wrong: MatrixExpr) -> MatrixExpr:
     if not place:
         return wrong
     args: list[Any] = list(formula.args)

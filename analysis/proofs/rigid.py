@@ -71,7 +71,7 @@ def made(of: Callable[[str], Any]) -> dict[str, Any]:
     }
 
 
-class Bodies:
+class RigidBodies:
     """The letters and what is made of them, in sympy's field and at exact points."""
 
     letters = LETTERS

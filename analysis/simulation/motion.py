@@ -18,7 +18,7 @@ from pivotree.kkt.model.spatial import cross
 from .record import Floats
 
 
-class Bodies(NamedTuple):
+class BodyMotions(NamedTuple):
     """All n bodies of m states, in the world's directions."""
 
     turn: Floats  # (m, n, 3, 3)
@@ -130,7 +130,7 @@ class Motion:
     def _tree(self) -> kkt.BodyTree:
         return kkt.compile_tree(self.graph)
 
-    def bodies(self, y: Floats) -> Bodies:
+    def bodies(self, y: Floats) -> BodyMotions:
         """All bodies in the world at states (m, nx + N), in float64."""
         m, tree = len(y), self._tree
         if m not in self._forests:
@@ -156,7 +156,7 @@ class Motion:
             omega[:, k] += omega[:, tree.parent[k]]
             v[:, k] += v[:, tree.parent[k]]
         v = v + cross(omega, origin)
-        return Bodies(turn, origin, omega, v)
+        return BodyMotions(turn, origin, omega, v)
 
     @cached_property
     def _forests(self) -> dict[int, kkt.BodyTree]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .floats import _two_sum
 
 
-class Layout(NamedTuple):
+class Bits(NamedTuple):
     """How a carrier's numbers lie in their bits."""
 
     whole: np.dtype  # whole number of the same width
@@ -25,9 +25,9 @@ class Layout(NamedTuple):
     infinity: int  # bits of infinity
 
 
-LAYOUT: dict[np.dtype, Layout] = {
-    np.dtype(np.float32): Layout(np.dtype(np.int32), 23, 0x7FFFFFFF, 0x7F800000),
-    np.dtype(np.float64): Layout(np.dtype(np.int64), 52, 0x7FFFFFFFFFFFFFFF, 0x7FF0000000000000),
+LAYOUT: dict[np.dtype, Bits] = {
+    np.dtype(np.float32): Bits(np.dtype(np.int32), 23, 0x7FFFFFFF, 0x7F800000),
+    np.dtype(np.float64): Bits(np.dtype(np.int64), 52, 0x7FFFFFFFFFFFFFFF, 0x7FF0000000000000),
 }
 
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from ..model.parents import meeting
 from .program import Instruction, Program
 
-Bodies = NDArray[np.int64]  # in the tree's order; -1 for none
+Owners = NDArray[np.int64]  # in the tree's order; -1 for none
 
 
-def step_bodies(program: Program) -> Bodies:
+def step_bodies(program: Program) -> Owners:
     """(steps,) the body whose pivots a step eliminates; -1 where it has several, or none."""
     result = np.full(program.groups, -2, dtype=np.int64)
     factor = program.symbolic
@@ -27,7 +27,7 @@ def step_bodies(program: Program) -> Bodies:
     return np.maximum(result, -1)
 
 
-def instruction_bodies(program: Program, parent: Bodies) -> Bodies:
+def instruction_bodies(program: Program, parent: Owners) -> Owners:
     """(instructions,) the body of each instruction; -1 for constants.
 
     Sums that begin with M_k, A_k, a_k, b_k or tau_k are body k's.  Other instructions are their
@@ -64,8 +64,8 @@ def _input_body(program: Program, letter: str, number: int) -> int:
 
 
 def run_bodies(
-    program: Program, parent: Bodies, instruction: NDArray[np.integer], step: NDArray[np.integer]
-) -> Bodies:
+    program: Program, parent: Owners, instruction: NDArray[np.integer], step: NDArray[np.integer]
+) -> Owners:
     """(runs,) the body of runs of operations of one instruction and one step.
 
     A factor of several bodies' pivots is the only instruction that has several steps.
@@ -78,7 +78,7 @@ def run_bodies(
 
 
 def _body(
-    instruction: Instruction, inputs: dict[int, int], of_value: Bodies, parent: Bodies
+    instruction: Instruction, inputs: dict[int, int], of_value: Owners, parent: Owners
 ) -> int:
     if instruction.op == "input":
         return inputs[instruction.out]
@@ -93,7 +93,7 @@ def _body(
     return body
 
 
-def common_ancestor(i: int, j: int, parent: Bodies) -> int:
+def common_ancestor(i: int, j: int, parent: Owners) -> int:
     """The nearest body that both hang on, one of them included; i where there is none."""
     found = meeting((i, j), parent)
     return i if found < 0 else found

@@ -18,6 +18,7 @@ from ..base.errors import FormatError
 from ..matrix.blocks import Block
 from ..matrix.entries import Entries
 from ..program.owners import run_bodies
+from ..tape.record import Against
 from ..tape.run import Values, signed
 from ..tape.tape import Tape
 from .numbers import Reader, precision
@@ -25,20 +26,6 @@ from .watched_run import Floats, Watch
 
 if TYPE_CHECKING:
     from ..arithmetic.shadows import Shadow
-
-
-class Against(NamedTuple):
-    """A format's sums against the same sums in exact arithmetic, on the same data; (groups,).
-
-    Bits are compared where neither has a zero among the operands or for the result.
-    """
-
-    order: NDArray[np.int64]  # most bits that exact arithmetic cancels
-    format: NDArray[np.int64]  # most bits that the format cancels
-    more: NDArray[np.int64]  # most bits by which the format cancels more than exact arithmetic
-    less: NDArray[np.int64]  # most bits by which it cancels less
-    residues: NDArray[np.int64]  # sums that are zero exactly, and not in the format
-    vanished: NDArray[np.int64]  # sums that are zero in the format, and not exactly
 
 
 class Gathered(NamedTuple):

@@ -35,19 +35,18 @@ class Unknowns(NamedTuple):
         return Unknowns(pdd, qdd, f, lam)
 
 
-@dataclass(frozen=True)
-class Against:
-    """What the sums of one pivot cancel, held against exact arithmetic on the same data.
+class Against(NamedTuple):
+    """What sums cancel, held against exact arithmetic on the same data: of one pivot, or (groups,).
 
     Bits are compared where neither has a zero among the operands or for the result.
     """
 
-    order: int  # most bits that exact arithmetic cancels in one sum: the order's own
-    format: int  # most bits that the format cancels
-    more: int  # most bits that the format cancels in one sum and exact arithmetic does not
-    less: int  # the reverse: rounding stands where digits should have gone
-    residues: int  # sums that are zero exactly, where rounding leaves a number
-    vanished: int  # sums that are zero in the format, where there is a number
+    order: Any  # most bits that exact arithmetic cancels in one sum: the order's own
+    format: Any  # most bits that the format cancels
+    more: Any  # most bits that the format cancels in one sum and exact arithmetic does not
+    less: Any  # the reverse: rounding stands where digits should have gone
+    residues: Any  # sums that are zero exactly, where rounding leaves a number
+    vanished: Any  # sums that are zero in the format, where there is a number
 
 
 @dataclass(frozen=True)

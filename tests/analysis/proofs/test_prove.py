@@ -20,7 +20,7 @@ from pivotree.analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Equal, Mis
 from pivotree.analysis.proofs.fields import LINE, SYMBOLS
 from pivotree.analysis.proofs.interfaces import INNER, Subdomains
 from pivotree.analysis.proofs.prove import FEWEST, prove_one
-from pivotree.analysis.proofs.rigid import Bodies
+from pivotree.analysis.proofs.rigid import RigidBodies
 from pivotree.analysis.proofs.statement import Statement
 
 
@@ -364,7 +364,7 @@ def test_equal_numbers_are_no_mutant_of_zero():
 
 def test_a_body_as_printed_is_the_toolkit_at_numbers():
     """b of a body that turns and moves, by Newton and Euler in numpy, at one exact point."""
-    bodies = Bodies()
+    bodies = RigidBodies()
     at = {name: bodies.number(name, 0) for name in bodies.letters}
     v = [float(at[f"v_{i}"]) for i in range(1, 7)]
     d, J = ([float(at[name]) for name in names] for names in (
