@@ -29,8 +29,7 @@ from pivotree.kkt.solution.conditioning import Conditioning, conditioning
 from pivotree.kkt.solution.refine import refined, require_refinable
 from pivotree.kkt.tape.tape import Tape
 
-from .reference import reference
-from .row import Row, refused, row_of
+from .row import Row, reference, refused, row_of
 from .verdict import verdict
 
 

@@ -17,9 +17,9 @@ from pivotree.kkt.program.owners import instruction_bodies
 from pivotree.kkt.program.program import Instruction, Program
 from pivotree.kkt.program.substitution import trace_substitution
 from pivotree.kkt.program.tracer import program_of
-from pivotree.kkt.tape import refusals
 from pivotree.kkt.tape.inputs import InputSlots, near_centres
 from pivotree.kkt.tape.lowering import Lowering
+from pivotree.kkt.tape.trace import unphysical
 
 KINDS = ("mul", "add", "div", "sqrt")
 _COLUMN = np.array([1, 1, 0, 2, 3])  # of ADD, SUB, MUL, DIV, SQRT
@@ -120,7 +120,7 @@ def count_robot(order: Callable[..., Any], system: kkt.System) -> Counted:
     system.structure.require_tree("a table of counts")
     program = program_for(order, system.structure)
     if program.symbolic is not None:
-        refusals.unphysical(program, system)
+        unphysical(program, system)
     tree = system.tree
     rotations = any(i.op == "rotate" for i in program.instructions)
     inputs = InputSlots(

@@ -120,3 +120,15 @@ def page_rules() -> str:
         f"body:has([data-theme=dark]){{background:{dark}}}"
         f"@media print{{body,body:has([data-theme]){{background:{light}}}}}\n"
     )
+
+
+_IMPORT_LINE = re.compile(r'^import \{[^}]*\} from "\./[a-z]+\.mjs";\n', re.M)
+
+
+@cache
+def shell(name: str) -> str:
+    """One ES module: the explorer, then ``live.mjs`` and the shell, ``served`` or ``widget``."""
+    folder = files(__package__) / "static"
+    added = [(folder / f"{part}.mjs").read_text(encoding="utf-8") for part in ("live", name)]
+    added[0] = added[0].replace("export function", "function")
+    return bundle() + "".join(_IMPORT_LINE.sub("", text) for text in added)

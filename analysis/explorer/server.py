@@ -24,8 +24,7 @@ from pivotree.kkt import PivotreeError, System
 
 from .asked import question_of, refusal
 from .live import SECONDS, Live
-from .page import POLICY, document_of, explorer_styles, page_rules
-from .shells import shell
+from .page import POLICY, document_of, explorer_styles, page_rules, shell
 
 LOOPBACK = "127.0.0.1"
 LARGEST = 1 << 18  # bytes of a question; that of 150 bodies has some 15 000

@@ -22,9 +22,8 @@ from .asked import question_of, refusal, sequence_of
 from .data import explorer_data
 from .entries import FORMATS
 from .live import SECONDS, Live
-from .page import explorer_styles
+from .page import explorer_styles, shell
 from .palette import palette
-from .shells import shell
 
 try:
     import anywidget

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import System
 from pivotree.kkt.arithmetic import Format
-from pivotree.kkt.rounding.observe import Observation
-from pivotree.kkt.rounding.seen import seen
+from pivotree.kkt.rounding.observe import Observation, seen
 from pivotree.kkt.tape.tape import Tape
 
 from .density import PIXELS

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from .statement import REGISTRY, Statement
+from .claim import REGISTRY, Statement
 
 SOURCES = (
     "ascher1996",

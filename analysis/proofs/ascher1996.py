@@ -8,8 +8,7 @@ from itertools import pairwise
 from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 
 from .bench import Bench, sum_of
-from .claim import Claim, Equal, Misprint
-from .statement import statement
+from .claim import Claim, Equal, Misprint, statement
 
 PAPER = "Ascher, Pai & Cloutier 1996"
 CHAIN = (2, 3, 0)

@@ -16,10 +16,9 @@ from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 
 from .ascher1996 import CHAIN, above, below
 from .bench import Bench, sum_of
-from .claim import Equal
+from .claim import Equal, statement
 from .featherstone1983 import rnea
 from .induction import Blocks, of_equation_4
-from .statement import statement
 
 PAPER = "Cloutier 1995"
 SAME = ("abm", "bad_abm", "modified_abm", "crbm", "crbm_block_row")

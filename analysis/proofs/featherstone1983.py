@@ -16,9 +16,8 @@ from pivotree.kkt.program.substitution import trace_substitution
 
 from .ascher1996 import CHAIN, SHAPES, TREE, Articulated
 from .bench import Bench, Engine, sum_of
-from .claim import Equal
+from .claim import Equal, statement
 from .induction import Blocks, of_equation_4
-from .statement import statement
 
 SLIDES = "Johnson & Su"
 

@@ -21,9 +21,8 @@ from pivotree.kkt.order.pivots import plan
 from pivotree.kkt.structure.symbolic import symbolic
 
 from . import boolean
-from .claim import Claim
+from .claim import Claim, statement
 from .graphs import Counts, Sits, factor, outcome, structure
-from .statement import statement
 from .trees import Parents, all_shapes, branches, chain, forests, trees
 
 FEATHERSTONE = "branch-induced sparsity: Featherstone 2005"

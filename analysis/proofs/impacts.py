@@ -20,10 +20,9 @@ from sympy import Identity, MatrixExpr
 from pivotree.kkt.matrix.blocks import Structure
 
 from .bench import Bench
-from .claim import Equal
+from .claim import Equal, statement
 from .cloutier1995 import PAPER
 from .induction import Blocks
-from .statement import statement
 
 
 def bodies_first(structure: Structure) -> list[Any]:

@@ -22,8 +22,7 @@ from pivotree.kkt.order.sequence import as_sequence
 
 from .ascher1996 import PAPER
 from .bench import Bench, Engine
-from .claim import Checked, Claim, Equal
-from .statement import statement
+from .claim import Checked, Claim, Equal, statement
 from .trees import TREES_UP_TO, trees
 
 Blocks = dict[tuple[tuple[str, int], tuple[str, int] | None], MatrixExpr]

@@ -18,9 +18,8 @@ from flint import fmpq
 from sympy import QQ, Expr, Integer, Rational, Symbol, symbols
 
 from .arm_claims import Same
-from .claim import Claim
+from .claim import Claim, statement
 from .pasic1999 import PAPER
-from .statement import statement
 
 PARTS = 4
 LETTERS = ("h", "c_0", "c_1", "c_2", "c_3", *(f"s_{i}" for i in range(PARTS + 1)))

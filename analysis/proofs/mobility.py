@@ -16,8 +16,7 @@ from collections.abc import Iterable
 from sympy import Identity, ZeroMatrix
 
 from .bench import Bench
-from .claim import Equal
-from .statement import statement
+from .claim import Equal, statement
 from .yamane2001 import PAPER, TREE
 
 

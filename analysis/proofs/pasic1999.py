@@ -18,8 +18,7 @@ from collections.abc import Iterable
 from sympy import symbols
 
 from .arm_claims import Arm, Same
-from .claim import Claim, Misprint
-from .statement import statement
+from .claim import Claim, Misprint, statement
 
 PAPER = "Pasic, Williams & Hui 1999"
 

@@ -17,9 +17,8 @@ from sympy import Identity, MatrixExpr
 
 from .ascher1996 import CHAIN, PAPER, Articulated, below
 from .bench import Bench, sum_of
-from .claim import Equal
+from .claim import Equal, statement
 from .induction import of_equation_4
-from .statement import statement
 
 SHAPES = ((0,), (2, 0), CHAIN, (3, 3, 4, 0))
 

@@ -8,8 +8,7 @@ from sympy import ZeroMatrix
 
 from .ascher1996 import CHAIN, PAPER
 from .bench import Bench, sum_of
-from .claim import Equal
-from .statement import statement
+from .claim import Equal, statement
 
 WHOLE = (
     "crbm", "crbm_block_row", "abm", "modified_abm", "modified_abm_stretched", "projected_abm",

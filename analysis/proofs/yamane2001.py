@@ -13,9 +13,8 @@ from collections.abc import Iterable
 from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 
 from .bench import Bench, sum_of
-from .claim import Equal
+from .claim import Equal, statement
 from .induction import Blocks, left_is
-from .statement import statement
 
 PAPER = "Yamane & Nakamura 2001"
 CHAIN = (2, 3, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -23,13 +24,16 @@ from pivotree.kkt import (
     trace,
 )
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.base.files import check_folder, made, writing
+from pivotree.kkt.base.files import check_folder, made, write_whole, writing
 
+from ..figures.files import save
 from ..states.measure import Measured, Setup
 from ..states.sample import draw, ranges_of
 from ..states.traced import Order
 from .gather import gather
 from .notebook import Notebook, most_digits
+from .page import page
+from .sheet import sheet
 from .summary import Report, cells_of, quantiles
 from .words import verdict
 from .worst import Inspector
@@ -104,7 +108,7 @@ def robot_report(
     report = summed_up(notes, model, states, digits, refused, folder, lambda t: progress(t, None))
     report = replace(report, seconds=time.perf_counter() - began)
     if folder is not None:
-        from .files import write_report
+        from .make import write_report
 
         progress("the page", None)
         write_report(report, folder)
@@ -231,3 +235,19 @@ def _once(what: str, names: Sequence[str]) -> list[str]:
         if list(names).count(name) > 1:
             raise PivotreeError(f"{what} {name!r}: is asked for twice; give each one once")
     return list(names)
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+PAGE, SHEET, DOCUMENT = "report.html", "report.pdf", "report.json"
+
+
+def write_report(report: Report, folder: Path) -> list[Path]:
+    """``report.json``, ``report.html`` and ``report.pdf``; returns their paths."""
+    document = json.dumps(report.as_dict(), indent=1, allow_nan=False)
+    return [
+        write_whole(folder / DOCUMENT, document + "\n"),
+        write_whole(folder / PAGE, page(report)),
+        save(sheet(report), folder / SHEET),
+    ]

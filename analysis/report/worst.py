@@ -15,8 +15,7 @@ from pivotree.kkt import Block, CertificationError, Certified, System, certify, 
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.files import made, stems
 
-from ..comparison import loss
-from ..comparison.loss import PivotError
+from ..comparison import verdict
 from ..states.measure import OK, WHY, Setup
 from ..states.traced import Order
 from .notebook import Notebook
@@ -155,5 +154,5 @@ def where_lost(order: Order, system: System, chosen: Format) -> str:
         worst = float(np.max(off[records == number], initial=0.0))
         errors[record.step] = max(errors.get(record.step, 0.0), worst)
         blocks.setdefault(record.step, []).extend(record.blocks)
-    steps = [PivotError(s + 1, tuple(blocks[s]), errors[s]) for s in sorted(errors)]
-    return loss.where_lost(steps, chosen.unit)
+    steps = [verdict.PivotError(s + 1, tuple(blocks[s]), errors[s]) for s in sorted(errors)]
+    return verdict.where_lost(steps, chosen.unit)

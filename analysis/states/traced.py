@@ -19,7 +19,7 @@ from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.proof.longer import longer_name
 from pivotree.kkt.proof.many_residuals import Equations
-from pivotree.kkt.proof.marks import Said, blocks_of, said
+from pivotree.kkt.proof.soundness import Said, blocks_of, said
 from pivotree.kkt.tape.batch import answers
 from pivotree.kkt.tape.inputs import pivot_rows
 from pivotree.kkt.tape.run import first_bad

@@ -10,8 +10,8 @@ import numpy as np
 
 from pivotree import orderings
 from pivotree.kkt import LoopError, OrderError, SingularError, SizeError, System, trace
-from pivotree.kkt.tape import refusals
 from pivotree.kkt.tape.inputs import near_centres
+from pivotree.kkt.tape.trace import structurally_singular, unphysical
 
 from ..states.traced import KEPT, Order
 
@@ -36,8 +36,8 @@ class Tapes:
                 known = Order(trace(system, orderings.get(name)), system)
                 self._keep((name, pattern), known)
             else:  # what a trace refuses for the sake of the model's numbers
-                refusals.unphysical(known.tape.program, system)
-                refusals.structurally_singular(known.tape, system)
+                unphysical(known.tape.program, system)
+                structurally_singular(known.tape, system)
         except REFUSED as error:
             return " ".join(str(error).split())
         return known

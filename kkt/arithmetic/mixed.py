@@ -23,7 +23,7 @@ class Mixed(Format):
 
     An operation rounds its operands to its own format, and its result once.  ``D`` is the format of
     all that forms, factors and solves with the diagonal blocks D_k
-    (:mod:`kkt.program.diagonal`), whatever the operation; ``operands`` that of the operands of
+    (:mod:`kkt.program.owners`), whatever the operation; ``operands`` that of the operands of
     products alone, whose results are rounded to ``mul`` or the base: what tensor cores do.
     Raises FormatError for a part that is neither float64 nor has at most 25 bits.
     """

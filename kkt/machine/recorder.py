@@ -1,6 +1,6 @@
 """Write down scalar operations as they happen: zeros, ones and common subexpressions folded.
 
-A reference is a signed number, as on the tape (:mod:`kkt.tape.folding`).
+A reference is a signed number, as on the tape (:mod:`kkt.tape.emit`).
 :class:`Scalar` is the number that does so, so that spatial algebra on arrays of objects is traced
 by running it.  Constants are Python floats until they meet a variable.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import ADD, DIV, MUL, SQRT, SUB
-from ..tape.folding import added, divided, multiplied
+from ..tape.emit import added, divided, multiplied
 
 SIN, COS = 5, 6  # beside the operations of a tape
 NAMES = ("add", "add", "mul", "div", "sqrt", "sin", "cos")  # as they are counted

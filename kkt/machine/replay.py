@@ -11,13 +11,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import ADD, DIV, MUL, SQRT, SUB, Chunk
-from ..tape import folding
+from ..tape import emit
 from .recorder import Recorder
 
 Ints = NDArray[np.int64]
-_added, _multiplied, _divided = (
-    njit(rule) for rule in (folding.added, folding.multiplied, folding.divided)
-)
+_added, _multiplied, _divided = (njit(rule) for rule in (emit.added, emit.multiplied, emit.divided))
 
 
 class Replay:

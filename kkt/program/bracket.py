@@ -14,8 +14,7 @@ from typing import NamedTuple
 from ..order.sequence import Rules
 from .fronts import Fronts, Passed
 from .pivot import BasePivot, PairPivot, Rows, present
-from .program import Ref
-from .writer import Writer
+from .program import Ref, Writer
 
 Blocks = dict[int, dict[int, Ref]]
 

@@ -11,8 +11,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from ..order.pivots import Plan
-from .program import Ref
-from .writer import Writer
+from .program import Ref, Writer
 
 
 class Passed(NamedTuple):

@@ -33,8 +33,7 @@ from dataclasses import dataclass
 from ..base.errors import OrderError
 from ..matrix.blocks import PDD, QDD, Block, F
 from ..structure.symbolic import SymbolicFactor
-from .program import PivotRecord, Program, Ref
-from .writer import Writer
+from .program import PivotRecord, Program, Ref, Writer
 
 # Columns of a block of weighted rows.
 UNKNOWNS, RESIDUAL, WEIGHT = (0, 6), (6, 7), (7, 8)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from .program import Ref
-from .writer import Writer
+from .program import Ref, Writer
 
 Rows = dict[int, dict[int, Ref | None]]
 Column = dict[int, Ref] | dict[int, Ref | None]

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..matrix.blocks import Block, Structure
-from .program import Program, Ref
-from .writer import Writer
+from .program import Program, Ref, Writer
 
 RESIDUALS = ("dynamics", "equations")
 

@@ -11,8 +11,7 @@ from collections.abc import Hashable, Sequence
 
 from ..base.errors import OrderError
 from ..matrix.blocks import Block, Structure
-from .program import Program, Ref
-from .writer import Writer
+from .program import Program, Ref, Writer
 
 Substitution = Sequence[tuple[tuple[str, Hashable], tuple[str, Hashable]]]
 

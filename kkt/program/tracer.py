@@ -17,8 +17,7 @@ from .composites import with_composites
 from .fronts import RHS, Fronts
 from .orthogonal import orthogonal_program
 from .pivot import BasePivot, DensePivot, PairPivot, Rows, present
-from .program import PivotRecord, Program, Ref
-from .writer import Writer
+from .program import PivotRecord, Program, Ref, Writer
 
 
 def program_of(symbolic: SymbolicFactor, apart: bool = False) -> Program:

@@ -22,8 +22,7 @@ from ..matrix.blocks import Block
 from ..matrix.entries import LETTERS, Entries, assemble
 from ..matrix.system import System
 from ..program.composites import require_general
-from ..tape.rounding import RangeError, rounded_entries
-from ..tape.run import run_objects
+from ..tape.run import RangeError, rounded_entries, run_objects
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from .balls import DecimalBall, ball_of, decimal, decimal_ball, distance, magnitude

@@ -1,7 +1,6 @@
 """What rounding does, operation by operation: cancellation, shares of the error, derivatives."""
 
 from .contributions import linearised
-from .observe import Watch, observe
-from .seen import seen
+from .observe import Watch, observe, seen
 
 __all__ = ["Watch", "linearised", "observe", "seen"]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
 from ..base.errors import FormatError, SingularError
+from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System
 from ..order.sequence import OrderFunction, PivotSequence
@@ -18,15 +21,20 @@ from ..proof.certify import certify
 from ..proof.idle import DOUBLE
 from ..proof.longer import Longer, longer, of_slots
 from ..proof.soundness import at_fault, in_balls, judged
-from ..rounding.observe import Observation
-from ..rounding.seen import seen
-from ..tape.record import Elimination, StepRecord
-from ..tape.rounding import rounded_entries
-from ..tape.run import elimination_of, first_bad, number_of, run_floats, run_objects, signed
+from ..rounding.observe import Observation, seen
+from ..tape.record import Against, Elimination, StepRecord
+from ..tape.run import (
+    elimination_of,
+    first_bad,
+    number_of,
+    rounded_entries,
+    run_floats,
+    run_objects,
+    signed,
+)
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from .refine import refined, require_refinable
-from .step_records import step_records
 
 
 def eliminate(
@@ -178,3 +186,56 @@ def joint_space_inertia(
         )
     _, _, v = run_floats(tape, system.entries, chosen)
     return chosen.shown(signed(v, slots))
+
+
+# -- a record for each pivot ----------------------------------------------------------------------
+
+
+def step_records(
+    tape: Tape,
+    pivots: dict[int, Any],
+    operations: NDArray[np.int64],
+    solution: dict[Block, Any],
+    reference: Any = None,
+    seen: Observation | None = None,
+) -> tuple[StepRecord, ...]:
+    """One record for each group; ``operations`` (groups,); ``seen`` where rounding was."""
+    factor = tape.program.symbolic
+    assert factor is not None
+    count = factor.plan.groups
+    fill = np.bincount(factor.fill_step, minlength=count)
+    entries = np.bincount(
+        factor.fill_step, weights=factor.size[factor.fill].prod(axis=0), minlength=count
+    )
+    blocks: dict[int, list[Block]] = defaultdict(list)
+    values: dict[int, list[Any]] = defaultdict(list)
+    for i, record in enumerate(tape.program.pivots):
+        blocks[record.step] += record.blocks
+        values[record.step] += list(pivots.get(i, ()))
+    return tuple(
+        StepRecord(
+            step=g + 1,
+            blocks=tuple(blocks[g]),
+            fill_blocks=int(fill[g]),
+            fill_entries=int(entries[g]),
+            flops=int(operations[g]),
+            error=None if reference is None else reference.block_error(blocks[g], solution),
+            pivots=tuple(values[g]),
+            **({} if seen is None else _rounding(seen, g)),
+        )
+        for g in range(count)
+    )
+
+
+def _rounding(seen: Observation, g: int) -> dict[str, Any]:
+    steps, largest, exact = seen.steps, seen.largest, seen.steps.exact
+    return {
+        "growth": float(steps.size[g] / largest),
+        "cancelled_bits": int(steps.cancelled[g]),
+        "absorbed_bits": float(steps.absorbed_bits[g]),
+        "pivot_error": float(seen.pivot_errors[g]),
+        "absorbed": float(steps.absorbed[g]),
+        "exact_zeros": int(steps.zeros[g]),
+        "radius_bits": None if seen.radius_bits is None else float(seen.radius_bits[g]),
+        "against": None if exact is None else Against(*(int(column[g]) for column in exact)),
+    }

@@ -18,8 +18,7 @@ from ..matrix.system import System
 from ..order.sequence import name_of
 from ..program.substitution import Substitution, trace_substitution
 from ..tape.record import Unknowns
-from ..tape.rounding import rounded_entries
-from ..tape.run import number_of, run_floats, run_objects
+from ..tape.run import number_of, rounded_entries, run_floats, run_objects
 from ..tape.tape import Tape, lower
 
 

@@ -29,8 +29,7 @@ from ..program.residual_program import RESIDUALS, residual_program, update_progr
 from ..proof.longer import longer
 from ..proof.soundness import judged
 from ..tape.record import Elimination, Refinement, Unknowns
-from ..tape.rounding import rounded_entries
-from ..tape.run import run_floats
+from ..tape.run import rounded_entries, run_floats
 from ..tape.tape import Tape, lower
 
 MOST = 100  # corrections

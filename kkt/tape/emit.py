@@ -1,20 +1,47 @@
 """Block operations as scalar operations: zeros and ones folded, sums in ascending index.
 
-A block is an array of signed scalars; what zeros and ones fold is said in :mod:`.folding`.
+A scalar is a signed number: 0 is zero, 1 is one, +-i is plus or minus slot i.  A block is an array
+of them.  Signs cost nothing.
+
+What zeros and ones fold is said by three rules alone, which give ``known, op, x, y, sign``: where
+``known``, no operation is needed, and the result is a + b of :func:`added`, a b of the others;
+elsewhere it is ``sign`` times the slot of ``x op y``.  They have no branches, so that numbers,
+numpy's arrays of them and compiled code take them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.chunk import ADD
-from .folding import Folded, added, divided, multiplied
+from ..arithmetic.chunk import ADD, DIV, MUL, SUB
 
 Scalars = NDArray[np.int64]
+Folded = tuple[Any, Any, Any, Any, Any]
+
+
+def added(a: Any, b: Any) -> Folded:
+    """a + b; -x + y is y - x, and -x - y is -(x + y)."""
+    minus, other = a < 0, b < 0
+    x, y, swap = abs(a), abs(b), minus > other
+    op = ADD + (SUB - ADD) * (minus ^ other)
+    known = (a == 0) | (b == 0) | (a == -b)
+    return known, op, x + swap * (y - x), y + swap * (x - y), 1 - 2 * (minus & other)
+
+
+def multiplied(a: Any, b: Any) -> Folded:
+    """a b."""
+    x, y = abs(a), abs(b)
+    return (x <= 1) | (y <= 1), MUL, x, y, 1 - 2 * ((a < 0) ^ (b < 0))
+
+
+def divided(a: Any, b: Any) -> Folded:
+    """a / b; a division by zero stays an operation."""
+    x, y = abs(a), abs(b)
+    return (x == 0) | (y == 1), DIV, x, y, 1 - 2 * ((a < 0) ^ (b < 0))
 
 
 class Emitter:

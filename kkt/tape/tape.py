@@ -18,7 +18,7 @@ from ..arithmetic.chunk import Chunk
 from ..base.errors import OrderError
 from ..matrix.blocks import Block
 from ..matrix.system import System
-from ..program.diagonal import diagonal
+from ..program.owners import diagonal
 from ..program.program import Program
 from .emit import Scalars
 from .inputs import UNKNOWNS, InputSlots, near_centres

@@ -16,12 +16,11 @@ from pivotree.analysis.proofs import prove as proving
 from pivotree.analysis.proofs import statements
 from pivotree.analysis.proofs.ascher1996 import Articulated
 from pivotree.analysis.proofs.bench import Bench
-from pivotree.analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Equal, Misprint
+from pivotree.analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Equal, Misprint, Statement
 from pivotree.analysis.proofs.fields import LINE, SYMBOLS
 from pivotree.analysis.proofs.interfaces import INNER, Subdomains
 from pivotree.analysis.proofs.prove import FEWEST, prove_one
 from pivotree.analysis.proofs.rigid import RigidBodies
-from pivotree.analysis.proofs.statement import Statement
 
 
 @pytest.mark.slow

@@ -21,8 +21,7 @@ from pivotree.kkt.matrix.many import held
 from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.proof.residual import backward_error
 from pivotree.kkt.tape.batch import answers
-from pivotree.kkt.tape.rounding import rounded_entries
-from pivotree.kkt.tape.run import signed
+from pivotree.kkt.tape.run import rounded_entries, signed
 
 CONFIG = """
 output = "{output}"

@@ -15,10 +15,9 @@ from pivotree.kkt.arithmetic import SQRT, Custom, get_format, looks, modular
 from pivotree.kkt.arithmetic.chunk import Chunk
 from pivotree.kkt.base.errors import FormatError
 from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.rounding.observe import observe
-from pivotree.kkt.rounding.seen import seen
+from pivotree.kkt.rounding.observe import observe, seen
 from pivotree.kkt.rounding.watched_run import Watch
-from pivotree.kkt.tape.rounding import rounded_entries
+from pivotree.kkt.tape.run import rounded_entries
 
 ORDERS = ("crbm", "abm", "virtual_work", "lagrange", "square_root_abm", "divide_and_conquer")
 TREES = (
