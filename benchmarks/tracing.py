@@ -104,12 +104,12 @@ def against_compiled(repeat: int) -> tuple[int, float, float]:
     tape = kkt.trace(system, orderings.get(order))
     (chunk,) = tape.chunks()
     v = np.tile(rounded_into(tape, system.entries, FLOAT32), (TOGETHER, 1))
-    loop, compiled = floats._run, straight_line(tape)
+    loop, compiled, none = floats._record, straight_line(tape), np.empty(0, dtype=v.dtype)
 
     @njit(error_model="numpy")
     def many_loops(op, dst, a, b, v):
         for k in range(len(v)):
-            loop(op, dst, a, b, v[k])
+            loop(op, dst, a, b, v[k], none, none, none)
 
     @njit(error_model="numpy")
     def many_compiled(v):

@@ -16,7 +16,6 @@ from .formats import Format, Runner
 MODES = ("nearest", "zero", "up", "down", "stochastic")
 MAX_PRECISION = 25  # 2 p + 2 <= 53: a float64 rounded once more is the operation itself
 LEAST, MOST = -510, 511  # exponents whose products a float64 holds exactly, subnormals too
-NOTHING = np.empty(0)  # where nothing is recorded
 
 
 @dataclass(frozen=True)
@@ -109,14 +108,11 @@ class Binary(Format):
         return Nearest(self.grid) if self.rounding == "nearest" else Rounded(self.grid)
 
 
-class Nearest:
+class Nearest(Runner):
     """Every operation rounded to nearest on one grid."""
 
     def __init__(self, grid: NDArray) -> None:
         self.grid = grid
-
-    def run(self, chunk: Chunk, v: NDArray) -> None:
-        self.record(chunk, v, NOTHING, NOTHING, NOTHING)
 
     def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
         from . import carrier
@@ -124,15 +120,12 @@ class Nearest:
         carrier.nearest(chunk.op, chunk.dst, chunk.a, chunk.b, v, self.grid, x, y, r)
 
 
-class Rounded:
+class Rounded(Runner):
     """Every operation rounded in a mode; random numbers are counted from the first chunk on."""
 
     def __init__(self, grid: NDArray) -> None:
         self.grid = grid
         self.done = 0  # operations that went before
-
-    def run(self, chunk: Chunk, v: NDArray) -> None:
-        self.record(chunk, v, NOTHING, NOTHING, NOTHING)
 
     def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
         from . import carrier

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numba import njit
 
-from .floats import _two_product, _two_sum
+from .floats import _operation, _two_product, _two_sum
 
 EXPONENT = 0x7FF0000000000000  # bits of a float64
 QUIET = 0x0008000000000000  # half of the leading bit: 1.5 2^e holds the carries of a subtraction
@@ -124,19 +124,6 @@ def cast(x, grids, out):  # pragma: no cover
         out[i] = _nearest(x[i], shift, least, most, top, over)
 
 
-@njit(cache=True, error_model="numpy", inline="always")
-def _plain(op, x, y):  # pragma: no cover
-    if op == 2:
-        return x * y
-    if op == 0:
-        return x + y
-    if op == 1:
-        return x - y
-    if op == 3:
-        return x / y
-    return math.sqrt(x)
-
-
 @njit(cache=True, error_model="numpy")
 def nearest(op, dst, a, b, v, grids, xs, ys, rs):  # pragma: no cover
     """Apply operations to v (slots,) in place; xs, ys, rs are (m,), or (0,) to record nothing."""
@@ -145,7 +132,7 @@ def nearest(op, dst, a, b, v, grids, xs, ys, rs):  # pragma: no cover
     keep = len(xs) > 0
     for i in range(len(op)):
         x, y = v[a[i]], v[b[i]]
-        r = _nearest(_plain(op[i], x, y), shift, least, most, top, over)
+        r = _nearest(_operation(op[i], x, y), shift, least, most, top, over)
         v[dst[i]] = r
         if keep:
             xs[i], ys[i], rs[i] = x, y, r
@@ -208,7 +195,7 @@ def rounded(op, dst, a, b, v, which, operand, grids, at, xs, ys, rs):  # pragma:
         if k >= 0:
             x = _operand(x, grids[k], count + 1)
             y = _operand(y, grids[k], count + 2)
-        r = _plain(op[i], x, y)
+        r = _operation(op[i], x, y)
         if g.mode == NEAREST:
             r = _nearest(r, g.shift, g.least, g.most, g.top, g.over)
         elif g.mode > NEAREST:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from ..base.errors import FormatError
 from ..base.foreign import foreign
-from .binary import NOTHING
 from .chunk import Chunk
-from .formats import Format
+from .formats import Format, Runner
 
 
 @dataclass(frozen=True)
@@ -71,14 +70,11 @@ class Custom(Format):
         return Called(self.operate, self.name)
 
 
-class Called:
+class Called(Runner):
     """Calls a user's function for every operation."""
 
     def __init__(self, operate: Callable[..., Any], name: str) -> None:
         self.operate, self.name = operate, name
-
-    def run(self, chunk: Chunk, v: NDArray) -> None:
-        self.record(chunk, v, NOTHING, NOTHING, NOTHING)
 
     def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
         compiled = hasattr(self.operate, "py_func")  # by numba

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .binary import NOTHING
-from .chunk import Chunk
-from .formats import Format
+from .formats import Format, InFloats
 
 BITS = 160  # that a pair is turned into: more than it holds without a gap
 
@@ -35,8 +33,8 @@ class DoubleDouble(Format):
     def cast(self, x: NDArray) -> NDArray:
         return np.asarray(x, dtype=float).astype(np.complex128)
 
-    def runner(self, tape: Any) -> Pairs:
-        return Pairs()
+    def runner(self, tape: Any) -> InFloats:
+        return InFloats()
 
     def shown(self, values: NDArray) -> NDArray:
         """mpmath numbers of a context of their own, equal to the pairs."""
@@ -46,16 +44,3 @@ class DoubleDouble(Format):
         context.prec = BITS
         flat = [context.mpf(z.real) + context.mpf(z.imag) for z in values.ravel().tolist()]
         return np.array([*flat, None], dtype=object)[:-1].reshape(values.shape)
-
-
-class Pairs:
-    """Every operation in double-double."""
-
-    def run(self, chunk: Chunk, v: NDArray) -> None:
-        none = NOTHING.astype(np.complex128)
-        self.record(chunk, v, none, none, none)
-
-    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
-        from . import pairs
-
-        pairs.run(chunk.op, chunk.dst, chunk.a, chunk.b, v, x, y, r)

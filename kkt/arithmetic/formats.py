@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,26 @@ from numpy.typing import NDArray
 from .chunk import Chunk
 
 
-class Runner(Protocol):
+class Runner:
     """Reads the chunks of a tape one after another, on the values v (slots,) of a format."""
 
     def run(self, chunk: Chunk, v: NDArray) -> None:
         """Apply a chunk, in place."""
+        none = np.empty(0, dtype=v.dtype)
+        self.record(chunk, v, none, none, none)
 
     def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
-        """As ``run``; operands and results of each operation go to (len(chunk),) arrays."""
+        """As ``run``; operands and results go to (len(chunk),) arrays, or to none: (0,)."""
+        raise NotImplementedError
+
+
+class InFloats(Runner):
+    """One operation after another, never fused, never reordered."""
+
+    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+        from . import floats
+
+        floats.record(chunk, v, x, y, r)
 
 
 class Format:
@@ -81,21 +93,7 @@ class Hardware(Format):
             return np.asarray(x, dtype=float).astype(self.dtype)
 
     def runner(self, tape: Any) -> Runner:
-        return InHardware()
-
-
-class InHardware:
-    """One operation after another, never fused, never reordered."""
-
-    def run(self, chunk: Chunk, v: NDArray) -> None:
-        from . import floats
-
-        floats.run(chunk, v)
-
-    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
-        from . import floats
-
-        floats.record(chunk, v, x, y, r)
+        return InFloats()
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numba import njit
 
-from .carrier import _nearest, _plain
-from .floats import _dd_add, _dd_div, _dd_mul, _dd_sqrt
+from .carrier import _nearest
+from .floats import _dd_operation, _operation
 
 
 @njit(cache=True, error_model="numpy")
@@ -47,7 +47,7 @@ def nearest(op, dst, a, b, v, grids):  # pragma: no cover
     for i in range(len(op)):
         o, x, y, r = op[i], v[a[i]], v[b[i]], v[dst[i]]
         for j in range(m):
-            r[j] = _nearest(_plain(o, x[j], y[j]), shift, least, most, top, over)
+            r[j] = _nearest(_operation(o, x[j], y[j]), shift, least, most, top, over)
 
 
 @njit(cache=True, error_model="numpy")
@@ -59,17 +59,6 @@ def pairs(op, dst, a, b, high, low):  # pragma: no cover
         xh, xl, yh, yl = high[a[i]], low[a[i]], high[b[i]], low[b[i]]
         rh, rl = high[dst[i]], low[dst[i]]
         for j in range(m):
-            if o == 2:
-                h, t = _dd_mul(xh[j], xl[j], yh[j], yl[j])
-            elif o == 0:
-                h, t = _dd_add(xh[j], xl[j], yh[j], yl[j])
-            elif o == 1:
-                h, t = _dd_add(xh[j], xl[j], -yh[j], -yl[j])
-            elif o == 3:
-                h, t = _dd_div(xh[j], xl[j], yh[j], yl[j])
-            elif xh[j] == 0.0:
-                h, t = xh[j], 0.0
-            else:
-                h, t = _dd_sqrt(xh[j], xl[j])
+            h, t = _dd_operation(o, xh[j], xl[j], yh[j], yl[j])
             rh[j] = h
             rl[j] = t if math.isfinite(h) else 0.0

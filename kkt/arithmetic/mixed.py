@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import FormatError
-from .binary import NOTHING, Binary
+from .binary import Binary
 from .chunk import Chunk
-from .formats import Format, Hardware
+from .formats import Format, Hardware, Runner
 
 ROLES = ("add", "mul", "div", "sqrt", "D", "operands")
 _ROLE_OF_OPERATION = ("add", "add", "mul", "div", "sqrt")  # as operations are numbered
@@ -69,7 +69,7 @@ class Mixed(Format):
         return ByRole(self, tape)
 
 
-class ByRole:
+class ByRole(Runner):
     """Reads a tape, each operation in the format of its role."""
 
     def __init__(self, mixed: Mixed, tape: Any) -> None:
@@ -88,9 +88,6 @@ class ByRole:
         self.diagonal = row["D"], row["D"] if needed[row["D"]] else -1
         self.tape = tape if mixed.D is not None else None
         self.done = 0  # operations that went before
-
-    def run(self, chunk: Chunk, v: NDArray) -> None:
-        self.record(chunk, v, NOTHING, NOTHING, NOTHING)
 
     def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
         """x and y are what the slots held: rounding them first is part of the operation."""

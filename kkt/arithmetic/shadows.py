@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..base.errors import FormatError
 from . import floats, modular
 from .chunk import Chunk
-from .floats import _dd_add, _dd_div, _dd_mul
+from .floats import _dd_operation
 from .looks import Parts, leading, of_any, read_once, size
 
 Floats = NDArray[np.float64]
@@ -270,14 +270,7 @@ def _follow_dd(op, dst, a, b, hi, lo, rs, high, low, off, owed):  # pragma: no c
     keep, owing = len(off) > 0, len(owed) > 0
     for i in range(len(op)):
         xh, xl, yh, yl = hi[a[i]], lo[a[i]], hi[b[i]], lo[b[i]]
-        if op[i] == 2:
-            rh, rl = _dd_mul(xh, xl, yh, yl)
-        elif op[i] == 3:
-            rh, rl = _dd_div(xh, xl, yh, yl)
-        elif op[i] == 1:
-            rh, rl = _dd_add(xh, xl, -yh, -yl)
-        else:
-            rh, rl = _dd_add(xh, xl, yh, yl)
+        rh, rl = _dd_operation(op[i], xh, xl, yh, yl)
         hi[dst[i]], lo[dst[i]] = rh, rl
         if keep:
             high[i], low[i] = rh, rl
