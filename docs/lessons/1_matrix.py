@@ -140,6 +140,14 @@ def _(arm, kkt):
 
 
 @app.cell(hide_code=True)
+def _():
+    from pivotree.analysis.explorer import embedded
+
+    embedded("chain:3", scene=1)  # to play with
+    return
+
+
+@app.cell(hide_code=True)
 def _(mo):
     mo.md("""
     ## Exercises

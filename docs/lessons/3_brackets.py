@@ -159,6 +159,14 @@ def _(kkt, links, orderings):
 
 
 @app.cell(hide_code=True)
+def _():
+    from pivotree.analysis.explorer import embedded
+
+    embedded("chain:3", scene=3)  # to play with
+    return
+
+
+@app.cell(hide_code=True)
 def _(mo):
     mo.md("""
     ## Exercises

@@ -235,6 +235,14 @@ def _(kkt, orderings, style):
 
 
 @app.cell(hide_code=True)
+def _():
+    from pivotree.analysis.explorer import embedded
+
+    embedded("chain:3", scene=5)  # to play with
+    return
+
+
+@app.cell(hide_code=True)
 def _(mo):
     mo.md("""
     ## Exercises

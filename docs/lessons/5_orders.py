@@ -129,6 +129,14 @@ def _(kkt):
 
 
 @app.cell(hide_code=True)
+def _():
+    from pivotree.analysis.explorer import embedded
+
+    embedded("chain:3", scene=4)  # to play with
+    return
+
+
+@app.cell(hide_code=True)
 def _(mo):
     mo.md("""
     Every order has a page with its picture, algorithm, cost and proofs: [all

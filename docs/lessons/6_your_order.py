@@ -134,6 +134,14 @@ def _(crbm_in_hands, factor, figures, kkt, style):
 
 
 @app.cell(hide_code=True)
+def _():
+    from pivotree.analysis.explorer import embedded
+
+    embedded("chain:3")  # to play with
+    return
+
+
+@app.cell(hide_code=True)
 def _(mo):
     mo.md("""
     An order in a file of your own runs from the command line as the others do: `pivotree compare

@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 from runner import HERE, LESSONS, Cell, Control, Text, run
 
+from pivotree.analysis.explorer import Embedded
 from pivotree.analysis.figures import settings
 from pivotree.kkt.base import write_whole
 
@@ -57,10 +58,23 @@ def page(path: Path, cells: list[Cell]) -> str:
                 f"> {cell.output.label}: {cell.output.value} (here; in the notebook "
                 f"{cell.output.said})\n"
             )
+        elif isinstance(cell.output, Embedded):
+            parts.append(_play(cell.output.scene))
         elif cell.output is not None:
             parts.append(f"> {cell.output}\n")
     parts.append(_links(LESSONS.index(path) + 1))
     return "\n".join(parts)
+
+
+def _play(scene: int | None) -> str:
+    """Where to play with what a lesson is about; the site shows the page itself there."""
+    what, place = (
+        ("The whole tool", "tool") if scene is None else (f"Scene {scene}", f"scene={scene}")
+    )
+    return (
+        f"> **Play it.** {what} of [the page to play with](../play.md) does this with a click:\n"
+        f"> `pivotree explore chain:3 -o page.html`, then open `page.html#{place}`.\n"
+    )
 
 
 def spaced(source: str) -> str:

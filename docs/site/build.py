@@ -37,6 +37,8 @@ WRONG = re.compile(
     r"|undefined label|download file|toctree contains"
 )
 EXPLORED = ("chain:3", "quadruped")
+# what a lesson says of the page where it cannot show it, by the lessons' make.py
+PLAYED = re.compile(r"^> \*\*Play it\.\*\* .*\n> .*`page\.html#(?P<place>[a-z=0-9]+)`\.$", re.M)
 
 
 def build(folder: Path) -> list[str]:
@@ -100,7 +102,7 @@ def mirror(page: Path, source: Path) -> None:
 
     written = source / page.relative_to(ROOT)
     written.parent.mkdir(parents=True, exist_ok=True)
-    text = LINK.sub(linked, text)
+    text = LINK.sub(linked, PLAYED.sub(_played, text))
     beside = sorted(other.stem for other in page.parent.glob("*.md") if other != page)
     if page.name == "README.md" and page.parent != ROOT and beside:  # the pages of a folder
         text += "\n```{toctree}\n:hidden:\n" + "\n".join(beside) + "\n```\n"
@@ -119,6 +121,16 @@ def _both(match: re.Match[str]) -> str:
     """A picture for light pages and one for dark ones, as the theme's switch asks."""
     alt = match["alt"]
     return f"![{alt}]({match['light']}){{.only-light}}\n![{alt}]({match['dark']}){{.only-dark}}"
+
+
+def _played(match: re.Match[str]) -> str:
+    """The page to play with inside a lesson, at its scene."""
+    page = f"../../play/chain_3.html#{match['place']}"
+    return (
+        f'<p><b>Play it</b>, here or <a href="{page}">on a page of its own</a>:</p>\n'
+        f'<iframe src="{page}" title="The explorer" loading="lazy" style="width: 100%; '
+        'height: 640px; border: 1px solid #8888; border-radius: 6px"></iframe>\n'
+    )
 
 
 def commands() -> str:
@@ -189,6 +201,7 @@ def playground(extra: Path) -> None:
     for model in EXPLORED:
         system = kkt.build(kkt.load(model))
         data = explorer_data(system, model, None, ["float64", "float32"])
+        data["story"] = data["story"] | {"lessons": "../docs/lessons/"}
         write_page(data, extra / "play" / f"{model.replace(':', '_')}.html")
 
 

@@ -96,6 +96,19 @@ def test_the_site_needs_no_network(site):
     assert len(elsewhere) > 20 and all(link.startswith("https://") for link in elsewhere)
 
 
+@pytest.mark.slow
+def test_lessons_and_the_page_to_play_with_know_each_other(site):
+    _, html = site
+    play = (html / "play" / "chain_3.html").read_text(encoding="utf-8")
+    assert '"lessons":"../docs/lessons/"' in play
+    shown = set()
+    for path in sorted((html / "docs" / "lessons").glob("[1-6]_*.html")):
+        text = path.read_text(encoding="utf-8")
+        shown |= set(re.findall(r'<iframe src="../../play/chain_3.html#(\S+?)"', text))
+        assert "<code>page.html" not in text and path.name[:-5] in play + "6_your_order"
+    assert shown == {f"scene={k}" for k in range(1, 6)} | {"tool"}
+
+
 def test_the_command_line_page_is_the_parsers():
     text = built().commands()
     for name in ("compare", "solve", "export"):

@@ -24,9 +24,9 @@ const WHOLE = 150; // bodies that are drawn block by block
 //   onOrder   is told of every change: { code, groups: [[[kind, body], ...], ...], complete, links, rules }
 //   live      where Python is behind the page: { evaluate(groups, format, { links, rules }) }, a
 //             promise of { error, digits, failed } of these groups, measured by the project itself
-//   hash      whether the order is kept in the address
+//   hash      whether the order is kept in the address, where the page has one of its own
 // Returns { order(), setOrder(code), destroy(), explorer }.
-export function mount(element, data, { onOrder = () => {}, live = null, hash = true } = {}) {
+export function mount(element, data, { onOrder = () => {}, live = null, hash = addressed() } = {}) {
   if (data.schema !== "pivotree-explorer/1")
     throw new Error(`data: schema ${data.schema} is not pivotree-explorer/1`);
   if (data.bodies > WHOLE) return mountLarge(element, data, { onOrder, mount });
@@ -37,6 +37,11 @@ export function mount(element, data, { onOrder = () => {}, live = null, hash = t
     setOrder: (code) => explorer.go(code),
     destroy: () => explorer.destroy(),
   };
+}
+
+// A page inside a notebook (an iframe's srcdoc) has no address that it may change.
+function addressed() {
+  return location.protocol !== "about:";
 }
 
 class Explorer extends Actions {
@@ -65,8 +70,8 @@ class Explorer extends Actions {
       matchMedia(query).addEventListener("change", () => this.draw(), { signal });
     if (options.hash) addEventListener("hashchange", () => this._fromHash(), { signal });
     if (options.hash && this._fromHash()) return;
-    if (options.hash && data.story && location.hash !== "#tool") {
-      this._scene(0);
+    if (data.story && (data.scene || (options.hash && location.hash !== "#tool"))) {
+      this._scene((data.scene ?? 1) - 1);
       return;
     }
     this.draw();

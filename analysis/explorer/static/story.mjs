@@ -105,8 +105,8 @@ export class Story {
     this.title.textContent = scene.title;
     replaced(this.text, ...scene.text.map((p) => h("p", {}, p)));
     const [page, called] = scene.lesson;
-    const link = this.data.lessons ? h("a", { href: `${this.data.lessons}${page}.html` }, called) : called;
-    replaced(this.lesson, "More in ", link, ` (docs/lessons/${page}.py)`);
+    const link = this.data.lessons ? h("a", { href: `${this.data.lessons}${page}.html`, target: "_top" }, called) : called;
+    replaced(this.lesson, link, ` does this in Python (docs/lessons/${page}.py)`);
     this.tabs.forEach((tab, k) => tab.setAttribute("aria-current", k === this.at ? "step" : "false"));
     this._say(scene.ask);
     this.draw();

@@ -3,9 +3,11 @@
 import re
 
 import pytest
-from helpers import system_of
+from helpers import ROOT, system_of
 
 from pivotree import kkt, orderings
+from pivotree.analysis.explorer import embedded
+from pivotree.analysis.explorer.embedded import SCENES
 
 
 @pytest.fixture
@@ -115,3 +117,39 @@ def test_names_of_siblings_do_not_lie_on_each_other(opened):
                 down = min(y + h, v + b) - max(y, v)
                 assert across <= 2 or down <= 4, (boxes[i], (u, v, a, b))
         page.wait_for_timeout(400)
+
+
+def test_a_scene_leads_to_its_lesson_and_the_lesson_to_the_scene():
+    story = (ROOT / "analysis/explorer/static/story.mjs").read_text(encoding="utf-8")
+    lessons = re.findall(r'lesson: \["(\w+)", "Lesson (\d)"\]', story)
+    assert len(lessons) == SCENES
+    for scene, (stem, number) in enumerate(lessons, start=1):
+        assert stem.startswith(number)
+        text = (ROOT / "docs" / "lessons" / f"{stem}.md").read_text(encoding="utf-8")
+        assert f"then open `page.html#scene={scene}`" in text, stem
+
+
+@pytest.mark.parametrize("scene", [4, None])
+def test_a_scene_is_shown_inside_a_notebook(chromium, tmp_path, scene):
+    outside = tmp_path / "notebook.html"
+    outside.write_text(f"<!doctype html>{embedded(scene=scene)._repr_html_()}", encoding="utf-8")
+    page = chromium.new_page(viewport={"width": 1000, "height": 800})
+    said = []
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(outside.as_uri())
+    inside = page.frame_locator("iframe")
+    if scene is None:
+        inside.locator(".transport").wait_for()
+        assert inside.locator(".scene-title").count() == 0
+    else:
+        inside.locator(".scene-title", has_text="Find the order").wait_for()
+        for body in (2, 1, 0):
+            inside.locator(".story .robot .body").nth(body).dispatch_event("click")
+        inside.locator(".told", has_text="This is ABM").wait_for()
+    page.close()
+    assert said == []
+
+
+def test_a_scene_that_is_not_there_is_refused():
+    with pytest.raises(kkt.ModelError, match="there are scenes 1 to 5"):
+        embedded(scene=6)
