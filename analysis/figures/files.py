@@ -72,13 +72,14 @@ def _save_pgf(figure: Figure, path: Path) -> Path:
     options: Any = {"pgf.texsystem": "pdflatex", "pgf.rcfonts": False}
     with tempfile.TemporaryDirectory() as folder, matplotlib.rc_context(options):
         try:
-            figure.savefig(Path(folder) / path.name, format="pgf", facecolor=figure.get_facecolor())
+            part = Path(folder) / path.name
+            figure.savefig(part, format="pgf", facecolor=figure.get_facecolor())
         except RuntimeError as refusal:
             told = " ".join(str(refusal).split())[:200]
             raise FormatError(f"figure {path}: LaTeX refuses a text of it: {told}") from None
         for made_here in sorted(Path(folder).iterdir()):
             with beside(path.with_name(made_here.name)) as part:
-                part.write_bytes(made_here.read_bytes())
+                shutil.copyfile(made_here, part)
     return path
 
 
