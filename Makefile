@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-quick test-slow test-all test-peers bench bench-page study docs counts-page gallery lessons pages papers clean
+.PHONY: demo test test-quick test-slow test-all test-peers bench bench-page study docs slides counts-page gallery lessons pages papers clean
 
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
@@ -39,6 +39,9 @@ study: $(VENV)/.peers
 
 docs: $(VENV)/.docs
 	$(VENV)/bin/python docs/site/build.py build/docs
+
+slides: $(VENV)/.main
+	$(VENV)/bin/python docs/slides/make.py build/slides
 
 counts-page: $(VENV)/.main
 	$(VENV)/bin/pivotree counts -o docs/counts.md

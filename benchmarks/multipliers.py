@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 
 from pivotree import analysis, kkt
-from pivotree.analysis.states.sample import draw, ranges_of
+from pivotree.analysis.states import draw, ranges_of
 
 FEET = {
     "anymal": ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"),

@@ -67,6 +67,7 @@ def build(folder: Path) -> list[str]:
     shutil.copyfile(HERE / "site.css", source / "_static" / "site.css")
     embed(source / "docs" / "play.md")
     playground(extra)
+    slides(extra / "slides")
     log = folder / "warnings.txt"
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-w", log, source, html],
@@ -81,6 +82,10 @@ def build(folder: Path) -> list[str]:
         encoding="utf-8",
     )
     return [line for line in log.read_text(encoding="utf-8").splitlines() if WRONG.search(line)]
+
+
+# a file of slides, which is nowhere but on the site and where make slides writes it
+SLIDES = re.compile(r"`build/slides/(\w+\.html)`")
 
 
 def mirror(page: Path, source: Path) -> None:
@@ -102,7 +107,8 @@ def mirror(page: Path, source: Path) -> None:
 
     written = source / page.relative_to(ROOT)
     written.parent.mkdir(parents=True, exist_ok=True)
-    text = LINK.sub(linked, PLAYED.sub(_played, text))
+    text = SLIDES.sub(r'<a href="../../slides/\1">\1</a>', PLAYED.sub(_played, text))
+    text = LINK.sub(linked, text)
     beside = sorted(other.stem for other in page.parent.glob("*.md") if other != page)
     if page.name == "README.md" and page.parent != ROOT and beside:  # the pages of a folder
         text += "\n```{toctree}\n:hidden:\n" + "\n".join(beside) + "\n```\n"
@@ -115,6 +121,14 @@ def embed(page: Path) -> None:
     start, end = text.index("!["), text.rindex("{.only-dark}") + len("{.only-dark}")
     frame = '<iframe class="play" src="../play/chain_3.html" title="The explorer"></iframe>'
     page.write_text(f"{text[:start]}{frame}{text[end:]}", encoding="utf-8")
+
+
+def slides(folder: Path) -> None:
+    """The lectures and the exam, as pages and PDFs."""
+    made = [sys.executable, str(ROOT / "docs" / "slides" / "make.py"), str(folder)]
+    done = subprocess.run(made, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr)
 
 
 def _both(match: re.Match[str]) -> str:

@@ -179,10 +179,10 @@ def test_the_table_of_the_page():
 
 @pytest.mark.thorough
 def test_the_example_of_the_page_runs():
-    code = PAGE.split("## A format of your own")[1].split("\n\nA `Custom`")[0]
-    lines = [line.removeprefix("    ") for line in code.splitlines()]
+    told = PAGE.split("## A format of your own")[1]
+    (code,) = re.findall(r"```python\n(.*?)```", told, re.S)
     names = {}
-    exec(compile("\n".join(lines), "formats.md", "exec"), names)
+    exec(compile(code, "formats.md", "exec"), names)
     assert {"flushed", "Custom", "Mixed"} <= set(names)
     small = operate(Custom("flushed", 2.0**-24, names["flushed"]), "mul",
                     np.array([2.0**-100, 2.0**-60]), np.array([2.0**-100, 2.0**-60]))  # fmt: skip
