@@ -4,6 +4,7 @@ Every function returns a matplotlib Figure; :func:`save` writes it.  matplotlib 
 this package is, and by nothing else in the project.
 """
 
+from .captions import caption
 from .charts import error_bars, fill_cost
 from .condition import Instance, error_condition
 from .cost import cost_curves
@@ -11,7 +12,7 @@ from .curves import fill_curves
 from .files import save, save_spy, write_all
 from .film import animation, strip, writer_of
 from .heat import BlockLoss, block_loss, loss_map
-from .kinds import KINDS, Kind, Request
+from .kinds import KINDS, Kind, Request, write
 from .spy import before_after, compare_orders, filmstrip, spy
 from .state import NEW, BlockState, block_state
 from .steps import pivot_errors
@@ -36,6 +37,7 @@ __all__ = [
     "before_after",
     "block_loss",
     "block_state",
+    "caption",
     "compare_orders",
     "cost_curves",
     "error_bars",
@@ -58,6 +60,7 @@ __all__ = [
     "tikz_tree",
     "trees",
     "typeset",
+    "write",
     "write_all",
     "writer_of",
 ]

@@ -47,6 +47,7 @@ def build(folder: Path) -> list[str]:
     for old in (source, html, extra):
         shutil.rmtree(old, ignore_errors=True)
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("papers/**/*.md")]
+    pages = [page for page in pages if page.parent != ROOT / "docs" / "slides"]  # made by make.py
     for page in pages:
         mirror(page, source)
     elsewhere = {to for page in pages for to in ELSEWHERE.findall(page.read_text("utf-8"))}

@@ -22,8 +22,7 @@ import facts
 from markdown_it import MarkdownIt
 
 from pivotree import orderings
-from pivotree.analysis.figures.captions import caption
-from pivotree.analysis.figures.kinds import Request, kind_of, write
+from pivotree.analysis.figures import KINDS, Request, caption, write
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -90,8 +89,8 @@ def figure(alt: str, what: str) -> str:
     orders = next((tuple(item.split(",")) for item in rest if not item.isdigit()), ())
     request = Request(facts.system(model), orders, step)
     with tempfile.TemporaryDirectory() as place:
-        svg = write(kind_of(kind), request, Path(place) / "figure.svg").read_bytes()
-    told = escape(f"{alt}. {caption(kind_of(kind), request)}", quote=True)
+        svg = write(KINDS[kind], request, Path(place) / "figure.svg").read_bytes()
+    told = escape(f"{alt}. {caption(KINDS[kind], request)}", quote=True)
     data = base64.b64encode(svg).decode()
     width, height = (
         float(re.search(rb' %s="([0-9.]+)' % side, svg)[1]) for side in (b"width", b"height")
