@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 
 from pivotree.kkt.machine.native import processors
 
@@ -119,15 +119,27 @@ def _harvest(pending: dict[Future[list[Measured]], list[int]], keep: Keep) -> No
 
 @contextmanager
 def deaf() -> Iterator[None]:
-    """Processes that start here ignore SIGINT from their first instruction."""
+    """Processes that start here never see SIGINT; one that comes meanwhile is this process's later.
+
+    It is held back, not ignored: what is ignored is lost.  Windows has no way to hold it back.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    hold = getattr(signal, "pthread_sigmask", None)
+    if hold is None:
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+        return
+    resource_tracker.ensure_running()  # which would let SIGINT through where it starts itself
+    mask = hold(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        hold(signal.SIG_SETMASK, mask)
 
 
 _setups: list[Setup] = []  # of a worker process: set once, when it starts

@@ -72,6 +72,7 @@ def _together(
 ) -> Iterator[tuple[int, R]]:
     """Results with the numbers of their tasks, which stand in ``pending`` from hand-over on."""
     from joblib import Parallel, delayed
+    from joblib.externals.loky.backend.resource_tracker import ensure_running
 
     from ..report.gather import deaf
 
@@ -83,6 +84,7 @@ def _together(
             yield delayed(_numbered)(work, number, task, parent)
 
     parallel = Parallel(n_jobs=jobs, backend="loky", batch_size=1, return_as="generator_unordered")
+    ensure_running()  # which would let SIGINT through where it starts itself
     with deaf():  # Ctrl-C reaches the whole group; the children leave it to this process
         results = parallel(calls())
     try:

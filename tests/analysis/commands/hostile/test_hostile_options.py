@@ -129,7 +129,7 @@ LONG = {
     "explore": ["random_tree:n=20000"],
     "report": ["random_tree:n=30", "-o", "out", "--states", "100000"],
     "prove": [],
-    "counts": [],
+    "counts": ["-o", "counts.md"],
     "simulate": ["chain:7", "--seconds", "1e9", "--steps", "1000000000"],
 }
 
