@@ -90,20 +90,6 @@ def inertia(model: str) -> np.ndarray:
     return np.asarray(kkt.joint_space_inertia(system(model), orderings.get("crbm")), dtype=float)
 
 
-@cache
-def on_feet(compliance: float) -> kkt.System:
-    """The quadruped with four feet that stick to the ground, its rows softened [1/kg]."""
-    tree = kkt.quadruped(feet=4)
-    feet = [
-        kkt.contact(
-            foot.bodies[1], foot.p[1], tangents=np.eye(3)[:2], compliance=compliance, name=foot.name
-        )
-        for foot in tree.graph["loops"]
-    ]
-    return kkt.build(tree, loops=feet)
-
-
 def soft_digits(order: str, compliance: float = 1e-6) -> str:
-    """Digits of qdd in float32 of the quadruped on soft feet."""
-    (found,) = analysis.compare(on_feet(compliance), [order], ["float32"]).rows
-    return "0" if found.digits is None else f"{max(float(found.digits), 0.0):.1f}"
+    """Digits of qdd in float32 of the quadruped on soft feet [1/kg]."""
+    return digits(order, f"quadruped:feet=4,compliance={compliance}")

@@ -39,17 +39,20 @@ def _link(
     )
 
 
-def quadruped(feet: int = 0) -> nx.DiGraph:
+def quadruped(feet: int = 0, compliance: float = 0.0) -> nx.DiGraph:
     """A four-legged robot: a floating trunk and three joints a leg, 13 bodies, 18 dof, 33 kg.
 
-    The ends of the first ``feet`` shanks stick to the ground, three rows each.  Raises ModelError
-    for a number of feet beyond 0 to 4.
+    The ends of the first ``feet`` shanks stick to the ground, three rows each, softened by
+    ``compliance`` [1/kg].  Raises ModelError for a number of feet beyond 0 to 4, and for a
+    compliance below 0 or where no foot is on the ground.
 
     >>> pt.compile_tree(pt.quadruped())
     <BodyTree quadruped: 13 bodies, 18 freedoms, joints 1 floating, 12 revolute>
     """
     if not 0 <= feet <= 4:
         raise ModelError(f"gallery: quadruped has {feet} feet on the ground; ask for 0 to 4")
+    if compliance and not feet:
+        raise ModelError("gallery: quadruped has compliance and no foot on the ground; give feet")
     tree = new_tree("quadruped")
     shanks: list[str] = []
     _link(tree, "trunk", None, "", (0.0, 0.0, 0.55), 17.0, (0.60, 0.26, 0.20), (0.01, 0.0, 0.02))
@@ -74,9 +77,12 @@ def quadruped(feet: int = 0) -> nx.DiGraph:
     if feet:
         across = (AXES["x"], AXES["y"])
         tree.graph["loops"] = tuple(
-            contact(shank, (0, 0, -0.28), tangents=across, name=f"{shank} on ground")
+            contact(
+                shank, (0, 0, -0.28), tangents=across, compliance=compliance,
+                name=f"{shank} on ground",
+            )
             for shank in shanks[:feet]
-        )
+        )  # fmt: skip
     return default_state(tree, rate=0.5, effort=2.0)
 
 

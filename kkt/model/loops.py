@@ -106,7 +106,7 @@ def cut_joint(
     name = _name(name, first, second)
     where = f"loop {name!r}"
     C, free = _beside(where, joint, axis, S)
-    numbers = _kept(where, rows, C.shape[1])
+    numbers = checked_numbers(where, "rows", rows, C.shape[1])
     C = C[:, numbers]
     if free is None and baumgarte[1:] != (0.0,):
         raise ModelError(
@@ -119,8 +119,8 @@ def cut_joint(
     places = np.stack([checked(where, "p", p, (3,)), checked(where, "p_second", p_second, (3,))])
     return Loop(
         name, (first, second), turns, places, C, free, False,
-        _gains(where, "baumgarte", baumgarte), _compliance(where, compliance, len(numbers)),
-        numbers,
+        checked_gains(where, "baumgarte", baumgarte),
+        checked_compliance(where, compliance, len(numbers)), numbers,
     )  # fmt: skip
 
 
@@ -168,8 +168,8 @@ def contact(
     place = np.stack([np.zeros(3), checked(where, "point", point, (3,))])
     return Loop(
         name, (on, body), np.stack([np.eye(3)] * 2), place, C, None, True,
-        _gains(where, "damping", (damping, 0.0)), _compliance(where, compliance, len(along)),
-        tuple(range(len(along))),
+        checked_gains(where, "damping", (damping, 0.0)),
+        checked_compliance(where, compliance, len(along)), tuple(range(len(along))),
     )  # fmt: skip
 
 
@@ -288,7 +288,7 @@ def checked_rotation(where: str, field: str, value: ArrayLike) -> Floats:
     return R
 
 
-def _kept(where: str, rows: Any, count: int) -> tuple[int, ...]:
+def checked_numbers(where: str, field: str, rows: Any, count: int) -> tuple[int, ...]:
     """Numbers of the rows that are kept; all where None."""
     kept = tuple(range(count)) if rows is None else rows
     whole = isinstance(kept, Sequence) and all(
@@ -296,19 +296,21 @@ def _kept(where: str, rows: Any, count: int) -> tuple[int, ...]:
     )
     if not whole or not kept or len(set(kept)) < len(kept):
         raise ModelError(
-            f"{where}: field 'rows' is {rows!r}; give some of 0 to {count - 1}, each once"
+            f"{where}: field {field!r} is {rows!r}; give some of 0 to {count - 1}, each once"
         )
     return tuple(int(r) for r in kept)
 
 
-def _gains(where: str, field: str, value: Any) -> tuple[float, float]:
+def checked_gains(where: str, field: str, value: Any) -> tuple[float, float]:
+    """Two numbers of zero or more, or one sentence."""
     a, b = checked(where, field, value, (2,)).tolist()
     if min(a, b) < 0.0:
         raise ModelError(f"{where}: field {field!r} is {value}; give zero or more")
     return a, b
 
 
-def _compliance(where: str, value: ArrayLike, rows: int) -> NDArray[np.float64]:
+def checked_compliance(where: str, value: ArrayLike, rows: int) -> NDArray[np.float64]:
+    """One number for all rows or one a row, zero or more, or one sentence."""
     c = np.full(rows, value) if isinstance(value, int | float | np.number) else value
     c = checked(where, "compliance", c, (rows,))
     if (c < 0.0).any():

@@ -18,7 +18,16 @@ import numpy as np
 
 from ..base.errors import ModelError, UnreadableError, nearest
 from ..base.reading import read_json
-from .loops import Loop, checked_loops, checked_rotation, contact, cut_joint
+from .loops import (
+    Loop,
+    checked_compliance,
+    checked_gains,
+    checked_loops,
+    checked_numbers,
+    checked_rotation,
+    contact,
+    cut_joint,
+)
 from .tree import checked
 
 SCHEMA = "pivotree-loops/1"
@@ -96,32 +105,26 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
     """A loop from its own fields."""
     _known(where, entry, FIELDS, FIELDS)
     where = f"loop {entry['name']!r}"
-    ends, numbers, free = entry["bodies"], entry["numbers"], entry["free"]
-    if not isinstance(ends, list) or len(ends) != 2:
+    ends, free = entry["bodies"], entry["free"]
+    named = isinstance(ends, list) and all(isinstance(body, str | None) for body in ends)
+    if not named or len(ends) != 2:
         raise ModelError(f"{where}: field 'bodies' is {ends!r}; give two names, null for the world")
-    if not all(isinstance(body, str | None) for body in ends):
-        raise ModelError(f"{where}: field 'bodies' is {ends!r}; give two names, null for the world")
-    whole = isinstance(numbers, list) and all(type(r) is int and 0 <= r < 6 for r in numbers)
-    if not whole or not 1 <= len(numbers) == len(set(numbers)):
-        raise ModelError(f"{where}: field 'numbers' is {numbers!r}; give some of 0 to 5, each once")
     if not isinstance(entry["point"], bool):
         raise ModelError(f"{where}: field 'point' is {entry['point']!r}; give true or false")
+    numbers = checked_numbers(where, "numbers", entry["numbers"], 6)
     m = len(numbers)
     C = checked(where, "C", entry["C"], (6, m))
     if np.linalg.matrix_rank(C) < m:
         raise ModelError(f"{where}: field 'C' has {m} columns that depend on each other")
     columns = len(free[0]) if isinstance(free, list) and free and isinstance(free[0], list) else 0
-    baumgarte = checked(where, "baumgarte", entry["baumgarte"], (2,))
-    compliance = checked(where, "compliance", entry["compliance"], (m,))
-    if min(*baumgarte, *compliance) < 0.0:
-        raise ModelError(f"{where}: 'baumgarte' and 'compliance' hold a number below 0; give >= 0")
     if not isinstance(entry["R"], list) or len(entry["R"]) != 2:
         raise ModelError(f"{where}: field 'R' is no list of two rotations; give two, each 3 x 3")
     turns = np.stack([checked_rotation(where, "R", R) for R in entry["R"]])
     return Loop(
         entry["name"], (ends[0], ends[1]), turns, checked(where, "p", entry["p"], (2, 3)), C,
         None if free is None else checked(where, "free", free, (3, columns)), entry["point"],
-        (float(baumgarte[0]), float(baumgarte[1])), compliance, tuple(numbers),
+        checked_gains(where, "baumgarte", entry["baumgarte"]),
+        checked_compliance(where, entry["compliance"], m), numbers,
     )  # fmt: skip
 
 

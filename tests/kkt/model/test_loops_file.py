@@ -88,7 +88,7 @@ def test_a_loop_in_a_file_that_is_wrong_is_told_in_one_sentence(entry, told, tmp
         ({"C": [[0.0]] * 6}, "field 'C' has shape"),
         ({"R": np.ones((2, 3, 3)).tolist()}, "field 'R' is not a rotation"),
         ({"R": np.stack([-np.eye(3)] * 2).tolist()}, "field 'R' is not a rotation"),
-        ({"compliance": [-1, 0]}, "hold a number below 0"),
+        ({"compliance": [-1, 0]}, "field 'compliance' is -1.0; give zero or more"),
         ({"free": "z"}, "field 'free'"),
         ({"more": 1}, "field 'more' is unknown"),
     ],
@@ -155,6 +155,8 @@ def test_mechanisms_move_as_differences_of_their_gaps_say(spec):
         ("four_bar:base=9", "cannot be closed at angle = 1.0"),
         ("stewart:height=0", "height = 0.0"),
         ("gripper:angle=1.57", "fingers are flat"),
+        ("quadruped:compliance=1", "compliance and no foot on the ground; give feet"),
+        ("quadruped:feet=1,compliance=-1", "field 'compliance' is -1.0; give zero or more"),
         ("quadruped:feet=5", "5 feet on the ground; ask for 0 to 4"),
     ],
 )
