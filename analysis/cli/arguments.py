@@ -15,6 +15,7 @@ from .examples import (
     FORMATS_HELP,
     MODEL_HELP,
 )  # fmt: skip
+from .model_arguments import add_model, add_refinement
 
 
 class _Parser(argparse.ArgumentParser):
@@ -72,10 +73,10 @@ def _compare(commands: Commands) -> None:
     compare = commands.add_parser(
         "compare", help="the main job: what each order fills in, costs and loses, with a verdict"
     )
-    _add_model(compare)
+    add_model(compare)
     compare.add_argument("--orders", help="comma-separated; all registered ones if not given")
     compare.add_argument("--formats", default="float32,float64", help=FORMATS_HELP)
-    _add_refinement(compare)
+    add_refinement(compare)
     compare.add_argument(
         "--states", type=int, metavar="N",
         help="random states instead of one: median and worst digits (--random: their seed, 0)",
@@ -89,17 +90,17 @@ def _compare(commands: Commands) -> None:
 
 def _solve(commands: Commands) -> None:
     solve = commands.add_parser("solve", help="joint accelerations, with their certified error")
-    _add_model(solve)
+    add_model(solve)
     solve.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
     solve.add_argument("--format", default="float64", help=FORMATS_HELP)
-    _add_refinement(solve)
+    add_refinement(solve)
     solve.add_argument("--certify", type=int, metavar="D", help="prove D digits of every qdd")
     solve.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def _spy(commands: Commands) -> None:
     spy = commands.add_parser("spy", help="draw the blocks of the matrix while it is eliminated")
-    _add_model(spy)
+    add_model(spy)
     spy.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
     spy.add_argument("--step", type=int, help="after this many pivots (all of them if not given)")
     spy.add_argument("--dark", action="store_true", help="light on dark")
@@ -109,7 +110,7 @@ def _spy(commands: Commands) -> None:
 def _figure(commands: Commands) -> None:
     figure = commands.add_parser("figure", help="draw a figure for a paper, of one of many kinds")
     figure.add_argument("kind", nargs="?", metavar="KIND", help="a name from --list")
-    _add_model(figure, needed=False)
+    add_model(figure, needed=False)
     figure.add_argument("--list", action="store_true", help="print the kinds and exit")
     figure.add_argument(
         "--orders", metavar="A,B", help="comma-separated; the kind's own if not given"
@@ -131,7 +132,7 @@ def _report(commands: Commands) -> None:
     report = commands.add_parser(
         "report", help="digits kept over many random states: one page to hand on, HTML and PDF"
     )
-    _add_model(report, state=False, loops=False)
+    add_model(report, state=False, loops=False)
     report.add_argument("--orders", help="comma-separated; the usual ones if not given")
     report.add_argument("--formats", help="comma-separated; from float64 to bfloat16 if not given")
     report.add_argument("--states", type=int, default=1000, help="how many (1000)")
@@ -166,7 +167,7 @@ def _guarantee(commands: Commands) -> None:
 
 def _blame(commands: Commands) -> None:
     blame = commands.add_parser("blame", help="which operations, pivots and bodies lost the digits")
-    _add_model(blame)
+    add_model(blame)
     blame.add_argument("--order", default="crbm", help="a name, file.py:function, or file.json")
     blame.add_argument("--format", default="float32", help=BLAME_FORMATS_HELP)
     blame.add_argument(
@@ -186,7 +187,7 @@ def _prove(commands: Commands) -> None:
 
 def _listed(commands: Commands) -> None:
     listed = commands.add_parser("list", help="the algorithm that an order is, as formulas")
-    _add_model(listed)
+    add_model(listed)
     listed.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
     styles = listed.add_mutually_exclusive_group()
     for style, what in (
@@ -217,7 +218,7 @@ def _explore(commands: Commands) -> None:
     explore = commands.add_parser(
         "explore", help="eliminate the matrix by hand, in the browser; -o: one HTML page"
     )
-    _add_model(explore)
+    add_model(explore)
     explore.add_argument("--orders", help="comma-separated; those that suit its size if not given")
     explore.add_argument(
         "--formats",
@@ -242,7 +243,7 @@ def _simulate(commands: Commands) -> None:
         description="Integrate a robot's motion, from rest and without efforts where none are "
         "given, and count what each order takes.",
     )
-    _add_model(simulate, frames=False)
+    add_model(simulate, frames=False)
     simulate.add_argument(
         "--order", default="crbm+cholesky,abm",
         help="comma-separated (crbm+cholesky,abm); a dense method for the joint-space system that "
@@ -297,7 +298,7 @@ def _sweep(commands: Commands) -> None:
 
 def _export(commands: Commands) -> None:
     export = commands.add_parser("export", help="forward dynamics by an order, as portable C")
-    _add_model(export, state=False)
+    add_model(export, state=False)
     export.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
     export.add_argument("--format", default="float64", help="float64 or float32")
     export.add_argument("--c", action="store_true", help="C99 and its header (what is written)")
@@ -311,7 +312,7 @@ def _tune(commands: Commands) -> None:
     tune = commands.add_parser(
         "tune", help="the cheapest order for a robot, beside crbm and abm: operations, time, digits"
     )
-    _add_model(tune, state=False)
+    add_model(tune, state=False)
     tune.add_argument(
         "--cost", default="flops", metavar="WHAT", help="flops (if not given), depth, digits, time"
     )
@@ -346,66 +347,6 @@ def _reproduce(commands: Commands) -> None:
 def _orders(commands: Commands) -> None:
     orders = commands.add_parser("orders", help="what orders there are, with their sources")
     orders.add_argument("--json", action="store_true", help="print one JSON document")
-
-
-def _add_refinement(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--refine", type=int, default=0, metavar="K", help="K corrections in the same format"
-    )
-    command.add_argument(
-        "--residual", default="dynamics", help="of a correction: dynamics (RNEA), or equations (4)"
-    )
-
-
-def _add_model(
-    command: argparse.ArgumentParser,
-    state: bool = True,
-    needed: bool = True,
-    frames: bool = True,
-    loops: bool = True,
-) -> None:
-    command.add_argument("model", metavar="MODEL", nargs=None if needed else "?", help=MODEL_HELP)
-    model = command.add_argument_group("the model")
-    model.add_argument("--floating", action="store_true", help="URDF: give the base 6 freedoms")
-    model.add_argument(
-        "--dynamics", action="store_true", help="URDF: joints' damping, friction, rotors, too"
-    )
-    model.add_argument(
-        "--keep-fixed", action="store_true",
-        help="URDF: links on fixed joints stay bodies of their own (else they are merged into the "
-        "body that carries them; without mass, some orders cannot eliminate them)",
-    )  # fmt: skip
-    if loops:
-        for name, metavar, what in (
-            ("contact", "BODY,BODY", "bodies whose origins (BODY@x:y:z: another point of theirs) "
-             "stick to the ground: three rows each"),
-            ("compliance", "C", "of these contacts, instead of 0 [1/kg]"),
-            ("loops", "FILE", "closed loops and contacts: docs/loops.md"),
-        ):  # fmt: skip
-            model.add_argument(f"--{name}", metavar=metavar, help=what)
-    if state and frames:
-        model.add_argument(
-            "--frames", default="given", metavar="HOW",
-            help="given, aligned with the joint axes, or factored: placements as own frames",
-        )  # fmt: skip
-    if not state:
-        return
-    group = command.add_argument_group(
-        "the state", "one state is computed; without these options it is the model's own"
-    )
-    for name, what in (("q", "positions"), ("qd", "rates"), ("tau", "efforts")):
-        group.add_argument(
-            f"--{name}", metavar="X,X",
-            help=f"joint {what}: of all joints, or by name, as in elbow=0.3,wrist=-1",
-        )  # fmt: skip
-    if frames:
-        group.add_argument(
-            "--state", dest="state_file", metavar="FILE",
-            help="a JSON file with q, qd, tau: lists, or objects of joints and numbers",
-        )  # fmt: skip
-        group.add_argument(
-            "--random", type=int, metavar="SEED", help="a random state within the joints' limits"
-        )
 
 
 COMMANDS = (

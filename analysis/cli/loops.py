@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 
 from pivotree import kkt
+from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.model.joints import in_plane
 
 
@@ -41,8 +42,6 @@ def _point(tree: nx.DiGraph, item: str) -> tuple[object, list[float]]:
         return names[item], [0.0, 0.0, 0.0]
     body, _, numbers = item.rpartition("@")
     if body not in names:
-        from pivotree.kkt.base.errors import nearest
-
         raise kkt.ModelError(
             f"option --contact: body {body or item!r} is unknown; {nearest(body or item, names)}"
         )
@@ -66,5 +65,7 @@ def _compliance(text: str | None) -> float:
     except ValueError:
         value = math.nan
     if not 0.0 <= value < math.inf:
-        raise kkt.PivotreeError(f"option --compliance: {text!r} is none; give a number >= 0")
+        raise kkt.PivotreeError(
+            f"option --compliance: {text!r} is no compliance; give zero or more [1/kg]"
+        )
     return value

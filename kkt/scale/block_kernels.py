@@ -2,8 +2,9 @@
 
 An operation is a row of integers: what it does, where its result begins in the room, the rows and
 columns of the result, and up to three operands, each twice its place (one more where its sign is
-negative), and the steps to its next row and column.  A zero, which a tape leaves out, is added and
-multiplied here, which changes no number but the sign of zero; products and sums are rounded apart.
+negative), and the steps to its next row and column.  A zero, which a tape leaves out by its place,
+is multiplied and added here, or left out by its value (updates, substitution): no finite number
+changes but the sign of zero.  Products and sums are rounded apart.
 """
 
 from __future__ import annotations

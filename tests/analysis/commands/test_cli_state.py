@@ -187,7 +187,7 @@ def test_contacts_and_loops_stand_beside_the_model_on_the_command_line(run, refu
         (["--contact", "tool,tool"], "loop 'tool': name is used twice"),
         (["--contact", "tool"], "follow"),  # three rows on two joints
         (["--compliance", "1"], "option --compliance: softens contacts; name some"),
-        (["--contact", "tool", "--compliance", "-1"], "option --compliance: '-1' is none"),
+        (["--contact", "tool", "--compliance", "-1"], "'-1' is no compliance; give zero or more"),
         (["--loops", tmp_path / "none.json"], "none.json: cannot be read"),
     ):
         assert told in refused("solve", arm, *options)
