@@ -53,6 +53,7 @@ class Motion:
         ``compiled`` are options of :func:`kkt.compile`: ``solver``, ``bias`` and ``frames``.
         """
         system = kkt.build(graph, tau=tau)
+        system.structure.require_tree("simulate")
         made = partial(kkt.compile, graph, order, format, **compiled)
         kernel, checked = made(), partial(made, check=True)
         return Motion(graph, kernel, system.state.tau, checked)

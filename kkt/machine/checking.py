@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
 from ..base.errors import SingularError
-from ..matrix.system import System, build
+from ..matrix.system import System
 from ..model.spatial import Array, matvec
 from ..solution.eliminate import eliminate
 from ..tape.tape import Tape
@@ -172,7 +172,7 @@ def require_pivots(system: System, tapes: Sequence[Tape], chosen: Format) -> Non
     if (moments[:, 0] > 16 * ROUNDINGS * chosen.unit * moments[:, -1]).all() and tree.mass.all():
         return
     draw = np.random.default_rng(N)
-    states = [build(system.graph, draw.uniform(-1.0, 1.0, N)) for _ in range(2)]
+    states = [system.refresh(draw.uniform(-1.0, 1.0, N)) for _ in range(2)]
     for tape in tapes:
         why = [_refused(tape, state, chosen) for state in states]
         if all(why):

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from ..arithmetic import get_format
 from ..arithmetic.formats import Format, Hardware
-from ..base.errors import ArmatureError, FormatError, ModelError, OrderError, SizeError
-from ..matrix.entries import Entries
+from ..base.errors import ArmatureError, FormatError, LoopError, ModelError, OrderError, SizeError
+from ..matrix.entries import LETTERS, Entries
 from ..matrix.state import coordinates
 from ..matrix.system import System, build
 from ..model.joints import GENERAL, TYPES
+from ..model.loops import Loop
 from ..program.residual_program import residual_program
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for
@@ -27,18 +28,22 @@ from .recorder import Recorder, operate, reference
 from .scalar_program import MANY, ScalarProgram, finished
 
 LONGEST = 5_000_000  # operations of a tape that is read
-OUTPUTS = ("qdd", "pdd", "f", "inertia")
-LETTERS = ("M", "Phi", "S", "a", "b", "tau", "A")
+OUTPUTS = ("qdd", "pdd", "f", "inertia", "lambda")
 
 
-def system_to_trace(model: Any) -> System:
+def system_to_trace(model: Any, loops: Sequence[Loop] | None = None) -> System:
     """Equation (4) of a tree, or of a system's tree, where general joints are moved.
 
     (A model file's general joints stand still in its pattern of zeros; in a kernel they move.)
+    ``loops`` None are those of the tree or the system.
     """
-    system = model if isinstance(model, System) else build(model)
+    system = model
+    if not isinstance(model, System):
+        system = build(model, loops=loops)
+    elif loops is not None:
+        step, pushed = model.state.step or None, model.state.wrench
+        system = build(model.graph, f_ext=pushed, implicit=step, loops=loops)
     tree = system.tree
-    system.structure.require_tree("compile")
     if tree.terms is not None and tree.terms.friction.any():
         body = tree.names[int(np.repeat(np.arange(tree.n), tree.dof)[tree.terms.friction > 0][0])]
         raise ArmatureError(
@@ -51,12 +56,21 @@ def system_to_trace(model: Any) -> System:
                 f"body {name!r}: field 'bias' belongs to one state, and a compiled program to "
                 "all; give the joint by its type, such as universal"
             )
+    for loop in system.loops:
+        turns_freely = loop.point or (loop.free is not None and loop.free.shape[1] > 0)
+        if loop.baumgarte[1] and not turns_freely:
+            raise LoopError(
+                f"compile: loop {loop.name!r} has a gain on the turn between two frames, whose "
+                "angle a program without branches does not find; give baumgarte=(a, 0.0), or a "
+                "spherical joint and rows beside it"
+            )
+    if GENERAL not in tree.joint:
+        return system
     q = coordinates(tree, system.graph, None)
     for k, kind in enumerate(tree.joint):
         if kind == GENERAL:
             q[tree.offset[k] : tree.offset[k + 1]] = 0.7 + 0.1 * np.arange(int(tree.dof[k]))
-    moved = build(system.graph, q, implicit=system.state.step or None)
-    return replace(moved, state=replace(moved.state, wrench=system.state.wrench))
+    return system.refresh(q, f_ext=system.state.wrench)
 
 
 def in_world(system: System, configuration: Configuration) -> System:
@@ -70,7 +84,8 @@ def in_world(system: System, configuration: Configuration) -> System:
     x, qd, tau = np.split(variables(recorder, 2, nx + 2 * N), [nx, nx + N])
     with np.errstate(all="ignore"):
         pushed = np.zeros((tree.n, 6), dtype=object)
-        seen = entries(configuration, x, qd, tau, pushed, "world", system.state.step)
+        step, loops = system.state.step, system.loops
+        seen = entries(configuration, x, qd, tau, pushed, "world", step, loops)
 
     def among(values: NDArray[Any], number: float) -> NDArray[np.bool_]:
         held = [isinstance(v, float) and v == number for v in values.ravel().tolist()]
@@ -79,6 +94,7 @@ def in_world(system: System, configuration: Configuration) -> System:
     pattern = replace(
         system.pattern, M=~among(seen.M, 0.0), Phi=~among(seen.Phi, 0.0), S=~among(seen.S, 0.0),
         Phi_one=among(seen.Phi, 1.0), S_one=among(seen.S, 1.0),
+        G=~among(seen.G, 0.0), G_one=among(seen.G, 1.0),
     )  # fmt: skip
     return replace(system, pattern=pattern, plans={})
 
@@ -144,6 +160,19 @@ class Request:
     frames: str = "own"
 
 
+def require_rows(system: System, request: Request) -> None:
+    """Raise ModelError or LoopError for what needs loops and has none, or cannot have them."""
+    if "lambda" in request.outputs and not system.loops:
+        raise ModelError(
+            f"compile: lambda is an output, and {system.name} has no loops and no contacts; give "
+            "loops=, or ask for qdd"
+        )
+    if request.solver is not None:
+        system.structure.require_tree(f"compile: solver {request.solver!r}")
+    if request.check:
+        system.structure.require_tree("compile: a check of the answer")
+
+
 def forward_dynamics(
     system: System,
     configuration: Configuration,
@@ -166,11 +195,12 @@ def forward_dynamics(
     if request.wrench:
         pushed = variables(recorder, 2 + nx + 2 * N, 6 * n).reshape(n, 6)
     with np.errstate(all="ignore"):
-        traced = entries(configuration, x, qd, tau, pushed, request.frames, system.state.step)
+        step, loops = system.state.step, system.loops
+        traced = entries(configuration, x, qd, tau, pushed, request.frames, step, loops)
     solved, none = traced, np.zeros((n, 6), dtype=object)
     if request.bias == "inverse_dynamics":
-        left, _ = defect(recorder, system, traced)
-        solved = replace(traced, a=none, b=none, tau=left)
+        left, _, rows = defect(recorder, system, traced)
+        solved = replace(traced, a=none, b=none, tau=left, gamma=-rows)
     wanted: list[int] = []
     questions: list[int] = []
     if request.check:
@@ -184,7 +214,7 @@ def forward_dynamics(
             else:
                 wanted += references(place, slots_of(output, tape, system))
         if request.check:
-            left, pdd = defect(recorder, system, traced, qdd)
+            left, pdd, _ = defect(recorder, system, traced, qdd)
             again = replace(traced, a=none, b=none, tau=left)
             at = replayed(recorder, tape, again)  # what the factor cost is found again
             correction = qdd_of(recorder, tape, system, at, left, request.solver)
@@ -234,12 +264,17 @@ def replayed(
 
 def defect(
     recorder: Recorder, system: System, traced: Entries, qdd: NDArray[Any] | None = None
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """tau - ID(qdd) (N,), and pdd (6 n,) as inverse dynamics finds it; qdd is 0 where None."""
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """tau - ID(qdd) (N,), pdd (6 n,) as inverse dynamics finds it, and what rows of loops leave.
+
+    qdd is 0 where None, and so are all multipliers.
+    """
     tape = lower(residual_program(system.structure, "dynamics"), system)
     place = replayed(recorder, tape, traced, qdd)
-    left, pdd = (taken(recorder, place, slots_of(x, tape, system)) for x in ("qdd", "pdd"))
-    return left, pdd.ravel()
+    left, pdd, rows = (
+        taken(recorder, place, slots_of(x, tape, system)) for x in ("qdd", "pdd", "lambda")
+    )
+    return left, pdd.ravel(), rows
 
 
 def qdd_of(
@@ -265,7 +300,7 @@ def taken(recorder: Recorder, place: list[int], slots: NDArray[np.int64]) -> NDA
 
 
 def slots_of(output: str, tape: Tape, system: System) -> NDArray[np.int64]:
-    """Signed slots of the tape: qdd (N,), pdd and f (n, 6), inertia (N, N)."""
+    """Signed slots of the tape: qdd (N,), pdd and f (n, 6), inertia (N, N), lambda (rows,)."""
     if output == "inertia":
         return tape.joint_space_inertia(system)
-    return getattr(tape.unknowns(system), output)
+    return getattr(tape.unknowns(system), "lam" if output == "lambda" else output)

@@ -20,13 +20,14 @@ from ..base.errors import FormatError, ModelError, SizeError, nearest
 from ..base.files import write_whole
 from ..base.shown import Shown
 from ..matrix.blocks import Block
+from ..model.loops import Loop
 from ..order.sequence import PivotSequence
 from ..tape.tape import Tape
 from ..tape.trust import ZERO
 from .builtin import Builtin
 from .checking import KINDS, WORDS, Judged, judged_by
 from .configuration import Configuration
-from .forward_dynamics import OUTPUTS, Request, in_world, system_to_trace
+from .forward_dynamics import OUTPUTS, Request, in_world, require_rows, system_to_trace
 from .interpreter import Interpreter
 from .joint_space import SOLVERS
 from .native import LONGEST, Native, compiled, processors, width
@@ -53,6 +54,7 @@ def compile(
     frames: str = "own",
     relaxed: bool = False,
     check: bool = False,
+    loops: Sequence[Loop] | None = None,
 ) -> Kernel:
     """A kernel: forward dynamics of a tree by an order, as one straight-line program.
 
@@ -60,8 +62,12 @@ def compile(
     constants; ``order`` is whatever :func:`kkt.eliminate` takes, or a list of such orders, whose
     poses, bias and whatever else they share are computed once: a call then gives a tuple, the
     outputs of each order.  ``outputs`` are any of ``qdd``,
-    ``pdd``, ``f`` and, where the order leaves it, ``inertia``; ``inputs`` may name ``wrench``, so
-    that external wrenches are given with each state.
+    ``pdd``, ``f``, ``lambda`` and, where the order leaves it, ``inertia``; ``inputs`` may name
+    ``wrench``, so that external wrenches are given with each state.
+
+    ``loops`` are closed loops and contacts as :func:`kkt.build` takes them; None: the tree's or the
+    system's own.  Their bodies, rows, frames and gains are constants of the program, and
+    ``lambda`` their multipliers, one after another.
 
     With ``bias`` "inverse_dynamics" the efforts are first brought down to tau - c by recursive
     Newton-Euler at qdd = 0, and the order solves for qdd without velocities and gravity.  A
@@ -127,18 +133,20 @@ def compile(
             f"compile: relaxed is for machine code, and {chosen.name} is interpreted; use float64 "
             "or float32, or leave it out"
         )
-    system = system_to_trace(model)
+    system = system_to_trace(model, loops)
     configuration = Configuration(system.tree, system.graph)
     if frames == "world":
         system = in_world(system, configuration)
     bias = bias if solver is None else "inverse_dynamics"
     request = Request(tuple(outputs), "wrench" in inputs, solver, bias, check, frames)
+    require_rows(system, request)
     orders = list(order) if _several(order) else [order]
     found = programs_of(system, configuration, orders, chosen, request)
     tree = system.tree
     N = int(tree.offset[-1])
     given = request.outputs + (("status",) if check else ())
-    fields = Fields(tree.n, N, configuration.size, request.wrench, given, len(orders))
+    rows = len(system.entries.gamma)
+    fields = Fields(tree.n, N, configuration.size, request.wrench, given, len(orders), rows)
     judged = None
     if check:
         judged = judged_by(found.pivots, found.rotations, fields, chosen.unit, system)
@@ -250,10 +258,10 @@ class Kernel(Shown):
         ``x`` (nx,) configuration numbers, ``qd`` (N,) [rad/s, m/s], ``tau`` (N,) [N m, N] and,
         where it is an input, ``wrench`` (n, 6) [N m, N], both zero where None; each with m states
         in front, or without for all of them.  An output is qdd (N,), pdd or f (n, 6), inertia
-        (N, N), with m in front; several are a tuple.  A pivot that is zero gives what IEEE
-        arithmetic gives.  ``threads`` share a large batch, None: as many as there are processors;
-        the bits do not depend on it.  Raises ModelError for a wrong shape or a number that is not
-        finite.
+        (N, N), lambda (rows of loops,), with m in front; several are a tuple.  A pivot that is
+        zero gives what IEEE arithmetic gives.  ``threads`` share a large batch, None: as many as
+        there are processors; the bits do not depend on it.  Raises ModelError for a wrong shape or
+        a number that is not finite.
         """
         if threads == 1:
             for call in self._calls:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.bias import bias, joint_rates
+from ..matrix.bias import bias, joint_rates, velocities
+from ..matrix.closures import closures, constraint_rows
 from ..matrix.entries import Entries
 from ..model.joints import GENERAL, TYPES
+from ..model.loops import Loop, turned
 from ..model.parents import levels
 from ..model.spatial import (
     Array,
@@ -32,13 +36,13 @@ def variables(recorder: Recorder, first: int, count: int) -> Array:
 
 def entries(
     configuration: Configuration, x: Array, qd: Array, tau: Array, wrench: Array,
-    frames: str = "own", step: float = 0.0,
+    frames: str = "own", step: float = 0.0, loops: Sequence[Loop] = (),
 ) -> Entries:  # fmt: skip
-    """M, Phi, S, a, b, tau, A of (4) as arrays of objects: floats where no state changes them.
+    """All of (4) as arrays of objects: floats where no state changes them.
 
     x (nx,) configuration numbers, qd and tau (N,), wrench (n, 6) on each body at its joint origin,
     in its own frame; ``step`` [s] is that of an implicit build.  With ``frames`` "world" all of (4)
-    is written in the world's directions.
+    is written in the world's directions, the frames of ``loops`` among it.
     """
     tree = configuration.tree
     R, p, subspaces, joint_bias = kinematics(configuration, x, qd)
@@ -51,6 +55,8 @@ def entries(
         subspaces = [_turned(A[k], s.T).T for k, s in enumerate(subspaces)]
         joint_bias, wrench = _turned(A, joint_bias), _turned(A, wrench)
         R = np.broadcast_to(np.eye(3), R.shape).astype(object)
+        own = dict(zip(tree.names, A, strict=True)) | {None: np.eye(3)}
+        loops = [turned(loop, [own[body] for body in loop.bodies]) for loop in loops]
     owner = np.repeat(np.arange(tree.n), tree.dof)
     column = np.arange(len(owner)) - tree.offset[owner]
     S = np.concatenate([np.zeros((0, 6), dtype=object), *(s.T for s in subspaces)])
@@ -59,12 +65,15 @@ def entries(
     rates = joint_rates(S, owner, column, qd, tree.n)
     gravity = tree.gravity.astype(object)
     a, b = bias(tree.parent, M, Phi, rates, joint_bias, wrench, gravity)
+    held = closures(tree, R, p, loops)
+    v = velocities(tree.parent, Phi, rates) if loops else rates
+    rows = constraint_rows(held, v, gravity, _constants)
     if tree.terms is None:
-        return Entries(M, Phi, S, a, b, tau)
+        return Entries(M, Phi, S, a, b, tau, *rows)
     at = tree.terms.at(_coordinates(configuration, x))
     tau = tau - at.resistance(qd, step, _constants)
-    own = at.diagonal(step, _constants) if at.own(step).any() else np.zeros(0)
-    return Entries(M, Phi, S, a, b, tau, A=own)
+    diagonal = at.diagonal(step, _constants) if at.own(step).any() else np.zeros(0)
+    return Entries(M, Phi, S, a, b, tau, *rows, diagonal)
 
 
 def _constants(x: Array) -> Array:

@@ -22,7 +22,7 @@ from .states import Fields
 LENGTH = 1000  # operations in one function: an optimising compiler's time grows faster
 SIGN = "+-*/"
 SIZES = {"x": "NX", "qd": "N", "tau": "N", "wrench": "6 BODIES", "qdd": "N", "pdd": "6 BODIES",
-         "f": "6 BODIES", "inertia": "N N"}  # fmt: skip
+         "f": "6 BODIES", "inertia": "N N", "lambda": "ROWS"}  # fmt: skip
 MEANING = {
     "x": "configuration [rad, m, or quaternions x y z w]",
     "qd": "rates [rad/s, m/s]",
@@ -32,6 +32,7 @@ MEANING = {
     "pdd": "spatial acceleration of each body",
     "f": "spatial force in each joint",
     "inertia": "joint-space inertia, row by row",
+    "lambda": "forces of loops and contacts, one after another [N m, N]",
 }
 KEYWORDS = (
     "auto break case char const continue default do double else enum extern float for goto if "
@@ -75,6 +76,7 @@ class Portable:
     def header(self) -> str:
         upper = self.name.upper()
         numbers = {"NX": self.fields.nx, "N": self.fields.N, "BODIES": self.fields.n}
+        numbers |= {"ROWS": self.fields.rows} if self.fields.rows else {}
         defined = "".join(f"#define {upper}_{key} {value}\n" for key, value in numbers.items())
         told = "".join(
             f"   {field:8} {SIZES[field].replace(' ', ' x '):10} {MEANING[field]}\n"

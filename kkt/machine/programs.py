@@ -130,11 +130,17 @@ def _content(
         orders += [met.graph.split, met.blocks, met.group, met.paired]
     zeros = [getattr(pattern, letter) for letter in ("M", "Phi", "S", "Phi_one", "S_one", "a")]
     terms = () if tree.terms is None else astuple(tree.terms)
+    index = system.structure.index
+    held = [
+        (*(index.get(body, -1) for body in loop.bodies), loop.R, loop.p, loop.C, loop.free,
+         loop.point, loop.baumgarte, loop.compliance)
+        for loop in system.loops
+    ]  # fmt: skip
     return store.key(
         "program", chosen.name, astuple(request), SAVED, tree.parent, tree.joint, tree.axis, tree.R,
         tree.p, tree.mass, tree.com, tree.inertia, tree.gravity, *system.state.S,
         system.state.wrench, pattern.A, system.state.step, *terms,
-        *zeros, *orders,
+        *zeros, *orders, *(part for loop in held for part in loop),
     )  # fmt: skip
 
 

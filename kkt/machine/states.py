@@ -23,6 +23,7 @@ class Fields:
     wrench: bool  # whether external wrenches are an input
     outputs: tuple[str, ...]  # of each order
     orders: int = 1
+    rows: int = 0  # multipliers of loops and contacts
 
     @property
     def given(self) -> dict[str, tuple[int, ...]]:
@@ -39,7 +40,8 @@ class Fields:
     def made(self) -> dict[str, tuple[int, ...]]:
         """Shapes of all outputs that there are."""
         n, N = self.n, self.N
-        return {"qdd": (N,), "pdd": (n, 6), "f": (n, 6), "inertia": (N, N), "status": ()}
+        six = {"pdd": (n, 6), "f": (n, 6)}
+        return {"qdd": (N,), **six, "inertia": (N, N), "lambda": (self.rows,), "status": ()}
 
     def size_of(self, output: str) -> int:
         """Numbers of one state in an output."""

@@ -1,4 +1,4 @@
-"""Constraints at one state: their poses as doubles, and their rows of the matrix in any number.
+"""Constraints at one state: their poses, and their rows of the matrix, in any number type.
 
 With v the spatial velocities, c the constraint's frame and X_ck = Phi_kc* the transform of motions
 from body k to c, the first body 1 and the second 2 must keep
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from ..model.loops import Loop
 from ..model.parents import meeting
 from ..model.spatial import Array, cross, cross_motion, force_transform, matmul, matvec, transpose
-from ..model.tree import BodyTree, Floats
+from ..model.tree import BodyTree
 
 Cast = Callable[[Any], Array]
 
@@ -38,13 +39,21 @@ class Closure:
 
     loop: Loop
     bodies: tuple[int, int]  # indices of first and second; -1 is the world
-    R: Floats  # (2, 3, 3) orientation of the frame c in each body's, at this state
-    p: Floats  # (2, 3) its origin there [m]
-    gap: Floats  # (m,) how far the loop is open, by rows [rad, m]; 0 where that is not defined
+    R: Array  # (2, 3, 3) orientation of the frame c in each body's, at this state
+    p: Array  # (2, 3) its origin there [m]
 
     @property
     def rows(self) -> int:
         return self.loop.rows
+
+    @cached_property
+    def gap(self) -> Array:
+        """(m,) how far the loop is open, by rows [rad, m]; 0 where that is not defined."""
+        loop = self.loop
+        if loop.point:
+            return np.zeros(loop.rows)
+        back = transpose(self.R[1])
+        return _gap(loop, matmul(back, loop.R[1]), matvec(back, loop.p[1] - self.p[1]))
 
     @property
     def sides(self) -> list[tuple[int, int, int]]:
@@ -53,7 +62,7 @@ class Closure:
         return [(place, k, sign) for place, k, sign in signed if k >= 0]
 
 
-def closures(tree: BodyTree, R: Floats, p: Floats, loops: Sequence[Loop]) -> tuple[Closure, ...]:
+def closures(tree: BodyTree, R: Array, p: Array, loops: Sequence[Loop]) -> tuple[Closure, ...]:
     """The constraints where body k has the pose (R[k], p[k]) in its parent; names are known."""
     index = {name: k for k, name in enumerate(tree.names)} if loops else {}
     return tuple(
@@ -62,35 +71,29 @@ def closures(tree: BodyTree, R: Floats, p: Floats, loops: Sequence[Loop]) -> tup
     )
 
 
-def _closure(loop: Loop, bodies: tuple[int, int], tree: BodyTree, R: Floats, p: Floats) -> Closure:
+def _closure(loop: Loop, bodies: tuple[int, int], tree: BodyTree, R: Array, p: Array) -> Closure:
     up = meeting(bodies, tree.parent)
     (R1, p1), (R2, p2) = (_pose(k, up, tree.parent, R, p) for k in bodies)
-    turn, shift = R2.T @ R1, R2.T @ (p1 - p2)  # of body 1 in body 2
+    back = transpose(R2)
+    turn, shift = matmul(back, R1), matvec(back, p1 - p2)  # of body 1 in body 2
     if loop.point:
-        origin = turn.T @ (loop.p[1] - shift)
-        return Closure(
-            loop, bodies, np.stack([np.eye(3), turn]), np.stack([origin, loop.p[1]]),
-            np.zeros(loop.rows),
-        )  # fmt: skip
-    seen, place = turn @ loop.R[0], turn @ loop.p[0] + shift
-    gap = _gap(loop, seen.T @ loop.R[1], seen.T @ (loop.p[1] - place))
-    return Closure(
-        loop, bodies, np.stack([loop.R[0], seen]), np.stack([loop.p[0], place]), gap
-    )  # fmt: skip
+        origin = matvec(transpose(turn), loop.p[1] - shift)
+        return Closure(loop, bodies, np.stack([np.eye(3), turn]), np.stack([origin, loop.p[1]]))
+    seen, place = matmul(turn, loop.R[0]), matvec(turn, loop.p[0]) + shift
+    return Closure(loop, bodies, np.stack([loop.R[0], seen]), np.stack([loop.p[0], place]))
 
 
-def _pose(
-    k: int, up: int, parent: NDArray[np.int64], R: Floats, p: Floats
-) -> tuple[Floats, Floats]:
+def _pose(k: int, up: int, parent: NDArray[np.int64], R: Array, p: Array) -> tuple[Array, Array]:
     """Pose of body k in the body ``up`` that it hangs on."""
-    turn, place = np.eye(3), np.zeros(3)
-    while k != up:
-        turn, place = R[k] @ turn, R[k] @ place + p[k]
-        k = int(parent[k])
+    if k == up:
+        return np.eye(3), np.zeros(3)
+    turn, place = R[k], p[k]
+    while (k := int(parent[k])) != up:
+        turn, place = matmul(R[k], turn), matvec(R[k], place) + p[k]
     return turn, place
 
 
-def _gap(loop: Loop, turn: Floats, shift: Floats) -> Floats:
+def _gap(loop: Loop, turn: Array, shift: Array) -> Array:
     """Position error of each row: C* of the turn that the joint does not allow, and of the shift.
 
     About one free axis e the turn is e x (R e), whose rate is the velocity beside the axis.
@@ -104,8 +107,8 @@ def _gap(loop: Loop, turn: Floats, shift: Floats) -> Floats:
         angle = Rotation.from_matrix(turn).as_rotvec()
     elif loop.free.shape[1] == 1:
         axis = loop.free[:, 0]
-        angle = np.cross(axis, turn @ axis)
-    return loop.C.T @ np.concatenate([angle, shift])
+        angle = cross(axis, matvec(turn, axis))
+    return matvec(transpose(loop.C), np.concatenate([angle, shift]))
 
 
 def constraint_rows(
@@ -128,7 +131,8 @@ def constraint_rows(
         apart = second - first
         turning = cross_motion(first, second)
         if loop.point:
-            turning[3:] = turning[3:] - cross(apart[:3], apart[3:])
+            slipping = turning[3:] - cross(apart[:3], apart[3:])
+            turning = np.concatenate([turning[:3], slipping])
         for place, k in enumerate(closure.bodies):
             if k < 0:  # the world's acceleration is known
                 lift = matvec(X[place], base)

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError, nearest
 from .joints import GENERAL, TYPES, in_plane
+from .spatial import Array, matmul, matvec
 from .tree import Floats, check_names, checked
 
 JOINTS = (*(name for name, t in TYPES.items() if t.constant and t.dof < 6), GENERAL)
@@ -173,12 +174,14 @@ def contact(
     )  # fmt: skip
 
 
-def turned(loop: Loop, turns: Sequence[Floats]) -> Loop:
+def turned(loop: Loop, turns: Sequence[Array]) -> Loop:
     """The same constraint where a vector x of the first, of the second body is turns[i] x."""
-    p = np.stack([Q @ x for Q, x in zip(turns, loop.p, strict=True)])
+    p = np.stack([matvec(Q, x) for Q, x in zip(turns, loop.p, strict=True)])
     if loop.point:  # directions are the first body's
-        return replace(loop, p=p, C=np.concatenate([turns[0] @ loop.C[:3], turns[0] @ loop.C[3:]]))
-    return replace(loop, p=p, R=np.stack([Q @ R for Q, R in zip(turns, loop.R, strict=True)]))
+        Q = turns[0]
+        return replace(loop, p=p, C=np.concatenate([matmul(Q, loop.C[:3]), matmul(Q, loop.C[3:])]))
+    R = np.stack([matmul(Q, x) for Q, x in zip(turns, loop.R, strict=True)])
+    return replace(loop, p=p, R=R)
 
 
 def on_bodies(loop: Loop, merged: Mapping[Hashable, tuple[Hashable, Floats, Floats]]) -> Loop:

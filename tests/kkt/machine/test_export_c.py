@@ -34,11 +34,22 @@ def called(library, name, arrays, sizes, dtype):
     return function(*given), np.concatenate(outs)
 
 
+def geared(tree):
+    """With armature, damping and springs."""
+    for i, (_, data) in enumerate(tree.nodes(data=True)):
+        data |= {"armature": 0.1 * i, "damping": 0.3, "stiffness": 2.0 * i, "rest": 0.1}
+    return tree
+
+
+FOOT = kkt.contact("b5", (0.1, 0, 0.2), tangents=[(1, 0, 0)], compliance=1e-3)
 CASES = [
     ("abm", "float64", {}, kkt.random_tree(5, 1, joints=ALL_JOINTS)),
     ("square_root_abm", "float32", {"outputs": ("f", "qdd")}, kkt.random_tree(4, 2)),
     ("crbm", "float64", {"outputs": ("qdd", "inertia"), "solver": "cholesky"}, kkt.chain(4)),
     ("crbm", "float32", {"inputs": ("wrench",), "outputs": ("pdd",)}, kkt.random_tree(6, 4)),
+    ("abm", "float64", {}, geared(kkt.random_tree(6, 4, joints="revolute"))),
+    ("abm", "float64", {"outputs": ("qdd", "lambda"), "loops": [FOOT]}, kkt.random_tree(6, 4)),
+    ("closed_early", "float32", {"outputs": ("lambda",)}, kkt.load("four_bar")),
 ]
 
 

@@ -1,0 +1,153 @@
+"""kkt.compile with loops and contacts: rows are constants, multipliers an output."""
+
+import numpy as np
+import pytest
+from machine_kernels import plain
+from mechanisms import SYSTEMS, standing
+from scipy.spatial.transform import Rotation
+
+from pivotree import kkt, orderings
+
+OUTPUTS = ("qdd", "lambda", "pdd", "f")
+LETTERS = ("qdd", "lam", "pdd", "f")
+pytestmark = pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
+
+
+def slides(seed=0):
+    """A base with a hinge, two arms of hinges and slides, and loops of every kind between them."""
+    draw = np.random.default_rng(seed)
+    tree = kkt.new_tree("slides", (0.3, -0.5, -9.7))
+    for arm in "ab":
+        for i in range(6):
+            kkt.add_body(
+                tree, f"{arm}{i}", f"{arm}{i - 1}" if i else None, mass=draw.uniform(0.5, 2.0),
+                com=draw.normal(size=3), inertia=np.diag(draw.uniform(0.1, 0.15, 3)),
+                joint="prismatic" if i % 2 else "revolute", axis=draw.normal(size=3),
+                R=Rotation.random(random_state=i).as_matrix(), p=draw.normal(size=3),
+            )  # fmt: skip
+    R = Rotation.random(random_state=9).as_matrix()
+    return tree, [
+        kkt.cut_joint("a5", "b5", "spherical", p=(0.1, 0.2, 0.3), baumgarte=(3.0, 2.0)),
+        kkt.cut_joint("a3", None, "revolute", R=R, rows=(0, 3), baumgarte=(1.0, 4.0)),
+        kkt.contact("a4", (0.2, 0, 0.1), tangents=[(1, 0, 0)], compliance=1e-2, damping=2.0),
+        kkt.contact("b2", (0.2, 0.3, 0.1), (1, 2, 3), on="b4", name="touch"),
+    ]
+
+
+def states_of(kernel, m, seed=0):
+    """Hinges at 0, whose sines are exact in every implementation, and slides anywhere."""
+    x, qd, tau = np.random.default_rng(seed).normal(size=(3, m, kernel.N))
+    x[:, [k for k, kind in enumerate(kernel.places.tree.joint) if kind == "revolute"]] = 0.0
+    return x, qd, tau
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("order", ["abm", "crbm", "closed_early", "bad_abm"])
+def test_the_bits_are_those_of_the_tape(order):
+    """Spatial algebra, rows of loops and the order's tape: the same operations, one by one."""
+    tree, loops = slides()
+    kernel = kkt.compile(tree, orderings.get(order), outputs=OUTPUTS, loops=loops)
+    assert "machine code" in kernel.how and kernel.fields.rows == 8
+    states = states_of(kernel, 3)
+    together = kernel(*states)
+    for i, (q, qd, tau) in enumerate(zip(*states, strict=True)):
+        system = kkt.build(tree, q, qd, tau, loops=loops)
+        expected = kkt.eliminate(system, orderings.get(order), records=False)
+        for name, many, one in zip(LETTERS, together, kernel(q, qd, tau), strict=True):
+            assert np.array_equal(many[i], getattr(expected, name)), name
+            assert np.array_equal(one, many[i]), name
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("format", ["float64", "float32"])
+def test_machine_code_gives_the_bits_of_a_plain_interpreter(format):
+    tree, loops = slides()
+    kernel = kkt.compile(tree, orderings.get("abm"), format, outputs=OUTPUTS, loops=loops)
+    draw = np.random.default_rng(5)
+    x, qd, tau = draw.normal(size=(3, 2 * kernel.lanes + 3, kernel.N))
+    expected = plain(kernel, x, qd, tau)
+    for m in (1, kernel.lanes + 1, len(x)):
+        found = kernel(x[:m], qd[:m], tau[:m])
+        flat = np.concatenate([part.reshape(m, -1) for part in found], axis=1)
+        assert flat.dtype == format and np.array_equal(flat, expected[:m])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_values_are_those_of_elimination_in_any_state(name):
+    """Of mechanisms that are open and closed, frames of bodies and of the world."""
+    system = SYSTEMS[name]()
+    draw = np.random.default_rng(7)
+    for order, options in (
+        ("abm", {}), ("crbm", {"bias": "inverse_dynamics"}), ("closed_early", {"frames": "world"})
+    ):  # fmt: skip
+        kernel = kkt.compile(system, orderings.get(order), outputs=OUTPUTS[:2], **options)
+        for _ in range(2):
+            q = draw.uniform(-1.0, 1.0, kernel.N)
+            qd, tau = draw.normal(size=(2, kernel.N))
+            expected = kkt.eliminate(system.refresh(q, qd, tau), orderings.get("abm"))
+            found = kernel(kernel.configuration(q), qd, tau)
+            for value, letter in zip(found, LETTERS[:2], strict=True):
+                wanted = getattr(expected, letter)
+                assert np.abs(value - wanted).max() <= 1e-10 * np.abs(wanted).max(), letter
+
+
+def test_a_kernel_of_a_closed_mechanism_is_right_to_its_certified_answer():
+    system = SYSTEMS["four bar"]()
+    kernel = kkt.compile(system, orderings.get("abm"), outputs=("qdd", "lambda"))
+    exact = kkt.certify(system, 30)
+    q = [1.0, *np.arctan2(*_angles(system))]
+    qdd, lam = kernel(kernel.configuration(q), system.state.qd, system.state.tau)
+    balls = exact.solution[kkt.Block("lam", "pin")].ravel()
+    for found, right in ((qdd, exact.qdd), (lam, balls)):
+        right = np.array([float(x) for x in right])
+        np.testing.assert_allclose(found, right, rtol=1e-12, atol=1e-12 * np.abs(right).max())
+
+
+def _angles(system):
+    """Sines and cosines of coupler and rocker, off the poses of the state."""
+    return system.state.R[1:, 1, 0], system.state.R[1:, 0, 0]
+
+
+def test_kernels_of_other_loops_are_other_kernels():
+    tree, found = kkt.chain(3), []
+    for loop in (
+        None, kkt.contact("j3", (0.1, 0, 0)), kkt.contact("j3", (0.2, 0, 0)),
+        kkt.contact("j3", (0.2, 0, 0), compliance=0.5), kkt.contact("j2", (0.2, 0, 0)),
+    ):  # fmt: skip
+        loops = [] if loop is None else [loop]
+        kernel = kkt.compile(tree, orderings.get("abm"), loops=loops)
+        found.append(kernel([0.1, 0.2, 0.3], [1.0, 2.0, 3.0], [1.0, 0.0, 2.0]).tobytes())
+    assert len(set(found)) == len(found)
+    tree.graph["loops"] = (kkt.contact("j3", (0.1, 0, 0)),)
+    own = kkt.compile(tree, orderings.get("abm"))
+    assert own([0.1, 0.2, 0.3], [1.0, 2.0, 3.0], [1.0, 0.0, 2.0]).tobytes() == found[1]
+
+
+def test_what_a_kernel_cannot_have_with_loops_is_said():
+    tree, foot = kkt.chain(3), [kkt.contact("j3", (0.1, 0, 0))]
+    abm, crbm = orderings.get("abm"), orderings.get("crbm")
+    with pytest.raises(kkt.ModelError, match="chain_3 has no loops and no contacts"):
+        kkt.compile(tree, abm, outputs=("lambda",))
+    with pytest.raises(kkt.LoopError, match="solver 'lu' takes trees without closed loops"):
+        kkt.compile(tree, crbm, solver="lu", loops=foot)
+    with pytest.raises(kkt.LoopError, match="check of the answer takes trees without"):
+        kkt.compile(tree, abm, check=True, loops=foot)
+    with pytest.raises(kkt.LoopError, match="elimination by rotations takes trees"):
+        kkt.compile(tree, orderings.get("square_root_abm"), loops=foot)
+    arm = kkt.random_tree(7, 1)
+    weld = kkt.cut_joint(list(arm)[-1], None, "fixed", baumgarte=(1.0, 1.0), name="weld")
+    with pytest.raises(kkt.LoopError, match=r"loop 'weld' has a gain on the turn .* baumgarte=\(a"):
+        kkt.compile(arm, abm, loops=[weld])
+    with pytest.raises(kkt.LoopError, match="simulate takes trees"):
+        tree.graph["loops"] = tuple(foot)
+        from pivotree.analysis.simulation import simulate
+
+        simulate(tree, "abm")
+
+
+def test_short_formats_are_interpreted():
+    system = standing()
+    kernel = kkt.compile(system, orderings.get("abm"), "bfloat16", outputs=("lambda",))
+    x = kernel.configuration(np.zeros(kernel.N))
+    assert kernel(x, system.state.qd, system.state.tau).shape == (len(system.entries.gamma),)
