@@ -3,9 +3,10 @@
 A body of several joints becomes a chain of bodies of which the last has the mass; those before it
 are called ``BODY/JOINT``.  Each stands in the frame of its joint: MuJoCo's body frame, moved to the
 joint's anchor.  q is MuJoCo's qpos (a free joint's quaternion is x, y, z, w here); bodies that
-nothing moves are the world's.  What dynamics without constraints does not know is left out and
-told by name in one warning: contacts, equality constraints, limits, tendons, actuators, friction
-loss, which is a constraint of MuJoCo's, and what acts on bodies from outside.
+nothing moves are the world's.  The equality constraints connect and weld are loops
+(:mod:`kkt.model.mjcf_loops`).  What equation (4) does not know is left out and told by name in one
+warning: contacts, other equality constraints, tendons, actuators, friction loss, which is a
+constraint of MuJoCo's, and what acts on bodies from outside.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ import numpy as np
 from ..base.errors import ModelError
 from .default_state import default_state
 from .joint_terms import TERMS
-from .joints import TYPES
+from .joints import TYPES, quaternion_to_vector
+from .loops import checked_loops
+from .mjcf_loops import Home, loops_of, turn_of
 from .spatial import matmul, matvec
 from .tree import Floats, add_body, new_tree
 
@@ -73,16 +76,16 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
     tree = new_tree(name, tuple(model.opt.gravity))
     eye, zero = np.eye(3), np.zeros(3)
     # of every body of MuJoCo: the body here that carries it, and its frame's pose in that one's
-    home: list[tuple[str | None, Floats, Floats]] = [(None, eye, zero)]
+    home: list[Home] = [(None, eye, zero)]
     for b in range(1, model.nbody):
         up, R0, p0 = home[model.body_parentid[b]]
-        R, p = matmul(R0, _turn(model.body_quat[b])), p0 + matvec(R0, model.body_pos[b])
+        R, p = matmul(R0, turn_of(model.body_quat[b])), p0 + matvec(R0, model.body_pos[b])
         joints = range(model.body_jntadr[b], model.body_jntadr[b] + model.body_jntnum[b])
         if up is None and not joints:
             home.append((None, R, p))
             continue
         body = model.body(b).name or f"body {b}"
-        turn = _turn(model.body_iquat[b])
+        turn = turn_of(model.body_iquat[b])
         mass = {"mass": float(model.body_mass[b]), "com": model.body_ipos[b].copy()}
         inertia = matmul(matmul(turn, np.diag(model.body_inertia[b])), turn.T)
         mass["inertia"] = (inertia + inertia.T) / 2
@@ -113,8 +116,30 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
         home.append((body, eye, -anchor))
     if not tree:
         raise ModelError(f"{where}: no body moves; give one a joint")
-    _tell(model, where)
-    return default_state(tree, rate=0.5, effort=2.0)
+    loops, unknown = loops_of(model, home)
+    _tell(model, unknown, where)
+    default_state(tree, rate=0.5, effort=2.0)
+    if loops:  # MuJoCo's own positions, where they are closed, at rest
+        try:
+            checked_loops(loops, list(tree))
+        except ModelError as error:
+            raise ModelError(f"{where}: {error}") from None
+        at_rest = {"q": "MuJoCo's qpos0", "qd": "0"}
+        tree.graph.update(q=_positions(model), qd=0.0 * tree.graph["qd"], loops=loops)
+        tree.graph["state_formulas"] |= at_rest
+    return tree
+
+
+def _positions(model: Any) -> Floats:
+    """qpos0 as q (N,): rotation vectors, before the positions of free joints."""
+    found = [np.zeros(0)]
+    for kind, at in zip(model.jnt_type, model.jnt_qposadr, strict=True):
+        x = model.qpos0[at : at + 7]
+        if KINDS[kind] == "floating":
+            found += [quaternion_to_vector(x[[4, 5, 6, 3]]), x[:3]]
+        else:
+            found.append(np.zeros(3) if KINDS[kind] == "spherical" else x[:1])
+    return np.concatenate(found)
 
 
 def _joint(model: Any, j: int, where: str) -> dict[str, Any]:
@@ -152,26 +177,9 @@ def _joint(model: Any, j: int, where: str) -> dict[str, Any]:
     return {key: x for key, x in given.items() if key not in TERMS or np.any(x)}
 
 
-def _turn(wxyz: Floats) -> Floats:
-    """The rotation of a unit quaternion."""
-    w, x, y, z = wxyz / np.sqrt((wxyz * wxyz).sum())
-    return np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ])  # fmt: skip
-
-
-def _tell(model: Any, where: str) -> None:
-    """One warning for all that is left out."""
-    import mujoco
-
+def _tell(model: Any, equal: list[str], where: str) -> None:
+    """One warning for all that is left out; ``equal`` are the constraints that are no loops."""
     touching = int(((model.geom_contype != 0) | (model.geom_conaffinity != 0)).sum())
-    equal = [
-        f"{mujoco.mjtEq(int(kind)).name.removeprefix('mjEQ_').lower()} "
-        f"{model.equality(i).name or i!r}"
-        for i, kind in enumerate(model.eq_type)
-    ]
     fluid = bool(model.opt.density or model.opt.viscosity)
     found = [
         (touching, f"contacts of {touching} geoms"),

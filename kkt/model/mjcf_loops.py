@@ -1,0 +1,105 @@
+"""Equality constraints of MuJoCo as loops: connect is a cut ball joint, weld a cut fixed one.
+
+MuJoCo softens them (``solref``, ``solimp``) and so takes rows that others imply; here they are
+hard, and rows that the tree's joints keep by themselves in every state are left out: one of three
+where a planar linkage is closed by a connect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .loops import Loop, cut_joint
+from .spatial import matmul, matvec
+from .tree import Floats
+
+Home = tuple[str | None, Floats, Floats]  # of MuJoCo's body: the body here, and its pose in it
+RANK = 1e-9  # of the largest singular value: what the rows of a loop move
+
+
+def loops_of(model: Any, home: list[Home]) -> tuple[tuple[Loop, ...], list[str]]:
+    """The loops of a compiled ``mujoco.MjModel``, and what it holds beside them, in words."""
+    import mujoco
+
+    loops, left = [], []
+    for i, kind in enumerate(model.eq_type):
+        what = mujoco.mjtEq(int(kind)).name.removeprefix("mjEQ_").lower()
+        name = model.equality(i).name or f"equality {i}"
+        if not model.eq_active0[i]:
+            left.append(f"{what} {name!r}, which is not active")
+        elif what in ("connect", "weld"):
+            loops += _tied(model, i, what, name, home)
+        else:
+            left.append(f"{what} {name!r}")
+    return tuple(loops), left
+
+
+def turn_of(wxyz: Floats) -> Floats:
+    """The rotation of a quaternion (4,)."""
+    w, x, y, z = wxyz / np.sqrt((wxyz * wxyz).sum())
+    return np.array([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ])  # fmt: skip
+
+
+def _tied(model: Any, i: int, what: str, name: str, home: list[Home]) -> list[Loop]:
+    """Frames that coincide where the loop is closed, on both bodies; no loop where nothing moves.
+
+    eq_data holds, for bodies: of a connect the anchor on either body; of a weld its anchor on the
+    second body, then on the first, then the orientation of the second in the first.
+    """
+    import mujoco
+
+    data, eye = model.eq_data[i], np.eye(3)
+    ids = [int(model.eq_obj1id[i]), int(model.eq_obj2id[i])]
+    if int(model.eq_objtype[i]) == int(mujoco.mjtObj.mjOBJ_SITE):
+        frames = [(turn_of(model.site_quat[s]), model.site_pos[s]) for s in ids]
+        ids = [int(model.site_bodyid[s]) for s in ids]
+    elif what == "connect":
+        frames = [(eye, data[:3]), (eye, data[3:6])]
+    else:
+        frames = [(eye, data[3:6]), (turn_of(data[6:10]).T, data[:3])]
+    (first, R, p), (second, R2, p2) = (
+        (home[b][0], matmul(home[b][1], turn), home[b][2] + matvec(home[b][1], at))
+        for b, (turn, at) in zip(ids, frames, strict=True)
+    )
+    if first is None and second is None:
+        return []
+    joint = "fixed" if what == "weld" else "spherical"
+    loop = cut_joint(first, second, joint, R=R, p=p, R_second=R2, p_second=p2, name=name)
+    moved = loop.C.T @ _motions(model, ids, frames[0])
+    U, size, _ = np.linalg.svd(moved)
+    rank = int((size > RANK * size.max(initial=0.0)).sum())
+    if rank == loop.rows or not rank:
+        return [loop]
+    kept = U[:, :rank] @ U[:, :rank].T
+    rows = np.flatnonzero(np.abs(kept).max(axis=1) > RANK)
+    C = loop.C[:, rows] if len(rows) == rank else loop.C @ U[:, :rank]
+    return [replace(loop, C=C, compliance=loop.compliance[:rank], numbers=tuple(range(rank)))]
+
+
+def _motions(model: Any, ids: list[int], frame: tuple[Floats, Floats]) -> Floats:
+    """(6, 4 nv) how the second body moves beside the first, in the frame c, at drawn positions."""
+    import mujoco
+
+    state, draw, found = mujoco.MjData(model), np.random.default_rng(1996), []
+    turn, at = frame
+    for _ in range(4):
+        state.qpos[:] = model.qpos0
+        mujoco.mj_integratePos(model, state.qpos, draw.normal(size=model.nv), 1.0)
+        mujoco.mj_kinematics(model, state)
+        mujoco.mj_comPos(model, state)
+        here = state.xmat[ids[0]].reshape(3, 3)
+        point = state.xpos[ids[0]] + here @ at
+        J = np.zeros((2, 6, model.nv))
+        for side, body in enumerate(ids):
+            mujoco.mj_jac(model, state, J[side, 3:], J[side, :3], point, body)
+        back = (here @ turn).T
+        apart = J[1] - J[0]
+        found.append(np.concatenate([back @ apart[:3], back @ apart[3:]]))
+    return np.concatenate(found, axis=1)

@@ -1,0 +1,259 @@
+"""Equality constraints of MJCF files: rows and accelerations against MuJoCo's own."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+mujoco = pytest.importorskip("mujoco")
+pytestmark = pytest.mark.peers
+
+from mujoco_peer import Peer  # noqa: E402
+from random_states import RandomState, difference  # noqa: E402
+from test_mjcf import drawn  # noqa: E402
+
+from pivotree import kkt, orderings  # noqa: E402
+
+FOUR_BAR = """<mujoco><compiler angle="radian"/><worldbody><body name="frame" euler="0.3 0.2 0.1">
+ <body name="crank"><joint name="a" axis="0 0 1" damping="0.1"/><geom type="capsule" size="0.02"
+   fromto="0 0 0 0 0.3 0"/>
+  <body name="coupler" pos="0 0.3 0"><joint name="b" axis="0 0 1" armature="0.01"/>
+   <geom type="capsule" size="0.02" fromto="0 0 0 0.5 0.1 0"/></body></body>
+ <body name="rocker" pos="0.5 0 0"><joint name="c" axis="0 0 1"/><geom type="capsule" size="0.02"
+   fromto="0 0 0 0 0.4 0"/></body></body></worldbody><equality>{}</equality></mujoco>"""
+HAND = """<mujoco><compiler angle="radian"/><worldbody>
+ <body name="wall" pos="0.1 0 0.3" euler="0.2 0 0.4"><geom size="0.01"/>
+  <site name="hook" pos="0.3 0.1 0"/></body>
+ <body name="box" pos="0.4 0 0.5" euler="0.1 0.2 0.3"><freejoint name="free"/>
+  <geom type="box" size="0.1 0.2 0.3" pos="0.1 0 0"/><site name="lug" pos="0.1 0.1 0.1"
+   euler="0.3 0 0"/></body>
+ <body name="upper" euler="0 0.2 0.1"><joint name="yaw" axis="0 0 1"/><joint name="pitch"
+   axis="0 1 0" armature="0.1"/><joint name="roll" axis="1 0 0" pos="0.1 0 0"/><geom type="capsule"
+   size="0.03" fromto="0 0 0 0.3 0 0"/>
+  <body name="lower" pos="0.3 0 0"><joint name="ball" type="ball" pos="0.05 0 0"/><geom
+    type="capsule" size="0.03" fromto="0 0 0 0.3 0.1 0"/>
+   <body name="tip" pos="0.3 0.1 0"><joint name="slide" type="slide" axis="1 1 1" stiffness="5"/>
+    <geom size="0.1"/><site name="claw" pos="0 0 0.1" euler="0 0.4 0"/></body></body></body>
+ </worldbody><equality>{}</equality></mujoco>"""
+CASES = {
+    "four-bar": (FOUR_BAR, '<connect body1="coupler" body2="rocker" anchor="0.5 0.1 0"/>', 2),
+    "four-bar to the world": (FOUR_BAR, '<connect body1="coupler" anchor="0.5 0.1 0.02"/>', 2),
+    "triangle": (FOUR_BAR, '<weld body1="crank" body2="coupler"/>', 1),
+    "connect": (HAND, '<connect body1="box" body2="tip" anchor="0.1 0.2 0.3"/>', 3),
+    "connect sites": (HAND, '<connect site1="claw" site2="lug"/>', 3),
+    "connect to a static site": (HAND, '<connect site1="hook" site2="lug"/>', 3),
+    "weld": (HAND, '<weld body1="lower" body2="box" anchor="0.1 0.2 0"/>', 6),
+    "weld to the world": (HAND, '<weld body1="tip"/>', 6),
+    "weld with a pose": (
+        HAND, '<weld body1="box" body2="tip" relpose="0.1 0 0.2 0.8 0.6 0 0" '
+        'anchor="0 0.1 0.3"/>', 6
+    ),
+    "weld sites": (HAND, '<weld site1="lug" site2="claw" torquescale="3"/>', 6),
+    "both": (
+        HAND, '<connect body1="box" body2="tip" anchor="0 0 0.3"/>'
+        '<weld body1="box" body2="wall"/>', 9
+    ),
+}  # fmt: skip
+
+
+class Closed:
+    """A file in a closed position, read here and by MuJoCo, and MuJoCo's rows there."""
+
+    def __init__(self, path, seed):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", kkt.MjcfWarning)
+            warnings.simplefilter("ignore", kkt.LoopWarning)
+            self.tree = kkt.load(path)
+            self.peer = Peer(
+                kkt.build(self.tree, loops=()), mujoco.MjModel.from_xml_path(str(path))
+            )
+        self.model, self.data = self.peer.model, self.peer.data
+        off = mujoco.mjtDisableBit
+        flags = off.mjDSBL_CONTACT | off.mjDSBL_LIMIT | off.mjDSBL_FRICTIONLOSS
+        self.model.opt.disableflags = int(flags)
+        self.model.opt.jacobian = int(mujoco.mjtJacobian.mjJAC_DENSE)
+        self.model.opt.tolerance, self.model.opt.iterations = 0.0, 100
+        self.draw = np.random.default_rng(seed)
+        self.close()
+
+    def close(self):
+        """A drawn position, moved until MuJoCo's own residuals are rounding."""
+        model, data = self.model, self.data
+        mujoco.mj_integratePos(model, data.qpos, 0.1 * self.draw.normal(size=model.nv), 1.0)
+        for _ in range(50):
+            mujoco.mj_forward(model, data)
+            step = np.linalg.lstsq(self.theirs, -data.efc_pos, rcond=1e-9)[0]
+            mujoco.mj_integratePos(model, data.qpos, step, 1.0)
+        mujoco.mj_forward(model, data)
+        assert np.abs(data.efc_pos).max() < 1e-13
+
+    @property
+    def theirs(self):
+        return self.data.efc_J.reshape(-1, self.model.nv)
+
+    def state(self, moving):
+        """A state with rates that keep the loops, or at rest."""
+        v = self.draw.normal(size=self.model.nv) * moving
+        v = v - np.linalg.lstsq(self.theirs, self.theirs @ v, rcond=1e-9)[0]
+        at = self.peer.positions()
+        rest = RandomState(at, np.zeros(len(v)), np.zeros(len(v)), {})
+        qd = self.peer._from_world(rest, v)
+        state = RandomState(at, qd, 5.0 * self.draw.normal(size=len(v)), {})
+        self.peer.put(state)
+        mujoco.mj_forward(self.model, self.data)
+        return state
+
+    def system(self, state, loops=None):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", kkt.LoopWarning)  # closed here where it is there
+            return kkt.build(self.tree, state.q, state.qd, state.tau, loops=loops)
+
+    def ours(self, system):
+        """Rows on the rates of MuJoCo, from equation (4): pdd as it follows from qdd."""
+        A = system.matrix.toarray()
+        n, N = system.tree.n, int(system.tree.offset[-1])
+        p, q, f = slice(0, 6 * n), slice(6 * n, 6 * n + N), slice(6 * n + N, 12 * n + N)
+        J = A[12 * n + N :, p] @ -np.linalg.solve(A[f, p], A[f, q])
+        rest = RandomState(self.peer.positions(), np.zeros(N), np.zeros(N), {})
+        return np.array([self.peer._to_world(rest, row) for row in J])
+
+    def constrained(self):
+        """qacc of the hard constraints, from MuJoCo's inertia, forces and Jacobians."""
+        model, data, nv = self.model, self.data, self.model.nv
+        M = np.zeros((nv, nv))
+        mujoco.mj_fullM(model, data, M)
+        force = data.qfrc_applied + data.qfrc_passive - data.qfrc_bias
+        data.qacc[:] = 0.0
+        mujoco.mj_rnePostConstraint(model, data)
+        rows, moving = [], []
+        for i, kind in enumerate(model.eq_type):
+            both = [self.moved(body, x) for body, x in zip(*anchors(model, data, i), strict=True)]
+            kept = 3 if kind == mujoco.mjtEq.mjEQ_CONNECT else 6
+            rows.append((both[1][0] - both[0][0])[:kept])
+            moving.append((both[1][1] - both[0][1])[:kept])
+        J, dJv = np.concatenate(rows), np.concatenate(moving)
+        free = np.linalg.solve(M, force)
+        weighted = np.linalg.solve(M, J.T)
+        force = np.linalg.lstsq(J @ weighted, -dJv - J @ free, rcond=1e-10)[0]
+        return free + weighted @ force
+
+    def moved(self, body, point):
+        """Jacobian (6, nv) of a point of a body, linear first, and its rate times qvel.
+
+        mj_jacDot is off where a chain hangs on a free joint; mj_objectAcceleration is not.
+        """
+        model, data = self.model, self.data
+        J, v, a = np.zeros((6, model.nv)), np.zeros(6), np.zeros(6)
+        mujoco.mj_jac(model, data, J[:3], J[3:], point, body)
+        there = (mujoco.mjtObj.mjOBJ_XBODY, body)
+        mujoco.mj_objectVelocity(model, data, *there, v, 0)
+        mujoco.mj_objectAcceleration(model, data, *there, a, 0)
+        arm = point - data.xpos[body]
+        swung = np.cross(a[:3], arm) + np.cross(v[:3], np.cross(v[:3], arm))
+        return J, np.concatenate([a[3:] + swung, a[:3]])
+
+
+def anchors(model, data, i):
+    """Bodies and, in the world, anchors of an equality constraint."""
+    ids = [model.eq_obj1id[i], model.eq_obj2id[i]]
+    if model.eq_objtype[i] == mujoco.mjtObj.mjOBJ_SITE:
+        return [model.site_bodyid[s] for s in ids], [data.site_xpos[s].copy() for s in ids]
+    parts = np.split(model.eq_data[i, :6], 2)
+    if model.eq_type[i] == mujoco.mjtEq.mjEQ_WELD:
+        parts = parts[::-1]
+    frames = [(data.xpos[b], data.xmat[b].reshape(3, 3)) for b in ids]
+    return ids, [p + R @ x for (p, R), x in zip(frames, parts, strict=True)]
+
+
+def same_rows(a, b):
+    """Largest sine of an angle between two row spaces, of one dimension."""
+    bases = []
+    for J in (a, b):
+        _, size, V = np.linalg.svd(J)
+        bases.append(V[: int((size > 1e-9 * size[0]).sum())])
+    assert len(bases[0]) == len(bases[1])
+    return np.abs(bases[0] - bases[0] @ bases[1].T @ bases[1]).max()
+
+
+def agree(path, seed, rows=None):
+    there = Closed(path, seed)
+    state = there.state(moving=1.0)
+    system = there.system(state)
+    ours = there.ours(system)
+    assert rows is None or len(ours) == rows
+    assert same_rows(ours, there.theirs) <= 1e-13 * max(1.0, np.linalg.cond(ours))
+    expected = there.peer._from_world(state, there.constrained())
+    for name in ("abm", "crbm", "lambda_last"):
+        qdd = kkt.eliminate(system, orderings.get(name)).qdd
+        assert difference(qdd, expected) <= 1e-9, name
+    return there
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_hard_constraints_are_mujoco_s(tmp_path, case):
+    text, equality, rows = CASES[case]
+    path = tmp_path / "robot.xml"
+    path.write_text(text.format(equality))
+    agree(path, 7, rows)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_drawn_trees_are_closed_as_mujoco_closes_them(tmp_path, seed):
+    path = tmp_path / "robot.xml"
+    spec = mujoco.MjSpec.from_string(drawn(seed))
+    draw = np.random.default_rng(seed)
+    first = next(b for b in spec.bodies if b.joints and b.parent.name == "world")
+    last = [b for b in spec.bodies if b.name >= "b100" and b.joints][-1]
+    kind = "mjEQ_WELD" if seed % 2 else "mjEQ_CONNECT"
+    data = np.r_[0.3 * draw.normal(size=3), np.zeros(8)] if seed % 2 else 0.3 * draw.normal(size=11)
+    equality = spec.add_equality(
+        name="closed", type=getattr(mujoco.mjtEq, kind), objtype=mujoco.mjtObj.mjOBJ_BODY,
+        name1=first.name, name2=last.name,
+    )  # fmt: skip
+    equality.data[:11] = data
+    equality.data[10] = 1.0
+    spec.compile()
+    path.write_text(spec.to_xml())
+    agree(path, seed, 6 if seed % 2 else 3)
+
+
+@pytest.mark.parametrize("case", [name for name in CASES if name not in ("triangle", "both")])
+def test_soft_constraints_at_rest_are_what_mj_forward_gives(tmp_path, case):
+    """MuJoCo solves J qacc + R f = 0 at rest: a compliance R of our rows."""
+    text, equality, _ = CASES[case]
+    path = tmp_path / "robot.xml"
+    path.write_text(text.format(equality))
+    there = Closed(path, 5)
+    state = there.state(moving=0.0)
+    (loop,), R = there.tree.graph["loops"], there.data.efc_R
+    soft = np.full(loop.rows, R[0])
+    if loop.rows == 6:  # ours turn first; MuJoCo's rows of turning are scaled
+        soft[:3] = R[3:] / (0.5 * there.model.eq_data[0, 10]) ** 2
+    qdd = kkt.eliminate(
+        there.system(state, [replace(loop, compliance=soft)]), orderings.get("abm")
+    ).qdd
+    assert difference(qdd, there.peer._from_world(state, there.data.qacc)) <= 1e-9
+
+
+def test_what_is_no_loop_is_named(tmp_path):
+    path = tmp_path / "robot.xml"
+    path.write_text(
+        FOUR_BAR.format(
+            '<joint joint1="a" joint2="c"/><weld name="off" body1="crank" active="false"/>'
+        )
+    )
+    with pytest.warns(kkt.MjcfWarning, match="'equality 0', weld 'off', which is not active"):
+        tree = kkt.load(path)
+    assert "loops" not in tree.graph
+
+
+def test_a_loop_within_a_body_is_refused(tmp_path):
+    path = tmp_path / "robot.xml"
+    path.write_text(HAND.format('<connect name="x" site1="hook" body2="box"/>'))
+    with pytest.raises(kkt.ModelError, match="MuJoCo refuses it"):
+        kkt.load(path)
+    text = HAND.replace('<site name="lug"', '<site name="lag"/><site name="lug"')
+    path.write_text(text.format('<connect name="x" site1="lag" site2="lug"/>'))
+    with pytest.warns(kkt.MjcfWarning), pytest.raises(kkt.ModelError, match="'x': ties 'box' to"):
+        kkt.load(path)
