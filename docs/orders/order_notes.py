@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import tomllib
 from dataclasses import dataclass
@@ -51,13 +52,21 @@ def notes() -> dict[str, Any]:
     return tomllib.loads((HERE / "notes.toml").read_text(encoding="utf-8"))
 
 
+def unjudged(order: facts.Function) -> dict[str, Any]:
+    """The note of an order that ``notes.toml`` does not name: its docstring speaks for it."""
+    first, _, rest = inspect.cleandoc(order.__doc__ or "").partition("\n\n")
+    when = rest.strip() or "No study has judged this order yet."
+    return {"title": first.rstrip("."), "when": when.replace("{", "{{").replace("}", "}}"), "proved": []}
+
+
 def about(name: str) -> About:
     """Count and look up everything of one order; a few seconds."""
     order = orderings.get(name)
+    note = notes().get(name) or unjudged(order)
     scalar = facts.scalar_counts(order)
     chain = scalar["revolute"]
     return About(
-        name, order, notes()[name], sequence_of(order),
+        name, order, note, sequence_of(order),
         {spec: facts.on_tree(order, spec) for spec in facts.TREES},
         scalar,
         facts.block_counts(order) if chain.polynomials else {},

