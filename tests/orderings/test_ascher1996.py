@@ -271,7 +271,7 @@ def test_accumulate_decides_case_2(m1):
     assert pivot_of(apart, 2) == np.float32(float(exact_table2(m1, 2)[0]))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_rank_update_changes_the_rounding_and_nothing_else():
     """(c c*)/d against (c/d) c*: other digits in float32, the same fractions."""
     groups = bracketed(kkt.build(kkt.chain(6)).structure)

@@ -109,7 +109,7 @@ def test_drop_held_out(dropped):
     assert not not_met(drop, dropped)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed,row",
     [

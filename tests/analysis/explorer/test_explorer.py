@@ -153,6 +153,7 @@ def test_operations_of_200_random_orders_are_those_of_their_traces(random_cases)
     assert same_counts(zip(*(of[:200] for of in random_cases), strict=True)) > 80
 
 
+@pytest.mark.slow
 @needs_node
 @pytest.mark.parametrize("spec", ["chain:3", "binary:2", "humanoid", "geared"])
 def test_operations_of_the_registered_orders(spec):

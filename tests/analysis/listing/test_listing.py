@@ -162,7 +162,7 @@ def test_orders_of_a_user_are_listed(tmp_path):
         assert np.abs(got - wanted).max() <= 1e-11 * np.abs(wanted).max()
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", ["joints", "geared"])
 @pytest.mark.parametrize("notation", ["ascher", "featherstone", "yamane"])
 def test_the_letters_are_the_unknowns_of_the_matrix(notation, tree):

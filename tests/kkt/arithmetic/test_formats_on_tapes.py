@@ -25,7 +25,7 @@ GALLERY = (
 LARGE = 40  # bodies; above, orders that fill much are left out
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", [*MODELS, *GALLERY])
 def test_float32_on_the_carrier_is_the_processors(spec):
     """Operands and result of every operation of every order's tape, zero pivots and nan too."""

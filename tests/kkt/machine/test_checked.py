@@ -55,7 +55,7 @@ def states(kernel, m, dtype):
     return tuple(v.astype(dtype) for v in (x, *draw.normal(size=(2, m, kernel.N))))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["float64", "float32"])
 @pytest.mark.parametrize("order", ["abm", "crbm", "square_root_abm", "lagrange"])
 def test_a_checked_kernel_has_the_bits_of_one_that_is_not(order, format):

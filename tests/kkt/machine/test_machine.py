@@ -16,7 +16,9 @@ from pivotree.kkt.machine.scalar_program import depth_first
 @pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32"])
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(t, marks=pytest.mark.slow) if t == "random" else t for t in TREES]
+)
 def test_machine_code_gives_the_bits_of_a_plain_interpreter(name, order, format):
     """Of qdd alone in float32, and of all unknowns in float64."""
     outputs = {"float64": ("qdd", "pdd", "f"), "float32": ("qdd",)}[format]

@@ -196,6 +196,7 @@ def without_friction(tree):
     return tree
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("implicit", STEPS)
 @pytest.mark.parametrize("name", ["every_joint", "chain"])
 def test_kernels_of_one_state_and_of_many_are_the_elimination(name, implicit):
@@ -269,6 +270,7 @@ def test_complements_have_the_roots_of_armatures_as_rows(form, implicit):
         np.testing.assert_allclose(pivots[at], found[0], rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_the_cheapest_order_is_counted_with_the_block():
     system, _, _ = case("chain", 0.02)
     found = orderings.search(system)

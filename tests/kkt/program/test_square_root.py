@@ -162,7 +162,7 @@ def test_no_more_than_a_digit_is_lost_beyond_the_condition(name, ratio):
         assert lost(system, ["square_root_abm"])[0] <= 1.0
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-8, 1e-2, 1e4])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_armature_is_one_more_row_and_loses_nothing(name, scale):

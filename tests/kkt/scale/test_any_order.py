@@ -56,7 +56,7 @@ def from_dense(system, solution):
     return np.abs(solution.unknowns - exact).max() / np.abs(exact).max()
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", SYSTEMS)
 @pytest.mark.parametrize("name", ORDERS)
 def test_dense_solutions_agree(tree, name):
@@ -141,7 +141,7 @@ GROUPS = (  # of one body
 )
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", SWITCHES, ids=lambda rules: "-".join(rules.values()))
 @pytest.mark.parametrize("groups", GROUPS, ids=["one", "single", "split"])
 def test_no_bit_differs_whatever_the_rules(rules, groups):
@@ -163,7 +163,7 @@ def test_a_body_with_too_many_children_to_be_told_apart():
         kkt.solve_large(system, orderings.get("projected_abm"))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_PANELS)
 def test_the_tape_agrees_with_panels(panels, name):
     system = SYSTEMS["all joints"]
@@ -210,7 +210,7 @@ def test_no_bit_depends_on_the_threads(small_pieces, monkeypatch, name, most):
     assert one.backward_error.normwise < 1e-14
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bad_abm", "projected_abm", "lagrange"])
 def test_no_bit_depends_on_the_threads_body_by_body(name):
     tree = kkt.random_tree(9000, seed=2, joints="revolute")

@@ -251,7 +251,7 @@ def test_more_kinds_of_bodies_than_are_told_apart():
     np.testing.assert_allclose(kernel(q, qd, tau), large.qdd, rtol=0, atol=1e-12)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("relaxed", [False, True])
 def test_a_large_kernel_goes_from_q_to_qdd(graph, relaxed):
     q, qd, tau = states(graph)

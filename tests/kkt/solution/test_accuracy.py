@@ -26,7 +26,13 @@ STABLE = {
     "modified_abm_stretched": 1e-14,
 }  # fmt: skip
 OTHERS = 5e-12
-FILLING = ("crbm", "crbm_block_row", "natural", "base_to_tip", "random:0")  # seconds in mpmath
+FILLING = ("crbm", "crbm_block_row", "natural", "base_to_tip", "random:0")  # seconds on long trees
+PAIRS = [
+    pytest.param(order, model, marks=pytest.mark.slow) if held else (order, model)
+    for order in ORDERS
+    for model in MODELS
+    for held in [order in FILLING and model in ("chain_100", "random_64")]
+]
 UNIT = 1.1e-16  # float64
 
 
@@ -38,8 +44,7 @@ def off(model, qdd):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("order", "model"), PAIRS)
 def test_float64(model, order):
     result = solve(model, order)
     assert result.qdd.dtype == np.float64 and result.failed_at is None
@@ -58,15 +63,7 @@ def test_what_crbm_loses_is_lost_in_float64_too():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("order", "model"),
-    [
-        pytest.param(order, model, marks=pytest.mark.slow) if held else (order, model)
-        for order in ORDERS
-        for model in MODELS
-        for held in [order in FILLING and model in ("chain_100", "random_64")]
-    ],
-)
+@pytest.mark.parametrize(("order", "model"), PAIRS)
 def test_mpmath_gives_every_printed_digit(model, order):
     qdd = solve(model, order, "mp:50").qdd
     for x, text in zip(qdd, printed(model), strict=True):
