@@ -56,7 +56,8 @@ def unjudged(order: facts.Function) -> dict[str, Any]:
     """The note of an order that ``notes.toml`` does not name: its docstring speaks for it."""
     first, _, rest = inspect.cleandoc(order.__doc__ or "").partition("\n\n")
     when = rest.strip() or "No study has judged this order yet."
-    return {"title": first.rstrip("."), "when": when.replace("{", "{{").replace("}", "}}"), "proved": []}
+    when = when.replace("{", "{{").replace("}", "}}")
+    return {"title": first.rstrip("."), "when": when, "proved": []}
 
 
 def about(name: str) -> About:
