@@ -9,6 +9,7 @@ import pytest
 mujoco = pytest.importorskip("mujoco")
 pytestmark = pytest.mark.peers
 
+from mjcf_models import MODELS  # noqa: E402
 from mujoco_peer import Peer  # noqa: E402
 from random_states import difference, random_state  # noqa: E402
 
@@ -107,6 +108,13 @@ def test_files_of_all_joints_are_mujoco_s(tmp_path, seed):
     path = tmp_path / "robot.xml"
     path.write_text(drawn(seed))
     compared(path, seed)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_as_people_write_them_are_mujoco_s(tmp_path, name):
+    path = tmp_path / "robot.xml"
+    path.write_text(MODELS[name])
+    compared(path, len(name))
 
 
 def test_a_file_by_hand_and_what_is_left_out_is_named(tmp_path):
