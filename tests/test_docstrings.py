@@ -3,6 +3,7 @@
 import builtins
 import inspect
 import re
+import sys
 
 import pytest
 
@@ -16,6 +17,14 @@ FUNCTIONS = {
     if inspect.isfunction(getattr(room, name))
 }
 SIZE = r"\((?:[^()]*\b(?:N|n|B|t|m|r|2|3|6)\b[^()]*)\)"  # (N,), (n, 6), (3, 3)
+SOURCE = re.compile(r"\b(?:19|20)\d\d\b|docs/\w+\.md|equations? \(|eqs? \(|\(4\)")
+# models, files and names are nobody's method
+NAMES = (
+    "order add_body new_tree load from_spec default_state tree_from_arrays compile_tree find_robot "
+    "chain binary comb star random_tree humanoid quadruped four_bar gripper delta stewart "
+    "read_model write_model read_loops read_urdf read_mjcf get names factored"
+)
+OURS = set(NAMES.split())
 # directions, rotations, indices: numbers that have no unit
 NO_UNIT = ("R", "R_second", "axis", "normal", "tangents", "parent", "kind", "body", "group")
 
@@ -56,6 +65,13 @@ def is_exception(name):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_public_function_says_what_it_takes_and_raises(name):
     assert text_of(FUNCTIONS[name]) and lacks(FUNCTIONS[name]) == []
+
+
+@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n.rpartition(".")[2] not in OURS])
+def test_a_public_method_names_its_source(name):
+    """The function or its file says a paper with its year, an equation, or a page of docs."""
+    module = sys.modules[FUNCTIONS[name].__module__]
+    assert SOURCE.search(f"{text_of(FUNCTIONS[name])} {module.__doc__}")
 
 
 def test_what_is_left_out_is_found():

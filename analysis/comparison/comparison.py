@@ -96,7 +96,8 @@ def compare(
     With ``refine`` K, every order has a second row in floating-point formats, "crbm +1" where K
     is 1: the same answer after K corrections (:mod:`kkt.solution.refine`).
 
-    Every format is held against the certified solution for the data rounded to it.  An order
+    Every format is held against the certified solution for the data rounded to it (forward errors:
+    Higham 2002, section 1.5; Ascher, Pai & Cloutier 1996, section 4).  An order
     that this robot's inertias, loops or size rule out gives a row with ``failed_at``.  Raises
     OrderError for an order that is unknown or infeasible, FormatError for a format that means
     nothing or is asked for twice, and CertificationError where the joint-space inertia is

@@ -23,6 +23,8 @@ def plan_from_arrays(
 ) -> Plan:
     """The plan that :func:`kkt.plan` makes of a list of groups of blocks, from arrays of integers.
 
+    docs/elimination.md says what blocks and brackets are.
+
     ``kind``, ``body`` and ``group`` are (B,), whole numbers [1], one of each a block.  Block t,
     of the body with index ``body[t]`` and the kind that stands at ``kind[t]`` in
     ("pdd", "qdd", "f", "fJ", "fC"), is in group ``group[t]``; groups ascend.  Joints of no
@@ -55,6 +57,8 @@ def plan_from_arrays(
 
 def leaf_to_root(structure: Structure) -> Plan:
     """One bracket a body, children first: the articulated body method's plan, from arrays.
+
+    The method is that of Featherstone 1983; Ascher, Pai & Cloutier 1996, equations (5) to (7).
 
     Raises LoopError for closed loops, as :func:`plan_from_arrays` does.
 

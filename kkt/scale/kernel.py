@@ -182,6 +182,8 @@ def compile_large(
 ) -> LargeKernel:  # fmt: skip
     """ABM of a tree of any size as machine code: ``kernel(q, qd, tau)`` is qdd.
 
+    The method is that of Featherstone 1983; Ascher, Pai & Cloutier 1996, equations (5) to (7).
+
     Kinematics, bias and brackets are those of :func:`kkt.build` and :func:`kkt.solve_large`, and
     so are the results, to rounding.  ``threads`` share subtrees, and the bits stay the same;
     ``relaxed`` is as for :func:`kkt.solve_large`.  External wrenches are the model's.

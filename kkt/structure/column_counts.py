@@ -46,6 +46,8 @@ class ColumnCounts:
 def column_counts(plan: Plan) -> ColumnCounts:
     """Count the factor's blocks in time and memory of their runs, which are few on chains.
 
+    The blocks are those of the graph model of elimination (Parter 1961; Rose 1972).
+
     Elsewhere, and where only some blocks fill, :func:`kkt.symbolic` is as good and tells more.
     Raises OrderError where a pivot is structurally zero.
 

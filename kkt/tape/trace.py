@@ -28,6 +28,8 @@ def trace(
 ) -> Tape:
     """Eliminate once on structure and write the tape that every number format reads.
 
+    Source: equation (4) of Ascher, Pai & Cloutier 1996; docs/elimination.md tells how.
+
     With ``composites`` "rigid" or "centre", inertias behind which no joint has been eliminated are
     ten numbers (:mod:`kkt.program.composites`): fewer operations, for floating point alone.
     Where it is None the order says it, by itself or in its file.
