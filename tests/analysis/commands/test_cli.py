@@ -61,6 +61,7 @@ def test_compare_json(run):
     assert crbm["error"] > 10 * abm["error"] and crbm["digits"] < abm["digits"]
 
 
+@pytest.mark.thorough
 def test_compare_json_of_a_failed_elimination(run):
     code, out, _ = run(
         "compare", "example3:m1=1e8,case=2", "--orders", "crbm,modified_abm",

@@ -86,6 +86,7 @@ def test_links_without_mass_stop_no_order_unless_they_are_kept(run, arm):
     assert failed["abm"] is None and "no --keep-fixed" in failed["natural"]
 
 
+@pytest.mark.thorough
 def test_many_states_give_medians_and_worst(run, arm):
     code, out, _ = run(
         "compare", arm, "--states", "4", "--orders", "abm,crbm", "--formats", "float32"

@@ -138,6 +138,7 @@ def test_these_are_proved(counted, pair):
     ]
 
 
+@pytest.mark.thorough
 def test_the_slope_is_the_segment_that_repeats(counted):
     linear = [c for c in counted.values() if c.proof.kind == "repeats"]
     assert len(linear) >= 4

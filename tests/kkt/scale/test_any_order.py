@@ -278,6 +278,7 @@ def test_joints_that_halve_a_chain():
     assert cuts[0] == 7 and {3, 11} <= set(cuts) and cuts.index(3) < min(map(cuts.index, (1, 5)))
 
 
+@pytest.mark.thorough
 def test_a_zero_pivot_is_named():
     tree = kkt.new_tree("massless")
     kkt.add_body(tree, "base", mass=1.0, inertia=np.eye(3))

@@ -57,6 +57,7 @@ def test_crbm_fills_two_blocks_for_each_body_and_ancestor(n):
     assert kkt.column_counts(crbm_of_chain(n)).fill_blocks == n * (n - 1)
 
 
+@pytest.mark.thorough
 def test_a_zero_pivot_is_refused():
     structure = kkt.build(kkt.chain(3)).structure
     backward = [[(kind, k)] for k in structure.tip_to_base for kind in ("qdd", "f", "pdd")]

@@ -193,6 +193,7 @@ class Raising:
     __sub__ = __mul__ = __truediv__ = __neg__ = __add__
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("operate", [_raising, Raising])
 def test_whatever_a_number_raises_is_one_sentence(operate):
     own = Custom("mine", 1e-3, operate)
