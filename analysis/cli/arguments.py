@@ -245,9 +245,14 @@ def _simulate(commands: Commands) -> None:
     )
     add_model(simulate, frames=False)
     simulate.add_argument(
-        "--order", default="crbm+cholesky,abm",
-        help="comma-separated (crbm+cholesky,abm); a dense method for the joint-space system that "
-        "the order leaves may follow: +cholesky, +lu, +gauss_jordan",
+        "--project",
+        action="store_true",
+        help="start from the nearest state that keeps the loops and contacts",
+    )
+    simulate.add_argument(
+        "--order",
+        help="comma-separated (crbm+cholesky,abm; with loops crbm,abm); a dense method for "
+        "the joint-space system that the order leaves may follow: +cholesky, +lu, +gauss_jordan",
     )  # fmt: skip
     simulate.add_argument(
         "--frames", default="own", metavar="HOW",

@@ -56,6 +56,7 @@ EXAMPLES = {
     "simulate": (
         "simulate robot.urdf --seconds 2",
         "simulate two_link:r=0.0015 --state-type float32 --floor 1e-30",
+        "simulate four_bar --format float64 --eps 1e-10 --integrator DOP853",
     ),
     "sweep": ("sweep study.toml", "sweep study.toml --jobs 8"),
     "export": (

@@ -12,9 +12,11 @@ from pivotree import kkt, orderings
 from .cash_karp import TINY, CashKarp
 from .midpoint import Midpoint
 from .motion import Motion
+from .scipy_methods import ONE_STEP as RUNGE_KUTTA
 from .scipy_methods import SCIPY, Scipy
 
 INTEGRATORS = ("cash_karp", "midpoint", *SCIPY)
+ONE_STEP = ("cash_karp", *RUNGE_KUTTA)  # that go on from a state that has been corrected
 MOST_STEPS = 10_000_000  # that are kept in memory
 STATES = ("float64", "float32")  # number types of states and clocks
 
@@ -68,6 +70,11 @@ class Integration:
         """The integrator of a motion."""
         if self.integrator == "cash_karp":
             return CashKarp(self.eps, self.step, self.steps, self.floor, self.clock)
+        if motion.manifold is not None and self.integrator not in ONE_STEP:
+            raise kkt.PivotreeError(
+                f"integrator {self.integrator!r}: goes on from more than the last state, which "
+                f"closed loops and contacts correct after each step; use {', '.join(ONE_STEP)}"
+            )
         if self.integrator == "midpoint":
             crbm = orderings.get("crbm")
             inertia = kkt.compile(motion.graph, crbm, "float64", outputs=("inertia",))

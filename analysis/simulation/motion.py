@@ -11,11 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pivotree import kkt
+from pivotree.kkt.machine.configuration import Configuration
 from pivotree.kkt.matrix.many import copies
 from pivotree.kkt.matrix.state import kinematics
 from pivotree.kkt.model.spatial import cross
 
+from .manifold import Manifold
 from .record import Floats
+
+ALONE = 20  # states of a motion with loops whose accelerations are looked at
 
 
 class BodyMotions(NamedTuple):
@@ -32,13 +36,15 @@ class Motion:
     """dy/dt of states y = (x, qd): configuration (nx,) and joint rates (N,), see ``kkt.compile``.
 
     Accelerations come from equation (4), eliminated by the order in the format, kinematics and
-    bias included.  ``tau`` is constant.
+    bias included.  ``tau`` is constant.  Where the tree has loops, contacts hold their points where
+    they are in the tree's own state.
     """
 
     graph: Any  # the tree, a networkx.DiGraph
     kernel: Any  # kkt.compile(graph, order, format)
     tau: Floats  # (N,) [N m, N]
     checked: Callable[[], Any]  # makes the same kernel with a status, its last output
+    manifold: Manifold | None = None  # where the tree has loops
 
     @staticmethod
     def of(
@@ -53,10 +59,12 @@ class Motion:
         ``compiled`` are options of :func:`kkt.compile`: ``solver``, ``bias`` and ``frames``.
         """
         system = kkt.build(graph, tau=tau)
-        system.structure.require_tree("simulate")
         made = partial(kkt.compile, graph, order, format, **compiled)
-        kernel, checked = made(), partial(made, check=True)
-        return Motion(graph, kernel, system.state.tau, checked)
+        manifold = Manifold.of(graph)
+        checked = partial(made, check=True)
+        if manifold is not None:
+            checked = partial(EachAlone, system, order, format)
+        return Motion(graph, made(), system.state.tau, checked, manifold)
 
     @property
     def nx(self) -> int:
@@ -99,6 +107,8 @@ class Motion:
         """
         sound = np.isfinite(y).all(1)
         y, given = y[sound], [w[sound] for w in wrench]
+        if self.manifold is not None:
+            y = y[:: 1 + len(y) // ALONE]
         if not len(y):
             return None
         kernel = self.checked()
@@ -110,22 +120,10 @@ class Motion:
         return f"{wrong.size} of {len(y)} states ({kernel.reason(int(status[wrong[0]]))})"
 
     def settle(self, y: NDArray) -> NDArray:
-        """States with their quaternions at length 1."""
-        if self.nx == y.shape[1] - self.nx:
-            return y
-        y = y.copy()
-        for at in self._quaternions:
-            y[:, at] /= np.sqrt((y[:, at] ** 2).sum(1, keepdims=True))
-        return y
-
-    @cached_property
-    def _quaternions(self) -> list[slice]:
-        places = self.kernel.places
-        return [
-            slice(places.of(k).stop - 4, places.of(k).stop)
-            for k in range(self._tree.n)
-            if places.turns(k)
-        ]
+        """States with quaternions of length 1, that keep the loops."""
+        if self.nx != y.shape[1] - self.nx:
+            y = np.concatenate([self.kernel.places.unit(y[:, : self.nx]), y[:, self.nx :]], axis=1)
+        return y if self.manifold is None else self.manifold.nearest(y)
 
     @cached_property
     def _tree(self) -> kkt.BodyTree:
@@ -237,6 +235,33 @@ class Motion:
             rate = rate + h * x * (1 - x) * ((1 - x) * qdd[:-1] - x * qdd[1:])
             taken += weight / 2.0 * h[:, 0] * (rate**2 @ self.damping)
         return np.concatenate([[0.0], np.cumsum(taken)])
+
+
+class EachAlone:
+    """What :func:`kkt.eliminate` says of its answers, in the place of a kernel with a status."""
+
+    def __init__(self, system: kkt.System, order: Any, format: str) -> None:
+        self.system, self.order, self.format = system, order, format
+        self.places = Configuration(system.tree, system.graph)
+        self.reasons = [""]
+
+    def __call__(self, x: Floats, qd: Floats, tau: Floats) -> tuple[NDArray[np.int64]]:
+        """(m,) the number of the reason why each answer does not hold; 0 where it does."""
+        found = []
+        for at, rates in zip(x, qd, strict=True):
+            try:
+                here = self.system.refresh(self.places.to_coordinates(at), rates, tau)
+                said = kkt.eliminate(here, self.order, self.format, records=False)
+                why = str(said.failed_at or said.marked or "")
+            except kkt.PivotreeError as error:
+                why = str(error)
+            if why not in self.reasons:
+                self.reasons.append(why)
+            found.append(self.reasons.index(why))
+        return (np.array(found),)
+
+    def reason(self, status: int) -> str:
+        return self.reasons[status]
 
 
 def turned(R: Floats, x: Floats) -> Floats:

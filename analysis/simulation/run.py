@@ -16,10 +16,12 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.machine.joint_space import SOLVERS
 
 from .integration import Integration
+from .manifold import closed
 from .motion import Motion
 from .record import Floats, Record
 
 USUAL = Integration()
+LEFT = ("loop_gap", "loop_rate")  # largest along a run [rad or m, per s]
 MOST_RUNS = 100_000  # that are kept in memory
 ENERGIES = 200  # states at which the energy and the accelerations are looked at
 
@@ -38,6 +40,7 @@ class Simulation:
     wall: float  # [s] that it took
     drift: float | None  # largest change of the energy less the work, over its scale
     doubt: str | None = None  # where accelerations of the first run do not hold, and why
+    left: tuple[float, float] | None = None  # of loops: largest gap [rad, m] and rate of it [/s]
 
     @cached_property
     def evaluations(self) -> Floats:
@@ -63,6 +66,7 @@ class Simulation:
         return next((record.failed for record in self.records if record.failed), None)
 
     def as_dict(self) -> dict[str, Any]:
+        loops = {} if self.left is None else dict(zip(LEFT, self.left, strict=True))
         return {
             "order": self.order, "format": self.format, "integrator": self.integrator,
             "evaluations": self.mean, "spread": self.spread, "runs": len(self.records),
@@ -70,7 +74,7 @@ class Simulation:
             "accepted": float(np.mean([record.accepted for record in self.records])),
             "rejected": float(np.mean([record.rejected for record in self.records])),
             "energy_drift": self.drift, "seconds": self.wall,
-            "why": self.why, "doubt": self.doubt,
+            "why": self.why, "doubt": self.doubt, **loops,
         }  # fmt: skip
 
 
@@ -85,6 +89,7 @@ def simulate(
     q: Any = None,
     qd: ArrayLike | None = None,
     tau: ArrayLike | None = None,
+    project: bool = False,
     tick: Callable[[float], None] = lambda t: None,
     **compiled: Any,
 ) -> Simulation:
@@ -93,13 +98,18 @@ def simulate(
     ``runs`` above 1 perturb the start by about one unit of the format's roundoff, since counts are
     chaotic.  An order's name may carry a dense method, ``crbm+cholesky``: ``solver``, ``bias`` and
     ``frames`` are those of :func:`kkt.compile`, what CRBM's joint-space system is solved by, where
-    velocities and gravity enter, and in which frames (4) is written.
+    velocities and gravity enter, and in which frames (4) is written.  A tree with closed loops
+    and contacts is kept on its manifold (:mod:`analysis.simulation.manifold`); ``project`` starts
+    from the nearest state that keeps them.  Raises ModelError, one sentence, for loops that are
+    open, rates that break them, and rows that follow from others.
     """
     integration.check()
     require_runs(runs)
     if isinstance(order, str):
         order, solver = order_of(order, compiled.get("solver"))
         compiled |= {"solver": solver}
+    if tree.graph.get("loops"):
+        tree, q, qd = closed(tree, q, qd, project), None, None
     motion = Motion.of(tree, order, format, tau, **compiled)
     y = starts(motion.start(q, qd), runs, seed, format).astype(integration.state)
     method = integration.method(motion)
@@ -109,7 +119,7 @@ def simulate(
     return Simulation(
         tree.graph.get("name") or "tree", motion.kernel.order, format, integration.integrator,
         integration.seconds, motion.operations, tuple(records), wall, drift(motion, records[0]),
-        motion.doubt(some(records[0])),
+        motion.doubt(some(records[0])), left(motion, records[0]),
     )  # fmt: skip
 
 
@@ -140,11 +150,23 @@ def some(record: Record) -> Floats:
     return record.y[chosen]
 
 
+def left(motion: Motion, record: Record) -> tuple[float, float] | None:
+    """The largest gap [rad or m] and rate [per s] of hard rows along a run; None without any."""
+    if motion.manifold is None or not motion.manifold.loops:
+        return None
+    y = some(record)
+    found = motion.manifold.left(y[np.isfinite(y).all(1)])
+    return float(found[:, 0].max()), float(found[:, 1].max())
+
+
 def drift(motion: Motion, record: Record) -> float | None:
     """Largest change of energy less work, over the largest kinetic energy or energy at the start.
 
-    What damping takes is work too.  None where the efforts' work is not known.
+    What damping takes is work too.  None where the efforts' work is not known, or that of rows
+    which yield.
     """
+    if motion.manifold is not None and motion.manifold.yields:
+        return None
     sound = np.isfinite(record.y).all(1)
     whole = replace(record, t=record.t[sound], y=record.y[sound])
     y, lost = some(whole), some(replace(whole, y=motion.lost(whole.t, whole.y)))

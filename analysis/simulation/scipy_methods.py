@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .record import Record
 
+ONE_STEP = ("RK45", "DOP853")  # that take up a state which was corrected after a step
 SCIPY = ("RK45", "DOP853", "Radau", "BDF", "LSODA")
 
 
@@ -30,11 +31,11 @@ class Scipy:
         tick: Callable[[float], None] = lambda t: None,
     ) -> list[Record]:
         """Each row of y (m, states) by itself; rejected tries are not told by scipy."""
-        return [self._one(rates, row, seconds, tick) for row in y]
+        return [self._one(rates, row, seconds, settle, tick) for row in y]
 
     def _one(
         self, rates: Callable[[NDArray], NDArray], y: NDArray, seconds: float,
-        tick: Callable[[float], None],
+        settle: Callable[[NDArray], NDArray], tick: Callable[[float], None],
     ) -> Record:  # fmt: skip
         from scipy import integrate
 
@@ -45,9 +46,15 @@ class Scipy:
         method = getattr(integrate, self.name)  # stepped as solve_ivp does it
         solver = method(slope, 0.0, y.astype(float), seconds, rtol=self.eps, atol=self.eps)
         times, states, why = [0.0], [y.astype(float)], None
+        corrections = 0  # after which the slope is found anew
         try:
             while solver.status == "running" and why is None:
                 why = solver.step()
+                if solver.status != "failed" and self.name in ONE_STEP:
+                    settled = settle(solver.y[None])
+                    if (settled != solver.y).any():
+                        solver.y, solver.f = settled[0], slope(solver.t, settled[0])
+                        corrections += 1
                 if solver.status != "failed":
                     times.append(solver.t)
                     states.append(solver.y.copy())
@@ -58,4 +65,5 @@ class Scipy:
         t = np.array(times)
         why = None if why is None else f"{why} at t = {t[-1]:.4g} s"
         steps = np.diff(t)
-        return Record(int(solver.nfev), len(steps), 0, t, np.array(states), t[:-1], steps, why)
+        evaluations = int(solver.nfev) + corrections
+        return Record(evaluations, len(steps), 0, t, np.array(states), t[:-1], steps, why)

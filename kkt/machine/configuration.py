@@ -107,6 +107,15 @@ class Configuration:
         none = np.zeros(0, dtype=np.int64)
         return np.concatenate([none, *at]), np.concatenate([none, *to])
 
+    def unit(self, x: NDArray) -> NDArray:
+        """x (..., nx) with quaternions of length 1; x itself where there is none."""
+        ends = [self.of(k).stop for k in range(self.tree.n) if self.turns(k)]
+        x = x.copy() if ends else x
+        for end in ends:
+            at = slice(end - 4, end)
+            x[..., at] /= np.sqrt((x[..., at] ** 2).sum(-1, keepdims=True))
+        return x
+
     def from_coordinates(self, q: Any) -> Floats:
         """(nx,) from whatever :func:`kkt.build` takes as q."""
         position = coordinates(self.tree, self.graph, q)

@@ -27,7 +27,7 @@ def require_independent(state: State) -> None:
     stiff = [np.flatnonzero(c.loop.compliance == 0.0) for c in state.loops]
     if not any(kept.size for kept in stiff):
         return
-    rates = [_on_rates(state, closure) for closure in state.loops]
+    rates = [on_rates(state, closure) for closure in state.loops]
     for together in _clusters(rates):
         columns = {k: 0 for c in together for k in rates[c]}
         width = 0
@@ -45,7 +45,7 @@ def require_independent(state: State) -> None:
                 raise ModelError(_told(state.loops[c], lost))
 
 
-def _on_rates(state: State, closure: Closure) -> Rates:
+def on_rates(state: State, closure: Closure) -> Rates:
     """C* (X_c2 v_2 - X_c1 v_1) as rows on the rates of the joints that move it."""
     moving = set(path(closure.bodies, state.parent))
     result: Rates = {}

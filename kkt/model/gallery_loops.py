@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -63,12 +64,13 @@ def four_bar(
     return _at_rest(tree, [angle, phi - angle, psi], [pin])
 
 
-def stewart(height: float = 0.8) -> nx.DiGraph:
+def stewart(height: float = 0.8, stiffness: float = 0.0) -> nx.DiGraph:
     """The platform of Gough 1956 and Stewart 1965 on six legs: 13 bodies, six freedoms.
 
     A leg is a tube on a universal joint and a piston, whose ball joint at the platform is cut.
-    Base and platform have radii 0.6 and 0.35 m; ``height`` [m] is between them.  Raises
-    ModelError for a height that is not above zero.
+    Base and platform have radii 0.6 and 0.35 m; ``height`` [m] is between them, and ``stiffness``
+    [N/m] is that of a spring in each leg, at rest at this height.  Raises ModelError for a height
+    that is not above zero and a stiffness below it.
 
     >>> pt.build(pt.stewart())
     <System stewart: 13 bodies, 24 freedoms, 198 unknowns, 690 nonzeros, 6 loops>
@@ -86,7 +88,8 @@ def stewart(height: float = 0.8) -> nx.DiGraph:
         length = float(np.linalg.norm(span))
         tube, piston = f"tube{leg + 1}", f"piston{leg + 1}"
         _body(tree, tube, None, 2.0, (0.06, 0.06, 0.4), (0, 0, 0.2), "universal", (X, Y), low)
-        _body(tree, piston, tube, 1.0, (0.04, 0.04, 0.4), (0, 0, -0.2), "prismatic")
+        spring = {"stiffness": stiffness, "rest": length} if stiffness else {}
+        _body(tree, piston, tube, 1.0, (0.04, 0.04, 0.4), (0, 0, -0.2), "prismatic", **spring)
         q += [*_universal(span / length), length]
         ball = cut_joint(piston, "platform", "spherical", p_second=high, name=f"ball{leg + 1}")
         loops.append(ball)
@@ -172,10 +175,10 @@ def _body(
     tree: nx.DiGraph, name: str, parent: str | None, mass: float, size: tuple[float, float, float],
     com: Sequence[float] = (0.0, 0.0, 0.0), joint: str = "revolute",
     axis: ArrayLike = AXES["z"], p: Sequence[float] | Floats = (0.0, 0.0, 0.0),
-    R: Floats | None = None,
+    R: Floats | None = None, **more: Any,
 ) -> None:  # fmt: skip
     """A cuboid of edges ``size``."""
-    more = {} if R is None else {"R": R}
+    more |= {} if R is None else {"R": R}
     add_body(
         tree, name, parent, mass=mass, com=com, inertia=box(mass, size), joint=joint, axis=axis,
         p=p, **more,

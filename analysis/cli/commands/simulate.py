@@ -18,6 +18,7 @@ def run(options: argparse.Namespace) -> int:
     from pivotree.kkt.machine.kernel import FRAMES
 
     from ...simulation import Integration, simulate
+    from ...simulation.manifold import closed
     from ...simulation.run import order_of, require_runs
     from ...simulation.words import verdict
 
@@ -31,9 +32,6 @@ def run(options: argparse.Namespace) -> int:
         raise kkt.PivotreeError(
             f"option --frames: is {options.frames!r}; use {' or '.join(FRAMES)}"
         )
-    names = items("--order", options.order)
-    for name in names:
-        order_of(name)
     formats = items("--format", options.format)
     for name in formats:
         get_format(name)
@@ -43,6 +41,17 @@ def run(options: argparse.Namespace) -> int:
         for name in ("qd", "tau"):
             tree.graph.pop(name, None)
     given = given_values(tree, options)
+    looped = bool(tree.graph.get("loops"))
+    names = items("--order", options.order or ("crbm,abm" if looped else "crbm+cholesky,abm"))
+    for name in names:
+        order_of(name)
+    if options.project and not looped:
+        raise kkt.PivotreeError(
+            "option --project: is for closed loops and contacts, and this model has none; leave it "
+            "out, or give some with --contact or --loops"
+        )
+    if looped:
+        tree = closed(tree, given.pop("q", None), given.pop("qd", None), options.project)
     kkt.build(tree, **given)  # what is wrong with the state is told before the long work
     found = []
     with progress_shown() as progress:
@@ -107,8 +116,9 @@ def _print(found: list[Any], said: str) -> None:
         box=SIMPLE_HEAD, pad_edge=False, title_justify="left",
         title=escape(f"{first.model}: {first.seconds:g} s by {first.integrator}"),
     )  # fmt: skip
+    loops = ("gap", "its rate") if first.left else ()
     for head in ("order", "format", "evaluations", "steps", "rejected", "operations each",
-                 "energy drift", "s", ""):  # fmt: skip
+                 "energy drift", *loops, "s", ""):  # fmt: skip
         shown.add_column(head, justify="left" if head in ("order", "format", "") else "right")
     for simulation in found:
         row = simulation.as_dict()
@@ -119,7 +129,7 @@ def _print(found: list[Any], said: str) -> None:
         shown.add_row(
             escape(row["order"]), escape(row["format"]), f"{row['evaluations']:,.0f}{spread}",
             f"{row['accepted']:,.0f}", f"{row['rejected']:,.0f}", f"{row['operations']:,}", drift,
-            f"{row['seconds']:.1f}", escape(why),
+            *(f"{x:.1e}" for x in simulation.left or ()), f"{row['seconds']:.1f}", escape(why),
         )  # fmt: skip
     out.print(shown)
     out.print(escape(said), soft_wrap=True)

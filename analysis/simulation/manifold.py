@@ -1,0 +1,208 @@
+"""The states that closed loops and contacts allow, and the way back to them after a step.
+
+Equation (4) holds the accelerations of a loop, so that its gap g(q) and its rates J(q) qd, zero at
+the start, grow with the errors of the steps.  After each accepted step the state goes to the
+nearest one that keeps the loops, in the metric of kinetic energy M(q):
+
+    M dq + J* mu = 0,    J dq = -g,         q <- q + dq,      until g is rounding,
+    M (v - qd) + J* nu = 0,    J v = 0,     qd <- v,
+
+which is the projection of Hairer & Wanner 1996 (Solving Ordinary Differential Equations II, sec.
+VII.2), its first half repeated as Gauss and Newton would; it keeps the integrator's order.  Lubich,
+Nowak, Pöhle & Engstler 1992 solve for multipliers in each stage instead (half-explicit methods).
+What the second half takes is a blow, so that it never adds energy.
+
+Soft rows (compliance above 0) are left as they are: they yield, and how is what their row says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pivotree import kkt, orderings
+from pivotree.kkt.machine.configuration import Configuration
+from pivotree.kkt.matrix.closures import Closure
+from pivotree.kkt.matrix.redundancy import on_rates
+from pivotree.kkt.matrix.state import state_of
+from pivotree.kkt.model.loops import OPEN, Loop, checked_loops
+
+from .record import Floats
+
+ROUNDING = 1e-14  # rad or m: gaps below it are not worth a correction
+CLOSED = 1e-9  # rad or m: what may be left where corrections no longer help
+DEPENDENT = 1e-12  # singular values of J M^-1 J*, beside the largest, of rows that follow
+MOST = 60  # corrections of one state
+
+
+@dataclass(frozen=True)
+class Manifold:
+    """States y = (x, qd) of a tree, see ``kkt.compile``, that keep the hard rows of its loops."""
+
+    tree: kkt.BodyTree
+    graph: nx.DiGraph  # the tree without its loops
+    places: Configuration  # of joint positions among x
+    loops: tuple[Loop, ...]  # those with hard rows
+    anchors: tuple[Floats | None, ...]  # (3,) of contacts: where their points stand [m]
+    inertia: Any  # gives M(q): kkt.compile(..., outputs=("inertia",))
+    yields: bool  # whether some rows are soft
+
+    @staticmethod
+    def of(graph: nx.DiGraph, q: Any = None) -> Manifold | None:
+        """Of a tree with loops; contacts hold their points where they are at q.  None without.
+
+        Raises ModelError for loops between bodies that are not there.
+        """
+        tree = kkt.compile_tree(graph)
+        loops = checked_loops(
+            graph.graph.get("loops", ()), tree.names, graph.graph.get("merged", {})
+        )
+        hard = tuple(loop for loop in loops if not loop.compliance.all())
+        if not loops:
+            return None
+        bare = nx.DiGraph(graph, loops=())
+        inertia = kkt.compile(bare, orderings.get("crbm"), "float64", outputs=("inertia",))
+        soft = any(loop.compliance.any() for loop in loops)
+        found = Manifold(
+            tree, bare, Configuration(tree, bare), hard, (None,) * len(hard), inertia, soft
+        )
+        now = found.closures(found.places.from_coordinates(q))
+        return replace(found, anchors=tuple(c.p[0] if c.loop.point else None for c in now))
+
+    def closures(self, x: Floats) -> tuple[Closure, ...]:
+        """The loops where the joints are at x (nx,)."""
+        return self._state(x).loops
+
+    def _state(self, x: Floats) -> Any:
+        q = self.places.to_coordinates(x)
+        return state_of(self.tree, self.graph, q, np.zeros(len(q)), loops=self.loops)
+
+    def rows(self, x: Floats) -> tuple[Floats, Floats]:
+        """g (m,) [rad, m] and J (m, N) of the hard rows, one loop after another.
+
+        A general joint's gap is not known, and told as 0.
+        """
+        state, offset = self._state(x), self.tree.offset
+        gaps, J = [np.zeros(0)], [np.zeros((0, int(offset[-1])))]
+        for closure, anchor in zip(state.loops, self.anchors, strict=True):
+            hard = closure.loop.compliance == 0.0
+            gap = closure.gap
+            if anchor is not None:
+                gap = closure.loop.C[3:].T @ (closure.p[0] - anchor)
+            block = np.zeros((closure.rows, int(offset[-1])))
+            for k, (part, _) in on_rates(state, closure).items():
+                block[:, offset[k] : offset[k + 1]] = part
+            gaps.append(gap[hard])
+            J.append(block[hard])
+        return np.concatenate(gaps), np.concatenate(J)
+
+    def left(self, y: ArrayLike) -> Floats:
+        """(m, 2) the largest gap [rad or m] and rate [per s] of any hard row at states (m, .)."""
+        found = []
+        for row in np.atleast_2d(np.asarray(y, dtype=float)):
+            x, qd = np.split(row, [self.places.size])
+            gap, J = self.rows(x)
+            found.append([np.abs(gap).max(initial=0.0), np.abs(J @ qd).max(initial=0.0)])
+        return np.array(found)
+
+    def nearest(self, y: NDArray) -> NDArray:
+        """States (m, nx + N) brought back, in their type; nan where the loops do not close."""
+        if not self.loops:
+            return y
+        return np.array([self._nearest(row) for row in y], dtype=y.dtype)
+
+    def _nearest(self, row: NDArray) -> Floats:
+        x, qd = np.split(row.astype(float), [self.places.size])
+        none, last, best = np.full(len(row), np.nan), np.inf, x
+        if not np.isfinite(row).all():
+            return none
+        for _ in range(MOST):
+            gap, J = self.rows(x)
+            size = float(np.abs(gap).max(initial=0.0))
+            if size >= last and last <= CLOSED:  # rounding stops it
+                x = best
+                break
+            best, last = x, size
+            if size <= ROUNDING:
+                break
+            x = self._moved(x, -self._least(x, J, gap))
+            if not np.isfinite(x).all():
+                return none
+        if last > CLOSED:
+            return none
+        _, J = self.rows(x)
+        return np.concatenate([x, qd - self._least(x, J, J @ qd)])
+
+    def _least(self, x: Floats, J: Floats, r: Floats) -> Floats:
+        """d (N,) with J d = r and the least d* M d; rows that follow from others do no harm."""
+        zero = np.zeros(J.shape[1])
+        M = np.asarray(self.inertia(x, zero, zero), dtype=float)
+        try:
+            W = np.linalg.solve(M, J.T)
+            return np.asarray(W @ np.linalg.lstsq(J @ W, r, rcond=DEPENDENT)[0])
+        except np.linalg.LinAlgError:  # a body without mass, or numbers that are none
+            return np.full(J.shape[1], np.nan)
+
+    def _moved(self, x: Floats, d: Floats) -> Floats:
+        """x after small turns and shifts d (N,), in one step."""
+        return np.asarray(self.places.unit(x + self.places.rate(x, d)))
+
+    def require(self, y: Floats) -> None:
+        """Raise ModelError, one sentence, for a state (nx + N,) that does not keep the loops."""
+        x, qd = np.split(y, [self.places.size])
+        gap, J = self.rows(x)
+        speed, fast = J @ qd, OPEN * max(1.0, float(np.abs(qd).max(initial=0.0)))
+        if np.abs(gap).max(initial=0.0) > OPEN:
+            name, size = self._worst(gap)
+            raise kkt.ModelError(
+                f"loop {name!r}: is open by {size:.2g} (rad or m) in this state; give q for which "
+                "it closes, or ask for the nearest with --project"
+            )
+        if np.abs(speed).max(initial=0.0) > fast:
+            name, size = self._worst(speed)
+            raise kkt.ModelError(
+                f"loop {name!r}: the rates qd break it by {size:.2g} (rad/s or m/s); give rates "
+                "that keep it, or ask for the nearest with --project"
+            )
+
+    def _worst(self, rows: Floats) -> tuple[Hashable, float]:
+        """The loop of the largest of its hard rows, and that row's size."""
+        owner = [loop.name for loop in self.loops for c in loop.compliance if c == 0.0]
+        at = int(np.abs(rows).argmax())
+        return owner[at], float(abs(rows[at]))
+
+
+def closed(
+    graph: nx.DiGraph, q: Any = None, qd: ArrayLike | None = None, project: bool = False
+) -> nx.DiGraph:
+    """The tree in a state that keeps its loops: q and qd, or the nearest one with ``project``.
+
+    Raises ModelError, one sentence, for loops that are open at q, rates that break them, and loops
+    that cannot be closed from there.
+    """
+    if not graph.graph.get("loops"):
+        return graph
+    q = graph.graph.get("q") if q is None else q
+    manifold = Manifold.of(graph, q)
+    if manifold is None or not manifold.loops:
+        return graph
+    rates = kkt.build(manifold.graph, q, qd).state.qd
+    y = np.concatenate([manifold.places.from_coordinates(q), rates])
+    if not project:
+        manifold.require(y)
+    near = manifold.nearest(y[None])[0]
+    if not np.isfinite(near).all():
+        name, size = manifold._worst(manifold.rows(y[: manifold.places.size])[0])
+        raise kkt.ModelError(
+            f"loop {name!r}: is open by {size:.2g} (rad or m), and no state near by closes it; "
+            "give q nearer to one that does, or mend its poses"
+        )
+    x, speed = np.split(near, [manifold.places.size])
+    found = nx.DiGraph(graph)
+    found.graph.update(q=manifold.places.to_coordinates(x), qd=speed)
+    return found

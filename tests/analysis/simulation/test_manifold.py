@@ -1,0 +1,182 @@
+"""Motions with closed loops and contacts: on the manifold, and where others say that they go."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+from independent import FourBar, Stewart, integrated
+
+from pivotree import kkt
+from pivotree.analysis.cli import main
+from pivotree.analysis.simulation import Integration, simulate
+from pivotree.analysis.simulation.manifold import Manifold, closed
+
+FINE = {"eps": 1e-10, "floor": 0.1}
+
+
+def passive(tree):
+    tree.graph.pop("tau", None)
+    return tree
+
+
+def moving_platform(stiffness=1000.0):
+    """A Stewart platform with springs, pushed and turned; the rates that its legs have follow."""
+    tree = passive(kkt.stewart(stiffness=stiffness))
+    qd = np.zeros(24)
+    qd[:6] = 1.0, -0.6, 2.0, 0.5, 0.3, -1.0
+    return closed(tree, qd=qd, project=True)
+
+
+@pytest.mark.parametrize("integrator,eps", [("DOP853", 1e-10), ("cash_karp", 1e-8)])
+def test_a_four_bar_moves_as_its_crank_says(integrator, eps):
+    own = FourBar()
+    found = simulate(
+        passive(kkt.four_bar()), "abm",
+        integration=Integration(2.0, eps, integrator, floor=0.1),
+    )  # fmt: skip
+    theirs = own.joints(integrated(own, np.array([1.0, 0.0]), 2.0))
+    assert found.failed == 0 and np.abs(found.records[0].y[-1] - theirs).max() < 1e-6
+    assert found.drift < 1e-7 and 0.0 < max(found.left) < 1e-12
+
+
+@pytest.mark.thorough
+def test_a_platform_on_springs_moves_as_its_pose_says():
+    tree = moving_platform()
+    found = simulate(tree, "abm", integration=Integration(1.0, 1e-10, "DOP853"))
+    start, end = found.records[0].y[[0, -1]]
+    above = np.array([0, 0, 0.8, 0, 0, 0, 0])  # the platform's joint stands there
+    own, rates = Stewart(0.8, 1000.0), start[25:31]  # in its own frame, which is not turned yet
+    theirs = integrated(own, np.concatenate([start[:7] + above, rates]), 1.0)[:7]
+    theirs[3:] *= np.sign(theirs[3:] @ end[3:7])
+    assert np.abs(start[3:7] - [0, 0, 0, 1]).max() == 0.0 and np.abs(rates).max() > 0.1
+    assert np.abs(end[:7] + above - theirs).max() < 1e-6
+    assert found.failed == 0 and found.drift < 1e-9 and max(found.left) < 1e-12
+
+
+@pytest.mark.parametrize("order", ["crbm", "closed_early"])
+def test_orders_move_alike(order):
+    tree = passive(kkt.gripper())
+    one, other = (
+        simulate(tree, o, integration=Integration(0.3, 1e-9, floor=0.1)).records[0].y[-1]
+        for o in ("abm", order)
+    )
+    assert np.abs(one - other).max() < 1e-8
+
+
+def test_a_foot_that_sticks_stays_where_it_is():
+    tree = kkt.chain(4, axes="y", length=0.5)
+    tree.graph["loops"] = [kkt.contact("j4", (0.5, 0, 0), tangents=[(1, 0, 0)], name="foot")]
+    start = closed(tree, [0.4, 0.3, 0.2, 0.5], np.ones(4), project=True)
+    found = simulate(start, "abm", integration=Integration(1.0, **FINE))
+    y = found.records[0].y
+    manifold = Manifold.of(start)
+    places = [manifold.closures(row[:4])[0].p[0] for row in y]
+    assert len(y) > 10 and np.ptp(y[:, 0]) > 0.01
+    assert np.abs(np.array(places) - places[0])[:, [0, 2]].max() < 1e-12
+    assert found.drift < 1e-8
+
+
+def test_without_projection_the_loop_opens():
+    """What the projection is for: the accelerations alone let the gap grow."""
+    tree = passive(kkt.four_bar())
+    rough = Integration(5.0, 1e-5, floor=0.1)
+    found = simulate(tree, "abm", integration=rough)
+    from pivotree import orderings
+    from pivotree.analysis.simulation import Motion
+
+    motion = Motion.of(tree, orderings.get("abm"))
+    (record,) = rough.method(motion)(motion.rates, motion.start()[None], 5.0)
+    assert motion.manifold.left(record.y[-1:])[0, 0] > 1e-7
+    assert max(found.left) < 1e-12
+
+
+def test_the_nearest_state_is_stationary_in_the_metric_of_kinetic_energy():
+    tree = kkt.stewart()
+    manifold = Manifold.of(tree)
+    draw = np.random.default_rng(3)
+    y = np.concatenate([manifold.places.from_coordinates(None), draw.normal(size=24)])
+    near = manifold.nearest(y[None])[0]
+    _, J = manifold.rows(near[:25])
+    change = near[25:] - y[25:]
+    M = manifold.inertia(near[:25], np.zeros(24), np.zeros(24))
+    free = np.linalg.svd(J)[2][len(J) :]  # rates that keep the loops
+    assert np.abs(free @ M @ change).max() < 1e-9 and np.abs(change).max() > 0.1
+    assert np.abs(J @ near[25:]).max() < 1e-12
+    energy = [v @ M @ v for v in (y[25:], near[25:])]
+    assert energy[1] < energy[0]
+
+
+def test_gaps_change_as_their_rows_say():
+    """J is the derivative of g where the loops are closed."""
+    for tree in (kkt.four_bar(), kkt.stewart(), kkt.delta(), kkt.gripper()):
+        manifold = Manifold.of(tree)
+        x = manifold.places.from_coordinates(None)
+        d = np.random.default_rng(0).normal(size=int(manifold.tree.offset[-1]))
+        _, J = manifold.rows(x)
+        for h in (1e-4, 1e-5):
+            ahead, behind = (
+                manifold.rows(manifold.places.unit(x + manifold.places.rate(x, s * d)))[0]
+                for s in (h, -h)
+            )
+            assert np.abs((ahead - behind) / (2 * h) - J @ d).max() < 30 * h * h + 1e-9
+
+
+def test_soft_rows_yield_and_hard_ones_do_not():
+    """A compliant foot slides by its own law, a'' = - c lambda; the table tells of hard rows."""
+    tree = kkt.chain(3, axes="y", length=0.5)
+    tree.graph.update(q=[0.4, 0.3, 0.2])
+    tree.graph["loops"] = [kkt.contact("j3", (0.5, 0, 0), compliance=0.5, name="foot")]
+    found = simulate(tree, "abm", integration=Integration(0.2, **FINE))
+    manifold = Manifold.of(tree)
+    assert manifold.loops == () and found.left is None and found.drift is None
+    assert np.ptp(found.records[0].y[:, 2]) > 1e-3
+
+
+# -- the command ----------------------------------------------------------------------------------
+
+
+def run(capsys, *arguments):
+    code = main(["simulate", *arguments])
+    return (code, *capsys.readouterr())
+
+
+def test_the_document_tells_what_is_left_of_the_loops(capsys):
+    code, out, err = run(capsys, "four_bar", "--seconds", "0.3", "--format", "float64", "--json")
+    rows = json.loads(out)["rows"]
+    assert code == 0 and err == "" and [row["order"] for row in rows] == ["crbm", "abm"]
+    assert all(0 <= row[name] < 1e-12 for row in rows for name in ("loop_gap", "loop_rate"))
+    assert all(row["doubt"] is None for row in rows)
+
+
+def test_a_start_is_projected_where_it_is_asked_for(capsys):
+    asked = ["four_bar", "--q", "1.0,-0.3,1.3", "--seconds", "0.05", "--order", "abm"]
+    code, out, err = run(capsys, *asked, "--project")
+    assert code == 0 and err == "" and "abm" in out
+
+
+@pytest.mark.parametrize(
+    "arguments,message",
+    [
+        (["four_bar", "--q", "1,-0.3,1.3"], "loop 'pin': is open by 0.82 (rad or m) in this state"),
+        (["four_bar", "--qd", "1,0,0"], "loop 'pin': the rates qd break it by"),
+        (["four_bar", "--q", "0,0,0", "--project"], "no state near by closes it"),
+        (["two_link", "--project"], "option --project: is for closed loops and contacts"),
+        (["four_bar", "--integrator", "BDF"], "integrator 'BDF': goes on from more than the last"),
+        (["four_bar", "--integrator", "midpoint"], "use cash_karp, RK45, DOP853"),
+        (["two_link", "--contact", "2", "--project"], "follow from its other rows"),
+        (["two_link", "--contact", "2"], "follow from its other rows"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(capsys, arguments, message):
+    code, out, err = run(capsys, *arguments, "--seconds", "0.1")
+    assert code == 2 and out == "" and err.count("\n") == 1 and message in err, err
+
+
+def test_a_loop_that_cannot_close_is_refused():
+    tree = kkt.chain(2, axes="z", length=0.5)
+    tree.graph["loops"] = [
+        kkt.cut_joint("j2", None, p=(0.5, 0, 0), p_second=(9, 0, 0), rows=(2, 3))
+    ]
+    with pytest.raises(kkt.ModelError, match="no state near by closes it"):
+        closed(nx.DiGraph(tree), [0.3, 0.4], project=True)
