@@ -61,7 +61,7 @@ class Motion:
         system = kkt.build(graph, tau=tau)
         made = partial(kkt.compile, graph, order, format, **compiled)
         manifold = Manifold.of(graph)
-        checked = partial(made, check=True)
+        checked: Callable[[], Any] = partial(made, check=True)
         if manifold is not None:
             checked = partial(EachAlone, system, order, format)
         return Motion(graph, made(), system.state.tau, checked, manifold)

@@ -88,7 +88,9 @@ def stewart(height: float = 0.8, stiffness: float = 0.0) -> nx.DiGraph:
         length = float(np.linalg.norm(span))
         tube, piston = f"tube{leg + 1}", f"piston{leg + 1}"
         _body(tree, tube, None, 2.0, (0.06, 0.06, 0.4), (0, 0, 0.2), "universal", (X, Y), low)
-        spring = {"stiffness": stiffness, "rest": length} if stiffness else {}
+        spring: dict[str, Any] = {}
+        if stiffness:
+            spring = {"stiffness": stiffness, "rest": length}
         _body(tree, piston, tube, 1.0, (0.04, 0.04, 0.4), (0, 0, -0.2), "prismatic", **spring)
         q += [*_universal(span / length), length]
         ball = cut_joint(piston, "platform", "spherical", p_second=high, name=f"ball{leg + 1}")
