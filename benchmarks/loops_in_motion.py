@@ -16,8 +16,7 @@ import numpy as np
 from simulators import mujoco_model
 
 from pivotree import kkt
-from pivotree.analysis.simulation import Integration, simulate
-from pivotree.analysis.simulation.manifold import closed
+from pivotree.analysis.simulation import Integration, closed, simulate
 
 MUJOCO = ((1e-3, False), (1e-3, True), (1e-4, True))  # step [s], and stiff loops or default
 PUSH = (1.0, -0.6, 2.0, 0.5, 0.3, -1.0)  # of the platform: rad/s, then m/s

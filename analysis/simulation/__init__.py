@@ -2,6 +2,7 @@
 
 from .cash_karp import CashKarp
 from .integration import Integration
+from .manifold import Manifold, closed
 from .midpoint import Midpoint
 from .motion import Motion
 from .record import Floats, Keeper, Record
@@ -14,9 +15,11 @@ __all__ = [
     "Floats",
     "Integration",
     "Keeper",
+    "Manifold",
     "Midpoint",
     "Motion",
     "Record",
     "Simulation",
+    "closed",
     "simulate",
 ]
