@@ -22,7 +22,6 @@ from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
 from pivotree.analysis.guarantee import pivot_error
-from pivotree.analysis.guarantee.bound import bound
 from pivotree.analysis.states import ranges_of, system_at
 from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
@@ -38,7 +37,7 @@ def ratio(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> fl
         warnings.simplefilter("ignore")
         system = kkt.build(tree)
         ranges, chosen = ranges_of(system), get_format(name)
-        found = bound(system, ranges, order, chosen)
+        found = kkt.guarantee(tree, orderings.get(order), chosen)
         if found.why or not found.pivot.any():
             return None
         traced = Order(kkt.trace(system, orderings.get(order)), system)

@@ -45,6 +45,7 @@ from .model.loops import Loop, LoopWarning, contact, cut_joint
 from .model.loops_file import read_loops
 from .model.mjcf import MjcfWarning, read_mjcf
 from .model.modelfile import read_model
+from .model.payload import Payload
 from .model.robot_data import find_robot
 from .model.specs import from_spec
 from .model.tree import BodyTree, InertiaWarning, add_body, compile_tree, new_tree
@@ -55,6 +56,7 @@ from .order.dissection import nested_dissection
 from .order.pivots import plan
 from .order.sequence import PivotSequence, Rules
 from .proof.certify import Certified, certify
+from .proof.guarantee import Guarantee, guarantee
 from .scale.kernel import LargeKernel, compile_large
 from .scale.large import LargeSolution
 from .scale.solve_large import solve_large
@@ -79,6 +81,7 @@ __all__ = [
     "Conditioning",
     "Elimination",
     "FormatError",
+    "Guarantee",
     "InertiaWarning",
     "InverseDynamics",
     "Kernel",
@@ -91,6 +94,7 @@ __all__ = [
     "MjcfWarning",
     "ModelError",
     "OrderError",
+    "Payload",
     "PivotSequence",
     "PivotreeError",
     "Refinement",
@@ -129,6 +133,7 @@ __all__ = [
     "four_bar",
     "from_spec",
     "gripper",
+    "guarantee",
     "humanoid",
     "inverse_dynamics",
     "joined",

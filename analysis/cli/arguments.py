@@ -13,7 +13,6 @@ from .examples import (
     EXAMPLES,
     FAMILIES_HELP,
     FORMATS_HELP,
-    MODEL_HELP,
 )  # fmt: skip
 from .model_arguments import add_model, add_refinement
 
@@ -151,7 +150,7 @@ def _guarantee(commands: Commands) -> None:
     promised = commands.add_parser(
         "guarantee", help="digits that an order's pivots keep in every state, proved"
     )
-    promised.add_argument("model", metavar="MODEL", help=MODEL_HELP)
+    add_model(promised, state=False, loops=False)
     promised.add_argument("--orders", default="abm,gain_abm", help="comma-separated (abm,gain_abm)")
     promised.add_argument(
         "--formats", default="float64,float32", help="comma-separated (float64,float32)"
@@ -160,8 +159,13 @@ def _guarantee(commands: Commands) -> None:
         "--states", type=int, default=100, metavar="N", help="sampled beside the proof (100)"
     )
     promised.add_argument("--seed", type=int, default=0, metavar="S", help="of the states (0)")
-    promised.add_argument("--floating", action="store_true", help="URDF: give the base 6 freedoms")
-    promised.add_argument("--merge-fixed", action="store_true", help="URDF: merge fixed joints")
+    promised.add_argument(
+        "--limits", metavar="JOINT=LOW:HIGH", help="of joints, instead of the model's own [rad, m]"
+    )
+    promised.add_argument(
+        "--payload", metavar="BODY=KG",
+        help="a point mass up to so much, or LEAST:MOST, at the body's origin (BODY@x:y:z: there)",
+    )  # fmt: skip
     promised.add_argument("--json", action="store_true", help="print one JSON document")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -30,12 +31,12 @@ def _contacts(tree: nx.DiGraph, text: str, compliance: float) -> list[kkt.Loop]:
     across = np.concatenate(in_plane(up[None]))
     found = []
     for item in (part.strip() for part in text.split(",")):
-        body, point = _point(tree, item)
+        body, point = point_of(tree, item, "--contact")
         found.append(kkt.contact(body, point, up, across, compliance=compliance, name=item))
     return found
 
 
-def _point(tree: nx.DiGraph, item: str) -> tuple[object, list[float]]:
+def point_of(tree: nx.DiGraph, item: str, option: str) -> tuple[Any, list[float]]:
     """A body or merged link, and the point of it [m] that BODY@x:y:z names; else its origin."""
     names = {str(name): name for name in (*tree.graph.get("merged", {}), *tree)}
     if item in names:
@@ -43,7 +44,7 @@ def _point(tree: nx.DiGraph, item: str) -> tuple[object, list[float]]:
     body, _, numbers = item.rpartition("@")
     if body not in names:
         raise kkt.ModelError(
-            f"option --contact: body {body or item!r} is unknown; {nearest(body or item, names)}"
+            f"option {option}: body {body or item!r} is unknown; {nearest(body or item, names)}"
         )
     try:
         point = [float(x) for x in numbers.split(":")]
@@ -51,7 +52,7 @@ def _point(tree: nx.DiGraph, item: str) -> tuple[object, list[float]]:
         point = []
     if len(point) != 3 or not all(map(math.isfinite, point)):
         raise kkt.ModelError(
-            f"option --contact: {item!r} names no point; write {body}@0:0:-0.1, in m and in the "
+            f"option {option}: {item!r} names no point; write {body}@0:0:-0.1, in m and in the "
             "body's frame"
         )
     return names[body], point

@@ -82,7 +82,9 @@ def _number(where: str, text: str) -> float:
 
 def _drawn(tree: nx.DiGraph, seed: int) -> Vectors:
     """The first state that a report of this seed measures."""
-    from ..states.sample import draw, ranges_of, system_at
+    from pivotree.kkt.matrix.ranges import ranges_of
+
+    from ..states.sample import draw, system_at
 
     if seed < 0:
         raise kkt.PivotreeError(f"option --random: {seed} is no seed; use a whole number from 0 on")

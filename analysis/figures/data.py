@@ -40,7 +40,9 @@ def instances(
     in double-double (analysis.states.traced).  States for which the format has no answer are
     left out.  Raises SizeError where a condition number would take too long.
     """
-    from ..states.sample import ranges_of, system_at
+    from pivotree.kkt.matrix.ranges import ranges_of
+
+    from ..states.sample import system_at
     from ..states.traced import Order
 
     if format.kind != "float":

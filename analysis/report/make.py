@@ -25,10 +25,11 @@ from pivotree.kkt import (
 )
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.files import check_folder, made, write_whole, writing
+from pivotree.kkt.matrix.ranges import ranges_of
 
 from ..figures.files import save
 from ..states.measure import Measured, Setup
-from ..states.sample import draw, ranges_of
+from ..states.sample import draw
 from ..states.traced import Order
 from .gather import gather
 from .notebook import Notebook, most_digits

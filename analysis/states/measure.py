@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from pivotree.kkt import System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
+from pivotree.kkt.matrix.ranges import Ranges
 from pivotree.kkt.proof.many_residuals import Equations
 
-from .sample import Ranges, system_at
+from .sample import system_at
 from .traced import Order
 
 Floats = NDArray[np.float64]

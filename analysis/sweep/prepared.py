@@ -6,8 +6,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pivotree.kkt import PivotreeError, System, build
+from pivotree.kkt.matrix.ranges import Ranges, ranges_of
 
-from ..states.sample import Ranges, draw, ranges_of
+from ..states.sample import draw
 from ..states.traced import Order
 from .models import Model
 from .settings import Settings

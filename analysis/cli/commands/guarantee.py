@@ -5,29 +5,87 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from collections.abc import Hashable
 from typing import Any
 
-from pivotree import kkt
+import networkx as nx
+import numpy as np
 
-from .shared import items, print_json
+from pivotree import kkt
+from pivotree.kkt.base.errors import nearest
+
+from ..loops import point_of
+from .shared import items, print_json, tree_of
 
 
 def run(options: argparse.Namespace) -> int:
-    from ...guarantee.rows import guarantee
+    from ...guarantee.rows import guarantee, improvements
 
     orders = items("--orders", options.orders)
     formats = items("--formats", options.formats)
-    floating = True if options.floating else None
-    model = kkt.load(options.model, floating, merge_fixed=options.merge_fixed)
-    rows = guarantee(model, orders, formats, options.states, options.seed)
+    model = tree_of(options)
+    limits = {} if options.limits is None else _limits(model, options.limits)
+    payloads = [] if options.payload is None else _payloads(model, options.payload)
+    rows = guarantee(model, orders, formats, options.states, options.seed, payloads, limits)
+    better = [improvements(model, row, payloads, limits) for row in rows]
     if options.json:
-        print_json({"model": options.model, "rows": [row.as_dict() for row in rows]})
+        told = [row.as_dict() | {"with": more} for row, more in zip(rows, better, strict=True)]
+        print_json({"model": options.model, "rows": told})
     else:
-        _print(options.model, rows)
+        _print(options.model, rows, better)
     return 0
 
 
-def _print(model: str, rows: list[Any]) -> None:
+def _limits(model: nx.DiGraph, text: str) -> dict[Hashable, tuple[float, float]]:
+    """Limits of the joints, or bodies, that the option names."""
+    names = {str(data.get("joint_name", body)): body for body, data in model.nodes(data=True)}
+    names |= {str(body): body for body in model}
+    found = {}
+    for item in text.split(","):
+        joint, _, ends = (part.strip() for part in item.partition("="))
+        if joint not in names:
+            raise kkt.ModelError(
+                f"option --limits: joint {joint!r} is unknown; {nearest(joint, names)}"
+            )
+        low, high = _range("--limits", item, ends)
+        if low is None:
+            raise kkt.ModelError(
+                f"option --limits: {item.strip()!r} is no range; write {joint}=-1:1 [rad, m]"
+            )
+        found[names[joint]] = (low, high)
+    return found
+
+
+def _payloads(model: nx.DiGraph, text: str) -> list[kkt.Payload]:
+    """Point masses that BODY=KG, BODY=LEAST:MOST or BODY@x:y:z=... name."""
+    found = []
+    for item in text.split(","):
+        place, equals, masses = (part.strip() for part in item.rpartition("="))
+        if not equals:
+            raise kkt.ModelError(
+                f"option --payload: {item.strip()!r} has no mass; write {item.strip()}=0:5 [kg]"
+            )
+        body, at = point_of(model, place, "--payload")
+        least, most = _range("--payload", item, masses)
+        if body in model.graph.get("merged", {}):
+            body, R, p = model.graph["merged"][body]
+            at = list(p + R @ np.array(at))
+        found.append(kkt.Payload(body, most, least or 0.0, tuple(at)))
+    return found
+
+
+def _range(option: str, item: str, text: str) -> tuple[float | None, float]:
+    """LOW:HIGH, or HIGH alone."""
+    low, colon, high = text.rpartition(":")
+    try:
+        return (float(low) if colon else None), float(high)
+    except ValueError:
+        raise kkt.ModelError(
+            f"option {option}: {text!r} of {item.strip()!r} is no number; write LOW:HIGH, as 0:5"
+        ) from None
+
+
+def _print(model: str, rows: list[Any], better: list[dict[str, float]]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.markup import escape
     from rich.table import Table
@@ -44,12 +102,13 @@ def _print(model: str, rows: list[Any]) -> None:
             escape(str("" if row.bound.worst is None else row.bound.worst)),
         )  # fmt: skip
     out.print(shown)
-    for row in rows:
+    for row, more in zip(rows, better, strict=True):
+        where = f"{row.order}, {row.format}"
         if row.bound.why:
-            out.print(
-                f"{row.order}, {row.format}: nothing is promised: {escape(row.bound.why)}.",
-                soft_wrap=True,
-            )
+            out.print(f"{where}: nothing is promised: {escape(row.bound.why)}.", soft_wrap=True)
+        if more:
+            told = " and ".join(f"{_down(d)} digits with {escape(w)}" for w, d in more.items())
+            out.print(f"{where} would be promised {told}.", soft_wrap=True)
 
 
 def _down(digits: float) -> str:

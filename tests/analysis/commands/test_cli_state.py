@@ -11,7 +11,8 @@ from pivotree import kkt, orderings
 from pivotree.analysis.cli.arguments import joined, parser
 from pivotree.analysis.cli.examples import EXAMPLES
 from pivotree.analysis.cli.table import _Console, comparison_tables
-from pivotree.analysis.states.sample import ranges_of, system_at
+from pivotree.analysis.states.sample import system_at
+from pivotree.kkt.matrix.ranges import ranges_of
 
 ARM = """<robot name="arm"><link name="base"/>
 <link name="upper"><inertial><origin xyz="0.2 0 0"/><mass value="2"/>

@@ -297,7 +297,8 @@ def test_condition_of_random_states_is_kkts_own(monkeypatch):
     system = system_of("chain:3")
     found = data.instances(system, ["abm", "crbm"], get_format("float32"), states=3)
     assert [i.order for i in found] == ["abm", "crbm"] * 3
-    from pivotree.analysis.states.sample import ranges_of, system_at
+    from pivotree.analysis.states.sample import system_at
+    from pivotree.kkt.matrix.ranges import ranges_of
 
     here = system_at(system, ranges_of(system), 0, 1)
     assert found[2].kappa == pytest.approx(kkt.conditioning(here).kappa)

@@ -5,19 +5,20 @@ import sys
 
 import numpy as np
 import pytest
-from helpers import ROOT
+from helpers import ROOT, bracketed
 from numpy.testing import assert_allclose
 
-from pivotree import kkt
+from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.guarantee import bound as bounds
-from pivotree.analysis.guarantee import reach as reaches
-from pivotree.analysis.guarantee.loewner import share
-from pivotree.analysis.guarantee.reach import reach
-from pivotree.analysis.guarantee.rows import guarantee
-from pivotree.analysis.guarantee.support import averaged, support
-from pivotree.analysis.states.sample import ranges_of, system_at
-from pivotree.kkt.arithmetic import get_format
+from pivotree.analysis.guarantee.rows import guarantee, improvements
+from pivotree.analysis.states.sample import system_at
+from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.model.payload import carrying
+from pivotree.kkt.proof import guarantee as bounds
+from pivotree.kkt.proof import reach as reaches
+from pivotree.kkt.proof.loewner import share
+from pivotree.kkt.proof.reach import reach
+from pivotree.kkt.proof.support import averaged, support
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from guarantee import drawn, ratio
@@ -141,12 +142,104 @@ def test_a_format_that_does_not_round_is_refused():
 
 
 def test_a_longer_format_promises_as_many_digits_more():
-    system = kkt.build(kkt.chain(4))
-    ranges = ranges_of(system)
-    short, long = (
-        bounds.bound(system, ranges, "abm", get_format(name)) for name in ("float32", "float64")
-    )
+    abm = orderings.get("abm")
+    short, long = (kkt.guarantee(kkt.chain(4), abm, name) for name in ("float32", "float64"))
     assert long.digits - short.digits == pytest.approx(29 * np.log10(2.0), abs=0.01)
+
+
+LOADED = kkt.Payload("link2", 2.0, at=(0.4, 0.1, 0.0))
+
+
+def test_inertias_with_any_payload_in_range_lie_between_support_and_reach():
+    light, heavy = (kkt.build(carrying(kkt.rr_arm(), [LOADED], most)) for most in (False, True))
+    held, sizes = support(light, light.entries.M), reach(heavy, ranges_of(heavy), 2.0**-53)
+    for mass in (0.0, 0.3, 2.0):
+        here = kkt.build(carrying(kkt.rr_arm(), [kkt.Payload("link2", mass, at=LOADED.at)]))
+        for number in range(5):
+            M = exact_inertias(system_at(here, ranges_of(here), 0, number))
+            assert (np.sqrt(np.einsum("kii->ki", M)) <= sizes.size * (1 + 1e-12)).all()
+            assert np.linalg.eigvalsh(M - held).min() >= -1e-12
+
+
+def test_a_payload_is_a_point_mass():
+    """Kinetic energy: the body's own and m |v|^2 / 2 of the point, for any velocity."""
+    bare, full = (kkt.build(carrying(kkt.rr_arm(), [LOADED], most)) for most in (False, True))
+    k = bare.structure.index["link2"]
+    for v in np.random.default_rng(0).normal(size=(5, 6)):
+        point = v[3:] + np.cross(v[:3], LOADED.at)
+        more = v @ (full.entries.M[k] - bare.entries.M[k]) @ v
+        assert more == pytest.approx(2.0 * point @ point, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["float64", "float32"])
+def test_a_payload_costs_digits_and_its_states_keep_what_is_promised(name):
+    abm = orderings.get("abm")
+    bare, full = (
+        kkt.guarantee(kkt.rr_arm(), abm, name, payloads=carried) for carried in ([], [LOADED])
+    )
+    assert full.digits < bare.digits - 0.1
+    for mass in (0.0, 1e-3, 0.7, 2.0):
+        tree = carrying(kkt.rr_arm(), [kkt.Payload("link2", mass, at=LOADED.at)])
+        seen = ratio(tree, "abm", name, 5, 0) * kkt.guarantee(tree, abm, name).pivot.max()
+        assert seen <= full.pivot.max()
+
+
+def test_an_order_is_known_by_its_brackets_and_not_by_its_name():
+    @orderings.order("abm", source="a lie")
+    def liar(structure):
+        return orderings.get("crbm")(structure)
+
+    mine = kkt.PivotSequence(bracketed(kkt.build(kkt.chain(3)).structure), name="mine")
+    assert kkt.guarantee(kkt.chain(3), mine).digits > 9
+    assert "no bound is proved for abm" in kkt.guarantee(kkt.chain(3), liar).why
+
+
+def test_half_a_load_and_a_heavier_body_let_more_be_promised():
+    (row,) = guarantee(kkt.rr_arm(), ["abm"], ["float32"], states=0)
+    better = improvements(kkt.rr_arm(), row)
+    assert len(better) == 2 and min(better.values()) > row.bound.digits + 0.05
+    tree = kkt.rr_arm()
+    for field in ("mass", "inertia"):
+        tree.nodes["link1"][field] = 2.0 * np.asarray(tree.nodes["link1"][field])
+    heavier = kkt.guarantee(tree, orderings.get("abm"), "float32").digits
+    assert better["body link1 twice as heavy"] == heavier
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--payload", "link2"], "has no mass; write link2=0:5"),
+        (["--payload", "link3=1"], "body 'link3' is unknown; did you mean link"),
+        (["--payload", "link2@1:2=1"], "names no point"),
+        (["--payload", "link2=2:1"], "0 <= least <= most"),
+        (["--payload", "link2=-1:1"], "0 <= least <= most"),
+        (["--payload", "link2=nan"], "0 <= least <= most"),
+        (["--payload", "link2=a"], "is no number; write LOW:HIGH"),
+        (["--limits", "link2=1"], "is no range; write link2=-1:1"),
+        (["--limits", "link2=1:0"], "1 to 0 is no range; give low < high"),
+        (["--limits", "nobody=0:1"], "joint 'nobody' is unknown"),
+    ],
+)
+def test_options_that_say_nothing_are_one_sentence(options, said, capsys):
+    assert main(["guarantee", "rr_arm", "--states", "0", *options]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+
+
+def test_limits_of_a_slide_are_how_far_it_reaches(tmp_path, capsys):
+    """Ten metres, and more than the ten metres beyond which a file's limits are placeholders."""
+    tree = kkt.random_tree(4, seed=0, joints="revolute", mass_ratio=2)
+    tree.nodes["b3"]["joint"] = "prismatic"
+    tree.graph.pop("state_formulas", None)
+    kkt.write_model(tmp_path / "crane.json", kkt.build(tree).state)
+    digits = []
+    for high in (0.5, 10.0, 100.0):
+        given = ["--limits", f"b3=0:{high}", "--states", "5", "--orders", "abm", "--json"]
+        assert main(["guarantee", str(tmp_path / "crane.json"), *given]) == 0
+        row = json.loads(capsys.readouterr().out)["rows"][0]
+        assert row["seen_digits"] >= row["proved_digits"]
+        digits.append(row["proved_digits"])
+    assert digits[0] > digits[1] + 0.5 > digits[2] + 1.0
 
 
 def test_the_command_prints_rows(capsys):

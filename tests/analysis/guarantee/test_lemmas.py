@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pivotree import kkt, orderings
-from pivotree.analysis.guarantee.roundings import roundings
+from pivotree.kkt.proof.roundings import roundings
 
 mp = mpmath.mp.clone()
 mp.dps = 40

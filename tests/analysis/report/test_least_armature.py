@@ -8,7 +8,8 @@ import pytest
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.report.armature import least_armature
-from pivotree.analysis.states.sample import draw, ranges_of, system_at
+from pivotree.analysis.states.sample import draw, system_at
+from pivotree.kkt.matrix.ranges import ranges_of
 
 STATES, WANTED = 6, 5.0
 

@@ -18,7 +18,8 @@ from pivotree.analysis.report.notebook import Notebook, digits
 from pivotree.analysis.report.page import page
 from pivotree.analysis.report.summary import cells_of, quantiles
 from pivotree.analysis.states.measure import OVERFLOW, ZERO, Setup
-from pivotree.analysis.states.sample import draw, ranges_of, system_at
+from pivotree.analysis.states.sample import draw, system_at
+from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.model.urdf import read_urdf
 
 

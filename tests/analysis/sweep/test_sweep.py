@@ -11,9 +11,10 @@ from sweep_runs import SMALL, config, table
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.states.sample import ranges_of, system_at
+from pivotree.analysis.states.sample import system_at
 from pivotree.analysis.sweep import read_config, sweep
 from pivotree.analysis.sweep.tapes import Tapes, fingerprint
+from pivotree.kkt.matrix.ranges import ranges_of
 
 
 @pytest.mark.thorough

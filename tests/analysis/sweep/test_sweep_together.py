@@ -11,13 +11,14 @@ from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.simulation import Integration, simulate
 from pivotree.analysis.simulation.run import order_of
-from pivotree.analysis.states.sample import draw, entries_at, ranges_of, system_at
+from pivotree.analysis.states.sample import draw, entries_at, system_at
 from pivotree.analysis.states.traced import Order
 from pivotree.analysis.sweep import edition, measure, prepared, read_config, sweep
 from pivotree.analysis.sweep.cases import tasks
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.many import held
+from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.proof.residual import backward_error
 from pivotree.kkt.tape.batch import answers

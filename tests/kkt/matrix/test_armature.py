@@ -9,8 +9,9 @@ from helpers import every_joint
 from scipy.sparse.linalg import spsolve
 
 from pivotree import analysis, kkt, orderings
-from pivotree.analysis.states.sample import draw, entries_at, ranges_of, system_at
+from pivotree.analysis.states.sample import draw, entries_at, system_at
 from pivotree.kkt.matrix.entries import LETTERS
+from pivotree.kkt.matrix.ranges import ranges_of
 
 TREES = {
     "every_joint": every_joint,

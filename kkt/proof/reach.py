@@ -14,11 +14,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt.matrix.system import System
-from pivotree.kkt.model.joints import GENERAL, in_plane
-from pivotree.kkt.model.spatial import skew
-
-from ..states.sample import Ranges
+from ..matrix.ranges import Ranges
+from ..matrix.system import System
+from ..model.joints import GENERAL, in_plane
+from ..model.spatial import skew
 
 Floats = NDArray[np.float64]
 UP = 1.0 + 1e-12  # more than a few hundred roundings of float64 make of a sum of positive numbers

@@ -12,9 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt.arithmetic import Format
-from pivotree.kkt.matrix.system import System
-
+from ..arithmetic import Format
+from ..matrix.system import System
 from .reach import Reach
 
 Floats = NDArray[np.float64]

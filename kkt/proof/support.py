@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt.matrix.system import System
-from pivotree.kkt.model.spatial import skew
+from ..matrix.system import System
+from ..model.spatial import skew
 
 Floats = NDArray[np.float64]
 EPS = 2.0**-52

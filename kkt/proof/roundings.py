@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt.arithmetic.chunk import DIV, MUL
-from pivotree.kkt.program.program import Instruction
-from pivotree.kkt.tape.lowering import Lowering
-from pivotree.kkt.tape.tape import Tape
+from ..arithmetic.chunk import DIV, MUL
+from ..program.program import Instruction
+from ..tape.lowering import Lowering
+from ..tape.tape import Tape
 
 Counts = NDArray[np.int64]
 STAGES = {

@@ -14,20 +14,23 @@ counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree import orderings
-from pivotree.kkt import trace
-from pivotree.kkt.arithmetic import Format
-from pivotree.kkt.base.errors import FormatError
-from pivotree.kkt.matrix.system import System
-from pivotree.kkt.tape.tape import Tape
-
-from ..states.sample import Ranges
+from ..arithmetic import Format, get_format
+from ..base.errors import FormatError
+from ..matrix.ranges import Limits, Ranges, ranges_of
+from ..matrix.system import System, build
+from ..model.payload import Payload, carrying
+from ..order.sequence import PivotSequence, Rules
+from ..tape.tape import Tape
+from ..tape.trace import trace
 from .loewner import share
 from .reach import Reach, has_armature, reach
 from .roundings import Roundings, roundings
@@ -39,12 +42,16 @@ SECOND = 1.25  # covers what is of second order, while what is bounded is at mos
 LARGEST, LOCAL = 0.02, 0.01  # of an inertia, and of a pivot by its own rounding
 DEFINITE = 0.5  # of an inertia that is left to the parent, at most
 PHI = 2.1  # units of |Phi| |Mbar| |Phi|* by which rounding Phi may move what a child holds up
-PROVED = ("abm", "gain_abm")
+PROVED = {"outer": "abm", "gain": "gain_abm"}  # by the one switch of the order that may differ
 
 
 @dataclass(frozen=True)
-class Bound:
-    """What holds in every state; ``inertia`` and ``pivot`` are infinite where nothing does."""
+class Guarantee:
+    """What holds in every state; ``inertia`` and ``pivot`` are infinite where nothing does.
+
+    >>> pt.guarantee(pt.chain(3), pt.orderings.get("crbm")).why
+    'no bound is proved for crbm; there is one for abm and gain_abm'
+    """
 
     inertia: Floats  # (n,) |x* (computed - exact) x| <= inertia_k x* M^_k x
     pivot: Floats  # (n,) relative errors of the pivots of D_k
@@ -58,35 +65,69 @@ class Bound:
         return max(0.0, -math.log10(largest)) if largest > 0.0 else math.inf
 
 
-def bound(
-    system: System, ranges: Ranges, order: str, chosen: Format, tape: Tape | None = None
-) -> Bound:
+def guarantee(
+    tree: nx.DiGraph,
+    order: Any,
+    format: str | Format = "float64",
+    *,
+    payloads: Sequence[Payload] = (),
+    limits: Limits = MappingProxyType({}),
+) -> Guarantee:
+    """Relative errors that no pivot D_k exceeds, in any state of a robot: docs/guarantee.md.
+
+    The states are all joint positions within ``limits``, (low, high) [rad, m] of bodies' joints,
+    and else within the model's; sliding joints without limits stay within 0.5 m.  Rates and
+    efforts do not enter pivots.  ``payloads`` are carried, each of any mass in its range.
+
+    Raises ModelError and OrderError as :func:`kkt.build` and :func:`kkt.trace` do, ModelError for a
+    body or range of ``limits`` and ``payloads`` that there is not, and FormatError for a format
+    without a roundoff.
+
+    >>> promised = pt.guarantee(pt.chain(4), pt.orderings.get("abm"), "float32")
+    >>> f"{promised.digits:.1f} digits; {promised.worst} is the worst"
+    '3.6 digits; j2 is the worst'
+    """
+    chosen = get_format(format)
+    require_roundoff(chosen)
+    heavy = build(carrying(tree, payloads))
+    light = build(carrying(tree, payloads, most=False)) if payloads else heavy
+    return guaranteed(light, heavy, trace(heavy, order), chosen, ranges_of(heavy, limits))
+
+
+def guaranteed(
+    light: System, heavy: System, tape: Tape, chosen: Format, ranges: Ranges
+) -> Guarantee:
     """Bounds for one order in one format, over all states within the ranges.
 
-    ``tape`` is the order's, traced on this system; its roundings are what is counted.
-
-    Raises FormatError for a format that has no rounding to bound.
+    ``tape`` is the order's, traced on the robot with its greatest payloads, ``heavy``; its
+    roundings are what is counted.  Inertias are at least those of ``light``.
     """
-    n, unit = system.tree.n, chosen.unit
-    if not 0.0 < unit < 1.0:
+    n, unit = heavy.tree.n, chosen.unit
+    nothing = np.full(n, np.inf)
+    why = refusal(heavy, tape, unit)
+    if why:
+        return Guarantee(nothing, nothing, None, why)
+    M = np.asarray(chosen.cast(light.entries.M), dtype=float)
+    sizes = reach(heavy, ranges, unit)
+    why = too_narrow(heavy, support(heavy, M), sizes, np.flatnonzero(~_at_rest(heavy)), chosen)
+    if why:
+        return Guarantee(nothing, nothing, None, why)
+    return _recursion(heavy, M, sizes, unit, roundings(tape))
+
+
+def require_roundoff(chosen: Format) -> None:
+    """FormatError for a format that has no rounding to bound."""
+    if not 0.0 < chosen.unit < 1.0:
         raise FormatError(f"format {chosen.name!r}: has no unit roundoff that a bound could use")
-    why = refusal(system, order, unit)
-    if why:
-        return Bound(np.full(n, np.inf), np.full(n, np.inf), None, why)
-    M = np.asarray(chosen.cast(system.entries.M), dtype=float)
-    sizes = reach(system, ranges, unit)
-    why = too_narrow(system, support(system, M), sizes, np.flatnonzero(~_at_rest(system)), chosen)
-    if why:
-        return Bound(np.full(n, np.inf), np.full(n, np.inf), None, why)
-    tape = tape or trace(system, orderings.get(order))
-    return _recursion(system, M, sizes, unit, roundings(tape))
 
 
-def refusal(system: System, order: str, unit: float) -> str:
+def refusal(system: System, tape: Tape, unit: float) -> str:
     """Why the theorem does not speak of this robot, or an empty sentence."""
     tree = system.tree
-    if order not in PROVED:
-        return f"no bound is proved for {order}; there is one for {' and '.join(PROVED)}"
+    order = method(system, tape)
+    if order is None:
+        both = " and ".join(PROVED.values())
+        return f"no bound is proved for {sequence_of(tape).name}; there is one for {both}"
     if system.structure.ties:
         return "loops are closed, and the bound is for trees"
     if unit * tree.n > 1e-3:
@@ -100,7 +141,26 @@ def refusal(system: System, order: str, unit: float) -> str:
     return ""
 
 
-def _recursion(system: System, M: Floats, sizes: Reach, unit: float, counts: Roundings) -> Bound:
+def sequence_of(tape: Tape) -> PivotSequence:
+    """The order that a tape was traced for."""
+    assert tape.program.symbolic is not None
+    return tape.program.symbolic.plan.sequence
+
+
+def method(system: System, tape: Tape) -> str | None:
+    """Which of the orders with a proof this is, by its brackets and switches; None: neither."""
+    sequence = sequence_of(tape)
+    brackets = [[(kind, k) for kind in ("pdd", "qdd", "f")] for k in system.structure.tip_to_base]
+    same = [[tuple(block) for block in group] for group in sequence.groups] == brackets
+    plain = replace(sequence.rules, rank_update="outer") == Rules()
+    if not same or not plain or sequence.links != "whole" or sequence.composites != "general":
+        return None
+    return PROVED.get(sequence.rules.rank_update)
+
+
+def _recursion(
+    system: System, M: Floats, sizes: Reach, unit: float, counts: Roundings
+) -> Guarantee:
     tree = system.tree
     n = tree.n
     inertia, pivot = np.zeros(n), np.zeros(n)
@@ -149,8 +209,8 @@ def _recursion(system: System, M: Floats, sizes: Reach, unit: float, counts: Rou
                 if inertia[k] > inertia[up]:
                     inertia[up], blame[up] = inertia[k], blame[k]
     if reason:
-        return Bound(np.full(n, np.inf), np.full(n, np.inf), None, reason)
-    return Bound(inertia, pivot, tree.names[blame[int(pivot.argmax())]], "")
+        return Guarantee(np.full(n, np.inf), np.full(n, np.inf), None, reason)
+    return Guarantee(inertia, pivot, tree.names[blame[int(pivot.argmax())]], "")
 
 
 def _at_rest(system: System) -> NDArray[np.bool_]:

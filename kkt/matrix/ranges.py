@@ -1,0 +1,109 @@
+"""Where the states of a robot lie: joints' limits, and what stands for those that are not given."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import ModelError, nearest
+from .system import System
+
+Floats = NDArray[np.float64]
+Limits = Mapping[Hashable, tuple[float, float]]
+
+# turning joints [rad, rad/s, rad/s^2], sliding ones [m, m/s, m/s^2]
+ANGLE, RATE, ACCELERATION = np.pi, 2.0, 10.0
+SHIFT, SPEED, THRUST = 0.5, 0.5, 5.0
+LONGEST = 10.0  # [m] limits of sliding joints beyond this are placeholders
+ATTITUDE = ("spherical", "floating")  # the first three coordinates are a rotation vector
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Where coordinates, rates and accelerations are drawn from; N degrees of freedom."""
+
+    lower: Floats  # (N,) [rad, m]
+    upper: Floats  # (N,)
+    rate: Floats  # (N,) largest magnitude [rad/s, m/s]
+    acceleration: Floats  # (N,) largest magnitude [rad/s^2, m/s^2]
+    attitudes: tuple[int, ...]  # where a rotation vector starts
+    limited: int  # joints whose limits the model gives
+
+    def in_words(self) -> str:
+        """The distribution, in one sentence."""
+        any_pose = f"within ±π and ±{SHIFT:g} m"
+        where = f"positions uniform {any_pose}"
+        if self.limited:
+            where = f"positions uniform within the model's limits ({self.limited} joints)"
+            if self.limited < len(self.lower):
+                where += f", else {any_pose}"
+        base = ", attitudes over all rotations" if self.attitudes else ""
+        return (
+            f"{where}{base}; rates uniform within {RATE:g} rad/s and {SPEED:g} m/s, or the joint's "
+            f"own limit; efforts those that give accelerations uniform within {ACCELERATION:g} "
+            f"rad/s² and {THRUST:g} m/s² (at a floating base they stand for the contacts)"
+        )
+
+
+def ranges_of(system: System, limits: Limits = MappingProxyType({})) -> Ranges:
+    """The ranges of a robot, from its joints' types and limits.
+
+    ``limits`` are (low, high) [rad, m] of bodies' joints, in the place of the model's.  Raises
+    ModelError for a body that there is not, a joint of other than one freedom, and no range.
+    """
+    for name, (low, high) in limits.items():
+        _check(system, name, low, high)
+    tree = system.tree
+    turning = _turning(system)
+    upper = np.where(turning, ANGLE, SHIFT)
+    lower = -upper
+    rate = np.where(turning, RATE, SPEED)
+    limited, attitudes = 0, []
+    for k, name in enumerate(tree.names):
+        here = int(tree.offset[k])
+        if tree.joint[k] in ATTITUDE:
+            attitudes.append(here)
+        if name in limits:
+            lower[here], upper[here] = limits[name]
+            limited += 1
+            continue
+        own = system.graph.nodes[name].get("limits")
+        if own is None or tree.dof[k] != 1:
+            continue
+        low, high, fastest = own
+        # lower = upper = 0 and a speed of 0 are what files write where nothing is known
+        if fastest > 0.0:
+            rate[here] = min(rate[here], fastest)
+        if low < high and np.isfinite(high - low):
+            widest = 2.0 * ANGLE if turning[here] else 2.0 * LONGEST
+            if high - low <= widest:
+                lower[here], upper[here] = low, high
+                limited += 1
+    acceleration = np.where(turning, ACCELERATION, THRUST)
+    return Ranges(lower, upper, rate, acceleration, tuple(attitudes), limited)
+
+
+def _check(system: System, name: Hashable, low: float, high: float) -> None:
+    k = system.structure.index.get(name)
+    if k is None:
+        near = nearest(str(name), system.tree.names)
+        raise ModelError(f"limits: body {name!r} is unknown; {near}")
+    if system.tree.dof[k] != 1:
+        raise ModelError(
+            f"limits of body {name!r}: its joint is {system.tree.joint[k]}; only joints of one "
+            "freedom have limits"
+        )
+    if not (low < high and np.isfinite(high - low)):
+        raise ModelError(
+            f"limits of body {name!r}: {low:g} to {high:g} is no range; give low < high, finite "
+            "[rad, m]"
+        )
+
+
+def _turning(system: System) -> NDArray[np.bool_]:
+    """(N,) whether a coordinate is an angle (a screw's is): its column of S has an angular part."""
+    return np.asarray(system.entries.S[:, :3].any(axis=1))
