@@ -41,7 +41,7 @@ from .model.gallery import (
 from .model.gallery_loops import delta, four_bar, gripper, stewart
 from .model.gallery_robots import humanoid, quadruped
 from .model.load import load
-from .model.loops import Loop, LoopWarning, contact, cut_joint
+from .model.loops import Loop, LoopWarning, contact, coupled_joints, cut_joint
 from .model.loops_file import read_loops
 from .model.mjcf import MjcfWarning, read_mjcf
 from .model.modelfile import read_model
@@ -120,6 +120,7 @@ __all__ = [
     "compile_tree",
     "conditioning",
     "contact",
+    "coupled_joints",
     "cut_joint",
     "default_state",
     "delta",

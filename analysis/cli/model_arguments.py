@@ -36,6 +36,11 @@ def add_model(
         help="URDF: links on fixed joints stay bodies of their own (else they are merged into the "
         "body that carries them; without mass, some orders cannot eliminate them)",
     )  # fmt: skip
+    model.add_argument(
+        "--mimic", default="free", metavar="HOW",
+        help="URDF: joints that mimic others move free (the default), are fixed, or coupled by a "
+        "row each",
+    )  # fmt: skip
     if loops:
         for name, metavar, what in (
             ("contact", "BODY,BODY", "bodies whose origins (BODY@x:y:z: another point of theirs) "

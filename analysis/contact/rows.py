@@ -148,7 +148,7 @@ def _without(system: System) -> System:
     """The system without its contacts: its matrix without their rows and columns."""
     kept = tuple(c for c in system.state.loops if not c.loop.point)
     rows = [np.full(c.rows, not c.loop.point) for c in system.state.loops]
-    sides = [np.full(c.rows * len(c.sides), not c.loop.point) for c in system.state.loops]
+    sides = [np.full(c.rows * len(c.ends), not c.loop.point) for c in system.state.loops]
     row, side = np.concatenate(rows), np.concatenate(sides)
     e, pattern = system.entries, system.pattern
     names = {c.loop.name for c in kept}

@@ -56,7 +56,7 @@ def entries(
         joint_bias, wrench = _turned(A, joint_bias), _turned(A, wrench)
         R = np.broadcast_to(np.eye(3), R.shape).astype(object)
         own = dict(zip(tree.names, A, strict=True)) | {None: np.eye(3)}
-        loops = [turned(loop, [own[body] for body in loop.bodies]) for loop in loops]
+        loops = [turned(loop, own) for loop in loops]
     owner = np.repeat(np.arange(tree.n), tree.dof)
     column = np.arange(len(owner)) - tree.offset[owner]
     S = np.concatenate([np.zeros((0, 6), dtype=object), *(s.T for s in subspaces)])

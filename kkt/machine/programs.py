@@ -133,8 +133,9 @@ def _content(
     index = system.structure.index
     held = [
         (*(index.get(body, -1) for body in loop.bodies), loop.R, loop.p, loop.C, loop.free,
-         loop.point, loop.baumgarte, loop.compliance)
-        for loop in system.loops
+         loop.point, loop.baumgarte, loop.compliance, loop.beside is None)
+        for one in system.loops
+        for loop in one.pairs
     ]  # fmt: skip
     return store.key(
         "program", chosen.name, astuple(request), SAVED, tree.parent, tree.joint, tree.axis, tree.R,

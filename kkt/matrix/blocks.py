@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ArmatureError, LoopError, OrderError
-from ..model.parents import levels, path
+from ..model.parents import levels, paths
 
 KINDS = ("pdd", "qdd", "f", "fJ", "fC", "lam")
 PDD, QDD, F, FJ, FC, LAM = range(6)
@@ -44,8 +44,8 @@ class Tie(NamedTuple):
     """A closed loop or contact without values."""
 
     name: Hashable
-    bodies: tuple[int, ...]  # indices of the one or two bodies that it has rows on, first to second
-    signs: tuple[int, ...]  # -1 for the first body, 1 for the second
+    bodies: tuple[int, ...]  # indices of the bodies that it has rows on, first to second
+    signs: tuple[int, ...]  # -1 for the first body, 1 for the second; 1 of coupled joints
     rows: int  # m multipliers
     compliant: bool  # its own square block is nonzero
 
@@ -98,7 +98,7 @@ class Structure:
             )
 
     def tied(self, constraint: Hashable) -> list[Hashable]:
-        """The one or two bodies that a constraint has rows on."""
+        """The bodies that a constraint has rows on: one or two, four at most of coupled joints."""
         return [self.names[k] for k in self.ties[self.tie_index[constraint]].bodies]
 
     def compliant(self, constraint: Hashable) -> bool:
@@ -110,9 +110,8 @@ class Structure:
 
         Once the joints of all these bodies are eliminated, the multipliers can be.
         """
-        bodies = self.ties[self.tie_index[constraint]].bodies
-        ends = (*bodies, -1)[:2]  # the world's end is above every root
-        return self.names[max(path((ends[0], ends[1]), self.parent), key=self._place.__getitem__)]
+        moving = paths(self.ties[self.tie_index[constraint]].bodies, self.parent)
+        return self.names[max(moving, key=self._place.__getitem__)]
 
     @cached_property
     def _place(self) -> dict[int, int]:

@@ -18,8 +18,9 @@ that of a root's parent, minus gravity.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ class Closure:
     bodies: tuple[int, int]  # indices of first and second; -1 is the world
     R: Array  # (2, 3, 3) orientation of the frame c in each body's, at this state
     p: Array  # (2, 3) its origin there [m]
+    beside: Closure | None = None  # of ``loop.beside``
 
     @property
     def rows(self) -> int:
@@ -57,18 +59,48 @@ class Closure:
 
     @property
     def sides(self) -> list[tuple[int, int, int]]:
-        """(place, body, sign) of each body that has rows: minus for the first."""
+        """(place, body, sign) of each body that this pair has rows on: minus for the first."""
         signed = zip(range(2), self.bodies, (-1, 1), strict=True)
         return [(place, k, sign) for place, k, sign in signed if k >= 0]
+
+    @property
+    def pairs(self) -> tuple[Closure, ...]:
+        """This pair of bodies, and those whose rows are added to it."""
+        return (self, *(self.beside.pairs if self.beside else ()))
+
+    @property
+    def ends(self) -> list[tuple[int, int]]:
+        """(body, sign) of each block of rows, once a body; signs are in the blocks of many pairs.
+
+        >>> tree = pt.chain(3)
+        >>> loop = pt.coupled_joints(tree, "j3", "j2")
+        >>> pt.build(tree, loops=[loop]).state.loops[0].ends
+        [(1, 1), (2, 1), (0, 1)]
+        """
+        if self.beside is None:
+            return [(k, sign) for _, k, sign in self.sides]
+        return [(k, 1) for k in dict.fromkeys(k for pair in self.pairs for _, k, _ in pair.sides)]
+
+    def by_end(self, block: Callable[[Closure, int], Array], signed: bool = False) -> list[Any]:
+        """For each end, what ``block`` gives of a pair and a place in it: a list of summands."""
+        found: dict[int, list[Array]] = {k: [] for k, _ in self.ends}
+        for pair in self.pairs:
+            for place, k, sign in pair.sides:
+                x = block(pair, place)
+                found[k].append(-x if signed and self.beside and sign < 0 else x)
+        return list(found.values())
 
 
 def closures(tree: BodyTree, R: Array, p: Array, loops: Sequence[Loop]) -> tuple[Closure, ...]:
     """The constraints where body k has the pose (R[k], p[k]) in its parent; names are known."""
     index = {name: k for k, name in enumerate(tree.names)} if loops else {}
-    return tuple(
-        _closure(loop, tuple(index.get(b, -1) for b in loop.bodies), tree, R, p)  # type: ignore[arg-type]
-        for loop in loops
-    )
+
+    def whole(loop: Loop) -> Closure:
+        bodies = (index.get(loop.bodies[0], -1), index.get(loop.bodies[1], -1))
+        found = _closure(loop, bodies, tree, R, p)
+        return replace(found, beside=whole(loop.beside)) if loop.beside else found
+
+    return tuple(whole(loop) for loop in loops)
 
 
 def _closure(loop: Loop, bodies: tuple[int, int], tree: BodyTree, R: Array, p: Array) -> Closure:
@@ -121,33 +153,45 @@ def constraint_rows(
     base = np.concatenate([gravity * 0, -gravity])
     G, gamma, compliance = [], [], []
     for closure in closures:
-        loop = closure.loop
-        X = transpose(force_transform(cast(closure.R), cast(closure.p)))
-        C = transpose(cast(loop.C))
-        G += [matmul(C, X[place]) for place, _, _ in closure.sides]
-        first, second = (
-            matvec(X[place], v[k]) if k >= 0 else base * 0 for place, k in enumerate(closure.bodies)
-        )
-        apart = second - first
-        turning = cross_motion(first, second)
-        if loop.point:
-            slipping = turning[3:] - cross(apart[:3], apart[3:])
-            turning = np.concatenate([turning[:3], slipping])
-        for place, k in enumerate(closure.bodies):
-            if k < 0:  # the world's acceleration is known
-                lift = matvec(X[place], base)
-                turning = turning - lift if place else turning + lift
-        right = matvec(C, turning)
-        a, b = loop.baumgarte
-        if a:
-            right = right - cast(np.full(loop.rows, a)) * matvec(C, apart)
-        if b:
-            right = right - cast(np.full(loop.rows, b)) * cast(closure.gap)
-        gamma.append(right)
-        compliance.append(cast(loop.compliance))
+        blocks = closure.by_end(lambda pair, place: _block(pair, place, cast), signed=True)
+        G += [reduce(add, block) for block in blocks]
+        gamma.append(reduce(add, [_right(pair, v, base, cast) for pair in closure.pairs]))
+        compliance.append(cast(closure.loop.compliance))
     none = gravity[:0]
     return (
         np.concatenate([none.reshape(0, 6), *G]),
         np.concatenate([none, *gamma]),
         np.concatenate([none, *compliance]),
     )
+
+
+def _block(pair: Closure, place: int, cast: Cast) -> Array:
+    """C* X of one side (m, 6)."""
+    X = transpose(force_transform(cast(pair.R[place]), cast(pair.p[place])))
+    return matmul(transpose(cast(pair.loop.C)), X)
+
+
+def _right(pair: Closure, v: Array, base: Array, cast: Cast) -> Array:
+    """gamma (m,) of one pair; ``base`` is the world's acceleration."""
+    loop = pair.loop
+    X = transpose(force_transform(cast(pair.R), cast(pair.p)))
+    C = transpose(cast(loop.C))
+    first, second = (
+        matvec(X[place], v[k]) if k >= 0 else base * 0 for place, k in enumerate(pair.bodies)
+    )
+    apart = second - first
+    turning = cross_motion(first, second)
+    if loop.point:
+        slipping = turning[3:] - cross(apart[:3], apart[3:])
+        turning = np.concatenate([turning[:3], slipping])
+    for place, k in enumerate(pair.bodies):
+        if k < 0:  # the world's acceleration is known
+            lift = matvec(X[place], base)
+            turning = turning - lift if place else turning + lift
+    right = matvec(C, turning)
+    a, b = loop.baumgarte
+    if a:
+        right = right - cast(np.full(loop.rows, a)) * matvec(C, apart)
+    if b:
+        right = right - cast(np.full(loop.rows, b)) * cast(pair.gap)
+    return right

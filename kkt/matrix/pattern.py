@@ -14,7 +14,7 @@ from ..model.spatial import Array, force_transform, skew
 from ..model.tree import BodyTree
 from ..model.tree_kernels import outside
 from ..model.tree_order import MANY
-from .closures import closures
+from .closures import Closure, closures
 from .entries import Entries
 from .state import kinematics
 
@@ -116,15 +116,20 @@ def _constraint_pattern(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Entries of G = C* Phi* that may be nonzero, and those that are always 1."""
     masks, ones = [np.zeros((0, 6), dtype=bool)], [np.zeros((0, 6), dtype=bool)]
-    for closure in closures(tree, R, p, loops):
+
+    def seen(closure: Closure, place: int) -> Array:
+        there = _transform_pattern(closure.R[place] != 0.0, closure.p[place] != 0.0).T
+        return (closure.loop.C.T != 0.0).astype(np.int64) @ there.astype(np.int64)
+
+    def unit(closure: Closure, place: int) -> Array:
         C = closure.loop.C.T
-        unit = (np.count_nonzero(C, axis=1) == 1) & (C == 1.0).any(axis=1)
-        for place, _, _ in closure.sides:
-            turn, shift = closure.R[place], closure.p[place]
-            seen = _transform_pattern(turn != 0.0, shift != 0.0).T
-            masks.append((C != 0.0).astype(np.int64) @ seen.astype(np.int64) > 0)
-            kept = force_transform(turn, np.zeros(3)).T == 1.0
-            ones.append(unit[:, None] & ((C == 1.0).astype(np.int64) @ kept.astype(np.int64) > 0))
+        alone = (np.count_nonzero(C, axis=1) == 1) & (C == 1.0).any(axis=1)
+        kept = force_transform(closure.R[place], np.zeros(3)).T == 1.0
+        return alone[:, None] & ((C == 1.0).astype(np.int64) @ kept.astype(np.int64) > 0)
+
+    for closure in closures(tree, R, p, loops):
+        masks += [sum(x) > 0 for x in closure.by_end(seen)]
+        ones += [x[0] & (closure.beside is None) for x in closure.by_end(unit)]
     return np.concatenate(masks), np.concatenate(ones)
 
 

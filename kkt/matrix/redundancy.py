@@ -47,17 +47,19 @@ def require_independent(state: State) -> None:
 
 def on_rates(state: State, closure: Closure) -> Rates:
     """C* (X_c2 v_2 - X_c1 v_1) as rows on the rates of the joints that move it."""
-    moving = set(path(closure.bodies, state.parent))
     result: Rates = {}
-    for place, k, sign in closure.sides:
-        g = sign * closure.loop.C.T @ force_transform(closure.R[place], closure.p[place]).T
-        while k in moving:
-            S = state.S[k]
-            if S.shape[1]:
-                size = np.linalg.norm(g, axis=1) * np.linalg.norm(S)
-                result[k] = (g @ S, size)
-            g = g @ force_transform(state.R[k], state.p[k]).T
-            k = int(state.parent[k])
+    for pair in closure.pairs:
+        moving = set(path(pair.bodies, state.parent))
+        for place, k, sign in pair.sides:
+            g = sign * pair.loop.C.T @ force_transform(pair.R[place], pair.p[place]).T
+            while k in moving:
+                S = state.S[k]
+                if S.shape[1]:
+                    size = np.linalg.norm(g, axis=1) * np.linalg.norm(S)
+                    before = result.get(k, (0.0, 0.0))
+                    result[k] = (before[0] + g @ S, np.maximum(before[1], size))
+                g = g @ force_transform(state.R[k], state.p[k]).T
+                k = int(state.parent[k])
     return result
 
 

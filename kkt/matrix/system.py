@@ -257,8 +257,8 @@ def build(
     ties = tuple(
         Tie(
             closure.loop.name,
-            tuple(k for _, k, _ in closure.sides),
-            tuple(sign for _, _, sign in closure.sides),
+            tuple(k for k, _ in closure.ends),
+            tuple(sign for _, sign in closure.ends),
             closure.rows,
             bool(closure.loop.compliance.any()),
         )

@@ -1,4 +1,4 @@
-"""Constraints beside the tree: cut joints that close loops, and contacts.
+"""Constraints beside the tree: cut joints that close loops, contacts, and coupled joints.
 
 A constraint ties two bodies, or a body and the world (None).  It has a frame c, and columns C
 (6, m) in that frame along which the second body must not accelerate relative to the first.  Its
@@ -16,13 +16,19 @@ import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
+import networkx as nx
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..base.errors import ModelError, nearest
 from .joints import GENERAL, TYPES, in_plane
+from .loop_fields import (
+    checked_compliance,
+    checked_gains,
+    checked_numbers,
+    checked_rotation,
+)
 from .spatial import Array, matmul, matvec
 from .tree import Floats, check_names, checked
 
@@ -47,7 +53,7 @@ class LoopWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Loop:
-    """One constraint; made by :func:`cut_joint` and :func:`contact`.
+    """One constraint; made by :func:`cut_joint`, :func:`contact` and :func:`coupled_joints`.
 
     >>> loop = pt.contact("j3", point=(0.1, 0.0, 0.0), normal=(0.0, 0.0, 1.0))
     >>> loop.bodies, loop.rows
@@ -65,11 +71,17 @@ class Loop:
     baumgarte: tuple[float, float]  # a [1/s] and b [1/s^2] of gap'' + a gap' + b gap = 0
     compliance: Floats  # (m,) c >= 0 in  G acceleration + c lambda = gamma
     numbers: tuple[int, ...]  # (m,) of the rows that are kept; a contact's normal is 0
+    beside: Loop | None = None  # two other bodies, whose rows are added to these: coupled joints
 
     @property
     def rows(self) -> int:
         """m, 1 to 6."""
         return int(self.C.shape[1])
+
+    @property
+    def pairs(self) -> tuple[Loop, ...]:
+        """This one and those beside it: the pairs of bodies whose rows are added."""
+        return (self, *(self.beside.pairs if self.beside else ()))
 
 
 def cut_joint(
@@ -174,14 +186,82 @@ def contact(
     )  # fmt: skip
 
 
-def turned(loop: Loop, turns: Sequence[Array]) -> Loop:
-    """The same constraint where a vector x of the first, of the second body is turns[i] x."""
+def coupled_joints(
+    tree: nx.DiGraph,
+    body: Hashable,
+    to: Hashable = None,
+    ratio: float = 1.0,
+    *,
+    damping: float = 0.0,
+    compliance: float = 0.0,
+    name: Hashable = None,
+) -> Loop:
+    """The joint of a body moves ``ratio`` times as fast as another's: qd = ratio qd_to.
+
+    One row: the motion of ``body`` beside its parent, along its joint, is ``ratio`` [1, rad/m,
+    m/rad] times that of the body ``to`` beside its own; ``to`` None holds the joint where it is.
+    Both joints have one freedom; positions that the two were given are kept, and an offset between
+    them has no part in it.  lambda is the effort of the coupling on the joint of ``body``.
+    ``damping`` is a [1/s] and ``compliance`` [1/(kg m^2), 1/kg] one number, as in :func:`contact`.
+
+    Raises ModelError, one sentence, for a body that is unknown, or whose joint has another number
+    of freedoms.
+
+    >>> tree = pt.chain(3)
+    >>> loop = pt.coupled_joints(tree, "j3", "j2", -2.0)
+    >>> system = pt.build(tree, qd=[0.1, 0.2, -0.4], loops=[loop])
+    >>> qdd = pt.eliminate(system, pt.orderings.get("abm")).qdd
+    >>> round(qdd[2] / qdd[1], 9)
+    -2.0
+    """
+    name = body if name is None else name
+    where = f"loop {name!r}"
+    size = float(checked(where, "ratio", ratio, ()))
+    gains = checked_gains(where, "damping", (damping, 0.0))
+    soft = checked_compliance(where, compliance, 1)
+    first = _along(where, tree, body, 1.0, name, gains, soft)
+    if to is None or size == 0.0:
+        return first
+    if to == body:
+        raise ModelError(f"{where}: couples the joint of {body!r} to itself; name another")
+    return replace(first, beside=_along(where, tree, to, -size, name, gains, soft))
+
+
+def _along(
+    where: str, tree: nx.DiGraph, body: Hashable, size: float, name: Hashable,
+    gains: tuple[float, float], soft: Floats,
+) -> Loop:  # fmt: skip
+    """The motion of a body beside its parent, along its joint, ``size`` times."""
+    if body not in tree:
+        raise ModelError(f"{where}: body {body!r} is unknown; {nearest(str(body), map(str, tree))}")
+    data, kind = tree.nodes[body], tree.nodes[body]["joint"]
+    if kind == GENERAL:
+        S = checked(where, "S", data["S"], np.shape(data["S"]))
+    else:
+        axis = checked(where, "axis", data["axis"], np.shape(data["axis"])).reshape(-1, 3)
+        unit = axis[:1] / np.linalg.norm(axis[:1])
+        S = TYPES[kind].subspace(unit[None], np.zeros((1, TYPES[kind].dof)))[0]
+    if S.shape[1] != 1:
+        raise ModelError(
+            f"{where}: the {kind} joint of body {body!r} has {S.shape[1]} freedoms; couple joints "
+            "of one"
+        )
+    C = S * (size / (S * S).sum())
+    parent = next(iter(tree.predecessors(body)), None)
+    turns = np.stack([checked_rotation(where, "R", data["R"]), np.eye(3)])
+    places = np.stack([checked(where, "p", data["p"], (3,)), np.zeros(3)])
+    return Loop(name, (parent, body), turns, places, C, None, False, gains, soft, (0,))
+
+
+def turned(loop: Loop, turn: Mapping[Hashable, Array]) -> Loop:
+    """The same constraint where a vector x of a body is turn[body] x, of others x itself."""
+    turns = [turn.get(body, np.eye(3)) for body in loop.bodies]
     p = np.stack([matvec(Q, x) for Q, x in zip(turns, loop.p, strict=True)])
     if loop.point:  # directions are the first body's
         Q = turns[0]
         return replace(loop, p=p, C=np.concatenate([matmul(Q, loop.C[:3]), matmul(Q, loop.C[3:])]))
     R = np.stack([matmul(Q, x) for Q, x in zip(turns, loop.R, strict=True)])
-    return replace(loop, p=p, R=R)
+    return replace(loop, p=p, R=R, beside=loop.beside and turned(loop.beside, turn))
 
 
 def on_bodies(loop: Loop, merged: Mapping[Hashable, tuple[Hashable, Floats, Floats]]) -> Loop:
@@ -190,12 +270,13 @@ def on_bodies(loop: Loop, merged: Mapping[Hashable, tuple[Hashable, Floats, Floa
     ``merged`` has, for such a link, its body (None, the world) and its pose (R, p) in it, as
     :func:`kkt.read_urdf` leaves them in ``tree.graph["merged"]``.
     """
-    homes = [merged.get(b, (b, np.eye(3), np.zeros(3))) for b in loop.bodies]
-    if not any(body in merged for body in loop.bodies):
+    if not any(body in merged for pair in loop.pairs for body in pair.bodies):
         return loop
-    moved = turned(loop, [R for _, R, _ in homes])
+    homes = [merged.get(b, (b, np.eye(3), np.zeros(3))) for b in loop.bodies]
+    moved = turned(replace(loop, beside=None), {body: R for body, (_, R, _) in merged.items()})
     p = moved.p + np.stack([p for _, _, p in homes])
-    return replace(moved, bodies=(homes[0][0], homes[1][0]), p=p)
+    beside = loop.beside and on_bodies(loop.beside, merged)
+    return replace(moved, bodies=(homes[0][0], homes[1][0]), p=p, beside=beside)
 
 
 def checked_loops(
@@ -213,14 +294,15 @@ def checked_loops(
         raise ModelError("loops: give a list of kkt.cut_joint(...) and kkt.contact(...)")
     for loop in loops:
         where = f"loop {loop.name!r}"
-        for body in loop.bodies:
-            if body is not None and body not in known:
-                told = nearest(str(body), map(str, known))
-                raise ModelError(f"{where}: body {body!r} is unknown; {told}")
-        first, second = on_bodies(loop, merged).bodies
-        if first == second:
-            also = "" if loop.bodies[0] == loop.bodies[1] else ", of which both links are part"
-            raise ModelError(f"{where}: ties {first!r} to itself{also}; name two bodies")
+        for pair in loop.pairs:
+            for body in pair.bodies:
+                if body is not None and body not in known:
+                    told = nearest(str(body), map(str, known))
+                    raise ModelError(f"{where}: body {body!r} is unknown; {told}")
+            first, second = on_bodies(pair, merged).bodies
+            if first == second:
+                also = "" if pair.bodies[0] == pair.bodies[1] else ", of which both links are part"
+                raise ModelError(f"{where}: ties {first!r} to itself{also}; name two bodies")
         check_names((loop.name,), "loop")
         if loop.name in names:
             raise ModelError(f"{where}: name is used twice; give every loop its own, name=...")
@@ -279,43 +361,3 @@ def _beside(
     C = np.zeros((6, angular.shape[1] + linear.shape[1]))
     C[:3, : angular.shape[1]], C[3:, angular.shape[1] :] = angular, linear
     return C, turns
-
-
-def checked_rotation(where: str, field: str, value: ArrayLike) -> Floats:
-    """A rotation (3, 3), or one sentence."""
-    R = checked(where, field, value, (3, 3))
-    if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0:
-        raise ModelError(
-            f"{where}: field {field!r} is not a rotation; give R with R R^T = 1 and determinant 1"
-        )
-    return R
-
-
-def checked_numbers(where: str, field: str, rows: Any, count: int) -> tuple[int, ...]:
-    """Numbers of the rows that are kept; all where None."""
-    kept = tuple(range(count)) if rows is None else rows
-    whole = isinstance(kept, Sequence) and all(
-        isinstance(r, int | np.integer) and 0 <= r < count for r in kept
-    )
-    if not whole or not kept or len(set(kept)) < len(kept):
-        raise ModelError(
-            f"{where}: field {field!r} is {rows!r}; give some of 0 to {count - 1}, each once"
-        )
-    return tuple(int(r) for r in kept)
-
-
-def checked_gains(where: str, field: str, value: Any) -> tuple[float, float]:
-    """Two numbers of zero or more, or one sentence."""
-    a, b = checked(where, field, value, (2,)).tolist()
-    if min(a, b) < 0.0:
-        raise ModelError(f"{where}: field {field!r} is {value}; give zero or more")
-    return a, b
-
-
-def checked_compliance(where: str, value: ArrayLike, rows: int) -> NDArray[np.float64]:
-    """One number for all rows or one a row, zero or more, or one sentence."""
-    c = np.full(rows, value) if isinstance(value, int | float | np.number) else value
-    c = checked(where, "compliance", c, (rows,))
-    if (c < 0.0).any():
-        raise ModelError(f"{where}: field 'compliance' is {c.min()}; give zero or more")
-    return c

@@ -18,16 +18,13 @@ import numpy as np
 
 from ..base.errors import ModelError, UnreadableError, nearest
 from ..base.reading import read_json
-from .loops import (
-    Loop,
+from .loop_fields import (
     checked_compliance,
     checked_gains,
-    checked_loops,
     checked_numbers,
     checked_rotation,
-    contact,
-    cut_joint,
 )
+from .loops import Loop, checked_loops, contact, cut_joint
 from .tree import checked
 
 SCHEMA = "pivotree-loops/1"
@@ -103,7 +100,7 @@ def _called(
 
 def _exact(where: str, entry: dict[str, Any]) -> Loop:
     """A loop from its own fields."""
-    _known(where, entry, FIELDS, FIELDS)
+    _known(where, entry, (*FIELDS, "beside"), FIELDS)
     where = f"loop {entry['name']!r}"
     ends, free = entry["bodies"], entry["free"]
     named = isinstance(ends, list) and all(isinstance(body, str | None) for body in ends)
@@ -124,8 +121,20 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
         entry["name"], (ends[0], ends[1]), turns, checked(where, "p", entry["p"], (2, 3)), C,
         None if free is None else checked(where, "free", free, (3, columns)), entry["point"],
         checked_gains(where, "baumgarte", entry["baumgarte"]),
-        checked_compliance(where, entry["compliance"], m), numbers,
+        checked_compliance(where, entry["compliance"], m), numbers, _beside(where, entry, m),
     )  # fmt: skip
+
+
+def _beside(where: str, entry: dict[str, Any], rows: int) -> Loop | None:
+    """The other pair of coupled joints, which has as many rows."""
+    if "beside" not in entry:
+        return None
+    if not isinstance(entry["beside"], dict):
+        raise ModelError(f"{where}: field 'beside' is no object; give another pair of bodies")
+    other = _exact(where, entry["beside"])
+    if other.rows != rows:
+        raise ModelError(f"{where}: field 'beside' has {other.rows} rows; give {rows}")
+    return other
 
 
 def _known(
@@ -145,4 +154,5 @@ def loop_document(loop: Loop) -> dict[str, Any]:
     fields = {key: getattr(loop, key) for key in FIELDS}
     arrays = {key: value.tolist() for key, value in fields.items() if isinstance(value, np.ndarray)}
     ends = [None if body is None else str(body) for body in loop.bodies]
-    return fields | arrays | {"name": str(loop.name), "bodies": ends}
+    more = {"beside": loop_document(loop.beside)} if loop.beside else {}
+    return fields | arrays | {"name": str(loop.name), "bodies": ends} | more

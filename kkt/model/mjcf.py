@@ -3,7 +3,7 @@
 A body of several joints becomes a chain of bodies of which the last has the mass; those before it
 are called ``BODY/JOINT``.  Each stands in the frame of its joint: MuJoCo's body frame, moved to the
 joint's anchor.  q is MuJoCo's qpos (a free joint's quaternion is x, y, z, w here); bodies that
-nothing moves are the world's.  The equality constraints connect and weld are loops
+nothing moves are the world's.  Equality constraints connect, weld and joint are loops
 (:mod:`kkt.model.mjcf_loops`).  What equation (4) does not know is left out and told by name in one
 warning: contacts, other equality constraints, tendons, actuators, friction loss, which is a
 constraint of MuJoCo's, and what acts on bodies from outside.
@@ -23,7 +23,7 @@ from .default_state import default_state
 from .joint_terms import TERMS
 from .joints import TYPES, quaternion_to_vector
 from .loops import checked_loops
-from .mjcf_loops import Home, loops_of, turn_of
+from .mjcf_loops import Home, kind_of, loops_of, turn_of
 from .spatial import matmul, matvec
 from .tree import Floats, add_body, new_tree
 
@@ -77,6 +77,7 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
     eye, zero = np.eye(3), np.zeros(3)
     # of every body of MuJoCo: the body here that carries it, and its frame's pose in that one's
     home: list[Home] = [(None, eye, zero)]
+    carrier: list[str] = []  # of every joint of MuJoCo, the body here that it carries
     for b in range(1, model.nbody):
         up, R0, p0 = home[model.body_parentid[b]]
         R, p = matmul(R0, turn_of(model.body_quat[b])), p0 + matvec(R0, model.body_pos[b])
@@ -109,6 +110,7 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
                 own = mass | {"com": mass["com"] - at}
             add_body(tree, here, up, R=matmul(R, given.pop("turned")), p=place, **given, **own)
             tree.nodes[here]["joint_name"] = label
+            carrier.append(here)
             if model.jnt_limited[j] and TYPES[given["joint"]].dof == 1:
                 low, high = (float(x) for x in model.jnt_range[j])
                 tree.nodes[here]["limits"] = (low, high, np.inf)
@@ -116,7 +118,7 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
         home.append((body, eye, -anchor))
     if not tree:
         raise ModelError(f"{where}: no body moves; give one a joint")
-    loops, unknown = loops_of(model, home)
+    loops, unknown = loops_of(model, tree, home, carrier)
     _tell(model, unknown, where)
     default_state(tree, rate=0.5, effort=2.0)
     if loops:  # MuJoCo's own positions, where they are closed, at rest
@@ -136,9 +138,12 @@ def _positions(model: Any) -> Floats:
     for kind, at in zip(model.jnt_type, model.jnt_qposadr, strict=True):
         x = model.qpos0[at : at + 7]
         if KINDS[kind] == "floating":
-            found += [quaternion_to_vector(x[[4, 5, 6, 3]]), x[:3]]
+            found.append(np.concatenate([quaternion_to_vector(x[[4, 5, 6, 3]]), x[:3]]))
         else:
-            found.append(np.zeros(3) if KINDS[kind] == "spherical" else x[:1])
+            found.append(np.zeros(3) if KINDS[kind] == "spherical" else x[:1].copy())
+    for i in np.flatnonzero(model.eq_active0).tolist():
+        if kind_of(model, i) == "joint":  # the constant of its polynomial
+            found[1 + model.eq_obj1id[i]] += model.eq_data[i, 0]
     return np.concatenate(found)
 
 

@@ -1,4 +1,6 @@
-"""Equality constraints of MuJoCo as loops: connect is a cut ball joint, weld a cut fixed one.
+"""Equality constraints of MuJoCo as loops: a connect is a cut ball joint, a weld a cut fixed one.
+
+A joint constraint couples two joints, or holds one, where its polynomial is linear.
 
 MuJoCo softens them (``solref``, ``solimp``) and so takes rows that others imply; here they are
 hard, and rows that the tree's joints keep by themselves in every state are left out: one of three
@@ -10,9 +12,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
-from .loops import Loop, cut_joint
+from .loops import Loop, coupled_joints, cut_joint
 from .spatial import matmul, matvec
 from .tree import Floats
 
@@ -20,21 +23,37 @@ Home = tuple[str | None, Floats, Floats]  # of MuJoCo's body: the body here, and
 RANK = 1e-9  # of the largest singular value: what the rows of a loop move
 
 
-def loops_of(model: Any, home: list[Home]) -> tuple[tuple[Loop, ...], list[str]]:
-    """The loops of a compiled ``mujoco.MjModel``, and what it holds beside them, in words."""
-    import mujoco
+def loops_of(
+    model: Any, tree: nx.DiGraph, home: list[Home], carrier: list[str]
+) -> tuple[tuple[Loop, ...], list[str]]:
+    """The loops of a compiled ``mujoco.MjModel``, and what it holds beside them, in words.
 
+    ``carrier`` has, for each joint of MuJoCo, the body of the tree that it carries.
+    """
     loops, left = [], []
-    for i, kind in enumerate(model.eq_type):
-        what = mujoco.mjtEq(int(kind)).name.removeprefix("mjEQ_").lower()
+    for i in range(model.neq):
+        what = kind_of(model, i)
         name = model.equality(i).name or f"equality {i}"
         if not model.eq_active0[i]:
             left.append(f"{what} {name!r}, which is not active")
         elif what in ("connect", "weld"):
             loops += _tied(model, i, what, name, home)
+        elif what == "joint" and not model.eq_data[i, 2:5].any():
+            to = None if model.eq_obj2id[i] < 0 else carrier[model.eq_obj2id[i]]
+            ratio, body = float(model.eq_data[i, 1]), carrier[model.eq_obj1id[i]]
+            loops.append(coupled_joints(tree, body, to, ratio, name=name))
+        elif what == "joint":
+            left.append(f"joint {name!r}, which couples by a polynomial")
         else:
             left.append(f"{what} {name!r}")
     return tuple(loops), left
+
+
+def kind_of(model: Any, i: int) -> str:
+    """What an equality constraint is called in MJCF."""
+    import mujoco
+
+    return mujoco.mjtEq(int(model.eq_type[i])).name.removeprefix("mjEQ_").lower()
 
 
 def turn_of(wxyz: Floats) -> Floats:

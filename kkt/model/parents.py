@@ -33,6 +33,12 @@ def meeting(bodies: tuple[int, int], parent: NDArray[np.int64]) -> int:
     return j
 
 
+def paths(bodies: tuple[int, ...], parent: NDArray[np.int64]) -> list[int]:
+    """Bodies whose joints move some of these relative to others, or one beside the world."""
+    ends = bodies if len(bodies) > 1 else (*bodies, -1)
+    return list(dict.fromkeys(k for end in ends[1:] for k in path((ends[0], end), parent)))
+
+
 def path(bodies: tuple[int, int], parent: NDArray[np.int64]) -> list[int]:
     """Bodies whose joints move the two relative to each other, from both up to where they meet."""
     up, result = meeting(bodies, parent), []

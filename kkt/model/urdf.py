@@ -13,25 +13,32 @@ import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
-from xml.etree.ElementTree import Element, ParseError
+from xml.etree.ElementTree import Element
 
 import networkx as nx
 import numpy as np
-from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import fromstring
 
-from ..base.errors import ModelError, UnreadableError, nearest
-from ..base.reading import read_bytes
+from ..base.errors import ModelError, nearest
 from .default_state import default_state
 from .joints import TYPES
-from .spatial import matmul, matvec, rotation
-from .tree import Floats, add_body, check_names, new_tree
+from .spatial import matmul, matvec
+from .tree import Floats, add_body, new_tree
 from .urdf_dynamics import joint_dynamics, put_into
+from .urdf_elements import (
+    attribute,
+    known_links,
+    limits_of,
+    name_of,
+    number,
+    numbers,
+    origin,
+    root_element,
+)
+from .urdf_mimic import Coupling, couple
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 AXIAL = ("revolute", "continuous", "prismatic", "planar")  # those that have an axis
-MIMIC = ("free", "fixed")
+MIMIC = ("free", "fixed", "coupled")
 
 
 class MimicWarning(UserWarning):
@@ -64,7 +71,7 @@ class Joint:
     R: Floats  # (3, 3) pose of the child's frame in the parent's at q = 0
     p: Floats  # (3,) [m]
     axis: Floats  # (3,) unit, in the child's frame
-    limits: tuple[float, float, float] | None = None  # as _limits gives them
+    limits: tuple[float, float, float] | None = None  # as limits_of gives them
 
 
 def read_urdf(
@@ -80,7 +87,8 @@ def read_urdf(
     ``merge_fixed``  links behind fixed joints are joined to the body that they are fixed to (and
                      vanish where that is the world); else they are bodies on joints of 0 dof
     ``mimic``        joints that mimic another are ``"free"``, or ``"fixed"`` at their offset,
-                     where they stand while the other is at 0; either way a MimicWarning tells
+                     where they stand while the other is at 0, and a MimicWarning tells; or they
+                     are ``"coupled"`` by a row (:func:`kkt.coupled_joints`) in ``graph["loops"]``
     ``dynamics``     <dynamics damping friction> and rotors of transmissions are terms of joints
                      (:mod:`kkt.model.urdf_dynamics`); else they are not looked at
 
@@ -109,7 +117,7 @@ def read_urdf(
         reader = _Reader(file, mimic)
         tree = reader.tree(floating, merge_fixed)
         if dynamics:
-            put_into(tree, joint_dynamics(reader.robot, _number))
+            put_into(tree, joint_dynamics(reader.robot, number))
         return tree
     except ModelError as error:
         raise ModelError(f"{file}: {error}") from None
@@ -123,17 +131,18 @@ class _Reader:
             raise ModelError(f"option mimic is {mimic!r}; use one of {', '.join(MIMIC)}")
         self.file, self.mimic = file, mimic
         self.mimics: list[tuple[str, str, str]] = []  # joint, what it mimics, how it is held
-        self.robot = robot = _root_element(file)
+        self.coupled: dict[str, Coupling] = {}  # joint -> what it mimics
+        self.robot = robot = root_element(file)
         self.name = robot.get("name") or os.path.splitext(os.path.basename(file))[0]
         self.links: dict[str, Mass] = {}
         for element in robot.findall("link"):
-            name = _name("link", element, self.links)
+            name = name_of("link", element, self.links)
             self.links[name] = _mass(f"link {name!r}", element)
         self.joints: dict[str, Joint] = {}
         self.below: dict[str, list[Joint]] = {name: [] for name in self.links}
         self.above: dict[str, Joint] = {}
         for element in robot.findall("joint"):
-            joint = self._joint(_name("joint", element, self.joints), element)
+            joint = self._joint(name_of("joint", element, self.joints), element)
             self.joints[joint.name] = joint
             if joint.child in self.above:
                 raise ModelError(
@@ -194,29 +203,36 @@ class _Reader:
             raise ModelError(f"{where}: field 'type' is {kind!r}; {told}")
         ends = []
         for end in ("parent", "child"):
-            link = _attribute(where, element.find(end), end, "link")
+            link = attribute(where, element.find(end), end, "link")
             if link not in self.links:
-                raise ModelError(f"{where}: {end} link {link!r} is unknown; {_links(self.links)}")
+                raise ModelError(
+                    f"{where}: {end} link {link!r} is unknown; {known_links(self.links)}"
+                )
             ends.append(link)
-        R, p = _origin(where, element)
+        R, p = origin(where, element)
         axis = np.array([1.0, 0.0, 0.0])
         written = element.find("axis")
         if written is not None and kind in AXIAL:
-            axis = _numbers(f"{where}: field 'axis'", written.get("xyz", "1 0 0"), 3)
+            axis = numbers(f"{where}: field 'axis'", written.get("xyz", "1 0 0"), 3)
             length = math.hypot(*axis)
             if length == 0.0:
                 raise ModelError(f"{where}: field 'axis' is zero; give a direction, such as 0 0 1")
             axis = axis if length == 1.0 else axis / length
         coupling = element.find("mimic")
         if coupling is not None and kind != "fixed":
-            kind, R, p = self._mimic(where, coupling, kind, axis, R, p)
-        return Joint(name, kind, ends[0], ends[1], R, p, axis, _limits(where, element, kind))
+            kind, R, p = self._mimic(name, coupling, kind, axis, R, p)
+        return Joint(name, kind, ends[0], ends[1], R, p, axis, limits_of(where, element, kind))
 
     def _mimic(
-        self, where: str, coupling: Element, kind: str, axis: Floats, R: Floats, p: Floats
+        self, name: str, coupling: Element, kind: str, axis: Floats, R: Floats, p: Floats
     ) -> tuple[str, Floats, Floats]:
-        master = _attribute(where, coupling, "mimic", "joint")
-        offset = _number(f"{where}: field 'mimic offset'", coupling.get("offset", "0"))
+        where = f"joint {name!r}"
+        master = attribute(where, coupling, "mimic", "joint")
+        offset = number(f"{where}: field 'mimic offset'", coupling.get("offset", "0"))
+        if self.mimic == "coupled":
+            ratio = number(f"{where}: field 'mimic multiplier'", coupling.get("multiplier", "1"))
+            self.coupled[name] = Coupling(master, ratio, offset)
+            return kind, R, p
         held = f"is held at its offset {offset:g}" if self.mimic == "fixed" else "moves freely"
         self.mimics.append((where, f"mimics {master!r}", held))
         if self.mimic == "free" or TYPES[kind].dof != 1:
@@ -257,7 +273,8 @@ class _Reader:
         for name, pieces in parts.items():
             whole = combine(pieces)
             tree.nodes[name].update(mass=whole.mass, com=whole.com, inertia=whole.inertia)
-        return default_state(tree, rate=0.5, effort=2.0)
+        couple(default_state(tree, rate=0.5, effort=2.0), self.coupled)
+        return tree
 
 
 def _add(tree: nx.DiGraph, joint: Joint, parent: str | None, R: Floats, p: Floats) -> None:
@@ -299,108 +316,13 @@ def _turned(R: Floats, inertia: Floats) -> Floats:
     return (J + J.T) / 2
 
 
-# the file's elements and attributes -------------------------------------------------------------
-
-
-def _root_element(file: str) -> Element:
-    try:
-        robot = fromstring(read_bytes(file))
-    except ParseError as error:
-        line, column = error.position
-        why = str(error).split(":")[0]
-        raise ModelError(f"line {line}, column {column + 1}: is not XML ({why}); mend it") from None
-    except DefusedXmlException as error:
-        what = type(error).__name__
-        raise ModelError(
-            f"holds an XML entity or document type that is refused ({what}); write it out"
-        ) from None
-    except UnreadableError as error:
-        raise ModelError(f"{error}; give a URDF file") from None
-    except (ValueError, LookupError):  # an encoding that is unknown or not kept to
-        raise ModelError("is not text in the encoding that it names; save it as UTF-8") from None
-    if robot is None or robot.tag != "robot":
-        tag = "nothing" if robot is None else robot.tag
-        raise ModelError(f"root element is <{tag}>; a URDF file has <robot>")
-    if any("xacro" in str(element.tag) for element in robot.iter()):
-        raise ModelError("holds xacro macros; expand them first (xacro in.xacro > out.urdf)")
-    return robot
-
-
-def _name(what: str, element: Element, taken: Any) -> str:
-    name = element.get("name")
-    if not name:
-        raise ModelError(f"a <{what}> after {len(taken)} others: field 'name' is missing; give one")
-    check_names((name,), what)
-    if name in taken:
-        raise ModelError(f"{what} {name!r}: name is used twice; every {what} needs its own")
-    return name
-
-
-def _links(names: Any) -> str:
-    return f"links are {', '.join(names)}" if len(names) <= 8 else f"give one of {len(names)} links"
-
-
-def _attribute(where: str, element: Element | None, tag: str, field: str) -> str:
-    value = None if element is None else element.get(field)
-    if not value:
-        raise ModelError(f"{where}: field '{tag} {field}' is missing; give <{tag} {field}=.../>")
-    return value
-
-
-def _numbers(what: str, text: str, count: int) -> Floats:
-    """Numbers separated by blanks."""
-    words = text.split()
-    if len(words) != count:
-        raise ModelError(f"{what} is {text!r}; give {count} numbers")
-    return np.array([_number(what, word) for word in words])
-
-
-def _number(what: str, word: str) -> float:
-    try:
-        value = float(word)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in word:
-        raise ModelError(f"{what} is {word!r}; give a finite number")
-    return value
-
-
-def _origin(where: str, element: Element) -> tuple[Floats, Floats]:
-    """R (3, 3) and p (3,) of <origin xyz rpy>: R = Rz(yaw) Ry(pitch) Rx(roll)."""
-    origin = element.find("origin")
-    if origin is None:
-        return np.eye(3), np.zeros(3)
-    p = _numbers(f"{where}: field 'origin xyz'", origin.get("xyz", "0 0 0"), 3)
-    rpy = _numbers(f"{where}: field 'origin rpy'", origin.get("rpy", "0 0 0"), 3)
-    Rx, Ry, Rz = rotation(np.eye(3), rpy)
-    return matmul(Rz, matmul(Ry, Rx)), p
-
-
-def _limits(where: str, element: Element, kind: str) -> tuple[float, float, float] | None:
-    """Least and largest position, largest rate; infinite where the file gives none."""
-    written = element.find("limit")
-    if written is None or TYPES[kind].dof != 1:
-        return None
-    found = []
-    for field, none in (("lower", -math.inf), ("upper", math.inf), ("velocity", math.inf)):
-        text = written.get(field)
-        try:
-            value = none if text is None else float(text)
-        except ValueError:
-            what = f"{where}: field 'limit {field}'"
-            raise ModelError(f"{what} is {text!r}; give a number") from None
-        endless = math.isnan(value) or (kind == "continuous" and field != "velocity")
-        found.append(none if endless else value)
-    return found[0], found[1], found[2]
-
-
 def _mass(where: str, link: Element) -> Mass:
     inertial = link.find("inertial")
     if inertial is None:
         return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
-    R, com = _origin(f"{where}: inertial", inertial)
-    mass = _number(
-        f"{where}: field 'mass'", _attribute(where, inertial.find("mass"), "mass", "value")
+    R, com = origin(f"{where}: inertial", inertial)
+    mass = number(
+        f"{where}: field 'mass'", attribute(where, inertial.find("mass"), "mass", "value")
     )
     if mass < 0.0:
         raise ModelError(f"{where}: field 'mass' is {mass:g}; give zero or more, in kg")
@@ -408,6 +330,6 @@ def _mass(where: str, link: Element) -> Mass:
     J = np.zeros((3, 3))
     for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
         field = f"i{'xyz'[i]}{'xyz'[j]}"
-        value = _attribute(where, written, "inertia", field)
-        J[i, j] = J[j, i] = _number(f"{where}: field 'inertia {field}'", value)
+        value = attribute(where, written, "inertia", field)
+        J[i, j] = J[j, i] = number(f"{where}: field 'inertia {field}'", value)
     return Mass(mass, com, _turned(R, J))

@@ -372,7 +372,9 @@ def _reframed(loop: Loop, frames: Mapping[Hashable, Pose]) -> Loop:
     """A loop whose bodies have other frames."""
     own = [IDENTITY if body is None else frames[body] for body in loop.bodies]
     here = [f.inverse @ Pose(R, p) for f, R, p in zip(own, loop.R, loop.p, strict=True)]
-    return replace(loop, R=np.stack([x.R for x in here]), p=np.stack([x.p for x in here]))
+    beside = loop.beside and _reframed(loop.beside, frames)
+    R, p = np.stack([x.R for x in here]), np.stack([x.p for x in here])
+    return replace(loop, R=R, p=p, beside=beside)
 
 
 def _ancestors(tree: nx.DiGraph, body: Hashable) -> list[Hashable]:

@@ -11,7 +11,7 @@ from ..arithmetic import modular
 from ..base.errors import OrderError, SingularError, SizeError
 from ..matrix.blocks import Block
 from ..matrix.system import System
-from ..model.parents import path
+from ..model.parents import paths
 from ..order.pivots import plan
 from ..order.sequence import OrderFunction, PivotSequence, as_sequence
 from ..program.program import Program
@@ -207,7 +207,7 @@ def _mend(tape: Tape, number: int) -> str:
     gone = {block for record in records[:number] for block in record.blocks}
     late = [
         Block("qdd", structure.names[k])
-        for k in path((*tie.bodies, -1)[:2], structure.parent)  # type: ignore[arg-type]
+        for k in paths(tie.bodies, structure.parent)
         if structure.dof[k] and Block("qdd", structure.names[k]) not in gone
     ]
     if late:

@@ -50,11 +50,20 @@ CASES = {
         'anchor="0 0.1 0.3"/>', 6
     ),
     "weld sites": (HAND, '<weld site1="lug" site2="claw" torquescale="3"/>', 6),
+    "joints": (HAND, '<joint joint1="pitch" joint2="slide" polycoef="0.1 2.5 0 0 0"/>', 1),
+    "held joint": (FOUR_BAR, '<joint joint1="b"/>', 1),
+    "closed and coupled": (
+        HAND, '<joint joint1="yaw" joint2="roll" polycoef="0 -3 0 0 0"/>'
+        '<connect body1="box" body2="tip" anchor="0.1 0.2 0.3"/>', 4
+    ),
     "both": (
         HAND, '<connect body1="box" body2="tip" anchor="0 0 0.3"/>'
         '<weld body1="box" body2="wall"/>', 9
     ),
 }  # fmt: skip
+
+
+MANY = ("triangle", "both", "closed and coupled")  # rows that are dropped, or of two kinds
 
 
 class Closed:
@@ -128,6 +137,10 @@ class Closed:
         mujoco.mj_rnePostConstraint(model, data)
         rows, moving = [], []
         for i, kind in enumerate(model.eq_type):
+            if kind == mujoco.mjtEq.mjEQ_JOINT:
+                rows.append(self.theirs[data.efc_id == i])
+                moving.append(np.zeros(1))
+                continue
             both = [self.moved(body, x) for body, x in zip(*anchors(model, data, i), strict=True)]
             kept = 3 if kind == mujoco.mjtEq.mjEQ_CONNECT else 6
             rows.append((both[1][0] - both[0][0])[:kept])
@@ -218,7 +231,7 @@ def test_drawn_trees_are_closed_as_mujoco_closes_them(tmp_path, seed):
     agree(path, seed, 6 if seed % 2 else 3)
 
 
-@pytest.mark.parametrize("case", [name for name in CASES if name not in ("triangle", "both")])
+@pytest.mark.parametrize("case", [name for name in CASES if name not in MANY])
 def test_soft_constraints_at_rest_are_what_mj_forward_gives(tmp_path, case):
     """MuJoCo solves J qacc + R f = 0 at rest: a compliance R of our rows."""
     text, equality, _ = CASES[case]
@@ -240,10 +253,11 @@ def test_what_is_no_loop_is_named(tmp_path):
     path = tmp_path / "robot.xml"
     path.write_text(
         FOUR_BAR.format(
-            '<joint joint1="a" joint2="c"/><weld name="off" body1="crank" active="false"/>'
+            '<joint joint1="a" joint2="c" polycoef="0 1 2 0 0"/>'
+            '<weld name="off" body1="crank" active="false"/>'
         )
     )
-    with pytest.warns(kkt.MjcfWarning, match="'equality 0', weld 'off', which is not active"):
+    with pytest.warns(kkt.MjcfWarning, match="a polynomial, weld 'off', which is not active"):
         tree = kkt.load(path)
     assert "loops" not in tree.graph
 

@@ -26,6 +26,7 @@ def tree_of(options: argparse.Namespace) -> nx.DiGraph:
         options.model,
         floating=True if options.floating else None,
         merge_fixed=not options.keep_fixed,
+        mimic=options.mimic,
         dynamics=options.dynamics,
     )
     tree.graph["name"] = tree.graph.get("name") or options.model

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers import ROOT
 
+from pivotree import orderings
 from pivotree.kkt.base.errors import ModelError
 from pivotree.kkt.matrix.state import kinematics
 from pivotree.kkt.matrix.system import build
@@ -16,6 +17,7 @@ from pivotree.kkt.model.robot_data import find_robot, robot_files
 from pivotree.kkt.model.tree import compile_tree
 from pivotree.kkt.model.urdf import MimicWarning, read_urdf
 from pivotree.kkt.model.urdf_dynamics import UrdfWarning
+from pivotree.kkt.solution.eliminate import eliminate
 
 MODELS = ROOT / "tests" / "models"
 
@@ -171,6 +173,43 @@ def test_mimic_joints_are_told_and_free_or_fixed_at_their_offset(write):
     assert held.R[1][0, 0] == np.cos(0.5)
     with pytest.raises(ModelError, match="option mimic"):
         read_urdf(path, mimic="follow")
+
+
+def test_mimic_joints_are_coupled_in_a_state_that_keeps_them(write):
+    def follows(name, ratio, offset):
+        inside = f'<mimic joint="{name}" multiplier="{ratio}" offset="{offset}"/>'
+        return {"inside": '<axis xyz="0 0 1"/>' + inside}
+
+    path = write(
+        link("w"), link("a"), link("b"), link("c"), joint("j1", "w", "a"),
+        joint("j3", "a", "b", **follows("j2", -1, 0)),
+        joint("j2", "w", "c", **follows("j1", 2, 0.5)),
+    )  # fmt: skip
+    tree = read_urdf(path, mimic="coupled")
+    q, qd = tree.graph["q"], tree.graph["qd"]
+    assert list(tree) == ["a", "b", "c"]
+    assert [q[2], q[1]] == [2 * q[0] + 0.5, -q[2]] and [qd[2], qd[1]] == [2 * qd[0], -qd[2]]
+    system = build(tree)
+    qdd = eliminate(system, orderings.get("abm")).qdd
+    assert np.allclose(qdd, qdd[0] * np.array([1, -2, 2]), rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("other", "second", "message"),
+    [
+        ("j9", "", "joint 'j2': field 'mimic joint' is 'j9', which does not move"),
+        ("j2", "", "joints j2 -> j2: mimic each other"),
+        ("j1", '<mimic joint="j2"/>', "joints j1 -> j2 -> j1: mimic each other"),
+    ],
+)
+def test_mimic_joints_that_follow_nothing_are_refused(write, other, second, message):
+    path = write(
+        link("w"), link("a"), link("b"), joint("j1", "w", "a", inside=second),
+        joint("j2", "a", "b", inside=f'<mimic joint="{other}"/>'),
+    )  # fmt: skip
+    with pytest.raises(ModelError, match=message) as error:
+        read_urdf(path, mimic="coupled")
+    assert "\n" not in str(error.value)
 
 
 TWO = link("w") + link("a")

@@ -1,0 +1,52 @@
+"""What a field of a loop may be: each a check, and one sentence where it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..base.errors import ModelError
+from .tree import Floats, checked
+
+
+def checked_rotation(where: str, field: str, value: ArrayLike) -> Floats:
+    """A rotation (3, 3), or one sentence."""
+    R = checked(where, field, value, (3, 3))
+    if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0:
+        raise ModelError(
+            f"{where}: field {field!r} is not a rotation; give R with R R^T = 1 and determinant 1"
+        )
+    return R
+
+
+def checked_numbers(where: str, field: str, rows: Any, count: int) -> tuple[int, ...]:
+    """Numbers of the rows that are kept; all where None."""
+    kept = tuple(range(count)) if rows is None else rows
+    whole = isinstance(kept, Sequence) and all(
+        isinstance(r, int | np.integer) and 0 <= r < count for r in kept
+    )
+    if not whole or not kept or len(set(kept)) < len(kept):
+        raise ModelError(
+            f"{where}: field {field!r} is {rows!r}; give some of 0 to {count - 1}, each once"
+        )
+    return tuple(int(r) for r in kept)
+
+
+def checked_gains(where: str, field: str, value: Any) -> tuple[float, float]:
+    """Two numbers of zero or more, or one sentence."""
+    a, b = checked(where, field, value, (2,)).tolist()
+    if min(a, b) < 0.0:
+        raise ModelError(f"{where}: field {field!r} is {value}; give zero or more")
+    return a, b
+
+
+def checked_compliance(where: str, value: ArrayLike, rows: int) -> NDArray[np.float64]:
+    """One number for all rows or one a row, zero or more, or one sentence."""
+    c = np.full(rows, value) if isinstance(value, int | float | np.number) else value
+    c = checked(where, "compliance", c, (rows,))
+    if (c < 0.0).any():
+        raise ModelError(f"{where}: field 'compliance' is {c.min()}; give zero or more")
+    return c

@@ -1,0 +1,114 @@
+"""Elements and attributes of a URDF file, checked one by one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError
+
+import numpy as np
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from ..base.errors import ModelError, UnreadableError
+from ..base.reading import read_bytes
+from .joints import TYPES
+from .spatial import matmul, rotation
+from .tree import Floats, check_names
+
+
+def root_element(file: str) -> Element:
+    """The element <robot> of a file.  Raises ModelError where it is no URDF."""
+    try:
+        robot = fromstring(read_bytes(file))
+    except ParseError as error:
+        line, column = error.position
+        why = str(error).split(":")[0]
+        raise ModelError(f"line {line}, column {column + 1}: is not XML ({why}); mend it") from None
+    except DefusedXmlException as error:
+        what = type(error).__name__
+        raise ModelError(
+            f"holds an XML entity or document type that is refused ({what}); write it out"
+        ) from None
+    except UnreadableError as error:
+        raise ModelError(f"{error}; give a URDF file") from None
+    except (ValueError, LookupError):  # an encoding that is unknown or not kept to
+        raise ModelError("is not text in the encoding that it names; save it as UTF-8") from None
+    if robot is None or robot.tag != "robot":
+        tag = "nothing" if robot is None else robot.tag
+        raise ModelError(f"root element is <{tag}>; a URDF file has <robot>")
+    if any("xacro" in str(element.tag) for element in robot.iter()):
+        raise ModelError("holds xacro macros; expand them first (xacro in.xacro > out.urdf)")
+    return robot
+
+
+def name_of(what: str, element: Element, taken: Any) -> str:
+    """The name of a link or joint.  Raises ModelError for none, or one that is taken."""
+    name = element.get("name")
+    if not name:
+        raise ModelError(f"a <{what}> after {len(taken)} others: field 'name' is missing; give one")
+    check_names((name,), what)
+    if name in taken:
+        raise ModelError(f"{what} {name!r}: name is used twice; every {what} needs its own")
+    return name
+
+
+def known_links(names: Any) -> str:
+    """What links there are, for a refusal; raises nothing."""
+    return f"links are {', '.join(names)}" if len(names) <= 8 else f"give one of {len(names)} links"
+
+
+def attribute(where: str, element: Element | None, tag: str, field: str) -> str:
+    """A field that must be there; raises ModelError."""
+    value = None if element is None else element.get(field)
+    if not value:
+        raise ModelError(f"{where}: field '{tag} {field}' is missing; give <{tag} {field}=.../>")
+    return value
+
+
+def numbers(what: str, text: str, count: int) -> Floats:
+    """Numbers (count,) separated by blanks; raises ModelError."""
+    words = text.split()
+    if len(words) != count:
+        raise ModelError(f"{what} is {text!r}; give {count} numbers")
+    return np.array([number(what, word) for word in words])
+
+
+def number(what: str, word: str) -> float:
+    """A finite number; raises ModelError."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or "_" in word:
+        raise ModelError(f"{what} is {word!r}; give a finite number")
+    return value
+
+
+def origin(where: str, element: Element) -> tuple[Floats, Floats]:
+    """R (3, 3) and p (3,) [m] of <origin xyz rpy>, R = Rz(yaw) Ry(pitch) Rx(roll); ModelError."""
+    origin = element.find("origin")
+    if origin is None:
+        return np.eye(3), np.zeros(3)
+    p = numbers(f"{where}: field 'origin xyz'", origin.get("xyz", "0 0 0"), 3)
+    rpy = numbers(f"{where}: field 'origin rpy'", origin.get("rpy", "0 0 0"), 3)
+    Rx, Ry, Rz = rotation(np.eye(3), rpy)
+    return matmul(Rz, matmul(Ry, Rx)), p
+
+
+def limits_of(where: str, element: Element, kind: str) -> tuple[float, float, float] | None:
+    """Least and largest position, largest rate; infinite where the file gives none."""
+    written = element.find("limit")
+    if written is None or TYPES[kind].dof != 1:
+        return None
+    found = []
+    for field, none in (("lower", -math.inf), ("upper", math.inf), ("velocity", math.inf)):
+        text = written.get(field)
+        try:
+            value = none if text is None else float(text)
+        except ValueError:
+            what = f"{where}: field 'limit {field}'"
+            raise ModelError(f"{what} is {text!r}; give a number") from None
+        endless = math.isnan(value) or (kind == "continuous" and field != "velocity")
+        found.append(none if endless else value)
+    return found[0], found[1], found[2]

@@ -1,0 +1,137 @@
+"""Joints that move together, against a reduction of coordinates: qdd = T ydd.
+
+T* M T ydd = T* M qdd0, and qdd0 is what the free tree does.  Nothing of a loop enters it.
+"""
+
+import numpy as np
+import pytest
+
+from pivotree import kkt, orderings
+
+RATIOS = {  # tree: body -> (what its joint follows, ratio)
+    "chain:5": {"j5": ("j1", -1.7), "j3": ("j2", 0.5)},  # with parents of their own
+    "binary:3": {"j2": ("j3", -1.0), "j5": ("j2", 2.0)},  # one parent; one the other's parent
+    "star:4": {"j2": ("j1", 0.3), "j3": ("j1", -2.0), "j4": (None, 1.0)},  # on the world; held
+    "mixed": {"slide": ("hinge", 0.02), "tip": ("slide", 30.0)},  # a rack and its pinion
+}
+ORDERS = ("abm", "crbm", "lambda_first", "lambda_last", "closed_early", "virtual_work")
+
+
+def mixed():
+    """A floating base with hinges and a slide in any direction, one of them of a general joint."""
+    tree, draw = kkt.new_tree("mixed", (1.0, 2.0, -9.0)), np.random.default_rng(4)
+    up = None
+    for name, joint in (
+        ("base", "floating"), ("hinge", "revolute"), ("arm", "universal"), ("slide", "prismatic"),
+        ("tip", "general"),
+    ):  # fmt: skip
+        axes = draw.normal(size=(2, 3)) if joint == "universal" else draw.normal(size=3)
+        S = {"S": np.r_[draw.normal(size=3), np.zeros(3)][:, None]} if joint == "general" else {}
+        R = np.linalg.qr(draw.normal(size=(3, 3)))[0]
+        kkt.add_body(
+            tree, name, up, mass=draw.uniform(1, 2), com=0.2 * draw.normal(size=3), joint=joint,
+            inertia=np.diag(draw.uniform(0.1, 0.15, 3)), axis=axes, p=0.5 * draw.normal(size=3),
+            R=R * np.linalg.det(R), **S,
+        )  # fmt: skip
+        up = name
+    return kkt.default_state(tree)
+
+
+def case(name):
+    """The tree, its loops, and T."""
+    tree = mixed() if name == "mixed" else kkt.from_spec(name)
+    ratios = RATIOS[name]
+    loops = [kkt.coupled_joints(tree, k, to, ratio) for k, (to, ratio) in ratios.items()]
+    bare = kkt.build(tree)
+    first = dict(zip(bare.tree.names, bare.tree.offset, strict=False))
+    rows = np.zeros((len(loops), len(bare.state.qd)))
+    for row, (k, (to, ratio)) in zip(rows, ratios.items(), strict=True):
+        row[first[k]] = 1.0
+        if to is not None:
+            row[first[to]] = -ratio
+    T = np.linalg.svd(rows)[2][len(rows) :].T  # any basis of the rates that keep the rows
+    return tree, loops, bare, T, rows
+
+
+def reduced(bare, T):
+    M = kkt.joint_space_inertia(bare, orderings.get("crbm"))
+    free = kkt.eliminate(bare, orderings.get("abm")).qdd
+    return T @ np.linalg.solve(T.T @ M @ T, T.T @ M @ free)
+
+
+@pytest.mark.parametrize("name", RATIOS)
+def test_coupled_joints_are_a_reduction_of_coordinates(name):
+    tree, loops, bare, T, rows = case(name)
+    qd = T @ (T.T @ bare.state.qd)  # rates that keep the coupling
+    bare, system = kkt.build(tree, qd=qd), kkt.build(tree, qd=qd, loops=loops)
+    expected = reduced(bare, T)
+    size = np.abs(expected).max()
+    for order in ORDERS:
+        found = kkt.eliminate(system, orderings.get(order))
+        assert np.abs(found.qdd - expected).max() <= 1e-12 * size, order
+        effort = bare.state.tau + rows.T @ found.lam  # lambda is the coupling's own effort
+        pushed = kkt.eliminate(kkt.build(tree, qd=qd, tau=effort), orderings.get("abm")).qdd
+        assert np.abs(pushed - expected).max() <= 1e-11 * size, order
+    assert np.abs(rows @ expected).max() <= 1e-12 * size
+
+
+@pytest.mark.parametrize("name", RATIOS)
+def test_the_same_in_other_frames_and_from_a_file(name, tmp_path):
+    tree, loops, bare, *_ = case(name)
+    system = kkt.build(tree, loops=loops)
+    expected = kkt.eliminate(system, orderings.get("abm")).qdd
+    kkt.write_model(tmp_path / "model.json", system.state)
+    read = kkt.build(kkt.read_model(tmp_path / "model.json"))
+    assert np.array_equal(read.entries.G, system.entries.G)
+    for other in (read, kkt.aligned(system)):
+        found = kkt.eliminate(other, orderings.get("crbm")).qdd
+        assert np.abs(found - expected).max() <= 1e-12 * np.abs(expected).max()
+    assert system.pattern.holds(system.refresh(0.3 + bare.state.qd).entries)
+
+
+def test_a_coupling_is_certified():
+    tree, loops, *_ = case("chain:5")
+    system = kkt.build(tree, loops=loops)
+    proved = kkt.certify(system, 50)
+    qdd = np.array([float(x) for x in proved.qdd])
+    assert np.abs(kkt.eliminate(system, orderings.get("abm")).qdd - qdd).max() <= 1e-13
+
+
+def test_a_coupling_is_compiled():
+    tree, loops, *_ = case("chain:5")
+    system = kkt.build(tree, loops=loops)
+    kernel = kkt.compile(system, orderings.get("abm"), outputs=("qdd", "lambda"))
+    q = [0.1, 0.2, 0.3, 0.4, 0.5]
+    there = kkt.build(tree, q=q, loops=loops)
+    expected = kkt.eliminate(there, orderings.get("abm"))
+    qdd, lam = kernel(np.array(q), there.state.qd, there.state.tau)
+    assert np.abs(qdd - expected.qdd).max() <= 1e-12
+    assert np.abs(lam - expected.lam).max() <= 1e-12
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("j9", "j1", 1.0), "loop 'j9': body 'j9' is unknown"),
+        (("j2", "j9", 1.0), "loop 'j2': body 'j9' is unknown"),
+        (("j2", "j2", 1.0), "couples the joint of 'j2' to itself"),
+        (("j2", "j1", np.nan), "loop 'j2': field 'ratio'"),
+        (("ball", "j1", 1.0), "the spherical joint of body 'ball' has 3 freedoms"),
+    ],
+)
+def test_what_cannot_be_coupled_is_refused(given, message):
+    tree = kkt.chain(3)
+    kkt.add_body(tree, "ball", "j3", mass=1.0, inertia=np.eye(3), joint="spherical")
+    with pytest.raises(kkt.ModelError, match=message) as error:
+        kkt.coupled_joints(tree, *given)
+    assert "\n" not in str(error.value)
+
+
+def test_couplings_that_say_the_same_twice_are_refused():
+    tree = kkt.chain(3)
+    loops = [
+        kkt.coupled_joints(tree, "j2", "j1", 2.0),
+        kkt.coupled_joints(tree, "j1", "j2", 0.5, name="again"),
+    ]
+    with pytest.raises(kkt.ModelError, match="loop 'again': row 0 follows"):
+        kkt.build(tree, loops=loops)
