@@ -35,6 +35,7 @@ EXAMPLES = {
         "figure matrix chain:3 --width single -o matrix.pdf",
         "figure trees humanoid --orders abm -o trees.tex",
         "figure film chain:3 -o film.gif",
+        "figure multipliers quadruped:feet=4 -o multipliers.pdf",
     ),
     "guarantee": (
         "guarantee robot:ur5",

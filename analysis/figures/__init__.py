@@ -13,6 +13,7 @@ from .files import save, save_spy, write_all
 from .film import animation, strip, writer_of
 from .heat import BlockLoss, block_loss, loss_map
 from .kinds import KINDS, Kind, Request, write
+from .multipliers import multiplier_digits
 from .spy import before_after, compare_orders, filmstrip, spy
 from .state import NEW, BlockState, block_state
 from .steps import pivot_errors
@@ -46,6 +47,7 @@ __all__ = [
     "fill_curves",
     "filmstrip",
     "loss_map",
+    "multiplier_digits",
     "new_figure",
     "pivot_errors",
     "pmatrix",

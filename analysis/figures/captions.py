@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from pivotree.kkt import Elimination, SymbolicFactor
@@ -68,6 +69,8 @@ def _measured(request: Request) -> list[str]:
             told.append(f"{key[1]} loses up to {worst:.1f} digits on a block")
         elif key[0] == "instances":
             told += _instances(value)
+        elif key[0] == "placements":
+            told += _placed(value)
     return told
 
 
@@ -96,3 +99,17 @@ def _instances(found: Any) -> list[str]:
         if one.error is not None:
             errors.setdefault(one.order, []).append(one.error)
     return [f"{order} is off by up to {max(seen):.1e}" for order, seen in errors.items()]
+
+
+def _placed(found: Any) -> list[str]:
+    """Of each order the median error at the largest and at the least compliance that it takes."""
+    told = []
+    for order in dict.fromkeys(one.order for one in found):
+        mine = [one for one in found if one.order == order and one.errors]
+        ends = [
+            f"{'no answer' if not one.answers else f'{median(one.answers):.0e}'} at "
+            f"{one.compliance:g}"
+            for one in (mine[0], mine[-1])
+        ]
+        told.append(f"the median error of {order} is {ends[0]} and {ends[1]}")
+    return told

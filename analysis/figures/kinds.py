@@ -38,6 +38,7 @@ from .curves import fill_curves
 from .files import check_suffix, save
 from .film import MOVING, animation, strip, writer_of
 from .heat import BlockLoss, block_loss, loss_map
+from .multipliers import multiplier_digits
 from .spy import before_after, compare_orders, spy
 from .state import block_state
 from .steps import pivot_errors
@@ -170,6 +171,7 @@ class Kind:
     make: Callable[[Request], Figure]
     latex: Callable[[Request], str] | None = None
     move: Callable[[Request, Path], Path] | None = None
+    loops: bool = False  # it shows models with closed loops and contacts alone
 
 
 def _spy(r: Request) -> Figure:
@@ -268,6 +270,19 @@ def _condition(r: Request) -> Figure:
     )
 
 
+def _multipliers(r: Request) -> Figure:
+    from ..comparison.multipliers import ORDERS, placements
+
+    orders, name = r.orders or ORDERS, r.system.name
+    found = r.once(
+        ("placements", orders, r.format),
+        lambda: placements(r.system, orders, r.format, progress=r.progress),
+    )
+    return multiplier_digits(
+        {name: found}, format=r.format, title=r.title(r.about), among=orders, **r.look
+    )
+
+
 def _cost(r: Request) -> Figure:
     found = r.once(
         ("costs", r.orders),
@@ -304,6 +319,8 @@ KINDS = {
              _cancelled),
         Kind("digits", "correct digits of each order, in the format and in float64", _digits),
         Kind("condition", "errors at random states against the condition number", _condition),
+        Kind("multipliers", "digits by where multipliers of contacts and loops stand, against "
+             "their compliance", _multipliers, loops=True),
         Kind("cost", "operations against the number of bodies, the model growing from its base; "
              "curves end where counting takes long",
              _cost),

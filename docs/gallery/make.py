@@ -1,5 +1,7 @@
 """The gallery: every kind of figure on a chain, a humanoid and a tree of 1000 bodies.
 
+Kinds for closed loops and contacts are shown on a linkage and on a quadruped's feet.
+
     make gallery        or        python docs/gallery/make.py [KIND ...]
 
 Pictures are PNG of few colours; the README is written from the registry of kinds, so that none
@@ -31,9 +33,18 @@ MODELS = {  # file name: (spec, in words)
     "humanoid": ("humanoid", "A humanoid of 45 bodies"),
     "tree_1000": ("random_tree:n=1000", "A random tree of 1000 bodies"),
 }
+LOOPED = {
+    "four_bar": ("four_bar", "A four-bar linkage"),
+    "quadruped_feet": ("quadruped:feet=4", "A quadruped on four feet"),
+}
 STYLES = ("light", "dark")
 _DPI, _COLOURS = 130, 128
 _FRAMES, _SCALE = 24, 2
+
+
+def models_of(kind: Kind) -> dict[str, tuple[str, str]]:
+    """What a kind is shown on: trees, or mechanisms with closed loops and contacts."""
+    return LOOPED if kind.loops else MODELS
 
 
 def request_of(spec: str) -> Request:
@@ -42,9 +53,9 @@ def request_of(spec: str) -> Request:
 
 def make(kinds: list[Kind], folder: Path, say=print) -> None:
     """Pictures of these kinds in a folder; a kind that refuses a model leaves REFUSED there."""
-    for stem, (spec, _) in MODELS.items():
+    for stem, (spec, _) in (MODELS | LOOPED).items():
         request = request_of(spec)
-        for kind in kinds:
+        for kind in (kind for kind in kinds if stem in models_of(kind)):
             say(f"{kind.name} on {spec}")
             try:
                 for style in (*STYLES, *(["gray"] if stem == "chain_3" else [])):
@@ -138,7 +149,7 @@ def page(folder: Path = HERE) -> str:
     parts = [_INTRO, "\n", head, rows]
     for kind in KINDS.values():
         parts += [f"\n## {kind.name}\n\n{kind.what[0].upper()}{kind.what[1:]}.\n"]
-        for stem, (spec, words) in MODELS.items():
+        for stem, (spec, words) in models_of(kind).items():
             parts.append(
                 f"\n{words}: `pivotree figure {kind.name} {spec} --title -o figure.pdf`\n\n"
             )
@@ -177,7 +188,7 @@ def main(names: list[str]) -> None:
         raise SystemExit(f"gallery: kind {unknown[0]!r} is unknown; use one of {', '.join(KINDS)}")
     kinds = [KINDS[name] for name in names or KINDS]
     for kind in kinds:
-        for stem in MODELS:
+        for stem in models_of(kind):
             (HERE / refused(stem, kind)).unlink(missing_ok=True)
     make(kinds, HERE, say=lambda text: print(text, file=sys.stderr, flush=True))
     (HERE / "README.md").write_text(page(), encoding="utf-8")

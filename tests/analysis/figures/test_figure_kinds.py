@@ -16,6 +16,7 @@ from test_figures import AFTER_ABM, AFTER_CRBM, factor, in_rows_of_6
 from pivotree import kkt, orderings
 from pivotree.analysis import figures
 from pivotree.analysis.cli import main
+from pivotree.analysis.comparison import compare, placements
 from pivotree.analysis.figures import data
 from pivotree.analysis.figures.curves import step_counts, traced_counts
 from pivotree.analysis.figures.density import KINDS as BLOCK_KINDS
@@ -33,6 +34,11 @@ SMALL = "chain:3"
 MEASURED = defaultdict(dict)  # by the model and the number of states; looks share it
 
 
+def model_of(kind):
+    """A small model that a kind shows."""
+    return "four_bar" if KINDS[kind].loops else SMALL
+
+
 def request(spec=SMALL, **options):
     return Request(system_of(spec), memory=MEASURED[spec, data.STATES], **options)
 
@@ -46,7 +52,7 @@ def request(spec=SMALL, **options):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_a_figure_of_a_journals_width(kind, style, width, inches, monkeypatch):
     monkeypatch.setattr(data, "STATES", 3)
-    figure = KINDS[kind].make(request(width=width, style=style))
+    figure = KINDS[kind].make(request(model_of(kind), width=width, style=style))
     assert isinstance(figure, Figure) and figure.get_figwidth() == inches
     assert figure.get_figheight() < 9.5
     assert figure.get_facecolor()[:3] == pytest.approx(to_rgb(STYLES[style].page))
@@ -56,7 +62,7 @@ def test_every_kind_is_a_figure_of_a_journals_width(kind, style, width, inches, 
 @pytest.mark.parametrize("width", ["single", "double"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_text_is_cut_off(kind, width):
-    figure = KINDS[kind].make(request(width=width))
+    figure = KINDS[kind].make(request(model_of(kind), width=width))
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     page = figure.bbox
@@ -87,7 +93,7 @@ def _texts(figure):
 def test_suffixes_decide_and_what_a_kind_lacks_is_refused(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(data, "STATES", 3)
     chosen = KINDS[kind]
-    asked = request()
+    asked = request(model_of(kind))
     for suffix, start in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")):
         path = write(chosen, asked, tmp_path / f"x{suffix}")
         assert path.read_bytes().startswith(start)
@@ -326,12 +332,30 @@ def test_costs_are_those_of_grown_trees():
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_caption_has_two_sentences_with_numbers(kind, tmp_path, capsys):
     path = tmp_path / "a.svg"
-    assert main(["figure", kind, "chain:3", "--width", "single", "-o", str(path)]) == 0
+    assert main(["figure", kind, model_of(kind), "--width", "single", "-o", str(path)]) == 0
     text = (tmp_path / "a_caption.tex").read_text().replace("\\_", "_")
     first, second = text.rstrip().split(". In numbers: ")
-    assert "chain_3: 3 bodies, 3 freedoms" in first and second.endswith(".")
+    name = model_of(kind).replace(":", "_")
+    assert f"{name}: 3 bodies, 3 freedoms" in first and second.endswith(".")
     assert re.search(r"\d", second) and "step K" not in text
     assert "abm" in second
+
+
+def test_multipliers_are_placed_as_compare_places_them():
+    """Rows at each compliance; orders of soft multipliers leave rigid rows to the others."""
+    found = placements(system_of("four_bar"), compliances=(1e-4, 0.0))
+    assert [(p.order, p.compliance, len(p.errors)) for p in found[:2]] == [
+        ("lambda_first", 1e-4, 1), ("lambda_first_abm", 1e-4, 1),
+    ]  # fmt: skip
+    assert [len(p.errors) for p in found[4:]] == [0, 0, 1, 1]
+    soft = kkt.four_bar()
+    (pin,) = soft.graph["loops"]
+    soft.graph["loops"] = [replace(pin, compliance=np.full(2, 1e-4))]
+    rows = compare(kkt.build(soft), ["lambda_first", "abm"], ["float32"]).rows
+    assert [row.error for row in rows] == [found[0].errors[0], found[3].errors[0]]
+    assert found[0].errors[0] > 30 * found[3].errors[0]
+    with pytest.raises(kkt.LoopError, match="this model has neither; hold bodies with --contact"):
+        placements(kkt.build(kkt.chain(2)))
 
 
 def test_there_is_no_title_unless_it_is_asked_for():

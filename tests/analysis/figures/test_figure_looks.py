@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from PIL import Image
-from test_figure_kinds import GALLERY, SMALL, request
+from test_figure_kinds import GALLERY, SMALL, model_of, request
 from test_figures import factor
 
 from pivotree import kkt
@@ -147,7 +147,7 @@ def test_all_of_a_figure_is_in_its_font(kind, font, name, tmp_path):
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("spy", "film", "trees")])
 def test_letters_have_eight_or_nine_points(kind, width):
     """Where they are not inside a block, which may be small."""
-    figure = KINDS[kind].make(request(width=width))
+    figure = KINDS[kind].make(request(model_of(kind), width=width))
     FigureCanvasAgg(figure).draw()
     small = [t for t in figure.findobj(Text) if t.get_text() and 0 < t.get_fontsize() < 7.0]
     assert {t.get_text()[0] for t in small} <= {"$"}, [
@@ -257,7 +257,7 @@ def test_the_gallery_is_that_of_the_registry(gallery):
     assert text == gallery.page()
     assert re.findall(r"^## (.+)$", text, re.M) == list(KINDS)
     for kind in KINDS.values():
-        for stem in gallery.MODELS:
+        for stem in gallery.models_of(kind):
             shown = [(GALLERY / gallery.picture(stem, kind, s)).exists() for s in gallery.STYLES]
             assert all(shown) != (GALLERY / gallery.refused(stem, kind)).exists(), (kind.name, stem)
             if stem == "chain_3":

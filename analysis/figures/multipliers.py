@@ -1,0 +1,110 @@
+"""Digits kept against the compliance of contacts and loops, by where multipliers stand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from .charts import _legend, _title
+from .style import MARKERS, Theme, new_figure, plain, settings, style_axes, theme
+from .units import capacity_of
+
+if TYPE_CHECKING:
+    from ..comparison import Placement
+
+APART = 0.09  # of the distance between two compliances: orders stand beside each other
+
+
+def multiplier_digits(
+    found: Mapping[str, Sequence[Placement]],
+    *,
+    format: str = "float32",
+    width: str = "double",
+    style: str | Theme = "light",
+    title: str | None = None,
+    among: Sequence[str] = (),
+) -> Figure:
+    """A panel a robot: median digits of each order over states, bars from the worst to the best.
+
+    Rigid rows are on the right.  A cross at the bottom is an order that leaves some state without
+    an answer.  An order has the colour of its place in ``among``, if that names it.
+    """
+    look, full = theme(style=style), capacity_of(format)
+    orders = list(dict.fromkeys(p.order for some in found.values() for p in some))
+    places = list(among) if {*orders} <= {*among} else orders
+    compliances = sorted({p.compliance for some in found.values() for p in some}, reverse=True)
+    with settings(look.font):
+        figure = new_figure(width, 2.9 + 0.25 * bool(title), look)
+        figure.set_layout_engine("constrained")
+        panels = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
+        for ax, (name, some) in zip(panels, found.items(), strict=True):
+            style_axes(ax, look, grid="y")
+            for order in orders:
+                mine = [p for p in some if p.order == order]
+                aside = APART * (orders.index(order) - (len(orders) - 1) / 2)
+                _line(ax, mine, compliances, aside, full, _look(look, places.index(order)))
+            if full is not None:
+                ax.axhline(full, color=look.ink, linewidth=0.8, linestyle=(0, (4, 3)))
+            ax.set_xticks(range(len(compliances)), [_power(c) for c in compliances])
+            ax.set_xlim(-0.4, len(compliances) - 0.6)
+            ax.set_ylim(-0.25, None if full is None else full + 0.3)
+            if len(found) > 1:
+                ax.set_title(plain(name), color=look.ink)
+        panels[0].set_ylabel(f"correct digits of qdd in {format}", color=look.ink)
+        panels[len(found) // 2].set_xlabel("compliance, 0 is rigid [1/kg]", color=look.ink)
+        _title(panels[0], title, look.ink)
+        handles = [
+            Line2D([], [], label=plain(order), **_look(look, places.index(order)))
+            for order in orders
+        ]
+        if full is not None:
+            line: dict[str, Any] = {"color": look.ink, "linewidth": 0.8, "linestyle": (0, (4, 3))}
+            handles.append(Line2D([], [], label="all that it holds", **line))
+        if any(p.unanswered for some in found.values() for p in some):
+            cross: dict[str, Any] = {"linestyle": "", "marker": "x", "color": look.ink}
+            handles.append(Line2D([], [], label="no answer in some state", **cross))
+        _legend(figure, handles, look.ink, width)
+    return figure
+
+
+def _look(look: Theme, k: int) -> dict[str, Any]:
+    return {
+        "color": look.series[k % len(look.series)], "marker": MARKERS[k % len(MARKERS)],
+        "markersize": 4.0, "linewidth": 1.1,
+    }  # fmt: skip
+
+
+def _line(
+    ax: Any, mine: Sequence[Placement], compliances: list[float], aside: float, full: float | None,
+    drawn: dict[str, Any],
+) -> None:  # fmt: skip
+    """The medians of one order, a bar for its states, and where some have no answer."""
+    points = []
+    for p in mine:
+        x = compliances.index(p.compliance) + aside
+        digits = [_digits(error, full) for error in p.answers]
+        if p.unanswered:
+            ax.plot(x, 0.0, "x", color=drawn["color"], markersize=5.5, clip_on=False, zorder=3)
+        if digits:
+            points.append((x, float(np.median(digits))))
+            ax.plot([x, x], [digits[0], digits[-1]], color=drawn["color"], linewidth=0.9)
+    if points:
+        ax.plot(*np.array(points).T, **drawn)
+
+
+def _digits(error: float, full: float | None) -> float:
+    """Digits that an error leaves, no more than the format has."""
+    most = 30.0 if full is None else full
+    return min(most, max(0.0, -math.log10(error))) if error else most
+
+
+def _power(compliance: float) -> str:
+    if compliance == 0.0:
+        return "0"
+    power = math.log10(compliance)
+    return f"$10^{{{power:.0f}}}$" if power == round(power) else f"{compliance:g}"
