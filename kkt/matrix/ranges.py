@@ -90,7 +90,7 @@ def ranges_of(system: System, limits: Limits = MappingProxyType({})) -> Ranges:
 def _check(system: System, name: Hashable, low: float, high: float) -> None:
     k = system.structure.index.get(name)
     if k is None:
-        near = nearest(str(name), system.tree.names)
+        near = nearest(str(name), map(str, system.tree.names))
         raise ModelError(f"limits: body {name!r} is unknown; {near}")
     if system.tree.dof[k] != 1:
         raise ModelError(

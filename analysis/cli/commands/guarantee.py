@@ -70,7 +70,8 @@ def _payloads(model: nx.DiGraph, text: str) -> list[kkt.Payload]:
         if body in model.graph.get("merged", {}):
             body, R, p = model.graph["merged"][body]
             at = list(p + R @ np.array(at))
-        found.append(kkt.Payload(body, most, least or 0.0, tuple(at)))
+        x, y, z = at
+        found.append(kkt.Payload(body, most, least or 0.0, (x, y, z)))
     return found
 
 
