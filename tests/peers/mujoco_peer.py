@@ -37,11 +37,11 @@ DYNAMIC = {"link": ("inertial",), "joint": ("origin", "parent", "child", "axis")
 def read_pair(path: Path, floating: bool, merge_fixed: bool) -> tuple[kkt.System, Peer]:
     """The same URDF file read by both.  Raises ValueError where MuJoCo refuses the file."""
     system = read_quietly(path, floating, merge_fixed)
-    model = mujoco.MjModel.from_xml_string(_bare_urdf(path, floating))
+    model = mujoco.MjModel.from_xml_string(bare_urdf(path, floating))
     return system, Peer(system, model)
 
 
-def _bare_urdf(path: Path, floating: bool) -> str:
+def bare_urdf(path: Path, floating: bool) -> str:
     """The file with nothing but what dynamics needs, and the root link on a joint if it floats."""
     robot = parse(path).getroot()
     bare = Element("robot", name="robot")
@@ -66,12 +66,22 @@ def _bare_urdf(path: Path, floating: bool) -> str:
 
 
 def model_of(graph: nx.DiGraph) -> mujoco.MjModel:
-    """A MuJoCo model of a tree of hinges, slides and balls; body b's joint is named ``str(b)``."""
+    """A MuJoCo model of a tree; see :func:`spec_of`."""
+    return spec_of(graph).compile()
+
+
+def spec_of(graph: nx.DiGraph) -> mujoco.MjSpec:
+    """Hinges, slides, balls, free roots at the world's origin, and two hinges for a universal.
+
+    Body b is named ``str(b)``, and so is its joint, or the first of its two.
+    """
     kinds = {
         "revolute": mujoco.mjtJoint.mjJNT_HINGE,
         "continuous": mujoco.mjtJoint.mjJNT_HINGE,
         "prismatic": mujoco.mjtJoint.mjJNT_SLIDE,
+        "universal": mujoco.mjtJoint.mjJNT_HINGE,
         "spherical": mujoco.mjtJoint.mjJNT_BALL,
+        "floating": mujoco.mjtJoint.mjJNT_FREE,
     }
     tree = kkt.compile_tree(graph)
     spec = mujoco.MjSpec()
@@ -91,8 +101,10 @@ def model_of(graph: nx.DiGraph) -> mujoco.MjModel:
             if tree.axis[k, 0].any():
                 joint["axis"] = tree.axis[k, 0]
             body.add_joint(**joint)
+            if tree.joint[k] == "universal":
+                body.add_joint(name=f"{joint['name']} 2", type=joint["type"], axis=tree.axis[k, 1])
             bodies[k] = body
-    return spec.compile()
+    return spec
 
 
 class Peer:

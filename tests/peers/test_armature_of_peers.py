@@ -20,6 +20,7 @@ import pinocchio_peer  # noqa: E402
 from armature import terms_of, with_terms  # noqa: E402
 from random_states import difference, random_state, robots  # noqa: E402
 from scipy.integrate import solve_ivp  # noqa: E402
+from test_mujoco import ROBOTS  # noqa: E402
 
 from pivotree import kkt, orderings  # noqa: E402
 from pivotree.analysis.simulation import Integration, Motion, simulate  # noqa: E402
@@ -68,15 +69,20 @@ def test_damping_and_friction_of_a_file_are_those_that_pinocchio_reads(name):
     assert terms is None or (terms.damping >= 0.0).all()
 
 
-def with_mujocos_terms(seed, joints):
-    """A tree with terms, and MuJoCo's model of it with the same."""
-    tree = with_terms(kkt.random_tree(8, seed=seed, joints=joints), seed)
+def drawn(seed, joints):
+    """A random tree with terms, and MuJoCo's model of it with the same."""
+    tree = kkt.random_tree(8, seed=seed, joints=joints)
+    return with_mujocos_terms(tree, mujoco_peer.model_of(tree), seed)
+
+
+def with_mujocos_terms(tree, model, seed):
+    """Random terms on a tree, and on MuJoCo's model of it."""
+    tree = with_terms(tree, seed)
     for _, data in tree.nodes(data=True):
         data.pop("friction", None)  # MuJoCo's is a constraint
         if data["joint"] == "spherical":  # MuJoCo has one number for all freedoms of a joint
             data["armature"], data["damping"] = data["armature"][0], data["damping"][0]
     system = kkt.build(tree)
-    model = mujoco_peer.model_of(tree)
     peer = mujoco_peer.Peer(system, model)
     A, damping, _, stiffness, rest = terms_of(tree)
     for k, number in peer.joint.items():
@@ -92,7 +98,7 @@ def with_mujocos_terms(seed, joints):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_energies_and_motions_are_mujoco_s(seed):
-    tree, system, peer = with_mujocos_terms(seed, "revolute+prismatic")
+    tree, system, peer = drawn(seed, "revolute+prismatic")
     motion = Motion.of(tree, orderings.get("abm"))
     energies = []
     for draw in range(2):  # potentials differ by a constant
@@ -120,7 +126,17 @@ def test_energies_and_motions_are_mujoco_s(seed):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_trees_with_every_term_are_mujoco_s(seed):
-    tree, system, peer = with_mujocos_terms(seed, "revolute+prismatic+spherical")
+    agree_with_mujoco(*drawn(seed, "revolute+prismatic+spherical"), seed)
+
+
+@pytest.mark.parametrize("name", ROBOTS[::2][:20])
+def test_robots_with_random_armature_are_mujoco_s(name):
+    there, peer = mujoco_peer.read_pair(robots()[name], False, True)
+    agree_with_mujoco(*with_mujocos_terms(there.graph, peer.model, len(name)), len(name))
+
+
+def agree_with_mujoco(tree, system, peer, seed):
+    """qdd and joint-space inertia to 1e-10, the first relative to cond(M)."""
     state = random_state(system, seed, forces=False)
     ours = kkt.build(tree, state.q, state.qd, state.tau)
     qdd = kkt.eliminate(ours, orderings.get("abm")).qdd

@@ -67,16 +67,20 @@ MANY = ("triangle", "both", "closed and coupled")  # rows that are dropped, or o
 
 
 class Closed:
-    """A file in a closed position, read here and by MuJoCo, and MuJoCo's rows there."""
+    """A robot in a closed position, here and in MuJoCo, and MuJoCo's rows there."""
 
-    def __init__(self, path, seed):
+    @classmethod
+    def read(cls, path, seed):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", kkt.MjcfWarning)
             warnings.simplefilter("ignore", kkt.LoopWarning)
-            self.tree = kkt.load(path)
-            self.peer = Peer(
-                kkt.build(self.tree, loops=()), mujoco.MjModel.from_xml_path(str(path))
-            )
+            return cls(kkt.load(path), mujoco.MjModel.from_xml_path(str(path)), seed)
+
+    def __init__(self, tree, model, seed, q=None):
+        self.tree, self.peer = tree, Peer(kkt.build(tree, loops=()), model)
+        if q is not None:
+            nothing = np.zeros(model.nv)
+            self.peer.put(RandomState(q, nothing, nothing, {}))
         self.model, self.data = self.peer.model, self.peer.data
         off = mujoco.mjtDisableBit
         flags = off.mjDSBL_CONTACT | off.mjDSBL_LIMIT | off.mjDSBL_FRICTIONLOSS
@@ -189,8 +193,7 @@ def same_rows(a, b):
     return np.abs(bases[0] - bases[0] @ bases[1].T @ bases[1]).max()
 
 
-def agree(path, seed, rows=None):
-    there = Closed(path, seed)
+def agree(there, rows=None):
     state = there.state(moving=1.0)
     system = there.system(state)
     ours = there.ours(system)
@@ -200,7 +203,6 @@ def agree(path, seed, rows=None):
     for name in ("abm", "crbm", "lambda_last"):
         qdd = kkt.eliminate(system, orderings.get(name)).qdd
         assert difference(qdd, expected) <= 1e-9, name
-    return there
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -208,7 +210,7 @@ def test_hard_constraints_are_mujoco_s(tmp_path, case):
     text, equality, rows = CASES[case]
     path = tmp_path / "robot.xml"
     path.write_text(text.format(equality))
-    agree(path, 7, rows)
+    agree(Closed.read(path, 7), rows)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -228,7 +230,7 @@ def test_drawn_trees_are_closed_as_mujoco_closes_them(tmp_path, seed):
     equality.data[10] = 1.0
     spec.compile()
     path.write_text(spec.to_xml())
-    agree(path, seed, 6 if seed % 2 else 3)
+    agree(Closed.read(path, seed), 6 if seed % 2 else 3)
 
 
 @pytest.mark.parametrize("case", [name for name in CASES if name not in MANY])
@@ -237,7 +239,7 @@ def test_soft_constraints_at_rest_are_what_mj_forward_gives(tmp_path, case):
     text, equality, _ = CASES[case]
     path = tmp_path / "robot.xml"
     path.write_text(text.format(equality))
-    there = Closed(path, 5)
+    there = Closed.read(path, 5)
     state = there.state(moving=0.0)
     (loop,), R = there.tree.graph["loops"], there.data.efc_R
     soft = np.full(loop.rows, R[0])
