@@ -131,7 +131,7 @@ def _report(commands: Commands) -> None:
     report = commands.add_parser(
         "report", help="digits kept over many random states: one page to hand on, HTML and PDF"
     )
-    add_model(report, state=False, loops=False)
+    add_model(report, state=False)
     report.add_argument("--orders", help="comma-separated; the usual ones if not given")
     report.add_argument("--formats", help="comma-separated; from float64 to bfloat16 if not given")
     report.add_argument("--states", type=int, default=1000, help="how many (1000)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -48,6 +48,17 @@ class Tie(NamedTuple):
     signs: tuple[int, ...]  # -1 for the first body, 1 for the second; 1 of coupled joints
     rows: int  # m multipliers
     compliant: bool  # its own square block is nonzero
+
+
+def sides_of(ties: Sequence[Tie]) -> NDArray[np.int64]:
+    """(rows of G, 3): of every row its multiplier, its body, and -1 on the loop's first body."""
+    found, start = [np.zeros((0, 3), dtype=np.int64)], 0
+    for tie in ties:
+        rows = start + np.arange(tie.rows)
+        for k, sign in zip(tie.bodies, tie.signs, strict=True):
+            found.append(np.stack([rows, np.full(tie.rows, k), np.full(tie.rows, sign)], axis=1))
+        start += tie.rows
+    return np.concatenate(found)
 
 
 @dataclass(frozen=True)
