@@ -90,12 +90,16 @@ class Structure:
         """Names of the closed loops and contacts, whose multipliers are blocks ("lam", name)."""
         return tuple(tie.name for tie in self.ties)
 
-    def require_tree(self, what: str) -> None:
-        """Raise LoopError where there are closed loops or contacts, which ``what`` cannot take."""
+    def require_tree(self, what: str, instead: str = "") -> None:
+        """Raise LoopError where there are closed loops or contacts, which ``what`` cannot take.
+
+        ``instead`` says what takes them.
+        """
         if self.ties:
+            other = "build the tree with loops=(), or leave out --contact and --loops"
             raise LoopError(
                 f"{what} takes trees without closed loops and contacts, and {self.ties[0].name!r} "
-                "is one; build the tree with loops=(), or leave out --contact and --loops"
+                f"is one; {instead or other}"
             )
 
     def require_no_armature(self, what: str) -> None:

@@ -9,8 +9,9 @@ from sweep_runs import config, table
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.states.sample import ranges_of, system_at
+from pivotree.analysis.states.sample import system_at
 from pivotree.analysis.sweep import read_config, sweep
+from pivotree.kkt.matrix.ranges import ranges_of
 
 ORDERS = ("crbm", "abm", "closed_early", "square_root_abm")
 CONFIG = """

@@ -331,7 +331,7 @@ def test_rows_of_another_edition_are_refused_and_kept(tmp_path, monkeypatch, cap
     chosen = config(tmp_path, ["chain:2"], PRINTED)
     sweep(chosen, jobs=1)
     before = (tmp_path / "s.csv").read_text()
-    (tmp_path / "s.csv").write_text(before.replace("\n2.", "\n1."))
+    (tmp_path / "s.csv").write_text(before.replace("\n3.", "\n1."))
     old = (tmp_path / "s.csv").read_bytes()
     assert main(["sweep", str(tmp_path / "c.toml"), "-j", "1"]) == 2
     told = capsys.readouterr().err
