@@ -358,7 +358,13 @@ def _orders(commands: Commands) -> None:
     orders.add_argument("--json", action="store_true", help="print one JSON document")
 
 
+def _models(commands: Commands) -> None:
+    models = commands.add_parser("models", help="what can be named as MODEL, beside files")
+    models.add_argument("--json", action="store_true", help="print one JSON document")
+
+
 COMMANDS = (
     _compare, _solve, _spy, _figure, _report, _guarantee, _blame, _prove,
     _listed, _counts, _explore, _simulate, _sweep, _export, _tune, _reproduce, _orders,
+    _models,
 )  # fmt: skip

@@ -1,9 +1,9 @@
 """Words of the help: what a model and a format may be, and examples of each command."""
 
 MODEL_HELP = (
-    "a .urdf file, a pivotree-model .json file, robot:NAME (example-robot-data), or a gallery "
-    "name: chain:100, two_link:r=0.002, example3:m1=1e8,case=2, random_tree:n=50,seed=1, "
-    "binary:6, star:20, comb:10, rr_arm, quadruped, humanoid"
+    "a .urdf, .xacro or MuJoCo .xml file, a pivotree-model .json file, robot:NAME, or a gallery "
+    "name: chain:100, example3:m1=1e8,case=2, random_tree:n=50,seed=1, humanoid, four_bar "
+    "(pivotree models: all of them)"
 )
 FORMATS_HELP = (
     "float64, float32, tf32, bfloat16, float16, e5m2, e4m3, pBITS or pBITSeEXPONENT (to 25 bits), "
@@ -67,4 +67,5 @@ EXAMPLES = {
     "tune": ("tune robot.urdf", "tune robot.urdf --cost digits -o mine.json"),
     "reproduce": ("reproduce ascher1996", "reproduce ascher1996 --item table1"),
     "orders": ("orders", "orders --json"),
+    "models": ("models", "models --json"),
 }
