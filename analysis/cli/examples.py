@@ -39,7 +39,7 @@ EXAMPLES = {
     ),
     "guarantee": (
         "guarantee robot:ur5",
-        "guarantee robot.urdf --orders abm --formats float32 --payload gripper=0:5",
+        "guarantee robot.urdf --orders abm --payload gripper=0:5",
     ),
     "report": (
         "report robot.urdf",
