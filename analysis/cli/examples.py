@@ -53,7 +53,11 @@ EXAMPLES = {
     "prove": ("prove", "prove --only 'equation (5)'"),
     "list": ("list chain:4 --order abm", "list robot.urdf --order crbm --latex -o crbm.tex"),
     "counts": ("counts --orders crbm,abm", "counts --family revolute --json"),
-    "explore": ("explore chain:3", "explore robot.urdf -o page.html"),
+    "explore": (
+        "explore chain:3",
+        "explore robot.urdf -o page.html",
+        "explore four_bar",
+    ),
     "simulate": (
         "simulate robot.urdf --seconds 2",
         "simulate two_link:r=0.0015 --state-type float32 --floor 1e-30",
