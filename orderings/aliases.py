@@ -45,6 +45,14 @@ ALIASES = {
         "3-vectors: the angular rows of Mbar_k, which are zero, are never formed; his recursion "
         "has no other kind of joint",
     ),
+    "baraff": Alias(
+        "lagrange",
+        "Baraff 1996",
+        "a body's 6 x 6 pivot and then its joint's constraint force, leaf to root; auxiliary "
+        "constraints, which close loops, are eliminated last by the matrix that all of them leave.",
+        "he has no joint rates: qdd_k and the part of the joint's force along it, which is tau_k, "
+        "are a bracket of two more blocks here",
+    ),
     "brandl_johanni_otter": Alias(
         "abm",
         "Brandl, Johanni & Otter 1986",
@@ -71,7 +79,7 @@ ALIASES = {
 """Methods of the literature that are a registered order under another name.
 
 >>> sorted(pt.orderings.ALIASES)[:3]
-['armstrong', 'brandl_johanni_otter', 'lambda_last']
+['armstrong', 'baraff', 'brandl_johanni_otter']
 """
 
 ELSEWHERE = {

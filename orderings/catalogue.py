@@ -43,7 +43,7 @@ LOOPS: dict[str, Callable[..., Any]] = {
 """Orders that place the multipliers of closed loops and contacts, by name (docs/loops.md).
 
 >>> list(pt.orderings.LOOPS)
-['closed_early', 'lambda_first', 'lambda_first_abm']
+['closed_early', 'lambda_first', 'lambda_first_abm', 'lcaba']
 """
 ORDERS: dict[str, Callable[..., Any]] = {
     name: _BY_NAME[name] for name in _NAMES if name not in LOOPS

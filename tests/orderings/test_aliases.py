@@ -183,6 +183,47 @@ def test_brandls_joints_of_any_freedoms_are_those_of_abm():
                 A[up] = A[up] + Phi @ rest @ Phi.T
 
 
+# -- Baraff 1996 ----------------------------------------------------------------------------------
+
+
+def test_baraffs_maximal_coordinates_are_those_of_lagrange():
+    """His matrix, bodies' motions and joints' forces without any rates, eliminated leaf to root.
+
+    A body's pivot is its mass and what its children's joints put onto it; that of an auxiliary
+    constraint is what all bodies and joints leave of it.
+    """
+    for seed in range(4):
+        tree = kkt.from_spec(f"random_tree:n=7,seed={seed},joints=revolute+spherical+prismatic")
+        tip = list(tree.nodes)[-1]
+        normals = np.eye(3)[:2]
+        loop = kkt.contact(tip, (0.2, 0.1, 0.3), normals[0], normals[1:], name="hand")
+        system, here = system_of(tree, seed, [loop])
+        world = World(here)
+        A, rows = dict(world.I), []
+        for b in world.tip_to_base():
+            across = np.linalg.svd(world.S[b].T)[2][world.S[b].shape[1] :]  # C S = 0
+            held = np.linalg.solve(across @ np.linalg.solve(A[b], across.T), across)
+            if here.parent[b] is not None:
+                A[here.parent[b]] = A[here.parent[b]] + across.T @ held
+            row = {b: across} | ({} if here.parent[b] is None else {here.parent[b]: -across})
+            rows.append(np.hstack([row.get(x, np.zeros_like(across)) for x in world.names]))
+        R, p = here.world(tip)
+        r = p + R @ [0.2, 0.1, 0.3]
+        wrench = np.hstack([np.cross(r, normals), normals])
+        last = np.hstack([wrench * (x == tip) for x in world.names])
+        M, J = block_diag(*(world.I[b] for b in world.names)), np.concatenate(rows)
+        H = np.block([[M, -J.T], [-J, np.zeros((len(J), len(J)))]])
+        aside = np.hstack([last, np.zeros((len(last), len(J)))])
+        L = aside @ np.linalg.solve(H, aside.T)
+        found = {}
+        for step in kkt.eliminate(system, orderings.get("baraff")).steps:
+            for block in step.blocks:
+                found[block.kind, block.body] = np.prod(np.float64(step.pivots))
+        for b in world.names:
+            assert abs(found["pdd", b]) == pytest.approx(np.linalg.det(A[b]), rel=1e-8)
+        assert abs(found["lam", "hand"]) == pytest.approx(np.linalg.det(L), rel=1e-8)
+
+
 # -- Walker & Orin 1982 ---------------------------------------------------------------------------
 
 

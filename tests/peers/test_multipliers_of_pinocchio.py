@@ -5,6 +5,8 @@
 proximally, to convergence here.  Velocities keep the loops.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -138,3 +140,31 @@ def test_a_quadruped_on_its_feet_is_pinocchio_s(name, feet):
     across = np.eye(3)[:2]
     held = [kkt.contact(foot, (0, 0, 0), tangents=across) for foot in FEET[name][:feet]]
     Held(system, peer, random_state(system, feet).q, held, feet).agree()
+
+
+@pytest.mark.parametrize("spec", ["four_bar", "stewart", "delta", "gripper"])
+def test_the_order_lcaba_has_the_pivots_of_pinocchio_s(spec):
+    """1 / mu there is the weight of a row, mu here its compliance; joints go in its own order."""
+    held, mu = mechanism(spec, 5), 1e-3
+    model, data = held.peer.model, held.peer.model.createData()
+    datas = pin.StdVec_RigidConstraintData([row.createData() for row in held.rows])
+    pin.computeJointMinimalOrdering(model, data, held.rows)
+    given = (held.peer.theirs(held.state.qd), held.peer.theirs(held.state.tau))
+    once = pin.ProximalSettings(1e-15, mu, 1)
+    pin.lcaba(model, data, held.q, *given, held.rows, datas, once)
+    soft = [replace(loop, compliance=np.full(loop.rows, mu)) for loop in held.loops]
+    state = held.state
+    system = kkt.build(held.system.graph, state.q, state.qd, state.tau, loops=soft)
+
+    def furthest(name):
+        """Of det(D_k) from that of the joint's matrix there, over all joints."""
+        ours = {}
+        for step in kkt.eliminate(system, orderings.get(name)).steps:
+            for block in step.blocks:
+                if block.kind == "qdd":
+                    ours[system.structure.index[block.body]] = np.prod(np.float64(step.pivots))
+        theirs = {k: np.linalg.det(data.joints[j].Dinv) for k, j in held.peer.joint.items()}
+        return max(abs(abs(ours[k] * theirs[k]) - 1.0) for k in ours)
+
+    assert furthest("lcaba") < 1e-9
+    assert furthest("lambda_first_abm") > 1.0  # ABM with the joints in another order
