@@ -25,23 +25,25 @@ from pivotree.kkt.tape import run_objects
 
 BITS = 192
 CONSTANTS = ("R", "p", "axis", "mass", "com", "inertia", "gravity")
-LETTERS = ("M", "Phi", "S", "a", "b", "tau")
+LETTERS = ("M", "Phi", "S", "a", "b", "tau", "G", "gamma", "compliance")
 
 
 class Exact:
-    """Forward dynamics of a tree; ``constants`` replace arrays of :class:`kkt.BodyTree`."""
+    """Forward dynamics; ``constants`` replace arrays of :class:`kkt.BodyTree`."""
 
     def __init__(self, system: kkt.System, constants: Mapping[str, Any] | None = None) -> None:
         own = {name: getattr(system.tree, name) for name in CONSTANTS} | dict(constants or {})
         self.tree = replace(system.tree, **{name: balls(value) for name, value in own.items()})
         self.places = Configuration(self.tree, system.graph)
         self.tape = tape_of(system, orderings.get("abm"))
+        self.loops = system.loops
 
     def qdd(self, x: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> NDArray[Any]:
         """(N,) balls at a kernel's configuration numbers x, rates and efforts."""
         none = np.zeros((self.tree.n, 6))
         with flint.ctx.workprec(BITS):
-            found = entries(self.places, *(balls(v) for v in (x, qd, tau, none)))
+            given = (balls(v) for v in (x, qd, tau, none))
+            found = entries(self.places, *given, loops=self.loops)
             found = replace(found, **{name: balls(getattr(found, name)) for name in LETTERS})
             solution, _, _ = run_objects(self.tape, found, flint.arb)
         moving = (b for b, dof in zip(self.tree.names, self.tree.dof, strict=True) if dof)

@@ -26,10 +26,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.analysis.guarantee import pivot_error
-from pivotree.analysis.states import ranges_of, system_at
-from pivotree.analysis.states.traced import Order
-from pivotree.kkt.arithmetic import get_format
+from pivotree.analysis.guarantee import guarantee
 from pivotree.kkt.model import robot_files
 from pivotree.kkt.tape.run import run_objects
 
@@ -41,17 +38,11 @@ def ratio(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> fl
     """Largest error of a pivot over the proved bound; None where nothing is promised."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        system = kkt.build(tree)
-        ranges, chosen = ranges_of(system), get_format(name)
-        found = kkt.guarantee(tree, orderings.get(order), chosen)
+        found = kkt.guarantee(tree, orderings.get(order), name)
         if found.why or not found.pivot.any():
             return None
-        traced = Order(kkt.trace(system, orderings.get(order)), system)
-        worst = 0.0
-        for number in range(states):
-            here = system_at(system, ranges, seed, number)
-            worst = max(worst, pivot_error(traced.fitting(order, here), here, chosen))
-    return worst / float(found.pivot.max())
+        (row,) = guarantee(tree, [order], [name], states, seed)
+    return row.error / float(found.pivot.max())
 
 
 def drawn(seed: int, most: int) -> nx.DiGraph:

@@ -14,6 +14,7 @@ from pivotree.kkt.base import write_whole
 TITLES = {
     "arms": "Arms: joint accelerations",
     "humanoid": "A humanoid of 50 degrees of freedom with floating base",
+    "contacts": "A quadruped on its feet: accelerations and forces of contacts",
     "compile": "Compiling",
     "threads": "Two threads",
     "assembly": "Assembly of (4)",

@@ -13,8 +13,10 @@ import os
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +206,94 @@ def batch(robot: Robot, count: int, target: float, repeat: int) -> list[Row]:
 
 def _by(kernel: kkt.Kernel) -> Callable[[Any], Any]:
     return lambda s: kernel(kernel.configuration(s.q), s.qd, s.tau)
+
+
+def on_feet(name: str, feet: tuple[str, ...], count: int) -> Robot:
+    """A robot whose feet stick to the ground, at random poses and at rates that keep them there."""
+    import pinocchio as pin
+    import pinocchio_peer
+    from random_states import random_state, robots
+
+    bare, peer = pinocchio_peer.read_pair(robots()[name], True, True)
+    held = [kkt.cut_joint(foot, None, "spherical", name=foot) for foot in feet]
+    with warnings.catch_warnings():  # rows hold accelerations wherever a foot is
+        warnings.simplefilter("ignore", kkt.LoopWarning)
+        system, states = kkt.build(bare.graph, loops=held), []
+    for seed in range(count):
+        state = random_state(bare, seed, forces=False)
+        q, frames = peer.q(state.q), [peer.model.getFrameId(foot) for foot in feet]
+        J = np.concatenate(
+            [pin.computeFrameJacobian(peer.model, peer.data, q, f)[:3] for f in frames]
+        )
+        J = J[:, peer.columns]
+        still = state.qd - np.linalg.lstsq(J, J @ state.qd, rcond=None)[0]
+        states.append(replace(state, qd=still))
+    places, models = Configuration(system.tree, system.graph), {
+        "ours": Exact(system), "Pinocchio": Exact(system, of_pinocchio(peer))
+    }  # fmt: skip
+    inputs = [(places.from_coordinates(s.q), s.qd, s.tau) for s in states]
+    exact = {side: [model.qdd(*given) for given in inputs] for side, model in models.items()}
+    return Robot(name, system, peer, None, states, exact)
+
+
+def contacts(robot: Robot, count: int, targets: tuple[float, float], repeat: int) -> list[Row]:
+    """qdd and the forces at the feet: one state, and many, beside two methods of Pinocchio."""
+    import pinocchio as pin
+
+    peer, model, data = robot.pinocchio, robot.pinocchio.model, robot.pinocchio.data
+    kernel = kkt.compile(robot.system, orderings.get("abm"), outputs=("qdd", "lambda"))
+    rows = pin.StdVec_RigidConstraintModel()
+    for loop in robot.system.loops:
+        frame = model.frames[model.getFrameId(loop.name)]
+        at, place = frame.parentJoint, frame.placement
+        rows.append(
+            pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, at, place, pin.LOCAL)
+        )
+    held, own = (
+        pin.StdVec_RigidConstraintData([row.createData() for row in rows]) for _ in range(2)
+    )
+    pin.initConstraintDynamics(model, data, rows, held)
+    once, some = pin.ProximalSettings(), pin.ProximalSettings(1e-14, 1e-6, 10)
+    x, qd, tau = (
+        np.array([kernel.configuration(s.q) for s in robot.states]),
+        *(np.array([getattr(s, key) for s in robot.states]) for key in ("qd", "tau")),
+    )
+    q = [peer.q(s.q) for s in robot.states]
+    v, u = ([peer.theirs(a) for a in values] for values in (qd, tau))
+    other = model.createData()
+    pin.computeJointMinimalOrdering(model, other, rows)
+
+    def dense(i: int) -> np.ndarray:
+        return pin.constraintDynamics(model, data, q[i], v[i], u[i], rows, held, once)
+
+    def closed(i: int) -> np.ndarray:
+        return pin.lcaba(model, other, q[i], v[i], u[i], rows, own, some)
+
+    def wrong(of: Callable[[int], np.ndarray]) -> Errors:
+        number = {id(s): i for i, s in enumerate(robot.states)}
+        return errors(robot, lambda s: of(number[id(s)])[peer.columns], "Pinocchio")
+
+    methods = {"Pinocchio, constraintDynamics": dense, "Pinocchio, lcaba": closed}
+    accuracy = errors(robot, lambda s: _by(kernel)(s)[0])
+    found = []
+    repeated = np.arange(count) % len(x)
+    many, each = [np.ascontiguousarray(a[repeated]) for a in (x, qd, tau)], repeated.tolist()
+    one = [a[0] for a in (x, qd, tau)]
+    calls: list[tuple[str, Callable[[], object], list[int], float]] = [
+        ("one state on four feet", lambda: kernel(*one), [0], targets[0]),
+        (f"{count:,} states on four feet", lambda: kernel(*many), each, targets[1]),
+    ]
+    for work, ours, states, target in calls:
+        tasks = {"ours": (ours, accuracy)} | {
+            told: (partial(_all, method, states), wrong(method)) for told, method in methods.items()
+        }
+        found += rows_of(work, robot, tasks, target, repeat)
+    return found
+
+
+def _all(method: Callable[[int], object], states: list[int]) -> None:
+    for i in states:
+        method(i)
 
 
 def compiling(robot: Robot) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import multipliers
 import peers
 from rows import Row, alone
 
@@ -14,10 +15,15 @@ CALLS = {
     ("Pinocchio", False): "pin.aba(model, data, q, v, tau)",
     ("Pinocchio", True): "pin.abaInParallel, one thread",
     ("MuJoCo", False): "arrays in, mj_forward, qacc out; no constraints",
+    ("Pinocchio, constraintDynamics", False): "rows in the feet's frames, no proximal step",
+    ("Pinocchio, constraintDynamics", True): "one call a state",
+    ("Pinocchio, lcaba", False): "mu 1e-6, accuracy 1e-14, at most 10 steps",
+    ("Pinocchio, lcaba", True): "one call a state",
 }
 LIMITS = {True: (8.0, 0.05), False: (1.0, 0.05)}  # [s] anew, kept; of the humanoid, of an arm
 ARMS = ("ur5", "panda", "chain:7"), 0.08
 WHOLE = ("humanoid",), 0.2
+STANDING, CONTACTS = "anymal", (0.5, 0.15)  # targets of one state, and of many
 
 
 def rows(kind: tuple[tuple[str, ...], float], count: int, rounds: int) -> Iterator[Row]:
@@ -31,6 +37,15 @@ def rows(kind: tuple[tuple[str, ...], float], count: int, rounds: int) -> Iterat
         robot = peers.robot_of(name, peers.CHECKED)
         yield from (_row(r) for r in peers.one_state(robot, rounds))
         yield from (_row(r) for r in peers.batch(robot, count, target, rounds))
+
+
+def standing(count: int, rounds: int) -> Iterator[Row]:
+    """qdd and the forces at four feet that stick to the ground, multipliers last in ABM."""
+    if not peers._version("pin"):
+        yield Row(f"{STANDING} on four feet", peer="Pinocchio", note="not installed")
+        return
+    robot = peers.on_feet(STANDING, multipliers.FEET[STANDING], peers.CHECKED)
+    yield from (_row(found) for found in peers.contacts(robot, count, CONTACTS, rounds))
 
 
 def _row(found: Any) -> Row:

@@ -59,6 +59,7 @@ def sections(extent: Extent) -> dict[str, Callable[[], Iterator[Any]]]:
     return {
         "arms": lambda: robots.rows(arms, size(100_000), rounds),
         "humanoid": lambda: robots.rows(whole, size(100_000), rounds),
+        "contacts": lambda: robots.standing(size(100_000), rounds),
         "compile": lambda: robots.compiling(compiled, 1 if extent.quick else 3),
         "threads": lambda: (
             row
@@ -83,8 +84,8 @@ def sections(extent: Extent) -> dict[str, Callable[[], Iterator[Any]]]:
 
 
 NAMES = (
-    "arms", "humanoid", "compile", "threads", "assembly", "symbolic", "solve", "chains", "traced",
-    "orders", "searched", "growth", "fill",
+    "arms", "humanoid", "contacts", "compile", "threads", "assembly", "symbolic", "solve", "chains",
+    "traced", "orders", "searched", "growth", "fill",
 )  # fmt: skip
 
 

@@ -45,6 +45,7 @@ from .model.loops import Loop, LoopWarning, contact, coupled_joints, cut_joint
 from .model.loops_file import read_loops
 from .model.mjcf import MjcfWarning, read_mjcf
 from .model.modelfile import read_model
+from .model.named import Named, named_models
 from .model.payload import Payload
 from .model.robot_data import find_robot
 from .model.specs import from_spec
@@ -93,6 +94,7 @@ __all__ = [
     "MimicWarning",
     "MjcfWarning",
     "ModelError",
+    "Named",
     "OrderError",
     "Payload",
     "PivotSequence",
@@ -141,6 +143,7 @@ __all__ = [
     "joint_space_inertia",
     "leaf_to_root",
     "load",
+    "named_models",
     "nested_dissection",
     "new_tree",
     "plan",

@@ -22,7 +22,7 @@ SOURCE = re.compile(r"\b(?:19|20)\d\d\b|docs/\w+\.md|equations? \(|eqs? \(|\(4\)
 NAMES = (
     "order add_body new_tree load from_spec default_state tree_from_arrays compile_tree find_robot "
     "chain binary comb star random_tree humanoid quadruped four_bar gripper delta stewart "
-    "read_model write_model read_loops read_urdf read_mjcf get names factored"
+    "read_model write_model read_loops read_urdf read_mjcf named_models get names factored"
 )
 OURS = set(NAMES.split())
 # directions, rotations, indices: numbers that have no unit

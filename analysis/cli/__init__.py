@@ -1,6 +1,6 @@
 """The command line: ``pivotree compare``, ``solve``, ``spy``, ``figure``, ``blame``, ``export``,
 ``report``, ``guarantee``, ``list``, ``counts``, ``prove``, ``explore``, ``simulate``,
-``sweep``, ``tune``, ``reproduce``, ``orders``.
+``sweep``, ``tune``, ``reproduce``, ``orders``, ``models``.
 
 Exit 0 done; 1 a comparison in which no order gave an answer, a proof that failed, or a criterion
 of a paper that is missed; 2 bad input, with one line on standard error; 130 interrupted by Ctrl-C.

@@ -131,7 +131,7 @@ def _report(commands: Commands) -> None:
     report = commands.add_parser(
         "report", help="digits kept over many random states: one page to hand on, HTML and PDF"
     )
-    add_model(report, state=False, loops=False)
+    add_model(report, state=False)
     report.add_argument("--orders", help="comma-separated; the usual ones if not given")
     report.add_argument("--formats", help="comma-separated; from float64 to bfloat16 if not given")
     report.add_argument("--states", type=int, default=1000, help="how many (1000)")
@@ -358,7 +358,13 @@ def _orders(commands: Commands) -> None:
     orders.add_argument("--json", action="store_true", help="print one JSON document")
 
 
+def _models(commands: Commands) -> None:
+    models = commands.add_parser("models", help="what can be named as MODEL, beside files")
+    models.add_argument("--json", action="store_true", help="print one JSON document")
+
+
 COMMANDS = (
     _compare, _solve, _spy, _figure, _report, _guarantee, _blame, _prove,
     _listed, _counts, _explore, _simulate, _sweep, _export, _tune, _reproduce, _orders,
+    _models,
 )  # fmt: skip

@@ -1,9 +1,9 @@
 """Words of the help: what a model and a format may be, and examples of each command."""
 
 MODEL_HELP = (
-    "a .urdf file, a pivotree-model .json file, robot:NAME (example-robot-data), or a gallery "
-    "name: chain:100, two_link:r=0.002, example3:m1=1e8,case=2, random_tree:n=50,seed=1, "
-    "binary:6, star:20, comb:10, rr_arm, quadruped, humanoid"
+    "a .urdf, .xacro or MuJoCo .xml file, a pivotree-model .json file, robot:NAME, or a gallery "
+    "name: chain:100, example3:m1=1e8,case=2, random_tree:n=50,seed=1, humanoid, four_bar "
+    "(pivotree models: all of them)"
 )
 FORMATS_HELP = (
     "float64, float32, tf32, bfloat16, float16, e5m2, e4m3, pBITS or pBITSeEXPONENT (to 25 bits), "
@@ -39,7 +39,7 @@ EXAMPLES = {
     ),
     "guarantee": (
         "guarantee robot:ur5",
-        "guarantee robot.urdf --orders abm --formats float32 --payload gripper=0:5",
+        "guarantee robot.urdf --orders abm --payload gripper=0:5",
     ),
     "report": (
         "report robot.urdf",
@@ -53,7 +53,11 @@ EXAMPLES = {
     "prove": ("prove", "prove --only 'equation (5)'"),
     "list": ("list chain:4 --order abm", "list robot.urdf --order crbm --latex -o crbm.tex"),
     "counts": ("counts --orders crbm,abm", "counts --family revolute --json"),
-    "explore": ("explore chain:3", "explore robot.urdf -o page.html"),
+    "explore": (
+        "explore chain:3",
+        "explore robot.urdf -o page.html",
+        "explore four_bar",
+    ),
     "simulate": (
         "simulate robot.urdf --seconds 2",
         "simulate two_link:r=0.0015 --state-type float32 --floor 1e-30",
@@ -67,4 +71,5 @@ EXAMPLES = {
     "tune": ("tune robot.urdf", "tune robot.urdf --cost digits -o mine.json"),
     "reproduce": ("reproduce ascher1996", "reproduce ascher1996 --item table1"),
     "orders": ("orders", "orders --json"),
+    "models": ("models", "models --json"),
 }

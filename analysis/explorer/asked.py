@@ -79,10 +79,14 @@ def sequence_of(
     rules: Rules | None = None,
 ) -> PivotSequence:
     """The order, with the bodies of the structure in the place of their texts."""
-    names: dict[str, Any] = {}
+    names: dict[tuple[bool, str], Any] = {}  # of loops, and of bodies, by their texts
+    for name in structure.constraints:
+        names.setdefault((True, text_of(name)), name)
     for name in structure.with_links(links).names:
-        names.setdefault(text_of(name), name)
-    found = [[(kind, names.get(body, body)) for kind, body in group] for group in groups]
+        names.setdefault((False, text_of(name)), name)
+    found = [
+        [(kind, names.get((kind == "lam", body), body)) for kind, body in group] for group in groups
+    ]
     return PivotSequence(found, "yours", "the explorer", rules or Rules(), links)
 
 

@@ -73,9 +73,10 @@ def explorer_data(
             raise FormatError(
                 f"format {name!r}: is none that the page computes in; use {', '.join(FORMATS)}"
             )
-    system.structure.require_tree("the explorer")
     n = system.tree.n
-    names = orders if orders is not None else _suitable(n)
+    if n > WHOLE:  # shown by densities, and a subtree alone has no loops
+        system.structure.require_tree(f"the explorer of more than {WHOLE} bodies")
+    names = orders if orders is not None else _suitable(system)
     functions = [orderings.get(f) if isinstance(f, str) else f for f in names]
     document: dict[str, Any] = {
         "schema": SCHEMA,
@@ -128,9 +129,11 @@ def _story() -> dict[str, Any]:
     return {"arm": arm, "digits": sliders, "ten": counts}
 
 
-def _suitable(n: int) -> list[str]:
-    known = orderings.names()
-    return known if n <= MEASURED else [name for name in FEW if name in known]
+def _suitable(system: System) -> list[str]:
+    """Registered orders, those that place multipliers where there are some."""
+    known = orderings.names(loops=bool(system.loops))
+    few = (*FEW, *orderings.LOOPS) if system.loops else FEW
+    return known if system.tree.n <= MEASURED else [name for name in few if name in known]
 
 
 def structure_of(structure: Structure) -> dict[str, Any]:
@@ -147,6 +150,12 @@ def structure_of(structure: Structure) -> dict[str, Any]:
         result["pieces"] = structure.pieces.tolist()
     if structure.armature is not None:
         result["armature"] = structure.armature.astype(int).tolist()
+    if structure.ties:
+        result["ties"] = [
+            {"name": text_of(tie.name), "bodies": list(map(int, tie.bodies)),
+             "signs": list(map(int, tie.signs)), "rows": tie.rows, "soft": tie.compliant}
+            for tie in structure.ties
+        ]  # fmt: skip
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,30 @@ FORMATS = ("float64", "float32", "p20", "p16", "tf32", "bfloat16", "float16", "e
 
 
 def entries_of(system: System) -> dict[str, Any]:
-    """Letter -> a flat list of each body's block, row by row; masks 0, 1 (always one) or 2."""
+    """Letter -> a flat list of each body's block, row by row; masks 0, 1 (always one) or 2.
+
+    G has one for each body of each loop, gamma and compliance one for each loop.
+    """
     e, pattern, offset = system.entries, system.pattern, system.tree.offset
     bodies = range(system.tree.n)
     own = [slice(int(offset[k]), int(offset[k + 1])) for k in bodies]
     bases = [_bases(e.S[rows]) for rows in own]
     geared = bool(e.A.size)
+    ties = system.structure.ties
+    sides = _slices([tie.rows for tie in ties for _ in tie.bodies])
+    loops = _slices([tie.rows for tie in ties])
+    tied: dict[str, Any] = {}
+    masks: dict[str, Any] = {}
+    if ties:
+        tied = {
+            "G": [_flat(e.G[rows]) for rows in sides],
+            "gamma": [_flat(e.gamma[rows]) for rows in loops],
+            "compliance": [_flat(np.diag(e.compliance[rows])) for rows in loops],
+        }
+        masks = {
+            "G": [_mask(pattern.G[rows], pattern.G_one[rows]) for rows in sides],
+            "compliance": [_mask(np.diag(pattern.compliance[rows]), None) for rows in loops],
+        }
     return {
         **({"A": [_flat(np.diag(e.A[rows])) for rows in own]} if geared else {}),
         "M": [_flat(e.M[k]) for k in bodies],
@@ -34,7 +53,9 @@ def entries_of(system: System) -> dict[str, Any]:
         "tau": [_flat(e.tau[rows]) for rows in own],
         "B": [_flat(along) for along, _ in bases],
         "C": [_flat(across) for _, across in bases],
+        **tied,
         "masks": {
+            **masks,
             **({"A": [_mask(np.diag(pattern.A[rows]), None) for rows in own]} if geared else {}),
             "M": [_mask(pattern.M[k], None) for k in bodies],
             "H": [_mask(pattern.S[rows], pattern.S_one[rows]) for rows in own],
@@ -42,6 +63,12 @@ def entries_of(system: System) -> dict[str, Any]:
             "rows": [_rows(e.S[rows]) for rows in own],
         },
     }
+
+
+def _slices(sizes: list[int]) -> list[slice]:
+    """Where parts of these sizes stand, one after another."""
+    ends = np.cumsum([0, *sizes]).tolist()
+    return [slice(start, end) for start, end in pairwise(ends)]
 
 
 def _bases(H: NDArray) -> tuple[NDArray, NDArray]:

@@ -289,7 +289,9 @@ def _program(
     structure: Structure, order: Any, name: str
 ) -> tuple[Program, Structure, dict | None, str]:
     source = str(getattr(order, "source", ""))
-    structure.require_tree(f"order {name!r}: a listing")
+    structure.require_tree(
+        f"order {name!r}: a listing", "compare and spy take it, and show where lambda stands"
+    )
     if getattr(order, "problem", "qdd") == "tau":
         program = trace_substitution(order(structure), structure, name)
         return program, structure, None, source

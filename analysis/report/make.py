@@ -15,6 +15,7 @@ from pivotree import orderings
 from pivotree.kkt import (
     ArmatureError,
     FormatError,
+    LoopError,
     ModelError,
     OrderError,
     PivotreeError,
@@ -29,7 +30,7 @@ from pivotree.kkt.matrix.ranges import ranges_of
 
 from ..figures.files import save
 from ..states.measure import Measured, Setup
-from ..states.sample import draw
+from ..states.sample import draw, require_in_any_state
 from ..states.traced import Order
 from .gather import gather
 from .notebook import Notebook, most_digits
@@ -176,7 +177,7 @@ def prepare(
                 f"order {name!r}: solves for tau, not for qdd; use {', '.join(default_orders())}"
             )
     base = build(tree)
-    base.structure.require_tree("a report over random states, in which loops would be open,")
+    require_in_any_state(base, "a report")
     if not int(base.tree.offset[-1]):
         raise ModelError(f"{model}: has no joint that moves; a report needs at least one")
     ranges = ranges_of(base)
@@ -191,7 +192,7 @@ def prepare(
         try:
             abm = name == "abm"
             found[name] = proof if abm else Order(trace(system, orderings.get(name)), system)
-        except (ArmatureError, SingularError, SizeError) as error:
+        except (ArmatureError, LoopError, SingularError, SizeError) as error:
             refused[name] = _without_name(str(error), name)
     if not found:
         name, why = next(iter(refused.items()))

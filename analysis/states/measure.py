@@ -80,7 +80,8 @@ def measure(setup: Setup, number: int) -> Measured:
     joints = np.full((*shape, N), np.nan, dtype=np.float32)
     left, marked = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
     entries = Entries(*(getattr(system.entries, letter)[None] for letter in LETTERS))
-    equations = [Equations.of(system.tree, entries, chosen) for chosen in setup.formats]
+    ties = system.structure.ties
+    equations = [Equations.of(system.tree, entries, chosen, ties) for chosen in setup.formats]
     exact = [proof.truth(chosen, data_of_4) for chosen in setup.formats]
     for j, found in enumerate(exact):
         if found.known[0]:

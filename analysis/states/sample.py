@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt import System
+from pivotree.kkt import LoopError, System
 from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.matrix.many import apart, forest_of
 from pivotree.kkt.matrix.ranges import Ranges
@@ -20,6 +20,17 @@ from pivotree.kkt.model.joints import quaternion_to_vector
 from pivotree.kkt.model.tree import BodyTree
 
 Floats = NDArray[np.float64]
+
+
+def require_in_any_state(system: System, what: str) -> None:
+    """Raise LoopError for a loop that random states open; contacts and coupled joints hold."""
+    for loop in system.loops:
+        if not loop.point and loop.beside is None:
+            raise LoopError(
+                f"{what}: loop {loop.name!r} would be open in random states, where only contacts "
+                "and coupled joints hold; look at one state with compare, or sweep the model's own "
+                "(distribution = 'given')"
+            )
 
 
 def draw(ranges: Ranges, seed: int, number: int) -> tuple[Floats, Floats, Floats]:

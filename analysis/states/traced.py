@@ -77,8 +77,8 @@ class Order:
     def __init__(self, tape: Tape, system: System) -> None:
         self.tape = tape
         self.others: dict[Rows, Order] = {}  # of the same order, where joints have turned
-        pdd, self.qdd, f, _ = tape.unknowns(system)
-        self.wanted = (self.qdd, tape.pivot_places[2], pdd.ravel(), f.ravel())
+        pdd, self.qdd, f, lam = tape.unknowns(system)
+        self.wanted = (self.qdd, tape.pivot_places[2], pdd.ravel(), f.ravel(), lam)
         slots = [np.asarray(getattr(tape.inputs, letter)) for letter in LETTERS]
         slots[0] = np.triu(slots[0])  # M is symmetric
         self.takes = [array > 1 for array in slots]
@@ -181,12 +181,12 @@ class Order:
         ``values`` (k, p) are theirs, in float64; ``errors_of`` gives (k,) errors of qdd (k, N).
         """
         values = chosen.cast(values)
-        qdd, pivots, pdd, f = self.found(chosen, values, *self.wanted)
+        qdd, pivots, pdd, f, lam = self.found(chosen, values, *self.wanted)
         sound = np.isfinite(qdd).all(axis=1) & np.isfinite(pivots).all(axis=1)
         sound &= (pivots != 0).all(axis=1)
         with np.errstate(all="ignore"):
             errors = errors_of(qdd)
-            left = equations.backward_errors(here, pdd, qdd, f)
+            left = equations.backward_errors(here, pdd, qdd, f, lam)
         held = np.flatnonzero(sound)
 
         def longer(some: NDArray[np.int64]) -> NDArray:

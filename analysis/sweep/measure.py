@@ -72,7 +72,7 @@ def _found(
     found: dict[int, list[dict[str, Any]]] = {}
     if not settings.eliminates:
         found = {number: [prepared.sizes for _ in range(each)] for number in states}
-    elif settings.together and prepared.model.frames != "aligned":
+    elif settings.together and prepared.model.frames != "aligned" and not prepared.system.loops:
         found = together(settings, prepared, list(states), missing)
     for number, keys in states.items():
         if number not in found:
@@ -137,7 +137,7 @@ def one(
                 continue
             if format not in equations:
                 given = Entries(*(getattr(system.entries, x)[None] for x in LETTERS))
-                equations[format] = Equations.of(system.tree, given, chosen)
+                equations[format] = Equations.of(system.tree, given, chosen, system.structure.ties)
             (told,) = measured(order, chosen, values[None], equations[format], ONE, _each(truth))
             here |= told
     return found

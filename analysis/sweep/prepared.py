@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pivotree.kkt import PivotreeError, System, build
 from pivotree.kkt.matrix.ranges import Ranges, ranges_of
 
-from ..states.sample import draw
+from ..states.sample import draw, require_in_any_state
 from ..states.traced import Order
 from .models import Model
 from .settings import Settings
@@ -48,7 +48,7 @@ def prepare(settings: Settings, model: Model) -> Prepared:
     tree = model.tree()
     system, ranges = build(tree), None
     if settings.random:
-        system.structure.require_tree("a sweep over random states, in which loops would be open,")
+        require_in_any_state(system, "a sweep")
         ranges = ranges_of(system)
         system = build(tree, *draw(ranges, settings.seed, 0)[:2])
     orders: dict[str, Order | str] = {}

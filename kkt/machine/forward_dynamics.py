@@ -168,9 +168,13 @@ def require_rows(system: System, request: Request) -> None:
             "loops=, or ask for qdd"
         )
     if request.solver is not None:
-        system.structure.require_tree(f"compile: solver {request.solver!r}")
+        system.structure.require_tree(
+            f"compile: solver {request.solver!r}", "leave the solver out: the order solves for both"
+        )
     if request.check:
-        system.structure.require_tree("compile: a check of the answer")
+        system.structure.require_tree(
+            "compile: a check of the answer", "leave check out, or look at a state with eliminate"
+        )
 
 
 def forward_dynamics(

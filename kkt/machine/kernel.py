@@ -308,9 +308,13 @@ class Kernel(Shown):
     def _apart(self, call: Builtin) -> Callable[..., Any]:
         """The same function, to what ``outputs`` names."""
 
+        cuts = self.fields.cuts
+
         def outputs(*given: Any) -> Any:
             found = call(*given)
-            return None if found is None else self.fields.shaped(found)
+            if found is None or found.ndim > 1 or not cuts:
+                return None if found is None else self.fields.shaped(found)
+            return tuple([found[cut] for cut in cuts])
 
         def judged(*given: Any) -> Any:
             found = call(*given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -50,6 +50,17 @@ class Tie(NamedTuple):
     compliant: bool  # its own square block is nonzero
 
 
+def sides_of(ties: Sequence[Tie]) -> NDArray[np.int64]:
+    """(rows of G, 3): of every row its multiplier, its body, and -1 on the loop's first body."""
+    found, start = [np.zeros((0, 3), dtype=np.int64)], 0
+    for tie in ties:
+        rows = start + np.arange(tie.rows)
+        for k, sign in zip(tie.bodies, tie.signs, strict=True):
+            found.append(np.stack([rows, np.full(tie.rows, k), np.full(tie.rows, sign)], axis=1))
+        start += tie.rows
+    return np.concatenate(found)
+
+
 @dataclass(frozen=True)
 class Structure:
     """Tree and block graph of equation (4) without values: what a pivot order is made from.
@@ -79,12 +90,16 @@ class Structure:
         """Names of the closed loops and contacts, whose multipliers are blocks ("lam", name)."""
         return tuple(tie.name for tie in self.ties)
 
-    def require_tree(self, what: str) -> None:
-        """Raise LoopError where there are closed loops or contacts, which ``what`` cannot take."""
+    def require_tree(self, what: str, instead: str = "") -> None:
+        """Raise LoopError where there are closed loops or contacts, which ``what`` cannot take.
+
+        ``instead`` says what takes them.
+        """
         if self.ties:
+            other = "build the tree with loops=(), or leave out --contact and --loops"
             raise LoopError(
                 f"{what} takes trees without closed loops and contacts, and {self.ties[0].name!r} "
-                "is one; build the tree with loops=(), or leave out --contact and --loops"
+                f"is one; {instead or other}"
             )
 
     def require_no_armature(self, what: str) -> None:

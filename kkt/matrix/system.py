@@ -21,7 +21,7 @@ from ..model.loops import Loop, checked_loops, warn_if_open
 from ..model.tree import BodyTree, compile_tree
 from ..model.tree_kernels import matrix as compiled_matrix
 from ..model.tree_order import MANY
-from .blocks import BlockIndex, Structure, Tie
+from .blocks import BlockIndex, Structure, Tie, sides_of
 from .entries import Entries, assemble, ragged
 from .joint_entries import own_entries, step_of
 from .pattern import Pattern, pattern_of
@@ -155,14 +155,8 @@ class System(Shown):
     @property
     def _sides(self) -> tuple[NDArray, NDArray, NDArray]:
         """For every row of ``entries.G``: its multiplier among the unknowns, its body, its sign."""
-        start = self._tree_size
-        found = [np.zeros((3, 0), dtype=np.int64)]
-        for tie in self.structure.ties:
-            rows = start + np.arange(tie.rows)
-            for k, sign in zip(tie.bodies, tie.signs, strict=True):
-                found.append(np.stack([rows, np.full(tie.rows, k), np.full(tie.rows, sign)]))
-            start += tie.rows
-        multiplier, body, sign = np.concatenate(found, axis=1)
+        multiplier, body, sign = sides_of(self.structure.ties).T
+        multiplier = multiplier + self._tree_size
         return multiplier, body, sign
 
     def _values(self) -> NDArray[np.float64]:

@@ -24,8 +24,9 @@ def load(
 ) -> nx.DiGraph:
     """The tree that a text names, with its state in ``tree.graph``.
 
-    * a path that ends in ``.urdf``, ``.json``, or, in MuJoCo's format, ``.xml``;
-    * ``robot:NAME``, from the package example-robot-data;
+    * a path that ends in ``.urdf``, ``.xacro`` (:mod:`kkt.model.urdf_xacro`), ``.json``, or, in
+      MuJoCo's format, ``.xml``;
+    * ``robot:NAME``, from the package example-robot-data, or else from robot_descriptions;
     * a gallery spec such as ``chain:100`` or ``example3:m1=1e8,case=2``.
 
     The options are those of :func:`kkt.read_urdf` and matter to robots only; ``floating``
@@ -45,10 +46,12 @@ def load(
     if text.startswith("robot:"):
         path, floats = find_robot(text.removeprefix("robot:").strip())
         floating = floats if floating is None else floating
-        return read_urdf(path, floating, merge_fixed, mimic, dynamics)
+        return _from_file(
+            os.fspath(path), path.suffix.lower(), floating, merge_fixed, mimic, dynamics
+        )
     suffix = Path(text).suffix.lower()
     separated = os.sep in text or (os.altsep is not None and os.altsep in text)
-    if suffix in (".urdf", ".json", ".xml") or separated or os.path.lexists(text):
+    if suffix in (".urdf", ".xacro", ".json", ".xml") or separated or os.path.lexists(text):
         return _from_file(text, suffix, bool(floating), merge_fixed, mimic, dynamics)
     return from_spec(text)
 
@@ -60,10 +63,10 @@ def _from_file(
         raise ModelError(f"{text}: does not exist; give a path, robot:NAME or a gallery spec")
     if suffix == ".json":
         return read_model(text)
-    if suffix == ".urdf":
+    if suffix in (".urdf", ".xacro"):
         return read_urdf(text, floating, merge_fixed, mimic, dynamics)
     if suffix == ".xml":
         return read_mjcf(text)
     raise ModelError(
-        f"{text}: is neither a .urdf nor a .json model file, nor MuJoCo's .xml; give one of these"
+        f"{text}: is no .urdf or .xacro, no .json model file, nor MuJoCo's .xml; give one of these"
     )

@@ -66,9 +66,46 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
         model = mujoco.MjModel.from_xml_path(file)
     except ValueError as error:
         raise ModelError(f"{file}: MuJoCo refuses it: {' '.join(str(error).split())}") from None
+    _switch_off(model)
+    _rotors(model)
     tree = tree_of(model, os.path.splitext(os.path.basename(file))[0], file)
     tree.graph["source"] = file
     return tree
+
+
+def _switch_off(model: Any) -> None:
+    """What <flag> disables is not there."""
+
+    def off(*names: str) -> bool:
+        import mujoco
+
+        bits = mujoco.mjtDisableBit  # versions differ in what they have
+        known = [int(getattr(bits, f"mjDSBL_{name}", 0)) for name in names]
+        return any(model.opt.disableflags & bit for bit in known)
+
+    if off("GRAVITY"):
+        model.opt.gravity[:] = 0.0
+    for kinds, names in (
+        (("SPRING", "PASSIVE"), ("jnt_stiffness", "jnt_stiffnesspoly")),
+        (("DAMPER", "PASSIVE"), ("dof_damping", "dof_dampingpoly")),
+        (("FRICTIONLOSS", "CONSTRAINT"), ("dof_frictionloss",)),
+        (("EQUALITY", "CONSTRAINT"), ("eq_active0",)),
+        (("CONTACT", "CONSTRAINT"), ("geom_contype", "geom_conaffinity")),
+    ):
+        if off(*kinds):
+            for name in (name for name in names if hasattr(model, name)):
+                getattr(model, name)[:] = 0
+
+
+def _rotors(model: Any) -> None:
+    """Armature of an actuator on a hinge or slide is gear^2 times that on the joint."""
+    import mujoco
+
+    on_joints = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+    for i, armature in enumerate(getattr(model, "actuator_armature", ())):
+        j = model.actuator_trnid[i, 0]
+        if model.actuator_trntype[i] in on_joints and TYPES[KINDS[model.jnt_type[j]]].dof == 1:
+            model.dof_armature[model.jnt_dofadr[j]] += armature * model.actuator_gear[i, 0] ** 2
 
 
 def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
@@ -185,16 +222,19 @@ def _joint(model: Any, j: int, where: str) -> dict[str, Any]:
 def _tell(model: Any, equal: list[str], where: str) -> None:
     """One warning for all that is left out; ``equal`` are the constraints that are no loops."""
     touching = int(((model.geom_contype != 0) | (model.geom_conaffinity != 0)).sum())
+    geared = bool(np.any(getattr(model, "actuator_armature", 0.0)))
     fluid = bool(model.opt.density or model.opt.viscosity)
     found = [
         (touching, f"contacts of {touching} geoms"),
         (equal, f"equality constraints ({', '.join(equal)})"),
         (model.ntendon, f"{model.ntendon} tendons"),
-        (model.nu, f"{model.nu} actuators"),
+        (model.nu, f"{model.nu} actuators" + ", their armature apart" * geared),
         ((model.dof_frictionloss > 0).any(), "friction loss of joints"),
         (model.body_gravcomp.any(), "compensation of gravity"),
         (fluid, "the fluid around bodies"),
         (getattr(model, "nflex", 0), "soft bodies"),
+        (getattr(model, "nplastic", 0), "yield of springs"),
+        (model.nplugin, f"{model.nplugin} plugins"),
     ]
     left = [text for there, text in found if there]
     if left:

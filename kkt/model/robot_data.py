@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from ..base.errors import ModelError, nearest
+from .descriptions import descriptions, find_description
 
 PACKAGE = "example-robot-data"
 SHARE = "share/example-robot-data/robots"
@@ -125,21 +126,26 @@ def robot_files() -> dict[str, tuple[Path, bool]]:
 
 
 def find_robot(name: str) -> tuple[Path, bool]:
-    """URDF path of a robot of example-robot-data, and whether its base floats by default.
+    """Path of a robot's file, and whether its base floats by default.
 
-    Raises ModelError, with the nearest names, for one that the installed package has not.
+    It is one of example-robot-data, or else of robot_descriptions, where these are installed.
+    Raises ModelError, with the nearest names, for one that they have not.
 
     >>> pt.find_robot("ur6")
     Traceback (most recent call last):
         ...
     pivotree.kkt.base.errors.ModelError: robot: 'ur6' is unknown; did you mean ur5 or ur3 or ur10?
     """
-    if robots_folder() is None:
+    files = robot_files() if robots_folder() is not None else {}
+    if name in files:
+        return files[name]
+    found = find_description(name)
+    if found is not None:
+        return found
+    known = [*files, *(x.removesuffix("_description") for x in descriptions())]
+    if not known:
         raise ModelError(
             f"robot: {name!r} needs example-robot-data, which is not installed; "
             "install pivotree[robots]"
         )
-    files = robot_files()
-    if name not in files:
-        raise ModelError(f"robot: {name!r} is unknown; {nearest(name, files)}")
-    return files[name]
+    raise ModelError(f"robot: {name!r} is unknown; {nearest(name, known)}")

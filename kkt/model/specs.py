@@ -35,6 +35,25 @@ GALLERY: dict[str, Builder] = {
         gallery_loops.gripper,
     )
 }
+EXAMPLES = {
+    "chain": "chain:100", "star": "star:20", "binary": "binary:6", "comb": "comb:10",
+    "random_tree": "random_tree:n=50,seed=1", "featherstone": "featherstone:20,branching=2",
+    "two_link": "two_link:r=0.002", "example1": "example1:q1=0.5", "example2": "example2:m1=1e6",
+    "example3": "example3:m1=1e8,case=2", "rr_arm": "rr_arm", "quadruped": "quadruped:feet=4",
+    "humanoid": "humanoid", "four_bar": "four_bar:angle=0.5", "stewart": "stewart:height=1",
+    "delta": "delta:angle=0.2", "gripper": "gripper:angle=0.3",
+}  # fmt: skip
+
+
+def arguments_of(build: Builder) -> dict[str, str]:
+    """The arguments that a spec may give, with their defaults as texts; "" where there is none."""
+    given = {
+        key: parameter.default
+        for key, parameter in inspect.signature(build).parameters.items()
+        if parameter.annotation in _READERS
+    }
+    told = {inspect.Parameter.empty: "", "nan": "as it follows from the others"}
+    return {key: told.get(x, told.get(str(x), str(x))) for key, x in given.items()}
 
 
 def _number(text: str) -> float:
@@ -88,12 +107,7 @@ def from_spec(text: str) -> nx.DiGraph:
             ) from None
         if isinstance(read, float) and not math.isfinite(read):
             raise ModelError(f"gallery: {name} argument {key!r} is {value}; give a finite number")
-    missing = [
-        key
-        for key in known
-        if key not in given
-        and inspect.signature(build).parameters[key].default is inspect.Parameter.empty
-    ]
+    missing = [key for key, x in arguments_of(build).items() if not x and key not in given]
     if missing:
         raise ModelError(
             f"gallery: {name} needs {missing[0]!r}; write {name}:{missing[0]}=... or {name}:VALUE"

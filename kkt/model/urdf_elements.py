@@ -15,12 +15,18 @@ from ..base.reading import read_bytes
 from .joints import TYPES
 from .spatial import matmul, rotation
 from .tree import Floats, check_names
+from .urdf_xacro import expanded
 
 
 def root_element(file: str) -> Element:
     """The element <robot> of a file.  Raises ModelError where it is no URDF."""
     try:
-        robot = fromstring(read_bytes(file))
+        text = read_bytes(file)
+    except UnreadableError as error:
+        raise ModelError(f"{error}; give a URDF file") from None
+    text = expanded(file) if file.lower().endswith(".xacro") else text
+    try:
+        robot = fromstring(text)
     except ParseError as error:
         line, column = error.position
         why = str(error).split(":")[0]
@@ -30,15 +36,15 @@ def root_element(file: str) -> Element:
         raise ModelError(
             f"holds an XML entity or document type that is refused ({what}); write it out"
         ) from None
-    except UnreadableError as error:
-        raise ModelError(f"{error}; give a URDF file") from None
     except (ValueError, LookupError):  # an encoding that is unknown or not kept to
         raise ModelError("is not text in the encoding that it names; save it as UTF-8") from None
     if robot is None or robot.tag != "robot":
         tag = "nothing" if robot is None else robot.tag
         raise ModelError(f"root element is <{tag}>; a URDF file has <robot>")
     if any("xacro" in str(element.tag) for element in robot.iter()):
-        raise ModelError("holds xacro macros; expand them first (xacro in.xacro > out.urdf)")
+        raise ModelError(
+            "holds xacro macros; name it .xacro, or expand them first (xacro in.xacro > out.urdf)"
+        )
     return robot
 
 

@@ -1,13 +1,14 @@
 """What many answers leave of equation (4): the normwise backward error, states side by side.
 
-The same as :func:`.residual.backward_error` gives for one answer, on a tree without loops, in
-compiled loops over the blocks of (4): a few nanoseconds a nonzero and state.  Products and sums are
-exact to twice the digits of float64 (Ogita, Rump & Oishi 2005, algorithm Dot2) where the answers
-have those digits, and in float64 where they are shorter.
+The same as :func:`.residual.backward_error` gives for one answer, in compiled loops over the blocks
+of (4): a few nanoseconds a nonzero and state.  Products and sums are exact to twice the digits of
+float64 (Ogita, Rump & Oishi 2005, algorithm Dot2) where the answers have those digits, and in
+float64 where they are shorter.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format
 from ..arithmetic.floats import _two_product, _two_sum
+from ..matrix.blocks import Tie, sides_of
 from ..matrix.entries import LETTERS, Entries
 from .longer import longer_name
 
@@ -28,37 +30,42 @@ class Equations:
     """(4) of m states of one tree with its entries rounded to a format, m in front of each."""
 
     tree: Any  # parent (n,), offset (n + 1,)
+    sides: NDArray[np.int64]  # (rows of G, 3) of loops: their multiplier, body and sign
     entries: Entries
     norms: Floats  # (m, 2) largest row sum of |A|, and largest entry of |b|
     pairs: bool  # sums are formed in twice the digits of float64
 
     @classmethod
-    def of(cls, tree: Any, entries: Entries, chosen: Format) -> Equations:
-        """``entries`` (m, ...) in float64; what overflows the format leaves states without norm."""
+    def of(cls, tree: Any, entries: Entries, chosen: Format, ties: Sequence[Tie] = ()) -> Equations:
+        """``entries`` (m, ...) in float64; what overflows the format leaves states without norm.
+
+        ``ties`` are the structure's closed loops and contacts.
+        """
         rounded = (np.asarray(chosen.cast(getattr(entries, x)), dtype=float) for x in LETTERS)
         given = Entries(*map(np.ascontiguousarray, rounded))
-        norms = np.empty((len(given.tau), 2))
+        norms, sides = np.empty((len(given.tau), 2)), sides_of(ties)
         _norms(
             tree.parent, tree.offset, given.M, given.Phi, given.S, given.a, given.b, given.tau,
-            _own(given), norms,
+            _own(given), sides, *_rows(given), norms,
         )  # fmt: skip
-        return cls(tree, given, norms, longer_name(chosen) != "float64")
+        return cls(tree, sides, given, norms, longer_name(chosen) != "float64")
 
     def backward_errors(
-        self, here: NDArray[np.int64], pdd: NDArray, qdd: NDArray, f: NDArray
+        self, here: NDArray[np.int64], pdd: NDArray, qdd: NDArray, f: NDArray, lam: NDArray
     ) -> Floats:
         """(k,) max |A x - b| / (max row sum of |A| times max |x| + max |b|) of k answers.
 
-        ``here`` (k,) are their states, ``pdd`` (k, 6 n), ``qdd`` (k, N) and ``f`` (k, 6 n) the
-        unknowns.  Rigal & Gaches 1967; not a number where an unknown is none.
+        ``here`` (k,) are their states, ``pdd`` (k, 6 n), ``qdd`` (k, N), ``f`` (k, 6 n) and ``lam``
+        (k, multipliers) the unknowns.  Rigal & Gaches 1967; not a number where an unknown is none.
         """
         given, n, k = self.entries, len(self.tree.parent), len(here)
-        p, q, forces = (np.ascontiguousarray(part, dtype=float) for part in (pdd, qdd, f))
+        given_numbers = (pdd, qdd, f, lam)
+        p, q, forces, held = (np.ascontiguousarray(x, dtype=float) for x in given_numbers)
         found = np.empty(k)
         _backward(
             self.tree.parent, self.tree.offset, given.M, given.Phi, given.S, given.a, given.b,
-            given.tau, _own(given), self.norms, here, p.reshape(k, n, 6), q,
-            forces.reshape(k, n, 6), self.pairs, found,
+            given.tau, _own(given), self.sides, *_rows(given), self.norms, here,
+            p.reshape(k, n, 6), q, forces.reshape(k, n, 6), held, self.pairs, found,
         )  # fmt: skip
         return found
 
@@ -68,10 +75,19 @@ def _own(entries: Entries) -> Floats:
     return entries.A.reshape(len(entries.tau), -1)
 
 
+def _rows(entries: Entries) -> tuple[Floats, Floats, Floats]:
+    """G (m, rows of all sides, 6), gamma and compliance (m, multipliers)."""
+    m = len(entries.tau)
+    flat = (entries.gamma.reshape(m, -1), entries.compliance.reshape(m, -1))
+    return entries.G.reshape(m, -1, 6), *flat
+
+
 @njit(cache=True, error_model="numpy")
-def _norms(parent, offset, M, Phi, S, a, b, tau, A, out):  # pragma: no cover
+def _norms(
+    parent, offset, M, Phi, S, a, b, tau, A, sides, G, gamma, c_lam, out
+):  # pragma: no cover
     m, n = b.shape[0], b.shape[1]
-    force, motion = np.empty((n, 6)), np.empty((n, 6))
+    force, motion, held = np.empty((n, 6)), np.empty((n, 6)), np.empty(gamma.shape[1])
     for s in range(m):
         force[:], motion[:] = 1.0, 1.0
         right = norm = 0.0
@@ -90,6 +106,15 @@ def _norms(parent, offset, M, Phi, S, a, b, tau, A, out):  # pragma: no cover
                     motion[k, i] += abs(S[s, c, i])
                     row += abs(S[s, c, i])
                 norm, right = _larger(norm, row), _larger(right, tau[s, c])
+        for c in range(len(held)):
+            held[c], right = abs(c_lam[s, c]), _larger(right, gamma[s, c])
+        for g in range(len(sides)):
+            c, k = sides[g, 0], sides[g, 1]
+            for i in range(6):
+                held[c] += abs(G[s, g, i])
+                force[k, i] += abs(G[s, g, i])
+        for c in range(len(held)):
+            norm = _larger(norm, held[c])
         for k in range(n):
             for i in range(6):
                 norm = _larger(_larger(norm, force[k, i]), motion[k, i])
@@ -98,11 +123,31 @@ def _norms(parent, offset, M, Phi, S, a, b, tau, A, out):  # pragma: no cover
 
 @njit(cache=True, error_model="numpy")
 def _backward(
-    parent, offset, M, Phi, S, a, b, tau, A, norms, here, pdd, qdd, f, pairs, out
+    parent,
+    offset,
+    M,
+    Phi,
+    S,
+    a,
+    b,
+    tau,
+    A,
+    sides,
+    G,
+    gamma,
+    c_lam,
+    norms,
+    here,
+    pdd,
+    qdd,
+    f,
+    lam,
+    pairs,
+    out,
 ):  # pragma: no cover
     n = b.shape[1]
     force, motion = np.empty((n, 6, 2)), np.empty((n, 6, 2))  # sums, and what they have lost
-    effort = np.empty(2)
+    effort, held = np.empty(2), np.empty((gamma.shape[1], 2))
     for o in range(len(here)):
         s = here[o]
         left = size = 0.0
@@ -129,6 +174,17 @@ def _backward(
                 if A.shape[1]:
                     _add(effort, A[s, c], qdd[o, c], pairs)
                 left, size = _larger(left, effort[0] + effort[1]), _larger(size, qdd[o, c])
+        for c in range(len(held)):
+            held[c, 0], held[c, 1] = gamma[s, c], 0.0
+            _add(held[c], -c_lam[s, c], lam[o, c], pairs)
+            size = _larger(size, lam[o, c])
+        for g in range(len(sides)):
+            c, k, sign = sides[g, 0], sides[g, 1], float(sides[g, 2])
+            for i in range(6):
+                _add(held[c], sign * G[s, g, i], pdd[o, k, i], pairs)
+                _add(force[k, i], sign * G[s, g, i], lam[o, c], pairs)
+        for c in range(len(held)):
+            left = _larger(left, held[c, 0] + held[c, 1])
         for k in range(n):
             for i in range(6):
                 left = _larger(left, force[k, i, 0] + force[k, i, 1])

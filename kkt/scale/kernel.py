@@ -202,7 +202,7 @@ def compile_large(
         graph, none = nx.DiGraph(name=model.name), np.zeros((model.n, 6))
         return _regular(LargeKernel(model, graph, none, relaxed, threads, check), none, threads)
     system = model if isinstance(model, System) else build(model)
-    system.structure.require_tree("compile_large")
+    system.structure.require_tree("compile_large", "use kkt.compile, which takes it")
     system.tree.require_no_terms("compile_large")
     for name, value in system.graph.nodes(data="bias"):
         if value is not None:

@@ -70,7 +70,7 @@ def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolutio
     """Factor and solve (4) in an order, a plan or an analysis; see :func:`kkt.solve_large`."""
     if not isinstance(threads, int) or threads < 1:
         raise ModelError(f"threads is {threads!r}; give 1 or more")
-    system.structure.require_tree("solve_large")
+    system.structure.require_tree("solve_large", "use kkt.eliminate, which takes it")
     system.tree.require_no_terms("solve_large")
     if isinstance(order, str):
         raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")

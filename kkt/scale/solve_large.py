@@ -41,6 +41,6 @@ def solve_large(
         from .numeric import solve_in_order  # its kernels load where they are used
 
         return solve_in_order(system, order, threads)
-    system.structure.require_tree("solve_large")
+    system.structure.require_tree("solve_large", "use kkt.eliminate, which takes it")
     system.tree.require_no_terms("solve_large")
     return body_by_body(system, None, threads, relaxed)

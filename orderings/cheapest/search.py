@@ -134,7 +134,7 @@ def search(
     if composites not in ("general", "rigid"):
         raise OrderError(f"search: composites is {composites!r}; use general or rigid")
     system = model if isinstance(model, System) else kkt.build(model)
-    system.structure.require_tree("search")
+    system.structure.require_tree("search", "compare runs every order that takes it")
     meter = Meter(system, composites)
     family = _family(system, meter, most, tick)
     registered = _registered(system, meter, tick)

@@ -1,4 +1,4 @@
-"""Twenty-five small MJCF models of the kind that people write, each with something of its own."""
+"""Small MJCF models of the kind that people write, each with something of its own."""
 
 LINK = '<geom type="capsule" size="0.04" fromto="0 0 0 0 0 -0.4"/>'
 
@@ -74,6 +74,15 @@ INSIDE = {
     "springs about references": f"""<worldbody><body><joint axis="0 1 0" stiffness="8" ref="25"
       springref="-10"/>{LINK}<body pos="0 0 -0.4"><joint type="slide" axis="0 0 1" ref="0.1"
       springref="0.3" stiffness="50" armature="0.5"/>{LINK}</body></body></worldbody>""",
+    "no gravity": f"""<option><flag gravity="disable"/></option><worldbody><body><joint
+      axis="0 1 0" stiffness="3" damping="1"/>{LINK}</body></worldbody>""",
+    "springs and dampers switched off": f"""<option><flag spring="disable" damper="disable"/>
+      </option><worldbody><body><joint axis="0 1 0" stiffness="3" damping="1"/>{LINK}<body
+      pos="0 0 -0.4"><joint type="ball" damping="1"/>{LINK}</body></body></worldbody>""",
+    "rotors of actuators": f"""<worldbody><body><joint name="a" axis="0 1 0" armature="0.1"/>{LINK}
+      <body pos="0 0 -0.4"><joint name="b" type="slide" axis="0 0 1"/>{LINK}</body></body>
+      </worldbody><actuator><motor joint="a" armature="0.02" gear="5"/><motor joint="b"
+      armature="0.7"/><motor joint="a" armature="0.03"/></actuator>""",
     "rotors on a free arm": f"""<worldbody><body><freejoint align="false"/><geom type="box"
       size="0.2 0.1 0.1" pos="0.1 0 0"/><body pos="0.2 0 0"><joint axis="0 1 0" armature="2"
       damping="3"/>{LINK}<body pos="0 0 -0.4"><joint axis="1 0 0" armature="0.5"/>{LINK}</body>

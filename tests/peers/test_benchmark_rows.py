@@ -27,6 +27,21 @@ def test_an_arm_beside_pinocchio_and_mujoco(monkeypatch):
         assert row.target is None or row.met is not None
 
 
+def test_a_robot_on_its_feet_beside_pinocchio(monkeypatch):
+    import peers
+    import robots
+    from random_states import robots as files
+
+    if robots.STANDING not in files():
+        pytest.skip("example-robot-data is not installed")
+    monkeypatch.setattr(peers, "CHECKED", 2)
+    rows = list(robots.standing(16, 1))
+    assert [row.peer.split(", ")[1] for row in rows] == ["constraintDynamics", "lcaba"] * 2
+    for row in rows:
+        assert row.ours > 0 and row.theirs > 0 and row.met is not None
+        assert row.error < 1e-12 and row.their_error < 1e-6
+
+
 def test_a_robot_is_compiled_and_read_again():
     import robots
 

@@ -264,6 +264,17 @@ def test_what_is_no_loop_is_named(tmp_path):
     assert "loops" not in tree.graph
 
 
+def test_constraints_that_are_switched_off_are_no_loops(tmp_path):
+    path = tmp_path / "robot.xml"
+    text = FOUR_BAR.format(CASES["four-bar"][1]).replace(
+        "<worldbody>", '<option><flag constraint="disable"/></option><worldbody>'
+    )
+    path.write_text(text)
+    with pytest.warns(kkt.MjcfWarning, match="equality 0', which is not active") as said:
+        assert "loops" not in kkt.load(path).graph
+    assert "contacts" not in str(said[0].message)
+
+
 def test_a_loop_within_a_body_is_refused(tmp_path):
     path = tmp_path / "robot.xml"
     path.write_text(HAND.format('<connect name="x" site1="hook" body2="box"/>'))

@@ -1,7 +1,7 @@
 // Challenges: what to reach by hand, whether it is reached, and hints that say more and more.  No two
 // of them are met by the same steps, and an order that is only replayed meets none.
 
-import { QDD } from "./graph.mjs";
+import { LAM, QDD } from "./graph.mjs";
 
 export function challengesOf(data) {
   const of = (name) => data.orders.find((order) => order.name === name);
@@ -27,7 +27,7 @@ export function challengesOf(data) {
         const { engine } = session;
         const kinds = engine.steps.map(({ members }) => members.map((b) => engine.graph.kind(b)));
         const first = kinds.findIndex((group) => group.includes(QDD));
-        const early = first >= 0 && kinds.slice(first).some((group) => group.some((kind) => kind !== QDD));
+        const early = first >= 0 && kinds.slice(first).some((group) => group.some((kind) => kind !== QDD && kind !== LAM));
         const text = early ? `step ${first + 1} took a joint too early` : `${engine.fill} filled`;
         const over = early || engine.fill > crbm.fill;
         return judged(session, !over, text, over);
@@ -53,9 +53,52 @@ export function challengesOf(data) {
         `Replay ${low.name} and watch its elimination tree grow in width.`,
       ],
     });
-  const wanted = digitsWanted(data);
+  const early = of("closed_early");
+  if (early && abm && early.fill < abm.fill)
+    result.push({
+      title: `Close loops early: ${early.fill} blocks of fill, where ABM with λ last has ${abm.fill}`,
+      state: (session) => {
+        const { fill } = session.engine;
+        return judged(session, fill <= early.fill, `${fill} filled`, fill > early.fill);
+      },
+      hints: [
+        "λ that waits is coupled to every body on the way to the base. How long must it wait?",
+        "Its row is zero on the diagonal until joints of its loop are gone. Which is the last of them?",
+        "Bodies from tip to base, (pdd qdd f) each; λ right after the body at which its loop closes.",
+      ],
+    });
+  const wanted = whereLambdaStands(data) ?? digitsWanted(data);
   if (wanted) result.push(wanted);
   return result;
+}
+
+// Soft rows: λ condensed first into the bodies' inertias, or left for last; null where it is all one.
+function whereLambdaStands(data) {
+  const kept = (name) => data.orders.find((order) => order.name === name)?.formats?.float32;
+  const [first, last] = [kept("lambda_first"), kept("crbm")];
+  if (!first || last?.digits == null) return null;
+  const before = first.failed ? 0 : (first.digits ?? 0);
+  const least = Math.floor(last.digits - 0.3);
+  if (least <= before + 1) return null;
+  return {
+    title: `Where does λ stand? Condensed first, CRBM keeps ${before.toFixed(1)} digits in float32: keep ${least}`,
+    format: "float32",
+    state: (session) => {
+      const { engine, format } = session;
+      if (format !== "float32") return { done: false, text: "choose float32 as the format" };
+      const steps = engine.graph.ties.map((_, c) => engine.gone[LAM * engine.graph.n + c]);
+      const where = steps.every(Boolean) ? `λ went at steps ${Math.min(...steps)} to ${Math.max(...steps)}` : "λ is left";
+      if (!engine.done) return { done: false, text: `${where}; eliminate all blocks to see the answer` };
+      const answer = session.answer();
+      if (!answer || answer.why) return { done: false, text: answer?.why ?? "no numbers for this order" };
+      return judged(session, answer.digits >= least, `${where}: ${answer.digits.toFixed(1)} digits kept`, false);
+    },
+    hints: [
+      "A soft λ has minus its compliance c as a pivot and may go first. What does that add to its body?",
+      "G* G / c: a ground of 1 / c kg. Look at the heat of that body's pdd: its own mass is rounded away.",
+      "Leave λ for last. It then meets G M^-1 G* + c, in which nothing is large.",
+    ],
+  };
 }
 
 function judged(session, good, progress, hopeless) {

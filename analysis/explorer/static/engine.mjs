@@ -1,7 +1,7 @@
 // Elimination on structure: which blocks become nonzero, what a pivot costs, what may be a pivot.
 // Agrees step by step with kkt/elimination/symbolic.py; every step can be taken back.
 
-import { BlockGraph, F, FC, FJ, PDD, QDD } from "./graph.mjs";
+import { BlockGraph, F, FC, FJ, LAM, PDD, QDD } from "./graph.mjs";
 
 export class Engine {
   constructor(structure, split = false) {
@@ -26,6 +26,9 @@ export class Engine {
       if (graph.massive[k]) this.diagonal[k] = 0;
       if (graph.geared[k]) this.diagonal[QDD * graph.n + k] = 0;
     }
+    graph.ties.forEach(({ soft }, c) => {
+      if (soft) this.diagonal[LAM * graph.n + c] = 0;
+    });
   }
 
   key(i, j) {
@@ -192,6 +195,11 @@ export class Engine {
     const force = graph.split ? FJ : F;
     const waiting = (kinds) => kinds.map((kind) => kind * n + k).filter((b) => !this.gone[b]);
     const kind = graph.kind(block);
+    if (kind === LAM) {
+      const tied = graph.bodies(block).filter((b) => !this.gone[b]).map((b) => graph.name(b));
+      const hint = tied.length ? `: eliminate ${tied[0]} and the joints of its loop first` : "";
+      return `${graph.name(block)} is structurally zero${hint}`;
+    }
     const first = waiting(kind === QDD ? [PDD, force] : [PDD]).map((b) => graph.name(b));
     const how = { [QDD]: ", or bracket all three", [F]: ", or bracket the two" };
     const hint = first.length ? `: eliminate ${first.join(" and ")} first` : "";
@@ -275,7 +283,8 @@ export class Engine {
   }
 }
 
-// Blocks of all that is left, body by body: a bracket (pdd qdd f) each, which is never refused.
+// Blocks of all that is left, body by body: a bracket (pdd qdd f) each, which is never refused; then
+// multipliers, one loop after another.
 export function completion(engine) {
   const { graph } = engine;
   const { n, structure, split } = graph;
@@ -285,5 +294,8 @@ export function completion(engine) {
     const members = kinds.map((kind) => kind * n + k).filter((b) => graph.size[b] && !engine.gone[b]);
     if (members.length) groups.push(members);
   }
+  graph.ties.forEach((_, c) => {
+    if (!engine.gone[LAM * n + c]) groups.push([LAM * n + c]);
+  });
   return groups;
 }

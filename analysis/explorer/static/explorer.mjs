@@ -240,7 +240,7 @@ class Explorer extends Actions {
     board.preview = i === null || gone ? null : session.preview(i, j);
     board.overlay(i === null ? [] : [[i, j]]);
     this.views.mark(i === null ? [] : [i, j]);
-    this.robot?.mark(i === null ? [] : [session.engine.graph.body(i), session.engine.graph.body(j)]);
+    this.robot?.mark(i === null ? [] : [i, j].flatMap((b) => session.engine.graph.bodies(b)));
     this.block.show(session, board.labels, i, j, board.preview);
   }
 

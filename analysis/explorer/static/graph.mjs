@@ -1,21 +1,23 @@
 // The block graph of equation (4), as kkt/elimination/pivots.py has it: a block is kind * n + body.
 
-export const KINDS = ["pdd", "qdd", "f", "fJ", "fC"];
+export const KINDS = ["pdd", "qdd", "f", "fJ", "fC", "lam"];
 export const PDD = 0;
 export const QDD = 1;
 export const F = 2;
 export const FJ = 3;
 export const FC = 4;
-const PRIORITY = [0, 3, 1, 1, 2]; // of blocks in a bracket that are no pair: pdd < f < fC < qdd
+export const LAM = 5; // multipliers of closed loops and contacts, one block each
+const PRIORITY = [0, 3, 1, 1, 2, 4]; // of blocks in a bracket that are no pair: pdd < f < fC < qdd < lam
 
 export class BlockGraph {
   // structure: { names, parent, dof, order (tip to base), carriers: [[body, carrier], ...],
-  // armature: 1 for each joint that has some }
+  // armature: 1 for each joint that has some, ties: [{ name, bodies, signs, rows, soft }, ...] }
   constructor(structure, split) {
     const n = structure.names.length;
-    Object.assign(this, { structure, split, n, count: 5 * n });
-    this.size = new Int32Array(5 * n);
-    this.partner = new Int32Array(5 * n).fill(-1);
+    const ties = structure.ties ?? [];
+    Object.assign(this, { structure, split, n, ties, count: LAM * n + ties.length });
+    this.size = new Int32Array(this.count);
+    this.partner = new Int32Array(this.count).fill(-1);
     this.massive = new Uint8Array(n).fill(1);
     this.geared = Uint8Array.from(structure.armature ?? { length: n }); // joints with armature
     this.carriers = new Map(structure.carriers ?? []);
@@ -32,11 +34,13 @@ export class BlockGraph {
       this.partner[a] = b;
       this.partner[b] = a;
     }
+    ties.forEach(({ rows }, c) => (this.size[LAM * n + c] = rows));
     this.edges = this._edges();
     this.blocks = [];
     for (const k of structure.order)
       for (const kind of split ? [PDD, QDD, FJ, FC] : [PDD, QDD, F])
         if (this.size[kind * n + k]) this.blocks.push(kind * n + k);
+    ties.forEach((_, c) => this.blocks.push(LAM * n + c));
   }
 
   _edges() {
@@ -52,23 +56,36 @@ export class BlockGraph {
       }
     }
     for (const [body, carrier] of this.carriers) add(QDD * n + body, axis * n + carrier);
+    this.ties.forEach(({ bodies }, c) => bodies.forEach((k) => add(k, LAM * n + c)));
     return result;
   }
 
   kind(block) {
-    return Math.floor(block / this.n);
+    return Math.min(LAM, Math.floor(block / this.n));
   }
 
+  // Of multipliers, which are no body's, a number beyond all bodies'.
   body(block) {
-    return block % this.n;
+    return block < LAM * this.n ? block % this.n : block - (LAM - 1) * this.n;
+  }
+
+  // The bodies that a block has to do with: of multipliers those that are tied.
+  bodies(block) {
+    return this.kind(block) === LAM ? this.ties[block - LAM * this.n].bodies : [this.body(block)];
+  }
+
+  // The name of its body, or of its loop.
+  called(block) {
+    return this.kind(block) === LAM ? this.ties[block - LAM * this.n].name : this.structure.names[this.body(block)];
   }
 
   name(block) {
-    return `${KINDS[this.kind(block)]}_${this.structure.names[this.body(block)]}`;
+    return `${KINDS[this.kind(block)]}_${this.called(block)}`;
   }
 
-  find(kind, body) {
-    const k = this.structure.names.indexOf(String(body));
+  find(kind, name) {
+    const all = kind === "lam" ? this.ties.map((tie) => tie.name) : this.structure.names;
+    const k = all.indexOf(String(name));
     const block = KINDS.indexOf(kind) * this.n + k;
     return k < 0 || kind === "" || !KINDS.includes(kind) || !this.size[block] ? -1 : block;
   }

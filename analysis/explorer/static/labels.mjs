@@ -1,7 +1,7 @@
 // Names of blocks as TeX, in the notation of Ascher, Pai & Cloutier 1996, section 2: the rules of
 // analysis/figures/labels.py, at any moment of an elimination.
 
-import { F, FC, FJ, PDD, QDD } from "./graph.mjs";
+import { F, FC, FJ, LAM, PDD, QDD } from "./graph.mjs";
 
 const short = (name) => /^([0-9]+|[A-Za-z0-9])$/.test(name);
 
@@ -55,6 +55,7 @@ export class Labels {
   }
 
   unknown(block) {
+    if (this.graph.kind(block) === LAM) return `\\lambda_{${this._loop(block)}}`;
     const k = this.graph.body(block);
     const s = this.subscript.get(k);
     const text = [`\\ddot{p}_{${s}}`, `\\ddot{q}_{${s}}`, `f_{${s}}`, `f_{${s}}^{J}`, `f_{${s}}^{C}`][
@@ -70,6 +71,7 @@ export class Labels {
     const made = this.engine.made.get(key);
     const changes = this.changes.get(key) ?? 0;
     if (made === 0) return changes ? "" : this._entry(i, j);
+    if (this._metLoop(this._placeOf(i) <= this._placeOf(j) ? i : j)) return "";
     const kinds = [this.graph.kind(i), this.graph.kind(j)].sort();
     if (kinds[0] === QDD && kinds[1] === QDD) return this._inertia(i, j);
     if (kinds[0] === PDD && kinds[1] === QDD && changes === 1) return this._projected(i, j);
@@ -80,6 +82,8 @@ export class Labels {
 
   _entry(i, j) {
     const [kind, other] = [this.graph.kind(i), this.graph.kind(j)];
+    if (kind === LAM) return this._tie(i, j);
+    if (other === LAM) return `${this._tie(j, i)}^{*}`;
     if (kind >= F) return adjoint(this._entry(j, i)); // f's row holds the adjoint of f's column
     const [k, c] = [this.graph.body(i), this.graph.body(j)];
     if (kind === QDD) return other === F ? `H_{${this.subscript.get(k)}}` : "I";
@@ -87,6 +91,20 @@ export class Labels {
       other
     ];
     return k === c ? basis || "I" : `-${this._phi(k, c)}${basis}`;
+  }
+
+  // G of a loop on one of its bodies, with its sign.
+  _tie(block, body) {
+    const { bodies, signs } = this.graph.ties[block - LAM * this.graph.n];
+    const sign = signs[bodies.indexOf(body)] < 0 ? "-" : "";
+    return `${sign}G_{${this._loop(block)},${this.subscript.get(body)}}`;
+  }
+
+  // The subscript of a loop: its name where all are short, else its number.
+  _loop(block) {
+    const { ties, n } = this.graph;
+    const c = block - LAM * n;
+    return ties.every(({ name }) => short(name)) ? ties[c].name : String(c + 1);
   }
 
   _phi(parent, child) {
@@ -104,7 +122,9 @@ export class Labels {
     const [k, kind] = [this.graph.body(i), this.graph.kind(i)];
     const updated = this.changes.has(this.engine.key(i, i));
     const own = kind === PDD ? this.graph.massive[k] : kind === QDD && this.graph.geared[k];
+    if (kind === LAM) return this.engine.diagonal[i] < 0 ? "0" : "";
     if (!own && !updated) return "0";
+    if (updated && this._metLoop(i)) return "";
     if (kind === PDD) return updated ? this._articulated(i) : this._mass("M", k);
     if (kind !== QDD) return "";
     if (!updated) return this._mass("A", k);
@@ -168,6 +188,11 @@ export class Labels {
     for (let b = 0; b < n; b++) if (gone.has(b) !== gone.has(F * n + b)) return false;
     if (![k, ...this.below[k]].every((c) => gone.has(c))) return false;
     return !this.above[k].some((a) => gone.has(QDD * n + a));
+  }
+
+  // Whether multipliers were pivots before a row was: the papers name nothing after that.
+  _metLoop(block) {
+    return [...this._goneBefore(block)].some((b) => this.graph.kind(b) === LAM);
   }
 
   _placeOf(block) {

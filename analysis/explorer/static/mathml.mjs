@@ -1,6 +1,6 @@
 // The little TeX that the labels use: read into runs for drawing, and into MathML for formulas.
 
-const GREEK = { Phi: "Φ", mathcal: "", sum: "∑" };
+const GREEK = { Phi: "Φ", lambda: "λ", mathcal: "", sum: "∑" };
 const ACCENTS = { hat: "\u0302", tilde: "\u0303", ddot: "\u0308", bar: "\u0304" };
 
 // A list of atoms { base, accent, script, sub, sup }; base one letter, sign or bracket.
@@ -51,6 +51,7 @@ export function spoken(tex) {
     })
     .join(" ")
     .replaceAll("Φ", "Phi")
+    .replaceAll("λ", "lambda")
     .replaceAll("−", "minus")
     .replaceAll("+", "plus")
     .replaceAll("=", "is");

@@ -12,7 +12,7 @@ const COUNTED = 2e7; // operations with dense blocks, beyond which they are not 
 const MOST = 400; // neighbours of a pivot, beyond which numbers are no longer carried along
 
 // Entries of (4) as blocks, every double passed through ``round``.
-export function blocksOf(entries, dof, round) {
+export function blocksOf(entries, { dof, ties = [] }, round) {
   const shapes = {
     M: () => [6, 6],
     Phi: () => [6, 6],
@@ -32,11 +32,22 @@ export function blocksOf(entries, dof, round) {
       const values = Array.from(entries[letter][k], round);
       return values.some((x) => x !== 0) ? new Block(rows, columns, values) : null;
     });
+  const tied = (letter, heights, columns) =>
+    heights.map((rows, at) => new Block(rows, columns ?? rows, Array.from(entries[letter][at], round)));
+  const heights = ties.map((tie) => tie.rows);
+  result.G = tied("G", sidesOf(ties), 6);
+  result.gamma = tied("gamma", heights, 1);
+  result.compliance = tied("compliance", heights);
   return result;
 }
 
+// Rows of G, for each body of each loop.
+function sidesOf(ties) {
+  return ties.flatMap(({ bodies, rows }) => bodies.map(() => rows));
+}
+
 // Random residues in the pattern of (4): 0 stays 0, what is always 1 stays 1.
-export function residueBlocks(masks, dof) {
+export function residueBlocks(masks, { dof, ties = [] }) {
   const next = residueSource();
   const value = (code) => (code === "2" ? next() : Number(code));
   const fill = (rows, columns, mask) =>
@@ -54,6 +65,9 @@ export function residueBlocks(masks, dof) {
     result.B.push(along);
     result.C.push(across);
   });
+  result.G = sidesOf(ties).map((rows, at) => fill(rows, 6, masks.G[at]));
+  result.compliance = ties.map(({ rows }, c) => fill(rows, rows, masks.compliance[c]));
+  result.gamma = ties.map(() => null);
   return result;
 }
 
@@ -109,15 +123,15 @@ export class Model {
 
   _start() {
     const { graph } = this.engine;
-    const { dof } = this.data.structures.whole;
+    const { whole } = this.data.structures;
     this.low = this.high = this.rank = null;
     this.stopped = "";
     if (!this.data.entries) return;
     const plain = (this.form.links ?? "whole") === "whole";
-    if (plain) this.rank = new Numbers(graph, residues(), residueBlocks(this.data.entries.masks, dof), true);
+    if (plain) this.rank = new Numbers(graph, residues(), residueBlocks(this.data.entries.masks, whole), true);
     if (this.why) return;
     const rightLooking = this.form.rules?.assembly === "right_looking";
-    const rounded = blocksOf(this.source.entries, dof, rounding(this.format));
+    const rounded = blocksOf(this.source.entries, whole, rounding(this.format));
     this.low = new Numbers(graph, floats(rounding(this.format)), rounded, rightLooking);
     if (this.format !== "float64")
       this.high = new Numbers(
@@ -165,7 +179,7 @@ export class Model {
 
   _singular({ block, rank, size }) {
     const { graph } = this.engine;
-    const mate = graph.kind(block) === 0 ? graph.partner[block] : graph.body(block);
+    const mate = graph.kind(block) === 0 ? graph.partner[block] : graph.bodies(block)[0];
     const first = mate >= 0 && !this.engine.gone[mate] ? `: eliminate ${graph.name(mate)} first` : "";
     return `${graph.name(block)} has rank ${rank} of ${size}${first}`;
   }

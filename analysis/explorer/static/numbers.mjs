@@ -2,13 +2,14 @@
 // meets the couplings, and the update is added to what is left last (docs/elimination.md).
 // The matrix's own entries and the updates of earlier steps stay apart until a pivot needs their sum.
 
-import { F, FC, FJ, PDD, QDD } from "./graph.mjs";
+import { F, FC, FJ, LAM, QDD } from "./graph.mjs";
 import { Block, identity } from "./arithmetic.mjs";
 
 export const RHS = -1;
 
 export class Numbers {
-  // entries: letters M, H, Phi, a, b, tau (B, C of split forces, A of joints), one Block or null a body
+  // entries: letters M, H, Phi, a, b, tau (B, C of split forces, A of joints), one Block or null a body;
+  // G one for each body of a loop, gamma and compliance one a loop
   // ``apart``: every pivot of a bracket by itself, its update added to what is left at once
   constructor(graph, ops, entries, apart = false) {
     Object.assign(this, { graph, ops, apart });
@@ -34,7 +35,7 @@ export class Numbers {
     return sum && j !== RHS && i > j ? sum.t : sum;
   }
 
-  _enter({ M, H, Phi, A, a, b, tau, B, C }) {
+  _enter({ M, H, Phi, A, a, b, tau, B, C, G, gamma, compliance }) {
     const { graph, ops } = this;
     const { n, structure, split } = graph;
     const carried = new Map([...graph.carriers].map(([body, carrier]) => [carrier, body]));
@@ -66,6 +67,13 @@ export class Numbers {
         if (up >= 0) this._set(up, kind * n + k, ops.mul(minus, basis));
       }
     }
+    let side = 0;
+    graph.ties.forEach(({ bodies, signs, soft }, c) => {
+      const own = LAM * n + c;
+      bodies.forEach((k, at) => this._set(own, k, signs[at] > 0 ? G[side++] : ops.neg(G[side++])));
+      if (soft) this._set(own, own, ops.neg(compliance[c]));
+      this._set(own, RHS, ops.neg(gamma[c]));
+    });
   }
 
   // -- one group --------------------------------------------------------------------------------

@@ -87,7 +87,8 @@ export class Robot {
       const { R, at, axis, turns, slides } = this.joints[k];
       const p = this.structure.parent[k];
       const [P, o] = p < 0 ? [IDENTITY, [0, 0, 0]] : [turn[p], place[p]];
-      const swing = SWING * Math.sin(0.9 * time + 1.3 * k);
+      // closed loops would open, and feet would slide
+      const swing = this.structure.ties ? 0 : SWING * Math.sin(0.9 * time + 1.3 * k);
       let here = plus(o, times(P, at));
       let Q = product(P, R);
       if (slides) here = plus(here, times(Q, axis.map((a) => a * swing * 0.6 * this._reach())));

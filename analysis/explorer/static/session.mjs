@@ -1,8 +1,11 @@
 // One elimination on the page: the order that is replayed, the user's own steps, brackets, the way back.
 
 import { Engine, completion } from "./engine.mjs";
+import { KINDS } from "./graph.mjs";
 import { Model } from "./model.mjs";
 import { formOf } from "./opening.mjs";
+
+const LETTERS = "pqfjcl"; // of KINDS, in addresses
 
 export class Session {
   constructor(data, format = "float32", frame = null) {
@@ -203,8 +206,7 @@ export class Session {
   // Groups of [kind, body], as pivotree's --order takes them.
   named(groups = this.engine.groups) {
     const { graph } = this.engine;
-    const kinds = ["pdd", "qdd", "f", "fJ", "fC"];
-    return groups.map((g) => g.map((b) => [kinds[graph.kind(b)], graph.structure.names[graph.body(b)]]));
+    return groups.map((g) => g.map((b) => [KINDS[graph.kind(b)], graph.called(b)]));
   }
 
   // Show groups of [kind, body]; where they cannot be done, throws and leaves all as it was.
@@ -237,8 +239,8 @@ export class Session {
     const { split, links, rules } = this.form;
     const said = Object.entries(links === "whole" ? rules : { links, ...rules });
     const form = [split ? "s" : "w", ...said.map((pair) => pair.join("="))].join(";");
-    const letters = "pqfjc";
-    const text = this.engine.groups.map((g) => g.map((b) => letters[graph.kind(b)] + graph.body(b)).join(""));
+    const coded = (b) => LETTERS[graph.kind(b)] + (b - graph.kind(b) * graph.n);
+    const text = this.engine.groups.map((g) => g.map(coded).join(""));
     return [form, ...text].join(".");
   }
 
@@ -267,10 +269,10 @@ export class Session {
     }
     const { graph } = this.engine;
     for (const group of groups) {
-      const members = [...group.matchAll(/([pqfjc])(\d+)/g)].map(
-        ([, kind, k]) => "pqfjc".indexOf(kind) * graph.n + Number(k),
-      );
-      if (!members.length || members.some((b) => !graph.size[b] || graph.body(b) >= graph.n)) return false;
+      const named = [...group.matchAll(/([pqfjcl])(\d+)/g)];
+      const members = named.map(([, kind, k]) => LETTERS.indexOf(kind) * graph.n + Number(k));
+      const beyond = named.some(([, kind, k]) => kind !== "l" && Number(k) >= graph.n);
+      if (!members.length || beyond || members.some((b) => !graph.size[b])) return false;
       if (this.model.eliminate(members).refused) return false;
     }
     return true;

@@ -3,7 +3,7 @@
 
 import { Counted, add, bases, costOf, eye, factor, mul, neg, square, sub, t } from "./counting.mjs";
 import { Bracket, Dense, Pair, RHS, present } from "./brackets.mjs";
-import { F, FC, FJ, QDD } from "./graph.mjs";
+import { F, FC, FJ, LAM, QDD } from "./graph.mjs";
 
 // Operations that qdd needs, zeros and ones of the model folded away.
 // ``model``: all of its blocks eliminated.
@@ -96,6 +96,16 @@ class Trace {
         if (Phi) this.set(up, kind * n + k, neg(mul(Phi, basis)));
       }
     }
+    let side = 0;
+    graph.ties.forEach(({ bodies, signs, rows, soft }, c) => {
+      const own = LAM * n + c;
+      bodies.forEach((k, at) => {
+        const G = coded(rows, 6, masks.G[side++]);
+        this.set(own, k, signs[at] > 0 ? G : neg(G));
+      });
+      if (soft) this.set(own, own, neg(coded(rows, rows, masks.compliance[c], true)));
+      this.set(own, RHS, neg(full(rows, true)));
+    });
   }
 
   key(i, j) {
@@ -149,7 +159,7 @@ class Trace {
       }
       return merged;
     });
-    const joints = ({ blocks }) => blocks.every((b) => graph.kind(b) === QDD);
+    const joints = ({ blocks }) => blocks.every((b) => [QDD, LAM].includes(graph.kind(b)));
     let tail = [];
     while (groups.length > 1 && groups.at(-1).length === 1 && joints(groups.at(-1)[0]))
       tail = [...groups.pop()[0].blocks, ...tail];

@@ -108,7 +108,7 @@ export class Views {
   mark(blocks) {
     if (!this.images) return;
     const { graph } = this.session.engine;
-    const bodies = new Set(blocks.map((b) => graph.body(b)));
+    const bodies = new Set(blocks.flatMap((b) => graph.bodies(b)));
     const wanted = [(k) => bodies.has(k), (members) => members.some((b) => blocks.includes(b))];
     this.images.forEach((image, at) => {
       const { nodes, r, width, height } = this.scenes[at];

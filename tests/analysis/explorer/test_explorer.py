@@ -43,7 +43,8 @@ def document(system):
 def factored(groups, structure, split):
     """The symbolic factor of some groups and, after them, of what is left: pdd, forces, joints.
 
-    Returns it with None, or None with the step that is refused and the words.
+    Multipliers come last, as they do where an order leaves them out.  Returns it with None, or None
+    with the step that is refused and the words.
     """
     named = {block for group in groups for block in group}
     kinds = ("pdd", "fJ", "fC", "qdd") if split else ("pdd", "f", "qdd")
@@ -60,11 +61,29 @@ def factored(groups, structure, split):
         return None, (int(re.search(r"at step (\d+)", str(error))[1]), str(error))
 
 
+def with_contacts(tree, rng):
+    """One or two points held, some softly; a rigid one that the joints rule out is soft too."""
+    bodies = list(tree)
+    held = rng.sample(bodies, min(len(bodies), rng.randint(1, 2)))
+    across = [(1, 0, 0), (0, 1, 0)][: rng.randint(0, 2)]
+    for soft in (rng.choice((0.0, 1e-3)), 1e-3):
+        loops = [
+            kkt.contact(body, (0.1, 0.2, 0.3), tangents=across, compliance=soft, name=f"c{i}")
+            for i, body in enumerate(held)
+        ]
+        try:
+            return kkt.build(tree, loops=loops)
+        except kkt.ModelError:
+            continue
+    raise AssertionError("soft rows follow from no others")
+
+
 def random_case(seed):
     """A tree, brackets that are tried one after another, and what the project says of each."""
     rng = random.Random(seed)
     tree = kkt.model.gallery.random_tree(n=rng.randint(1, 7), seed=seed)
-    system = kkt.build(with_terms(tree, seed) if seed % 4 == 0 else tree)
+    tree = with_terms(tree, seed) if seed % 4 == 0 else tree
+    system = with_contacts(tree, rng) if seed % 3 == 1 else kkt.build(tree)
     structure, split = system.structure, rng.random() < 0.3
     kinds = ("pdd", "qdd", "fJ", "fC") if split else ("pdd", "qdd", "f")
     size = {"pdd": lambda d: 6, "f": lambda d: 6, "qdd": int, "fJ": int, "fC": lambda d: 6 - d}
@@ -74,6 +93,7 @@ def random_case(seed):
         for kind in kinds
         if size[kind](dof)
     ]
+    left += [("lam", name) for name in structure.constraints]
     rng.shuffle(left)
     accepted, attempts, expected = [], [], []
     refusals = 0
@@ -91,7 +111,7 @@ def random_case(seed):
             left = bracket + left
             rng.shuffle(left)
             if refusals > 12:  # no way forward by chance: the sure one
-                left.sort(key=lambda b: ("qdd", "fC", "fJ", "f", "pdd").index(b[0]))
+                left.sort(key=lambda b: ("lam", "qdd", "fC", "fJ", "f", "pdd").index(b[0]))
             continue
         accepted.append(bracket)
         expected.append(None)
@@ -155,11 +175,16 @@ def test_operations_of_200_random_orders_are_those_of_their_traces(random_cases)
 
 @pytest.mark.slow
 @needs_node
-@pytest.mark.parametrize("spec", ["chain:3", "binary:2", "humanoid", "geared"])
+@pytest.mark.parametrize(
+    "spec",
+    ["chain:3", "binary:2", "humanoid", "geared", "four_bar", "stewart", "gripper",
+     "quadruped:feet=4,compliance=1e-6"],
+)  # fmt: skip
 def test_operations_of_the_registered_orders(spec):
-    """Forces split and whole, links stretched: what the page replays with numbers."""
+    """Forces split and whole, links stretched, loops: what the page replays with numbers."""
     system = kkt.build(with_terms(kkt.chain(4), 1)) if spec == "geared" else system_of(spec)
-    data = explorer_data(system, spec, formats=[], story=False)
+    formats = ["float32"] if system.loops else []
+    data = explorer_data(system, spec, formats=formats, story=False)
     orders = [o for o in data["orders"] if o["links"] != "split" and not o["rules"]]
     assert {"crbm", "abm", "virtual_work", "divide_and_conquer"} <= {o["name"] for o in orders}
     found = in_javascript(
@@ -170,6 +195,12 @@ def test_operations_of_the_registered_orders(spec):
         ]
     )  # fmt: skip
     assert [one["operations"] for one in found] == [o["flops"] for o in orders]
+    assert [one["height"] for one in found] == [o["height"] for o in orders]
+    assert [one["answers"][-1]["fill"] for one in found] == [o["fill"] for o in orders]
+    if system.loops:
+        assert {"lambda_first", "closed_early"} <= {o["name"] for o in orders}
+        assert max(abs(one["digits"] - o["formats"]["float32"]["digits"])
+                   for one, o in zip(found, orders, strict=True)) < 1.5  # fmt: skip
 
 
 @pytest.mark.slow
@@ -242,6 +273,8 @@ def first_updates(factor):
 # -- the paper's notation -------------------------------------------------------------------------
 
 LABELLED = {
+    "four_bar": ("crbm", "abm", "lagrange", "closed_early"),
+    "stewart": ("abm", "lambda_first"),
     "geared": ("crbm", "abm", "lagrange", "minimum_degree"),
     "chain:3": None,
     "binary:2": ("crbm", "abm", "lagrange", "base_to_tip", "minimum_degree", "random:0"),
@@ -272,6 +305,7 @@ def test_labels_are_those_of_the_figures_at_every_step(spec):
         graph, n = symbolic.plan.graph, len(own["names"])
         kinds = (0, 1, 3, 4) if graph.split else (0, 1, 2)
         rows = [kind * n + k for k in own["order"] for kind in kinds if graph.size[kind * n + k]]
+        rows += [5 * n + c for c in range(len(own.get("ties", ())))]
         place = {int(b): t for t, b in enumerate(symbolic.plan.blocks)}
         assert len(found["cells"]) == symbolic.plan.groups + 1
         for step, cells in enumerate(found["cells"]):

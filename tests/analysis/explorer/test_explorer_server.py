@@ -4,15 +4,17 @@ import json
 import re
 import socket
 import threading
+from dataclasses import replace
 from http.client import HTTPConnection
 
+import networkx as nx
 import pytest
 from explorer_page import groups_of
 from helpers import system_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.explorer import explorer_data
-from pivotree.analysis.explorer.asked import question_of, sequence_of
+from pivotree.analysis.explorer.asked import Measurer, question_of, sequence_of
 from pivotree.analysis.explorer.data import References, measured
 from pivotree.analysis.explorer.live import Live
 from pivotree.analysis.explorer.server import LARGEST, ExplorerServer
@@ -249,6 +251,20 @@ def test_an_order_that_cannot_be_is_refused_in_the_engines_words(server, change,
     with pytest.raises(kkt.OrderError) as refused:
         kkt.trace(system_of(SPEC), sequence_of(groups, system_of(SPEC).structure))
     assert answer["failed"] == str(refused.value)
+
+
+def test_an_order_of_the_page_names_loops_by_their_texts():
+    """Also where a body has the same name."""
+    tree = kkt.four_bar()
+    nx.relabel_nodes(tree, {"rocker": "pin"}, copy=False)
+    (loop,) = tree.graph["loops"]
+    tree.graph["loops"] = [replace(loop, bodies=("coupler", "pin"))]
+    system = kkt.build(tree)
+    groups = groups_of(system, "closed_early")
+    assert ["lam", "pin"] in [block for group in groups for block in group]
+    found = Measurer(system)(question_of({"groups": groups, "format": "float32"}))
+    assert found["failed"] is None and found["digits"] > 5
+    assert found["flops"] == kkt.trace(system, orderings.get("closed_early")).flops
 
 
 @pytest.mark.slow

@@ -149,3 +149,24 @@ def test_bodies_have_one_name_or_numbers_on_request(opened):
     page.get_by_label("names of bodies").uncheck()
     assert "Bodies: 1 = j3, 2 = j2, 3 = j1" in page.locator(".legend").inner_text()
     assert "j3" not in texts.inner_text()
+
+
+def test_where_multipliers_stand_is_a_challenge(opened, pages):
+    """Soft feet condensed first keep no digit; by hand and last, lambda leaves them."""
+    spec = "quadruped:feet=2,compliance=1e-6"
+    page = opened(pages(spec, ("abm", "crbm", "lambda_first")))
+    page.locator("summary", has_text="Challenges").click()
+    item = page.locator(".challenges li", has_text="Where does λ stand?")
+    found = re.search(r"CRBM keeps ([\d.]+) digits in float32: keep (\d)", item.inner_text())
+    assert found and float(found[1]) < 2 < float(found[2])
+    system = system_of(spec)
+    bodies, n = system.structure.order.tolist(), system.structure.n
+    by_hand = ".".join(f"p{k}q{k}f{k}" for k in bodies)
+    for code, reached in ((f"w.l0.l1.{by_hand}", False), (f"w.{by_hand}.l0.l1", True)):
+        page.goto(page.url.partition("#")[0] + f"#order={code}")
+        page.locator(".counter", has_text=f"step {n + 2} of {n + 2}").wait_for()
+        assert ("by hand" in item.inner_text()) or reached == (
+            item.get_attribute("class") == "done"
+        )
+        digits = float(re.search(r"([\d.]+) digits kept", item.inner_text())[1])
+        assert (digits >= float(found[2])) == reached

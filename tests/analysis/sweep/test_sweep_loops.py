@@ -1,0 +1,114 @@
+"""Sweeps and reports of robots on their feet, with closed loops, and with geared joints."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from sweep_runs import config, table
+
+from pivotree import analysis, kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.analysis.states.sample import system_at
+from pivotree.analysis.sweep import read_config, sweep
+from pivotree.kkt.matrix.ranges import ranges_of
+
+ORDERS = ("crbm", "abm", "closed_early", "square_root_abm")
+CONFIG = """
+output = "{output}"
+models = [%s]
+orders = ["crbm", "abm", "closed_early", "square_root_abm"]
+formats = ["float32", "float64"]
+measure = ["error", "backward_error", "marked", "fill", "flops", "failed_at"]
+[states]
+number = %d
+seed = 3
+distribution = "%s"
+"""
+
+
+def compared(system, rows):
+    """Rows of a sweep beside ``compare`` in one state: costs, errors and backward errors."""
+    result = analysis.compare(system, ORDERS, ["float32", "float64"])
+    assert len(rows) == len(result.rows)
+    for row, ours in zip(rows, result.rows, strict=True):
+        assert (row["order"], row["format"]) == (ours.order, ours.format)
+        if ours.failed_at is not None:
+            assert row["failed_at"] and not row["error"]
+            continue
+        assert (row["fill"], row["flops"]) == (str(ours.fill_blocks), str(ours.flops))
+        assert float(row["error"]) == pytest.approx(ours.error, rel=1e-6)
+        assert float(row["backward_error"]) == pytest.approx(ours.backward_error, rel=1e-3)
+        assert bool(row["marked"]) == (ours.marked is not None)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("soft", [False, True])
+def test_rows_of_contacts_are_those_of_compare(tmp_path, soft):
+    spec = "quadruped:feet=2" + ",compliance=1e-4" * soft
+    path = config(tmp_path, CONFIG % (f'"{spec}"', 2, "random"))
+    sweep(read_config(path), jobs=1)
+    rows, base = table(tmp_path / "s.csv"), kkt.build(kkt.load(spec))
+    for number in range(2):
+        system = system_at(base, ranges_of(base), 3, number)
+        assert len(system.entries.gamma) == 6
+        compared(system, [r for r in rows if r["state"] == str(number)])
+    assert all("takes trees" in r["failed_at"] for r in rows if r["order"] == "square_root_abm")
+
+
+@pytest.mark.thorough
+def test_rows_of_closed_loops_are_those_of_compare_in_the_model_s_own_state(tmp_path):
+    path = config(tmp_path, CONFIG % ('"four_bar"', 1, "given"))
+    sweep(read_config(path), jobs=1)
+    compared(kkt.build(kkt.load("four_bar")), table(tmp_path / "s.csv"))
+
+
+@pytest.mark.thorough
+def test_rows_of_geared_joints_are_those_of_compare(tmp_path):
+    tree = kkt.random_tree(5, 2, joints="revolute")
+    for i, (_, data) in enumerate(tree.nodes(data=True)):
+        data |= {"armature": 0.1 * i, "damping": 0.5}
+    kkt.write_model(tmp_path / "geared.json", kkt.build(tree).state, str(tree.graph["name"]))
+    path = config(tmp_path, CONFIG % (f'"{tmp_path / "geared.json"}"', 3, "random"))
+    sweep(read_config(path), jobs=1)
+    rows, base = table(tmp_path / "s.csv"), kkt.build(kkt.load(str(tmp_path / "geared.json")))
+    assert len(base.entries.A) == 5
+    for number in range(3):
+        system = system_at(base, ranges_of(base), 3, number)
+        compared(system, [r for r in rows if r["state"] == str(number)])
+
+
+def test_a_loop_that_random_states_open_is_refused(tmp_path, capsys):
+    assert main(["report", "four_bar", "--states", "5", "-o", str(tmp_path / "r")]) == 2
+    told = "a report: loop 'pin' would be open in random states"
+    assert told in capsys.readouterr().err and not (tmp_path / "r").exists()
+    assert main(["report", "quadruped:feet=1", "--armature", "--states", "5"]) == 2
+    assert "report --armature takes trees" in capsys.readouterr().err
+    path = config(tmp_path, CONFIG % ('"four_bar"', 2, "random"))
+    assert main(["sweep", str(path), "-j", "1"]) == 0  # said in every row
+    rows = table(tmp_path / "s.csv")
+    assert rows and all("a sweep: loop 'pin' would be open" in r["failed_at"] for r in rows)
+
+
+@pytest.mark.thorough
+def test_a_report_of_contacts_names_what_it_leaves_out(tmp_path, capsys):
+    """Errors in a state are those of the elimination there, against certified answers."""
+    folder = tmp_path / "report"
+    arguments = ["report", "quadruped", "--contact", "front_left_shank@0:0:-0.28", "--states", "3"]
+    arguments += ["--orders", "crbm,abm,square_root_abm", "--formats", "float32", "--json"]
+    assert main([*arguments, "-o", str(folder)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert "takes trees" in json.dumps(found)
+    page = (folder / "report.html").read_text()
+    assert "square_root_abm" in page
+    with open(folder / "states.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows and "square_root_abm" not in {r["order"] for r in rows}
+    up = kkt.load("quadruped")
+    foot = kkt.contact("front_left_shank", (0, 0, -0.28), (0, 0, 1), [(1, 0, 0), (0, 1, 0)])
+    base = kkt.build(up, loops=[foot])
+    system = system_at(base, ranges_of(base), 0, 1)
+    exact = kkt.certify(system, rounded_to="float32")
+    right = exact.error(kkt.eliminate(system, orderings.get("abm"), "float32").qdd)
+    errors = [float(r["error"]) for r in rows if r["order"] == "abm"]
+    assert np.isclose(errors, right, rtol=1e-3).sum() == 1
