@@ -48,7 +48,8 @@ class Manifold:
     graph: nx.DiGraph  # the tree without its loops
     places: Configuration  # of joint positions among x
     loops: tuple[Loop, ...]  # those with hard rows
-    anchors: tuple[Floats | None, ...]  # (3,) of contacts: where their points stand [m]
+    anchors: tuple[Floats | None, ...]  # (3,) of contacts: where their points stand [m]; (N,) of
+    #                                     coupled joints: their positions q [rad, m]
     inertia: Any  # gives M(q): kkt.compile(..., outputs=("inertia",))
     yields: bool  # whether some rows are soft
 
@@ -71,8 +72,18 @@ class Manifold:
         found = Manifold(
             tree, bare, Configuration(tree, bare), hard, (None,) * len(hard), inertia, soft
         )
-        now = found.closures(found.places.from_coordinates(q))
-        return replace(found, anchors=tuple(c.p[0] if c.loop.point else None for c in now))
+        x = found.places.from_coordinates(q)
+        return replace(found, anchors=tuple(found._anchor(c, x) for c in found.closures(x)))
+
+    def _anchor(self, closure: Closure, x: Floats) -> Floats | None:
+        """What a loop keeps of the start, x (nx,); None where its frames say what it keeps."""
+        if closure.loop.point:
+            return closure.p[0]
+        bodies = [pair.bodies for pair in closure.pairs]
+        joints = all(
+            b >= 0 and self.tree.parent[b] == a and self.tree.dof[b] == 1 for a, b in bodies
+        )
+        return self.places.to_coordinates(x) if joints and closure.loop.free is None else None
 
     def closures(self, x: Floats) -> tuple[Closure, ...]:
         """The loops where the joints are at x (nx,)."""
@@ -91,12 +102,14 @@ class Manifold:
         gaps, J = [np.zeros(0)], [np.zeros((0, int(offset[-1])))]
         for closure, anchor in zip(state.loops, self.anchors, strict=True):
             hard = closure.loop.compliance == 0.0
-            gap = closure.gap
-            if anchor is not None:
-                gap = closure.loop.C[3:].T @ (closure.p[0] - anchor)
             block = np.zeros((closure.rows, int(offset[-1])))
             for k, (part, _) in on_rates(state, closure).items():
                 block[:, offset[k] : offset[k + 1]] = part
+            gap = closure.gap
+            if anchor is not None and closure.loop.point:
+                gap = closure.loop.C[3:].T @ (closure.p[0] - anchor)
+            elif anchor is not None:  # rows of coupled joints are the same everywhere
+                gap = block @ (self.places.to_coordinates(x) - anchor)
             gaps.append(gap[hard])
             J.append(block[hard])
         return np.concatenate(gaps), np.concatenate(J)

@@ -77,6 +77,20 @@ def test_a_foot_that_sticks_stays_where_it_is():
     assert found.drift < 1e-8
 
 
+def test_coupled_joints_keep_what_they_were_given():
+    """q_3 - 0.5 q_2 stays what it is, and the robot moves as one of two joints does."""
+    tree = kkt.chain(3, axes="y", length=0.5)
+    tree.graph.update(q=[0.2, 0.6, -0.4], qd=[0.3, 1.0, 0.5])
+    tree.graph["loops"] = [kkt.coupled_joints(tree, "j3", "j2", 0.5)]
+    found = simulate(tree, "abm", integration=Integration(2.0, **FINE))
+    y = found.records[0].y
+    kept = y[:, 2] - 0.5 * y[:, 1]
+    assert np.ptp(y[:, 1]) > 0.5 and np.abs(kept + 0.7).max() < 1e-13
+    assert found.drift < 1e-7 and max(found.left) < 1e-12
+    off = Manifold.of(tree).left(np.array([[0.2, 0.6, -0.3, 0, 0, 0]]))
+    assert abs(off[0, 0] - 0.1) < 1e-12
+
+
 def test_without_projection_the_loop_opens():
     """What the projection is for: the accelerations alone let the gap grow."""
     tree = passive(kkt.four_bar())
