@@ -22,7 +22,7 @@ WIDTH = 14
 ) = range(24)  # fmt: skip
 
 
-class Numbers(NamedTuple):
+class Stored(NamedTuple):
     """The entries of (4), body by body in one row each of so many numbers, and the unknowns."""
 
     M: NDArray
@@ -37,7 +37,7 @@ class Numbers(NamedTuple):
     first: NDArray  # (B + 1,) unknowns of each block
 
 
-class Programs(NamedTuple):
+class KindPrograms(NamedTuple):
     """Operations of all kinds, and where everything of a unit stands."""
 
     code: NDArray  # (operations, WIDTH)

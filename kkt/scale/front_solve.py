@@ -42,7 +42,7 @@ class Kinds:
     schedule: Schedule
     units: Units
     walked: Walked
-    programs: kernels.Programs
+    programs: kernels.KindPrograms
     left: int  # numbers of all updates that wait
     store: int  # numbers that the way back reads
     room: int
@@ -97,7 +97,7 @@ def analysis_of(factor: SymbolicFactor) -> Kinds | None:
     parts = [part for t in templates for part in (t.there, t.back)]
     code = np.concatenate([np.zeros((0, kernels.WIDTH), dtype=np.int64), *parts])
     bounds = np.cumsum([0, *(len(part) for part in parts)], dtype=np.int64)
-    programs = kernels.Programs(
+    programs = kernels.KindPrograms(
         code, bounds[::2], bounds[1::2], walked.kind, walked.at, walked.place, walked.body_at,
         walked.body, walked.arrival_at, walked.arrival, walked.update, handed,
         np.cumsum(kept) - kept,
@@ -119,7 +119,7 @@ def solved(system: System, order: Kinds, threads: int) -> LargeSolution:
     )
     x = np.zeros(int(first[-1]))
     place, rows = offset.astype(np.int64), turned[:, 1].copy()
-    numbers = kernels.Numbers(M, Phi, S, a, b, tau, place, rows, x, first)
+    numbers = kernels.Stored(M, Phi, S, a, b, tau, place, rows, x, first)
     left, store = np.empty(order.left), np.empty(order.store)
     spare = [np.empty(order.room) for _ in range(threads)]
 

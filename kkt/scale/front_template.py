@@ -30,7 +30,7 @@ LETTERS = ("M", "Phi", "H", "a", "b", "tau")
 Integers = NDArray[np.int64]
 
 
-class Part(NamedTuple):
+class UpdateBlock(NamedTuple):
     """One block of an update: row and column are blocks of its support, RHS is one column."""
 
     row: int
@@ -43,7 +43,7 @@ class Part(NamedTuple):
         return self.shape[0] * self.shape[1]
 
 
-Form = tuple[Part, ...]  # of an update: its blocks, whose numbers follow one another
+Form = tuple[UpdateBlock, ...]  # of an update: its blocks, whose numbers follow one another
 
 
 class Update(NamedTuple):
@@ -215,7 +215,9 @@ class _Group(Tracer):
                 at = {block: i for i, block in enumerate(support)} | {RHS: RHS}
                 keys = sorted(refs)
                 form = tuple(
-                    Part(at[i], at[j], self.write.shape(refs[i, j]), self._symmetric(refs[i, j]))
+                    UpdateBlock(
+                        at[i], at[j], self.write.shape(refs[i, j]), self._symmetric(refs[i, j])
+                    )
                     for i, j in keys
                 )
                 made.append((Update(anchor, tuple(support), form), [refs[key] for key in keys]))
