@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -284,7 +285,7 @@ class Kernel(Shown):
                 self.fields.require_finite(arrays)
         else:
             self.fields.require_finite(arrays)
-            flat = np.concatenate([a.reshape(m, -1) for a in arrays], axis=1)
+            flat = np.concatenate([a.reshape(m, math.prod(a.shape[1:])) for a in arrays], axis=1)
             out = Interpreter(self.straight, self.number).run(flat)
             out = out if self.judged is None else self.judged.judge(out)
         return self.fields.shaped(out[0] if many is None else out)

@@ -161,6 +161,14 @@ def test_energy_less_what_damping_took_is_kept():
     assert np.ptp(energy) > 1e-3 * motion.energies(record.y)[:, 0].max()  # damping takes much
 
 
+def test_a_format_that_is_interpreted_may_refuse_a_try():
+    """Then no start is at the beginning of a step, and the kernel is asked for no state."""
+    found = simulate(kkt.chain(2), "abm", "bfloat16", Integration(seconds=0.3, eps=1e-4, floor=0.1))
+    assert found.failed == 0 and found.records[0].rejected > 0
+    kernel = kkt.compile(kkt.chain(2), orderings.get("abm"), "bfloat16")
+    assert kernel(*np.zeros((3, 0, 2))).shape == (0, 2)
+
+
 def test_rates_of_a_motion_are_those_of_equation_4():
     tree = kkt.random_tree(7, seed=9)
     motion = Motion.of(tree, orderings.get("abm"))
