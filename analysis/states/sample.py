@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 def require_in_any_state(system: System, what: str) -> None:
     """Raise LoopError for a loop that random states open; contacts and coupled joints hold."""
     for loop in system.loops:
-        if not loop.point and loop.beside is None:
+        if not loop.anywhere:
             raise LoopError(
                 f"{what}: loop {loop.name!r} would be open in random states, where only contacts "
                 "and coupled joints hold; look at one state with compare, or sweep the model's own "

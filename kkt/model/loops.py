@@ -79,6 +79,11 @@ class Loop:
         return int(self.C.shape[1])
 
     @property
+    def anywhere(self) -> bool:
+        """No state opens it: a contact, or coupled joints."""
+        return self.point or self.beside is not None
+
+    @property
     def pairs(self) -> tuple[Loop, ...]:
         """This one and those beside it: the pairs of bodies whose rows are added."""
         return (self, *(self.beside.pairs if self.beside else ()))

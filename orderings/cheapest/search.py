@@ -22,6 +22,7 @@ from pivotree.kkt.order.sequence import as_sequence
 from ..catalogue import ORDERS, names
 from .bound import lower_bound
 from .dynamic import Dynamic
+from .multipliers import with_multipliers
 from .operations import Meter
 from .places import count, every, uniform
 
@@ -119,8 +120,9 @@ def search(
 
     With ``composites`` "rigid" inertias behind which no joint is eliminated are ten numbers: the
     costs are those of ``kkt.trace(system, order, "rigid")``.  At most ``most`` orders are counted
-    for each form of the rank updates where there are too many to count all.  Raises OrderError for
-    an unknown cost, and LoopError for closed loops.
+    for each form of the rank updates where there are too many to count all.  Where a robot has
+    loops or contacts, places of their multipliers are searched too.  Raises OrderError for an
+    unknown cost.
 
     >>> found = pt.search(pt.chain(3), "flops")
     >>> found.best.cost, min(row.cost for row in found.ranking if row.name == "abm")
@@ -134,7 +136,6 @@ def search(
     if composites not in ("general", "rigid"):
         raise OrderError(f"search: composites is {composites!r}; use general or rigid")
     system = model if isinstance(model, System) else kkt.build(model)
-    system.structure.require_tree("search", "compare runs every order that takes it")
     meter = Meter(system, composites)
     family = _family(system, meter, most, tick)
     registered = _registered(system, meter, tick)
@@ -162,6 +163,23 @@ class _Family:
 
 
 def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]) -> _Family:
+    """Orders of the tree's family, and where there are loops, with their multipliers placed."""
+    if not system.loops:
+        return _of_tree(system, meter, most, tick)
+    bare = kkt.build(system.graph, loops=(), implicit=system.state.step or None)
+    tree = _of_tree(bare, Meter(bare, meter.composites), most, tick)
+    cheapest = sorted(((r.flops, r.sequence) for r in tree.tried), key=lambda pair: pair[0])
+    found = with_multipliers(cheapest, system.structure, meter, UPDATES, tick)
+    words = (
+        f"{tree.words}; of these the cheapest on the tree alone, ABM and CRBM, with the "
+        "multipliers of each loop last, at its end or, where they are soft, before all bodies"
+    )
+    return _Family(
+        [Ranked("search", s, flops, flops) for flops, s in found], tree.bound, False, words
+    )
+
+
+def _of_tree(system: System, meter: Meter, most: int, tick: Callable[[str], None]) -> _Family:
     """Orders of the family with their operations: all of them, or those that look cheapest."""
     structure, tried = system.structure, []
     joints, closed = int((structure.dof > 0).sum()), True
@@ -274,11 +292,13 @@ def random_states(system: System, states: int) -> list[System]:
     """The same tree in random states: q in [-pi, pi], qd and tau standard normal, seed 0."""
     random = np.random.default_rng(0)
     N = int(system.tree.offset[-1])
+    if not all(loop.anywhere for loop in system.loops):
+        return [system]  # random states would open its loops
     return [
         kkt.build(
             system.graph, q=random.uniform(-np.pi, np.pi, N),
             qd=random.standard_normal(N), tau=random.standard_normal(N),
-            implicit=system.state.step or None,
+            implicit=system.state.step or None, loops=system.loops,
         )
         for _ in range(states)
     ]  # fmt: skip

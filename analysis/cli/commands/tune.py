@@ -100,6 +100,7 @@ def words(found: orderings.SearchResult, structure: kkt.Structure) -> str:
         text = "Tip to base; " + _joints(found.sequence, structure)
         how = found.sequence.rules.rank_update
         text += " Rank updates are " + ("(c/d) c*." if how == "gain" else "(c c*)/d.")
+    text += _multipliers(found.sequence, structure)
     if found.composites == "rigid":
         text += " Inertias behind which no joint is eliminated are ten numbers."
     what = {
@@ -113,6 +114,23 @@ def words(found: orderings.SearchResult, structure: kkt.Structure) -> str:
     if found.bound is not None and not found.exact:
         text += f"; none of these is below {found.bound:,.0f} (gap {found.gap:.0%})"
     return text + "."
+
+
+def _multipliers(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
+    """Where the multipliers of loops stand."""
+    if not structure.constraints:
+        return ""
+    kinds = [group[0][0] if len(group) == 1 else "" for group in sequence.groups]
+    named = [group[0][1] for group in sequence.groups if group[0][0] == "lam"]
+    bodies = next((i for i, kind in enumerate(kinds) if kind != "lam"), 0)
+    first = named[:bodies]
+    places = {
+        "before all bodies": first,
+        "at their loops' ends": named[bodies:],
+        "last": [name for name in structure.constraints if name not in named],
+    }
+    told = (f"{', '.join(map(str, who))} {place}" for place, who in places.items() if who)
+    return f" Multipliers: {'; '.join(told)}."
 
 
 def _joints(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:

@@ -11,6 +11,8 @@ from pivotree.analysis.cli import main
 TAKES = (
     ["compare", "four_bar", "--orders", "abm"], ["solve", "four_bar", "--order", "abm"],
     ["blame", "four_bar", "--order", "abm"], ["spy", "four_bar", "-o", "{out}/m.svg"],
+    ["tune", "four_bar", "--most", "5"], ["tune", "quadruped:feet=1,compliance=1", "--most", "5"],
+    ["explore", "four_bar", "-o", "{out}/x.html"],
     ["export", "four_bar", "--outputs", "qdd,lambda", "-o", "{out}/a.c"],
     ["export", "chain:3", "--contact", "j3", "--compliance", "1e-3", "-o", "{out}/b.c"],
 )  # fmt: skip
@@ -19,8 +21,6 @@ REFUSED = (
     (["compare", "four_bar", "--states", "5"], "would be open in random states"),
     (["report", "quadruped:feet=1", "--armature"], "report --armature takes trees"),
     (["list", "four_bar", "--order", "abm"], "compare and spy take it"),
-    (["tune", "four_bar"], "compare runs every order"),
-    (["explore", "four_bar", "-o", "{out}/x.html"], "the explorer takes trees"),
 )
 ROWS = r"^\| (`.*?) \| (.*) \|$"
 
