@@ -7,6 +7,16 @@ array([-1.533, 77.971, 15.55 ])
 >>> print(pt.compare(system, ["crbm", "abm"], ["float32"]).verdict)
 In float32 every order keeps at least 6 digits on chain_3; crbm does it with the fewest ...
 
+What is asked for most, each with an example in its own ``help``:
+
+* a robot: :func:`load` (a file, ``robot:ur5``, ``chain:100``), :func:`chain`, :func:`humanoid`;
+* its matrix, in one state: :func:`build`;
+* eliminate it, in an order and a number format: :func:`eliminate`, :func:`plan`;
+* all orders beside each other, and a verdict: :func:`compare`;
+* an order of one's own: :func:`order`; the cheapest one: :func:`search`;
+* who lost the digits: :func:`blame`; digits that are proved: :func:`certify`, :func:`guarantee`;
+* machine code for many states: :func:`compile`.
+
 Names of robots, the matrix and its elimination are those of :mod:`pivotree.kkt`; orders are
 :mod:`pivotree.orderings`, what is learnt from them :mod:`pivotree.analysis`, the papers
 :mod:`pivotree.papers`. Each is loaded when it is first asked for.

@@ -13,6 +13,7 @@ from .examples import (
     EXAMPLES,
     FAMILIES_HELP,
     FORMATS_HELP,
+    OWN_ORDER,
 )  # fmt: skip
 from .model_arguments import add_model, add_refinement
 
@@ -59,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     for name, command in commands.choices.items():
         command.description = textwrap.fill(command.description or _first(commands, name), 78)
         command.epilog = "examples:\n" + "\n".join(f"  pivotree {x}" for x in EXAMPLES[name])
+        command.epilog += OWN_ORDER if name == "orders" else ""
     return top
 
 
@@ -73,7 +75,11 @@ def _compare(commands: Commands) -> None:
         "compare", help="the main job: what each order fills in, costs and loses, with a verdict"
     )
     add_model(compare)
-    compare.add_argument("--orders", help="comma-separated; all registered ones if not given")
+    compare.add_argument(
+        "--orders",
+        help="comma-separated: names (pivotree orders) and FILE.py:FUNCTION, your own (pivotree "
+        "orders --help shows one); all registered ones if not given",
+    )
     compare.add_argument("--formats", default="float32,float64", help=FORMATS_HELP)
     add_refinement(compare)
     compare.add_argument(

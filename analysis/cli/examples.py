@@ -16,6 +16,14 @@ FAMILIES_HELP = (
 )
 BLAME_FORMATS_HELP = "a floating-point format of at most 64 bits: float32, float64, bfloat16, p11"
 
+OWN_ORDER = """
+
+an order of your own, in a file mine.py; each inner list is eliminated together:
+  def tip_first(structure):
+      return [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
+then:
+  pivotree compare chain:3 --orders mine.py:tip_first,crbm"""
+
 # a test parses them
 EXAMPLES = {
     "compare": (

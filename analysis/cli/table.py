@@ -69,8 +69,10 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
         f"{comparison.dof} degrees of freedom"
     )
     tables[0].caption = (
-        "fill: blocks and entries of one triangle; error: max |qdd - exact| / max |exact|; "
-        "lost: digits beyond those that the condition number forces"
+        "fill and entries: blocks and numbers of one triangle that were zero; flops: operations; "
+        "height: pivots that wait for each other; under a format's name the error, "
+        "max |qdd - exact| / max |exact|; digits: how many are right; lost: those beyond what the "
+        "condition number forces"
         + BITS * bits
         + _conditions(comparison)
         + _marks(comparison)

@@ -75,10 +75,10 @@ def error_condition(
                     transform=ax.get_xaxis_transform())  # fmt: skip
         ax.set(xlim=(low, high), ylim=(bottom, top))
         _ticks(ax, high / low)
-        ax.set_xlabel("condition number times unit roundoff, κ u", color=look.ink)
+        ax.set_xlabel("condition number times unit roundoff, $\\kappa u$", color=look.ink)
         ax.set_ylabel(f"relative error{f' in {format}' if format else ''}", color=look.ink)
         dash: dict[str, Any] = {"color": look.ink, "linewidth": 0.9, "linestyle": (0, (4, 3))}
-        handles.append(Line2D([], [], label="error = κ u", **dash))
+        handles.append(Line2D([], [], label=r"error = $\kappa u$", **dash))
         if failed:
             cross: dict[str, Any] = {"linestyle": "", "marker": "x", "color": look.ink}
             handles.append(Line2D([], [], markersize=5, label="failed", **cross))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -29,6 +30,9 @@ _METADATA: dict[str, dict[str, Any]] = {
     ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
     ".svg": {"Creator": None, "Date": None, "Format": None, "Type": None},
 }
+_PGF_WORDS = re.compile(r"^(\\pgftext.*\\def%\{\\%\})(.*)$", re.M)
+_UNDERSCORE = re.compile(r"(?<!\\)_(?=(?:[^$]*\$[^$]*\$)*[^$]*$)")  # not between two dollars
+_MATHDEFAULT = "\\providecommand\\mathdefault[1]{#1}%\n"  # of matplotlib's own preamble
 _SUFFIXES = (*_METADATA, ".tex", ".pgf")
 
 
@@ -61,8 +65,9 @@ def save(figure: Figure | str, path: str | Path) -> Path:
 def _save_pgf(figure: Figure, path: Path) -> Path:
     """For \\input, in the fonts of the document that it is read into; pictures lie beside it.
 
-    LaTeX says how wide letters are.  Raises FormatError where there is none, or where it refuses
-    a name.
+    LaTeX says how wide letters are.  The document needs no package but pgf, and may set words wider
+    than the picture was planned for.  Raises FormatError where there is no LaTeX, or where it
+    refuses a name.
     """
     if shutil.which("pdflatex") is None:
         raise FormatError(
@@ -74,13 +79,21 @@ def _save_pgf(figure: Figure, path: Path) -> Path:
         try:
             part = Path(folder) / path.name
             figure.savefig(part, format="pgf", facecolor=figure.get_facecolor())
-        except RuntimeError as refusal:
+            part.write_text(_plain_pgf(part.read_text("utf-8")), "utf-8")
+        except (RuntimeError, ValueError) as refusal:
             told = " ".join(str(refusal).split())[:200]
             raise FormatError(f"figure {path}: LaTeX refuses a text of it: {told}") from None
         for made_here in sorted(Path(folder).iterdir()):
             with beside(path.with_name(made_here.name)) as part:
                 shutil.copyfile(made_here, part)
     return path
+
+
+def _plain_pgf(text: str) -> str:
+    """Words without the package underscore, and nothing cut where the document's font is wider."""
+    text = text.replace("{use as bounding box, clip}", "{use as bounding box}", 1)
+    text = text.replace("\\makeatletter%\n", "\\makeatletter%\n" + _MATHDEFAULT, 1)
+    return _PGF_WORDS.sub(lambda found: found[1] + _UNDERSCORE.sub(r"\\_", found[2]), text)
 
 
 @contextmanager

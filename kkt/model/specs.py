@@ -78,7 +78,10 @@ def from_spec(text: str) -> nx.DiGraph:
     name, _, rest = text.strip().partition(":")
     name = name.strip()
     if name not in GALLERY:
-        raise ModelError(f"gallery: {name!r} is unknown; {nearest(name, GALLERY)}")
+        told = nearest(name, GALLERY)
+        if not told.startswith("did you mean"):
+            told += f"; an installed robot is written robot:{name}, a file with its suffix"
+        raise ModelError(f"gallery: {name!r} is unknown; {told}")
     build = GALLERY[name]
     known = {
         key: str(parameter.annotation)

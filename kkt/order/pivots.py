@@ -261,6 +261,11 @@ def _paper_pivot(
 
 
 def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> str:
+    if isinstance(entry, str) and entry in KINDS:
+        return (
+            f"order {name!r}: step {step} holds {entry!r} by itself; a block is a pair "
+            f"({entry!r}, body), and a step a list of blocks: [({entry!r}, body)]"
+        )
     if not (isinstance(entry, tuple | list) and len(entry) == 2):
         return f"order {name!r}: step {step} holds {entry!r}; a block is a pair ('pdd', body)"
     kind, body = entry

@@ -207,7 +207,8 @@ def test_a_singular_pivot_is_refused_by_its_rank():
 @pytest.mark.parametrize(
     "order,message",
     [("abm", r"pass orderings.get\('abm'\)"), (lambda s: None, "returns NoneType; return a list"),
-     (lambda s: [3], "returns list; return a list of groups"), ([["pdd"]], "a block is a pair")],
+     (lambda s: [3], "returns list; return a list of groups"), ([["pdd"]], "a block is a pair"),
+     ([("pdd", 1)], "and a step a list of blocks")],
 )  # fmt: skip
 def test_what_is_no_order(order, message):
     with pytest.raises(kkt.OrderError, match=message):

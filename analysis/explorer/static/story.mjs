@@ -37,7 +37,7 @@ export const SCENES = [
   },
   {
     title: "Find the order",
-    ask: "No body is eliminated yet.",
+    ask: "No body is eliminated yet: click a link of the arm, or one of its rows.",
     lesson: ["5_orders", "Lesson 5"],
     text: [
       "Your turn. Eliminate all three bodies, a bracket each, and fill as little as you can.",
@@ -255,7 +255,7 @@ export class Story {
     const hang = parent.map((p, c) => (p === k ? c : -1)).filter((c) => c >= 0 && this._left(c).length);
     if (!hang.length) return "";
     const sides = [...hang, ...(parent[k] >= 0 ? [parent[k]] : [])].map((c) => this._name(c));
-    return `Body ${hang.map((c) => this._name(c)).join(" and ")} still hung on it, so that what it was joined to (${sides.join(", ")}) is coupled now`;
+    return `Body ${hang.map((c) => this._name(c)).join(" and ")} still hung on it, so that ${sides.length > 1 ? `what it was joined to (${sides.join(", ")}) is` : `rows of body ${sides[0]} are`} coupled now`;
   }
 
   _judged(k, record, wrong) {

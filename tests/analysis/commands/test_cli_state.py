@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shlex
 
 import pytest
@@ -157,6 +158,23 @@ def test_every_help_has_examples_that_parse(run, command, columns, monkeypatch):
     for example in EXAMPLES[command]:
         assert f"  pivotree {example}" in out
         assert parser().parse_args(joined(shlex.split(example))).command == command
+
+
+def test_help_shows_an_order_of_ones_own_that_runs(run, tmp_path, monkeypatch):
+    text = run("orders", "--help")[1]
+    lines = text.partition("inner list is eliminated together:\n")[2].partition("\nthen:\n  ")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("\n".join(x[2:] for x in lines[0].splitlines()), "utf-8")
+    code, out, _ = run(*shlex.split(lines[2])[1:])
+    assert code == 0 and re.search(r"tip_first +2 +12 +456 ", out)
+    headings = re.findall(r"\w+", next(x for x in out.splitlines() if x.startswith(" order ")))
+    told = out.partition("fill and entries:")[1] + out.partition("fill and entries:")[2]
+    assert not [x for x in headings if x not in told and not x.startswith(("order", "float"))]
+
+
+def test_what_is_no_model_says_how_a_robot_is_named(run):
+    code, _, err = run("compare", "ur5")
+    assert code == 2 and "an installed robot is written robot:ur5" in err
 
 
 def test_a_narrow_terminal_loses_no_word():

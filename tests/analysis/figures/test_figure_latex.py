@@ -116,15 +116,20 @@ def test_the_paper_of_the_how_to_compiles(tmp_path, monkeypatch, capsys):
 @needs_latex
 @pytest.mark.thorough
 def test_a_pgf_has_the_fonts_of_the_document(tmp_path):
-    for kind in ("digits", "heat"):
+    kinds = ("digits", "heat", "condition")
+    for kind in kinds:
         write(KINDS[kind], request(width="single"), tmp_path / f"{kind}.pgf")
     paper = tmp_path / "paper.tex"
     paper.write_text(
-        r"\documentclass{article}\usepackage{tikz}\usepackage[strings]{underscore}"
-        r"\begin{document}\thispagestyle{empty}\input{digits.pgf}\input{heat.pgf}\end{document}"
+        r"\documentclass{article}\usepackage{pgf}\begin{document}\thispagestyle{empty}"
+        + "".join(rf"\resizebox{{2in}}{{!}}{{\input{{{kind}.pgf}}}}\par" for kind in kinds)
+        + r"\end{document}"
     )
     words = compiled(paper)[1]
     assert "correct decimal digits" in words and "float64" in words and "crbm" in words
+    assert "virtual work" in words and "condition number times unit roundoff" in words
+    text = (tmp_path / "digits.pgf").read_text("utf-8")
+    assert r"virtual\_work" in text and "{use as bounding box}" in text
     fonts = subprocess.run(["pdffonts", "paper.pdf"], cwd=tmp_path, capture_output=True, text=True)
     assert "STIX" not in fonts.stdout and "CMR" in fonts.stdout
 
