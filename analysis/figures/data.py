@@ -78,7 +78,10 @@ def sizes(most: int) -> list[int]:
 
 
 def grown(tree: nx.DiGraph, bodies: int) -> nx.DiGraph:
-    """The first bodies of a tree, breadth first from its bases, in its default state."""
+    """The first bodies of a tree, breadth first from its bases, and the loops among them.
+
+    Where the tree has loops the bodies stay where its own state has them, else they are at q = 0.
+    """
     order = list(nx.topological_sort(tree))
     depth: dict[object, int] = {}
     for body in order:
@@ -88,6 +91,14 @@ def grown(tree: nx.DiGraph, bodies: int) -> nx.DiGraph:
     part = nx.DiGraph(**{k: v for k, v in tree.graph.items() if k not in ("q", "qd", "tau")})
     part.add_nodes_from((body, tree.nodes[body]) for body in tree.nodes if body in set(kept))
     part.add_edges_from((a, b) for a, b in tree.edges if b in set(kept))
+    if tree.graph.get("loops"):
+        whole, there = kkt.build(tree), {None, *kept}
+        part.graph["loops"] = tuple(
+            loop for loop in whole.loops if all({*pair.bodies} <= there for pair in loop.pairs)
+        )
+        q = np.split(np.asarray(tree.graph["q"], dtype=float), whole.tree.offset[1:-1])
+        mine = [x for name, x in zip(whole.tree.names, q, strict=True) if name in part]
+        part.graph["q"] = np.concatenate(mine)
     return part
 
 

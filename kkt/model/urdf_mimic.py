@@ -36,8 +36,8 @@ def couple(tree: nx.DiGraph, coupled: Mapping[str, Coupling]) -> None:
         count += TYPES[data["joint"]].dof
     for joint, (to, *_) in coupled.items():
         if to not in body:
-            where = f"joint {joint!r}: field 'mimic joint'"
-            raise ModelError(f"{where} is {to!r}, which does not move; {nearest(to, body)}")
+            where, others = f"joint {joint!r}: field 'mimic joint'", {*body} - {joint}
+            raise ModelError(f"{where} is {to!r}, which does not move; {nearest(to, others)}")
     q, qd = np.array(tree.graph["q"]), np.array(tree.graph["qd"])
     for joint in coupled:
         followed = [joint]

@@ -133,9 +133,70 @@ def test_faults_of_urdf_files(refused, urdf, fault):
     assert str(path) in line and all(word in line for word in words), line
 
 
+MIMIC = '<joint name="j3" type="{}"><parent link="b"/><child link="c"/><mimic {}/></joint>'
+MIMIC_FAULTS = {
+    "no such joint": (("revolute", 'joint="j9"'), ["'j3'", "'j9'", "use one of j1, j2"]),
+    "itself": (("revolute", 'joint="j3"'), ["j3 -> j3", "mimic each other"]),
+    "no joint": (("revolute", ""), ["'j3'", "'mimic joint' is missing"]),
+    "words for a multiplier": (("revolute", 'joint="j1" multiplier="twice"'), ["'j3'", "twice"]),
+    "endless offset": (("revolute", 'joint="j1" offset="inf"'), ["'j3'", "offset", "finite"]),
+    "three freedoms": (("planar", 'joint="j1"'), ["'j3'", "planar", "3 freedoms"]),
+}
+
+
+@pytest.mark.parametrize("fault", MIMIC_FAULTS)
+def test_faults_of_coupled_joints(refused, urdf, fault):
+    given, words = MIMIC_FAULTS[fault]
+    path = urdf(more=f'<link name="c"/>{MIMIC.format(*given)}')
+    line = refused("solve", path, "--mimic", "coupled")
+    assert str(path) in line and all(word in line for word in words), line
+
+
+def test_an_unknown_way_of_mimic_is_refused(refused, urdf):
+    assert "use one of free, fixed, coupled" in refused("solve", urdf(), "--mimic", "tied")
+
+
+MJCF = '<mujoco><default><geom contype="0" conaffinity="0"/></default><worldbody>{}</worldbody>'
+MJCF += "{}</mujoco>"
+ARM = '<body name="a"><joint name="j"/><geom size="0.1"/><body name="b"><joint name="k"/>'
+ARM += '<geom size="0.1" pos="0.1 0 0"/></body></body>'
+MJCF_FAULTS = {
+    "no XML": ("<mujoco", ["MuJoCo refuses it"]),
+    "another root": ("<html/>", ["MuJoCo refuses it"]),
+    "nothing moves": (MJCF.format('<geom size="1"/>', ""), ["no body moves"]),
+    "an unknown body": (
+        MJCF.format(ARM, '<equality><connect body1="c" anchor="0 0 0"/></equality>'),
+        ["MuJoCo refuses it", "unknown"],
+    ),
+    "an unknown joint": (
+        MJCF.format(ARM, '<equality><joint joint1="c"/></equality>'), ["MuJoCo refuses it", "'c'"]
+    ),
+    "twice the same": (
+        MJCF.format(ARM, '<equality><joint joint1="j" joint2="k"/><joint name="more" joint1="k" '
+                    'joint2="j"/></equality>'),
+        ["'more'", "follows", "leave it out"],
+    ),
+    "a bent spring": (
+        MJCF.format(ARM.replace('name="j"', 'name="j" stiffness="1 2"'), ""), ["'j'", "polynomial"]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("fault", MJCF_FAULTS)
+def test_faults_of_mjcf_files(refused, tmp_path, fault):
+    pytest.importorskip("mujoco")
+    path = tmp_path / "robot.xml"
+    text, words = MJCF_FAULTS[fault]
+    path.write_text(text)
+    line = refused("solve", path)
+    assert all(word in line for word in words), line
+
+
 @pytest.mark.parametrize(
     "spec,words",
     [
+        ("no/such.urdf.xacro", ["no/such.urdf.xacro", "does not exist"]),
         ("chian:5", ["'chian'", "chain"]),
         ("chain:five", ["five", "whole number"]),
         ("chain", ["'n'"]),

@@ -327,7 +327,16 @@ def test_costs_are_those_of_grown_trees():
     )  # fmt: skip
 
 
-@pytest.mark.thorough
+def test_a_tree_grows_with_the_loops_among_its_bodies():
+    tree = kkt.stewart()
+    parts = [kkt.build(data.grown(tree, n)) for n in (2, 9, 13)]
+    assert [len(part.loops) for part in parts] == [0, 2, 6]
+    whole = kkt.build(tree)
+    assert np.array_equal(parts[-1].state.p, whole.state.p)
+    (last,) = data.costs(tree, ["abm"])["abm"][-1:]
+    assert last == (13, kkt.trace(whole, orderings.get("abm")).flops)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_caption_has_two_sentences_with_numbers(kind, tmp_path, capsys):
