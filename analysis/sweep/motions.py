@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt import PivotreeError
+from pivotree.kkt import LoopError, PivotreeError
 
 from .prepared import Prepared
 from .settings import Settings
@@ -51,8 +51,8 @@ def _cases(
     motion = _motion(prepared, order, format)
     if isinstance(motion, str):
         return [{"failed_at": motion} for _ in numbers]
-    method = asked.method(motion)
     try:
+        method = asked.method(motion)
         y = _starts(settings, prepared, motion, numbers).astype(asked.state)
         records = method(motion.rates, y, asked.seconds, motion.settle)
     except PivotreeError as error:  # joints that an integrator cannot take
@@ -83,7 +83,7 @@ def _starts(
 
 def _motion(prepared: Prepared, order: str, format: str) -> Motion | str:
     """The kernel of a case, compiled once, or why there is none."""
-    from ..simulation import Motion
+    from ..simulation import Motion, closed
     from ..simulation.run import order_of
 
     key = order, format
@@ -94,6 +94,12 @@ def _motion(prepared: Prepared, order: str, format: str) -> Motion | str:
                 tree.graph.pop(name, None)
         try:
             function, solver = order_of(order)
+            if prepared.system.loops and prepared.ranges is not None:
+                raise LoopError(
+                    "a motion with closed loops or contacts starts where they hold; use "
+                    'distribution = "given", the model\'s own state'
+                )
+            tree = closed(tree)
             prepared.motions[key] = Motion.of(tree, function, format, solver=solver)
         except PivotreeError as error:
             prepared.motions[key] = " ".join(str(error).split())

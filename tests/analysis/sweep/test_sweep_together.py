@@ -190,6 +190,21 @@ def test_motions_are_those_of_simulate(tmp_path):
 
 
 @pytest.mark.thorough
+def test_a_motion_with_loops_starts_where_they_hold(tmp_path):
+    """In the model's own state; a random one breaks a contact's rates, and is refused."""
+    text = MOTIONS.replace('"crbm+cholesky", ', "").replace('"float32", ', "")
+    for distribution in ("given", "random"):
+        folder = tmp_path / distribution
+        folder.mkdir()
+        states = f'[states]\nnumber = 1\ndistribution = "{distribution}"\n'
+        (row,) = rows_of(folder, ["quadruped:feet=2"], text + states)
+        if distribution == "given":
+            assert int(row["steps"]) > 5 and float(row["energy_drift"]) < 1e-2
+        else:
+            assert 'use distribution = "given"' in row["failed_at"] and row["steps"] == ""
+
+
+@pytest.mark.thorough
 def test_the_clock_of_a_motion_is_a_setting(tmp_path):
     text = MOTIONS.replace('"crbm+cholesky", ', "").replace(', "float64"', "")
     counts = {}
