@@ -72,10 +72,7 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
         "fill and entries: blocks and numbers of one triangle that were zero; flops: operations; "
         "height: pivots that wait for each other; under a format's name the error, "
         "max |qdd - exact| / max |exact|; digits: how many are right; lost: those beyond what the "
-        "condition number forces"
-        + BITS * bits
-        + _conditions(comparison)
-        + _marks(comparison)
+        "condition number forces" + BITS * bits + _conditions(comparison) + _marks(comparison)
     )
     return tables
 
