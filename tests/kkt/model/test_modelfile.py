@@ -247,7 +247,7 @@ def test_load_tells_paths_from_names(tmp_path):
         load("arm.urdf")
     other = tmp_path / "robot.sdf"
     other.write_text("<sdf/>")
-    with pytest.raises(ModelError, match=r"neither a \.urdf nor a \.json"):
+    with pytest.raises(ModelError, match=r"is no \.urdf or \.xacro, no \.json model file"):
         load(other)
     with pytest.raises(ModelError, match=r"robot\.sdfx: does not exist"):
         load(f"{other}x")

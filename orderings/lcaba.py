@@ -1,0 +1,51 @@
+"""ABM of closed loops, bodies by what loops tie them to (LCABA; Sathya & Carpentier 2026)."""
+
+from collections.abc import Hashable, Iterable
+from itertools import permutations
+
+from pivotree.kkt import Structure
+
+from .multipliers import soft
+from .registry import order
+
+
+@order(
+    "lcaba", loops=True,
+    source="Sathya & Carpentier 2026 (LCABA); joints in the order of Pinocchio's lcaba",
+)  # fmt: skip
+def lcaba(structure: Structure) -> list:
+    """Lambda of soft rows before any body; then ABM, tips first that loops tie to the fewest."""
+    return soft(structure) + [[("pdd", k), ("qdd", k), ("f", k)] for k in _least_tied(structure)]
+
+
+def _least_tied(structure: Structure) -> list[Hashable]:
+    """Bodies, children before parents; of those that may go, one tied to the fewest others.
+
+    A body that goes hands its ties to its parent, and ties those that it was tied to.
+    """
+    tied: dict[Hashable, set[Hashable]] = {k: set() for k in structure.names}
+    for c in structure.constraints:
+        _tie(tied, structure.tied(c))
+    waiting = {k: len(structure.children(k)) for k in structure.names}
+    tips = [k for k in reversed(structure.names) if not waiting[k]]
+    found = []
+    while tips:
+        k = min(tips, key=lambda tip: len(tied[tip]))
+        tips.remove(k)
+        found.append(k)
+        parent = structure.parent_of(k)
+        others = tied.pop(k)
+        for other in others:
+            tied[other].discard(k)
+        _tie(tied, others if parent is None else others | {parent})
+        if parent is not None:
+            waiting[parent] -= 1
+            if not waiting[parent]:
+                tips.insert(0, parent)
+    return found
+
+
+def _tie(tied: dict[Hashable, set[Hashable]], bodies: Iterable[Hashable]) -> None:
+    """Each of these bodies to all others of them."""
+    for one, other in permutations(bodies, 2):
+        tied[one].add(other)
