@@ -65,6 +65,7 @@ from .solution.conditioning import Conditioning, conditioning
 from .solution.eliminate import eliminate, joint_space_inertia
 from .solution.inverse_dynamics import InverseDynamics, inverse_dynamics
 from .solution.joining import joined, released, rerooted
+from .solution.proximal import proximal, softened
 from .structure.column_counts import ColumnCounts, column_counts
 from .structure.symbolic import SymbolicFactor, symbolic
 from .tape.factored import factored
@@ -148,6 +149,7 @@ __all__ = [
     "new_tree",
     "plan",
     "plan_from_arrays",
+    "proximal",
     "quadruped",
     "random_tree",
     "random_turns",
@@ -158,6 +160,7 @@ __all__ = [
     "released",
     "rerooted",
     "rr_arm",
+    "softened",
     "solve_large",
     "star",
     "stewart",

@@ -100,6 +100,11 @@ def _solve(commands: Commands) -> None:
     solve.add_argument("--format", default="float64", help=FORMATS_HELP)
     add_refinement(solve)
     solve.add_argument("--certify", type=int, metavar="D", help="prove D digits of every qdd")
+    solve.add_argument(
+        "--proximal", metavar="MU",
+        help="rows of loops and contacts, redundant ones too, by proximal iteration from "
+        "compliance MU, such as 1e-4",
+    )  # fmt: skip
     solve.add_argument("--json", action="store_true", help="print one JSON document")
 
 

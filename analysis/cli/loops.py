@@ -24,6 +24,29 @@ def loops_of(options: argparse.Namespace, tree: nx.DiGraph) -> tuple[kkt.Loop, .
     return (*read, *(() if told is None else _contacts(tree, told, _compliance(soft))))
 
 
+def proximal_rows(text: str, loops: list[kkt.Loop]) -> list[kkt.Loop]:
+    """The loops and contacts with what ``--proximal`` gives as compliance, or one sentence."""
+    try:
+        mu = float(text)
+    except ValueError:
+        mu = math.nan
+    if not 0.0 < mu < math.inf:
+        raise kkt.PivotreeError(
+            f"option --proximal: {text!r} is no compliance; give more than zero, such as 1e-4"
+        )
+    if not loops:
+        raise kkt.PivotreeError(
+            "option --proximal: is about closed loops and contacts, and the model has none; hold a "
+            "body with --contact, or leave it out"
+        )
+    if any(loop.compliance.any() for loop in loops):
+        raise kkt.PivotreeError(
+            "option --proximal: makes all rows rigid, and some have a compliance of their own; "
+            "leave one of the two out"
+        )
+    return kkt.softened(loops, mu)
+
+
 def _contacts(tree: nx.DiGraph, text: str, compliance: float) -> list[kkt.Loop]:
     """Points that stick to the ground: along the vertical first, then across it."""
     up = -np.array(tree.graph["gravity"], dtype=float)

@@ -42,14 +42,14 @@ def judged(
     if found.failed_at is not None:
         return found
     if longer is None:
-        return replace(found, backward_error=_backward(system, chosen, entries, found),
+        return replace(found, backward_error=backward_of(system, chosen, entries, found),
                        error_estimate=0.0)  # fmt: skip
     error = longer.error(found.qdd)
     lost = None if pivots is None else longer.against(tape, pivots, chosen)
     failed = refusal(system, tape, chosen, entries, error, lost)
     if failed is not None:
         return replace(found, failed_at=failed)
-    backward = _backward(system, chosen, entries, found)
+    backward = backward_of(system, chosen, entries, found)
     marked = mark(error, backward.normwise, chosen.name, chosen.unit)
     if marked is None and lost is not None and lost.zero:
         marked = f"{named(tape, chosen, lost)}, though the answer is right"
@@ -101,7 +101,8 @@ def named(tape: Tape, chosen: Format, lost: Lost) -> str:
     )
 
 
-def _backward(system: System, chosen: Format, entries: Entries, found: Elimination) -> Any:
+def backward_of(system: System, chosen: Format, entries: Entries, found: Elimination) -> Any:
+    """Backward errors of an answer for these entries, in more digits than the format has."""
     x = (found.pdd, found.qdd, found.f, found.lam)
     if chosen.kind == "exact":
         return backward_error(system, entries, x)

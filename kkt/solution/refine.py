@@ -88,7 +88,7 @@ def refined(
     if first.failed_at is not None or not count:
         status = "not started" if first.failed_at else "done"
         return replace(first, order=name, refinement=Refinement(residual, (), status, 0))
-    loop = _Loop(system, tape, chosen, residual)
+    loop = Corrections(system, tape, chosen, residual)
     start = Answer(first.pdd, first.qdd, first.f, first.lam)
     answers, sizes, status = loop.run(start, count)
     if status == "done":
@@ -115,7 +115,7 @@ def refined(
     return judged(system, tape, chosen, entries, answer, longer(system, tape, chosen, entries))
 
 
-class _Loop:
+class Corrections:
     """The three programs of refinement, lowered for one robot."""
 
     def __init__(self, system: System, tape: Tape, chosen: Format, residual: str) -> None:

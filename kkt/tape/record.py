@@ -102,6 +102,16 @@ class Refinement:
     kept: int  # corrections that the answer holds
 
 
+@dataclass(frozen=True)
+class Proximal:
+    """What a proximal iteration did (:func:`kkt.proximal`)."""
+
+    mu: float  # compliance that each iteration gives the rows
+    iterations: int
+    residual: float  # largest of the rigid rows' [rad/s^2, m/s^2]
+    status: str  # converged, settled (at rounding), not settled or diverged
+
+
 @dataclass(frozen=True, repr=False)
 class Elimination(Shown):
     """The outcome of one order in one number format.
@@ -123,6 +133,7 @@ class Elimination(Shown):
     flops: int  # scalar operations that qdd needs
     failed_at: str | None = None  # why there is no answer: a pivot that is zero, and its step
     refinement: Refinement | None = None
+    proximal: Proximal | None = None
     lam: NDArray = field(default_factory=lambda: np.zeros(0))  # (m,) multipliers of all loops
     backward_error: BackwardError | None = None  # None where the elimination failed
     error_estimate: float | None = None  # of qdd: its distance to itself in twice the digits

@@ -16,7 +16,7 @@ from pivotree import kkt
 from pivotree.kkt.base.files import check_file, check_folder
 from pivotree.kkt.solution.refine import MOST, RESIDUALS
 
-from ..loops import loops_of
+from ..loops import loops_of, proximal_rows
 from ..state import system_in_state
 
 
@@ -31,6 +31,8 @@ def tree_of(options: argparse.Namespace) -> nx.DiGraph:
     )
     tree.graph["name"] = tree.graph.get("name") or options.model
     beside = [*tree.graph.get("loops", ()), *loops_of(options, tree)]
+    if (mu := getattr(options, "proximal", None)) is not None:
+        beside = proximal_rows(mu, beside)
     return tree if not beside else nx.DiGraph(tree, loops=beside)
 
 

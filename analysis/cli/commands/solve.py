@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from typing import Any
 
 from pivotree import kkt, orderings
@@ -23,6 +24,8 @@ def run(options: argparse.Namespace) -> int:
             f"option --certify: {digits} is no number of digits; use 1 to {MAX_DIGITS}"
         )
     corrections = refinement(options)
+    if options.proximal is not None:
+        return _proximal(options)
     function = orderings.get(options.order)
     proved: kkt.Certified | None = None
     with progress_shown() as progress:
@@ -97,6 +100,55 @@ def run(options: argparse.Namespace) -> int:
             f"refinement by the residual of {record.residual}: {record.status}; "
             f"{record.kept} of {corrections} corrections in the answer"
         )
+    print(one_state(options.model, state))
+    return 0
+
+
+def _proximal(options: argparse.Namespace) -> int:
+    """Rigid rows by iteration; the certified answer beside it where rows are independent."""
+    from ...comparison import digits_of, reference
+
+    for given, name in ((options.refine, "refine"), (options.certify, "certify")):
+        if given:
+            raise kkt.PivotreeError(
+                f"option --proximal: iterates by itself, and not with --{name}; leave one out"
+            )
+    chosen = get_format(options.format)
+    with progress_shown() as progress:
+        system, state = system_and_state(options)
+        progress(f"{options.order} in {chosen.name}")
+        result = kkt.proximal(system, orderings.get(options.order), chosen)
+        progress(f"certified answer for {chosen.name}")
+        options.proximal = None
+        exact: kkt.Certified | None = None
+        with suppress(kkt.ModelError):  # rows that depend on each other have none
+            exact = reference(system_and_state(options)[0], chosen)
+    record = result.proximal
+    if result.failed_at or record is None:
+        raise kkt.SingularError(f"order {result.order!r} in {chosen.name}: {result.failed_at}")
+    error = None if exact is None else exact.error(result.qdd)
+    values = [float(x) for x in result.qdd]
+    if options.json:
+        print_json({
+            "model": options.model, "state": state, "order": result.order, "format": chosen.name,
+            "qdd": values, "lam": [float(x) for x in result.lam], "error": error,
+            "marked": result.marked, "proximal": dict(vars(record)),
+        })  # fmt: skip
+        return 0
+    for joint, value in zip(_joints(system), values, strict=True):
+        print(f"{joint}\t{value:.{chosen.places}g}")
+    times = "1 iteration" if record.iterations == 1 else f"{record.iterations} iterations"
+    print(
+        f"{result.order} in {chosen.name}: {times} with mu = {record.mu:g}, {record.status}; "
+        f"{record.residual:.1e} (rad/s² or m/s²) is left of the rows, {result.flops:,} operations"
+    )
+    if exact is None or error is None:
+        print("rows depend on each other: lambda is the least that they allow, in squares summed")
+    else:
+        told = f"error {error:.1e} ({digits_of(error, chosen):.1f} digits)"
+        print(f"{told} against {exact.digits} certified digits of rigid rows")
+    if result.marked:
+        print(f"do not rely on it: {result.marked}")
     print(one_state(options.model, state))
     return 0
 

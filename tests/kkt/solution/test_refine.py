@@ -195,7 +195,7 @@ def test_a_correction_that_drowns_in_its_residuals_rounding_is_not_made(order):
     )
     assert exact.error(plain.qdd) < 2 * U32 and (refined.qdd == plain.qdd).all()
     assert refined.refinement.status == "drowned after 1" and refined.refinement.kept == 0
-    loop = refine._Loop(system, tape, get_format("float32"), "dynamics")
+    loop = refine.Corrections(system, tape, get_format("float32"), "dynamics")
     x = refine.Answer(plain.pdd, plain.qdd, plain.f)
     d, _ = loop.correction(loop.defect(x))
     assert exact.error(loop.sum(x, d).qdd) > 15 * U32
@@ -211,7 +211,7 @@ def test_light_joints_between_heavy_ones_keep_their_digits(n, seed, ratio):
     plain = kkt.eliminate(system, tape, "float32", records=False)
     once = kkt.eliminate(system, tape, "float32", records=False, refine=1)
     assert once.refinement.status == "drowned after 1" and (once.qdd == plain.qdd).all()
-    loop = refine._Loop(system, tape, get_format("float32"), "dynamics")
+    loop = refine.Corrections(system, tape, get_format("float32"), "dynamics")
     x = refine.Answer(plain.pdd, plain.qdd, plain.f)
     d, doubt = loop.correction(loop.defect(x))
     assert exact.error(loop.sum(x, d).qdd) > 30 * exact.error(plain.qdd)
@@ -223,7 +223,7 @@ def test_light_joints_between_heavy_ones_keep_their_digits(n, seed, ratio):
 def test_the_doubt_is_no_more_than_what_rounding_the_residual_moves(order, mixed):
     """u |r_k| / D_k against u |A^-1| |r|, the inverse from conditioning's derivatives."""
     tape = kkt.trace(mixed, orderings.get(order))
-    loop = refine._Loop(mixed, tape, get_format("float64"), "dynamics")
+    loop = refine.Corrections(mixed, tape, get_format("float64"), "dynamics")
     r = loop.defect(refine.Answer(*(unknowns(mixed, 7)[k] for k in ("pdd", "qdd", "f"))))
     _, doubt = loop.correction(r)
     inverse = kkt.conditioning(mixed).inverse_inertia
@@ -245,7 +245,7 @@ def test_other_formats(format):
     assert (np.asarray(get_format(format).cast(refined.qdd)) == refined.qdd).all()
 
 
-class Script(refine._Loop):
+class Script(refine.Corrections):
     """A loop whose corrections have sizes that are given."""
 
     def __init__(self, sizes):
@@ -286,7 +286,7 @@ def test_the_watch_for_divergence(sizes, kept, status, monkeypatch):
     """The answer is kept whose next correction is smallest."""
     script = Script(sizes)
     start = Elimination("x", "float32", np.ones(1), np.zeros((1, 6)), np.zeros((1, 6)), (), None, 0)
-    monkeypatch.setattr(refine, "_Loop", lambda *_: script)
+    monkeypatch.setattr(refine, "Corrections", lambda *_: script)
     monkeypatch.setattr(Script, "flops", 10)
     monkeypatch.setattr(Script, "forces", lambda self, x: (x.pdd, x.f))
     for name in ("longer", "rounded_entries"):  # what judges an answer needs a system

@@ -1,0 +1,161 @@
+"""Rigid rows of loops and contacts, redundant or singular, by proximal iteration.
+
+Rows that depend on each other leave the matrix of lambda singular, and no order has a pivot for it.
+With a compliance mu it has one, but the answer is that of soft rows.  The proximal point algorithm
+(Rockafellar 1976; of constrained dynamics Carpentier, Budhiraja & Mansard 2021) solves the soft
+rows again and again, each time about the lambda found before,
+
+    G pdd - mu (lambda_new - lambda) = -gamma,
+
+until nothing moves.  That is iterative refinement: the residual is that of the rigid rows, the
+correction is solved with the soft ones, by any order, whose factor is used again.  Errors shrink by
+mu / (mu + s) in a step, s the smallest eigenvalue of J M^-1 J^T that is not zero.  Where redundant
+rows leave lambda open, what is found is least in the sum of its squares, row by row: the
+iteration starts from zero and never leaves the range of J.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from ..arithmetic import Format, get_format
+from ..base.errors import FormatError, LoopError, OrderError
+from ..matrix.entries import Entries
+from ..matrix.system import System
+from ..model.loops import Loop
+from ..order.sequence import OrderFunction, PivotSequence
+from ..program.residual_program import residual_program
+from ..proof.residual import rows_of
+from ..proof.soundness import backward_of
+from ..tape.record import Elimination, Proximal
+from ..tape.run import rounded_entries
+from ..tape.tape import Tape, lower
+from ..tape.trace import tape_for
+from ..tape.trust import bound
+from .eliminate import eliminate
+from .refine import MOST, Answer, Corrections
+
+WIDE = np.longdouble  # in which residuals are told
+
+
+def softened(loops: Sequence[Loop], mu: float) -> list[Loop]:
+    """The same rows, each with the compliance ``mu`` [rad/(s^2 N m), m/(s^2 N)] and no other.
+
+    Raises LoopError for a ``mu`` that is not above zero.
+
+    >>> [loop.compliance.tolist() for loop in pt.softened([pt.contact("j3", (0, 0, 0))], 1e-6)]
+    [[1e-06]]
+    """
+    good = isinstance(mu, int | float | np.number) and not isinstance(mu, bool)
+    if not good or not 0.0 < mu < math.inf:
+        raise LoopError(f"proximal: mu is {mu!r}; give a number above zero, such as 1e-4")
+    return [replace(loop, compliance=np.full(loop.rows, float(mu))) for loop in loops]
+
+
+def proximal(
+    system: System,
+    order: PivotSequence | OrderFunction | Tape | Any,
+    format: str | Format = "float64",
+    *,
+    iterations: int = MOST,
+) -> Elimination:
+    """qdd, and the least lambda, of rigid rows; those of ``system`` have mu as compliance.
+
+    ``system`` is built with :func:`softened` loops; any order eliminates it, in any floating-point
+    format.  ``proximal`` of the answer says what was done, ``backward_error`` what is left of (4)
+    with rigid rows, and ``marked`` why the answer should not be relied on: rows that contradict
+    each other, or an iteration that has not settled.  Raises LoopError where a row has no
+    compliance, OrderError for a number of iterations that is none, FormatError for formats
+    that are not refined, and what :func:`kkt.eliminate` raises.
+
+    >>> tree = pt.four_bar()
+    >>> pin = pt.cut_joint("coupler", "rocker", p=(3, 0, 0), p_second=(2.5, 0, 0), name="pin")
+    >>> system = pt.build(tree, loops=pt.softened([pin], 1e-4))  # five rows, two of which hold
+    >>> result = pt.proximal(system, pt.orderings.get("abm"))
+    >>> result.marked is None, result.proximal.mu, np.allclose(result.lam[[0, 1, 4]], 0.0)
+    (True, 0.0001, True)
+    """
+    chosen = get_format(format)
+    if chosen.kind != "float":
+        raise FormatError(
+            f"format {chosen.name!r}: is not iterated; use float64, float32 or a shorter format"
+        )
+    whole = isinstance(iterations, int) and not isinstance(iterations, bool)
+    if not whole or not 1 <= iterations <= MOST:
+        raise OrderError(f"proximal: {iterations!r} is no number of iterations; use 1 to {MOST}")
+    compliance = np.concatenate([np.zeros(0), *(loop.compliance for loop in system.loops)])
+    if not compliance.size or not (compliance > 0.0).all():
+        raise LoopError(
+            "proximal: every row of loops and contacts needs mu as its compliance, and "
+            f"{'there are none' if not compliance.size else 'some row has none'}; build the system "
+            "with loops=kkt.softened(loops, 1e-4)"
+        )
+    tape = tape_for(system, order)
+    first = eliminate(system, tape, chosen, records=False)
+    if first.failed_at is not None:
+        return first
+    loop = Corrections(system, tape, chosen, "equations")
+    ties = tuple(tie._replace(compliant=False) for tie in system.structure.ties)
+    loop.residual = lower(
+        residual_program(replace(system.structure, ties=ties), "equations"), system
+    )
+    x, sizes, status = _settled(loop, Answer(first.pdd, first.qdd, first.f, first.lam), iterations)
+    entries = rounded_entries(system, chosen)
+    rigid = replace(entries, compliance=np.zeros_like(entries.compliance))
+    left = rows_of(
+        system,
+        _wide(rigid),
+        tuple(np.asarray(part, WIDE) for part in (x.pdd, x.qdd, x.f, x.lam)),
+        -1,
+    )[3]
+    record = Proximal(float(compliance.max()), len(sizes), float(np.abs(left).max()), status)
+    found = replace(
+        first, pdd=x.pdd, qdd=x.qdd, f=x.f, lam=x.lam, proximal=record, error_estimate=None,
+        order=f"{first.order} proximal", flops=first.flops + len(sizes) * loop.flops,
+    )  # fmt: skip
+    return replace(
+        found,
+        backward_error=backward_of(system, chosen, rigid, found),
+        marked=_mark(chosen, record, x),
+    )
+
+
+def _wide(entries: Entries) -> Entries:
+    return Entries(*(np.asarray(getattr(entries, x.name), WIDE) for x in fields(entries)))
+
+
+def _settled(loop: Corrections, x: Answer, most: int) -> tuple[Answer, list[float], str]:
+    """The answer that no correction moves any more, the sizes of corrections, and how it ended."""
+    sizes: list[float] = []
+    unit = loop.chosen.unit
+    while len(sizes) < most:
+        d, _ = loop.correction(loop.defect(x))
+        before = sizes[-1] if sizes else math.inf
+        sizes.append(d.size)
+        if not d.size < before:  # what is left is rounding, or grows
+            return x, sizes, "settled" if before <= bound(unit) * x.size else "diverged"
+        x = loop.sum(x, d)
+        if d.size <= unit * x.size:
+            return x, sizes, "converged"
+    return x, sizes, "not settled"
+
+
+def _mark(chosen: Format, record: Proximal, x: Answer) -> str | None:
+    """Why the answer should not be relied on, or None."""
+    if record.status in ("diverged", "not settled"):
+        return (
+            f"the proximal iteration has {record.status} after {record.iterations} iterations with "
+            f"mu = {record.mu:g}; give a smaller mu, or a longer format than {chosen.name}"
+        )
+    scale = max(float(np.abs(x.pdd).max()), x.size)
+    if record.residual <= bound(chosen.unit) * scale:
+        return None
+    return (
+        f"rows of loops contradict each other: {record.residual:.2g} (rad/s^2 or m/s^2) is left of "
+        f"them after {record.iterations} iterations"
+    )
