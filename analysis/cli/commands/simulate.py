@@ -42,7 +42,8 @@ def run(options: argparse.Namespace) -> int:
             tree.graph.pop(name, None)
     given = given_values(tree, options)
     looped = bool(tree.graph.get("loops"))
-    names = items("--order", options.order or ("crbm,abm" if looped else "crbm+cholesky,abm"))
+    usual = "crbm,abm" if looped else "crbm+cholesky,abm"
+    names = items("--order", usual if options.order is None else options.order)
     for name in names:
         order_of(name)
     if options.project and not looped:
