@@ -134,7 +134,6 @@ class _Bench:
     def __init__(self, tree: nx.DiGraph, order: str, format: str, states: int, seed: int) -> None:
         self.format: Format = get_format(format)
         self.states = states
-        build(tree).structure.require_tree("report --armature")
         place = tree.copy()
         compiled = compile_tree(tree)
         for name, dof in zip(compiled.names, compiled.dof, strict=True):

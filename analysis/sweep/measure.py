@@ -72,7 +72,7 @@ def _found(
     found: dict[int, list[dict[str, Any]]] = {}
     if not settings.eliminates:
         found = {number: [prepared.sizes for _ in range(each)] for number in states}
-    elif settings.together and prepared.model.frames != "aligned" and not prepared.system.loops:
+    elif settings.together and prepared.model.frames != "aligned":
         found = together(settings, prepared, list(states), missing)
     for number, keys in states.items():
         if number not in found:

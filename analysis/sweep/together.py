@@ -60,7 +60,9 @@ def _together(
         needed = np.asarray(wanted[:, traced].any(axis=1))
         proof = prepared.proof.values_of(entries)
         for f, format in enumerate(chosen):
-            equations[f] = Equations.of(prepared.system.tree, entries, format)
+            equations[f] = Equations.of(
+                prepared.system.tree, entries, format, prepared.system.structure.ties
+            )
             truths[f] = prepared.proof.truth(format, proof, needed[:, f])
     for o, name in enumerate(settings.orders):
         places = slice(o * len(chosen), (o + 1) * len(chosen))

@@ -6,13 +6,15 @@ has the bits of a system that is built alone.
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..model.joint_terms import tiled
+from ..model.loops import Loop
 from ..model.tree import BodyTree
+from .closures import closures
 from .entries import Entries, assemble
 from .pattern import Pattern
 from .state import State, kinematics, node_field
@@ -24,18 +26,30 @@ Floats = NDArray[np.float64]
 def forest_of(system: System, q: Floats, qd: Floats) -> tuple[BodyTree, Entries]:
     """m copies of a system's tree, at q and qd (m, N), and the entries of (4) for efforts 0.
 
-    Biases and wrenches come from the tree.  Raises LoopError for closed loops.
+    Biases and wrenches come from the tree.  Rows of loops are those of each copy, one copy after
+    another; whether they depend on each other in a state is not looked at.
     """
-    system.structure.require_tree("many states at a time")
     m, forest = len(q), copies(system.tree, len(q))
     R, p, S, bias = kinematics(forest, q.ravel(), qd.ravel())
     own, wrench = (node_field(system.tree, system.graph, name) for name in ("bias", "wrench"))
     state = State(
         forest.names, forest.parent, R, p, S, forest.mass, forest.com, forest.inertia,
         qd.ravel(), np.zeros(q.size), forest.gravity, bias + _tiled(own, m), _tiled(wrench, m),
-        terms=None if forest.terms is None else forest.terms.at(q.ravel()), step=system.state.step,
+        closures(forest, R, p, _copied(system, m)),
+        None if forest.terms is None else forest.terms.at(q.ravel()), system.state.step,
     )  # fmt: skip
     return forest, assemble(state)
+
+
+def _copied(system: System, m: int) -> list[Loop]:
+    """The loops of m copies, copy by copy, on bodies called 0, 1, 2, ..."""
+    index, n = system.structure.index, system.tree.n
+
+    def of(loop: Loop, i: int) -> Loop:
+        first, second = (None if b is None else i * n + index[b] for b in loop.bodies)
+        return replace(loop, bodies=(first, second), beside=loop.beside and of(loop.beside, i))
+
+    return [of(loop, i) for i in range(m) for loop in system.loops]
 
 
 def copies(tree: BodyTree, m: int) -> BodyTree:
@@ -65,7 +79,10 @@ def _tiled(array: Floats, m: int) -> Floats:
 def held(pattern: Pattern, entries: Entries) -> NDArray[np.bool_]:
     """(m,) states whose entries, m in front, are zero and one where the pattern says so."""
     result = ~entries.M[:, ~pattern.M].any(axis=1) & ~entries.a[:, ~pattern.a].any(axis=(1, 2))
-    pairs = ((entries.Phi, pattern.Phi, pattern.Phi_one), (entries.S, pattern.S, pattern.S_one))
+    pairs = (
+        (entries.Phi, pattern.Phi, pattern.Phi_one), (entries.S, pattern.S, pattern.S_one),
+        (entries.G, pattern.G, pattern.G_one),
+    )  # fmt: skip
     for values, mask, one in pairs:
         result &= ~values[:, ~mask].any(axis=1) & (values[:, one] == 1.0).all(axis=1)
     return np.asarray(result)

@@ -19,7 +19,7 @@ TAKES = (
 REFUSED = (
     (["report", "four_bar", "-o", "{out}/r"], "would be open in random states"),
     (["compare", "four_bar", "--states", "5"], "would be open in random states"),
-    (["report", "quadruped:feet=1", "--armature"], "report --armature takes trees"),
+    (["report", "four_bar", "--armature"], "would be open in random states"),
     (["list", "four_bar", "--order", "abm"], "compare and spy take it"),
 )
 ROWS = r"^\| (`.*?) \| (.*) \|$"

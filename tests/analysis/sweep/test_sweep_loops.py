@@ -9,8 +9,10 @@ from sweep_runs import config, table
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.states.sample import system_at
+from pivotree.analysis.report.armature import least_armature
+from pivotree.analysis.states.sample import entries_at, system_at
 from pivotree.analysis.sweep import read_config, sweep
+from pivotree.kkt.matrix.entries import LETTERS
 from pivotree.kkt.matrix.ranges import ranges_of
 
 ORDERS = ("crbm", "abm", "closed_early", "square_root_abm")
@@ -82,8 +84,6 @@ def test_a_loop_that_random_states_open_is_refused(tmp_path, capsys):
     assert main(["report", "four_bar", "--states", "5", "-o", str(tmp_path / "r")]) == 2
     told = "a report: loop 'pin' would be open in random states"
     assert told in capsys.readouterr().err and not (tmp_path / "r").exists()
-    assert main(["report", "quadruped:feet=1", "--armature", "--states", "5"]) == 2
-    assert "report --armature takes trees" in capsys.readouterr().err
     path = config(tmp_path, CONFIG % ('"four_bar"', 2, "random"))
     assert main(["sweep", str(path), "-j", "1"]) == 0  # said in every row
     rows = table(tmp_path / "s.csv")
@@ -112,3 +112,37 @@ def test_a_report_of_contacts_names_what_it_leaves_out(tmp_path, capsys):
     right = exact.error(kkt.eliminate(system, orderings.get("abm"), "float32").qdd)
     errors = [float(r["error"]) for r in rows if r["order"] == "abm"]
     assert np.isclose(errors, right, rtol=1e-3).sum() == 1
+
+
+@pytest.mark.thorough
+def test_many_states_of_loops_are_those_of_each_state():
+    """Entries of a forest of copies, to the bit, with coupled joints and contacts of every kind."""
+    tree = kkt.random_tree(6, 3, joints="revolute")
+    names = list(tree)
+    loops = [
+        kkt.contact(names[5], (0.1, 0, 0.2), tangents=[(1, 0, 0)], compliance=1e-2, damping=2.0),
+        kkt.contact(names[4], (0.2, 0.1, 0), (0, 1, 1), on=names[1], name="between"),
+        kkt.coupled_joints(tree, names[3], names[2], -2.0),
+    ]
+    base = kkt.build(tree, loops=loops)
+    ranges = ranges_of(base)
+    many = entries_at(base, ranges, 5, range(4))
+    for i in range(4):
+        one = system_at(base, ranges, 5, i).entries
+        for letter in LETTERS:
+            assert np.array_equal(getattr(many, letter)[i], getattr(one, letter)), letter
+
+
+@pytest.mark.thorough
+def test_the_least_armature_of_a_robot_on_a_foot():
+    """Without any, the digits are those that the report tells; with the least, those wanted."""
+    tree = kkt.load("quadruped:feet=1")
+    found = least_armature(tree, "crbm", "float32", digits=3.0, states=5, seed=0)
+    system = kkt.build(tree)
+    errors = []
+    for i in range(5):
+        state = system_at(system, ranges_of(system), 0, i)
+        exact = kkt.certify(state, rounded_to="float32")
+        result = kkt.eliminate(state, orderings.get("crbm"), "float32")
+        errors.append(exact.error(result.qdd))
+    assert found.before == pytest.approx(-np.log10(max(errors)), abs=0.01)
