@@ -1,16 +1,17 @@
 """Closed loops and contacts as JSON, on their own (``pivotree-loops/1``) or in a model file.
 
 An object with ``first`` and ``second`` holds the arguments of :func:`kkt.cut_joint`, one with
-``body`` those of :func:`kkt.contact`.  One with ``bodies`` holds the fields of
-:class:`kkt.Loop` themselves, which is how a loop is written: doubles come back to the last bit.
+``body`` those of :func:`kkt.contact`, or, with ``ratio`` too, of :func:`kkt.coupled_joints`.  One
+with ``bodies`` holds the fields of :class:`kkt.Loop` themselves, which is how a loop is written:
+doubles come back to the last bit.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import networkx as nx
@@ -24,7 +25,7 @@ from .loop_fields import (
     checked_numbers,
     checked_rotation,
 )
-from .loops import Loop, checked_loops, contact, cut_joint
+from .loops import Loop, checked_loops, contact, coupled_joints, cut_joint
 from .tree import checked
 
 SCHEMA = "pivotree-loops/1"
@@ -54,32 +55,32 @@ def read_loops(path: str | os.PathLike[str], tree: nx.DiGraph) -> tuple[Loop, ..
                 f"has the fields {', '.join(map(repr, sorted(document)))}; give 'schema' and "
                 "'loops', a list"
             )
-        return loops_from(document["loops"], list(tree), tree.graph.get("merged", {}))
+        return loops_from(document["loops"], tree)
     except UnreadableError as error:
         raise ModelError(f"{file}: {error}; give a file of loops") from None
     except ModelError as error:
         raise ModelError(f"{file}: {error}") from None
 
 
-def loops_from(
-    entries: Any, bodies: Sequence[Hashable], merged: Mapping[Hashable, Any] = MappingProxyType({})
-) -> tuple[Loop, ...]:
-    """Loops from the objects of a list in JSON.  Raises ModelError, one sentence."""
+def loops_from(entries: Any, tree: nx.DiGraph) -> tuple[Loop, ...]:
+    """Loops of a tree from the objects of a list in JSON.  Raises ModelError, one sentence."""
     if not isinstance(entries, list):
         raise ModelError("field 'loops' is no list; give a list of objects, one a loop or contact")
-    loops = [_loop(place, entry) for place, entry in enumerate(entries)]
-    return checked_loops(loops, bodies, merged)
+    loops = [_loop(place, entry, tree) for place, entry in enumerate(entries)]
+    return checked_loops(loops, list(tree), tree.graph.get("merged", {}))
 
 
-def _loop(place: int, entry: Any) -> Loop:
+def _loop(place: int, entry: Any, tree: nx.DiGraph) -> Loop:
     where = f"loop {place + 1} of 'loops'"
     if not isinstance(entry, dict):
         raise ModelError(f"{where}: is no object; give one with 'first' and 'second', or 'body'")
-    for key in ("name", "first", "second", "body", "on"):
+    for key in ("name", "first", "second", "body", "on", "to"):
         if not isinstance(entry.get(key, ""), str | None):
             raise ModelError(f"{where}: field {key!r} is {entry[key]!r}; give a text")
     if "bodies" in entry:
         return _exact(where, entry)
+    if "body" in entry and "ratio" in entry:
+        return _called(where, partial(coupled_joints, tree), entry, ("body", "ratio"))
     if "body" in entry:
         return _called(where, contact, entry, ("body", "point"))
     return _called(where, cut_joint, entry, ("first", "second"))

@@ -102,7 +102,7 @@ def _tree(document: dict[str, Any]) -> nx.DiGraph:
     if "loops" in document:
         if document["schema"] != WITH_TERMS:
             raise ModelError(f"field 'loops' is known from {WITH_TERMS!r} on; give it as 'schema'")
-        tree.graph["loops"] = loops_from(document["loops"], list(tree))
+        tree.graph["loops"] = loops_from(document["loops"], tree)
     return tree
 
 

@@ -3,6 +3,8 @@
 T* M T ydd = T* M qdd0, and qdd0 is what the free tree does.  Nothing of a loop enters it.
 """
 
+import json
+
 import numpy as np
 import pytest
 
@@ -125,6 +127,27 @@ def test_what_cannot_be_coupled_is_refused(given, message):
     with pytest.raises(kkt.ModelError, match=message) as error:
         kkt.coupled_joints(tree, *given)
     assert "\n" not in str(error.value)
+
+
+def test_a_file_of_loops_couples_joints(tmp_path):
+    tree, path = kkt.chain(3), tmp_path / "loops.json"
+    entry = {"body": "j3", "to": "j1", "ratio": -2, "damping": 1.5, "name": "gear"}
+    path.write_text(json.dumps({"schema": "pivotree-loops/1", "loops": [entry]}))
+    system = kkt.build(tree, loops=kkt.read_loops(path, tree))
+    loop = kkt.coupled_joints(tree, "j3", "j1", -2.0, damping=1.5, name="gear")
+    same = kkt.build(tree, loops=[loop])
+    assert np.array_equal(system.entries.G, same.entries.G) and system.loops[0].name == "gear"
+    assert np.array_equal(system.rhs, same.rhs)
+    for change, told in (
+        ({"to": "j9"}, "body 'j9' is unknown"),
+        ({"to": 3}, "field 'to' is 3; give a text"),
+        ({"ratio": "two"}, "loop 'gear': field 'ratio'"),
+        ({"rate": 2}, "field 'rate' is unknown; did you mean ratio"),
+    ):
+        path.write_text(json.dumps({"schema": "pivotree-loops/1", "loops": [entry | change]}))
+        with pytest.raises(kkt.ModelError, match=told) as error:
+            kkt.read_loops(path, tree)
+        assert str(path) in str(error.value) and "\n" not in str(error.value)
 
 
 def test_couplings_that_say_the_same_twice_are_refused():
