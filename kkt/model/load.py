@@ -12,7 +12,7 @@ from .mjcf import read_mjcf
 from .modelfile import read_model
 from .robot_data import find_robot
 from .specs import from_spec
-from .urdf import read_urdf
+from .urdf import read_urdf, require_mimic
 
 
 def load(
@@ -40,6 +40,7 @@ def load(
         ...
     pivotree.kkt.base.errors.ModelError: robot.urdf: does not exist; give a path, robot:NAME ...
     """
+    require_mimic(mimic)
     text = os.fspath(spec).strip()
     if not text:
         raise ModelError("model: no name is given; give a path, robot:NAME or a gallery spec")

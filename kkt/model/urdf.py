@@ -74,6 +74,12 @@ class Joint:
     limits: tuple[float, float, float] | None = None  # as limits_of gives them
 
 
+def require_mimic(mimic: str) -> None:
+    """Raise ModelError, one sentence, for what joints that mimic others cannot be."""
+    if mimic not in MIMIC:
+        raise ModelError(f"option mimic is {mimic!r}; use one of {', '.join(MIMIC)}")
+
+
 def read_urdf(
     path: str | os.PathLike[str],
     floating: bool = False,
@@ -127,8 +133,7 @@ class _Reader:
     """Links and joints of one file by name, checked to make one tree."""
 
     def __init__(self, file: str, mimic: str) -> None:
-        if mimic not in MIMIC:
-            raise ModelError(f"option mimic is {mimic!r}; use one of {', '.join(MIMIC)}")
+        require_mimic(mimic)
         self.file, self.mimic = file, mimic
         self.mimics: list[tuple[str, str, str]] = []  # joint, what it mimics, how it is held
         self.coupled: dict[str, Coupling] = {}  # joint -> what it mimics
