@@ -114,3 +114,42 @@ def test_commands_on_a_page_run(page, tmp_path, monkeypatch, capsys):
     (tmp_path / "robot.urdf").write_text(ROBOT, encoding="utf-8")
     for line in to_run(page):
         assert main(words_of(line)) == 0, line
+
+
+NUMBER = re.compile(r"\|\s*[-−~<≤]?\**`?\d[\d.,e+−-]*")
+NAMED = re.compile(
+    r"(?:`|^\s*)(?:pivotree \w+|python \S+\.py|make \w|\S+/\w+\.py\b)|^```python", re.M
+)
+NOT_MEASURED = {
+    ("model_file.md", "Model files: `pivotree-model/1` and `/2`"): "fields of the format",
+}
+
+
+def tables_without_command(text):
+    """Headings of the sections with two lines of numbers or more that no command stands beside.
+
+    What a page or an enclosing section says before its first part holds for its parts.
+    """
+    found, open_parts = [], []
+    parts = re.split(r"^(#{1,6}) (.*)$", re.sub(FENCE, lambda f: f[0].replace("\n#", "\n "), text),
+                     flags=re.M)  # fmt: skip
+    for marks, heading, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+        open_parts = [part for part in open_parts if part[0] < len(marks)]
+        open_parts.append((len(marks), body))
+        numbers = [x for x in body.splitlines() if x.startswith("|") and NUMBER.search(x)]
+        if len(numbers) >= 2 and not any(NAMED.search(part) for _, part in open_parts):
+            found.append(heading)
+    return found
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_numbers_on_a_page_have_the_command_that_prints_them(page):
+    left = tables_without_command(page.read_text("utf-8"))
+    assert [x for x in left if (page.name, x) not in NOT_MEASURED] == []
+
+
+def test_a_table_without_a_command_is_found():
+    table = "| a | 1 |\n| b | 2 |\n"
+    assert tables_without_command(f"# Page\n## Part\n{table}") == ["Part"]
+    assert tables_without_command(f"# Page\n`pivotree compare chain:3`\n## Part\n{table}") == []
+    assert tables_without_command(f"# Page\n## A\n`make bench`\n## B\n{table}") == ["B"]
