@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from ..base.errors import OrderError
+from ..base.errors import LoopError, OrderError
 from ..matrix.blocks import PDD, QDD, Block, F
 from ..structure.symbolic import SymbolicFactor
 from .program import PivotRecord, Program, Ref, Writer
@@ -90,7 +90,12 @@ def _bodies(symbolic: SymbolicFactor) -> list[int]:
     plan = symbolic.plan
     structure, name = plan.graph.structure, plan.sequence.name
     n = structure.n
-    structure.require_tree(f"order {name!r}: elimination by rotations")
+    if structure.ties:
+        raise LoopError(
+            f"order {name!r}: elimination by rotations takes trees, whose inertias are weighted "
+            f"rows; those of {structure.ties[0].name!r} and other loops and contacts are not, so "
+            "use abm, which eliminates their multipliers last"
+        )
     kinds: list[dict[int, int]] = [{} for _ in range(plan.groups)]
     for block, group in zip(plan.blocks.tolist(), plan.group.tolist(), strict=True):
         kinds[group][block // n] = block % n
