@@ -119,7 +119,7 @@ def test_the_first_correction_of_nothing_is_the_solution(residual):
         system = kkt.build(tree, q, qd, [1.0, 2.0, 3.0], loops=[four_bar(1.0, **given)[3]])
         tape = tape_of(system, "crbm")
         right = kkt.eliminate(system, tape)
-        loop = refine._Loop(system, tape, get_format("float64"), residual)
+        loop = refine.Corrections(system, tape, get_format("float64"), residual)
         shapes = (right.pdd.shape, right.qdd.shape, right.f.shape, right.lam.shape)
         nothing = refine.Answer(*map(np.zeros, shapes))
         found, _ = loop.correction(loop.defect(nothing))
