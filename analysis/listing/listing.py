@@ -30,7 +30,13 @@ MAX_UPDATES = 60_000  # pairs of blocks that are updated: what is read as formul
 
 @dataclass(frozen=True)
 class Listing:
-    """An order as formulas; ``loops`` hold cases, cases hold lines."""
+    """An order as formulas; ``loops`` hold cases, cases hold lines.
+
+    >>> from pivotree.analysis import listing
+    >>> told = listing.of(pt.build(pt.chain(2)), "crbm")
+    >>> told.order, told.notation, told.holds_on
+    ('crbm', 'featherstone', 'any tree')
+    """
 
     order: str
     source: str
@@ -253,6 +259,10 @@ def of(system: System, order: Any, notation: str | None = None) -> Listing:
     ``notation`` is "ascher", "featherstone" or "yamane"; without it, the one in which the order is
     known.  Raises OrderError for an order that cannot be eliminated or an unknown notation, and
     SizeError for one that fills in too much to be read.
+
+    >>> from pivotree.analysis import listing
+    >>> listing.of(pt.build(pt.chain(2)), "abm", notation="ascher").notation
+    'ascher'
     """
     if isinstance(order, str):
         from pivotree import orderings

@@ -16,6 +16,13 @@ def render(listing: Listing, style: str = "text") -> str:
     """The listing in a style: "text", loops and lines with shapes and costs; "pseudocode", loops
     and assignments in no language; "latex", a standalone article; "python", a numpy script that
     runs.  Raises OrderError for another style.
+
+    >>> from pivotree.analysis import listing
+    >>> print(listing.render(listing.of(pt.build(pt.chain(2)), "abm"), "pseudocode"))
+    algorithm abm
+    for k from tip to base do
+        I^A_k ← I_k + Σ_{c ∈ children(k)} X_cᵀ (I^A_c - U_c U_cᵀ / D_c) X_c
+    ...
     """
     if style not in STYLES:
         raise OrderError(f"style {style!r} is unknown; use {', '.join(STYLES)}")

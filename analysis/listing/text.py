@@ -36,7 +36,12 @@ def text(listing: Listing) -> str:
 
 
 def full(listing: Listing) -> list[str]:
-    """The recursions with everything else put in, where they stay short."""
+    """The recursions with everything else put in, where they stay short.
+
+    >>> from pivotree.analysis import listing
+    >>> print(listing.full(listing.of(pt.build(pt.chain(2)), "crbm"))[0].strip())
+    I^C_k = I_k + Σ_{c ∈ children(k)} X_cᵀ I^C_c X_c
+    """
     style = Style(listing.names, listing.scalar)
     style.whole = True
     lines = []

@@ -34,7 +34,13 @@ def require_in_any_state(system: System, what: str) -> None:
 
 
 def draw(ranges: Ranges, seed: int, number: int) -> tuple[Floats, Floats, Floats]:
-    """q, qd and qdd, each (N,), of one state."""
+    """q, qd and qdd, each (N,), of one state: that of a seed and a number, always the same.
+
+    >>> from pivotree.analysis import states
+    >>> q, qd, qdd = states.draw(states.ranges_of(pt.build(pt.two_link())), seed=0, number=1)
+    >>> q.round(3)
+    array([2.449, 0.359])
+    """
     generator = np.random.default_rng([seed, number])
     q = generator.uniform(ranges.lower, ranges.upper)
     for start in ranges.attitudes:
@@ -45,7 +51,16 @@ def draw(ranges: Ranges, seed: int, number: int) -> tuple[Floats, Floats, Floats
 
 
 def system_at(system: System, ranges: Ranges, seed: int, number: int) -> System:
-    """The robot in one random state, its efforts chosen for the accelerations that were drawn."""
+    """The robot in one random state, its efforts chosen for the accelerations that were drawn.
+
+    >>> from pivotree.analysis import states
+    >>> system = pt.build(pt.two_link(0.01))
+    >>> ranges = states.ranges_of(system)
+    >>> robot = states.system_at(system, ranges, seed=0, number=1)
+    >>> wanted = states.draw(ranges, seed=0, number=1)[2]
+    >>> bool(abs(pt.eliminate(robot, pt.orderings.get("abm")).qdd - wanted).max() < 1e-9)
+    True
+    """
     q, qd, qdd = draw(ranges, seed, number)
     free = system.refresh(q, qd, np.zeros_like(q))
     tau, right = _given(free.tree, free.entries, qdd)

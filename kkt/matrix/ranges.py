@@ -54,6 +54,10 @@ def ranges_of(system: System, limits: Limits = MappingProxyType({})) -> Ranges:
 
     ``limits`` are (low, high) [rad, m] of bodies' joints, in the place of the model's.  Raises
     ModelError for a body that there is not, a joint of other than one freedom, and no range.
+
+    >>> from pivotree.analysis import states
+    >>> states.ranges_of(pt.build(pt.two_link())).upper.round(2)
+    array([3.14, 3.14])
     """
     for name, (low, high) in limits.items():
         _check(system, name, low, high)

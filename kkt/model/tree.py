@@ -15,7 +15,7 @@ armature, damping, friction, stiffness, rest
            a number or (N,) each: terms of the joint itself (:mod:`kkt.model.joint_terms`)
 =========  ==========================================================================
 
-Gravity and a default state may stand in ``tree.graph`` as ``gravity``, ``q``, ``qd``, ``tau``.
+Gravity and the own state may stand in ``tree.graph`` as ``gravity``, ``q``, ``qd``, ``tau``.
 """
 
 from __future__ import annotations
