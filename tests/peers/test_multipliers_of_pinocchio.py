@@ -168,3 +168,18 @@ def test_the_order_lcaba_has_the_pivots_of_pinocchio_s(spec):
 
     assert furthest("lcaba") < 1e-9
     assert furthest("lambda_first_abm") > 1.0  # ABM with the joints in another order
+
+
+@pytest.mark.parametrize("order", ["abm", "lcaba"])
+def test_proximal_iteration_over_redundant_rows_is_pinocchio_s(order):
+    """The pin's third row holds by itself; Pinocchio iterates with all three, as here."""
+    held = mechanism("four_bar", 6)
+    place = {"p": (3, 0, 0), "p_second": (2.5, 0, 0)}
+    pin_joint = kkt.cut_joint("coupler", "rocker", rows=(2, 3, 4), name="pin", **place)
+    state = held.state
+    given = (held.system.graph, state.q, state.qd, state.tau)
+    system = kkt.build(*given, loops=kkt.softened([pin_joint], 1e-4))
+    found = kkt.proximal(system, orderings.get(order))
+    qdd, forces = held.theirs(pin.constraintDynamics, 1e-8)
+    assert found.marked is None and difference(found.qdd, qdd) < 1e-9
+    assert difference(-found.lam, forces[0]) < 1e-9
