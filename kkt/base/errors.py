@@ -43,7 +43,7 @@ class OrderError(PivotreeError, ValueError):
     >>> pt.orderings.get("abc")
     Traceback (most recent call last):
         ...
-    pivotree.kkt.base.errors.OrderError: order 'abc' is unknown; nearest: abm, bad_abm
+    pivotree.kkt.base.errors.OrderError: order 'abc' is unknown; nearest: abm, lcaba, bad_abm
     """
 
 
