@@ -110,7 +110,12 @@ def proximal(
     left = rows_of(
         system,
         _wide(rigid),
-        tuple(np.asarray(part, WIDE) for part in (x.pdd, x.qdd, x.f, x.lam)),
+        (
+            np.asarray(x.pdd, WIDE),
+            np.asarray(x.qdd, WIDE),
+            np.asarray(x.f, WIDE),
+            np.asarray(x.lam, WIDE),
+        ),
         -1,
     )[3]
     record = Proximal(float(compliance.max()), len(sizes), float(np.abs(left).max()), status)
