@@ -12,7 +12,8 @@ from helpers import ROOT
 import pivotree as pt
 
 ROOMS = ("pivotree", "pivotree.kkt", "pivotree.orderings", "pivotree.analysis",
-         "pivotree.analysis.listing", "pivotree.analysis.states", "pivotree.papers")  # fmt: skip
+         "pivotree.analysis.listing", "pivotree.analysis.report", "pivotree.analysis.states",
+         "pivotree.papers")  # fmt: skip
 NEEDS_A_PAGE = {"pivotree.analysis.explorer.widget"}  # a notebook, and somebody who clicks
 NEEDS = {  # what an extra of pivotree installs, by the module whose examples ask for it
     "pivotree.kkt.model.mjcf": "mujoco",

@@ -1,9 +1,4 @@
-"""The robot report: digits kept over many random states, by every order in every format.
-
->>> from pivotree.analysis.report import robot_report
->>> print(robot_report(pt.chain(3), "chain:3", states=5).verdict[0])
-To keep 3 digits in all 5 states, ...
-"""
+"""The robot report: digits kept over many random states, by every order in every format."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -84,6 +84,10 @@ def robot_report(
     ``progress`` is told what is being done and, while states are measured, how many are done.
     Ctrl-C ends the measuring and the report is made of the states that are done.  Raises
     PivotreeError, one sentence, for input that is wrong.
+
+    >>> from pivotree.analysis.report import robot_report
+    >>> print(robot_report(pt.chain(3), "chain:3", states=5).verdict[0])
+    To keep 3 digits in all 5 states, ...
     """
     began = time.perf_counter()
     check(states, seed, digits)

@@ -76,7 +76,13 @@ class Reference:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that the page says."""
+    """Everything that the page says.
+
+    >>> from pivotree.analysis.report import robot_report
+    >>> found = robot_report(pt.chain(2), "chain:2", ["crbm", "abm"], ["float32"], states=3)
+    >>> found.bodies, found.states, list(found.orders), list(found.formats)
+    (2, 3, ['crbm', 'abm'], ['float32'])
+    """
 
     model: str
     bodies: int
