@@ -12,6 +12,7 @@ from helpers import ROOT
 import pivotree as pt
 
 ROOMS = ("pivotree", "pivotree.kkt", "pivotree.orderings", "pivotree.analysis",
+         "pivotree.analysis.comparison",
          "pivotree.analysis.listing", "pivotree.analysis.report", "pivotree.analysis.states",
          "pivotree.papers")  # fmt: skip
 NEEDS_A_PAGE = {"pivotree.analysis.explorer.widget"}  # a notebook, and somebody who clicks

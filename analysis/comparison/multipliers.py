@@ -21,7 +21,13 @@ STATES = 8
 
 @dataclass(frozen=True)
 class Placement:
-    """One order with all rows at one compliance."""
+    """One order with all rows at one compliance.
+
+    >>> from pivotree.analysis import comparison
+    >>> found = comparison.Placement("abm", 1e-2, (2e-6, None, 1e-6))
+    >>> found.answers
+    [1e-06, 2e-06]
+    """
 
     order: str
     compliance: float
@@ -54,6 +60,12 @@ def placements(
     Contacts hold in random states (:mod:`analysis.states`), efforts being the system's own; closed
     loops in the model's own state alone.  Raises LoopError for a system without either, and what
     :func:`compare` raises.
+
+    >>> from pivotree.analysis import comparison
+    >>> system = pt.build(pt.load("quadruped:feet=4"))
+    >>> found = comparison.placements(system, ["abm"], compliances=[1e-2], states=2)
+    >>> [(one.order, one.compliance, len(one.errors)) for one in found]
+    [('abm', 0.01, 2)]
     """
     if not system.loops:
         raise LoopError(

@@ -12,11 +12,24 @@ from pivotree.kkt.solution.conditioning import lost_by_order
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.tape.trust import mark
 
-REFERENCE_DIGITS = 30  # proved digits of the answer that float32 and float64 are held against
+REFERENCE_DIGITS = 30
+"""Proved digits of the answer that float32 and float64 are held against.
+
+>>> from pivotree.analysis import comparison
+>>> comparison.REFERENCE_DIGITS
+30
+"""
 
 
 def reference(system: System, format: Format, tape: Tape | None = None) -> Certified:
-    """The certified answer for the data as a format sees them."""
+    """The certified answer for the data as a format sees them.
+
+    >>> from pivotree.kkt.arithmetic import get_format
+    >>> from pivotree.analysis import comparison
+    >>> system = pt.build(pt.chain(3))
+    >>> comparison.reference(system, get_format("float32")).digits >= 30
+    True
+    """
     if not format.from_model:
         digits = max(REFERENCE_DIGITS, int(full_digits(format)) + 10)
         return certify(system, digits, rounded_to=format, tape=tape)
@@ -24,14 +37,26 @@ def reference(system: System, format: Format, tape: Tape | None = None) -> Certi
 
 
 def full_digits(format: Format) -> float:
-    """Decimal digits of an answer without error: -log10 of the unit roundoff, or those asked."""
+    """Decimal digits of an answer without error: -log10 of the unit roundoff, or those asked.
+
+    >>> from pivotree.kkt.arithmetic import get_format
+    >>> from pivotree.analysis import comparison
+    >>> comparison.full_digits(get_format("float32"))
+    7.22
+    """
     if format.from_model:
         return float(format.digits or REFERENCE_DIGITS)
     return round(-math.log10(format.unit), 2)
 
 
 def digits_of(error: float | None, format: Format) -> float | None:
-    """Decimal digits that an error leaves; an error of 0 keeps all of the format's."""
+    """Decimal digits that an error leaves; an error of 0 keeps all of the format's.
+
+    >>> from pivotree.kkt.arithmetic import get_format
+    >>> from pivotree.analysis import comparison
+    >>> [comparison.digits_of(error, get_format("float32")) for error in (1e-4, 0.0)]
+    [4.0, 7.22]
+    """
     if error is None:
         return None
     most = full_digits(format)
@@ -80,6 +105,13 @@ def marked(result: Elimination, error: float | None, format: Format) -> str | No
     """Why an answer should not be relied on: what it says itself, or else its known ``error``.
 
     An answer may agree with itself in more digits and be wrong in both.
+
+    >>> from pivotree.kkt.arithmetic import get_format
+    >>> from pivotree.analysis import comparison
+    >>> system, float32 = pt.build(pt.chain(3)), get_format("float32")
+    >>> found = pt.eliminate(system, pt.orderings.get("abm"), float32)
+    >>> comparison.marked(found, 1e-7, float32), bool(comparison.marked(found, 0.1, float32))
+    (None, True)
     """
     if result.marked or error is None or not format.unit:
         return result.marked
