@@ -2,7 +2,10 @@
 
 from .words import wrapped
 
-PICTURE = "![Multiplications and additions against links, CRBM and ABM](counts.png)"
+PICTURE = """<picture>
+  <source media="(prefers-color-scheme: dark)" srcset="counts_dark.png">
+  <img alt="Multiplications and additions against links, CRBM and ABM" src="counts.png">
+</picture>"""
 
 RESULT = """# Operation counts
 

@@ -97,7 +97,7 @@ def _print(found: list[Any], refused: list[str], family: Any, kernels: list[Any]
 
 
 def _write_page(path: Path, options: argparse.Namespace) -> int:
-    """The page with all tables, and its picture beside it."""
+    """The page with all tables, and its picture beside it, light and dark."""
     if path.suffix != ".md":
         raise kkt.PivotreeError(f"option -o: {path} is no page; give a name that ends in .md")
     if options.orders is not None or options.json:
@@ -112,8 +112,9 @@ def _write_page(path: Path, options: argparse.Namespace) -> int:
 
     with progress_shown() as progress:
         found = gather(progress)
-        save(picture(found.count("crbm", "dh"), found.count("abm", "dh")),
-             path.with_name(f"{path.stem}.png"))  # fmt: skip
+        for dark, ending in ((False, ""), (True, "_dark")):
+            drawn = picture(found.count("crbm", "dh"), found.count("abm", "dh"), dark=dark)
+            save(drawn, path.with_name(f"{path.stem}{ending}.png"))
         write_whole(path, page(found))
     print(written(path))
     return 0
