@@ -12,8 +12,9 @@ from helpers import ROOT
 import pivotree as pt
 
 ROOMS = ("pivotree", "pivotree.kkt", "pivotree.orderings", "pivotree.analysis",
-         "pivotree.analysis.comparison",
-         "pivotree.analysis.listing", "pivotree.analysis.report", "pivotree.analysis.states",
+         "pivotree.analysis.comparison", "pivotree.analysis.contact", "pivotree.analysis.guarantee",
+         "pivotree.analysis.listing", "pivotree.analysis.report", "pivotree.analysis.rounding",
+         "pivotree.analysis.simulation", "pivotree.analysis.states", "pivotree.analysis.sweep",
          "pivotree.papers")  # fmt: skip
 NEEDS_A_PAGE = {"pivotree.analysis.explorer.widget"}  # a notebook, and somebody who clicks
 NEEDS = {  # what an extra of pivotree installs, by the module whose examples ask for it

@@ -42,6 +42,13 @@ class Floor:
     """A tree and points of it that may touch the plane through the world's origin.
 
     States y = (x, qd) are those of :class:`analysis.simulation.Motion`.
+
+    >>> from pivotree.analysis.contact import Floor
+    >>> ball = pt.new_tree("ball")
+    >>> pt.add_body(ball, "ball", mass=1.0, inertia=0.1 * np.eye(3), joint="floating")
+    >>> floor = Floor.of(ball, [("ball", (0.0, 0.0, -0.1))])
+    >>> floor.heights(floor.start([0.0, 0.0, 0.0, 0.0, 0.0, 1.0])[None])  # q: rotation, place [m]
+    array([[0.9]])
     """
 
     motion: Motion  # its kernel, without gravity, takes wrenches and gives qdd and pdd

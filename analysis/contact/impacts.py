@@ -40,7 +40,14 @@ MOST = 10_000  # blows, one after another
 
 @dataclass(frozen=True)
 class Impact:
-    """What a blow at some points does."""
+    """What a blow at some points does.
+
+    >>> from pivotree.analysis.contact import impact
+    >>> foot = pt.contact("j2", (0.1, 0.0, 0.0), name="foot")
+    >>> blow = impact(pt.build(pt.chain(2, axes="y"), qd=[1.0, 1.0], loops=[foot]))
+    >>> blow.before["foot"] < 0.0, abs(blow.after["foot"]) < 1e-12, blow.gain < 0.0
+    (array([ True]), array([ True]), True)
+    """
 
     qd: Floats  # (N,) rates after it
     impulses: dict[Hashable, Floats]  # of each contact, normal first [N s]
@@ -53,7 +60,15 @@ class Impact:
 
 @dataclass(frozen=True)
 class Forces:
-    """Which contacts press, and what follows."""
+    """Which contacts press, and what follows.
+
+    >>> from pivotree.analysis.contact import forces
+    >>> foot = pt.contact("j2", (0.1, 0.0, 0.0), name="foot")
+    >>> arm = pt.chain(2, axes="y")
+    >>> lifted = pt.build(arm, q=[0, 0], qd=[0, 0], tau=[-9.0, -9.0], loops=[foot])
+    >>> forces(lifted).forces["foot"]  # it opens
+    0.0
+    """
 
     qdd: Floats  # (N,)
     forces: dict[Hashable, float]  # along each normal [N]; 0 where it opens
@@ -73,6 +88,13 @@ def impact(
     Every blow is linear in equation (4), eliminated by ``order`` in ``format``.
 
     Raises LoopError, one sentence, for systems without contacts and what is no law or coefficient.
+
+    >>> from pivotree.analysis.contact import impact
+    >>> foot = pt.contact("j2", (0.1, 0.0, 0.0), name="foot")
+    >>> system = pt.build(pt.chain(2, axes="y"), qd=[1.0, 1.0], loops=[foot])
+    >>> back = impact(system, restitution=1.0)
+    >>> np.allclose(back.after["foot"], -back.before["foot"])
+    True
     """
     if law not in LAWS:
         raise LoopError(f"impact: law is {law!r}; {nearest(str(law), tuple(LAWS))}")
@@ -110,6 +132,12 @@ def forces(system: System, *, order: Any = "abm", format: str = "float64") -> Fo
 
     Each contact is taken as touching, its normal velocity as zero; where it moves off, leave it
     out.  Raises LoopError for contacts with tangents: sticking is a law of its own.
+
+    >>> from pivotree.analysis.contact import forces
+    >>> foot = pt.contact("j2", (0.1, 0.0, 0.0), name="foot")
+    >>> held = forces(pt.build(pt.chain(2, axes="y"), q=[0.0, 0.0], qd=[0.0, 0.0], loops=[foot]))
+    >>> held.forces["foot"] > 0.0, held.accelerations["foot"]  # it presses, and stays
+    (True, 0.0)
     """
     rows = Rows.of(system, order, format)
     for closure in rows.contacts:

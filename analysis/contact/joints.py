@@ -46,7 +46,14 @@ class Rubbed:
 
 @dataclass(frozen=True)
 class JointFriction:
-    """Coefficients of every freedom of a tree."""
+    """Coefficients of every freedom of a tree.
+
+    >>> from pivotree.analysis.contact import JointFriction
+    >>> arm = pt.chain(2)
+    >>> held = JointFriction.of(arm, dry=50.0).solve(pt.build(arm, qd=[0.0, 0.0], tau=[1.0, 1.0]))
+    >>> held.sticks
+    array([ True,  True])
+    """
 
     dry: Floats  # (N,) [N m, N]
     viscous: Floats  # (N,) [N m s, N s/m]

@@ -48,6 +48,10 @@ def newton(A: Floats, v: Floats, e: float, mu: float) -> Floats:
     """Newton's law, v_N+ = -e v_N-: the point sticks, or where that asks too much friction, slides.
 
     It slides on in its direction (after Hahn 1988; reversed sliding is left out).
+
+    >>> from pivotree.analysis.contact import newton
+    >>> newton(np.eye(2), np.array([-1.0, 0.5]), e=0.5, mu=0.1).round(3)  # impulses: normal, along
+    array([ 1.5 , -0.15])
     """
     stick = np.linalg.solve(A, -v * np.where(np.arange(len(v)) == 0, 1.0 + e, 1.0))
     if np.linalg.norm(stick[1:]) <= mu * stick[0]:
@@ -64,6 +68,10 @@ def poisson(A: Floats, v: Floats, e: float, mu: float) -> Floats:
     The normal impulse grows as time does (Routh; Keller 1986).  In the plane the velocity is
     piecewise linear in it (Wang & Mason 1992); in space the direction of sliding turns, and is
     integrated.
+
+    >>> from pivotree.analysis.contact import poisson
+    >>> poisson(np.eye(2), np.array([-1.0, 0.05]), e=0.5, mu=0.1).round(3)  # it stops, and sticks
+    array([ 1.5 , -0.05])
     """
     p, v, total = np.zeros(len(v)), np.array(v, dtype=float), np.inf
     held, turns = _holding(A), len(v) == 3
@@ -102,7 +110,12 @@ def poisson(A: Floats, v: Floats, e: float, mu: float) -> Floats:
 
 
 def gain(A: Floats, v: Floats, p: Floats) -> float:
-    """Kinetic energy that a blow adds [J]: p times the mean of the velocities around it."""
+    """Kinetic energy that a blow adds [J]: p times the mean of the velocities around it.
+
+    >>> from pivotree.analysis.contact import gain
+    >>> gain(np.eye(1), np.array([-1.0]), np.array([1.0]))  # a unit mass is stopped
+    -0.5
+    """
     return float(p @ (v + A @ p / 2))
 
 

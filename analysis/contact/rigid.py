@@ -38,7 +38,16 @@ class Blow(NamedTuple):
 
 @dataclass(frozen=True)
 class Fall:
-    """A motion over a floor."""
+    """A motion over a floor.
+
+    >>> from pivotree.analysis.contact import Floor, fall
+    >>> ball = pt.new_tree("ball")
+    >>> pt.add_body(ball, "ball", mass=1.0, inertia=0.1 * np.eye(3), joint="floating")
+    >>> floor = Floor.of(ball, [("ball", (0.0, 0.0, 0.0))])
+    >>> drop = fall(floor, floor.start([0.0, 0.0, 0.0, 0.0, 0.0, 1.0]), seconds=0.6)
+    >>> drop.depth < 1e-6, drop.doubt is None
+    (True, True)
+    """
 
     t: Floats  # (k,) ends of steps [s]
     y: Floats  # (k, nx + N) states
@@ -52,7 +61,17 @@ class Fall:
 def fall(
     floor: Floor, y: Floats, *, seconds: float, restitution: float = 0.0, step: float = 2e-3
 ) -> Fall:
-    """From a state y (nx + N,) for ``seconds``, with steps of at most ``step``."""
+    """From a state y (nx + N,) for ``seconds``, with steps of at most ``step``.
+
+    >>> from pivotree.analysis.contact import Floor, fall
+    >>> ball = pt.new_tree("ball")
+    >>> pt.add_body(ball, "ball", mass=1.0, inertia=0.1 * np.eye(3), joint="floating")
+    >>> floor = Floor.of(ball, [("ball", (0.0, 0.0, 0.0))])
+    >>> above = floor.start([0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    >>> drop = fall(floor, above, seconds=0.6, restitution=0.5)
+    >>> len(drop.blows), round(float(drop.energy[-1] / drop.energy[0]), 6)  # e^2 is kept
+    (1, 0.25)
+    """
     t, y = 0.0, np.atleast_2d(np.array(y, dtype=float))
     kept, blows = [(0.0, y[0])], list[Blow]()
     energy, smooth, deep = [float(floor.energy(y)[0])], -np.inf, 0.0

@@ -29,7 +29,16 @@ SLIP = 1e-3  # [m/s]
 
 @dataclass(frozen=True)
 class Springs:
-    """Springs under the points of a tree over a floor."""
+    """Springs under the points of a tree over a floor.
+
+    >>> from pivotree.analysis.contact import Floor, Springs
+    >>> ball = pt.new_tree("ball")
+    >>> pt.add_body(ball, "ball", mass=1.0, inertia=0.1 * np.eye(3), joint="floating")
+    >>> springs = Springs(Floor.of(ball, [("ball", (0.0, 0.0, 0.0))]), damping=0.3)
+    >>> (y,) = springs.start([0.0, 0.0, 0.0, 0.0, 0.0, 0.1], [0.0] * 6, [1e4])
+    >>> springs.energy(y[None]).round(3)  # [J], 0.1 m above the floor
+    array([0.981])
+    """
 
     floor: Floor
     relax: float = 1.0  # r: 1 gives everything back

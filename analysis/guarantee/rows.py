@@ -141,6 +141,14 @@ def pivot_errors(order: Order, values: NDArray, chosen: Format) -> Floats:
     """(m,) the largest relative errors of pivots of m states, with ``values`` (m, p) of float64.
 
     Held against the same data in twice the digits; infinite where a pivot is not a number.
+
+    >>> from pivotree.analysis.guarantee import pivot_errors
+    >>> from pivotree.analysis.states.traced import Order
+    >>> system = pt.build(pt.chain(4))
+    >>> order = Order(pt.trace(system, pt.orderings.get("abm")), system)
+    >>> values = order.values(system)[None]  # of one state
+    >>> bool(pivot_errors(order, values, get_format("float32")).max() < 1e-6)
+    True
     """
     values = chosen.cast(values)
     slots = order.tape.pivot_places[2]

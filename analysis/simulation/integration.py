@@ -29,6 +29,10 @@ class Integration:
     Numerical Recipes have 1e-30, with which a component that is zero but for rounding stops the
     integration.  The integrator combines and compares states in their number type, float64 or
     float32; Cash-Karp keeps its time, step and largest error in ``clock``.
+
+    >>> from pivotree.analysis.simulation import Integration
+    >>> Integration(seconds=1.0, integrator="midpoint", step=1e-3).clock is None
+    True
     """
 
     seconds: float = 10.0  # [s]

@@ -42,7 +42,15 @@ MOST = 60  # corrections of one state
 
 @dataclass(frozen=True)
 class Manifold:
-    """States y = (x, qd) of a tree, see ``kkt.compile``, that keep the hard rows of its loops."""
+    """States y = (x, qd) of a tree, see ``kkt.compile``, that keep the hard rows of its loops.
+
+    >>> from pivotree.analysis.simulation import Manifold
+    >>> manifold = Manifold.of(pt.four_bar())
+    >>> [loop.name for loop in manifold.loops], manifold.yields
+    (['pin'], False)
+    >>> Manifold.of(pt.chain(2)) is None  # a tree has none
+    True
+    """
 
     tree: kkt.BodyTree
     graph: nx.DiGraph  # the tree without its loops
@@ -197,6 +205,12 @@ def closed(
 
     Raises ModelError, one sentence, for loops that are open at q, rates that break them, and loops
     that cannot be closed from there.
+
+    >>> from pivotree.analysis.simulation import closed
+    >>> tree = closed(pt.four_bar(), qd=[1.0, 0.0, 0.0], project=True)
+    >>> system = pt.build(tree)
+    >>> bool(np.abs(system.state.loops[0].gap).max() < 1e-12)  # the pin is closed
+    True
     """
     if not graph.graph.get("loops"):
         return graph

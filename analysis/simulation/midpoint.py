@@ -25,7 +25,14 @@ ENOUGH, CLOSE = 1e-15, 1e-11  # changes of a step, relative to it, at which it i
 
 @dataclass(frozen=True)
 class Midpoint:
-    """The rule for one motion, in steps of one length."""
+    """The rule for one motion, in steps of one length.
+
+    >>> from pivotree.analysis.simulation import Integration, simulate
+    >>> half = Integration(seconds=0.5, integrator="midpoint", step=0.01)
+    >>> swing = simulate(pt.chain(2), integration=half)
+    >>> swing.records[0].accepted
+    50
+    """
 
     motion: Any
     inertia: Any  # gives M(q): kkt.compile(..., outputs=("inertia",))

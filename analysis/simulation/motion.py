@@ -38,6 +38,11 @@ class Motion:
     Accelerations come from equation (4), eliminated by the order in the format, kinematics and
     bias included.  ``tau`` is constant.  Where the tree has loops, contacts hold their points where
     they are in the tree's own state.
+
+    >>> from pivotree.analysis.simulation import Motion
+    >>> motion = Motion.of(pt.chain(2, axes="y"), pt.orderings.get("abm"), tau=[0.0, 0.0])
+    >>> motion.nx  # positions of a state; as many rates follow
+    2
     """
 
     graph: Any  # the tree, a networkx.DiGraph

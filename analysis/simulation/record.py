@@ -8,11 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+"""Arrays of float64, as a type.
+
+>>> from pivotree.analysis.simulation import Floats
+>>> Floats.__origin__ is np.ndarray
+True
+"""
 
 
 @dataclass(frozen=True)
 class Record:
-    """One integration; t in s."""
+    """One integration; t in s.
+
+    >>> from pivotree.analysis.simulation import Integration, simulate
+    >>> (record,) = simulate(pt.chain(2), integration=Integration(seconds=0.1)).records
+    >>> record.failed is None and len(record.t) == record.accepted + 1
+    True
+    """
 
     evaluations: int  # of the accelerations
     accepted: int  # steps
@@ -32,7 +44,14 @@ class Record:
 
 
 class Keeper:
-    """One start that is under way: its accepted steps, and the states after them."""
+    """One start that is under way: its accepted steps, and the states after them.
+
+    >>> from pivotree.analysis.simulation import Keeper
+    >>> start = Keeper(np.array([1.0]))
+    >>> start.keep(0.0, 0.1, 1, 0.1, np.array([0.9]))
+    >>> start.record(evaluations=6, rejected=0).t
+    array([0. , 0.1])
+    """
 
     def __init__(self, y: NDArray) -> None:
         self.states: list[tuple[float, NDArray]] = [(0.0, y.copy())]

@@ -28,7 +28,13 @@ ENERGIES = 200  # states at which the energy and the accelerations are looked at
 
 @dataclass(frozen=True)
 class Simulation:
-    """One order in one format: an ensemble of runs of the same motion."""
+    """One order in one format: an ensemble of runs of the same motion.
+
+    >>> from pivotree.analysis.simulation import Integration, simulate
+    >>> swing = simulate(pt.chain(2), "crbm", integration=Integration(seconds=0.2, eps=1e-8))
+    >>> swing.order, swing.drift < 1e-6, swing.doubt
+    ('crbm', True, None)
+    """
 
     model: str
     order: str
@@ -102,6 +108,11 @@ def simulate(
     and contacts is kept on its manifold (:mod:`analysis.simulation.manifold`); ``project`` starts
     from the nearest state that keeps them.  Raises ModelError, one sentence, for loops that are
     open, rates that break them, and rows that follow from others.
+
+    >>> from pivotree.analysis.simulation import Integration, simulate
+    >>> swing = simulate(pt.chain(3), "abm", "float32", Integration(seconds=0.2))
+    >>> round(float(swing.records[0].t[-1]), 6), swing.records[0].failed
+    (0.2, None)
     """
     integration.check()
     require_runs(runs)

@@ -12,6 +12,12 @@ from .record import Record
 
 ONE_STEP = ("RK45", "DOP853")  # that take up a state which was corrected after a step
 SCIPY = ("RK45", "DOP853", "Radau", "BDF", "LSODA")
+"""Integrators of ``scipy.integrate.solve_ivp`` that ``simulate`` runs, by their names there.
+
+>>> from pivotree.analysis.simulation import SCIPY
+>>> "DOP853" in SCIPY
+True
+"""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,15 @@ SUFFIXES = (".csv", ".parquet")
 
 @dataclass(frozen=True)
 class Config:
-    """A sweep: its cases are models x states x orders x formats, in this sequence."""
+    """A sweep: its cases are models x states x orders x formats, in this sequence.
+
+    >>> from pathlib import Path
+    >>> from pivotree.analysis.sweep import read_config
+    >>> lines = ['output = "s.csv"', 'models = ["chain:3"]', 'orders = ["abm"]', "[states]"]
+    >>> _ = Path("sweep.toml").write_text("\\n".join([*lines, "number = 5"]))
+    >>> read_config(Path("sweep.toml")).states
+    5
+    """
 
     path: Path
     settings: Settings
@@ -54,6 +62,13 @@ def read_config(path: Path) -> Config:
     """A sweep from its TOML file; relative paths in it start where the command is run.
 
     Raises PivotreeError, one sentence, for a file or a field that is wrong.
+
+    >>> from pathlib import Path
+    >>> from pivotree.analysis.sweep import read_config
+    >>> lines = ['output = "s.csv"', 'models = ["chain:3"]', 'orders = ["crbm", "abm"]', "[states]"]
+    >>> _ = Path("sweep.toml").write_text("\\n".join([*lines, "number = 5"]))
+    >>> read_config(Path("sweep.toml")).rows  # float32 and float64
+    20
     """
     fields = Fields(path, document(path))
     output = Path(fields.text("output"))

@@ -20,7 +20,13 @@ Progress = Callable[[int, int, int], None]  # rows measured now, to be measured,
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run of a sweep did."""
+    """What a run of a sweep did.
+
+    >>> from pivotree.analysis.sweep import Summary
+    >>> done = Summary("s.csv", rows=20, kept=20, measured=0, failed=0, marked=0, seconds=0.1)
+    >>> done.as_dict()["kept"]
+    20
+    """
 
     output: str
     rows: int  # of the sweep
@@ -45,6 +51,16 @@ def sweep(
     ``jobs`` processes work, one for each core where it is None (and this one alone where the work
     is short), or the Dask cluster of ``scheduler``.  A run that is killed is taken up by the next
     one.  Raises PivotreeError, one sentence, for a file that cannot be written.
+
+    >>> from pathlib import Path
+    >>> from pivotree.analysis.sweep import read_config, sweep
+    >>> lines = ['output = "s.csv"', 'models = ["chain:3"]', 'orders = ["crbm", "abm"]', "[states]"]
+    >>> _ = Path("sweep.toml").write_text("\\n".join([*lines, "number = 5"]))
+    >>> summary = sweep(read_config(Path("sweep.toml")), jobs=1)
+    >>> summary.measured, summary.failed
+    (20, 0)
+    >>> sweep(read_config(Path("sweep.toml")), jobs=1).kept  # a second run finds them done
+    20
     """
     began = time.perf_counter()
     table = table_of(config.output.suffix, config.kinds)
