@@ -19,7 +19,7 @@ TREES = [f"random_tree:n={5 + seed},seed={seed}" for seed in range(20)]
 ABSORBED = "example3:m1=1e7.5,case=1"
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", [*(s for s in MODELS if s != "chain_100"), *TREES])
 def test_explained_is_the_true_float32_error(spec):
     """Within 1 % for ABM-like orders and 5 % for crbm, against the certified answer."""

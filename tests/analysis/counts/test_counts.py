@@ -79,7 +79,7 @@ def counted():
     return {pair: counts.polynomial(*pair) for pair in CHECKED}
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", CHECKED)
 def test_polynomials_meet_counts_that_took_no_part(counted, pair):
     """Far beyond the members that were counted for the fit."""

@@ -106,7 +106,7 @@ def test_suffixes_decide_and_what_a_kind_lacks_is_refused(kind, tmp_path, monkey
     assert not list(tmp_path.glob(".*"))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["spy", "before-after", "film", "orders", "trees", "curves", "heat"]
 )

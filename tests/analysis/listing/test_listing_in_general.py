@@ -124,7 +124,7 @@ def equation_4(parent, M, H, Phi, a, b, tau):
     return np.concatenate([x[qdd[k]] for k in range(n)])
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ANY)
 def test_the_formulas_are_exact(order):
     """Blocks of any values, of mixed freedoms: no rounding, so no tolerance.

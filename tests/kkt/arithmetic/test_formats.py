@@ -158,7 +158,7 @@ def test_casts_of_doubles(name):
 # -- stochastic rounding --------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("name", ["bfloat16", "p24e8", "float16", "p12e4"])
 def test_stochastic_rounding_is_unbiased(name, operation):

@@ -161,7 +161,7 @@ def test_nothing_is_leaked(kernel):
     assert end - start < 4000
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_function_keeps_its_code_and_lets_it_go():
     made = kkt.compile(kkt.two_link(), ABM)
     x, qd, tau = states(made, 1)

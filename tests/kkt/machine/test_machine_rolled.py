@@ -54,7 +54,7 @@ def expected_of(kernel, arrays):
     return run.run(np.concatenate(arrays, axis=1))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize(("tree", "order", "format"), CASES)
 def test_rolled_code_has_the_bits_of_the_straight_line(tree, order, format):
     kernel = kkt.compile(TREES[tree](), orderings.get(order), format, outputs=("qdd", "f"))

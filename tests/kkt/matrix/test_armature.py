@@ -41,7 +41,7 @@ def case(name, implicit, seed=0):
     return kkt.build(tree, q, qd, tau, implicit=implicit), np.linalg.solve(left, right), left
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("implicit", STEPS)
 @pytest.mark.parametrize("name", TREES)
 def test_every_order_solves_the_dense_equation_of_motion(name, implicit):

@@ -32,7 +32,7 @@ def exactly(name, order):
     return kkt.eliminate(kkt.build(TREES[name]()), orderings.get(order), "exact")
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("order", SAME_PIVOTS)
 @pytest.mark.parametrize("name", TREES)
 def test_in_fractions_every_rule_is_abm_pivot_by_pivot(name, order):

@@ -154,7 +154,7 @@ FAMILIES = ("example 1", "example 1, tilted", "example 1, any axes", "example 3,
 ORDERS = ("crbm", "abm")
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [1.0, 1e4, 1e8])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_no_more_than_a_digit_is_lost_beyond_the_condition(name, ratio):

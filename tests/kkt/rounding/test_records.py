@@ -266,7 +266,7 @@ def in_fractions(system, tape, format):
     return observe(tape, Entries(*exact), get_format("exact"), blocks=False).steps.cancelled
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["float32", "float64", "bfloat16", "dd"])
 @pytest.mark.parametrize(
     "spec", ["chain:6", "example1:q1=1", "example3:m1=1e8,case=2", "random_tree:n=6,seed=3"]
