@@ -120,7 +120,10 @@ def embed(page: Path) -> None:
     """The page to play with in the place of its picture, which a file has to do with."""
     text = page.read_text(encoding="utf-8")
     start, end = text.index("!["), text.rindex("{.only-dark}") + len("{.only-dark}")
-    frame = '<iframe class="play" src="../play/chain_3.html" title="The explorer"></iframe>'
+    frame = """<iframe class="play" src="../play/chain_3.html" title="The explorer"></iframe>
+
+<p>In a window of its own: <a href="../play/chain_3.html">a chain of three links</a> ·
+<a href="../play/quadruped.html">a quadruped</a></p>"""
     page.write_text(f"{text[:start]}{frame}{text[end:]}", encoding="utf-8")
 
 
