@@ -130,8 +130,14 @@ def _(mo):
 
 @app.cell
 def _(factor, figures, kkt, orderings, style):
-    branching = [factor(orderings.get(name), kkt.binary(2)) for name in ("crbm", "abm", "random:0")]
-    figures.fill_curves(branching, style=style, title="A binary tree of seven bodies")
+    tree = kkt.binary(2)
+    some = [orderings.get(name) for name in ("crbm", "abm", "random:0")]
+    figures.fill_curves(
+        [factor(order, tree) for order in some],
+        [kkt.trace(kkt.build(tree), order) for order in some],
+        style=style,
+        title="A binary tree of seven bodies",
+    )
     return
 
 
