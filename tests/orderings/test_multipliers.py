@@ -65,6 +65,7 @@ def test_stiff_contacts_first_absorb_the_robot_in_float32_and_last_they_do_not()
         assert rows[name].digits > 5.5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("spec", "there"), [("gripper", True), ("chain:2", False)])
 def test_compare_has_them_where_there_are_loops_and_only_there(spec, there):
     rows = analysis.compare(kkt.build(from_spec(spec)), formats=["float64"]).rows

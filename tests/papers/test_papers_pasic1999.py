@@ -132,6 +132,7 @@ def test_an_arm_of_three_links_falls_as_scipy_says():
 # -- the paper's items -----------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_every_item_says_what_it_is():
     assert [item.name for item in items("pasic1999")] == [
         "equations", "equation20", "figure4", "contraction", "figure5", "figure6", "equation17",

@@ -289,6 +289,7 @@ def test_printed_counts_cross_where_they_should():
     assert "all" not in found  # divisions are not printed apart
 
 
+@pytest.mark.thorough
 def test_abm_on_denavit_hartenberg_frames_is_near_the_printed_slope(counted):
     """The solution alone; poses and bias come on top of it (docs/counts.md)."""
     count = counted["abm", "dh"]

@@ -114,6 +114,7 @@ def test_no_key_meets_challenges_and_no_steps_meet_two(opened):
     assert reached.count() == 2
 
 
+@pytest.mark.thorough
 def test_digits_are_a_challenge_where_orders_differ(opened):
     page = opened("example2:m1=1e8")
     page.locator("summary", has_text="Challenges").click()

@@ -84,6 +84,7 @@ def test_inertias_lie_between_support_and_reach(seed):
         assert np.linalg.eigvalsh(gap).min() >= -1e-12
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["abm", "gain_abm"])
 @pytest.mark.parametrize("name", ["float64", "float32"])
 def test_no_pivot_is_further_off_than_proved(order, name):

@@ -50,6 +50,7 @@ def test_best_and_worst_orders_are_named_where_they_differ(made):
     assert line.endswith("at worst; crbm 2.0 and 1.0.")
 
 
+@pytest.mark.thorough
 def test_formats_that_keep_nothing_share_a_sentence(made):
     report = made[0]
     for order in ORDERS:

@@ -28,6 +28,7 @@ def moving_platform(stiffness=1000.0):
     return closed(tree, qd=qd, project=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("integrator,eps", [("DOP853", 1e-10), ("cash_karp", 1e-8)])
 def test_a_four_bar_moves_as_its_crank_says(integrator, eps):
     own = FourBar()
@@ -54,6 +55,7 @@ def test_a_platform_on_springs_moves_as_its_pose_says():
     assert found.failed == 0 and found.drift < 1e-9 and max(found.left) < 1e-12
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["crbm", "closed_early"])
 def test_orders_move_alike(order):
     tree = passive(kkt.gripper())
@@ -64,6 +66,7 @@ def test_orders_move_alike(order):
     assert np.abs(one - other).max() < 1e-8
 
 
+@pytest.mark.thorough
 def test_a_foot_that_sticks_stays_where_it_is():
     tree = kkt.chain(4, axes="y", length=0.5)
     tree.graph["loops"] = [kkt.contact("j4", (0.5, 0, 0), tangents=[(1, 0, 0)], name="foot")]
@@ -77,6 +80,7 @@ def test_a_foot_that_sticks_stays_where_it_is():
     assert found.drift < 1e-8
 
 
+@pytest.mark.thorough
 def test_coupled_joints_keep_what_they_were_given():
     """q_3 - 0.5 q_2 stays what it is, and the robot moves as one of two joints does."""
     tree = kkt.chain(3, axes="y", length=0.5)

@@ -134,6 +134,7 @@ def oscillator():
     return tree
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("integrator", ["cash_karp", "midpoint"])
 def test_a_damped_oscillator_moves_by_its_closed_form(integrator):
     """x = rest + e^(-c t) (A cos w t + B sin w t), with c = d / 2m and m the mass and its rotor."""

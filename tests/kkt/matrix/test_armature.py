@@ -86,6 +86,7 @@ def test_linearly_implicit_euler_is_its_definition():
     np.testing.assert_allclose(v + h * qdd, after, rtol=1e-12)
 
 
+@pytest.mark.thorough
 def test_exact_fractions_of_all_orders_are_one_answer():
     system, _, _ = case("chain", 0.25)
     first = kkt.eliminate(system, orderings.get("abm"), "exact")
@@ -151,6 +152,7 @@ def test_inverse_dynamics_gives_back_the_efforts(format, implicit):
     assert off.max() <= 1e-12 * np.abs(M).max() * np.abs(qdd).max()
 
 
+@pytest.mark.thorough
 def test_zero_armature_is_the_tree_of_before_bit_by_bit():
     tree = kkt.humanoid()
     before = kkt.build(tree)

@@ -61,6 +61,7 @@ def reduced(bare, T):
     return T @ np.linalg.solve(T.T @ M @ T, T.T @ M @ free)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", RATIOS)
 def test_coupled_joints_are_a_reduction_of_coordinates(name):
     tree, loops, bare, T, rows = case(name)

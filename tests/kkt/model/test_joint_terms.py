@@ -44,6 +44,7 @@ def test_a_number_stands_for_all_freedoms_of_a_joint():
     assert kkt.build(tree).entries.A.tolist() == [0.5] * 3
 
 
+@pytest.mark.thorough
 def test_model_files_hold_the_terms_and_only_then_are_of_schema_2(tmp_path):
     tree = with_terms(every_joint(), 3)
     rng, N = np.random.default_rng(3), int(kkt.compile_tree(tree).offset[-1])

@@ -345,6 +345,7 @@ def test_a_kind_is_traced_once_whatever_the_tree():
     assert again[1].misses == first[1].misses and again[0].count == first[0].count > 5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tree", SYSTEMS)
 def test_the_residue_is_no_less_than_the_backward_error(tree):
     """So that a small residue is enough to trust an answer by."""

@@ -133,6 +133,7 @@ def test_the_certified_answer_solves_the_rounded_matrix(rounded_to):
     assert max(map(abs, left)) <= Fraction(1, 10**25) * max(map(abs, x))
 
 
+@pytest.mark.thorough
 def test_rounding_the_data_is_told_apart_from_rounding_the_arithmetic():
     """The float32 answer is held against float32's data: those differ by 1e-8 to 1e-6 here."""
     exact, rounded = (kkt.certify(system_of("panda"), 30, rounded_to=x) for x in (None, "float32"))

@@ -19,6 +19,7 @@ def moved(spec, loops=None):
     return tree, loops, tau
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("order", ["abm", "lcaba", "crbm"])
 def test_rows_that_are_independent_have_the_answer_of_every_order(spec, order):
