@@ -38,14 +38,19 @@ class Exact:
         self.tape = tape_of(system, orderings.get("abm"))
         self.loops = system.loops
 
-    def qdd(self, x: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> NDArray[Any]:
-        """(N,) balls at a kernel's configuration numbers x, rates and efforts."""
+    def run(self, x: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> tuple[Any, Any]:
+        """Solution and pivots, balls, at a kernel's configuration numbers x, rates and efforts."""
         none = np.zeros((self.tree.n, 6))
         with flint.ctx.workprec(BITS):
             given = (balls(v) for v in (x, qd, tau, none))
             found = entries(self.places, *given, loops=self.loops)
             found = replace(found, **{name: balls(getattr(found, name)) for name in LETTERS})
-            solution, _, _ = run_objects(self.tape, found, flint.arb)
+            solution, pivots, _ = run_objects(self.tape, found, flint.arb)
+        return solution, pivots
+
+    def qdd(self, x: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> NDArray[Any]:
+        """(N,) balls of the accelerations."""
+        solution = self.run(x, qd, tau)[0]
         moving = (b for b, dof in zip(self.tree.names, self.tree.dof, strict=True) if dof)
         return np.concatenate([solution[Block("qdd", name)] for name in moving])
 

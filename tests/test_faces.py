@@ -37,7 +37,6 @@ INSIDE = {
     ("benchmarks/rolled.py", "kkt.machine"): "times emission alone",
     ("benchmarks/peers.py", "kkt.machine"): "times kernels by their configuration",
     ("benchmarks/exact.py", "kkt.machine"): "runs a kernel's program in exact numbers",
-    ("benchmarks/guarantee.py", "kkt.tape"): "plays a tape with an interval for each angle",
     ("benchmarks/orders.py", "kkt.scale"): "times analysis and schedule apart",
 }
 

@@ -175,23 +175,11 @@ def states_table(report: Report) -> Table:
     return table
 
 
-def models_table(rows: list[tuple[str, str, str]]) -> Table:
-    """The gallery: an example, the arguments with their defaults, what it builds."""
-    table = Table(title="Gallery", title_justify="left")
-    table.add_column("example", no_wrap=True)
-    table.add_column("arguments")
-    table.add_column("what it is")
-    for row in rows:
-        table.add_row(*map(escape, row))
-    return table
-
-
-def orders_table(rows: list[tuple[str, str, str]]) -> Table:
-    """Registered orders: name, what it is, source."""
-    table = Table(title="Orders", title_justify="left")
-    table.add_column("order", no_wrap=True)
-    table.add_column("what it does")
-    table.add_column("source")
+def listed(title: str, heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
+    """What can be named: names in the first column, which is never broken, and what they are."""
+    table = Table(title=title, title_justify="left")
+    for i, head in enumerate(heads):
+        table.add_column(head, no_wrap=i == 0)
     for row in rows:
         table.add_row(*map(escape, row))
     return table

@@ -97,7 +97,7 @@ def compare(
     is 1: the same answer after K corrections (:mod:`kkt.solution.refine`).
 
     Every format is held against the certified solution for the data rounded to it (forward errors:
-    Higham 2002, section 1.5; Ascher, Pai & Cloutier 1996, section 4).  An order
+    Higham 2002, section 1.5; of these orders Ascher, Pai & Cloutier 1996, section 3).  An order
     that this robot's inertias, loops or size rule out gives a row with ``failed_at``.  Raises
     OrderError for an order that is unknown or infeasible, FormatError for a format that means
     nothing or is asked for twice, and CertificationError where the joint-space inertia is

@@ -17,8 +17,8 @@ from pivotree.kkt import Guarantee, Payload, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.many import held
 from pivotree.kkt.matrix.ranges import Limits, Ranges, ranges_of
-from pivotree.kkt.model.payload import carrying
-from pivotree.kkt.proof.guarantee import guaranteed, require_roundoff
+from pivotree.kkt.proof.guarantee import guaranteed, loaded, require_roundoff
+from pivotree.kkt.tape.tape import Tape
 
 from ..states.sample import entries_at, system_at
 from ..states.traced import Order
@@ -37,6 +37,7 @@ class Row:
     bound: Guarantee
     error: float  # the largest relative error of a pivot that was seen
     states: int
+    better: dict[str, float]  # digits that would be promised with the worst body changed
 
     @property
     def seen(self) -> float:
@@ -53,6 +54,7 @@ class Row:
             "worst_body": None if worst is None else str(worst),
             "states": self.states,
             "why": self.bound.why,
+            "with": self.better,
         }
 
 
@@ -68,10 +70,10 @@ def guarantee(
     """Digits that the pivots of each order keep in each format: proved, and seen in some states.
 
     The proof is that of :func:`kkt.guarantee`, with ``payloads`` of any mass in their ranges and
-    joints within ``limits`` (low, high) [rad, m] of bodies; the
-    states that are seen have their greatest and least masses in turns.  Raises OrderError,
-    FormatError and ModelError as :func:`kkt.build` and :func:`kkt.trace` do, and PivotreeError
-    for a number of states that is not between 0 and 1000000.
+    joints within ``limits`` (low, high) [rad, m] of bodies; the states that are seen have their
+    greatest and least masses in turns.  Raises OrderError, FormatError and ModelError as
+    :func:`kkt.build` and :func:`kkt.trace` do, and PivotreeError for a number of states that is
+    not between 0 and 1000000.
 
     >>> (row,) = pt.analysis.guarantee.guarantee(pt.chain(4), ["abm"], ["float32"], states=5)
     >>> row.bound.digits < row.seen
@@ -86,19 +88,43 @@ def guarantee(
     chosen = [get_format(name) for name in formats]
     for each in chosen:
         require_roundoff(each)
-    heavy, light = (kkt.build(carrying(model, payloads, most)) for most in (True, False))
+    light, heavy = loaded(model, payloads)
     ranges = ranges_of(heavy, limits)
     rows = []
     for name in orders:
         order = Order(kkt.trace(heavy, orderings.get(name)), heavy)
-        bounds = [guaranteed(light, heavy, order.tape, each, ranges) for each in chosen]
         systems = [heavy, light] if payloads else [heavy]
         seen = worst_seen(systems, ranges, order, name, chosen, states, seed)
-        rows += [
-            Row(name, each.name, found, float(error), states)
-            for each, found, error in zip(chosen, bounds, seen, strict=True)
-        ]
+        for each, error in zip(chosen, seen, strict=True):
+            bound = guaranteed(light, heavy, order.tape, each, ranges)
+            better = improvements(model, bound, payloads, order.tape, each, ranges)
+            rows.append(Row(name, each.name, bound, float(error), states, better))
     return rows
+
+
+def improvements(
+    model: nx.DiGraph, bound: Guarantee, payloads: Sequence[Payload], tape: Tape, chosen: Format,
+    ranges: Ranges,
+) -> dict[str, float]:  # fmt: skip
+    """Digits that would be promised with the worst body twice as heavy, or what it carries half.
+
+    Masses change no zero of (4), so that the order's tape is that of the changed robot too.
+    """
+    body, found = bound.worst, {}
+    if body is None:
+        return {}
+    for names, factor, words in (
+        ([body], 2.0, f"body {body} twice as heavy"),
+        (list(model.successors(body)), 0.5, f"what {body} carries first half as heavy"),
+    ):
+        other = nx.DiGraph(model)
+        for name in names:
+            data = other.nodes[name]
+            data.update(mass=factor * data["mass"], inertia=factor * np.asarray(data["inertia"]))
+        digits = guaranteed(*loaded(other, payloads), tape, chosen, ranges).digits
+        if digits > bound.digits + 0.05:
+            found[words] = digits
+    return found
 
 
 def worst_seen(
@@ -158,33 +184,3 @@ def pivot_errors(order: Order, values: NDArray, chosen: Format) -> Floats:
         off = np.abs((np.asarray(found, dtype=float) - exact.real) - exact.imag)
         off = off / np.abs(exact.real)
     return np.asarray(np.where(np.isnan(off), np.inf, off).max(axis=1, initial=0.0))
-
-
-def improvements(
-    model: nx.DiGraph,
-    row: Row,
-    payloads: Sequence[Payload] = (),
-    limits: Limits = MappingProxyType({}),
-) -> dict[str, float]:
-    """What would let the order promise more in this format, and the digits it would then promise.
-
-    Tried are changes of the worst body: twice its mass and inertia, its child's half.
-    """
-    body, found = row.bound.worst, {}
-    if body is None:
-        return {}
-    order = orderings.get(row.order)
-    children = list(model.successors(body))
-    for names, factor, words in (
-        ([body], 2.0, f"body {body} twice as heavy"),
-        (children, 0.5, f"what {body} carries first half as heavy"),
-    ):
-        other = nx.DiGraph(model)
-        for name in names:
-            data = other.nodes[name]
-            data.update(mass=factor * data["mass"], inertia=factor * np.asarray(data["inertia"]))
-        changed = kkt.guarantee(other, order, row.format, payloads=payloads, limits=limits)
-        digits = changed.digits
-        if names and digits > row.bound.digits + 0.05:
-            found[words] = digits
-    return found

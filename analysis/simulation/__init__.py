@@ -5,14 +5,13 @@ from .integration import Integration
 from .manifold import Manifold, closed
 from .midpoint import Midpoint
 from .motion import Motion
-from .record import Floats, Keeper, Record
+from .record import Keeper, Record
 from .run import Simulation, simulate
 from .scipy_methods import SCIPY
 
 __all__ = [
     "SCIPY",
     "CashKarp",
-    "Floats",
     "Integration",
     "Keeper",
     "Manifold",

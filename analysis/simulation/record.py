@@ -8,12 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-"""Arrays of float64, as a type.
-
->>> from pivotree.analysis.simulation import Floats
->>> Floats.__origin__ is np.ndarray
-True
-"""
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,16 @@ import networkx as nx
 import numpy as np
 
 from ..base.errors import ModelError, nearest
+from .mass import Mass, combine
+from .tree import Floats, compile_tree
 
 
 @dataclass(frozen=True)
 class Payload:
     """A point mass of ``least`` to ``most`` [kg] at the point ``at`` (3,) [m] of a body's frame.
 
-    Raises ModelError for masses that are not 0 <= least <= most, and for a point that is none.
+    The body may be a link that was merged into another.  Raises ModelError for masses that are not
+    0 <= least <= most, and for a point that is none.
 
     >>> pt.kkt.Payload("gripper", 5.0).least
     0.0
@@ -43,22 +46,31 @@ class Payload:
 def carrying(tree: nx.DiGraph, payloads: Sequence[Payload], most: bool = True) -> nx.DiGraph:
     """The tree with its payloads' greatest masses, or with their least.
 
-    Raises ModelError for a body that the tree has not.
+    A payload may be on a link that was merged into a body.  Raises ModelError for one on no body
+    of the tree, or on a link that nothing moves, and for a tree that is wrong.
     """
-    loaded = nx.DiGraph(tree)
+    if not payloads:
+        return tree
+    loaded, merged = nx.DiGraph(tree), tree.graph.get("merged", {})
+    flat, parts = compile_tree(tree), dict[Hashable, list[tuple[Mass, Floats, Floats]]]()
     for payload in payloads:
-        if payload.body not in loaded:
+        body, R, p = merged.get(payload.body, (payload.body, np.eye(3), np.zeros(3)))
+        if body is None:
             raise ModelError(
-                f"payload: body {payload.body!r} is unknown; {nearest(str(payload.body), loaded)}"
+                f"payload of {payload.body!r}: this link is fixed to the world, and what is on it "
+                "moves with nothing; leave it out"
             )
-        data = loaded.nodes[payload.body]
-        mass, own = payload.most if most else payload.least, float(data["mass"])
-        if mass == 0.0:
-            continue
-        com, point = np.asarray(data["com"], dtype=float), np.asarray(payload.at, dtype=float)
-        middle = (own * com + mass * point) / (own + mass)
-        inertia = np.array(data["inertia"], dtype=float)
-        for m, r in ((own, com - middle), (mass, point - middle)):
-            inertia += m * (r @ r * np.eye(3) - np.outer(r, r))
-        data.update(mass=own + mass, com=middle, inertia=inertia)
+        if body not in loaded:
+            raise ModelError(
+                f"payload: body {body!r} is unknown; {nearest(str(body), map(str, loaded))}"
+            )
+        if body not in parts:
+            k = flat.names.index(body)
+            own = Mass(float(flat.mass[k]), flat.com[k], flat.inertia[k])
+            parts[body] = [(own, np.eye(3), np.zeros(3))]
+        mass = payload.most if most else payload.least
+        parts[body].append((Mass(mass, np.array(payload.at, dtype=float), np.zeros((3, 3))), R, p))
+    for body, some in parts.items():
+        whole = combine(some)
+        loaded.nodes[body].update(mass=whole.mass, com=whole.com, inertia=whole.inertia)
     return loaded

@@ -21,6 +21,7 @@ import numpy as np
 from ..base.errors import ModelError, nearest
 from .default_state import default_state
 from .joints import TYPES
+from .mass import Mass, combine, turned_inertia
 from .spatial import matmul, matvec
 from .tree import Floats, add_body, new_tree
 from .urdf_dynamics import joint_dynamics, put_into
@@ -49,15 +50,6 @@ class MimicWarning(UserWarning):
     ...     warnings.simplefilter("error", pt.MimicWarning)  # a coupled joint stops the program
     ...     tree = pt.load("chain:3")
     """
-
-
-@dataclass(frozen=True)
-class Mass:
-    """The mass of one link, in its own frame."""
-
-    mass: float  # [kg]
-    com: Floats  # (3,) [m]
-    inertia: Floats  # (3, 3) about com [kg m^2]
 
 
 @dataclass(frozen=True)
@@ -289,38 +281,6 @@ def _add(tree: nx.DiGraph, joint: Joint, parent: str | None, R: Floats, p: Float
         tree.nodes[joint.child]["limits"] = joint.limits
 
 
-def combine(pieces: list[tuple[Mass, Floats, Floats]]) -> Mass:
-    """One mass from several, each with its pose (R, p) in the common frame.
-
-    The parallel axis theorem from each part's centre of mass to the common one.
-    """
-    moved = [
-        Mass(part.mass, p + matvec(R, part.com), _turned(R, part.inertia))
-        for part, R, p in pieces
-        if part.mass != 0.0 or part.inertia.any()
-    ]
-    if len(moved) == 0:
-        return pieces[0][0]
-    if len(moved) == 1:
-        return moved[0]
-    total = sum(part.mass for part in moved)
-    com = sum((part.mass * part.com for part in moved), np.zeros(3))
-    com = com / total if total > 0.0 else moved[0].com
-    inertia = np.zeros((3, 3))
-    for part in moved:
-        d = part.com - com
-        inertia = inertia + part.inertia + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
-    return Mass(total, com, inertia)
-
-
-def _turned(R: Floats, inertia: Floats) -> Floats:
-    """R J R^T, symmetric to the last bit; J itself where R is the identity."""
-    if (np.eye(3) == R).all():
-        return inertia
-    J = matmul(matmul(R, inertia), R.T)
-    return (J + J.T) / 2
-
-
 def _mass(where: str, link: Element) -> Mass:
     inertial = link.find("inertial")
     if inertial is None:
@@ -337,4 +297,4 @@ def _mass(where: str, link: Element) -> Mass:
         field = f"i{'xyz'[i]}{'xyz'[j]}"
         value = attribute(where, written, "inertia", field)
         J[i, j] = J[j, i] = number(f"{where}: field 'inertia {field}'", value)
-    return Mass(mass, com, _turned(R, J))
+    return Mass(mass, com, turned_inertia(R, J))

@@ -89,9 +89,14 @@ def guarantee(
     """
     chosen = get_format(format)
     require_roundoff(chosen)
-    heavy = build(carrying(tree, payloads))
-    light = build(carrying(tree, payloads, most=False)) if payloads else heavy
+    light, heavy = loaded(tree, payloads)
     return guaranteed(light, heavy, trace(heavy, order), chosen, ranges_of(heavy, limits))
+
+
+def loaded(tree: nx.DiGraph, payloads: Sequence[Payload]) -> tuple[System, System]:
+    """(4) with the least payloads, and with the greatest: one system where there are none."""
+    heavy = build(carrying(tree, payloads))
+    return build(carrying(tree, payloads, most=False)) if payloads else heavy, heavy
 
 
 def guaranteed(
@@ -107,12 +112,25 @@ def guaranteed(
     why = refusal(heavy, tape, unit)
     if why:
         return Guarantee(nothing, nothing, None, why)
-    M = np.asarray(chosen.cast(light.entries.M), dtype=float)
-    sizes = reach(heavy, ranges, unit)
-    why = too_narrow(heavy, support(heavy, M), sizes, np.flatnonzero(~_at_rest(heavy)), chosen)
+    M = least_inertias(light, heavy, chosen)
+    held, sizes = support(heavy, M), reach(heavy, ranges, unit)
+    why = too_narrow(heavy, held, sizes, np.flatnonzero(~_at_rest(heavy)), chosen)
     if why:
         return Guarantee(nothing, nothing, None, why)
-    return _recursion(heavy, M, sizes, unit, roundings(tape))
+    return _recursion(heavy, M, held, sizes, unit, roundings(tape))
+
+
+def least_inertias(light: System, heavy: System, chosen: Format) -> Floats:
+    """(n, 6, 6) what M_k is at least, as the format holds it, with any of the payloads.
+
+    Without payloads that is M_k itself.  With one, inertias grow with its mass, but rounding them
+    may take u |M_ij| from each entry: in the Loewner order less than 6 u times the diagonal of the
+    heaviest, and a seventh covers what float64 rounds here.
+    """
+    if light is heavy:
+        return np.asarray(chosen.cast(light.entries.M), dtype=float)
+    taken = 7.0 * chosen.unit * np.einsum("kii->ki", heavy.entries.M)
+    return light.entries.M - taken[:, :, None] * np.eye(6)
 
 
 def require_roundoff(chosen: Format) -> None:
@@ -159,13 +177,12 @@ def method(system: System, tape: Tape) -> str | None:
 
 
 def _recursion(
-    system: System, M: Floats, sizes: Reach, unit: float, counts: Roundings
+    system: System, M: Floats, held: Floats, sizes: Reach, unit: float, counts: Roundings
 ) -> Guarantee:
     tree = system.tree
     n = tree.n
     inertia, pivot = np.zeros(n), np.zeros(n)
     B, C, merged = np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), np.zeros(n, dtype=int)
-    held = support(system, M)
     blame: list[int] = list(range(n))
     reason = ""
     still = _at_rest(system)

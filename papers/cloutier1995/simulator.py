@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
-from pivotree.analysis.simulation import Floats, Integration, Motion, Record, Simulation, simulate
+from pivotree.analysis.simulation import Integration, Motion, Record, Simulation, simulate
 
 from .robot import height_energy
 
+Floats = NDArray[np.float64]
 METHODS = {
     "ABM": "abm", "CRBM": "crbm", "CRBM, centres": "crbm_com", "bad ABM": "bad_abm",
     "gain ABM": "gain_abm",

@@ -9,7 +9,6 @@ from collections.abc import Hashable
 from typing import Any
 
 import networkx as nx
-import numpy as np
 
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
@@ -19,7 +18,7 @@ from .shared import items, print_json, tree_of
 
 
 def run(options: argparse.Namespace) -> int:
-    from ...guarantee.rows import guarantee, improvements
+    from ...guarantee.rows import guarantee
 
     orders = items("--orders", options.orders)
     formats = items("--formats", options.formats)
@@ -27,12 +26,10 @@ def run(options: argparse.Namespace) -> int:
     limits = {} if options.limits is None else _limits(model, options.limits)
     payloads = [] if options.payload is None else _payloads(model, options.payload)
     rows = guarantee(model, orders, formats, options.states, options.seed, payloads, limits)
-    better = [improvements(model, row, payloads, limits) for row in rows]
     if options.json:
-        told = [row.as_dict() | {"with": more} for row, more in zip(rows, better, strict=True)]
-        print_json({"model": options.model, "rows": told})
+        print_json({"model": options.model, "rows": [row.as_dict() for row in rows]})
     else:
-        _print(options.model, rows, better)
+        _print(options.model, rows)
     return 0
 
 
@@ -47,7 +44,7 @@ def _limits(model: nx.DiGraph, text: str) -> dict[Hashable, tuple[float, float]]
             raise kkt.ModelError(
                 f"option --limits: joint {joint!r} is unknown; {nearest(joint, names)}"
             )
-        low, high = _range("--limits", item, ends)
+        low, high = _range("--limits", item, ends) if ends else (None, 0.0)
         if low is None:
             raise kkt.ModelError(
                 f"option --limits: {item.strip()!r} is no range; write {joint}=-1:1 [rad, m]"
@@ -67,9 +64,6 @@ def _payloads(model: nx.DiGraph, text: str) -> list[kkt.Payload]:
             )
         body, at = point_of(model, place, "--payload")
         least, most = _range("--payload", item, masses)
-        if body in model.graph.get("merged", {}):
-            body, R, p = model.graph["merged"][body]
-            at = list(p + R @ np.array(at))
         x, y, z = at
         found.append(kkt.Payload(body, most, least or 0.0, (x, y, z)))
     return found
@@ -86,7 +80,7 @@ def _range(option: str, item: str, text: str) -> tuple[float | None, float]:
         ) from None
 
 
-def _print(model: str, rows: list[Any], better: list[dict[str, float]]) -> None:
+def _print(model: str, rows: list[Any]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.markup import escape
     from rich.table import Table
@@ -103,12 +97,15 @@ def _print(model: str, rows: list[Any], better: list[dict[str, float]]) -> None:
             escape(str("" if row.bound.worst is None else row.bound.worst)),
         )  # fmt: skip
     out.print(shown)
-    for row, more in zip(rows, better, strict=True):
+    for row in rows:
         where = f"{row.order}, {row.format}"
         if row.bound.why:
             out.print(f"{where}: nothing is promised: {escape(row.bound.why)}.", soft_wrap=True)
-        if more:
-            told = " and ".join(f"{_down(d)} digits with {escape(w)}" for w, d in more.items())
+        if row.better:
+            told = " and ".join(
+                f"{_down(digits)} digits with {escape(words)}"
+                for words, digits in row.better.items()
+            )
             out.print(f"{where} would be promised {told}.", soft_wrap=True)
 
 

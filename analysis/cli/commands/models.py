@@ -16,11 +16,11 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps([asdict(model) for model in found], indent=1))
         return 0
-    from ..table import console, models_table
+    from ..table import console, listed
 
     out = console(sys.stdout, wide=True)
     rows = [(x.example, _arguments(x), x.what) for x in found if x.source == "gallery"]
-    out.print(models_table(rows))
+    out.print(listed("Gallery", ("example", "arguments", "what it is"), rows))
     for package, installed_by in SOURCES.items():
         if installed_by is None:
             continue

@@ -27,9 +27,10 @@ def run(options: argparse.Namespace) -> int:
     for i, (name, what, source) in enumerate(rows):
         told = "; ".join(f"{a} ({orderings.ALIASES[a].source})" for a in also[name])
         rows[i] = (name, f"{what} Also: {told}." if told else what, source)
-    from ..table import console, orders_table
+    from ..table import console, listed
 
-    console(sys.stdout, wide=True).print(orders_table(rows))
+    shown = listed("Orders", ("order", "what it does", "source"), rows)
+    console(sys.stdout, wide=True).print(shown)
     return 0
 
 

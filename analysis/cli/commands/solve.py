@@ -119,10 +119,10 @@ def _proximal(options: argparse.Namespace) -> int:
         progress(f"{options.order} in {chosen.name}")
         result = kkt.proximal(system, orderings.get(options.order), chosen)
         progress(f"certified answer for {chosen.name}")
-        options.proximal = None
+        rigid = argparse.Namespace(**vars(options) | {"proximal": None})
         exact: kkt.Certified | None = None
         with suppress(kkt.ModelError):  # rows that depend on each other have none
-            exact = reference(system_and_state(options)[0], chosen)
+            exact = reference(system_and_state(rigid)[0], chosen)
     record = result.proximal
     if result.failed_at or record is None:
         raise kkt.SingularError(f"order {result.order!r} in {chosen.name}: {result.failed_at}")

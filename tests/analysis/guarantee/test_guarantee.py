@@ -10,8 +10,9 @@ from numpy.testing import assert_allclose
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.guarantee.rows import guarantee, improvements
+from pivotree.analysis.guarantee.rows import guarantee
 from pivotree.analysis.states.sample import system_at
+from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.model.payload import carrying
 from pivotree.kkt.proof import guarantee as bounds
@@ -162,6 +163,33 @@ def test_inertias_with_any_payload_in_range_lie_between_support_and_reach():
             assert np.linalg.eigvalsh(M - held).min() >= -1e-12
 
 
+def test_an_inertia_that_is_rounded_is_no_less_than_what_the_proof_takes():
+    """Without the 7 u of the heaviest, rounding would take some inertia below the lightest."""
+    light, heavy = (kkt.build(carrying(kkt.rr_arm(), [LOADED], most)) for most in (False, True))
+    short = get_format("bfloat16")
+    taken, rounded = bounds.least_inertias(light, heavy, short), short.cast(light.entries.M)
+    gaps = []
+    for mass in np.linspace(0.0, 2.0, 60):
+        here = kkt.build(carrying(kkt.rr_arm(), [kkt.Payload("link2", mass, at=LOADED.at)]))
+        M = np.asarray(short.cast(here.entries.M), dtype=float)
+        gaps.append([np.linalg.eigvalsh(M - least).min() for least in (taken, rounded)])
+    with_slack, without = np.min(gaps, axis=0)
+    assert with_slack >= 0.0 > without
+
+
+def test_a_payload_on_a_merged_link_is_on_the_body_that_carries_it():
+    tree = kkt.rr_arm()
+    R = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    tree.graph["merged"] = {
+        "tool": ("link2", R, np.array([0.4, 0.0, 0.0])), "table": (None, R, np.zeros(3))
+    }  # fmt: skip
+    one = carrying(tree, [kkt.Payload("tool", 2.0, at=(0.1, 0.0, 0.0))])
+    same = carrying(tree, [kkt.Payload("link2", 2.0, at=(0.4, 0.1, 0.0))])
+    assert_allclose(kkt.build(one).entries.M, kkt.build(same).entries.M, rtol=1e-15)
+    with pytest.raises(kkt.ModelError, match="'table': this link is fixed to the world"):
+        carrying(tree, [kkt.Payload("table", 1.0)])
+
+
 def test_a_payload_is_a_point_mass():
     """Kinetic energy: the body's own and m |v|^2 / 2 of the point, for any velocity."""
     bare, full = (kkt.build(carrying(kkt.rr_arm(), [LOADED], most)) for most in (False, True))
@@ -197,7 +225,7 @@ def test_an_order_is_known_by_its_brackets_and_not_by_its_name():
 
 def test_half_a_load_and_a_heavier_body_let_more_be_promised():
     (row,) = guarantee(kkt.rr_arm(), ["abm"], ["float32"], states=0)
-    better = improvements(kkt.rr_arm(), row)
+    better = row.better
     assert len(better) == 2 and min(better.values()) > row.bound.digits + 0.05
     tree = kkt.rr_arm()
     for field in ("mass", "inertia"):
@@ -217,6 +245,7 @@ def test_half_a_load_and_a_heavier_body_let_more_be_promised():
         (["--payload", "link2=nan"], "0 <= least <= most"),
         (["--payload", "link2=a"], "is no number; write LOW:HIGH"),
         (["--limits", "link2=1"], "is no range; write link2=-1:1"),
+        (["--limits", "link2"], "'link2' is no range; write link2=-1:1"),
         (["--limits", "link2=1:0"], "1 to 0 is no range; give low < high"),
         (["--limits", "nobody=0:1"], "joint 'nobody' is unknown"),
     ],
