@@ -12,7 +12,8 @@ from helpers import ROOT
 import pivotree as pt
 
 ROOMS = ("pivotree", "pivotree.kkt", "pivotree.orderings", "pivotree.analysis",
-         "pivotree.analysis.comparison", "pivotree.analysis.contact", "pivotree.analysis.guarantee",
+         "pivotree.analysis.comparison", "pivotree.analysis.contact", "pivotree.analysis.counts",
+         "pivotree.analysis.guarantee",
          "pivotree.analysis.listing", "pivotree.analysis.report", "pivotree.analysis.rounding",
          "pivotree.analysis.simulation", "pivotree.analysis.states", "pivotree.analysis.sweep",
          "pivotree.papers")  # fmt: skip

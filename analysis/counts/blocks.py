@@ -39,7 +39,17 @@ Column = tuple[str, Monomial]  # of which bodies, and exponents
 
 @dataclass(frozen=True)
 class BlockCount:
-    """Sums over bodies of p(N, m, C, Q, d, A), over roots, leaves, lone bodies of others."""
+    """Sums over bodies of p(N, m, C, Q, d, A), over roots, leaves, lone bodies of others.
+
+    >>> from pivotree.analysis.counts import BlockCount
+    >>> each, children = (2, 0, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0)  # N^2 and m
+    >>> no = {kind: {} for kind in ("add", "div", "sqrt")}
+    >>> mine = BlockCount("mine", {"mul": {("body", each): 8, ("body", children): 414}, **no})
+    >>> mine.text("mul")
+    '8 N^2 + 414 m'
+    >>> int(mine([-1, 0, 1], [1, 1, 1])[0])  # three bodies in a chain: 3 * 8 + 2 * 414
+    852
+    """
 
     order: str
     terms: dict[str, dict[Column, Fraction]]  # kind of operation -> coefficients
@@ -65,6 +75,10 @@ def block_count(order: Callable[..., Any], trees: int = 96, seed: int = 1) -> Bl
 
     Fitted on random trees of up to seven bodies; a third of them take no part in the fit and must
     be met exactly.
+
+    >>> from pivotree.analysis.counts import block_count
+    >>> block_count(pt.orderings.get("inverse_dynamics")).text("mul")
+    '12 N + 72 m + 36'
     """
     sample = [random_tree(seed + i) for i in range(trees)]
     counts = [count_blocks(order, parent, dof).total for parent, dof in sample]
@@ -92,6 +106,10 @@ def chain_count(order: Callable[..., Any]) -> dict[str, dict[Monomial, Fraction]
 
     Found from chains of up to eight; three sizes, and one of the five N, take no part in each
     fit and must be met.  None where there is no such polynomial.
+
+    >>> from pivotree.analysis.counts import chain_count, text_of
+    >>> text_of(chain_count(pt.orderings.get("abm"))["div"], ("n", "N"))
+    '1/6 n N^3 + 185/6 n N - 8 n - 29 N + 7'
     """
     sizes = range(2, 9)
     counts = {

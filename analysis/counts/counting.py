@@ -22,6 +22,12 @@ from pivotree.kkt.tape.lowering import Lowering
 from pivotree.kkt.tape.trace import unphysical
 
 KINDS = ("mul", "add", "div", "sqrt")
+"""Kinds of scalar operations, in the order in which counts tell them; a subtraction is an "add".
+
+>>> from pivotree.analysis.counts import KINDS
+>>> KINDS
+('mul', 'add', 'div', 'sqrt')
+"""
 _COLUMN = np.array([1, 1, 0, 2, 3])  # of ADD, SUB, MUL, DIV, SQRT
 
 Code = tuple[tuple[int, ...], bytes]  # shape and entries of a pattern: 0, +-1, 2 for any other
@@ -90,7 +96,17 @@ class _Recorder(Lowering):
 
 
 def count(program: Program, inputs: InputSlots) -> Counted:
-    """Lower a program on a pattern of inputs and count."""
+    """Lower a program on a pattern of inputs and count.
+
+    >>> from pivotree.analysis.counts import count
+    >>> from pivotree.kkt.program.tracer import program_of
+    >>> from pivotree.kkt.tape.inputs import InputSlots
+    >>> system = pt.build(pt.chain(3))
+    >>> tree, abm = system.tree, pt.kkt.plan(pt.orderings.get("abm"), system.structure)
+    >>> inputs = InputSlots(system.pattern, tree.names, tree.parent, tree.dof, system.state.S)
+    >>> count(program_of(pt.kkt.symbolic(abm)), inputs).total
+    (237, 205, 14, 0)
+    """
     recorder = _Recorder(program, inputs)
     ops = np.concatenate([np.zeros(0, dtype=np.int8), *(c.op for c in recorder.run())])
     live = program.live(("qdd",))
@@ -116,6 +132,11 @@ def count_robot(order: Callable[..., Any], system: kkt.System) -> Counted:
     """Scalar counts: zeros and ones of this robot's frames folded away.
 
     Raises SingularError and OrderError where the order cannot be used on this robot.
+
+    >>> from pivotree.analysis.counts import KINDS, count_robot
+    >>> arm = count_robot(pt.orderings.get("abm"), pt.build(pt.chain(3)))
+    >>> dict(zip(KINDS, arm.total))
+    {'mul': 237, 'add': 205, 'div': 14, 'sqrt': 0}
     """
     system.structure.require_tree("a table of counts")
     program = program_for(order, system.structure)

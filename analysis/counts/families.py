@@ -32,7 +32,13 @@ REACH = np.array([0.3, 0.1, 0.2])
 
 @dataclass(frozen=True)
 class Family:
-    """Robots of n links; bodies are named n, or (n, part) for frames that belong to link n."""
+    """Robots of n links; bodies are named n, or (n, part) for frames that belong to link n.
+
+    >>> from pivotree.analysis.counts import Family
+    >>> rods = Family("rods", "rods that turn about z", lambda n: pt.chain(n, axes="z"))
+    >>> rods.system(3).tree.n, [rods.size(i) for i in (1, 2, 3)]
+    (3, [1, 2, 3])
+    """
 
     name: str
     what: str  # one line
@@ -159,12 +165,22 @@ FAMILIES = {
                doubles=True),
     )
 }  # fmt: skip
+"""Families of robots whose counts are tabled, by name.
+
+>>> from pivotree.analysis.counts import FAMILIES
+>>> FAMILIES["planar"].what
+'rods in a plane, parallel revolute joints'
+"""
 
 
 def family_of(name: str) -> Family:
     """A family by its name, ``+armature`` after it for one with armature on every joint.
 
     Raises ModelError with the nearest names.
+
+    >>> from pivotree.analysis.counts import family_of
+    >>> family_of("planar+armature").what
+    'rods in a plane, parallel revolute joints; armature on every joint'
     """
     plain, _, more = name.partition("+")
     if plain not in FAMILIES:

@@ -9,11 +9,24 @@ from fractions import Fraction
 import numpy as np
 
 Monomial = tuple[int, ...]  # exponent of each variable
+"""Exponents of the variables, in their order: (2, 1) is n^2 N where these are n and N.
+
+>>> from pivotree.analysis.counts import Monomial, text_of
+>>> term: Monomial = (2, 1)
+>>> text_of({term: 3}, ("n", "N"))
+'3 n^2 N'
+"""
 
 
 @dataclass(frozen=True)
 class Polynomial:
-    """A polynomial in one variable, c_0 + c_1 n + ..., with fractions."""
+    """A polynomial in one variable, c_0 + c_1 n + ..., with fractions.
+
+    >>> from pivotree.analysis.counts import Polynomial
+    >>> crbm = Polynomial.of(-109, "481/3", "23/2", "1/6")
+    >>> crbm.text(), int(crbm(6))
+    ('1/6 n^3 + 23/2 n^2 + 481/3 n - 109', 1303)
+    """
 
     coefficients: tuple[Fraction, ...]  # no zero at the end; () is zero
 
@@ -57,7 +70,12 @@ class Polynomial:
 
 
 def text_of(terms: Mapping[Monomial, Fraction], variables: Sequence[str]) -> str:
-    """A polynomial in several variables as text, highest degree first."""
+    """A polynomial in several variables as text, highest degree first.
+
+    >>> from pivotree.analysis.counts import text_of
+    >>> text_of({(0, 1): -3, (2, 0): 1}, ("n", "N"))
+    'n^2 - 3 N'
+    """
     order = sorted(terms, key=lambda m: (-sum(m), tuple(-e for e in m)))
     out = ""
     for monomial in order:
@@ -97,6 +115,12 @@ def fit(values: Mapping[int, int], most: int = 4, spare: int = 3) -> tuple[Polyn
     ``values`` are counts at increasing n.  The fit uses degree + 1 of them and must meet at least
     ``spare`` others that took no part in it; None where there is no such polynomial.  Of several
     starts the first is taken.
+
+    >>> from pivotree.analysis.counts import fit
+    >>> counts = {1: 10, 2: 7, 3: 12, 4: 19, 5: 28, 6: 39, 7: 52}
+    >>> found, start = fit(counts)
+    >>> found.text(), start  # the first count is another case
+    ('n^2 + 3', 2)
     """
     sizes = sorted(values)
     for degree in range(most + 1):

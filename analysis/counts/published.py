@@ -32,6 +32,12 @@ CRBM = Published(
     _TABLE,
 )  # fmt: skip
 COUNTS = (ABM, CRBM)
+"""Counts for n revolute joints, as Cloutier 1995 prints them.
+
+>>> from pivotree.analysis.counts import COUNTS
+>>> {c.method: c.mul.text() for c in COUNTS}["ABM"]
+'300 n - 267'
+"""
 
 #: Pinocchio's template on symbols, which casadi counts once zeros, ones and constants are folded:
 #: right from n = 3 on; tests/peers/pinocchio_counts.py counts again.

@@ -13,7 +13,13 @@ Lines = list[str]
 
 
 def wrapped(text: str, width: int = 100) -> str:
-    """Paragraphs and list items filled to a width; headings as they are."""
+    """Paragraphs and list items filled to a width; headings as they are.
+
+    >>> from pivotree.analysis.counts import wrapped
+    >>> print(wrapped("one two three", 8))
+    one two
+    three
+    """
     parts: list[str] = []
     for paragraph in text.strip().split("\n\n"):
         items = paragraph.split("\n* ")
