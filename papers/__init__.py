@@ -19,6 +19,8 @@ it reproduces, and has up to three functions:
 A paper's ``__init__`` lists its items in the paper's order; ``printed.toml`` holds its numbers.
 """
 
+__all__ = ["PAPERS"]
+
 PAPERS = ("ascher1996", "cloutier1995", "yamane2001", "pasic1999", "featherstone1983")
 """Folders of the papers that are reproduced, as ``pivotree reproduce`` names them.
 

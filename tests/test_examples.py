@@ -11,12 +11,14 @@ from helpers import ROOT
 
 import pivotree as pt
 
-ROOMS = ("pivotree", "pivotree.kkt", "pivotree.orderings", "pivotree.analysis",
-         "pivotree.analysis.comparison", "pivotree.analysis.contact", "pivotree.analysis.counts",
-         "pivotree.analysis.guarantee",
-         "pivotree.analysis.listing", "pivotree.analysis.report", "pivotree.analysis.rounding",
-         "pivotree.analysis.simulation", "pivotree.analysis.states", "pivotree.analysis.sweep",
-         "pivotree.papers")  # fmt: skip
+ROOMS = (
+    "pivotree", "pivotree.kkt", "pivotree.orderings", "pivotree.analysis",
+    "pivotree.analysis.comparison", "pivotree.analysis.contact", "pivotree.analysis.counts",
+    "pivotree.analysis.explorer", "pivotree.analysis.figures",
+    "pivotree.analysis.guarantee", "pivotree.analysis.listing", "pivotree.analysis.report",
+    "pivotree.analysis.rounding", "pivotree.analysis.simulation",
+    "pivotree.analysis.states", "pivotree.analysis.sweep", "pivotree.papers",
+)  # fmt: skip
 NEEDS_A_PAGE = {"pivotree.analysis.explorer.widget"}  # a notebook, and somebody who clicks
 NEEDS = {  # what an extra of pivotree installs, by the module whose examples ask for it
     "pivotree.kkt.model.mjcf": "mujoco",
@@ -99,10 +101,9 @@ def home(value, name):
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_public_name_has_an_example(room):
     module = import_module(room)
-    public = getattr(module, "__all__", None) or ["PAPERS"]
     data = {name for _, name in SHOWN}
     missing = []
-    for name in public:
+    for name in module.__all__:
         where, what = home(getattr(module, name), name)
         if (where, what) not in SHOWN and not (where is None and what in data):
             missing.append(name)

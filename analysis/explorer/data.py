@@ -67,6 +67,11 @@ def explorer_data(
 
     ``formats`` are those whose errors are measured, of those that the page computes in.  Raises
     OrderError for an order that is unknown, FormatError for a format that is no such one.
+
+    >>> from pivotree.analysis.explorer import explorer_data
+    >>> data = explorer_data(pt.build(pt.chain(3)), "chain:3", ["abm", "crbm"], story=False)
+    >>> [(order["name"], order["fill"], order["flops"]) for order in data["orders"]]
+    [('abm', 2, 456), ('crbm', 6, 416)]
     """
     for name in formats:
         if get_format(name).name not in FORMATS:

@@ -16,7 +16,13 @@ _ALLOWED = "allow-scripts allow-downloads allow-modals allow-popups"
 
 @dataclass(frozen=True)
 class Embedded:
-    """The page as a frame; what is clicked in it stays in it (the widget hands orders back)."""
+    """The page as a frame; what is clicked in it stays in it (the widget hands orders back).
+
+    >>> from pivotree.analysis.explorer import embedded
+    >>> frame = embedded("chain:1")
+    >>> frame.height, "<iframe" in frame._repr_html_()
+    (640, True)
+    """
 
     scene: int | None  # 1 to 5, or None for the whole tool
     page: str = field(repr=False)

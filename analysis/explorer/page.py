@@ -33,7 +33,12 @@ POLICY = "default-src 'none'; {}; img-src data: blob:; base-uri 'none'; form-act
 
 @cache
 def bundle() -> str:
-    """The whole explorer as one ES module that exports ``mount`` and imports nothing."""
+    """The whole explorer as one ES module that exports ``mount`` and imports nothing.
+
+    >>> from pivotree.analysis.explorer import bundle
+    >>> bundle().splitlines()[-1]
+    'export { mount };'
+    """
     return f"{_joined()}export {{ mount }};\n"
 
 
@@ -52,13 +57,24 @@ def _joined() -> str:
 
 @cache
 def explorer_styles() -> str:
-    """The stylesheet, colours included."""
+    """The stylesheet, colours included.
+
+    >>> from pivotree.analysis.explorer import explorer_styles
+    >>> "--" in explorer_styles()  # colours are its variables
+    True
+    """
     sheet = (files(__package__) / "static" / "explorer.css").read_text(encoding="utf-8")
     return colour_rules() + sheet
 
 
 def explorer_page(data: dict[str, Any]) -> str:
-    """One HTML document with data, code and style inside; its policy forbids any request."""
+    """One HTML document with data, code and style inside; its policy forbids any request.
+
+    >>> from pivotree.analysis.explorer import explorer_data, explorer_page
+    >>> page = explorer_page(explorer_data(pt.build(pt.chain(1)), "chain:1", ["abm"], story=False))
+    >>> "chain:1: eliminate it by hand" in page and "http://" not in page.partition("<script")[0]
+    True
+    """
     policy = POLICY.format("script-src 'unsafe-inline'; style-src 'unsafe-inline'")
     return document_of(
         data,
@@ -69,12 +85,26 @@ def explorer_page(data: dict[str, Any]) -> str:
 
 
 def write_page(data: dict[str, Any], path: Path) -> Path:
-    """Write the single file.  Raises FormatError where it cannot be written."""
+    """Write the single file.  Raises FormatError where it cannot be written.
+
+    >>> from pathlib import Path
+    >>> from pivotree.analysis.explorer import explorer_data, write_page
+    >>> data = explorer_data(pt.build(pt.chain(1)), "chain:1", ["abm"], story=False)
+    >>> write_page(data, Path("page.html")).name
+    'page.html'
+    """
     return write_whole(path, explorer_page(data))
 
 
 def write_folder(data: dict[str, Any], folder: Path) -> list[Path]:
-    """``index.html``, ``explorer.js`` and ``explorer.css``: for policies without inline code."""
+    """``index.html``, ``explorer.js`` and ``explorer.css``: for policies without inline code.
+
+    >>> from pathlib import Path
+    >>> from pivotree.analysis.explorer import explorer_data, write_folder
+    >>> data = explorer_data(pt.build(pt.chain(1)), "chain:1", ["abm"], story=False)
+    >>> [path.name for path in write_folder(data, Path("page"))]
+    ['explorer.css', 'explorer.js', 'index.html']
+    """
     made(folder)
     policy = POLICY.format("script-src 'self'; style-src 'self'")
     page = document_of(

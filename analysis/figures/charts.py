@@ -42,6 +42,12 @@ def error_bars(
 
     ``rows`` have the keys order, format, error, digits of ``compare --json``; error None is a
     failed elimination, drawn as a cross at zero digits.
+
+    >>> from pivotree.analysis.figures import error_bars
+    >>> table = pt.compare(pt.build(pt.chain(5)), ["abm", "crbm"], ["float32"])
+    >>> figure = error_bars([row.as_dict() for row in table.rows])
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['abm', 'crbm']
     """
     rows, look = list(rows), theme(dark, style)
     formats = list(dict.fromkeys(row["format"] for row in rows))
@@ -119,6 +125,12 @@ def fill_cost(
 
     ``rows`` have the keys order, fill_blocks, flops; rows without them (refused orders) are left
     out.  Orders that share a point share its label.
+
+    >>> from pivotree.analysis.figures import fill_cost
+    >>> table = pt.compare(pt.build(pt.chain(5)), ["abm", "crbm"], ["float32"])
+    >>> figure = fill_cost([row.as_dict() for row in table.rows])
+    >>> figure.axes[0].get_ylabel(), figure.axes[0].get_xlabel()
+    ('blocks of fill', 'operations (additions, multiplications, divisions)')
     """
     look = theme(dark, style)
     at: dict[tuple[int, int], list[str]] = {}

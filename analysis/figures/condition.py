@@ -16,7 +16,14 @@ from .style import MARKERS, Theme, new_figure, plain, settings, style_axes, them
 
 @dataclass(frozen=True)
 class Instance:
-    """One order on one system in one number format."""
+    """One order on one system in one number format.
+
+    >>> from pivotree.analysis.figures import Instance
+    >>> lost = Instance("crbm", kappa=250.0, error=3e-2)
+    >>> failed = Instance("crbm", kappa=9e8, error=None)
+    >>> bool(lost.error > lost.kappa * 2**-24), failed.error is None  # u of float32 is 2^-24
+    (True, True)
+    """
 
     order: str
     kappa: float  # componentwise condition number of qdd
@@ -37,6 +44,12 @@ def error_condition(
 
     ``unit`` is the format's unit roundoff u.  A cross at the top is a failed elimination.  An order
     has the colour of its place in ``among``, if that names it, so that figures agree on colours.
+
+    >>> from pivotree.analysis.figures import Instance, error_condition
+    >>> seen = [Instance("abm", 250.0, 1e-6), Instance("crbm", 250.0, 3e-2)]
+    >>> figure = error_condition(seen, 2**-24, format="float32")
+    >>> figure.axes[0].get_ylabel()
+    'relative error in float32'
     """
     look = theme(style=style)
     orders = list(dict.fromkeys(i.order for i in instances))

@@ -26,6 +26,12 @@ def cost_curves(
 
     A dotted line of slope 1 starts where the cheapest curve does: an order that runs beside it is
     linear in n.
+
+    >>> from pivotree.analysis.figures import cost_curves
+    >>> chains, abm = [pt.build(pt.chain(n)) for n in (1, 2, 4)], pt.orderings.get("abm")
+    >>> figure = cost_curves({"abm": [(s.tree.n, pt.trace(s, abm).flops) for s in chains]})
+    >>> figure.axes[0].get_xscale()
+    'log'
     """
     look = theme(style=style)
     with settings(look.font):

@@ -66,6 +66,14 @@ def fill_curves(
     Rows are counted and not steps, since orders bracket differently.  Operations are those that
     the orders' ``tapes`` hold; without tapes, which large trees do not have, those with dense
     blocks, of which no zeros are taken off.
+
+    >>> from pivotree.analysis.figures import fill_curves
+    >>> system = pt.build(pt.chain(10))
+    >>> orders = [pt.orderings.get(name) for name in ("abm", "crbm")]
+    >>> tapes = [pt.trace(system, order) for order in orders]
+    >>> figure = fill_curves([tape.program.symbolic for tape in tapes], tapes)
+    >>> [axes.get_ylabel() for axes in figure.axes]
+    ['blocks of fill', 'operations']
     """
     look = theme(style=style)
     rows = -(-len(symbolics) // (2 if width == "single" else 5))

@@ -41,6 +41,11 @@ def save(figure: Figure | str, path: str | Path) -> Path:
 
     The file is written beside its place and then moved there, so that no half of it is ever
     seen.  Raises FormatError for another suffix or a folder that cannot be written to.
+
+    >>> from pivotree.analysis.figures import save, trees
+    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.quadruped()).structure))
+    >>> save(trees(factor), "trees.svg").name
+    'trees.svg'
     """
     path = Path(path)
     suffix = check_suffix(path)
@@ -119,7 +124,13 @@ def check_suffix(path: Path) -> str:
 def save_spy(
     symbolic: SymbolicFactor, path: str | Path, *, step: int | None = None, **options: Any
 ) -> Path:
-    """:func:`spy` or, for .tex, :func:`tikz`, written to a file; options are those of spy."""
+    """:func:`spy` or, for .tex, :func:`tikz`, written to a file; options are those of spy.
+
+    >>> from pivotree.analysis.figures import save_spy
+    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
+    >>> save_spy(factor, "spy.pdf", width="single").name, save_spy(factor, "spy.tex").name
+    ('spy.pdf', 'spy.tex')
+    """
     path = Path(path)
     if check_suffix(path) == ".tex":
         return save(tikz(symbolic, step), path)
@@ -127,7 +138,13 @@ def save_spy(
 
 
 def write_all(comparison: Any, folder: str | Path) -> list[Path]:
-    """All figures of an ``analysis.Comparison``, each as PNG and PDF; returns their paths."""
+    """All figures of an ``analysis.Comparison``, each as PNG and PDF; returns their paths.
+
+    >>> from pivotree.analysis.figures import write_all
+    >>> table = pt.compare(pt.build(pt.chain(2)), ["abm"], ["float32"])
+    >>> sorted({path.stem for path in write_all(table, "pictures")})
+    ['cancelled_float32', 'digits', 'fill_cost', 'pivot_errors_float32', 'spy_abm']
+    """
     rows = [row.as_dict() for row in comparison.rows]
     about = f"{comparison.model}: {comparison.bodies} bodies, {comparison.dof} freedoms"
     figures = {"digits": error_bars(rows, title=about), "fill_cost": fill_cost(rows, title=about)}

@@ -42,6 +42,11 @@ def strip(
     """The matrix, some states between, and the factor; what is new since the one before marked.
 
     ``steps`` are numbers of groups, ascending, the first one 0; evenly spaced where None.
+
+    >>> from pivotree.analysis.figures import strip
+    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
+    >>> len(strip(factor, [0, 1, 3]).axes)
+    3
     """
     groups = symbolic.plan.groups
     chosen = list(steps) if steps is not None else stops(groups, frames)
@@ -74,6 +79,11 @@ def animation(
     One picture a bracket, or ``frames`` of them; each is shown for ``seconds``, or less where
     they are many; ``scale`` 2 doubles the resolution of a screen's picture.  Raises FormatError
     where there is no ffmpeg, for another suffix, and for a folder that cannot be written to.
+
+    >>> from pivotree.analysis.figures import animation
+    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(1)).structure))
+    >>> animation(factor, "abm.gif", seconds=0.5).name
+    'abm.gif'
     """
     path = Path(path)
     writer = writer_of(path)
@@ -85,7 +95,13 @@ def animation(
 
 
 def writer_of(path: Path) -> Any:
-    """The class that writes a moving picture; FormatError where this machine has none."""
+    """The class that writes a moving picture; FormatError where this machine has none.
+
+    >>> from pathlib import Path
+    >>> from pivotree.analysis.figures import writer_of
+    >>> writer_of(Path("abm.gif")).__name__
+    'PillowWriter'
+    """
     from matplotlib.animation import FFMpegWriter, PillowWriter
 
     suffix = path.suffix.lower()

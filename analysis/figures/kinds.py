@@ -55,7 +55,13 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Request:
-    """What a figure is asked to show, and how it should look."""
+    """What a figure is asked to show, and how it should look.
+
+    >>> from pivotree.analysis.figures import Request
+    >>> asked = Request(pt.build(pt.chain(3)), ("abm",), width="single", style="gray")
+    >>> asked.about, asked.symbolic.fill_blocks
+    ('chain_3: 3 bodies, 3 freedoms', 2)
+    """
 
     system: System
     orders: tuple[str, ...] = ()  # names; a kind's own choice where empty
@@ -164,7 +170,13 @@ class Request:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of figure."""
+    """One kind of figure.
+
+    >>> from pivotree.analysis.figures import Kind, Request, spy
+    >>> mine = Kind("mine", "blocks, without a legend of mine", lambda asked: spy(asked.symbolic))
+    >>> len(mine.make(Request(pt.build(pt.chain(3)))).axes)
+    1
+    """
 
     name: str
     what: str
@@ -326,6 +338,12 @@ KINDS = {
              _cost),
     )
 }  # fmt: skip
+"""The kinds of figure of this package, by name.
+
+>>> from pivotree.analysis.figures import KINDS
+>>> KINDS["trees"].what
+'the tree of bodies and the elimination tree, in the same colours'
+"""
 
 
 def kind_of(name: str) -> Kind:
@@ -358,6 +376,11 @@ def write(kind: Kind, request: Request, path: str | Path) -> Path:
 
     Raises FormatError for a suffix that is unknown or that this kind does not come in, and
     whatever the kind raises.
+
+    >>> from pivotree.analysis.figures import KINDS, Request, write
+    >>> asked = Request(pt.build(pt.chain(3)), ("crbm",), width="single")
+    >>> [write(KINDS["matrix"], asked, f"matrix.{end}").name for end in ("pdf", "tex")]
+    ['matrix.pdf', 'matrix.tex']
     """
     path = Path(path)
     suffix = path.suffix.lower()

@@ -33,6 +33,13 @@ def multiplier_digits(
 
     Rigid rows are on the right.  A cross at the bottom is an order that leaves some state without
     an answer.  An order has the colour of its place in ``among``, if that names it.
+
+    >>> from pivotree.analysis.comparison import Placement
+    >>> from pivotree.analysis.figures import multiplier_digits
+    >>> found = [Placement("abm", c, (3e-6, 1e-7)) for c in (1e-3, 0.0)]
+    >>> figure = multiplier_digits({"four_bar": found})
+    >>> figure.axes[0].get_ylabel()
+    'correct digits of qdd in float32'
     """
     look, full = theme(style=style), capacity_of(format)
     orders = list(dict.fromkeys(p.order for some in found.values() for p in some))

@@ -38,6 +38,12 @@ def spy(
     the last of the ``step`` groups, or by those after ``since``, are marked apart; with None all
     fill looks alike.  With ``zeros`` what the elimination has made zero is marked, as in the
     0-structure that Ascher 1996 prints after (6); without, the factor's other triangle is shown.
+
+    >>> from pivotree.analysis.figures import spy
+    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
+    >>> figure = spy(factor, step=1)
+    >>> figure.texts[0].get_text()
+    'abm: after step 1 of 3, 1 block of fill'
     """
     state = block_state(symbolic, step, since)
     if title is None:
@@ -54,7 +60,13 @@ def before_after(
     title: str | None = None,
     style: str | Theme | None = None,
 ) -> Figure:
-    """The matrix as given, in elimination order, beside all that the elimination makes of it."""
+    """The matrix as given, in elimination order, beside all that the elimination makes of it.
+
+    >>> from pivotree.analysis.figures import before_after
+    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("crbm"), pt.build(pt.chain(3)).structure))
+    >>> [text.get_text() for text in before_after(factor).texts[:2]]
+    ['the matrix: 8 blocks + 3 diagonal', 'after crbm: 6 blocks of fill, 21 entries']
+    """
     before, after = block_state(symbolic, 0), block_state(symbolic)
     own = int((before.diagonal > 0).sum())
     captions = [
@@ -77,7 +89,14 @@ def filmstrip(
     zeros: bool = False,
 ) -> Figure:
     """One matrix after some numbers of groups, 0 being the matrix; what is new since the picture
-    before is marked apart."""
+    before is marked apart.
+
+    >>> from pivotree.analysis.figures import filmstrip
+    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
+    >>> figure = filmstrip(factor, [0, 1], ["the matrix", "the tip is eliminated"])
+    >>> [text.get_text() for text in figure.texts[:2]]
+    ['the matrix', 'the tip is eliminated']
+    """
     states = [
         block_state(symbolic, step, since)
         for since, step in zip((0, *steps[:-1]), steps, strict=True)
@@ -95,7 +114,15 @@ def compare_orders(
     title: str | None = None,
     style: str | Theme | None = None,
 ) -> Figure:
-    """The same matrix eliminated in several orders, each with its fill."""
+    """The same matrix eliminated in several orders, each with its fill.
+
+    >>> from pivotree.analysis.figures import compare_orders
+    >>> graph = pt.build(pt.chain(4)).structure
+    >>> plans = [pt.plan(pt.orderings.get(name), graph) for name in ("abm", "crbm")]
+    >>> figure = compare_orders([pt.symbolic(plan) for plan in plans])
+    >>> [text.get_text() for text in figure.texts[:2]]
+    ['abm: 3 blocks of fill', 'crbm: 12 blocks of fill']
+    """
     states = [block_state(symbolic) for symbolic in symbolics]
     names = names or [symbolic.plan.sequence.name for symbolic in symbolics]
     if title is None:

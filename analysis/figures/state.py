@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 from pivotree.kkt import OrderError, SymbolicFactor
 from pivotree.kkt.structure.symbolic import PAIR_FIRST, PAIR_SECOND, SINGLE
 
-ZERO, ORIGINAL, FILL, NEW, ZEROED = 0, 1, 2, 3, 4
+ZERO, ORIGINAL, FILL, ZEROED = 0, 1, 2, 4
+NEW = 3
+"""The kind of a block that the last steps have filled in, in ``BlockState.kind``.
+
+>>> from pivotree.analysis.figures import NEW, block_state
+>>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
+>>> int((block_state(factor, 1).kind == NEW).sum())  # the tip's joint and its parent's body
+1
+"""
 _LIMIT = 4000  # blocks, for a dense table of B x B bytes
 
 
@@ -25,6 +33,12 @@ class BlockState:
 
     A block off the diagonal is listed once, with row < col; its mirror image is there as well.
     Rows whose group is done are those of the factor, as they stood when they were pivots.
+
+    >>> from pivotree.analysis.figures import block_state
+    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("crbm"), pt.build(pt.chain(3)).structure))
+    >>> whole = block_state(factor)
+    >>> whole.blocks, whole.fill_blocks, whole.pivots.shape
+    (9, 6, (9, 2))
     """
 
     symbolic: SymbolicFactor
@@ -113,6 +127,11 @@ def block_state(
 
     NEW is what the groups after the first ``since`` made: the last one alone where it is None.
     Raises OrderError outside 0..groups.
+
+    >>> from pivotree.analysis.figures import block_state
+    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("crbm"), pt.build(pt.chain(3)).structure))
+    >>> [block_state(factor, step).fill_blocks for step in range(4)]  # the matrix, three groups
+    [0, 1, 4, 6]
     """
     plan = symbolic.plan
     whole = step is None

@@ -62,6 +62,13 @@ def pivot_errors(
     not a number is a cross at the top.  Of many steps, the largest error in each per cent is
     drawn.  Of many orders, those whose pivots lose most and least are drawn in colour.  An order
     has the colour of its place in ``among``, if that names it, so that figures agree on colours.
+
+    >>> from pivotree.analysis.figures import pivot_errors
+    >>> system = pt.build(pt.chain(5))
+    >>> crbm = pt.trace(system, pt.orderings.get("crbm"))
+    >>> figure = pivot_errors({"crbm": pt.eliminate(system, crbm, "float32")})
+    >>> figure.axes[0].get_ylabel()
+    'relative error of pivots'
     """
     look = theme(dark, style)
     with settings(look.font):

@@ -16,6 +16,12 @@ from matplotlib.figure import Figure
 
 WIDTHS = {"single": 3.4, "double": 7.0}  # [in], one and two columns of a journal
 MARKERS = "osD^vP*X"
+"""matplotlib's markers of orders, in the order of ``Theme.series``.
+
+>>> from pivotree.analysis.figures import LIGHT, MARKERS
+>>> MARKERS[0], LIGHT.series[0]  # the first order of a figure: a circle, blue
+('o', '#0072B2')
+"""
 RASTER_DPI = 300
 TEXT, SMALL = 9.0, 8.0  # [pt] axes and titles; ticks, legends and what stands beside a point
 # Text and symbols of one design.  STIX is drawn after Times, as most journals are set; DejaVu Sans
@@ -28,7 +34,14 @@ FONTS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Theme:
-    """Named colours of one variant, and the font that it is written in."""
+    """Named colours of one variant, and the font that it is written in.
+
+    >>> from dataclasses import replace
+    >>> from pivotree.analysis.figures import LIGHT
+    >>> slides = replace(LIGHT, page="#FFF8E7", font="sans")
+    >>> slides.page, slides.ink
+    ('#FFF8E7', '#1A1A1A')
+    """
 
     page: str
     ink: str
@@ -57,12 +70,24 @@ LIGHT = Theme(
     entry_strong="#0072B2", fill_strong="#DB9600", new_strong="#7A1F00", zero_strong="#D0D0D0",
     series=_OKABE_ITO,
 )  # fmt: skip
+"""The colours of figures on white paper, those of Okabe & Ito (2008).
+
+>>> from pivotree.analysis.figures import LIGHT
+>>> LIGHT.page, LIGHT.ink
+('#FFFFFF', '#1A1A1A')
+"""
 DARK = Theme(
     page="#0D1117", ink="#E6EDF3", faint="#8B949E", shade="#212832",
     entry="#1F5F8B", fill="#B87A00", fill_hatch="#FFD98A", new="#D55E00", zero="#A9B4C0",
     entry_strong="#56B4E9", fill_strong="#B87A00", new_strong="#FFE3A3", zero_strong="#4A5665",
     series=("#56B4E9", "#FF8A3D", "#2BC48F", "#E39AC4", "#E69F00", "#F0E442", "#E6EDF3"),
 )  # fmt: skip
+"""The same colours as they are told apart on a dark page.
+
+>>> from pivotree.analysis.figures import DARK
+>>> DARK.page, DARK.ink
+('#0D1117', '#E6EDF3')
+"""
 
 
 GRAY = Theme(
@@ -76,7 +101,12 @@ STYLES = {"light": LIGHT, "dark": DARK, "gray": GRAY}
 
 
 def theme(dark: bool = False, style: str | Theme | None = None) -> Theme:
-    """The colours of a style by its name, or where that is None, by whether it is dark."""
+    """The colours of a style by its name, or where that is None, by whether it is dark.
+
+    >>> from pivotree.analysis.figures import DARK, theme
+    >>> theme(style="dark") is theme(dark=True) is DARK
+    True
+    """
     if isinstance(style, Theme):
         return style
     if style is None:
@@ -87,7 +117,14 @@ def theme(dark: bool = False, style: str | Theme | None = None) -> Theme:
 
 
 def settings(font: str = "stix") -> AbstractContextManager[Any]:
-    """Fonts, and what makes a file the same every time; global settings stay as they are."""
+    """Fonts, and what makes a file the same every time; global settings stay as they are.
+
+    >>> from pivotree.analysis.figures import new_figure, save, settings
+    >>> with settings("sans"):
+    ...     figure = new_figure("single", 2.0, False)
+    ...     figure.add_subplot().set_title("mine")
+    Text(0.5, 1.0, 'mine')
+    """
     if font not in FONTS:
         raise ValueError(f"font {font!r}: use {' or '.join(FONTS)}")
     settings: Any = {
@@ -118,7 +155,12 @@ class PaperFigure(Figure):
 
 
 def new_figure(width: str, height: float, dark: bool | Theme) -> Figure:
-    """An empty figure [in]; never pyplot's, so that none is kept alive."""
+    """An empty figure [in]; never pyplot's, so that none is kept alive.
+
+    >>> from pivotree.analysis.figures import new_figure
+    >>> new_figure("single", 2.0, dark=True).get_size_inches()
+    array([3.4, 2. ])
+    """
     if width not in WIDTHS:
         raise ValueError(f"width {width!r}: use {' or '.join(WIDTHS)}")
     look = dark if isinstance(dark, Theme) else theme(dark)
@@ -139,7 +181,14 @@ def plain(name: str) -> str:
 
 
 def style_axes(ax: Any, look: Theme, *, grid: str = "") -> None:
-    """Thin frame and ticks in the theme's ink; a faint grid along one axis."""
+    """Thin frame and ticks in the theme's ink; a faint grid along one axis.
+
+    >>> from pivotree.analysis.figures import LIGHT, new_figure, style_axes
+    >>> axes = new_figure("single", 2.0, LIGHT).add_subplot()
+    >>> style_axes(axes, LIGHT, grid="y")
+    >>> axes.spines["top"].get_visible()
+    False
+    """
     ax.set_facecolor(look.page)
     for side, spine in ax.spines.items():
         spine.set_color(look.ink)

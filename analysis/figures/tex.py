@@ -88,6 +88,11 @@ def tikz(symbolic: SymbolicFactor, step: int | None = None, width: str = "double
     Blocks without a name in the paper stand as \times, as its 0-structures do; of many blocks,
     squares are drawn.  Raises FormatError where the matrix is too large for LaTeX, OrderError for
     a step there is not.
+
+    >>> from pivotree.analysis.figures import tikz
+    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
+    >>> tikz(factor).splitlines()[0]
+    '% A document by itself. In one of yours: \\usepackage{tikz} \\usetikzlibrary{matrix}'
     """
     state = block_state(symbolic, step)
     picture = _picture(state, step is not None)
@@ -189,6 +194,13 @@ def pmatrix(symbolic: SymbolicFactor, step: int | None = None, width: str = "dou
 
     Pivots are circled by \pivot, fill is underlined by \filled (\newfill for the last step), and
     what the elimination has made zero is 0.  Raises as :func:`tikz` does.
+
+    >>> from pivotree.analysis.figures import pmatrix
+    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(1)).structure))
+    >>> print(*(line for line in pmatrix(factor).splitlines() if "&" in line), sep="\n")
+    M_{1} & \pivot{I} &  \\ % \ddot{p}_{1}
+    \pivot{I} &  & H_{1}^{*} \\ % f_{1}
+    & 0 & \pivot{\filled{D_{1}}} \\ % \ddot{q}_{1}
     """
     state = block_state(symbolic, step)
     if state.blocks > _NAMED:
@@ -219,6 +231,11 @@ def tikz_tree(symbolic: SymbolicFactor, width: str = "double") -> str:
     """The tree of bodies beside the elimination tree (Davis 2006, section 4.1).
 
     Every body has one colour.  Raises FormatError where a tree is too large for LaTeX.
+
+    >>> from pivotree.analysis.figures import tikz_tree
+    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.star(3)).structure))
+    >>> "elimination tree of abm" in tikz_tree(factor)
+    True
     """
     from .trees import bodies_of, body_colours, body_parents
 

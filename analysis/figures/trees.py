@@ -113,6 +113,11 @@ def trees(
 
     Colours follow the tree of bodies depth first: blocks of neighbouring bodies look alike, so
     that one sees which limb each part of the elimination works on.  Small trees are named.
+
+    >>> from pivotree.analysis.figures import trees
+    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.star(3)).structure))
+    >>> len(trees(factor).axes)  # the tree of bodies, and the elimination tree
+    2
     """
     look = theme(style=style)
     parent = body_parents(symbolic)

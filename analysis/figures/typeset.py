@@ -35,6 +35,11 @@ def typeset(
     Pivots so far are circled, fill is underlined and in its colour, what the elimination has made
     zero is a 0, and a block without a name in the paper is a \times; all else is zero.  Raises
     FormatError where the matrix is too large to be read.
+
+    >>> from pivotree.analysis.figures import typeset
+    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(2)).structure))
+    >>> typeset(factor, width="single").get_size_inches()[0]  # [in], one column
+    np.float64(3.4)
     """
     look = theme(style=style)
     state = block_state(symbolic, step)
