@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from functools import cached_property
 
-from pivotree.kkt.matrix.blocks import KINDS, Structure
+from pivotree.kkt.matrix.blocks import KINDS, LAM, Block, Structure
 from pivotree.kkt.program.program import Instruction, Place, Program, Ref
 
 THROUGH = ("mirror", "forward", "same", "factor")  # names are those of what they take
 ALWAYS = ("along", "across", "basis")  # of S alone: named even where they are used once
+ASKED = ("qdd", "lam")  # unknowns that a listing finds
 BACK, FORE = True, False
-ONE = (("pdd",), ("qdd",), ("f",), ("fJ",), ("fC",), ("pdd", "f"), ("fJ", "qdd"))  # of one body
+# of one body, or of one loop
+ONE = (("pdd",), ("qdd",), ("f",), ("fJ",), ("fC",), ("lam",), ("pdd", "f"), ("fJ", "qdd"))
 
 
 class Choice:
@@ -31,10 +33,10 @@ class Choice:
         self.program, self.structure = program, structure
         self.position = position or {}
         self.kinds = program.symbolic is not None and "pivot" in {p.label for p in program.places}
-        live = program.live(("qdd",))
+        live = program.live(("qdd", "lam"))
         wanted = [ref.value for block, ref in program.solution.items() if block.kind == "pdd"]
         if any(i.out in wanted for i, keep in zip(program.instructions, live, strict=True) if keep):
-            live = program.live(("qdd", "pdd"))  # of all bodies, where some are needed
+            live = program.live(("qdd", "lam", "pdd"))  # of all bodies, where some are needed
         self.live = [i for i, keep in zip(program.instructions, live, strict=True) if keep]
         self.place = {
             i.out: place for i, place in zip(program.instructions, program.places, strict=True)
@@ -94,7 +96,7 @@ class Choice:
             if copy or i.op in ALWAYS or again[i.out] > 1:
                 self._name(i.out)
         for value, block in self.solved.items():
-            if block.kind == "qdd":
+            if block.kind in ASKED:
                 self._name(value)
         self._name_kin()
         self._drop_copies()
@@ -133,7 +135,7 @@ class Choice:
             before = len(self.names)
             for values in families.values():
                 copies = all(self.made[v].op == "same" and self._known(v) for v in values)
-                if copies and not any(self._qdd(v) for v in values):
+                if copies and not any(self._asked(v) for v in values):
                     self.names.difference_update(values)
 
     def _known(self, same: int) -> bool:
@@ -144,27 +146,36 @@ class Choice:
             target = self.canonical(operand(self.made[target], 0).value)
         return self.made[target].op in ("input", "eye") or target in self.names
 
-    def _qdd(self, value: int) -> bool:
+    def _asked(self, value: int) -> bool:
         return any(
-            block.kind == "qdd" and self.canonical(v) == value for v, block in self.solved.items()
+            block.kind in ASKED and self.canonical(v) == value for v, block in self.solved.items()
         )
 
     # -- places ------------------------------------------------------------------------------
 
+    def kind(self, block: int) -> int:
+        """Of a block of the block graph, by its number."""
+        return min(block // self.structure.n, LAM)
+
+    def body(self, block: int) -> int:
+        """The body of a block, or its loop: loops are numbered behind the bodies."""
+        kind, n = self.kind(block), self.structure.n
+        return block - kind * n + n * (kind == LAM)
+
     def _label(self, place: Place) -> tuple:
         kinds: tuple[str, ...] = ()
         if self.kinds:
-            kinds = tuple("rhs" if b < 0 else KINDS[b // self.structure.n] for b in place.blocks)
+            kinds = tuple("rhs" if b < 0 else KINDS[self.kind(b)] for b in place.blocks)
             if place.label in ("pivot", "x", "s") and kinds not in ONE:
                 kinds = (kinds[0], "and others")
         label = place.label
         if label in ("entry", "children") and place.blocks[-1] >= 0:
-            i, j = (b % self.structure.n for b in place.blocks)
+            i, j = (self.body(b) for b in place.blocks)
             label = "own" if i == j and label == "entry" else label
         return (label, kinds, place.back)
 
     def _bodies(self, place: Place) -> tuple[int, ...]:
-        bodies = tuple(b % self.structure.n for b in place.blocks if b >= 0)
+        bodies = tuple(self.body(b) for b in place.blocks if b >= 0)
         return bodies[:1] if "and others" in self._label(place)[1] else bodies
 
     def _event(self, place: Place) -> tuple[bool, int]:
@@ -176,12 +187,22 @@ class Choice:
     @cached_property
     def _pivot_of(self) -> dict[int, int]:
         """Number of the base pivot that takes each block."""
-        n, index = self.structure.n, self.structure.index
+        n = self.structure.n
         return {
-            KINDS.index(block.kind) * n + index[block.body]: number
+            KINDS.index(block.kind) * n + _within(self.structure, block): number
             for number, record in enumerate(self.program.pivots)
             for block in record.blocks
         }
+
+
+def number_of(structure: Structure, block: Block) -> int:
+    """The number of a block's body; of its loop, behind those of all bodies."""
+    return _within(structure, block) + structure.n * (block.kind == "lam")
+
+
+def _within(structure: Structure, block: Block) -> int:
+    index = structure.tie_index if block.kind == "lam" else structure.index
+    return index[block.body]
 
 
 def operand(i: Instruction, place: int) -> Ref:

@@ -134,6 +134,8 @@ class Folder:
     def relation(self, k: int, other: int, fine: bool = True) -> str:
         """How another body is related to k; ``fine``: parents, children and siblings apart."""
         tree = self.tree
+        if max(k, other) >= tree.n:
+            return "0 same" if other == k else "5 loop"
         if not fine:
             if other in tree.ancestors[k]:
                 return "1 above"

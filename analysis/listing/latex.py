@@ -11,8 +11,8 @@ from .loops import Line, Loop, both, cases
 from .names import Symbol
 from .nodes import Index, Node, Sum, Term
 from .sets import Condition, Set
-from .style import ATOM, MEANINGS, PRODUCT, TESTS, Style
-from .text import has_costs, tables_used
+from .style import ATOM, PRODUCT, TESTS, Style
+from .text import has_costs, loops_told, sets_told
 
 HEAD = r"""\documentclass[10pt]{article}
 \usepackage{amsmath,amssymb}
@@ -171,7 +171,9 @@ def _loop(listing: Listing, style: Latex, loop: Loop) -> str:
         head = rf"For $k$ in $J_{{{table[1:]}}}$:"
     else:
         more = ", $N_k > 0$" if listing.moving(loop) else ""
-        head = "For all $k$:" if sequence == "all" else f"For $k$ from {sequence}{more}:"
+        head = f"For $k$ from {sequence}{more}:"
+        head = f"For $k$ in {sequence}:" if sequence.startswith("loops") else head
+        head = "For all $k$:" if sequence == "all" else head
     parts = [rf"\medskip\textbf{{{head}}}"]
     for case in loop.cases:
         if len(loop.cases) > 1:
@@ -250,8 +252,10 @@ def _name(name: str) -> str:
 def _notes(listing: Listing) -> str:
     lines = [r"$\lambda(k)$ is the parent of $k$; what holds $\lambda(k)$ is absent where there is "
              "none."]  # fmt: skip
-    lines += [rf"\text{{{name}}}$(k)$: {_words(MEANINGS[name])}." for name in tables_used(listing)
-              if name in MEANINGS]  # fmt: skip
+    for name, what in sets_told(listing):
+        word, inside = name.split("(")
+        lines.append(rf"\text{{{word}}}$({inside}$: {_words(what)}.")
+    lines += [_words(line).replace(r"N\_k", "$N_k$") for line in loops_told(listing)]
     for name, shown in listing.shown_tables():
         lines.append(rf"$J_{{{name[1:]}}}$ = {escaped(shown)}.")
     mul, add, div = listing.total

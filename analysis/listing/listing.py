@@ -25,6 +25,7 @@ from .nodes import Family, Index, Leaf, leaves
 from .sets import Tree
 from .values import Values
 
+ENDS = ("tip to base", "base to tip")
 MAX_UPDATES = 60_000  # pairs of blocks that are updated: what is read as formulas in seconds
 
 
@@ -68,19 +69,22 @@ class Listing:
         if len(loop.cases) > 1:
             return "table"
         upward = [k for k in tree.order if k in inside]
-        whole = len(inside) == len(tree.parent)
+        ties = list(tree.set("loops", ()))
+        if bodies and bodies in (ties, ties[::-1]):
+            return "loops" if bodies == ties else "loops, last to first"
+        whole = inside == set(range(tree.n))
         if not loop.cases[0].kinds and whole:  # what precedes the pivots
             return "all"
-        if not whole and inside != {k for k, d in enumerate(tree.dof) if d}:
+        if not whole and inside != {k for k in range(tree.n) if tree.dof[k]}:
             return "table"
         if bodies == upward:
-            return "tip to base"
-        return "base to tip" if bodies == upward[::-1] else "table"
+            return ENDS[0]
+        return ENDS[1] if bodies == upward[::-1] else "table"
 
     def moving(self, loop: Loop) -> bool:
         """A loop over the bodies whose joints move, and no others."""
         inside = set(loop.bodies)
-        return len(inside) < len(self.tree.parent) and self.sequence(loop) != "table"
+        return len(inside) < self.tree.n and self.sequence(loop) in ENDS
 
     def table_of(self, loop: Loop) -> str:
         steps: Any = loop.steps if len(loop.cases) > 1 else loop.bodies
@@ -110,7 +114,7 @@ class Listing:
         N = ("N", 0, 0)
         six: dict[str, tuple] = {
             "M": (6, 6), "Phi": (6, 6), "H": (N, 6), "a": (6, 1), "b": (6, 1),
-            "tau": (N, 1), "A": (N, N),
+            "tau": (N, 1), "A": (N, N), "G": (N, 6), "gamma": (N, 1), "compliance": (N, N),
         }  # fmt: skip
         return {**result, **{("input", letter): dims for letter, dims in six.items()}}
 
@@ -132,7 +136,7 @@ class Listing:
         """Values that are made from a right-hand side."""
         result: set[int] = set()
         for i in self.telling.values.program.instructions:
-            if i.op == "input" and i.info[0] in ("a", "b", "tau"):
+            if i.op == "input" and i.info[0] in ("a", "b", "tau", "gamma"):
                 result.add(i.out)
             if any(ref is not None and ref.value in result for ref in i.args):
                 result.add(i.out)
@@ -146,8 +150,10 @@ class Listing:
         for m in self.values.members.values():
             shapes.setdefault(m.family, set()).add(program.shapes[m.value])
         found = {family for family, s in shapes.items() if s == {(1, 1)}}
-        if all(d == 1 for d in self.tree.dof):
+        if all(d == 1 for d in self.tree.dof[: self.tree.n]):
             found |= {("input", "tau"), ("input", "A")}
+        if all(d == 1 for d in self.tree.dof[self.tree.n :]):
+            found |= {("input", "gamma"), ("input", "compliance")}
         return found
 
     def _poly_dim(self, dim: Any, index: tuple[Index, ...]) -> Poly:
@@ -281,7 +287,8 @@ def of(system: System, order: Any, notation: str | None = None) -> Listing:
         program, structure, position, _ = _program(larger, order, name)
         return Values(program, structure, position, sign), Tree(structure)
 
-    telling = in_general(whole, eliminated, values, tree) or on_this_tree(values, tree)
+    general = None if whole.ties else in_general(whole, eliminated, values, tree)
+    telling = general or on_this_tree(values, tree)
     if telling.holds_on == THIS_TREE:
         tree = telling.tree  # its tables are those of the lines
     names = Names(telling.values, telling.loops, told)
@@ -299,9 +306,6 @@ def _program(
     structure: Structure, order: Any, name: str
 ) -> tuple[Program, Structure, dict | None, str]:
     source = str(getattr(order, "source", ""))
-    structure.require_tree(
-        f"order {name!r}: a listing", "compare and spy take it, and show where lambda stands"
-    )
     if getattr(order, "problem", "qdd") == "tau":
         program = trace_substitution(order(structure), structure, name)
         return program, structure, None, source

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pivotree.kkt.program.program import Program
 
+from .choice import number_of
 from .fold import Folder
 from .nodes import Family, Index, Sum, leaves
 from .sets import Condition, Context, Set, Tree
@@ -73,7 +74,6 @@ class Unit(NamedTuple):
 
 def units_of(program: Program, tree: Tree, split: bool) -> list[Unit]:
     """Base pivots, those of one body that follow each other together (or each alone)."""
-    index = tree.structure.index
     pivots: list[tuple[int, tuple[str, ...], tuple[int, ...]]] = []
     if program.symbolic is None or program.symbolic.plan.sequence.rules.elimination != "gauss":
         steps = {p.pivot: p for p in program.places if p.pivot >= 0}
@@ -91,7 +91,9 @@ def units_of(program: Program, tree: Tree, split: bool) -> list[Unit]:
         kinds = tuple(block.kind for block in record.blocks)
         if last > number + 1:
             kinds = (*kinds, "and others")
-        pivots.append((index[record.blocks[0].body], kinds, tuple(range(number, last))))
+        pivots.append(
+            (number_of(tree.structure, record.blocks[0]), kinds, tuple(range(number, last)))
+        )
         number = last
     result: list[Unit] = []
     for body, kinds, numbers in pivots:

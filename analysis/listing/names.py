@@ -40,6 +40,15 @@ ASCHER = {
     "a": S("a", "a", "a", "bias acceleration"),
     "b": S("b", "b", "b", "bias force"),
     "tau": S("τ", r"\\tau", "tau", "joint effort"),
+    "G": S("G", "G", "G", "rows of a loop or contact on a body, negative on its first"),
+    "gamma": S("γ", r"\\gamma", "gamma", "bias acceleration of these rows"),
+    "compliance": S("ε", r"\\varepsilon", "compliance", "compliance of these rows"),
+    "lam": S("Λ", r"\\Lambda", "lam", "multipliers: force of a loop or contact"),
+    "lam pivot": S(
+        "Δ", r"\\Delta", "Delta", "pivot of the multipliers: mobility of the loop, and compliance"
+    ),
+    "lam other": S("Δ", r"\\Delta", "Delta_other", "coupling of two loops or contacts"),
+    "lam right": S("δ", r"\\delta", "delta", "acceleration that the multipliers must undo"),
     "qdd": S("q¨", r"\\ddot q", "qdd", "joint acceleration"),
     "pdd": S("p¨", r"\\ddot p", "pdd", "minus the spatial acceleration"),
     "f": S("f", "f", "f", "spatial force through the joint"),
@@ -168,6 +177,10 @@ ROLES = {  # (label, kinds) -> role
     ("s", ("qdd",)): "local",
     ("x", ("qdd",)): "qdd",
     ("x", ("pdd",)): "pdd",
+    ("x", ("lam",)): "lam",
+    ("own", ("lam", "lam")): "lam pivot",
+    ("entry", ("lam", "lam")): "lam other",
+    ("entry", ("lam", "rhs")): "lam right",
     ("x", ("f",)): "f",
     ("x", ("fC",)): "constraint",
     ("right", ("f",)): "right",
@@ -224,7 +237,9 @@ class Names:
         roles: set[str | None] = set()
         taken: set[str] = set()
         given = {i.info[0] for i in values.program.instructions if i.op == "input"}
-        for letter in ("M", "H", "Phi", *(["A"] if "A" in given else []), "a", "b", "tau"):
+        some = [letter for letter in ("A", "G", "compliance") if letter in given]
+        rest = ["gamma"] if "gamma" in given else []
+        for letter in ("M", "H", "Phi", *some, "a", "b", "tau", *rest):
             role = "qdd" if inverse_dynamics and letter == "tau" else letter
             self.symbols["input", letter] = self.table[role]._replace(
                 python="qdd" if role == "qdd" else letter

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
+from pivotree.kkt.matrix.blocks import Structure
+from pivotree.kkt.matrix.system import System
 from pivotree.kkt.solution.eliminate import eliminate
 
 from .general import CHAINS, THIS_TREE, freedoms
+from .helpers import helpers
 from .listing import Listing
 from .script import TREE, Script
 
@@ -56,6 +61,15 @@ def python(listing: Listing) -> str:
             "for m, up in zip(kinds, parent)):",
             '        raise ValueError("these lines are those of joints of other freedoms")',
         ]
+    if structure.ties:
+        head += [
+            "    if sorted(G) != sorted(TIED) or [len(x) for x in gamma] != ROWS:",
+            '        raise ValueError("these lines are those of other loops and contacts")',
+            "    G, gamma = {(n + c, k): x for (c, k), x in G.items()}, dict(enumerate(gamma, n))",
+        ]
+        if _soft(structure):
+            head.append("    compliance = dict(enumerate(compliance, n))")
+        head.append("    N = [*N, *ROWS]  # loops are numbered behind the bodies")
     tree = [name for name in TREE if name in script.used]
     tree = sorted(tree, key=_ORDER.index)
     setup = "\n".join(TREE[name] for name in tree)
@@ -75,14 +89,14 @@ def python(listing: Listing) -> str:
     text = "\n".join(lines)
     needs = ["solve"] if "solve(" in text else []
     imports = "import numpy as np\n" + ("from numpy.linalg import solve\n" if needs else "")
-    helpers = _helpers(script, given)
+    needed = helpers(script, given)
     first = f'"""{listing.order} on {listing.system.name}, listed by pivotree."""\n\n'
     return (
         first
         + imports
         + "\n"
         + _tables(listing)
-        + helpers
+        + needed
         + "\n\n"
         + text
         + "\n\n\n"
@@ -93,13 +107,23 @@ def python(listing: Listing) -> str:
 _ORDER = [
     "children", "ancestors", "tip_to_base", "rank", "siblings", "below", "subtree", "path",
     "joints", "near", "before", "after", "siblings before", "siblings after", "roots", "bodies",
+    "loops", "tied", "ties", "held", "moving", "earlier", "later", "common", "toward", "branch",
 ]  # fmt: skip
 
 
 def _given(listing: Listing) -> list[str]:
     """The function's arguments after ``parent``."""
-    armature = ["A"] if listing.tree.structure.armature is not None else []
-    return ["M", "H", "Phi", *armature, "a", "b", "tau" if listing.problem == "qdd" else "qdd"]
+    structure = listing.tree.structure
+    armature = ["A"] if structure.armature is not None else []
+    loops = ["G", "gamma"] if structure.ties else []
+    soft = ["compliance"] if _soft(structure) else []
+    effort = "tau" if listing.problem == "qdd" else "qdd"
+    return ["M", "H", "Phi", *armature, "a", "b", effort, *loops, *soft]
+
+
+def _soft(structure: Structure) -> bool:
+    """Whether some loop has a compliance."""
+    return any(tie.compliant for tie in structure.ties)
 
 
 def _docstring(listing: Listing) -> str:
@@ -112,6 +136,7 @@ def _docstring(listing: Listing) -> str:
         "axes, Phi (6, 6) force transforms to the parent, a and b (6,) bias accelerations and\n"
         "forces, tau or qdd (N_k,), all of them lists by body.\n"
         + ("A (N_k, N_k) are armatures.\n" if "A" in _given(listing) else "")
+        + (LOOPS if "G" in _given(listing) else "")
     )
     for family, symbol in listing.names.symbols.items():
         if family[0] != "input" and symbol.what:
@@ -119,200 +144,28 @@ def _docstring(listing: Listing) -> str:
     return text + '"""'
 
 
-def _helpers(script: Script, given: list[str]) -> str:
-    text = ""
-    if script.functions & {"along", "across", "basis"}:
-        text += SPLIT
-    if script.functions & {"weigh", "rotate"}:
-        text += ROTATIONS + (GEARED if "A" in given else ROTATE)
-    if script.functions & {"stack", "square", "part"}:
-        text += DENSE
-    return text
-
-
-SPLIT = '''
-
-def rows_of(H):
-    """Rows of H.T that the split of forces solves for: large pivots, one a joint axis."""
-    S, rows = H.T.copy(), []
-    for j in range(S.shape[1]):
-        row = int(np.argmax(abs(S[:, j])))
-        rows.append(row)
-        S = S - np.outer(S[:, j], S[row] / S[row, j])
-        S[row] = 0.0
-    return rows
-
-
-def along(H):
-    """B (6, N) with H B = 1."""
-    rows, B = rows_of(H), np.zeros(H.T.shape)
-    B[rows] = np.linalg.inv(H[:, rows])
-    return B
-
-
-def across(H):
-    """C (6, 6 - N) with H C = 0."""
-    rows = rows_of(H)
-    other = [i for i in range(6) if i not in rows]
-    C = np.zeros((6, len(other)))
-    C[other] = np.eye(len(other))
-    C[rows] = -np.linalg.solve(H[:, rows], H[:, other])
-    return C
-'''
-
-
-ROTATIONS = '''
-
-def basis(H):
-    """[S E]: joint axes, and directions beside them."""
-    other = [i for i in range(6) if i not in rows_of(H)]
-    return np.hstack([H.T, np.eye(6)[:, other]])
-
-
-def weigh(K, u):
-    """K = R^T D R as rows [D R, R^-T u, D]."""
-    A, u, rows = K.copy(), u.copy(), np.zeros((6, 8))
-    for j in range(6):
-        rows[j] = [*A[j], u[j], A[j, j]]
-        if A[j, j]:
-            u = u - A[j] / A[j, j] * u[j]
-            A = A - np.outer(A[j], A[j] / A[j, j])
-        u[j] = A[j] = A[:, j] = 0.0
-    return rows
-
-
-def unweighed(rows):
-    """What is left of u where the weight is zero."""
-    return np.where(rows[:, 7] == 0, rows[:, 6], 0.0)
-
-
-def cut(x, part, N):
-    """Rows along the joint, beside it, what it leaves; residuals and weights of columns."""
-    parts = {"along": (0, N), "beside": (N, 6), "left": (N, None), "turned": (8, None)}
-    return x[slice(*parts[part])] if part in parts else x[6 + (part == "weights")]
-
-
-def pivot(rows):
-    """L and D of the joint's rows."""
-    return rows[:, : len(rows)].T, rows[:, 7]
-
-
-def forward(factor, c):
-    return np.linalg.solve(factor[0], c)
-
-
-def back(factor, y, r):
-    """L^-T (D^-1 y - r)."""
-    return np.linalg.solve(factor[0].T, y / factor[1] - r)
-'''
-
-
-ROTATE = '''
-
-def rotate(own, sets, N):
-    """Rows merged into a body's own: unit rows [r, z, w], the joint's N first."""
-    rows = np.concatenate([np.zeros((0, 8)), *(np.column_stack(s) for s in sets)])
-    done = []
-    for j in range(6):
-        pivot, d = own[j, :7].copy(), own[j, 7]
-        if d:
-            for row in rows:
-                x, w, h = row[j], row[7], row[:7].copy()
-                new = d + w * x * x
-                row[:7] -= x / d * pivot
-                row[7] *= d / new
-                pivot, d = pivot + w * x * h, new
-        elif j < N:
-            wx = rows[:, 7] * rows[:, j]
-            pivot, d = wx @ rows[:, :7], wx @ rows[:, j]
-            rows[:, :7] -= np.outer(rows[:, j] / d, pivot)
-        else:
-            continue
-        rows[:, j] = 0.0
-        done.append([*(pivot / d), d])
-    return np.array([*done, *(row for row in rows if row[7] and row[:6].any())])
-'''
-
-
-GEARED = '''
-
-def rotate(own, sets, N, A=np.zeros((0, 0))):
-    """Rows, and armatures A, merged into a body's own: unit rows [r, z, w, u], the joint's first.
-
-    u: on the parent's motion along the joint, beside qdd in the joint's rows.
-    """
-    rotors = np.hstack([np.eye(N, 6), np.zeros((N, 1)), A.sum(1)[:, None], -np.eye(N)])
-    rows = np.concatenate([np.zeros((0, 8)), *(np.column_stack(s) for s in sets)])
-    own, rows = (np.pad(x, ((0, 0), (0, N))) for x in (own, rows))
-    rows = np.concatenate([rows, rotors])
-    for j in range(N):
-        if not own[j, 7]:  # no row of the body's own: the rotor's
-            own[j], own[j, 7], rows[j - N, 7] = A[j, j] * rotors[j], A[j, j], 0.0
-    done = []
-    for j in range(6):
-        pivot, d = own[j].copy(), own[j, 7]
-        u = pivot[:N] + pivot[8:]
-        if d:
-            for row in rows:
-                x, w, h = row[j], row[7], row.copy()
-                new = d + w * x * x
-                row -= x / d * pivot
-                row[7] = w * d / new
-                pivot, u, d = pivot + w * x * h, u + w * x * (h[:N] + h[8:]), new
-        elif j < N:
-            w, wx = rows[:, 7].copy(), rows[:, 7] * rows[:, j]
-            pivot, d, u = wx @ rows, wx @ rows[:, j], wx @ (rows[:, :N] + rows[:, 8:])
-            rows -= np.outer(rows[:, j] / d, pivot)
-            rows[:, 7] = w
-        else:
-            continue
-        rows[:, j] = 0.0
-        done.append([*(pivot[:7] / d), d, *((u if j < N else pivot[8:]) / d)])
-    return np.array([*done, *(row for row in rows if row[7] and np.delete(row, [6, 7]).any())])
-'''
-
-
-DENSE = '''
-
-def size(block, N):
-    kind, k = block
-    return {"qdd": N[k], "fJ": N[k], "fC": 6 - N[k]}.get(kind, 6)
-
-
-def stack(cells, blocks, N):
-    """Blocks one above another."""
-    columns = np.shape(next(iter(cells.values())))[1:]
-    return np.concatenate([cells.get(b, np.zeros((size(b, N), *columns))) for b in blocks])
-
-
-def square(cells, blocks, N):
-    """A symmetric matrix from the blocks of its upper triangle."""
-    cells = {**{(j, i): x.T for (i, j), x in cells.items()}, **cells}
-    return np.block([
-        [cells.get((i, j), np.zeros((size(i, N), size(j, N)))) for j in blocks] for i in blocks
-    ])
-
-
-def part(x, block, blocks, N):
-    """The rows of one block of a stack."""
-    before = blocks[: blocks.index(block)]
-    first = sum(size(b, N) for b in before)
-    return x[first : first + size(block, N)]
-'''
+LOOPS = """G[c, k] (m_c, 6) are rows of loop or contact c on minus the acceleration of body k, with a
+minus on its first body; gamma (m_c,) and compliance (m_c, m_c) are lists by loop.
+"""
 
 
 def _tables(listing: Listing) -> str:
-    lines = []
+    lines, n = [], listing.tree.n
     tables = listing.tree.tables
     structure = listing.tree.structure
     if listing.holds_on == THIS_TREE:
         lines.append(f"PARENT = {listing.system.tree.parent.tolist()}")
         lines.append(f"FREEDOMS = {[int(N) for N in listing.system.tree.dof]}")
     if structure.copy_of is not None:
-        lines.append(f"PIECE_PARENT = {listing.tree.parent}")
-        lines.append(f"PIECE_OF = {listing.tree.whole}")
-        lines.append(f"PIECE_N = {listing.tree.dof}")
-        lines.append(f"CARRIER = {listing.tree.carrier}")
+        lines.append(f"PIECE_PARENT = {listing.tree.parent[:n]}")
+        lines.append(f"PIECE_OF = {listing.tree.whole[:n]}")
+        lines.append(f"PIECE_N = {listing.tree.dof[:n]}")
+        lines.append(f"CARRIER = {listing.tree.carrier[:n]}")
+    if structure.ties:
+        lines.append(
+            f"TIED = {[(c, k) for c, tie in enumerate(structure.ties) for k in tie.bodies]}"
+        )
+        lines.append(f"ROWS = {[tie.rows for tie in structure.ties]}")
     for name, table in tables.items():
         lines.append(f"{name} = {_short(table)}")
     return "\n".join(textwrap.fill(line, 98, subsequent_indent="    ") for line in lines) + (
@@ -327,6 +180,31 @@ def _short(table: dict) -> str:
             for key, value in table.items()
         }
     )
+
+
+def _loops(system: System, array: Callable, rows: Callable) -> str:
+    """G, gamma and compliance of loops and contacts; nothing where there are none."""
+    e, ties = system.entries, system.structure.ties
+    if not ties:
+        return ""
+    starts = np.cumsum([0, *(tie.rows for tie in ties)])
+    own = [slice(*pair) for pair in pairwise(starts)]
+    sides = [
+        (c, k, sign)
+        for c, tie in enumerate(ties)
+        for k, sign in zip(tie.bodies, tie.signs, strict=True)
+    ]
+    G, start = [], 0
+    for c, k, sign in sides:
+        m = ties[c].rows
+        G.append(f"({c}, {k}): {array(sign * e.G[start : start + m])}")
+        start += m
+    text = rows("G", G).replace("[\n", "{\n", 1)[:-2] + "}\n"
+    text += "G = {pair: np.array(x, dtype=float) for pair, x in G.items()}\n"
+    text += rows("gamma", [array(e.gamma[x]) for x in own])
+    if _soft(system.structure):
+        text += rows("compliance", [array(np.diag(e.compliance[x])) for x in own])
+    return text
 
 
 def _data(listing: Listing) -> str:
@@ -352,6 +230,7 @@ def _data(listing: Listing) -> str:
     tau = [e.tau[offset[k] : offset[k + 1]] for k in range(n)]
     A = [np.diag(e.A[offset[k] : offset[k + 1]]) for k in range(n)] if e.A.size else []
     names = _given(listing)
+    lists, effort = [name for name in names if name != "G"], names[names.index("b") + 1]
     given = [array(t) for t in tau]
     if listing.problem == "tau":  # the accelerations under the model's efforts
         qdd = eliminate(system, None).qdd
@@ -365,10 +244,11 @@ def _data(listing: Listing) -> str:
         + (rows("A", [array(x) if len(x) else "np.zeros((0, 0))" for x in A]) if A else "")
         + rows("a", [array(x) for x in e.a])
         + rows("b", [array(x) for x in e.b])
-        + rows(names[-1], given)
-        + f"{', '.join(names)} = (\n"
+        + rows(effort, given)
+        + _loops(system, array, rows)
+        + f"{', '.join(lists)} = (\n"
         + "    [np.array(x, dtype=float) for x in blocks]\n"
-        + f"    for blocks in ({', '.join(names)})\n)\n"
+        + f"    for blocks in ({', '.join(lists)})\n)\n"
         + f"print({listing.problem}(parent, {', '.join(names)}))\n"
     )
     text = 'if __name__ == "__main__":\n'

@@ -23,7 +23,9 @@ TESTS = {
     "same": "{0} == {1}", "differ": "{0} != {1}", "child of": "parent[{0}] == {1}",
     "parent of": "parent[{1}] == {0}", "siblings": "parent[{0}] == parent[{1}]",
     "below": "{1} in ancestors[{0}]", "above": "{0} in ancestors[{1}]", "less": "{0} < {1}",
-    "more": "{0} > {1}",
+    "more": "{0} > {1}", "holds a loop": "held[{0}]", "holds no loop": "not held[{0}]",
+    "comes first": "{0} == n", "comes last": "{0} == len(N) - 1",
+    "is a body of": "({1}, {0}) in G", "has the body": "({0}, {1}) in G",
 }  # fmt: skip
 TREE = {
     "children": "children = [[c for c in range(n) if parent[c] == k] for k in range(n)]",
@@ -57,6 +59,22 @@ for k in range(n):
 ]""",
     "roots": "roots = [k for k in range(n) if parent[k] < 0]",
     "bodies": "bodies = range(n)",
+    "loops": "loops = range(n, len(N))",
+    "tied": "tied = {c: sorted(k for d, k in G if d == c) for c in loops}",
+    "ties": "ties = [[c for c in loops if (c, k) in G] for k in range(n)]",
+    "held": "held = [sorted({c for j in subtree[k] for c in ties[j]}) for k in range(n)]",
+    "earlier": "earlier = {c: range(n, c) for c in loops}",
+    "later": "later = {c: range(c + 1, len(N)) for c in loops}",
+    "common": """common = {
+    (c, d): [k for k in tip_to_base if {c, d} <= {*held[k]}] for c in loops for d in loops
+}""",
+    "toward": """toward = {
+    (k, c): [j for j in children[k] if c in held[j]] for k in range(n) for c in loops
+}""",
+    "branch": """branch = {
+    (k, c): [j for j in below[k] if c in held[j]] for k in range(n) for c in loops
+}""",
+    "moving": "moving = {c: [k for k in tip_to_base if c in held[k]] for c in loops}",
     "rank": "rank = {k: i for i, k in enumerate(tip_to_base)}",
     "tip_to_base": """levels = [[k for k in range(n) if parent[k] < 0]]
 while levels[-1]:
@@ -71,6 +89,10 @@ NEEDS = {
     "after": ("siblings", "rank"), "siblings before": ("siblings", "rank"),
     "siblings after": ("siblings", "rank"), "rank": ("tip_to_base",),
     "tip_to_base": ("children",),
+    "common": ("held", "tip_to_base", "loops"), "toward": ("children", "held", "loops"),
+    "branch": ("below", "held", "loops"), "moving": ("held", "tip_to_base", "loops"),
+    "held": ("subtree", "ties"), "ties": ("loops",), "tied": ("loops",), "earlier": ("loops",),
+    "later": ("loops",),
 }  # fmt: skip
 
 
@@ -213,7 +235,7 @@ class Script:
         else:
             self.need(s.name)
             name = s.name.replace(" ", "_")
-            text = f"{name}[{s.of[0]}]" if s.of else name
+            text = f"{name}[{', '.join(s.of)}]" if s.of else name
         if s.only:
             test = {"N": "N[j_] > 0", "C": "N[j_] < 6", "F": "N[j_] == 0"}[s.only]
             text = f"[j_ for j_ in {text} if {test}]"
@@ -232,7 +254,7 @@ class Script:
                 texts.append(f"({key}) in {name}")
                 continue
             text = TESTS[name].format(*letters)
-            for word in ("children", "ancestors"):
+            for word in ("children", "ancestors", "held"):
                 if word in text:
                     self.need(word)
             texts.append(text)
@@ -243,6 +265,9 @@ class Script:
     def loop(self, loop: Loop) -> Iterator[str]:
         sequence = self.listing.sequence(loop)
         bodies = self.listing.table_of(loop) if sequence == "table" else "range(n)"
+        if sequence.startswith("loops"):
+            self.need("loops")
+            bodies = "loops" if sequence == "loops" else "loops[::-1]"
         if sequence in ("tip to base", "base to tip"):
             self.need("tip_to_base")
             bodies = "tip_to_base" if sequence == "tip to base" else "tip_to_base[::-1]"

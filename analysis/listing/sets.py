@@ -11,12 +11,19 @@ from pivotree.kkt.matrix.blocks import Structure
 from .nodes import Index
 
 Context = dict[str, int]  # body of each index letter
+OF_ONE = ("ties", "held", "tied", "moving", "earlier", "later")
+OF_LOOPS = {  # sets and tests about loops: what the letter stands for, and the second one
+    "ties": "body", "held": "body", "toward": "body, loop", "branch": "body, loop",
+    "tied": "loop", "moving": "loop", "earlier": "loop", "later": "loop", "common": "loop, loop",
+    "holds a loop": "body", "holds no loop": "body", "comes last": "loop", "comes first": "loop",
+}  # fmt: skip
 
 
 class Set(NamedTuple):
     """The bodies that a letter runs over.
 
-    name    children, ancestors, below, path, subtree, siblings, bodies, roots, a table's name
+    name    children, ancestors, below, path, subtree, siblings, bodies, roots, a table's name;
+            of loops: those of OF_LOOPS
     of      letters whose bodies it is taken of
     only    "": all of them; "N": with a joint that moves; "C": that constrains; "F": fixed
     """
@@ -36,14 +43,15 @@ class Tree:
     """What sets and conditions are made from."""
 
     def __init__(self, structure: Structure) -> None:
-        n = structure.n
+        n = self.n = structure.n
+        ties = structure.ties  # loops are numbered behind the bodies; they have rows, no parent
         self.structure = structure
-        self.parent = [int(p) for p in structure.parent]
-        self.dof = [int(d) for d in structure.dof]
+        self.parent = [*(int(p) for p in structure.parent), *(-1 for _ in ties)]
+        self.dof = [*(int(d) for d in structure.dof), *(tie.rows for tie in ties)]
         whole = structure.copy_of if structure.copy_of is not None else range(n)
-        self.whole = [int(k) for k in whole]
+        self.whole = [*(int(k) for k in whole), *range(n, n + len(ties))]
         self.pieces = structure.copy_of is not None
-        self.carrier = [structure.carriers.get(k, -1) for k in range(n)]
+        self.carrier = [structure.carriers.get(k, -1) for k in range(n + len(ties))]
         self.order = [int(k) for k in structure.order]
         self.tables: dict[str, dict[tuple[int, ...], tuple]] = {}
         self._known: dict[tuple, str] = {}
@@ -90,10 +98,14 @@ class Tree:
         if name in self.tables:
             return self.tables[name].get(of, ())
         if name == "bodies":
-            return range(len(self.parent))
+            return range(self.n)
+        if name == "loops":
+            return range(self.n, len(self.parent))
         if name == "roots":
-            return [k for k, up in enumerate(self.parent) if up < 0]
+            return [k for k, up in enumerate(self.parent[: self.n]) if up < 0]
         k = of[0]
+        if name in OF_LOOPS:
+            return self._of_loops(name, of)
         up = self.parent[k]
         return {
             "children": lambda: self.children[k],
@@ -114,9 +126,25 @@ class Tree:
             ],
         }[name]()
 
+    def _of_loops(self, name: str, of: tuple[int, ...]) -> Sequence[int]:
+        """Bodies of a loop, loops of a body, and the bodies or loops that have to do with two."""
+        k, loops = of[0], range(self.n, len(self.parent))
+        if name in ("earlier", "later"):
+            return range(self.n, k) if name == "earlier" else range(k + 1, len(self.parent))
+        if name == "tied":
+            return sorted(self.structure.ties[k - self.n].bodies)
+        if name in ("moving", "common"):
+            return [j for j in self.order if {*of} <= {*self.set("held", (j,))}]
+        if name in ("toward", "branch"):
+            bodies = self.children[k] if name == "toward" else self.below[k]
+            return [j for j in bodies if of[1] in self.set("held", (j,))]
+        inside = {k, *(self.below[k] if name == "held" else ())}
+        return [c for c in loops if inside & {*self.set("tied", (c,))}]
+
     SETS = (
         "children", "ancestors", "below", "path", "subtree", "siblings", "joints",
         "before", "after", "near", "siblings before", "siblings after",
+        *OF_ONE,
     )  # fmt: skip
 
     @cached_property
@@ -171,14 +199,46 @@ class Tree:
         for only in ("", "N", "C", "F"):
             for name in self.SETS:
                 for letter in letters:
+                    if not self._takes(name, letter, contexts):
+                        continue
                     s = Set(name, (letter,), only)
                     if self.gives(s, contexts, wanted):
                         return s
-            for name in ("roots", "bodies"):
+            for name, of in self._of_two(letters, contexts):
+                s = Set(name, of, only)
+                if self.gives(s, contexts, wanted):
+                    return s
+            for name in ("roots", "bodies", *(["loops"] if self.structure.ties else ())):
                 s = Set(name, (), only)
                 if self.gives(s, contexts, wanted):
                     return s
         return self._table(contexts, [tuple(x) for x in found])
+
+    def _takes(self, name: str, letter: str, contexts: list[Context]) -> bool:
+        """Whether a letter stands for what a set or a test is of: bodies, or loops."""
+        if name in OF_LOOPS and not self.structure.ties:
+            return False
+        loops = OF_LOOPS.get(name, "body") == "loop"
+        return all((c[letter] >= self.n) == loops for c in contexts)
+
+    def _of_two(
+        self, letters: tuple[str, ...], contexts: list[Context]
+    ) -> Iterator[tuple[str, tuple[str, str]]]:
+        """Sets that a body and a loop have, or two loops."""
+        if self.structure.ties:
+            loops = [x for x in letters if self._takes("tied", x, contexts)]
+            bodies = [x for x in letters if self._takes("bodies", x, contexts)]
+            yield from (
+                (name, (k, c)) for name in ("toward", "branch") for k in bodies for c in loops
+            )
+            yield from (("common", (c, d)) for c in loops for d in loops if c < d)
+
+    def _tests(self, name: str, of: tuple[str, ...], contexts: list[Context]) -> bool:
+        """Whether a test is about what its letters stand for."""
+        if name in TIED:
+            body, loop = of if name == "is a body of" else of[::-1]
+            return self._takes("bodies", body, contexts) and self._takes("tied", loop, contexts)
+        return name in NUMBERS or all(self._takes(name, x, contexts) for x in of)
 
     def _table(self, contexts: list[Context], found: list[tuple]) -> Set:
         letters = tuple(contexts[0]) if contexts else ()
@@ -231,6 +291,8 @@ class Tree:
         single = [(name, (x,)) for name in TESTS if name not in PAIRS for x in letters] + [
             (name, (x, y)) for name in PAIRS for x in letters for y in letters if x < y
         ]
+        single = [(name, of) for name, of in single if self._tests(name, of, contexts)]
+        single.sort(key=lambda test: test[0] not in TIED)  # what says most comes first
         columns = []
         for test in single:
             column = [self.test(test[0], tuple(c[x] for x in test[1])) for c in contexts]
@@ -275,5 +337,24 @@ TESTS: dict[str, Callable[[Tree, int, int], bool]] = {
     "above": lambda t, i, j: i in t.ancestors[j],
     "less": lambda t, i, j: i < j,
     "more": lambda t, i, j: i > j,
+    "holds a loop": lambda t, k, _: bool(t.set("held", (k,))),
+    "holds no loop": lambda t, k, _: not t.set("held", (k,)),
+    "comes first": lambda t, c, _: c == t.n,
+    "comes last": lambda t, c, _: c == len(t.parent) - 1,
+    "is a body of": lambda t, k, c: k in t.set("tied", (c,)),
+    "has the body": lambda t, c, k: k in t.set("tied", (c,)),
 }
-PAIRS = ("same", "differ", "child of", "parent of", "siblings", "below", "above", "less", "more")
+TIED = {"is a body of", "has the body"}  # a body's test of a loop, and the other way round
+NUMBERS = ("same", "differ", "less", "more")  # tests of numbers, those of loops among them
+PAIRS = (
+    "same",
+    "differ",
+    "child of",
+    "parent of",
+    "siblings",
+    "below",
+    "above",
+    "less",
+    "more",
+    *TIED,
+)

@@ -14,7 +14,9 @@ SETS = {
     "children": "children", "ancestors": "ancestors", "below": "below", "subtree": "subtree",
     "siblings": "siblings", "near": "near", "before": "before", "after": "after", "path": "path",
     "joints": "joints", "siblings before": "siblings before", "siblings after": "siblings after",
-    "bodies": "bodies", "roots": "roots",
+    "bodies": "bodies", "roots": "roots", "loops": "loops", "ties": "ties", "held": "held",
+    "tied": "tied", "moving": "moving", "earlier": "earlier", "later": "later",
+    "common": "common", "toward": "toward", "branch": "branch",
 }  # fmt: skip
 MEANINGS = {
     "children": "bodies that hang on body k",
@@ -31,13 +33,24 @@ MEANINGS = {
     "siblings after": "siblings that come after k from tip to base",
     "bodies": "all bodies",
     "roots": "bodies without a parent",
+    "loops": "all loops and contacts",
+    "ties": "loops and contacts of body k",
+    "held": "loops and contacts of k and of all that hangs on it",
+    "tied": "bodies of loop k",
+    "moving": "bodies whose joints move loop k",
+    "earlier": "loops and contacts before k",
+    "later": "loops and contacts behind k",
+    "common": "bodies whose joints move the loops i and j",
+    "toward": "children of k that hold loop j",
+    "branch": "bodies that hang on k and hold loop j",
 }
+ARGUMENTS = {"common": "(i,j)", "toward": "(k,j)", "branch": "(k,j)"}  # of all others: (k)
 TESTS = {
     "N > 0": "N_{0} > 0", "N = 0": "N_{0} = 0", "N < 6": "N_{0} < 6", "N = 6": "N_{0} = 6",
     "same": "{0} = {1}", "differ": "{0} ≠ {1}", "child of": "{0} is a child of {1}",
     "parent of": "{0} is the parent of {1}", "siblings": "{0} and {1} are siblings",
     "below": "{0} is below {1}", "above": "{0} is above {1}", "less": "{0} < {1}",
-    "more": "{0} > {1}",
+    "more": "{0} > {1}", "is a body of": "{0} ∈ tied({1})", "has the body": "{1} ∈ tied({0})",
 }  # fmt: skip
 
 

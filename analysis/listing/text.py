@@ -11,7 +11,7 @@ from .listing import Listing
 from .loops import Line, Loop, both, cases
 from .nodes import Sum
 from .sets import Condition
-from .style import MEANINGS, Style
+from .style import ARGUMENTS, MEANINGS, Style
 
 LONG = 150  # characters of a recursion in full
 
@@ -71,8 +71,8 @@ def head(listing: Listing, loop: Loop) -> str:
     sequence = listing.sequence(loop)
     if sequence == "table":
         return f"for k in {listing.table_of(loop).removesuffix('[()]')}:"
-    if sequence == "all":
-        return "for all k:"
+    if sequence == "all" or sequence.startswith("loops"):
+        return "for all k:" if sequence == "all" else f"for k in {sequence}:"
     return f"for k from {sequence}{', N_k > 0' if listing.moving(loop) else ''}:"
 
 
@@ -120,14 +120,31 @@ def tables_used(listing: Listing) -> list[str]:
     return list(used)
 
 
+def sets_told(listing: Listing) -> list[tuple[str, str]]:
+    """Sets with what they are in words."""
+    used = [name for name in tables_used(listing) if name in MEANINGS]
+    return [(name + ARGUMENTS.get(name, "(k)"), MEANINGS[name]) for name in used]
+
+
 def tables(listing: Listing) -> list[str]:
     """Sets in words, and tables of indices as data."""
     lines = ["λ(k) is the parent of k; what holds λ(k) is absent where there is none."]
-    lines += [f"{name}(k): {MEANINGS[name]}." for name in tables_used(listing) if name in MEANINGS]
+    lines += [f"{name}: {what}." for name, what in sets_told(listing)]
+    lines += loops_told(listing)
     lines += [f"{name} = {shown}" for name, shown in listing.shown_tables()]
     if listing.holds_on != ANY_TREE:
         lines.append(f"These are the lines on {listing.holds_on}; on others there may be more.")
     return lines
+
+
+def loops_told(listing: Listing) -> list[str]:
+    """Which numbers loops and contacts have; nothing where there are none."""
+    tree = listing.tree
+    names = [f"{tree.n + c} is {name}" for c, name in enumerate(tree.structure.constraints)]
+    if not names:
+        return []
+    return [f"Loops and contacts are numbered behind the bodies, N_k is how many rows one has: "
+            f"{', '.join(names)}."]  # fmt: skip
 
 
 def _look(node: object, used: dict[str, None]) -> None:

@@ -6,12 +6,13 @@ The family of a value is its place in the elimination without the bodies, its in
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from pivotree.kkt.matrix.blocks import Structure
 from pivotree.kkt.program.program import Instruction, Place, Program, Ref
 
-from .choice import ALWAYS, Choice, operand
+from .choice import ALWAYS, Choice, number_of, operand
 from .nodes import Family, Leaf, Node, Sum, Term, shape, transpose
 
 FORE = False  # not in the way back
@@ -44,7 +45,7 @@ class Values(Choice):
         accelerations, and -1 where as the accelerations themselves.
         """
         super().__init__(program, structure, position)
-        self.told = {"pdd": acceleration, "qdd": 1, "f": 1}  # signs of the unknowns
+        self.told = {"pdd": acceleration, "qdd": 1, "f": 1, "lam": 1}  # signs of the unknowns
         self.members = self._members()
         self._trees: dict[int, Sum] = {}
         self._sign_families()
@@ -104,11 +105,11 @@ class Values(Choice):
         if place.label != "entry" or len(place.blocks) != 2 or place.blocks[1] < 0:
             return False
         i, j = place.blocks
-        same = i // self.structure.n == j // self.structure.n
+        same = self.kind(i) == self.kind(j)
         return same and self.position[i] > self.position[j]
 
     def _pivot_body(self, number: int) -> int:
-        return self.structure.index[self.program.pivots[number].blocks[0].body]
+        return number_of(self.structure, self.program.pivots[number].blocks[0])
 
     def _distinct(self, raw: dict) -> dict[int, Member]:
         families: dict[tuple, list[int]] = defaultdict(list)
@@ -189,7 +190,8 @@ class Values(Choice):
         sign, turned, value = self._original(ref)
         i = self.made[value]
         if i.op == "input":
-            leaf = Leaf(("input", i.info[0]), (i.info[1],))
+            leaf, own = self._given(*i.info)
+            sign *= own
             symmetric = i.symmetric
         elif i.op == "eye":
             return sign, Node("eye", (), (), i.info)
@@ -208,6 +210,23 @@ class Values(Choice):
                 node = Sum(tuple(term._replace(sign=-term.sign) for term in node.terms))
             return sign * inner, transpose(node) if turned else node
         return sign, leaf._replace(transposed=turned and not symmetric)
+
+    def _given(self, letter: str, place: int) -> tuple[Leaf, int]:
+        """A block of (4) and its sign; G_ck has that of its side, minus on a loop's first body."""
+        if letter == "G":
+            index, sign = self._sides[place]
+            return Leaf(("input", letter), index), sign
+        loop = self.structure.n if letter in ("gamma", "compliance") else 0
+        return Leaf(("input", letter), (loop + place,)), 1
+
+    @cached_property
+    def _sides(self) -> list[tuple[tuple[int, int], int]]:
+        """Loop, body and sign of each block of G."""
+        return [
+            ((c, k), sign)
+            for c, tie in enumerate(self.structure.ties, self.structure.n)
+            for k, sign in zip(tie.bodies, tie.signs, strict=True)
+        ]
 
     def _original(self, ref: Ref) -> tuple[int, bool, int]:
         """The value that a use of a copy stands for: sign, whether transposed, value."""
@@ -337,9 +356,8 @@ class Values(Choice):
     def _records(self, i: Instruction) -> list[tuple[tuple[str, int], tuple[int, int]]]:
         """Blocks of the dense pivot that an instruction serves, with their rows."""
         factor = self.program.pivots[self.place[i.out].pivot].factor
-        index = self.structure.index
         return [
-            ((block.kind, index[block.body]), record.rows)
+            ((block.kind, number_of(self.structure, block)), record.rows)
             for record in self.program.pivots
             if record.factor == factor
             for block in record.blocks

@@ -1,0 +1,188 @@
+"""Functions that the lines of a listing call: they stand above the script's own."""
+
+from __future__ import annotations
+
+from .script import Script
+
+
+def helpers(script: Script, given: list[str]) -> str:
+    """Those that a listing's lines call."""
+    text = ""
+    if script.functions & {"along", "across", "basis"}:
+        text += SPLIT
+    if script.functions & {"weigh", "rotate"}:
+        text += ROTATIONS + (GEARED if "A" in given else ROTATE)
+    if script.functions & {"stack", "square", "part"}:
+        text += DENSE
+    return text
+
+
+SPLIT = '''
+
+def rows_of(H):
+    """Rows of H.T that the split of forces solves for: large pivots, one a joint axis."""
+    S, rows = H.T.copy(), []
+    for j in range(S.shape[1]):
+        row = int(np.argmax(abs(S[:, j])))
+        rows.append(row)
+        S = S - np.outer(S[:, j], S[row] / S[row, j])
+        S[row] = 0.0
+    return rows
+
+
+def along(H):
+    """B (6, N) with H B = 1."""
+    rows, B = rows_of(H), np.zeros(H.T.shape)
+    B[rows] = np.linalg.inv(H[:, rows])
+    return B
+
+
+def across(H):
+    """C (6, 6 - N) with H C = 0."""
+    rows = rows_of(H)
+    other = [i for i in range(6) if i not in rows]
+    C = np.zeros((6, len(other)))
+    C[other] = np.eye(len(other))
+    C[rows] = -np.linalg.solve(H[:, rows], H[:, other])
+    return C
+'''
+
+
+ROTATIONS = '''
+
+def basis(H):
+    """[S E]: joint axes, and directions beside them."""
+    other = [i for i in range(6) if i not in rows_of(H)]
+    return np.hstack([H.T, np.eye(6)[:, other]])
+
+
+def weigh(K, u):
+    """K = R^T D R as rows [D R, R^-T u, D]."""
+    A, u, rows = K.copy(), u.copy(), np.zeros((6, 8))
+    for j in range(6):
+        rows[j] = [*A[j], u[j], A[j, j]]
+        if A[j, j]:
+            u = u - A[j] / A[j, j] * u[j]
+            A = A - np.outer(A[j], A[j] / A[j, j])
+        u[j] = A[j] = A[:, j] = 0.0
+    return rows
+
+
+def unweighed(rows):
+    """What is left of u where the weight is zero."""
+    return np.where(rows[:, 7] == 0, rows[:, 6], 0.0)
+
+
+def cut(x, part, N):
+    """Rows along the joint, beside it, what it leaves; residuals and weights of columns."""
+    parts = {"along": (0, N), "beside": (N, 6), "left": (N, None), "turned": (8, None)}
+    return x[slice(*parts[part])] if part in parts else x[6 + (part == "weights")]
+
+
+def pivot(rows):
+    """L and D of the joint's rows."""
+    return rows[:, : len(rows)].T, rows[:, 7]
+
+
+def forward(factor, c):
+    return np.linalg.solve(factor[0], c)
+
+
+def back(factor, y, r):
+    """L^-T (D^-1 y - r)."""
+    return np.linalg.solve(factor[0].T, y / factor[1] - r)
+'''
+
+
+ROTATE = '''
+
+def rotate(own, sets, N):
+    """Rows merged into a body's own: unit rows [r, z, w], the joint's N first."""
+    rows = np.concatenate([np.zeros((0, 8)), *(np.column_stack(s) for s in sets)])
+    done = []
+    for j in range(6):
+        pivot, d = own[j, :7].copy(), own[j, 7]
+        if d:
+            for row in rows:
+                x, w, h = row[j], row[7], row[:7].copy()
+                new = d + w * x * x
+                row[:7] -= x / d * pivot
+                row[7] *= d / new
+                pivot, d = pivot + w * x * h, new
+        elif j < N:
+            wx = rows[:, 7] * rows[:, j]
+            pivot, d = wx @ rows[:, :7], wx @ rows[:, j]
+            rows[:, :7] -= np.outer(rows[:, j] / d, pivot)
+        else:
+            continue
+        rows[:, j] = 0.0
+        done.append([*(pivot / d), d])
+    return np.array([*done, *(row for row in rows if row[7] and row[:6].any())])
+'''
+
+
+GEARED = '''
+
+def rotate(own, sets, N, A=np.zeros((0, 0))):
+    """Rows, and armatures A, merged into a body's own: unit rows [r, z, w, u], the joint's first.
+
+    u: on the parent's motion along the joint, beside qdd in the joint's rows.
+    """
+    rotors = np.hstack([np.eye(N, 6), np.zeros((N, 1)), A.sum(1)[:, None], -np.eye(N)])
+    rows = np.concatenate([np.zeros((0, 8)), *(np.column_stack(s) for s in sets)])
+    own, rows = (np.pad(x, ((0, 0), (0, N))) for x in (own, rows))
+    rows = np.concatenate([rows, rotors])
+    for j in range(N):
+        if not own[j, 7]:  # no row of the body's own: the rotor's
+            own[j], own[j, 7], rows[j - N, 7] = A[j, j] * rotors[j], A[j, j], 0.0
+    done = []
+    for j in range(6):
+        pivot, d = own[j].copy(), own[j, 7]
+        u = pivot[:N] + pivot[8:]
+        if d:
+            for row in rows:
+                x, w, h = row[j], row[7], row.copy()
+                new = d + w * x * x
+                row -= x / d * pivot
+                row[7] = w * d / new
+                pivot, u, d = pivot + w * x * h, u + w * x * (h[:N] + h[8:]), new
+        elif j < N:
+            w, wx = rows[:, 7].copy(), rows[:, 7] * rows[:, j]
+            pivot, d, u = wx @ rows, wx @ rows[:, j], wx @ (rows[:, :N] + rows[:, 8:])
+            rows -= np.outer(rows[:, j] / d, pivot)
+            rows[:, 7] = w
+        else:
+            continue
+        rows[:, j] = 0.0
+        done.append([*(pivot[:7] / d), d, *((u if j < N else pivot[8:]) / d)])
+    return np.array([*done, *(row for row in rows if row[7] and np.delete(row, [6, 7]).any())])
+'''
+
+
+DENSE = '''
+
+def size(block, N):
+    kind, k = block
+    return {"qdd": N[k], "fJ": N[k], "fC": 6 - N[k], "lam": N[k]}.get(kind, 6)
+
+
+def stack(cells, blocks, N):
+    """Blocks one above another."""
+    columns = np.shape(next(iter(cells.values())))[1:]
+    return np.concatenate([cells.get(b, np.zeros((size(b, N), *columns))) for b in blocks])
+
+
+def square(cells, blocks, N):
+    """A symmetric matrix from the blocks of its upper triangle."""
+    cells = {**{(j, i): x.T for (i, j), x in cells.items()}, **cells}
+    return np.block([
+        [cells.get((i, j), np.zeros((size(i, N), size(j, N)))) for j in blocks] for i in blocks
+    ])
+
+
+def part(x, block, blocks, N):
+    """The rows of one block of a stack."""
+    before = blocks[: blocks.index(block)]
+    first = sum(size(b, N) for b in before)
+    return x[first : first + size(block, N)]
+'''

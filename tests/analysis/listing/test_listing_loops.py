@@ -1,0 +1,155 @@
+"""Listings with closed loops and contacts: where lambda stands, and that its lines are right.
+
+Scripts are run as they are written, but for the line that gives qdd back, and what they call qdd,
+pdd, f and lam is held against the unknowns of the matrix that have these names.
+"""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from pivotree import kkt, orderings
+from pivotree.analysis import listing
+from pivotree.analysis.cli import main
+from pivotree.analysis.listing import unroll
+
+ORDERS = [name for name in orderings.names(loops=True) if name != "square_root_abm"]
+WHERE = ("abm", "crbm", "lambda_first", "lambda_first_abm", "lcaba", "closed_early", "lagrange")
+
+
+def mechanism(name, mu=None):
+    """A model of the gallery, its loops soft where ``mu`` is given."""
+    tree = kkt.load(name)
+    loops = tree.graph["loops"]
+    return kkt.build(tree, loops=loops if mu is None else kkt.softened(loops, mu))
+
+
+def found(system, order, notation="ascher"):
+    """All that the script of a listing makes, by name."""
+    one = listing.of(system, order, notation)
+    space = {"__name__": "listed"}
+    text = listing.render(one, "python")
+    exec(re.sub(r"(?m)^    return .*\[qdd\[k\].*$", "    return locals()", text), space)
+    e, offset, ties = system.entries, system.tree.offset, system.structure.ties
+    bodies = range(system.tree.n)
+    joints = [slice(offset[k], offset[k + 1]) for k in bodies]
+    names = [tie.name for tie in ties]
+    matrix, at = system.matrix.toarray(), system.blocks
+    G = {
+        (c, k): matrix[at["lam", name], at["pdd", system.structure.names[k]]]
+        for c, name in enumerate(names)
+        for k in ties[c].bodies
+    }
+    given = [-system.rhs[at["lam", name]] for name in names]
+    soft = [-matrix[at["lam", name], at["lam", name]] for name in names]
+    more = [soft] if any(tie.compliant for tie in ties) else []
+    return space["qdd"](
+        system.tree.parent.tolist(), e.M, [e.S[x] for x in joints], e.Phi, e.a, e.b,
+        [e.tau[x] for x in joints], G, given, *more,
+    )  # fmt: skip
+
+
+def agrees(system, order, tolerance=1e-11):
+    """Whether what the script calls lam, qdd, pdd and f are the matrix's; the names it had."""
+    x = np.linalg.solve(system.matrix.toarray(), system.rhs)
+    made, met = found(system, order), set()
+    n, names = system.tree.n, system.structure.names
+    count = len(made["N"]) - len(system.structure.ties)  # with pieces and carriers of bodies
+    for kind in ("lam", "qdd", "pdd", "f"):
+        for k, value in (made[kind] if isinstance(made.get(kind), dict) else {}).items():
+            if kind != "lam" and k >= n:
+                continue
+            body = system.structure.constraints[k - count] if kind == "lam" else names[k]
+            right = x[system.blocks[kind, body]]
+            scale = max(np.abs(x[system.blocks[key]]).max() for key in system.blocks
+                        if key.kind == kind and system.blocks[key].stop > system.blocks[key].start)  # fmt: skip
+            assert np.abs(np.ravel(value) - right).max(initial=0.0) <= tolerance * scale, (kind, k)
+            met.add(kind)
+    assert {"lam", "qdd"} <= met
+    return met
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_the_lines_find_are_the_unknowns_of_the_matrix(order):
+    agrees(mechanism("four_bar"), order)
+
+
+@pytest.mark.parametrize("mu", [None, 1e-2])
+@pytest.mark.parametrize("order", WHERE)
+def test_wherever_lambda_stands(order, mu):
+    agrees(mechanism("gripper", mu), order, 1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("model", ["quadruped:feet=4", "delta"])
+def test_of_many_loops(model, order):
+    system = mechanism(model)
+    agrees(system, order, 1e-8)
+    one = listing.of(system, order)
+    unroll.check(one.values, one.tree, one.loops)
+
+
+def test_lambda_is_a_step_of_the_recursion():
+    """Abm, multipliers last: rows carried to the base, mobility summed, and the way back."""
+    text = listing.render(listing.of(mechanism("quadruped:feet=4"), "abm"))
+    lines = [line.strip() for line in text.splitlines()]
+    assert "W_kj = G_jkᵀ [k ∈ tied(j)] + Σ_{c ∈ toward(k,j)} X_cᵀ Z_jc   for j ∈ held(k)" in lines
+    assert "Λ_k = Δ_k⁻¹ (δ_k - Σ_{c ∈ later(k)} Δ_kc Λ_c)" in lines
+    assert lines.index("for k in loops:") < lines.index("for k in loops, last to first:")
+    assert any("13 is front_left_shank" in line for line in lines)
+
+
+def test_lambda_first_adds_the_stiffness_to_the_inertia():
+    across = [(1, 0, 0), (0, 1, 0)]
+    tip = kkt.contact("j2", (0, 0, 0.1), (0, 0, 1), across, compliance=1e-3, name="tip")
+    system = kkt.build(kkt.chain(2), loops=[tip])
+    text = listing.render(listing.of(system, "lambda_first_abm", "ascher"))
+    lines = [line.strip() for line in text.partition("in full:")[0].splitlines()]
+    stiff = "M^_k = M_k + Σ_{c ∈ ties(k)} G_ckᵀ ε_c⁻¹ G_ck + Σ_{c ∈ children(k)} Φ_c (M^_c - U_c"
+    assert any(line.startswith(stiff) for line in lines)
+    assert "Λ_k = ε_k⁻¹ (γ_k + Σ_{c ∈ tied(k)} G_kc p¨_c)" in lines
+    agrees(system, "lambda_first_abm", 1e-9)
+
+
+def test_a_body_and_a_loop_of_one_name_are_two_things():
+    tree = kkt.chain(3)
+    agrees(kkt.build(tree, loops=[kkt.contact("j3", (0, 0, 0.1), (0, 1, 0), name="j3")]), "abm")
+
+
+def test_coupled_joints_have_rows_on_the_bodies_beside_them():
+    tree = kkt.chain(4)
+    agrees(kkt.build(tree, loops=[kkt.coupled_joints(tree, "j4", "j2", -0.5)]), "crbm")
+
+
+@pytest.mark.thorough
+def test_the_file_runs_by_itself(tmp_path, capsys):
+    path = tmp_path / "listed.py"
+    arguments = ["list", "quadruped", "--contact", "front_left_shank", "--compliance", "1e-3"]
+    assert main([*arguments, "--order", "lambda_first", "--python", "-o", str(path)]) == 0
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
+    printed = np.array([float(x) for x in done.stdout.strip(" []\n").split()])
+    tree = kkt.load("quadruped")
+    foot = kkt.contact(
+        "front_left_shank", (0, 0, 0), (0, 0, 1), [(1, 0, 0), (0, 1, 0)], compliance=1e-3
+    )
+    system = kkt.build(tree, loops=[foot])
+    wanted = kkt.eliminate(system, orderings.get("abm")).qdd
+    assert np.abs(printed - wanted).max() <= 1e-6 * np.abs(wanted).max()
+    space = {"__name__": "listed"}
+    exec(path.read_text(), space)
+    with pytest.raises(ValueError, match="other loops and contacts"):
+        parent, n = system.tree.parent.tolist(), system.tree.n
+        N = np.diff(system.tree.offset)
+        H = [np.zeros((m, 6)) for m in N]
+        space["qdd"](parent, [], H, [], [], [], [], {(0, n - 1): np.zeros((3, 6))}, [], [])
+
+
+@pytest.mark.parametrize("style", ["--latex", "--pseudocode"])
+def test_other_styles_tell_of_loops(style, capsys):
+    assert main(["list", "four_bar", style]) == 0
+    text = capsys.readouterr().out
+    assert "in loops" in text and "3 is pin" in text
