@@ -144,8 +144,8 @@ def _docstring(listing: Listing) -> str:
     return text + '"""'
 
 
-LOOPS = """G[c, k] (m_c, 6) are rows of loop or contact c on minus the acceleration of body k, with a
-minus on its first body; gamma (m_c,) and compliance (m_c, m_c) are lists by loop.
+LOOPS = """G[c, k] (m_c, 6) are rows of loop or contact c on minus the acceleration of body k, with
+a minus on its first body; gamma (m_c,) and compliance (m_c, m_c) are lists by loop.
 """
 
 

@@ -56,16 +56,18 @@ def agrees(system, order, tolerance=1e-11):
     """Whether what the script calls lam, qdd, pdd and f are the matrix's; the names it had."""
     x = np.linalg.solve(system.matrix.toarray(), system.rhs)
     made, met = found(system, order), set()
+    places = {kind: [] for kind in ("lam", "qdd", "pdd", "f")}
+    for block, at in system.blocks.items():
+        places[block.kind].append(at)
     n, names = system.tree.n, system.structure.names
     count = len(made["N"]) - len(system.structure.ties)  # with pieces and carriers of bodies
-    for kind in ("lam", "qdd", "pdd", "f"):
+    for kind in places:
         for k, value in (made[kind] if isinstance(made.get(kind), dict) else {}).items():
             if kind != "lam" and k >= n:
                 continue
             body = system.structure.constraints[k - count] if kind == "lam" else names[k]
             right = x[system.blocks[kind, body]]
-            scale = max(np.abs(x[system.blocks[key]]).max() for key in system.blocks
-                        if key.kind == kind and system.blocks[key].stop > system.blocks[key].start)  # fmt: skip
+            scale = max(np.abs(x[at]).max(initial=0.0) for at in places[kind])
             assert np.abs(np.ravel(value) - right).max(initial=0.0) <= tolerance * scale, (kind, k)
             met.add(kind)
     assert {"lam", "qdd"} <= met
