@@ -1,8 +1,10 @@
 """A short repr for what a person prints, and a face in notebooks."""
 
+import io
 import re
 import xml.etree.ElementTree as ElementTree
 
+import matplotlib.image
 import numpy as np
 import pytest
 
@@ -47,6 +49,14 @@ def test_a_notebook_shows_a_table_and_the_matrix(system):
     assert len(cells) == system.matrix.nnz  # 39 unknowns: an entry is a cell
     assert "nonzeros" in html and "chain_3" in html
     assert "<svg" not in system.tree._repr_html_()
+
+
+def test_a_notebook_shows_a_figure_at_two_pixels_for_one(system):
+    factor = pt.kkt.symbolic(pt.kkt.plan(pt.orderings.get("abm"), system.structure))
+    image, size = pt.analysis.figures.spy(factor)._repr_png_()
+    pixels = matplotlib.image.imread(io.BytesIO(image))
+    assert pixels.shape[:2] == (2 * size["height"], 2 * size["width"]) and size["width"] > 300
+    assert len(np.unique(pixels.reshape(-1, 4), axis=0)) > 10
 
 
 def test_a_name_cannot_leave_its_cell():

@@ -26,7 +26,7 @@ class Embedded:
 
     scene: int | None  # 1 to 5, or None for the whole tool
     page: str = field(repr=False)
-    height: int = 640  # [px]
+    height: int = 800  # [px]
 
     def _repr_html_(self) -> str:
         return (
@@ -36,7 +36,7 @@ class Embedded:
         )
 
 
-def embedded(model: str = "chain:3", scene: int | None = None, height: int = 640) -> Embedded:
+def embedded(model: str = "chain:3", scene: int | None = None, height: int = 800) -> Embedded:
     """The explorer of a model as the last line of a cell; no widget and no server is needed.
 
     ``scene`` 1 to 5 opens that scene, None the whole tool; ``height`` is in pixels.  Raises
@@ -44,7 +44,7 @@ def embedded(model: str = "chain:3", scene: int | None = None, height: int = 640
 
     >>> from pivotree.analysis.explorer import embedded
     >>> embedded("chain:3", scene=2)
-    Embedded(scene=2, height=640)
+    Embedded(scene=2, height=800)
     """
     if scene is not None and scene not in range(1, SCENES + 1):
         raise kkt.ModelError(f"scene {scene!r}: there are scenes 1 to {SCENES}; None is the tool")

@@ -6,6 +6,7 @@ hatching, plus signs and markers say the same again, for a page printed in grey.
 
 from __future__ import annotations
 
+import io
 import textwrap
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ MARKERS = "osD^vP*X"
 ('o', '#0072B2')
 """
 RASTER_DPI = 300
+SCREEN = 96  # pixels of an inch on a screen
 TEXT, SMALL = 9.0, 8.0  # [pt] axes and titles; ticks, legends and what stands beside a point
 # Text and symbols of one design.  STIX is drawn after Times, as most journals are set; DejaVu Sans
 # has what a user's names may hold beyond it.
@@ -152,6 +154,13 @@ class PaperFigure(Figure):
     def draw(self, renderer: Any) -> None:
         with settings(self.font):
             super().draw(renderer)
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        """In Jupyter, at two pixels for one; without this it shows figures of pyplot alone."""
+        image = io.BytesIO()
+        self.savefig(image, format="png", dpi=2 * SCREEN)
+        wide, high = (round(SCREEN * inches) for inches in self.get_size_inches())
+        return image.getvalue(), {"width": wide, "height": high}
 
 
 def new_figure(width: str, height: float, dark: bool | Theme) -> Figure:

@@ -1,8 +1,8 @@
-"""The lessons as static pages: prose, code, what the code prints, and its pictures.
+"""The lessons as pages (prose, code, what it prints, its pictures) and as Jupyter notebooks.
 
     make lessons        or        python docs/lessons/make.py
 
-Every notebook is run twice, for light and for dark pictures; the text must be the same.
+Every lesson is run twice, for light and for dark pictures; the text must be the same.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import ast
 import io
 import os
 import sys
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from notebooks import notebook
 from PIL import Image
-from runner import HERE, LESSONS, Cell, Control, Text, run
+from runner import HERE, LESSONS, Cell, Control, Text, run, spaced
 
 from pivotree.analysis.explorer import Embedded
 from pivotree.analysis.figures import settings
@@ -36,8 +36,10 @@ def title(path: Path) -> str:
 
 def page(path: Path, cells: list[Cell]) -> str:
     """The Markdown of a lesson that has run."""
-    run_it = f"marimo edit docs/lessons/{path.name}"
-    about = f"[The notebook]({path.name}), live: `{run_it}`. [All lessons](README.md)."
+    about = (
+        f"To run it: [for Jupyter]({path.stem}.ipynb), [for marimo]({path.name}) "
+        f"(`marimo edit docs/lessons/{path.name}`). [All lessons](README.md)."
+    )
     parts: list[str] = []
     count = 0
     for cell in cells:
@@ -75,19 +77,6 @@ def _play(scene: int | None) -> str:
         f"> **Play it.** {what} of [the page to play with](../play.md) does this with a click:\n"
         f"> `pivotree explore chain:3 -o page.html`, then open `page.html#{place}`.\n"
     )
-
-
-def spaced(source: str) -> str:
-    """The code of a cell as a file would have it: two blank lines around a function."""
-    lines = source.splitlines()
-    body = ast.parse(source).body
-    for before, node in reversed(list(pairwise(body))):
-        if isinstance(before, ast.FunctionDef) or isinstance(node, ast.FunctionDef):
-            decorators = getattr(node, "decorator_list", [])
-            first = min([node.lineno, *(d.lineno for d in decorators)])
-            gap = slice(before.end_lineno, first - 1)
-            lines[gap] = ["", "", *filter(None, lines[gap])]  # comments stay
-    return "\n".join(lines)
 
 
 def _links(lesson: int) -> str:
@@ -146,6 +135,7 @@ def main() -> None:
         if texts[0] != texts[1]:
             raise SystemExit(f"{path.name}: the text depends on the theme")
         write_whole(path.with_suffix(".md"), texts[0])
+        write_whole(path.with_suffix(".ipynb"), notebook(path, cells))
     write_whole(HERE / "answers.md", answers())
 
 

@@ -14,6 +14,7 @@ import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,19 @@ class Cell:
     hidden: bool  # only the output is shown
     output: Any  # value of its last expression, None where there is none
     printed: str
+
+
+def spaced(source: str) -> str:
+    """The code of a cell as a file would have it: two blank lines around a function."""
+    lines = source.splitlines()
+    body = ast.parse(source).body
+    for before, node in reversed(list(pairwise(body))):
+        if isinstance(before, ast.FunctionDef) or isinstance(node, ast.FunctionDef):
+            decorators = getattr(node, "decorator_list", [])
+            first = min([node.lineno, *(d.lineno for d in decorators)])
+            gap = slice(before.end_lineno, first - 1)
+            lines[gap] = ["", "", *filter(None, lines[gap])]  # comments stay
+    return "\n".join(lines)
 
 
 def stand_in(theme: str) -> types.ModuleType:

@@ -147,7 +147,7 @@ def _played(match: re.Match[str]) -> str:
     return (
         f'<p><b>Play it</b>, here or <a href="{page}">on a page of its own</a>:</p>\n'
         f'<iframe src="{page}" title="The explorer" loading="lazy" style="width: 100%; '
-        'height: 640px; border: 1px solid #8888; border-radius: 6px"></iframe>\n'
+        'height: 800px; border: 1px solid #8888; border-radius: 6px"></iframe>\n'
     )
 
 

@@ -1,6 +1,8 @@
 """The lessons run, their checks tell right from wrong, and their pages are not stale."""
 
+import contextlib
 import importlib.util
+import io
 import re
 import sys
 
@@ -18,7 +20,7 @@ STEMS = [path.stem for path in sorted(LESSONS.glob("[1-9]_*.py"))]
 @pytest.fixture(scope="module", autouse=True)
 def beside():
     """Modules beside the lessons, under names of their own: other folders have a make.py too."""
-    before = {name: sys.modules.pop(name, None) for name in ("make", "runner", "key")}
+    before = {name: sys.modules.pop(name, None) for name in ("make", "notebooks", "runner", "key")}
     sys.path.insert(0, str(LESSONS))
     yield
     sys.path.remove(str(LESSONS))
@@ -80,6 +82,42 @@ def test_a_page_is_what_its_lesson_says(ran, stem):
     assert fresh == committed, f"{stem}.md is stale; run make lessons"
     for picture in re.findall(r'(?:src|srcset)="([^"]+)"', committed):
         assert (LESSONS / picture).stat().st_size < 100_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stem", STEMS)
+def test_a_notebook_is_what_its_lesson_says(ran, stem):
+    """It is valid, current, and prints in plain Python what the lesson prints."""
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    file = LESSONS / f"{stem}.ipynb"
+    fresh = load("notebooks").notebook(LESSONS / f"{stem}.py", ran[stem])
+    assert fresh == file.read_text(encoding="utf-8"), f"{file.name} is stale; run make lessons"
+    notebook = nbformat.read(file, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.nbformat_minor == 5 and notebook.cells[0].source.startswith("# Lesson ")
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    assert "marimo" not in code and "mo." not in code and ".value" not in code
+    assert "pictures/" not in fresh and not any(cell.get("outputs") for cell in notebook.cells)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, file.name, "exec"), {"__name__": stem})
+    assert printed.getvalue() == "".join(cell.printed for cell in ran[stem])
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("stem", STEMS)
+def test_a_notebook_runs_in_jupyter(stem):
+    nbclient = pytest.importorskip("nbclient", reason="Jupyter is not installed")
+    pytest.importorskip("ipykernel", reason="Jupyter is not installed")
+    import nbformat
+
+    notebook = nbformat.read(LESSONS / f"{stem}.ipynb", as_version=4)
+    at = {"metadata": {"path": LESSONS}}
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=at).execute()
+    shown = [out for cell in notebook.cells for out in cell.get("outputs", ()) if "data" in out]
+    kinds = [kind for out in shown for kind in out.data]
+    assert kinds.count("image/png") >= 2 and kinds.count("text/markdown") >= 3
+    assert kinds.count("text/html") == 1  # the explorer
 
 
 @pytest.mark.slow
