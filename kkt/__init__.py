@@ -61,6 +61,7 @@ from .proof.guarantee import Guarantee, guarantee
 from .scale.kernel import LargeKernel, compile_large
 from .scale.large import LargeSolution
 from .scale.solve_large import solve_large
+from .solution.columns import joint_space_inverse
 from .solution.conditioning import Conditioning, conditioning
 from .solution.eliminate import eliminate, joint_space_inertia
 from .solution.inverse_dynamics import InverseDynamics, inverse_dynamics
@@ -69,7 +70,7 @@ from .solution.proximal import proximal, softened
 from .structure.column_counts import ColumnCounts, column_counts
 from .structure.symbolic import SymbolicFactor, symbolic
 from .tape.factored import factored
-from .tape.record import Elimination, Refinement, StepRecord
+from .tape.record import Columns, Elimination, Refinement, StepRecord
 from .tape.trace import trace
 
 __all__ = [
@@ -80,6 +81,7 @@ __all__ = [
     "CertificationError",
     "Certified",
     "ColumnCounts",
+    "Columns",
     "Conditioning",
     "Elimination",
     "FormatError",
@@ -142,6 +144,7 @@ __all__ = [
     "inverse_dynamics",
     "joined",
     "joint_space_inertia",
+    "joint_space_inverse",
     "leaf_to_root",
     "load",
     "named_models",

@@ -38,7 +38,8 @@ class Instruction(NamedTuple):
     ==========  =============================================================================
     input       a block of (4): info = (letter, body); letters M H Phi a b tau A; of loops, info =
                 ("G", side) and (gamma or compliance, loop); in a residual also the unknowns pdd
-                qdd f lam, and their corrections dpdd dqdd df dlam
+                qdd f lam, and their corrections dpdd dqdd df dlam; of more right-hand sides
+                ("columns", number of the block)
     eye         the identity; info = size
     same        A under a name of its own, in programs that are read as formulas
     mul         A B; with ``symmetric`` the upper triangle is formed and mirrored
@@ -120,13 +121,20 @@ class Program:
     inertia_bodies: tuple[Hashable, ...]  # bodies of its rows
     places: tuple[Place, ...] = ()  # of each instruction, for who reads the program as formulas
     composites: str = "general"  # or ten numbers, see :mod:`.composites`
+    # solutions for more right-hand sides, (rows, columns) each: see :mod:`.columns`
+    columns: tuple[dict[Block, Ref], ...] = ()
 
-    def live(self, kinds: tuple[str, ...]) -> NDArray[np.bool_]:
-        """(instructions,) those that the solution's blocks of these kinds need."""
+    def live(self, kinds: tuple[str, ...], columns: bool = False) -> NDArray[np.bool_]:
+        """(instructions,) those that the solution's blocks of these kinds need.
+
+        With ``columns``, those that the solutions for more right-hand sides need as well.
+        """
         wanted = np.zeros(len(self.shapes), dtype=bool)
         for block, ref in self.solution.items():
             if block.kind in kinds:
                 wanted[ref.value] = True
+        for column in self.columns if columns else ():
+            wanted[[ref.value for ref in column.values()]] = True
         for record in self.pivots:
             if record.factor >= 0:
                 wanted[record.factor] = True
@@ -159,6 +167,21 @@ class Writer:
         self._inputs: dict[tuple, Ref] = {}
         self._eyes: set[int] = set()
         self._symmetric: set[int] = set()
+
+    @classmethod
+    def after(cls, program: Program) -> Writer:
+        """A writer that goes on where a program ends."""
+        w = cls()
+        w.instructions, w.shapes = list(program.instructions), list(program.shapes)
+        w.places = list(program.places)
+        for i in program.instructions:
+            if i.symmetric:
+                w._symmetric.add(i.out)
+            if i.op == "eye":
+                w._eyes.add(i.out)
+            if i.op in ("input", "eye"):
+                w._inputs[i.info if i.op == "input" else ("eye", *i.info)] = Ref(i.out)
+        return w
 
     def emit(
         self,

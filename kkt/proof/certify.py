@@ -208,7 +208,7 @@ def certify(
                 trouble = proof
             else:
                 balls = [x for block in blocks for x in solution[block]]
-                accuracy = _proved_bits(balls)
+                accuracy = proved_bits(balls)
                 if accuracy >= wanted:
                     name = tape.program.name
                     return Certified(solution, blocks, system, digits, bits, name, proof)
@@ -268,7 +268,7 @@ def _rounded(system: System, format: Format) -> Entries:
     return Entries(*exact)
 
 
-def _proved_bits(balls: list[Any]) -> float:
+def proved_bits(balls: list[Any]) -> float:
     """Least relative accuracy; an exact zero has all, and one far below the largest counts."""
     if not balls:
         return float("inf")

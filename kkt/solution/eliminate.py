@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..arithmetic import Format, get_format
 from ..base.errors import FormatError, SingularError
@@ -34,6 +34,7 @@ from ..tape.run import (
 )
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
+from .columns import solved
 from .refine import refined, require_refinable
 
 
@@ -47,6 +48,7 @@ def eliminate(
     reference: Any = None,
     refine: int = 0,
     residual: str = "dynamics",
+    rhs: ArrayLike | None = None,
 ) -> Elimination:
     """Solve (4) by an order in a number format.
 
@@ -61,7 +63,10 @@ def eliminate(
     arithmetic on the same rounded entries (``StepRecord.against``).  ``reference`` is the certified
     solution (:func:`kkt.certify`) that the records' errors are measured against.  ``refine``
     corrections follow in the same format, their ``residual`` that of inverse dynamics or of (4)
-    (:mod:`kkt.solution.refine`); the records are those of the first answer.
+    (:mod:`kkt.solution.refine`); the records are those of the first answer.  ``rhs`` (unknowns, m)
+    [the units of (4)'s rows] are more right-hand sides, which the same pivots solve for:
+    ``columns`` of the answer, whose own numbers stay the same (:mod:`kkt.solution.columns`).
+    Raises ModelError for a ``rhs`` of another shape, OrderError where the order has rotations.
 
     >>> system = pt.build(pt.chain(30))
     >>> exact = pt.certify(system, rounded_to="float32")
@@ -74,6 +79,13 @@ def eliminate(
     chosen = get_format(format)
     require_refinable(chosen, refine, residual)
     tape = tape_for(system, order)
+    if rhs is not None:
+        columns = solved(system, tape, chosen, rhs)
+        own = eliminate(
+            system, tape, chosen, records=records, exact=exact, reference=reference,
+            refine=refine, residual=residual,
+        )  # fmt: skip
+        return replace(own, columns=columns)
     if chosen.unit < DOUBLE or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
     if chosen.on_arrays:

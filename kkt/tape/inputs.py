@@ -33,6 +33,7 @@ class InputSlots:
     unknowns: tuple[str, ...] = ()  # those that are inputs
     near: NDArray[np.bool_] | None = None  # (n,) joints that all but share their parent's centre
     ties: tuple[Tie, ...] = ()  # closed loops and contacts
+    columns: tuple[Scalars, ...] = ()  # of more right-hand sides: 0, 1, or 2 for any number
 
     @cached_property
     def offset(self) -> NDArray[np.int64]:
@@ -138,12 +139,23 @@ class InputSlots:
             size = int(np.prod(shape))
             result[letter] = np.arange(first, first + size, dtype=np.int64).reshape(shape)
             first += size
+        if self.columns:
+            codes = np.concatenate([block.ravel() for block in self.columns])
+            codes[codes == 2] = np.arange(first, first + np.count_nonzero(codes == 2))
+            result["columns"] = codes
         return result
 
-    @property
+    @cached_property
     def count(self) -> int:
         """Slots of zero, one and all inputs."""
-        return self._entries + 1 + len(self.integers) + sum(x.size for x in self.given.values())
+        given = self.given.values()
+        return self._last(np.array([self._entries + len(self.integers)]), *given) + 1
+
+    def column(self, number: int) -> Scalars:
+        """Slots of one block of the right-hand sides that are inputs."""
+        sizes = [block.size for block in self.columns[: number + 1]]
+        own = self.given["columns"][sum(sizes[:-1]) : sum(sizes)]
+        return own.reshape(self.columns[number].shape)
 
     def pivot_rows(self, k: int) -> tuple[int, ...]:
         """Rows of S_k that the split of forces solves for: large pivots, in a stable order.
@@ -183,6 +195,8 @@ class InputSlots:
         return None
 
     def block(self, letter: str, k: int) -> Scalars:
+        if letter == "columns":
+            return self.column(k)
         if letter == "H":
             return self.S[self.offset[k] : self.offset[k + 1]]
         if letter == "G":

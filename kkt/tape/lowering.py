@@ -94,7 +94,7 @@ class Lowering:
 
     def run(self) -> Iterator[Chunk]:
         program = self.program
-        keep = program.live(("pdd", "qdd", "f", "lam"))
+        keep = program.live(("pdd", "qdd", "f", "lam"), columns=True)
         qdd_only = program.live(("qdd",))
         last = self._last_uses(keep)
         factors = defaultdict(list)
@@ -129,6 +129,10 @@ class Lowering:
         """Scalars of every block of unknowns, once the program has been written."""
         return {block: self.take(ref) for block, ref in self.program.solution.items()}
 
+    def columns(self) -> tuple[dict[Block, Scalars], ...]:
+        """The same of every set of right-hand sides beyond (4)'s own."""
+        return tuple({b: self.take(r) for b, r in x.items()} for x in self.program.columns)
+
     def _last_uses(self, keep: NDArray[np.bool_]) -> dict[int, list[int]]:
         """Values to release after each instruction; what comes out of the program stays."""
         last: dict[int, int] = {}
@@ -138,8 +142,9 @@ class Lowering:
                 for ref in instruction.args:
                     if ref is not None:
                         last[ref.value] = place
-        for ref in self.program.solution.values():
-            last.pop(ref.value, None)
+        for found in (self.program.solution, *self.program.columns):
+            for ref in found.values():
+                last.pop(ref.value, None)
         for record in self.program.pivots:
             last.pop(record.factor, None)
         if self.program.inertia is not None:

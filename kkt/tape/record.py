@@ -102,6 +102,31 @@ class Refinement:
     kept: int  # corrections that the answer holds
 
 
+@dataclass(frozen=True, repr=False)
+class Columns(Shown):
+    """K^-1 B for more right-hand sides, and what it took beside (4)'s own.
+
+    >>> system = pt.build(pt.chain(3))
+    >>> B = np.eye(system.size)[:, system.blocks["f", "j1"]]
+    >>> found = pt.eliminate(system, pt.orderings.get("abm"), rhs=B).columns
+    >>> found.values.shape, found.nonzeros, found.operations
+    ((39, 6), 203, 498)
+    >>> np.allclose(system.matrix @ found.values, B)
+    True
+    """
+
+    values: NDArray  # (unknowns, m), rows as in ``system.blocks``
+    nonzeros: int  # entries of it that the tree does not make zero
+    operations: int  # scalar operations beyond those of (4) with its own right-hand side
+
+    def facts(self) -> dict[str, Any]:
+        rows, columns = self.values.shape
+        return {
+            "name": f"{columns} right-hand sides", "unknowns": rows,
+            "nonzeros": self.nonzeros, "operations": self.operations,
+        }  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Proximal:
     """What a proximal iteration did (:func:`kkt.proximal`)."""
@@ -138,6 +163,7 @@ class Elimination(Shown):
     backward_error: BackwardError | None = None  # None where the elimination failed
     error_estimate: float | None = None  # of qdd: its distance to itself in twice the digits
     marked: str | None = None  # why the answer should not be relied on, though there is one
+    columns: Columns | None = None  # solutions for more right-hand sides, where there were any
 
     def facts(self) -> dict[str, Any]:
         facts: dict[str, Any] = {

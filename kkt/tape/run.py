@@ -180,6 +180,19 @@ def run_objects(
     given: Mapping[str, NDArray] | None = None,
 ) -> tuple[dict[Block, NDArray], dict[int, NDArray], NDArray[np.int64]]:
     """Solution blocks, pivots and operations of each step, in a type of Python objects."""
+    v, operations = played_objects(tape, entries, number, given)
+    solution = {block: signed(v, slots)[:, 0] for block, slots in tape.solution.items()}
+    pivots = {i: signed(v, slots) for i, slots in tape.pivots.items()}
+    return solution, pivots, operations
+
+
+def played_objects(
+    tape: Tape,
+    entries: Entries,
+    number: Callable[[float], Any],
+    given: Mapping[str, NDArray] | None = None,
+) -> tuple[list[Any], NDArray[np.int64]]:
+    """The values after all operations, and operations of each step; SingularError at a zero."""
     v = entered_objects(tape, entries, number, given)
     operations = np.zeros(tape.program.groups + 1, dtype=np.int64)
     try:
@@ -188,9 +201,7 @@ def run_objects(
             objects.run(chunk, v)
     except objects.ZeroDivisor as zero:
         raise SingularError(zero_pivot(tape, zero.step)) from None
-    solution = {block: signed(v, slots)[:, 0] for block, slots in tape.solution.items()}
-    pivots = {i: signed(v, slots) for i, slots in tape.pivots.items()}
-    return solution, pivots, operations
+    return v, operations
 
 
 def zero_pivot(tape: Tape, step: int) -> str:

@@ -42,6 +42,8 @@ class Tape:
     first: NDArray[np.int64]  # (instructions + 1,) operations before each instruction, and in all
     length: int  # all operations
     kept: tuple[Chunk, ...] | None  # None where the tape is too long to keep
+    # unknowns for more right-hand sides, (rows, columns) of every block, as in the program
+    columns: tuple[dict[Block, Scalars], ...] = ()
 
     def chunks(self) -> Iterator[Chunk]:
         """The operations in order; lowered anew each time where the tape is long."""
@@ -124,8 +126,12 @@ class Tape:
                 )
 
 
-def lower(program: Program, system: System) -> Tape:
-    """The tape of a program on the structural zeros and ones of one robot."""
+def lower(program: Program, system: System, columns: tuple[Scalars, ...] = ()) -> Tape:
+    """The tape of a program on the structural zeros and ones of one robot.
+
+    ``columns`` are the zeros (0), ones (1) and other entries (2) of the blocks of more right-hand
+    sides that the program takes as inputs.
+    """
     numbers = {i.info[0] for i in program.instructions if i.op == "divide"}
     letters = {i.info[0] for i in program.instructions if i.op == "input"}
     rotations = any(i.op == "rotate" for i in program.instructions)
@@ -134,7 +140,7 @@ def lower(program: Program, system: System) -> Tape:
         system.pattern, tree.names, tree.parent, tree.dof, system.state.S, tuple(sorted(numbers)),
         tuple(letter for letter in UNKNOWNS if letter in letters),
         near=near_centres(tree, system.pattern) if rotations else None,
-        ties=system.structure.ties,
+        ties=system.structure.ties, columns=columns,
     )  # fmt: skip
     lowering = Lowering(program, inputs)
     kept: list[Chunk] = []
@@ -154,4 +160,5 @@ def lower(program: Program, system: System) -> Tape:
         first=lowering.first,
         length=lowering.written,
         kept=None if lowering.written > KEEP else tuple(kept),
+        columns=lowering.columns(),
     )

@@ -1,0 +1,204 @@
+"""More right-hand sides in any number type: K^-1 B by the pivots of an order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..arithmetic import Format, get_format
+from ..base.errors import CertificationError, FormatError, ModelError, SingularError
+from ..matrix.entries import assemble
+from ..matrix.system import System
+from ..order.sequence import OrderFunction, PivotSequence
+from ..program.columns import Columns as Again
+from ..program.composites import require_general
+from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, proved_bits
+from ..proof.idle import DOUBLE
+from ..tape.emit import mirrored
+from ..tape.record import Columns
+from ..tape.run import (
+    first_bad,
+    number_of,
+    played_objects,
+    rounded_entries,
+    run_floats,
+    signed,
+)
+from ..tape.tape import Tape, lower
+from ..tape.trace import tape_for
+
+
+def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Columns:
+    """K^-1 B for B (unknowns, m), rows as those of (4), by the pivots of a traced order.
+
+    Columns with the same blocks of zeros are carried together.  Raises ModelError for a B of
+    another shape or with entries that are not finite, and what :func:`played` raises.
+    """
+    B, codes = _checked(system, rhs)
+    columns = Again(tape.program)
+    blocks = {block: where for block, where in system.blocks.items() if where.stop > where.start}
+    there = np.array([codes[where].any(axis=0) for where in blocks.values()])
+    sets, member = np.unique(there, axis=1, return_inverse=True)
+    patterns: list[NDArray[np.int64]] = []
+    numbers: list[NDArray] = []
+    own = [np.flatnonzero(member.ravel() == i) for i in range(sets.shape[1])]
+    for touched, at in zip(sets.T, own, strict=True):
+        right = {}
+        for block, where in (x for x, here in zip(blocks.items(), touched, strict=True) if here):
+            pattern = codes[where][:, at]
+            right[block] = columns.write.input("columns", len(patterns), pattern.shape)
+            patterns.append(pattern)
+            numbers.append(B[where][:, at].ravel())
+        columns.solve(right)
+    longer = lower(columns.program(), system, tuple(patterns))
+    slots = np.zeros(B.shape, dtype=np.int64)
+    for found, at in zip(longer.columns, own, strict=True):
+        for block, x in found.items():
+            slots[np.ix_(np.arange(system.size)[blocks[block]], at)] = x
+    given = {"columns": np.concatenate([np.zeros(0), *numbers])}
+    values = played(system, longer, format, slots, given)
+    return Columns(values, int(np.count_nonzero(slots)), longer.length - tape.length)
+
+
+def joint_space_inverse(
+    system: System,
+    order: PivotSequence | OrderFunction | Tape | Any,
+    format: str | Format = "float64",
+) -> NDArray:
+    """The (N, N) matrix d qdd / d tau, symmetric, in the tree's order [1/(kg m^2), 1/(kg m), 1/kg].
+
+    It is the block (qdd, qdd) of K^-1: the inverse of the joint-space inertia H Phi M Phi* H* of
+    equation (3) of Ascher, Pai & Cloutier 1996, without that matrix ever being formed; with loops,
+    of motions that they allow.  One triangle is found, and mirrored.  Any order of pivots makes
+    it.  Raises OrderError for an order by rotations, and what :func:`kkt.eliminate` raises.
+
+    >>> system = pt.build(pt.chain(3))
+    >>> inverse = pt.joint_space_inverse(system, pt.orderings.get("abm"))
+    >>> M = pt.joint_space_inertia(system, pt.orderings.get("crbm"))
+    >>> np.allclose(inverse @ M, np.eye(3)), np.array_equal(inverse, inverse.T)
+    (True, True)
+    """
+    columns = Again(tape_for(system, order).program)
+    inverse_columns(columns)
+    tape = lower(columns.program(), system)
+    return played(system, tape, get_format(format), inverse_slots(system, tape.columns))
+
+
+def inverse_columns(columns: Again) -> None:
+    """Columns of M^-1, body by body: of the joints that are eliminated with the body or later."""
+    structure, w = columns.structure, columns.write
+    joints = [block for block in columns.base.solution if block.kind == "qdd"]
+    assert columns.base.symbolic is not None
+    plan = columns.base.symbolic.plan
+    when = {plan.graph.block(b): t for t, b in enumerate(plan.blocks.tolist())}
+    for block in joints:
+        size = int(structure.dof[structure.index[block.body]])
+        columns.solve({block: w.eye(size)}, {b for b in joints if when[b] >= when[block]})
+
+
+def inverse_slots(system: System, found: Any) -> NDArray[np.int64]:
+    """(N, N) signed slots of M^-1 from those of its columns, bodies in the tree's order."""
+    offset, index = system.tree.offset, system.structure.index
+    at = {b: slice(offset[k], offset[k + 1]) for b, k in index.items()}
+    slots = np.zeros((int(offset[-1]),) * 2, dtype=np.int64)
+    joints = [name for name in system.tree.names if at[name].stop > at[name].start]
+    for name, column in zip(joints, found, strict=True):
+        for block, x in column.items():
+            x = mirrored(x) if block.body == name else x
+            slots[at[block.body], at[name]] = x
+            slots[at[name], at[block.body]] = x.T
+    return slots
+
+
+def played(
+    system: System,
+    tape: Tape,
+    chosen: Format,
+    slots: NDArray[np.int64],
+    given: Mapping[str, NDArray] | None = None,
+) -> NDArray:
+    """What stands in some signed slots after a run in any number type; balls until proved.
+
+    ``given`` are the inputs beside (4), doubles.  Raises SingularError where a pivot is zero,
+    FormatError where an input overflows the format, and CertificationError where no precision of
+    balls suffices.
+    """
+    if chosen.unit < DOUBLE or not chosen.on_arrays:
+        require_general(tape.program, chosen.name)
+    if chosen.kind == "ball":
+        return _in_balls(system, tape, chosen, slots, given)
+    if chosen.on_arrays:
+        rounded_entries(system, chosen)  # or refused
+        data = {letter: chosen.cast(values) for letter, values in (given or {}).items()}
+        if not all(np.isfinite(values).all() for values in data.values()):
+            raise FormatError(
+                f"format {chosen.name!r}: overflows in a right-hand side; use a format with a "
+                "larger range, such as float64"
+            )
+        _, pivots, v = run_floats(tape, system.entries, chosen, data)
+        if (failed := first_bad(tape, pivots)) is not None:
+            raise SingularError(f"order {tape.program.name!r}: {failed}; use another order")
+        return chosen.shown(signed(v, slots))
+    number = number_of(chosen)
+    from_model = chosen.from_model
+    entries = assemble(system.state, number) if from_model else rounded_entries(system, chosen)
+    return _in_objects(tape, entries, number, slots, given)
+
+
+def _in_objects(
+    tape: Tape,
+    entries: Any,
+    number: Callable[[float], Any],
+    slots: NDArray[np.int64],
+    given: Mapping[str, NDArray] | None,
+) -> NDArray:
+    data = {letter: _cast(values, number) for letter, values in (given or {}).items()}
+    return signed(played_objects(tape, entries, number, data)[0], slots)
+
+
+def _in_balls(
+    system: System,
+    tape: Tape,
+    chosen: Format,
+    slots: NDArray[np.int64],
+    given: Mapping[str, NDArray] | None,
+) -> NDArray:
+    import flint
+
+    wanted = chosen.digits * BITS_PER_DIGIT + SPARE_BITS
+    bits, least = max(128, int(wanted * 1.2) + 64), 0.0
+    while bits <= max(MAX_BITS, int(8 * wanted)):
+        with flint.ctx.workprec(bits):
+            entries = assemble(system.state, flint.arb)
+            values = _in_objects(tape, entries, flint.arb, slots, given)
+            balls = values.ravel().tolist()
+            least = proved_bits(balls) if all(x.is_finite() for x in balls) else 0.0
+        if least >= wanted:
+            return values
+        bits *= 2
+    raise CertificationError(
+        f"{system.name}: only {max(0, int(least / BITS_PER_DIGIT))} digits of K^-1 B are certified "
+        f"at {bits // 2} bits; equation (4) is singular or nearly so"
+    )
+
+
+def _cast(x: NDArray, number: Callable[[float], Any]) -> NDArray:
+    flat = [y if x.dtype == object else number(float(y)) for y in x.ravel()]
+    return np.array([*flat, None], dtype=object)[:-1].reshape(x.shape)
+
+
+def _checked(system: System, rhs: ArrayLike) -> tuple[NDArray, NDArray[np.int64]]:
+    """B as doubles, and where it is zero (0), one (1) and another number (2)."""
+    try:
+        B = np.array(rhs, dtype=float)
+    except (TypeError, ValueError):
+        B = np.zeros(0)
+    if B.ndim != 2 or len(B) != system.size or not np.isfinite(B).all():
+        raise ModelError(
+            f"eliminate: rhs has shape {B.shape}; give {system.size} rows of finite numbers, one "
+            "for each unknown of equation (4), and a column for each right-hand side"
+        )
+    return B, np.where(B == 0.0, 0, np.where(B == 1.0, 1, 2))

@@ -1,0 +1,194 @@
+"""More right-hand sides of the same pivots, against dense algebra and against runs of their own."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from helpers import every_joint, tape_of
+
+from pivotree import kkt, orderings
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.tape.run import run_floats
+
+ORDERS = ("crbm", "abm", "gain_abm", "modified_abm_stretched", "virtual_work", "constraint_force",
+          "divide_and_conquer", "base_to_tip", "random:3")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Every joint, a body with four children (links that are split), and a massless link."""
+    tree = every_joint()
+    for hand in "abc":
+        kkt.add_body(tree, hand, "tip", mass=1.0, com=(0.1, 0.2, 0.3), inertia=0.1 * np.eye(3))
+    return kkt.build(kkt.default_state(tree))
+
+
+def sides(system, seed=0):
+    """A full column, one of zeros, a unit one, one on two bodies alone, and a copy of it."""
+    rng = np.random.default_rng(seed)
+    B = np.zeros((system.size, 5))
+    B[:, 0] = rng.normal(size=system.size)
+    B[system.blocks["pdd", "plate"], 3] = rng.normal(size=6)
+    B[system.blocks["f", "wheel"], 3] = rng.normal(size=6)
+    B[system.blocks["qdd", "tip"], 2] = 1.0
+    B[:, 4] = B[:, 3]
+    return B
+
+
+def solved_by_itself(system, tape, format, column):
+    """The unknowns of a run whose own right-hand side is the column."""
+    n, blocks, names = system.tree.n, system.blocks, system.tree.names
+    a, b = -np.array([[column[blocks["f", k]], -column[blocks["pdd", k]]] for k in names]).swapaxes(
+        0, 1
+    )
+    joints = [blocks["qdd", k] for k in names]
+    tau = np.concatenate([column[where] for where in joints])
+    assert a.shape == (n, 6)
+    given = replace(system.entries, a=a, b=b, tau=tau)
+    solution, _, _ = run_floats(tape, given, get_format(format))
+    x = np.zeros(system.size, dtype=get_format(format).dtype)
+    for block, values in solution.items():
+        x[blocks[block]] = values
+    return x
+
+
+@pytest.mark.parametrize(("name", "layout"), [*((o, "kind") for o in ORDERS), ("abm", "body")])
+def test_all_orders_solve_for_them(mixed, name, layout):
+    system, B = replace(mixed, layout=layout), sides(mixed)
+    found = kkt.eliminate(system, orderings.get(name), records=False, rhs=B).columns
+    exact = np.linalg.solve(system.matrix.toarray(), B)
+    assert np.abs(found.values - exact).max() <= 1e-12 * np.abs(exact).max()
+    assert not found.values[:, 1].any()
+    assert np.count_nonzero(found.values) <= found.nonzeros < found.values.size
+
+
+@pytest.mark.parametrize("format", ["float32", "float64", "bfloat16", "dd"])
+@pytest.mark.parametrize("name", ["abm", "crbm"])
+def test_a_column_has_the_bits_of_a_run_of_its_own(mixed, name, format):
+    """Sums, their order and their signs are those of the right-hand side that (4) has."""
+    # a body without bias acceleration has no slots for it, and a column may have rows there
+    mixed = replace(mixed, pattern=replace(mixed.pattern, a=np.ones(mixed.tree.n, bool)))
+    tape = kkt.trace(mixed, orderings.get(name))
+    B = sides(mixed, 4)
+    found = kkt.eliminate(mixed, tape, format, records=False, rhs=B).columns.values
+    for j in range(B.shape[1]):
+        own = get_format(format).shown(solved_by_itself(mixed, tape, format, B[:, j]))
+        assert np.array_equal(found[:, j], own)
+
+
+@pytest.mark.parametrize("format", ["float32", "float64", "mp:30", "ball:30"])
+def test_the_own_answer_keeps_its_bits(format):
+    system, tape = kkt.build(kkt.binary(3)), tape_of("binary:3", "abm")
+    B = np.random.default_rng(1).normal(size=(system.size, 2))
+    alone = kkt.eliminate(system, tape, format)
+    beside = kkt.eliminate(system, tape, format, rhs=B)
+    for kind in ("qdd", "pdd", "f"):
+        pairs = zip(getattr(alone, kind).flat, getattr(beside, kind).flat, strict=True)
+        assert all(str(x) == str(y) for x, y in pairs)
+    assert (alone.flops, str(alone.steps)) == (beside.flops, str(beside.steps))
+    assert alone.columns is None
+
+
+def test_fractions_and_balls_solve_exactly(mixed):
+    """K X = B in fractions to the last digit, and every ball holds the fraction."""
+    import flint
+
+    system = kkt.build(kkt.random_tree(4, seed=2))
+    B = np.random.default_rng(3).normal(size=(system.size, 2))
+    X = kkt.eliminate(system, orderings.get("abm"), "exact", rhs=B).columns.values
+    balls = kkt.eliminate(system, orderings.get("crbm"), "ball:40", rhs=B).columns.values
+    mp = kkt.eliminate(system, orderings.get("crbm"), "mp:40", rhs=B).columns.values
+    assert isinstance(X.flat[0], Fraction)
+    for x, ball, number in zip(X.flat, balls.flat, mp.flat, strict=True):
+        with flint.ctx.workprec(400):
+            assert flint.arb(flint.fmpq(x.numerator, x.denominator)) in ball
+            assert float(ball.rad()) <= 1e-40 * abs(float(x))
+        assert abs(float(Fraction(str(number)) - x)) <= 1e-38 * abs(float(x))
+    # the model's doubles make M in fractions, and its rounding differs from the matrix's
+    left = system.matrix.toarray() @ X.astype(float)
+    assert left == pytest.approx(B, rel=1e-9, abs=1e-9)
+
+
+def test_a_column_of_a_tip_touches_its_ancestors_only_on_the_way_in():
+    """Two arms on the world: a column on the one leaves the other at zero."""
+    tree = kkt.new_tree("two arms")
+    for arm in "ab":
+        for k in range(3):
+            up = f"{arm}{k - 1}" if k else None
+            kkt.add_body(tree, f"{arm}{k}", up, mass=1.0, com=(0.1, 0.0, 0.2),
+                         inertia=np.eye(3), axis=(0.6, 0.0, 0.8), p=(0.3, 0.1, 0.0))  # fmt: skip
+    system = kkt.build(tree)
+    B = np.zeros((system.size, 1))
+    B[system.blocks["qdd", "a2"]] = 1.0
+    found = kkt.eliminate(system, orderings.get("abm"), rhs=B).columns
+    rows = [i for (_, body), where in system.blocks.items() if body[0] == "b"
+            for i in range(where.start, where.stop)]  # fmt: skip
+    assert not found.values[rows].any()
+    dense = kkt.eliminate(system, orderings.get("abm"), rhs=np.ones((system.size, 1))).columns
+    assert found.nonzeros < dense.nonzeros / 2
+    assert found.operations < dense.operations / 2
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_the_joint_space_inverse_by_any_order(mixed, name):
+    inverse = kkt.joint_space_inverse(mixed, orderings.get(name))
+    M = kkt.joint_space_inertia(mixed, orderings.get("crbm"))
+    assert np.array_equal(inverse, inverse.T)
+    assert np.abs(inverse @ M - np.eye(len(M))).max() <= 1e-11
+
+
+def test_the_joint_space_inverse_in_every_number_type():
+    tree = kkt.random_tree(4, seed=5)
+    for k, body in enumerate(tree):
+        tree.nodes[body]["armature"] = 0.1 * k
+    system, abm = kkt.build(tree), orderings.get("abm")
+    exact = kkt.joint_space_inverse(system, abm, "exact")
+    size = float(max(abs(x) for x in exact.flat))
+    for format, close in (("float32", 1e-5), ("float64", 1e-13), ("dd", 1e-15), ("mp:30", 1e-28)):
+        found = kkt.joint_space_inverse(system, abm, format)
+        assert np.abs(found.astype(float) - exact.astype(float)).max() <= max(close, 2e-16) * size
+    unit = sum((exact[:, k] * 0 for k in range(len(exact))), exact[:, 0] * 0)
+    assert not unit.any()
+
+
+def test_operational_space_inertias_are_columns_of_wrenches(mixed):
+    """B* K^-1 B with B on rows pdd is J M^-1 J*: inverse inertias seen at the bodies' points."""
+    blocks, bodies = mixed.blocks, ("tip", "wheel", frozenset("x"))
+    rng = np.random.default_rng(8)
+    B = np.zeros((mixed.size, 9))
+    for i, body in enumerate(bodies):
+        B[blocks["pdd", body], 3 * i : 3 * i + 3] = rng.normal(size=(6, 3))
+    X = kkt.eliminate(mixed, orderings.get("abm"), records=False, rhs=B).columns.values
+    # J: twists of the bodies at unit joint rates, minus pdd's answer to unit qdd in the rows f
+    M = kkt.joint_space_inertia(mixed, orderings.get("crbm"))
+    J = np.zeros((mixed.size, len(M)))
+    for k in mixed.structure.base_to_tip:
+        i, up = mixed.structure.index[k], mixed.structure.parent_of(k)
+        own, offset = blocks["pdd", k], mixed.tree.offset
+        if up is not None:
+            J[own] = mixed.entries.Phi[i].T @ J[blocks["pdd", up]]
+        J[own, offset[i] : offset[i + 1]] += mixed.entries.S[offset[i] : offset[i + 1]].T
+    wanted = B.T @ J @ np.linalg.solve(M, J.T @ B)
+    assert np.abs(B.T @ X - wanted).max() <= 1e-9 * np.abs(wanted).max()
+
+
+def test_loops_have_columns_too():
+    system = kkt.build(kkt.four_bar())
+    B = np.random.default_rng(2).normal(size=(system.size, 3))
+    for name in ("abm", "crbm"):
+        X = kkt.eliminate(system, orderings.get(name), records=False, rhs=B).columns.values
+        assert system.matrix @ X == pytest.approx(B, rel=1e-9, abs=1e-9)
+
+
+def test_what_is_refused(mixed):
+    abm = orderings.get("abm")
+    for rhs, shape in ((np.ones(mixed.size), r"\(\d+,\)"), (np.ones((3, 2)), r"\(3, 2\)")):
+        with pytest.raises(kkt.ModelError, match=rf"rhs has shape {shape}; give {mixed.size} rows"):
+            kkt.eliminate(mixed, abm, rhs=rhs)
+    with pytest.raises(kkt.ModelError, match="finite"):
+        kkt.eliminate(mixed, abm, rhs=np.full((mixed.size, 1), np.nan))
+    with pytest.raises(kkt.FormatError, match="overflows in a right-hand side"):
+        kkt.eliminate(mixed, abm, "float16", rhs=np.full((mixed.size, 1), 1e30))
+    with pytest.raises(kkt.OrderError, match="rotations take the right-hand side along"):
+        kkt.joint_space_inverse(mixed, orderings.get("square_root_abm"))
