@@ -66,7 +66,7 @@ from .solution.conditioning import Conditioning, conditioning
 from .solution.eliminate import eliminate, joint_space_inertia
 from .solution.inverse_dynamics import InverseDynamics, inverse_dynamics
 from .solution.joining import joined, released, rerooted
-from .solution.proximal import proximal, softened
+from .solution.proximal import proximal, rigid, softened
 from .structure.column_counts import ColumnCounts, column_counts
 from .structure.symbolic import SymbolicFactor, symbolic
 from .tape.factored import factored
@@ -162,6 +162,7 @@ __all__ = [
     "read_urdf",
     "released",
     "rerooted",
+    "rigid",
     "rr_arm",
     "softened",
     "solve_large",

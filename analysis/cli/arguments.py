@@ -82,6 +82,7 @@ def _compare(commands: Commands) -> None:
     )
     compare.add_argument("--formats", default="float32,float64", help=FORMATS_HELP)
     add_refinement(compare)
+    _add_proximal(compare)
     compare.add_argument(
         "--states", type=int, metavar="N",
         help="random states instead of one: median and worst digits (--random: their seed, 0)",
@@ -93,6 +94,14 @@ def _compare(commands: Commands) -> None:
     compare.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
 
 
+def _add_proximal(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--proximal", metavar="MU",
+        help="rows of loops and contacts, redundant ones too, by proximal iteration from "
+        "compliance MU, such as 1e-4",
+    )  # fmt: skip
+
+
 def _solve(commands: Commands) -> None:
     solve = commands.add_parser("solve", help="joint accelerations, with their certified error")
     add_model(solve)
@@ -100,11 +109,7 @@ def _solve(commands: Commands) -> None:
     solve.add_argument("--format", default="float64", help=FORMATS_HELP)
     add_refinement(solve)
     solve.add_argument("--certify", type=int, metavar="D", help="prove D digits of every qdd")
-    solve.add_argument(
-        "--proximal", metavar="MU",
-        help="rows of loops and contacts, redundant ones too, by proximal iteration from "
-        "compliance MU, such as 1e-4",
-    )  # fmt: skip
+    _add_proximal(solve)
     solve.add_argument("--json", action="store_true", help="print one JSON document")
 
 

@@ -21,11 +21,13 @@ from pivotree.kkt import (
     SizeError,
     System,
     eliminate,
+    rigid,
     trace,
 )
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.order.sequence import name_of
 from pivotree.kkt.solution.conditioning import Conditioning, conditioning
+from pivotree.kkt.solution.proximal import proximal as solve_proximal
 from pivotree.kkt.solution.refine import refined, require_refinable
 from pivotree.kkt.tape.tape import Tape
 
@@ -57,6 +59,25 @@ class Comparison:
         return verdict(self.model, self.rows, self.eliminations, self.units, self.kappa)
 
     @property
+    def iterated(self) -> str:
+        """What a proximal iteration did, in one sentence; empty where there was none."""
+        records = [r.proximal for r in self.eliminations.values() if r.proximal is not None]
+        if not records:
+            return ""
+        least, most = (end(r.iterations for r in records) for end in (min, max))
+        times = f"{least} to {most} iterations" if most > least else f"{most} iterations"
+        left = ", ".join(
+            f"{max(r.proximal.residual for r in found):.1e} in {name}"
+            for name in self.units
+            if (found := [r for (_, f), r in self.eliminations.items() if f == name and r.proximal])
+        )
+        return (
+            f"Rows of loops and contacts are made rigid by proximal iteration, {times} with "
+            f"mu = {records[0].mu:g}; at most {left} (rad/s² or m/s²) is left of them, and lambda "
+            "is the least that they allow, in squares summed."
+        )
+
+    @property
     def kappa(self) -> float | None:
         """Componentwise condition number of qdd; None where it is not known, or infinite."""
         return None if self.conditioning is None else _finite(self.conditioning.kappa)
@@ -86,6 +107,7 @@ def compare(
     *,
     refine: int = 0,
     residual: str = "dynamics",
+    proximal: bool = False,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Comparison:
     """Run orders in number formats on one system.
@@ -95,6 +117,10 @@ def compare(
 
     With ``refine`` K, every order has a second row in floating-point formats, "crbm +1" where K
     is 1: the same answer after K corrections (:mod:`kkt.solution.refine`).
+
+    With ``proximal``, every order's answer is iterated until the rows of loops and contacts are
+    rigid (:func:`kkt.proximal`; they need a compliance to start from, :func:`kkt.softened`), and is
+    held against the rigid rows that do not follow from others.
 
     Every format is held against the certified solution for the data rounded to it (forward errors:
     Higham 2002, section 1.5; of these orders Ascher, Pai & Cloutier 1996, section 3).  An order
@@ -108,11 +134,12 @@ def compare(
     crbm 870 36239 2.9
     abm 29 11256 6.7
     """
-    asked = _asked(system, orders, formats, refine, residual)
-    proof = trace(system, orderings.get("abm"))  # once for all formats
-    references = _references(system, asked, proof, progress)
+    asked = _asked(system, orders, formats, refine, residual, proximal)
+    exactly = rigid(system) if proximal else system
+    proof = trace(exactly, orderings.get("abm"))  # once for all formats
+    references = _references(exactly, asked, proof, progress)
     progress("condition number")
-    condition = _conditioning(system, proof)
+    condition = _conditioning(exactly, proof)
     kappa = None if condition is None else condition.kappa
     rows: list[Row] = []
     results: dict[tuple[str, str], Elimination] = {}
@@ -136,13 +163,21 @@ class Asked:
     formats: tuple[Format, ...]
     refine: int
     residual: str
+    proximal: bool
 
 
-def _asked(system: System, orders: Any, formats: Any, refine: int, residual: str) -> Asked:
+def _asked(
+    system: System, orders: Any, formats: Any, refine: int, residual: str, proximal: bool
+) -> Asked:
     """What :func:`compare` is asked for, checked before any work."""
+    if proximal and refine:
+        raise PivotreeError("proximal: iterates by itself, and not with refine; leave one out")
     orders = [orders] if isinstance(orders, str) else orders
     formats = [formats] if isinstance(formats, str | Format) else formats
     chosen = tuple(get_format(name) for name in formats)
+    for f in chosen:
+        if proximal and f.kind != "float":
+            raise FormatError(f"proximal: {f.name} is not iterated; use float32, float64 or such")
     functions = [
         orderings.get(order) if isinstance(order, str) else order
         for order in (orderings.names(loops=bool(system.loops)) if orders is None else orders)
@@ -158,7 +193,7 @@ def _asked(system: System, orders: Any, formats: Any, refine: int, residual: str
             raise FormatError(f"format {f.name!r}: is asked for twice; give each one once")
     for f in [f for f in chosen if f.kind == "float"] or chosen:
         require_refinable(f, refine, residual)
-    return Asked(dict(zip(names, functions, strict=True)), chosen, refine, residual)
+    return Asked(dict(zip(names, functions, strict=True)), chosen, refine, residual, proximal)
 
 
 def _references(
@@ -198,7 +233,10 @@ def _answers(
                 continue
             progress(f"{name} in {f.name}")
             try:
-                result = eliminate(system, tape, f, exact=True, reference=exact)
+                if asked.proximal:
+                    result = solve_proximal(system, tape, f)
+                else:
+                    result = eliminate(system, tape, f, exact=True, reference=exact)
             except (FormatError, SingularError) as error:  # a zero pivot, a root of fractions
                 yield name, f, str(error)
                 continue

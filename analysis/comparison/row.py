@@ -95,6 +95,8 @@ class Row:
     vanished: int | None = None  # sums that are zero in the format and not exactly
     radius_bits: float | None = None  # balls: bits that the radii of pivots have taken
     backward_error: float | None = None  # of the answer in (4), normwise
+    iterations: int | None = None  # of proximal iteration, where rows are made rigid by it
+    rows_left: float | None = None  # what it leaves of them [rad/s^2, m/s^2]
     marked: str | None = None  # why the answer should not be relied on, though there is one
 
     def as_dict(self) -> dict[str, Any]:
@@ -137,6 +139,8 @@ def row_of(result: Elimination, exact: Certified, format: Format, kappa: float |
         failed_at=result.failed_at,
         lost_by_order=lost_by_order(error, kappa, format.unit) if format.unit else None,
         backward_error=None if result.backward_error is None else result.backward_error.normwise,
+        iterations=None if result.proximal is None else result.proximal.iterations,
+        rows_left=None if result.proximal is None else result.proximal.residual,
         marked=None if result.failed_at else marked(result, error, format),
         **_against(result, format),
     )

@@ -7,6 +7,8 @@ other three by themselves, and how the forces share in them no equation says.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -25,6 +27,12 @@ Rates = dict[int, tuple[Floats, float]]  # by body: the rows on its joint's rate
 def require_independent(state: State) -> None:
     """Raise ModelError, naming the constraint and the rows to keep, where rows depend on others."""
     stiff = [np.flatnonzero(c.loop.compliance == 0.0) for c in state.loops]
+    for c, lost in following(state, stiff):
+        raise ModelError(_told(state.loops[c], lost))
+
+
+def following(state: State, stiff: list[NDArray[np.int64]]) -> Iterator[tuple[int, list[int]]]:
+    """Constraints that have rows which follow from others, and these rows; of ``stiff`` ones."""
     if not any(kept.size for kept in stiff):
         return
     rates = [on_rates(state, closure) for closure in state.loops]
@@ -42,7 +50,7 @@ def require_independent(state: State) -> None:
                 size = np.maximum(size, scale)
             lost = [r for r in stiff[c].tolist() if not _extends(basis, J[r], float(size[r]))]
             if lost:
-                raise ModelError(_told(state.loops[c], lost))
+                yield c, lost
 
 
 def on_rates(state: State, closure: Closure) -> Rates:
@@ -97,5 +105,6 @@ def _told(closure: Closure, lost: list[int]) -> str:
         remedy = f"leave out the direction{'s' * (len(lost) > 1)}"
     return (
         f"loop {loop.name!r}: {what} from its other rows, the tree's joints and the loops before "
-        f"it, in this state; {remedy}, or give a compliance"
+        f"it, in this state; {remedy}, or give a compliance, or iterate: --proximal 1e-4 "
+        "of compare and solve, kkt.proximal"
     )

@@ -25,7 +25,8 @@ import numpy as np
 
 from ..arithmetic import Format, get_format
 from ..base.errors import FormatError, LoopError, OrderError
-from ..matrix.entries import Entries
+from ..matrix.entries import Entries, assemble
+from ..matrix.redundancy import following
 from ..matrix.system import System
 from ..model.loops import Loop
 from ..order.sequence import OrderFunction, PivotSequence
@@ -55,6 +56,47 @@ def softened(loops: Sequence[Loop], mu: float) -> list[Loop]:
     if not good or not 0.0 < mu < math.inf:
         raise LoopError(f"proximal: mu is {mu!r}; give a number above zero, such as 1e-4")
     return [replace(loop, compliance=np.full(loop.rows, float(mu))) for loop in loops]
+
+
+def rigid(system: System) -> System:
+    """The same state with rigid rows, without those that follow from others in it.
+
+    What is left has the accelerations of all rows, where these do not contradict each other, and
+    every order eliminates it (Carpentier, Budhiraja & Mansard 2021 iterate towards the same).
+    ``system`` is returned where no row has a compliance.  Raises nothing.
+
+    >>> tree = pt.four_bar()
+    >>> pin = pt.cut_joint("coupler", "rocker", p=(3, 0, 0), p_second=(2.5, 0, 0), name="pin")
+    >>> hard = pt.kkt.rigid(pt.build(tree, loops=pt.softened([pin], 1e-4)))
+    >>> hard.loops[0].numbers, hard.loops[0].compliance.tolist()
+    ((2, 3), [0.0, 0.0])
+    """
+    if not any(loop.compliance.any() for loop in system.loops):
+        return system
+    kept = [np.arange(loop.rows) for loop in system.loops]
+    for c, lost in following(system.state, kept):
+        kept[c] = np.setdiff1d(kept[c], lost)
+    beside, ties, sides = [], [], [np.zeros(0, dtype=bool)]
+    for rows, closure, tie in zip(kept, system.state.loops, system.structure.ties, strict=True):
+        sides += [np.isin(np.arange(tie.rows), rows)] * len(tie.bodies)
+        if rows.size:
+            loop = closure.loop
+            numbers = tuple(loop.numbers[r] for r in rows)
+            hard = replace(loop, C=loop.C[:, rows], compliance=np.zeros(rows.size), numbers=numbers)
+            beside.append(replace(closure, loop=hard))
+            ties.append(tie._replace(rows=rows.size, compliant=False))
+    state = replace(system.state, loops=tuple(beside))
+    there = np.concatenate(sides)
+    old = system.pattern
+    pattern = replace(
+        old, G=old.G[there], G_one=old.G_one[there],
+        compliance=np.zeros(sum(tie.rows for tie in ties), dtype=bool),
+    )  # fmt: skip
+    return replace(
+        system, state=state, entries=assemble(state, None, system.entries.M), pattern=pattern,
+        structure=replace(system.structure, ties=tuple(ties)),
+        loops=tuple(closure.loop for closure in beside), plans={},
+    )  # fmt: skip
 
 
 def proximal(

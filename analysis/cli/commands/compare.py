@@ -36,6 +36,7 @@ def run(options: argparse.Namespace) -> int:
             items("--formats", options.formats),
             refine=corrections,
             residual=options.residual,
+            proximal=options.proximal is not None,
             progress=progress,
         )
         result = replace(result, model=options.model, state=state)  # as the user calls them
@@ -54,6 +55,8 @@ def run(options: argparse.Namespace) -> int:
     for table in comparison_tables(result, out.width, options.bits):
         out.print(table)
     out.print(result.verdict, soft_wrap=out.wraps, markup=False)
+    if result.iterated:
+        out.print(result.iterated, soft_wrap=out.wraps, markup=False)
     out.print(one_state(options.model, state), soft_wrap=out.wraps, markup=False)
     if folder is not None:
         size = sum(f.stat().st_size for f in files) / 1e6
@@ -64,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _many(options: argparse.Namespace) -> int:
     """Median and worst digits over random states."""
-    for option in ("q", "qd", "tau", "state_file", "output", "bits", "refine"):
+    for option in ("q", "qd", "tau", "state_file", "output", "bits", "refine", "proximal"):
         if getattr(options, option):
             name = {"output": "-o", "state_file": "--state"}.get(option, f"--{option}")
             raise kkt.PivotreeError(f"option --states: draws its states; leave out {name}")

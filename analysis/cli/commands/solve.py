@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import suppress
 from typing import Any
 
 from pivotree import kkt, orderings
@@ -105,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _proximal(options: argparse.Namespace) -> int:
-    """Rigid rows by iteration; the certified answer beside it where rows are independent."""
+    """Rigid rows by iteration, beside the certified answer of those that are independent."""
     from ...comparison import digits_of, reference
 
     for given, name in ((options.refine, "refine"), (options.certify, "certify")):
@@ -119,14 +118,12 @@ def _proximal(options: argparse.Namespace) -> int:
         progress(f"{options.order} in {chosen.name}")
         result = kkt.proximal(system, orderings.get(options.order), chosen)
         progress(f"certified answer for {chosen.name}")
-        rigid = argparse.Namespace(**vars(options) | {"proximal": None})
-        exact: kkt.Certified | None = None
-        with suppress(kkt.ModelError):  # rows that depend on each other have none
-            exact = reference(system_and_state(rigid)[0], chosen)
+        rigid = kkt.rigid(system)
+        exact = reference(rigid, chosen)
     record = result.proximal
     if result.failed_at or record is None:
         raise kkt.SingularError(f"order {result.order!r} in {chosen.name}: {result.failed_at}")
-    error = None if exact is None else exact.error(result.qdd)
+    error = exact.error(result.qdd)
     values = [float(x) for x in result.qdd]
     if options.json:
         print_json({
@@ -142,11 +139,14 @@ def _proximal(options: argparse.Namespace) -> int:
         f"{result.order} in {chosen.name}: {times} with mu = {record.mu:g}, {record.status}; "
         f"{record.residual:.1e} (rad/s² or m/s²) is left of the rows, {result.flops:,} operations"
     )
-    if exact is None or error is None:
-        print("rows depend on each other: lambda is the least that they allow, in squares summed")
-    else:
-        told = f"error {error:.1e} ({digits_of(error, chosen):.1f} digits)"
-        print(f"{told} against {exact.digits} certified digits of rigid rows")
+    told = f"error {error:.1e} ({digits_of(error, chosen):.1f} digits)"
+    print(f"{told} against {exact.digits} certified digits of rigid rows")
+    more = len(result.lam) - len(rigid.entries.gamma)
+    if more:
+        print(
+            f"{more} of {len(result.lam)} rows follow from others: lambda is the least that they "
+            "allow, in squares summed"
+        )
     if result.marked:
         print(f"do not rely on it: {result.marked}")
     print(one_state(options.model, state))

@@ -51,6 +51,21 @@ def test_redundant_rows_have_the_qdd_of_those_that_hold_and_the_least_lambda(for
     assert np.abs(found.lam - half.ravel()).max() < 100 * digits * np.abs(alone).max()
 
 
+def test_rigid_leaves_the_rows_that_hold_as_they_are_built():
+    """Entries, pattern and structure are those of a system built with these rows alone."""
+    tree, _, tau = moved("four_bar")
+    soft = kkt.build(tree, tau=tau, loops=kkt.softened([PIN, replace(PIN, name="again")], 1e-3))
+    hard = kkt.rigid(soft)
+    rows = kkt.cut_joint(
+        "coupler", "rocker", p=(3, 0, 0), p_second=(2.5, 0, 0), rows=(2, 3), name="pin"
+    )
+    wanted = kkt.build(tree, tau=tau, loops=[rows])
+    assert (hard.matrix != wanted.matrix).nnz == 0 and np.array_equal(hard.rhs, wanted.rhs)
+    assert hard.structure.ties == wanted.structure.ties
+    assert np.array_equal(hard.pattern.G, wanted.pattern.G)
+    assert kkt.rigid(wanted) is wanted
+
+
 def test_rows_that_contradict_each_other_are_said_to():
     tree, loops, tau = moved("quadruped:feet=1")
     other = replace(loops[0], name="other", baumgarte=(3.0, 0.0))
