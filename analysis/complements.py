@@ -37,7 +37,15 @@ from pivotree.kkt.matrix.entries import assemble
 from pivotree.kkt.model.spatial import skew
 from pivotree.kkt.tape.run import number_of
 
+__all__ = ["FORMS", "Complement", "solve"]
+
 FORMS = ("first", "second")
+"""Forms of the complement, as :func:`solve` takes them.
+
+>>> from pivotree.analysis import complements
+>>> complements.FORMS
+('first', 'second')
+"""
 
 
 def solve(system: System, form: str = "second", format: str = "float64") -> NDArray:
@@ -45,6 +53,11 @@ def solve(system: System, form: str = "second", format: str = "float64") -> NDAr
 
     nan where roundoff takes H its definiteness (first form).  O(n N^2) operations on any tree.
     Raises ModelError for an unknown form, FormatError for other formats, LoopError for loops.
+
+    >>> from pivotree.analysis import complements
+    >>> qdd = [complements.solve(pt.build(pt.chain(3)), form) for form in complements.FORMS]
+    >>> bool(abs(qdd[0] - qdd[1]).max() < 1e-9)
+    True
     """
     if form not in FORMS:
         raise ModelError(f"complement: form is {form!r}; {nearest(str(form), FORMS)}")
@@ -80,6 +93,11 @@ class Complement:
     """P (6 n, N), columns tip to base, and the efforts tau - b (N,) that are left.
 
     With armature, P has N more rows.
+
+    >>> from pivotree.analysis.complements import Complement
+    >>> arm = Complement.of(pt.build(pt.chain(3)), np.float32)
+    >>> arm.second().round(2)
+    array([-1.53, 77.97, 15.55], dtype=float32)
     """
 
     P: NDArray

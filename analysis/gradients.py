@@ -39,13 +39,21 @@ from pivotree.kkt.tape.trace import tape_for
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
+__all__ = ["Descent", "descend", "equation", "operator", "preconditioner", "solve"]
+
 Apply = Callable[[NDArray], NDArray]
 PER_UNKNOWN = 40  # iterations, at most, where they are not told
 
 
 @dataclass(frozen=True)
 class Descent:
-    """What an iteration went through."""
+    """What an iteration went through.
+
+    >>> from pivotree.analysis import gradients
+    >>> found = gradients.solve(pt.build(pt.chain(3)), format="exact")
+    >>> found.iterations, float(found.residuals[-1])  # in fractions
+    (3, 0.0)
+    """
 
     x: NDArray  # (N,) the last iterate
     residuals: NDArray[np.float64]  # (iterations + 1,) norms of the residual over the first
@@ -66,6 +74,12 @@ def solve(
     Ends where the residual's norm is ``until`` of the first (4 u of the format where None), or
     after ``most`` iterations (40 N).  Raises FormatError for other formats, LoopError for loops,
     and what an order raises.
+
+    >>> from pivotree.analysis import gradients
+    >>> system = pt.build(pt.chain(20))
+    >>> plain, by_abm = gradients.solve(system), gradients.solve(system, preconditioner="abm")
+    >>> plain.iterations > 20 > by_abm.iterations
+    True
     """
     times, efforts, _ = equation(system, format)
     solved = None if preconditioner is None else solving(system, preconditioner, by)[0]
@@ -76,19 +90,40 @@ def solve(
 
 
 def operator(system: System, format: str = "float64") -> LinearOperator:
-    """v -> M v in a format, as scipy's solvers take it."""
+    """v -> M v in a format, as scipy's solvers take it.
+
+    >>> from pivotree.analysis import gradients, inertia
+    >>> system = pt.build(pt.two_link())
+    >>> M = gradients.operator(system) @ np.eye(2)
+    >>> bool(abs(M - inertia.columns(system).M).max() < 1e-12)
+    True
+    """
     times, efforts, _ = equation(system, format)
     return _linear(times, len(efforts), efforts.dtype)
 
 
 def preconditioner(system: System, order: Any = "abm", format: str = "float32") -> LinearOperator:
-    """r -> M^-1 r by an order in a format, in and out in float64, as scipy's solvers take it."""
+    """r -> M^-1 r by an order in a format, in and out in float64, as scipy's solvers take it.
+
+    >>> from pivotree.analysis import gradients
+    >>> system = pt.build(pt.two_link())
+    >>> near = gradients.preconditioner(system, "abm", "float32") @ gradients.operator(system)
+    >>> bool(abs(near @ np.eye(2) - np.eye(2)).max() < 1e-5)
+    True
+    """
     solved, _ = solving(system, order, format)
     return _linear(solved, len(system.state.tau), np.dtype(float))
 
 
 def equation(system: System, format: str) -> tuple[Apply, NDArray, int]:
-    """v -> M v in a format, the efforts tau - c (N,), and the operations of a product."""
+    """v -> M v in a format, the efforts tau - c (N,), and the operations of a product.
+
+    >>> from pivotree.analysis import gradients
+    >>> times, efforts, operations = gradients.equation(pt.build(pt.chain(3)), "float64")
+    >>> qdd = gradients.descend(times, efforts, most=6).x
+    >>> qdd.round(3)
+    array([-1.533, 77.971, 15.55 ])
+    """
     system.structure.require_tree("conjugate gradients")
     order, chosen = orderings.get("inverse_dynamics"), get_format(format)
     if not isinstance(chosen, Hardware) and chosen.kind != "exact":
@@ -113,6 +148,11 @@ def descend(
 
     ``solved`` is the preconditioner, r -> about M^-1 r.  Ends after ``most`` iterations, or where
     the residual's norm is ``until`` of the first or 0, or where roundoff has lost definiteness.
+
+    >>> from pivotree.analysis import gradients
+    >>> M = np.array([[4.0, 1.0], [1.0, 3.0]])
+    >>> gradients.descend(lambda v: M @ v, np.array([1.0, 2.0]), most=2).x.round(6)
+    array([0.090909, 0.636364])
     """
 
     def near(r: NDArray) -> NDArray:

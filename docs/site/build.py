@@ -20,10 +20,13 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-FACADES = ("pivotree", "pivotree.kkt", "pivotree.orderings", "pivotree.analysis")
+FACADES = (
+    "pivotree", "pivotree.kkt", "pivotree.kkt.arithmetic", "pivotree.orderings",
+    "pivotree.analysis",
+)  # fmt: skip
 ROOMS = (
-    "comparison", "contact", "counts", "explorer", "figures", "listing", "report", "rounding",
-    "simulation", "sweep",
+    "comparison", "complements", "contact", "counts", "explorer", "figures", "gradients",
+    "guarantee", "inertia", "listing", "report", "rounding", "simulation", "states", "sweep",
 )  # fmt: skip
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 ELSEWHERE = re.compile(r"\]\((https?://[^)\s]+)\)")
@@ -169,15 +172,16 @@ def commands() -> str:
 def public() -> dict[str, list[str]]:
     """Module -> every name that it exports; a name stands where it is met first."""
     found: dict[str, list[str]] = {}
-    seen: set[int] = set()
-    for module in (*FACADES, *(f"pivotree.analysis.{room}" for room in ROOMS)):
+    seen: set[tuple[str, int]] = set()
+    rooms = (f"pivotree.analysis.{room}" for room in ROOMS)
+    for module in (*FACADES, *rooms, "pivotree.papers"):
         loaded = import_module(module)
         found[module] = []
         for name in sorted(loaded.__all__):
             thing = getattr(loaded, name)
-            if inspect.ismodule(thing) or id(thing) in seen:
+            if inspect.ismodule(thing) or (name, id(thing)) in seen:
                 continue
-            seen.add(id(thing))
+            seen.add((name, id(thing)))
             found[module].append(name)
     return {module: names for module, names in found.items() if names}
 

@@ -36,8 +36,10 @@ def plain(app, what, name, obj, options, lines):
     """Docstrings are read in an editor: a star is a transpose there, a bar a size."""
     if lines and lines[0].startswith("Alias for field number"):  # Python's own, of named tuples
         lines[:] = []
-    if what == "data" and type(obj).__module__ in ("builtins", "numpy"):  # not what a dict is
-        lines[:] = beside(name.rpartition(".")[2], obj)
+    if what == "data":  # not what a dict is
+        own_text = beside(name.rpartition(".")[2], obj)
+        if own_text or type(obj).__module__ in ("builtins", "numpy"):
+            lines[:] = own_text
     shown = False  # an example stands as it is, to the empty line after it
     for i, line in enumerate(lines):
         shown = bool(line.strip()) and (shown or line.lstrip().startswith(">>> "))

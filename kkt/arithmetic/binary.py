@@ -24,6 +24,11 @@ class Binary(Format):
 
     Computed on float64, exactly: every + - * / sqrt is rounded once, as by IEEE 754.  Raises
     FormatError for a precision beyond 25 bits, or exponents beyond -510 ... 511.
+
+    >>> from pivotree.kkt.arithmetic import Binary
+    >>> mine = Binary("mine", precision=12)
+    >>> mine.unit == 2.0**-12, mine.cast(np.array([0.1])).tolist()
+    (True, [0.100006103515625])
     """
 
     name: str

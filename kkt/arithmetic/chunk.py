@@ -7,7 +7,43 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-ADD, SUB, MUL, DIV, SQRT = range(5)  # operations, as a tape numbers them
+ADD = 0
+"""An operation, as tapes number them and as :class:`Custom` tells a user's function.
+
+>>> from pivotree.kkt.arithmetic import ADD, Custom
+>>> fixed = Custom("fixed", 2.0**-16, lambda op, x, y: round((x + y) * 2**16) / 2**16)
+>>> fixed.operate(ADD, 0.1, 0.2)
+0.3000030517578125
+"""
+SUB = 1
+"""A difference; ``operate(SUB, x, 0.0)`` rounds a datum.
+
+>>> from pivotree.kkt.arithmetic import SUB
+>>> SUB
+1
+"""
+MUL = 2
+"""A product.
+
+>>> from pivotree.kkt.arithmetic import MUL
+>>> MUL
+2
+"""
+DIV = 3
+"""A quotient.
+
+>>> from pivotree.kkt.arithmetic import DIV
+>>> DIV
+3
+"""
+SQRT = 4
+"""A square root of the first operand, which a function that knows none may refuse.
+
+>>> from pivotree.kkt.arithmetic import SQRT
+>>> abm = pt.trace(pt.build(pt.chain(3)), pt.orderings.get("abm"))
+>>> any((chunk.op == SQRT).any() for chunk in abm.chunks())  # ABM takes none
+False
+"""
 
 
 class Chunk(NamedTuple):

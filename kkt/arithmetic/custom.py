@@ -30,6 +30,13 @@ class Custom(Format):
 
     ``datum`` rounds one entry of (4); where it is None, the class is called with the float, or
     the function as ``operate(SUB, x, 0.0)``, which keeps the sign of a zero.
+
+    >>> from decimal import Decimal
+    >>> from pivotree.kkt.arithmetic import Custom
+    >>> system, abm = pt.build(pt.chain(3)), pt.orderings.get("abm")
+    >>> found = pt.eliminate(system, abm, Custom("decimal", 1e-28, Decimal))
+    >>> type(found.qdd[0]).__name__
+    'Decimal'
     """
 
     name: str

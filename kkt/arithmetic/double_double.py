@@ -19,6 +19,10 @@ class DoubleDouble(Format):
 
     Data are the entries of (4) in float64, exactly: two answers in float64 and dd differ by
     arithmetic alone.
+
+    >>> from pivotree.kkt.arithmetic import DoubleDouble
+    >>> DoubleDouble().unit == pt.kkt.arithmetic.get_format("dd").unit
+    True
     """
 
     name: str = "dd"

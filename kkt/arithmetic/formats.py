@@ -35,7 +35,13 @@ class InFloats(Runner):
 
 
 class Format:
-    """A number format that reads a tape."""
+    """A number format that reads a tape.
+
+    >>> from pivotree.kkt.arithmetic import Format, get_format
+    >>> bfloat16 = get_format("bfloat16")
+    >>> isinstance(bfloat16, Format), bfloat16.kind, bfloat16.unit == 2.0**-8
+    (True, 'float', True)
+    """
 
     name: str  # as written: float32, bfloat16:zero, mp:50
     kind: str  # "float", "dd", "object" (a user's class), "exact", "mp" or "ball"

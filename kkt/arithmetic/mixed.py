@@ -26,6 +26,11 @@ class Mixed(Format):
     (:mod:`kkt.program.owners`), whatever the operation; ``operands`` that of the operands of
     products alone, whose results are rounded to ``mul`` or the base: what tensor cores do.
     Raises FormatError for a part that is neither float64 nor has at most 25 bits.
+
+    >>> from pivotree.kkt.arithmetic import Mixed, get_format
+    >>> float32, bfloat16 = get_format("float32"), get_format("bfloat16")
+    >>> Mixed("core", float32, operands=bfloat16).unit == bfloat16.unit
+    True
     """
 
     name: str

@@ -45,6 +45,10 @@ def get_format(name: str | Format) -> Format:
     """The format of a name (docs/formats.md lists them); a format is given back as it is.
 
     Raises FormatError for a name that means nothing.
+
+    >>> from pivotree.kkt.arithmetic import get_format
+    >>> get_format("float16").unit == 2.0**-11, get_format("mp:50").kind
+    (True, 'mp')
     """
     return name if isinstance(name, Format) else read(str(name))
 

@@ -1,7 +1,9 @@
 """The site: what it links to is there, what is public is in it, and it needs no network."""
 
+import inspect
 import re
 from html.parser import HTMLParser
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -22,6 +24,24 @@ def built():
 
 def test_the_readme_is_read_in_a_minute():
     assert len((ROOT / "README.md").read_text().split()) <= 700
+
+
+def test_the_reference_has_all_that_is_public():
+    """Every folder and module of analysis that has an ``__all__``, found by reading the files."""
+    told = built().public()
+    public = {"pivotree.kkt", "pivotree.orderings", "pivotree.papers"}
+    for path in sorted((ROOT / "analysis").glob("*")):
+        face = path / "__init__.py" if path.is_dir() else path
+        if face.exists() and face.name != "__main__.py" and "\n__all__ = [" in face.read_text():
+            public.add(".".join(("pivotree", *path.relative_to(ROOT).with_suffix("").parts)))
+    public.discard("pivotree.analysis.__init__")
+    assert len(public) == 18
+    things = {id(getattr(import_module(m), name)) for m, names in told.items() for name in names}
+    for module in public:
+        loaded = import_module(module)
+        for name in loaded.__all__:
+            thing = getattr(loaded, name)
+            assert inspect.ismodule(thing) or id(thing) in things, f"{module}.{name}"
 
 
 class Links(HTMLParser):
