@@ -10,6 +10,7 @@ from typing import Any
 import order_facts as facts
 from brackets import Sequence
 from order_notes import About, told
+from order_pictures import twin
 
 from pivotree import kkt, orderings
 from pivotree.analysis import listing
@@ -37,7 +38,7 @@ def page(one: About, everyone: dict[str, About], pictures: dict[str, str]) -> st
         "## Brackets",
         _brackets(one),
         "## Elimination",
-        *(f"![{text}]({file})" for file, text in pictures.items()),
+        *(_image(file, text) for file, text in pictures.items()),
         _caption(one, pictures),
         "## Listing",
         _listing(one.order),
@@ -54,6 +55,13 @@ def page(one: About, everyone: dict[str, About], pictures: dict[str, str]) -> st
         "[how digits were measured](../study/README.md)",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _image(file: str, text: str) -> str:
+    return (
+        f'<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="{twin(file)}">\n'
+        f'  <img alt="{text}" src="{file}">\n</picture>'
+    )
 
 
 def plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Pictures of an elimination: the block matrix, part of the way, and all of it."""
+"""Pictures of an elimination, light and dark: the block matrix, part of the way, and all of it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from order_facts import Function, row_of, symbolic, system
 from PIL import Image
 
 from pivotree import kkt
-from pivotree.analysis.figures import LIGHT, filmstrip, new_figure, settings
+from pivotree.analysis.figures import Theme, filmstrip, new_figure, settings, theme
 from pivotree.kkt import Structure, SymbolicFactor
 
 CHAIN, TREE = "chain:3", "star:3"
-_DPI, _COLOURS = 220, 40
+_DPI, _COLOURS = 180, 40
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,11 @@ class Picture:
         fill = f"{found.fill_blocks} blocks of fill"
         return f"{what}: the matrix, part of the way, and all with {fill}"
 
-    def figure(self) -> Figure:
+    def figure(self, style: str = "light") -> Figure:
+        look = theme(style=style)
         if _solves_for_tau(self.order):
-            return substitution(self.order)
-        return film(self.order, self.spec)
+            return substitution(self.order, look)
+        return film(self.order, self.spec, look)
 
 
 def choose_pictures(orders: Mapping[str, Function]) -> dict[str, list[Picture]]:
@@ -79,6 +80,12 @@ def choose(orders: Mapping[str, Function]) -> dict[str, dict[str, str]]:
 def write_all(orders: Mapping[str, Function], folder: Path) -> None:
     for picture in {p.file: p for some in choose_pictures(orders).values() for p in some}.values():
         write(picture.figure(), folder / picture.file)
+        write(picture.figure("dark"), folder / twin(picture.file))
+
+
+def twin(file: str) -> str:
+    """The file of the same picture for a dark page."""
+    return file.replace(".png", "_dark.png")
 
 
 def _key(order: Function, spec: str) -> Any:
@@ -102,7 +109,7 @@ def branching_matters(order: Function) -> bool:
     return symbolic(order, TREE).fill_blocks != symbolic(order, "chain:4").fill_blocks
 
 
-def film(order: Function, spec: str) -> Figure:
+def film(order: Function, spec: str, look: Theme) -> Figure:
     """The matrix, what is left when the last phase begins (or after the first body), and all."""
     found = kkt.symbolic(kkt.plan(order, numbered(spec)))
     groups = found.plan.groups
@@ -117,7 +124,7 @@ def film(order: Function, spec: str) -> Figure:
     ]
     # pieces of split bodies have no names of their own: they are numbered like bodies
     named = None if found.plan.graph.structure.pieces is None else False
-    return filmstrip(found, (0, middle, groups), captions, labels=named)
+    return filmstrip(found, (0, middle, groups), captions, labels=named, style=look)
 
 
 def numbered(spec: str) -> Structure:
@@ -143,7 +150,7 @@ def _middle(sequence: brackets.Sequence, found: SymbolicFactor) -> int:
 # -- inverse dynamics: no elimination, a permutation ----------------------------------------------
 
 
-def substitution(order: Function) -> Figure:
+def substitution(order: Function, look: Theme) -> Figure:
     """Rows and unknowns of (4) as listed, and in the order in which they are solved."""
     of = numbered(CHAIN)
     pairs = [(row, unknown) for row, unknown in order(of)]
@@ -155,15 +162,15 @@ def substitution(order: Function) -> Figure:
         ("rows and unknowns as they are solved", *map(list, zip(*pairs, strict=True))),
     )
     with settings():
-        figure = new_figure("double", 3.75, False)
+        figure = new_figure("double", 3.75, look)
         for i, (title, rows, columns) in enumerate(panels):
             ax = figure.add_axes((0.05 + 0.5 * i, 0.07, 0.44, 0.44 * 7.0 / 3.75))
-            _grid(ax, of, rows, columns, framed=i == 1)
+            _grid(ax, of, rows, columns, look, framed=i == 1)
             figure.text(0.27 + 0.5 * i, 0.985, title, ha="center", va="top", fontsize=9,
-                        fontweight="bold", color=LIGHT.ink)  # fmt: skip
+                        fontweight="bold", color=look.ink)  # fmt: skip
         figure.text(
             0.5, 0.015, "blocks of (4), the solved ones framed; nothing right of a frame: "
-            "no fill", ha="center", va="bottom", fontsize=8, color=LIGHT.ink,
+            "no fill", ha="center", va="bottom", fontsize=8, color=look.ink,
         )  # fmt: skip
     return figure
 
@@ -171,28 +178,28 @@ def substitution(order: Function) -> Figure:
 _NAMES = {"pdd": r"\ddot p", "qdd": r"\ddot q", "f": "f", "tau": r"\tau"}
 
 
-def _grid(ax: Any, of: Structure, rows: list, columns: list, framed: bool) -> None:
+def _grid(ax: Any, of: Structure, rows: list, columns: list, look: Theme, framed: bool) -> None:
     size = len(rows)
-    ax.set(xlim=(0, size), ylim=(size, 0), xticks=[], yticks=[], facecolor=LIGHT.page)
+    ax.set(xlim=(0, size), ylim=(size, 0), xticks=[], yticks=[], facecolor=look.page)
     ax.set_aspect("equal")
     for spine in ax.spines.values():
-        spine.set(color=LIGHT.faint, linewidth=0.6)
+        spine.set(color=look.faint, linewidth=0.6)
     at = {unknown: j for j, unknown in enumerate(columns)}
     for i, row in enumerate(rows):
         for unknown in row_of(of, row):
             if unknown not in at:  # qdd is known here
                 continue
             j = at[unknown]
-            ax.add_patch(Rectangle((j + 0.05, i + 0.05), 0.9, 0.9, color=LIGHT.entry, linewidth=0))
+            ax.add_patch(Rectangle((j + 0.05, i + 0.05), 0.9, 0.9, color=look.entry, linewidth=0))
             ax.text(j + 0.5, i + 0.5, f"${_entry(of, row, unknown)}$", fontsize=8,
-                    ha="center", va="center", color=LIGHT.ink)  # fmt: skip
+                    ha="center", va="center", color=look.ink)  # fmt: skip
         if framed:
-            ax.add_patch(Rectangle((i, i), 1, 1, fill=False, edgecolor=LIGHT.ink, linewidth=1.2))
+            ax.add_patch(Rectangle((i, i), 1, 1, fill=False, edgecolor=look.ink, linewidth=1.2))
         ax.text(-0.12, i + 0.5, f"${_NAMES[row[0]]}_{row[1]}$", fontsize=7.5, ha="right",
-                va="center", color=LIGHT.ink)  # fmt: skip
+                va="center", color=look.ink)  # fmt: skip
     for j, (kind, k) in enumerate(columns):
         ax.text(j + 0.5, -0.15, f"${_NAMES[kind]}_{k}$", fontsize=7.5, ha="center",
-                va="bottom", color=LIGHT.ink)  # fmt: skip
+                va="bottom", color=look.ink)  # fmt: skip
 
 
 def _entry(of: Any, row: tuple, unknown: tuple) -> str:

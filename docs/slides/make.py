@@ -107,7 +107,7 @@ def printed(file: Path) -> Path | None:
     pdf = file.with_suffix(".pdf")
     subprocess.run(
         [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer",
-         f"--print-to-pdf={pdf}", file.as_uri()],
+         f"--print-to-pdf={pdf}", file.resolve().as_uri()],
         check=True, capture_output=True, timeout=120,
     )  # fmt: skip
     return pdf

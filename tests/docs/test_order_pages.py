@@ -76,10 +76,10 @@ def test_links_resolve(path):
 
 def test_pictures_are_small_and_all_are_used(made):
     pictures = made["order_pictures"]
-    used = {name for some in pictures.choose(orderings.ORDERS).values() for name in some}
+    light = {name for some in pictures.choose(orderings.ORDERS).values() for name in some}
     sizes = {path.name: path.stat().st_size for path in PAGES.glob("*.png")}
-    assert set(sizes) == used
-    assert max(sizes.values()) < 60_000 and sum(sizes.values()) < 1_500_000
+    assert set(sizes) == light | {pictures.twin(name) for name in light}
+    assert max(sizes.values()) < 40_000 and sum(sizes.values()) < 1_100_000
 
 
 @pytest.mark.thorough

@@ -5,6 +5,7 @@ import shlex
 
 import pytest
 from helpers import ROOT
+from PIL import Image
 
 from pivotree.analysis.cli import main
 from pivotree.analysis.cli.arguments import joined, parser
@@ -153,3 +154,32 @@ def test_a_table_without_a_command_is_found():
     assert tables_without_command(f"# Page\n## Part\n{table}") == ["Part"]
     assert tables_without_command(f"# Page\n`pivotree compare chain:3`\n## Part\n{table}") == []
     assert tables_without_command(f"# Page\n## A\n`make bench`\n## B\n{table}") == ["B"]
+
+
+PAIR = re.compile(
+    r'<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">'
+    r'\s*<img\s+alt="[^"]+"\s+src="([^"]+)"[^>]*>\s*</picture>'
+)
+PAPER = "_tex.png"  # what LaTeX prints, on white paper
+
+
+def pages_with_pictures():
+    for folder in ("", "docs", "papers"):
+        pages = (ROOT / folder).rglob("*.md") if folder else ROOT.glob("*.md")
+        yield from (page for page in sorted(pages) if ".png" in page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", pages_with_pictures(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_picture_has_a_dark_twin(page):
+    """A reader of a dark page meets no white picture, and no name of a file is mistaken."""
+    text = page.read_text(encoding="utf-8")
+    for dark, light in PAIR.findall(text):
+        assert "_dark.".join(light.rsplit(".", 1)) == dark
+        grounds = [
+            Image.open(page.parent / file).convert("L").getpixel((0, 0)) for file in (light, dark)
+        ]
+        assert grounds[0] > 240 and grounds[1] < 40, light
+    alone = re.findall(
+        r"!\[[^\]]*\]\(([^)]+\.png)\)|<img[^>]+src=\"([^\"]+\.png)", PAIR.sub("", text)
+    )
+    assert [a or b for a, b in alone if not (a or b).endswith(PAPER)] == []
