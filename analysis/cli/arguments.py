@@ -108,7 +108,7 @@ def _solve(commands: Commands) -> None:
     solve.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
     solve.add_argument("--format", default="float64", help=FORMATS_HELP)
     add_refinement(solve)
-    solve.add_argument("--certify", type=int, metavar="D", help="prove D digits of every qdd")
+    solve.add_argument("--certify", type=int, metavar="D", help="prove D digits of qdd and lambda")
     _add_proximal(solve)
     solve.add_argument("--json", action="store_true", help="print one JSON document")
 

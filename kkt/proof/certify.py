@@ -66,7 +66,7 @@ class Certified:
     solution: dict[Block, NDArray]  # balls
     blocks: tuple[Block, ...]  # the qdd blocks, bodies in the tree's order
     system: System
-    digits: int  # proved relative digits of every qdd
+    digits: int  # proved relative digits of every qdd and lambda
     bits: int  # precision that it took
     order: str  # whose tape the balls read
     nonsingular: Nonsingular
@@ -76,19 +76,25 @@ class Certified:
         """(N,) balls."""
         return [x for block in self.blocks for x in self.solution[block]]
 
+    @property
+    def lam(self) -> list[Any]:
+        """Balls of the multipliers, loop by loop, row by row; empty without loops."""
+        return _multipliers(self.system, self.solution)
+
     def decimals(self, digits: int | None = None) -> list[str]:
         """qdd as decimal strings of the proved digits."""
         count = digits or self.digits
         with flint.ctx.workprec(self.bits):
             return [decimal(x, count) for x in self.qdd]
 
-    def balls(self, digits: int | None = None) -> list[DecimalBall]:
-        """(N,) decimal balls that hold the exact qdd.
+    def balls(self, kind: str = "qdd") -> list[DecimalBall]:
+        """(N,) decimal balls that hold the exact qdd, or with ``kind`` "lam" the multipliers.
 
         The midpoint has one digit more than those proved, so that rounding it spoils none: the
-        radius is at most 10^-digits times the midpoint, where qdd is not 0.
+        radius is at most 10^-digits times the midpoint, where it is not 0.
         """
-        return [decimal_ball(x, (digits or self.digits) + 1) for x in self.qdd]
+        found = self.lam if kind == "lam" else self.qdd
+        return [decimal_ball(x, self.digits + 1) for x in found]
 
     def error(self, qdd: NDArray) -> float | None:
         """max |qdd - exact| / max |exact| over all joints; None where a qdd is not a number."""
@@ -174,12 +180,13 @@ def certify(
     tape: Tape | Any = None,
     rounded_to: str | Format | None = None,
 ) -> Certified:
-    """The solution of (4) with ``digits`` proved digits of every qdd.
+    """The solution of (4) with ``digits`` proved digits of every qdd, and of every lambda.
 
-    The data are the model's doubles, or with ``rounded_to`` (a floating-point format) the
-    entries of (4) rounded to that format.  ``tape`` is a traced order or an order; leaf to root
-    (articulated body) where None.  Raises CertificationError, naming the pivot, where no precision
-    suffices.
+    Digits of a multiplier that cannot be told from zero are counted from the largest force in a
+    joint or a loop: such a row carries nothing.  The data are the model's doubles, or with
+    ``rounded_to`` (a floating-point format) the entries of (4) rounded to that format.  ``tape`` is
+    a traced order or an order; leaf to root (articulated body) where None.  Raises
+    CertificationError, naming the pivot, where no precision suffices.
 
     >>> proved = pt.certify(pt.build(pt.chain(100)), digits=30)
     >>> proved.decimals()[0]
@@ -208,7 +215,7 @@ def certify(
                 trouble = proof
             else:
                 balls = [x for block in blocks for x in solution[block]]
-                accuracy = proved_bits(balls)
+                accuracy = min(proved_bits(balls), _bits_of_multipliers(system, solution))
                 if accuracy >= wanted:
                     name = tape.program.name
                     return Certified(solution, blocks, system, digits, bits, name, proof)
@@ -268,11 +275,25 @@ def _rounded(system: System, format: Format) -> Entries:
     return Entries(*exact)
 
 
-def proved_bits(balls: list[Any]) -> float:
-    """Least relative accuracy; an exact zero has all, and one far below the largest counts."""
+def _multipliers(system: System, solution: dict[Block, NDArray]) -> list[Any]:
+    return [x for name in system.structure.constraints for x in solution[Block("lam", name)]]
+
+
+def _bits_of_multipliers(system: System, solution: dict[Block, NDArray]) -> float:
+    """Proved bits of lambda, zeros beside the largest force of all."""
+    balls = _multipliers(system, solution)
+    forces = [x for block, row in solution.items() if block.kind == "f" for x in row]
+    return proved_bits(balls, max(map(magnitude, [*balls, *forces]), default=0.0))
+
+
+def proved_bits(balls: list[Any], largest: float | None = None) -> float:
+    """Least relative accuracy; an exact zero has all, and one far below ``largest`` counts.
+
+    ``largest`` is the largest of the balls where None.
+    """
     if not balls:
         return float("inf")
-    largest = max(magnitude(x) for x in balls)
+    largest = max(magnitude(x) for x in balls) if largest is None else largest
     least = float("inf")
     for x in balls:
         if x.is_exact():

@@ -48,6 +48,8 @@ def test_robots_with_random_armature_are_pinocchio_s(name):
     M = kkt.joint_space_inertia(ours, orderings.get("crbm"))
     assert difference(qdd, peer.aba(given)) <= 1e-10 * max(1.0, np.linalg.cond(M))
     assert difference(qdd, peer.aba(given)) <= 1e-9
+    exact = kkt.certify(ours, 50)
+    assert exact.error(qdd) <= 1e-13 * max(1.0, np.linalg.cond(M)) and exact.error(qdd) <= 1e-9
     assert difference(M, peer.crba(given)) <= 1e-10
     tau = kkt.inverse_dynamics(ours, qdd, orderings.get("inverse_dynamics")).tau
     assert difference(tau, state.tau) <= 1e-9

@@ -102,8 +102,10 @@ class Held:
         there, opposite = self.theirs(pin.lcaba, 1e-4)  # with less it keeps fewer digits
         assert difference(there, qdd) < 1e-9
         assert difference(-np.array(opposite), np.array(forces)) < 1e-9
-        exact = kkt.certify(self.system, 30)
+        exact = kkt.certify(self.system, 50)
+        lam = np.array([float(x) for x in exact.lam])
         assert exact.error(qdd) < 1e-12
+        assert difference(np.array(self.forces(lam)), np.array(forces)) < 1e-9
         for name in ORDERS:
             ours = kkt.eliminate(self.system, orderings.get(name))
             assert difference(ours.qdd, qdd) < 1e-9, name

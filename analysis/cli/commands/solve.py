@@ -68,6 +68,8 @@ def run(options: argparse.Namespace) -> int:
             document["refinement"] = dict(vars(result.refinement))
         if proved is not None:
             document["balls"] = [ball._asdict() for ball in proved.balls()]
+            if proved.lam:
+                document["lam_balls"] = [ball._asdict() for ball in proved.balls("lam")]
             document["bits"] = proved.bits
             document["nonsingular"] = f"proved: {proved.nonsingular}"
         print_json(document)
@@ -79,8 +81,12 @@ def run(options: argparse.Namespace) -> int:
     for joint, text in zip(_joints(system), texts, strict=True):
         print(f"{joint}\t{text}")
     if proved is not None:
+        rows = _rows(system)
+        for row, ball in zip(rows, proved.balls("lam"), strict=True):
+            print(f"{row}\t{ball.mid} +/- {ball.rad}")
+        unknowns = "qdd and lambda" if rows else "qdd"
         print(
-            f"{proved.digits} digits of every qdd proved by {proved.order} in balls of "
+            f"{proved.digits} digits of every {unknowns} proved by {proved.order} in balls of "
             f"{proved.bits} bits; nonsingular: proved: {proved.nonsingular}"
         )
     if error is None:
@@ -159,4 +165,13 @@ def _joints(system: kkt.System) -> list[str]:
         f"{name}[{j}]" if dof > 1 else str(name)
         for name, dof in zip(system.tree.names, system.tree.dof, strict=True)
         for j in range(dof)
+    ]
+
+
+def _rows(system: kkt.System) -> list[str]:
+    """A name for each multiplier: lam loop, or lam loop[i]."""
+    return [
+        f"lam {loop.name}[{i}]" if loop.rows > 1 else f"lam {loop.name}"
+        for loop in system.loops
+        for i in range(loop.rows)
     ]

@@ -10,7 +10,6 @@ from mechanisms import SYSTEMS, bar, closed_early, crossed, four_bar, off, syste
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.counts.counting import count_robot
-from pivotree.analysis.listing import listing
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.solution import refine
 
@@ -265,11 +264,10 @@ def test_pictures_name_the_multipliers():
     "reader",
     [
         lambda s: kkt.inverse_dynamics(s, np.zeros(3), orderings.get("inverse_dynamics")),
-        lambda s: listing.of(s, orderings.get("abm")),
         lambda s: kkt.eliminate(s, orderings.get("square_root_abm")),
         lambda s: count_robot(orderings.get("abm"), s),
     ],
-    ids=["inverse dynamics", "listing", "rotations", "counts"],
+    ids=["inverse dynamics", "rotations", "counts"],
 )
 def test_what_takes_trees_only_says_so(reader):
     with pytest.raises(kkt.PivotreeError, match=r"'pin'") as told:
