@@ -52,7 +52,7 @@ def draw(found: dict[str, dict[str, gradients.Descent]], style: str) -> Figure:
 def main() -> None:
     found = {}
     for spec in SPECS:
-        system = kkt.build(kkt.default_state(kkt.from_spec(spec)))
+        system = kkt.build(kkt.from_spec(spec))
         found[spec] = {way: gradients.solve(system, **how) for way, how in WAYS.items()}
     for style, name in (("light", "gradients.png"), ("dark", "gradients_dark.png")):
         data = BytesIO()
