@@ -7,10 +7,11 @@ in any direction rounding mixes moments of inertia, so that the size is their tr
 joint's origin, |w|^2 tr J + |v|^2 m for a motion (w, v).  Rotations never form D_k as a difference,
 but as weighted squares of a column: there it is the column that keeps u of its size, and D_k u^2.
 Pivots that are no joint's are those of bodies, which no state changes: they are looked at when a
-kernel is made.
+kernel is made; and those of multipliers, for which the rows stand (:mod:`.checking_rows`).
 
-*Does the answer solve (4)?*  Inverse dynamics at qdd gives pdd and f that solve all rows of (4) but
-those of the efforts, to rounding; there tau - ID(qdd) is left.  Its largest entry, over that of
+*Does the answer solve (4)?*  Inverse dynamics at qdd and lambda gives pdd and f that solve all rows
+of (4) to rounding, but those of the efforts and of loops; there tau - ID(qdd) is left, and
+-gamma - G pdd + compliance lambda.  Its largest entry, over that of
 (pdd, qdd) times 1 and the largest row sum of the M_k, is no less than the normwise backward error,
 since the norm of (4) and its unknowns are no smaller.  *How far is it off?*  What is left is solved
 for by the same factor: a step of iterative refinement, whose size is the error of qdd as the order
@@ -33,11 +34,12 @@ from ..model.spatial import Array, matvec
 from ..solution.eliminate import eliminate
 from ..tape.tape import Tape
 from ..tape.trust import FEWER, NO_NUMBER, ROUNDINGS, bound
+from .checking_rows import places_of_rows
 from .states import Fields
 
 OVERFLOW, INEXACT = -1, -2  # status of an answer; 0: it holds; k: the k-th pivot is zero
 WORDS = {OVERFLOW: NO_NUMBER.format("qdd"), INEXACT: FEWER}
-KINDS = ("pdd", "qdd")  # of pivots that are looked at
+KINDS = ("pdd", "qdd", "lam")  # of pivots that are looked at
 Rows = NDArray[np.int64]
 
 
@@ -45,7 +47,7 @@ Rows = NDArray[np.int64]
 class Judged:
     """Rows that follow the outputs: of each order these, and pivots and their sizes.
 
-    qdd (N,), correction (N,), pdd (6 n,), tau - ID(qdd) (N,).
+    qdd (N,), correction (N,), pdd (6 n,), tau - ID(qdd) (N,) and what rows of loops leave (m,).
     """
 
     shown: int  # numbers of a state that are outputs, each order's status its last
@@ -55,13 +57,14 @@ class Judged:
     zero: tuple[float, ...]  # a pivot is zero up to so much of its size
     bound: float  # of the correction relative to qdd, and of the backward error
     norm: float  # of (4), or less
+    rows: int = 0  # m, of loops and contacts
 
     def parts(self) -> list[tuple[int, list[slice]]]:
         """Of each order the row of its status, and its rows among all outputs."""
         each, first, found = self.shown // len(self.pivots), self.shown, []
         for o, count in enumerate(self.pivots):
             slices = []
-            for size in (self.N, self.N, 6 * self.bodies, self.N, count, count):
+            for size in (self.N, self.N, 6 * self.bodies, self.N + self.rows, count, count):
                 slices.append(slice(first, first + size))
                 first += size
             found.append(((o + 1) * each - 1, slices))
@@ -93,7 +96,7 @@ def judged_by(
     return Judged(
         fields.numbers, fields.N, fields.n, tuple(map(len, pivots)),
         tuple(ROUNDINGS * unit ** (2 if rotates else 1) for rotates in rotations),
-        bound(unit), norm_of(system.entries.M),
+        bound(unit), norm_of(system.entries.M), fields.rows,
     )  # fmt: skip
 
 
@@ -109,12 +112,21 @@ def pivots_of(tape: Tape, system: System) -> Rows:
         record = tape.program.pivots[number]
         k = system.structure.index.get(record.blocks[0].body)
         kind = record.blocks[0].kind
-        if k is not None and kind in KINDS and len(slots) == (6, system.tree.dof[k])[kind == "qdd"]:
+        if k is None or kind not in KINDS[:2]:
+            continue
+        if len(slots) == (6, system.tree.dof[k])[kind == "qdd"]:
             found += [
                 (KINDS.index(kind), k, i, record.step, slot, number)
                 for i, slot in enumerate(slots.ravel().tolist())
             ]
     return np.array(found, dtype=np.int64).reshape(-1, 6)
+
+
+def looked_at(tape: Tape, system: System) -> Rows:
+    """(P, 3) kind, body or loop, and step of all that a status may name, in its order."""
+    rows = places_of_rows(tape, system)[:, [0, 2]]
+    rows = np.column_stack([np.full(len(rows), KINDS.index("lam")), rows])
+    return np.concatenate([pivots_of(tape, system)[:, [0, 1, 3]], rows])
 
 
 def by_rotations(tape: Tape) -> bool:

@@ -21,6 +21,7 @@ from ..program.residual_program import residual_program
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for
 from .checking import by_rotations, pivots_of, sizes_of_pivots
+from .checking_rows import pivots_of_rows
 from .configuration import Configuration
 from .joint_space import SOLVERS
 from .kinematics import entries, kinematics, variables
@@ -171,10 +172,6 @@ def require_rows(system: System, request: Request) -> None:
         system.structure.require_tree(
             f"compile: solver {request.solver!r}", "leave the solver out: the order solves for both"
         )
-    if request.check:
-        system.structure.require_tree(
-            "compile: a check of the answer", "leave check out, or look at a state with eliminate"
-        )
 
 
 def forward_dynamics(
@@ -209,6 +206,8 @@ def forward_dynamics(
     questions: list[int] = []
     if request.check:
         sizes = sizes_of_pivots(system, *kinematics(configuration, x, qd)[:3])
+        with np.errstate(all="ignore"):
+            ties = pivots_of_rows(system, traced)
     for tape in tapes:
         place = replayed(recorder, tape, solved)
         qdd = qdd_of(recorder, tape, system, place, solved.tau, request.solver)
@@ -218,32 +217,36 @@ def forward_dynamics(
             else:
                 wanted += references(place, slots_of(output, tape, system))
         if request.check:
-            left, pdd, _ = defect(recorder, system, traced, qdd)
-            again = replace(traced, a=none, b=none, tau=left)
+            lam = taken(recorder, place, slots_of("lambda", tape, system))
+            left, pdd, rows = defect(recorder, system, traced, qdd, lam)
+            again = replace(traced, a=none, b=none, tau=left, gamma=-rows)
             at = replayed(recorder, tape, again)  # what the factor cost is found again
             correction = qdd_of(recorder, tape, system, at, left, request.solver)
             pivots = pivots_of(tape, system)
             wanted.append(0)
-            questions += [reference(recorder, x) for x in (*qdd, *correction, *pdd, *left)]
+            questions += [reference(recorder, x) for x in (*qdd, *correction, *pdd, *left, *rows)]
             questions += references(place, pivots[:, 4])
+            questions += [reference(recorder, x) for x in ties[0]]
             questions += [
                 reference(recorder, sizes[kind][k][i]) for kind, k, i in pivots[:, :3].tolist()
             ]
+            questions += [reference(recorder, x) for x in ties[1]]
     return finished(recorder, inputs, wanted + questions)
 
 
 def replayed(
-    recorder: Recorder, tape: Tape, traced: Entries, qdd: NDArray[Any] | None = None
+    recorder: Recorder, tape: Tape, traced: Entries, unknowns: dict[str, NDArray[Any]] | None = None
 ) -> list[int]:
     """Write a tape down on the traced entries; the references of its slots.
 
-    Unknowns that the tape takes as inputs are zero, but for ``qdd`` (N,) where it is given.
+    Unknowns that the tape takes as inputs are zero, but for those that are given by name.
     """
     place: list[int] = [0] * tape.slots
     place[1] = 1
     given = {letter: (getattr(tape.inputs, letter), getattr(traced, letter)) for letter in LETTERS}
-    if qdd is not None and "qdd" in tape.inputs.given:
-        given["qdd"] = tape.inputs.given["qdd"], qdd
+    for name, values in (unknowns or {}).items():
+        if name in tape.inputs.given:
+            given[name] = tape.inputs.given[name], values
     for slots, values in given.values():
         for slot, value in zip(slots.ravel().tolist(), values.ravel().tolist(), strict=True):
             if slot > 1:
@@ -267,14 +270,14 @@ def replayed(
 
 
 def defect(
-    recorder: Recorder, system: System, traced: Entries, qdd: NDArray[Any] | None = None
+    recorder: Recorder, system: System, traced: Entries, *unknowns: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """tau - ID(qdd) (N,), pdd (6 n,) as inverse dynamics finds it, and what rows of loops leave.
 
-    qdd is 0 where None, and so are all multipliers.
+    ``unknowns`` are qdd (N,) and the multipliers (m,), all of them 0 where they are not given.
     """
     tape = lower(residual_program(system.structure, "dynamics"), system)
-    place = replayed(recorder, tape, traced, qdd)
+    place = replayed(recorder, tape, traced, dict(zip(("qdd", "lam"), unknowns, strict=False)))
     left, pdd, rows = (
         taken(recorder, place, slots_of(x, tape, system)) for x in ("qdd", "pdd", "lambda")
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -88,8 +88,8 @@ def compile(
 
     With ``check`` a status follows the outputs of each order: 0 where qdd holds, else what
     :meth:`Kernel.reason` puts into words: a pivot that is zero for the format, an overflow, or an
-    error that leaves fewer than half of its digits (:mod:`kkt.machine.checking`).  The outputs
-    have the same bits as without.
+    error that leaves fewer than half of its digits (:mod:`kkt.machine.checking`).  Where rows of
+    loops depend on each other, a multiplier's pivot is zero.  The outputs are those without it.
 
     Raises ModelError, OrderError, SingularError or FormatError, one sentence each.
 
@@ -155,7 +155,7 @@ def compile(
     name = name if frames == "own" else f"{name}, {frames}"
     return Kernel(
         name, chosen, fields, configuration, found.program, found.straight, found.rolled, relaxed,
-        judged, found.pivots,
+        judged, found.pivots, system.structure.constraints,
     )  # fmt: skip
 
 
@@ -185,7 +185,8 @@ class Kernel(Shown):
     rolled: Rolled | None = None  # the same, repeated parts once; None where it is short
     relaxed: bool = False  # products fused with sums, reciprocals
     judged: Judged | None = None  # where a status is among the outputs
-    pivots: tuple[NDArray[np.int64], ...] = ()  # of each order: kind, body, step
+    pivots: tuple[NDArray[np.int64], ...] = ()  # of each order: kind, body or loop, step
+    ties: tuple[Hashable, ...] = ()  # names of loops and contacts
     _made: dict[int, Native] = field(default_factory=dict, repr=False)
     _calls: list[Builtin] = field(default_factory=list, repr=False)  # as they are made
     _lock: Lock = field(default_factory=Lock, repr=False)
@@ -331,7 +332,8 @@ class Kernel(Shown):
         if status <= 0:
             return WORDS[status].format(self.format) if status else None
         kind, body, step = self.pivots[order][status - 1].tolist()
-        pivot = Block(KINDS[kind], self.places.tree.names[body])
+        names = self.ties if KINDS[kind] == "lam" else self.places.tree.names
+        pivot = Block(KINDS[kind], names[body])
         return ZERO.format(f"{pivot}, step {step + 1}", self.format)
 
     def export_c(self, path: str | Path, name: str | None = None) -> tuple[Path, Path]:

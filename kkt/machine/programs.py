@@ -18,7 +18,7 @@ from ..order.pivots import plan
 from ..order.sequence import PivotSequence, as_sequence
 from ..tape.tape import Tape
 from . import store
-from .checking import by_rotations, pivots_of, require_pivots
+from .checking import by_rotations, looked_at, require_pivots
 from .configuration import Configuration
 from .emission import PIECE
 from .forward_dynamics import Request, forward_dynamics, recorder_for, tape_of
@@ -112,7 +112,7 @@ def _trace(
         found = rolled(straight)
         if len(straight) - found.code < SAVED:
             found = None
-    pivots = tuple(pivots_of(tape, system)[:, [0, 1, 3]] for tape in tapes) if request.check else ()
+    pivots = tuple(looked_at(tape, system) for tape in tapes) if request.check else ()
     rotations = tuple(by_rotations(tape) for tape in tapes)
     names = ", ".join(tape.program.name for tape in tapes)
     return Programs(names, program, straight, found, pivots, rotations)
