@@ -31,6 +31,7 @@ from ..model.payload import Payload, carrying
 from ..order.sequence import PivotSequence, Rules
 from ..tape.tape import Tape
 from ..tape.trace import trace
+from .joint_inertia import LARGEST, PHI, SECOND, composites
 from .loewner import share
 from .reach import Reach, has_armature, reach
 from .roundings import Roundings, roundings
@@ -38,10 +39,8 @@ from .span import too_narrow
 from .support import support
 
 Floats = NDArray[np.float64]
-SECOND = 1.25  # covers what is of second order, while what is bounded is at most LARGEST
-LARGEST, LOCAL = 0.02, 0.01  # of an inertia, and of a pivot by its own rounding
+LOCAL = 0.01  # of a pivot, by its own rounding
 DEFINITE = 0.5  # of an inertia that is left to the parent, at most
-PHI = 2.1  # units of |Phi| |Mbar| |Phi|* by which rounding Phi may move what a child holds up
 PROVED = {"outer": "abm", "gain": "gain_abm"}  # by the one switch of the order that may differ
 
 
@@ -49,11 +48,11 @@ PROVED = {"outer": "abm", "gain": "gain_abm"}  # by the one switch of the order 
 class Guarantee:
     """What holds in every state; ``inertia`` and ``pivot`` are infinite where nothing does.
 
-    >>> pt.guarantee(pt.chain(3), pt.orderings.get("crbm")).why
-    'no bound is proved for crbm; there is one for abm and gain_abm'
+    >>> pt.guarantee(pt.chain(3), pt.orderings.get("virtual_work")).why
+    'no bound is proved for virtual_work; there is one for abm, gain_abm and crbm'
     """
 
-    inertia: Floats  # (n,) |x* (computed - exact) x| <= inertia_k x* M^_k x
+    inertia: Floats  # (n,) |x* (computed - exact) x| <= inertia_k x* M^_k x, of crbm x* M^C_k x
     pivot: Floats  # (n,) relative errors of the pivots of D_k
     worst: Hashable | None  # the body whose own rounding is behind the largest
     why: str  # why nothing can be promised; empty where something is
@@ -108,16 +107,40 @@ def guaranteed(
     roundings are what is counted.  Inertias are at least those of ``light``.
     """
     n, unit = heavy.tree.n, chosen.unit
-    nothing = np.full(n, np.inf)
     why = refusal(heavy, tape, unit)
     if why:
-        return Guarantee(nothing, nothing, None, why)
+        return _nothing(n, why)
     M = least_inertias(light, heavy, chosen)
-    held, sizes = support(heavy, M), reach(heavy, ranges, unit)
+    rigid = method(heavy, tape) == "crbm"
+    held, sizes = support(heavy, M), reach(heavy, ranges, unit, rigid)
     why = too_narrow(heavy, held, sizes, np.flatnonzero(~_at_rest(heavy)), chosen)
     if why:
-        return Guarantee(nothing, nothing, None, why)
+        return _nothing(n, why)
+    if rigid:
+        return _of_joint_inertia(heavy, M, ranges, unit)
     return _recursion(heavy, M, held, sizes, unit, roundings(tape))
+
+
+def _nothing(n: int, why: str) -> Guarantee:
+    return Guarantee(np.full(n, np.inf), np.full(n, np.inf), None, why)
+
+
+def _of_joint_inertia(system: System, M: Floats, ranges: Ranges, unit: float) -> Guarantee:
+    """The bound where composites are formed, and M(q) is factored."""
+    tree, found = system.tree, composites(system, M, ranges, unit)
+    inertia, joint = SECOND * unit * found.inertia, SECOND * unit * found.joint
+    worst = tree.names[found.worst]
+    if not inertia.max() <= LARGEST:
+        return _nothing(tree.n, _light(tree.names[int(inertia.argmax())], float(inertia.max())))
+    if not math.isfinite(joint):
+        return _nothing(tree.n, f"body {worst}: no inertia of its own in some direction")
+    if not joint <= LARGEST:
+        return _nothing(tree.n, (
+            f"rounding the joint-space inertia may change it by {joint:.1g} of itself, most where "
+            f"body {worst} moves, which is light beside what it carries; abm does not form it"
+        ))  # fmt: skip
+    pivot = np.full(tree.n, (inertia.max() + joint) * (1.0 + LARGEST))
+    return Guarantee(inertia, pivot, worst, "")
 
 
 def least_inertias(light: System, heavy: System, chosen: Format) -> Floats:
@@ -144,8 +167,8 @@ def refusal(system: System, tape: Tape, unit: float) -> str:
     tree = system.tree
     order = method(system, tape)
     if order is None:
-        both = " and ".join(PROVED.values())
-        return f"no bound is proved for {sequence_of(tape).name}; there is one for {both}"
+        some = ", ".join(PROVED.values())
+        return f"no bound is proved for {sequence_of(tape).name}; there is one for {some} and crbm"
     if system.structure.ties:
         return "loops are closed, and the bound is for trees"
     if unit * tree.n > 1e-3:
@@ -166,14 +189,16 @@ def sequence_of(tape: Tape) -> PivotSequence:
 
 
 def method(system: System, tape: Tape) -> str | None:
-    """Which of the orders with a proof this is, by its brackets and switches; None: neither."""
-    sequence = sequence_of(tape)
-    brackets = [[(kind, k) for kind in ("pdd", "qdd", "f")] for k in system.structure.tip_to_base]
-    same = [[tuple(block) for block in group] for group in sequence.groups] == brackets
+    """Which of the orders with a proof this is, by its brackets and switches; None: none."""
+    sequence, bodies = sequence_of(tape), system.structure.tip_to_base
+    groups = [[tuple(block) for block in group] for group in sequence.groups]
     plain = replace(sequence.rules, rank_update="outer") == Rules()
-    if not same or not plain or sequence.links != "whole" or sequence.composites != "general":
+    if not plain or sequence.links != "whole" or sequence.composites != "general":
         return None
-    return PROVED.get(sequence.rules.rank_update)
+    if groups == [[("pdd", k), ("qdd", k), ("f", k)] for k in bodies]:
+        return PROVED.get(sequence.rules.rank_update)
+    together = [[("pdd", k), ("f", k)] for k in bodies] + [[("qdd", k)] for k in bodies]
+    return "crbm" if groups == together and sequence.rules == Rules() else None
 
 
 def _recursion(
@@ -226,7 +251,7 @@ def _recursion(
                 if inertia[k] > inertia[up]:
                     inertia[up], blame[up] = inertia[k], blame[k]
     if reason:
-        return Guarantee(np.full(n, np.inf), np.full(n, np.inf), None, reason)
+        return _nothing(n, reason)
     return Guarantee(inertia, pivot, tree.names[blame[int(pivot.argmax())]], "")
 
 

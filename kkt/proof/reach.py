@@ -32,10 +32,15 @@ class Reach:
     handed: Floats  # (n, 6) those of Mbar_k: zero where the joint has let go
     sent: Floats  # (n, 6) |Phi_k| handed, in the parent's frame
     carried: Floats  # (n, 6) |Phi_k| size
+    moment: Floats  # (n,) of the subtree, about the parent's origin [kg m^2]
+    mass: Floats  # (n,) of the subtree [kg]
 
 
-def reach(system: System, ranges: Ranges, unit: float) -> Reach:
-    """The bounds for entries of (4) that have been rounded with unit roundoff ``unit``."""
+def reach(system: System, ranges: Ranges, unit: float, rigid: bool = False) -> Reach:
+    """The bounds for entries of (4) that have been rounded with unit roundoff ``unit``.
+
+    ``rigid``: of composites, whose joints let nothing go, in the place of articulated inertias.
+    """
     tree = system.tree
     turns = [_Turn(system, ranges, k, unit) for k in range(tree.n)]
     mass, first = tree.mass * UP, tree.mass * np.linalg.norm(tree.com, axis=1) * UP
@@ -46,14 +51,14 @@ def reach(system: System, ranges: Ranges, unit: float) -> Reach:
     size, handed = np.zeros((tree.n, 6)), np.zeros((tree.n, 6))
     sent, carried = np.zeros((tree.n, 6)), np.zeros((tree.n, 6))
     received = np.zeros((tree.n, 6))  # the diagonal of what children hand on
-    more = np.zeros(tree.n)  # what children add to moments of inertia
+    moment, more = np.zeros((2, tree.n))  # what a subtree adds to its parent's, and children add
     for level in reversed(tree.levels):
         for k in level.tolist():
             square = own[k] + np.concatenate([np.full(3, more[k]), np.full(3, mass[k] - own[k, 3])])
             # no more than its own, and what children hand on: nothing along their own joints
             square = np.minimum(square, own[k] + received[k])
             size[k] = np.sqrt(square) * UP
-            handed[k] = np.where(let_go(system, k), 0.0, size[k])
+            handed[k] = np.where(let_go(system, k) & (not rigid), 0.0, size[k])
             sent[k], carried[k] = turns[k].apply(handed[k]), turns[k].apply(size[k])
             up = int(tree.parent[k])
             if up < 0:
@@ -62,12 +67,12 @@ def reach(system: System, ranges: Ranges, unit: float) -> Reach:
             received[up] = (received[up] + sent[k] * sent[k] + dust) * UP
             far = turns[k].far
             grown = 1.0 + 16.0 * unit
-            moment = second[k] + 2.0 * far * first[k] + far * far * mass[k]
-            more[up] = (more[up] + moment * grown) * UP
-            second[up] = (second[up] + moment * grown) * UP
+            moment[k] = (second[k] + 2.0 * far * first[k] + far * far * mass[k]) * grown * UP
+            more[up] = (more[up] + moment[k]) * UP
+            second[up] = (second[up] + moment[k]) * UP
             first[up] = (first[up] + (first[k] + far * mass[k]) * grown) * UP
             mass[up] = (mass[up] + mass[k] * grown) * UP
-    return Reach(size, handed, sent, carried)
+    return Reach(size, handed, sent, carried, moment, mass)
 
 
 def let_go(system: System, k: int) -> NDArray[np.bool_]:

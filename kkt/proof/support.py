@@ -18,13 +18,16 @@ EPS = 2.0**-52
 KEPT = 1.0 - 1e-6  # of what float64 finds
 
 
-def support(system: System, M: Floats) -> Floats:
-    """(n, 6, 6) with M_k <= support_k <= M^_k in every state."""
+def support(system: System, M: Floats, rigid: bool = False) -> Floats:
+    """(n, 6, 6) with M_k <= support_k <= M^_k in every state.
+
+    ``rigid``: at most the composite, whose joints let nothing go, in the place of M^_k.
+    """
     tree = system.tree
     L = M.copy()
     for level in reversed(tree.levels[1:]):
         for k in level.tolist():
-            held = _held(system, L[k], k)
+            held = _held(system, L[k], k, rigid)
             if held is not None:
                 R, zero = tree.R[k], np.zeros((3, 3))
                 Phi = np.block([[R, skew(tree.p[k]) @ R], [zero, R]])
@@ -35,7 +38,7 @@ def support(system: System, M: Floats) -> Floats:
     return L
 
 
-def _held(system: System, L: Floats, k: int) -> Floats | None:
+def _held(system: System, L: Floats, k: int, rigid: bool) -> Floats | None:
     """What body k hands on at least, whatever its joint does; None where nothing is known."""
     tree = system.tree
     if tree.joint[k] == "fixed":
@@ -46,9 +49,11 @@ def _held(system: System, L: Floats, k: int) -> Floats | None:
     z = int(unit[0])
     if not L[z, z] > 0.0:
         return None
-    N = L - np.outer(L[z], L[z]) / L[z, z]
-    rest = [i for i in range(6) if i != z]
-    N[z] = N[:, z] = 0.0
+    N, rest = L, list(range(6))
+    if not rigid:
+        N = L - np.outer(L[z], L[z]) / L[z, z]
+        N[z] = N[:, z] = 0.0
+        rest.remove(z)
     mean = averaged(N, z)
     part = _part(N[np.ix_(rest, rest)], mean[np.ix_(rest, rest)], np.diagonal(L)[rest])
     return part * mean if part > 0.0 else None

@@ -125,7 +125,7 @@ def test_a_format_without_the_exponents_gets_no_promise(monkeypatch):
 @pytest.mark.parametrize(
     ("tree", "order", "why"),
     [
-        (kkt.chain(3), "crbm", "no bound is proved for crbm"),
+        (kkt.chain(3), "virtual_work", "no bound is proved for virtual_work"),
         (kkt.example3(m1=1e9), "abm", "what its children hand to it"),
         (kkt.chain(3, joint="universal"), "abm", "universal"),
         (kkt.star(2, joint="spherical"), "gain_abm", "several freedoms"),
@@ -216,7 +216,7 @@ def test_a_payload_costs_digits_and_its_states_keep_what_is_promised(name):
 def test_an_order_is_known_by_its_brackets_and_not_by_its_name():
     @orderings.order("abm", source="a lie")
     def liar(structure):
-        return orderings.get("crbm")(structure)
+        return orderings.get("virtual_work")(structure)
 
     mine = kkt.PivotSequence(bracketed(kkt.build(kkt.chain(3)).structure), name="mine")
     assert kkt.guarantee(kkt.chain(3), mine).digits > 9
@@ -279,5 +279,5 @@ def test_the_command_prints_rows(capsys):
     for row in document["rows"]:
         assert row["seen_digits"] >= row["proved_digits"] > 4 and row["states"] == 3
         assert row["worst_body"] == "link1" and row["why"] == ""
-    assert main(["guarantee", "rr_arm", "--states", "3", "--orders", "abm,crbm"]) == 0
-    assert "nothing is promised: no bound is proved for crbm" in capsys.readouterr().out
+    assert main(["guarantee", "rr_arm", "--states", "3", "--orders", "abm,lagrange"]) == 0
+    assert "nothing is promised: no bound is proved for lagrange" in capsys.readouterr().out
