@@ -3,7 +3,8 @@
 Last is what an order says that does not name them; a loop's end is after the last bracket of the
 bodies that it goes through, where the multipliers can be eliminated whatever their compliance; soft
 ones may come before all bodies.  Rows of loops only add to what a tree's order does, so that what
-no order of the tree costs less than, none with multipliers does either.
+no order of the tree costs less than, none with multipliers does either; how much they add at least
+is counted in :mod:`.bound_of_loops`.
 """
 
 from __future__ import annotations

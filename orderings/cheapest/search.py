@@ -21,6 +21,7 @@ from pivotree.kkt.order.sequence import as_sequence
 
 from ..catalogue import ORDERS, names
 from .bound import lower_bound
+from .bound_of_loops import added_by_loops
 from .dynamic import Dynamic
 from .multipliers import with_multipliers
 from .operations import Meter
@@ -175,8 +176,9 @@ def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]
         "multipliers of each loop last, at its end or, where they are soft, before all bodies"
     )
     return _Family(
-        [Ranked("search", s, flops, flops) for flops, s in found], tree.bound, False, words
-    )
+        [Ranked("search", s, flops, flops) for flops, s in found],
+        tree.bound + added_by_loops(system.structure, meter.inputs), False, words,
+    )  # fmt: skip
 
 
 def _of_tree(system: System, meter: Meter, most: int, tick: Callable[[str], None]) -> _Family:

@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 
 from pivotree import kkt, orderings
+from pivotree.orderings.cheapest.bound_of_loops import added_by_loops
 from pivotree.orderings.cheapest.multipliers import CLOSED, FIRST, LAST, placed
 from pivotree.orderings.cheapest.operations import Meter
 from pivotree.orderings.cheapest.places import every
@@ -48,6 +49,31 @@ def test_the_winner_costs_what_its_tape_costs_and_no_order_of_the_family_is_belo
             )
             least = min(least, int(meter.groups(order).sum()))
     assert found.bound <= least <= found.cost <= 1.1 * least and not found.exact
+
+
+@pytest.mark.parametrize(
+    "model", ["four_bar", "gripper", "stewart", "quadruped:feet=3,compliance=0.1", "robot"]
+)
+def test_loops_add_no_less_than_the_bound_says(model):
+    """Of orders whose tree is in the family, on planar mechanisms, in space and in the air."""
+    system = robot() if model == "robot" else kkt.build(kkt.load(model))
+    bare = kkt.build(system.graph, loops=())
+    for composites in ("general", "rigid"):
+        least = added_by_loops(system.structure, Meter(system, composites).inputs)
+        assert least > 0
+        for name in ("abm", "gain_abm", "crbm", "closed_early", "lambda_first", "lambda_first_abm"):
+            order = orderings.get(name)
+            with_loops = kkt.trace(system, order, composites).flops
+            assert least <= with_loops - kkt.trace(bare, order, composites).flops
+
+
+def test_the_bound_counts_what_every_order_does_of_a_loop():
+    """A point of a slide held along it: one row, one joint; the quotient and the product."""
+    tree = kkt.new_tree("slide")
+    kkt.add_body(tree, "slide", mass=1.0, inertia=[[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+                 joint="prismatic", axis=(0, 0, 1))  # fmt: skip
+    system = kkt.build(tree, loops=[kkt.contact("slide", (0.1, 0.0, 0.0))])
+    assert added_by_loops(system.structure, Meter(system, "general").inputs) == 1
 
 
 @pytest.mark.thorough
