@@ -63,6 +63,7 @@ from .scale.large import LargeSolution
 from .scale.solve_large import solve_large
 from .solution.columns import joint_space_inverse
 from .solution.conditioning import Conditioning, conditioning
+from .solution.derivatives import Derivatives, derivatives
 from .solution.eliminate import eliminate, joint_space_inertia
 from .solution.inverse_dynamics import InverseDynamics, inverse_dynamics
 from .solution.joining import joined, released, rerooted
@@ -83,6 +84,7 @@ __all__ = [
     "ColumnCounts",
     "Columns",
     "Conditioning",
+    "Derivatives",
     "Elimination",
     "FormatError",
     "Guarantee",
@@ -129,6 +131,7 @@ __all__ = [
     "cut_joint",
     "default_state",
     "delta",
+    "derivatives",
     "eliminate",
     "example1",
     "example2",

@@ -60,7 +60,7 @@ def _input_body(program: Program, letter: str, number: int) -> int:
     if letter == "G" and program.symbolic is not None:
         ties = program.symbolic.plan.graph.structure.ties
         return [k for tie in ties for k in tie.bodies][number]
-    return -1 if letter in ("gamma", "compliance", "lam", "dlam", "columns") else int(number)
+    return -1 if letter in ("gamma", "compliance", "lam", "dlam", "beside") else int(number)
 
 
 def run_bodies(

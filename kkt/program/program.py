@@ -38,8 +38,8 @@ class Instruction(NamedTuple):
     ==========  =============================================================================
     input       a block of (4): info = (letter, body); letters M H Phi a b tau A; of loops, info =
                 ("G", side) and (gamma or compliance, loop); in a residual also the unknowns pdd
-                qdd f lam, and their corrections dpdd dqdd df dlam; of more right-hand sides
-                ("columns", number of the block)
+                qdd f lam, and their corrections dpdd dqdd df dlam; other
+                numbers, and more right-hand sides, are ("beside", number of the block)
     eye         the identity; info = size
     same        A under a name of its own, in programs that are read as formulas
     mul         A B; with ``symmetric`` the upper triangle is formed and mirrored
@@ -70,6 +70,8 @@ class Instruction(NamedTuple):
     pivot       the N pivot rows -> the factor L D L^T of D_k
     weight      w_i v_i, row by row
     back        L^-T (D^-1 y - r) for a factor
+    cross       of a motion u, what u x multiplies motions by; with info = ("force",) of a force f,
+                what turns a motion v into v x* f
     ==========  =============================================================================
     """
 

@@ -15,6 +15,7 @@ from ..matrix.system import System
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.columns import Columns as Again
 from ..program.composites import require_general
+from ..program.program import Ref, Writer
 from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, proved_bits
 from ..proof.idle import DOUBLE
 from ..tape.emit import mirrored
@@ -31,6 +32,33 @@ from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for
 
 
+class Given:
+    """Blocks that a program takes as inputs beside those of (4): patterns and numbers."""
+
+    def __init__(self, write: Writer) -> None:
+        self.write = write
+        self._blocks: list[tuple[NDArray[np.int64], NDArray]] = []
+
+    def block(self, values: NDArray, codes: NDArray[np.int64] | None = None) -> Ref | None:
+        """An input block with these values; None where all are zero.
+
+        ``codes`` say where it is zero (0), one (1) and another number (2), in every state.
+        """
+        codes = _codes(values) if codes is None else codes
+        if not codes.any():
+            return None
+        self._blocks.append((codes, values.ravel()))
+        return self.write.input("beside", len(self._blocks) - 1, codes.shape)
+
+    @property
+    def patterns(self) -> tuple[NDArray[np.int64], ...]:
+        return tuple(codes for codes, _ in self._blocks)
+
+    @property
+    def numbers(self) -> NDArray:
+        return np.concatenate([np.zeros(0), *(values for _, values in self._blocks)])
+
+
 def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Columns:
     """K^-1 B for B (unknowns, m), rows as those of (4), by the pivots of a traced order.
 
@@ -42,24 +70,19 @@ def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Column
     blocks = {block: where for block, where in system.blocks.items() if where.stop > where.start}
     there = np.array([codes[where].any(axis=0) for where in blocks.values()])
     sets, member = np.unique(there, axis=1, return_inverse=True)
-    patterns: list[NDArray[np.int64]] = []
-    numbers: list[NDArray] = []
+    given = Given(columns.write)
     own = [np.flatnonzero(member.ravel() == i) for i in range(sets.shape[1])]
     for touched, at in zip(sets.T, own, strict=True):
         right = {}
         for block, where in (x for x, here in zip(blocks.items(), touched, strict=True) if here):
-            pattern = codes[where][:, at]
-            right[block] = columns.write.input("columns", len(patterns), pattern.shape)
-            patterns.append(pattern)
-            numbers.append(B[where][:, at].ravel())
+            right[block] = given.block(B[where][:, at], codes[where][:, at])
         columns.solve(right)
-    longer = lower(columns.program(), system, tuple(patterns))
+    longer = lower(columns.program(), system, given.patterns)
     slots = np.zeros(B.shape, dtype=np.int64)
     for found, at in zip(longer.columns, own, strict=True):
         for block, x in found.items():
             slots[np.ix_(np.arange(system.size)[blocks[block]], at)] = x
-    given = {"columns": np.concatenate([np.zeros(0), *numbers])}
-    values = played(system, longer, format, slots, given)
+    values = played(system, longer, format, slots, given.numbers)
     return Columns(values, int(np.count_nonzero(slots)), longer.length - tape.length)
 
 
@@ -118,16 +141,17 @@ def played(
     tape: Tape,
     chosen: Format,
     slots: NDArray[np.int64],
-    given: Mapping[str, NDArray] | None = None,
+    numbers: NDArray | None = None,
 ) -> NDArray:
     """What stands in some signed slots after a run in any number type; balls until proved.
 
-    ``given`` are the inputs beside (4), doubles.  Raises SingularError where a pivot is zero,
-    FormatError where an input overflows the format, and CertificationError where no precision of
-    balls suffices.
+    ``numbers`` are those of the inputs beside (4), doubles.  Raises SingularError where a pivot is
+    zero, FormatError where an input overflows the format, and CertificationError where no precision
+    of balls suffices.
     """
     if chosen.unit < DOUBLE or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
+    given = None if numbers is None else {"beside": numbers}
     if chosen.kind == "ball":
         return _in_balls(system, tape, chosen, slots, given)
     if chosen.on_arrays:
@@ -201,4 +225,9 @@ def _checked(system: System, rhs: ArrayLike) -> tuple[NDArray, NDArray[np.int64]
             f"eliminate: rhs has shape {B.shape}; give {system.size} rows of finite numbers, one "
             "for each unknown of equation (4), and a column for each right-hand side"
         )
-    return B, np.where(B == 0.0, 0, np.where(B == 1.0, 1, 2))
+    return B, _codes(B)
+
+
+def _codes(values: NDArray) -> NDArray[np.int64]:
+    """Where values are zero (0), one (1) and another number (2)."""
+    return np.where(values == 0.0, 0, np.where(values == 1.0, 1, 2))

@@ -33,7 +33,7 @@ class InputSlots:
     unknowns: tuple[str, ...] = ()  # those that are inputs
     near: NDArray[np.bool_] | None = None  # (n,) joints that all but share their parent's centre
     ties: tuple[Tie, ...] = ()  # closed loops and contacts
-    columns: tuple[Scalars, ...] = ()  # of more right-hand sides: 0, 1, or 2 for any number
+    beside: tuple[Scalars, ...] = ()  # blocks that are not in (4): 0, 1, or 2 for any number
 
     @cached_property
     def offset(self) -> NDArray[np.int64]:
@@ -139,10 +139,10 @@ class InputSlots:
             size = int(np.prod(shape))
             result[letter] = np.arange(first, first + size, dtype=np.int64).reshape(shape)
             first += size
-        if self.columns:
-            codes = np.concatenate([block.ravel() for block in self.columns])
+        if self.beside:
+            codes = np.concatenate([block.ravel() for block in self.beside])
             codes[codes == 2] = np.arange(first, first + np.count_nonzero(codes == 2))
-            result["columns"] = codes
+            result["beside"] = codes
         return result
 
     @cached_property
@@ -151,11 +151,14 @@ class InputSlots:
         given = self.given.values()
         return self._last(np.array([self._entries + len(self.integers)]), *given) + 1
 
-    def column(self, number: int) -> Scalars:
-        """Slots of one block of the right-hand sides that are inputs."""
-        sizes = [block.size for block in self.columns[: number + 1]]
-        own = self.given["columns"][sum(sizes[:-1]) : sum(sizes)]
-        return own.reshape(self.columns[number].shape)
+    def other(self, number: int) -> Scalars:
+        """Slots of one block that is not in (4)."""
+        first, last = self._others[number : number + 2]
+        return self.given["beside"][first:last].reshape(self.beside[number].shape)
+
+    @cached_property
+    def _others(self) -> NDArray[np.int64]:
+        return np.cumsum([0, *(block.size for block in self.beside)])
 
     def pivot_rows(self, k: int) -> tuple[int, ...]:
         """Rows of S_k that the split of forces solves for: large pivots, in a stable order.
@@ -195,8 +198,8 @@ class InputSlots:
         return None
 
     def block(self, letter: str, k: int) -> Scalars:
-        if letter == "columns":
-            return self.column(k)
+        if letter == "beside":
+            return self.other(k)
         if letter == "H":
             return self.S[self.offset[k] : self.offset[k + 1]]
         if letter == "G":

@@ -22,6 +22,8 @@ def arranged(i: Instruction, take: Callable[[Ref | None], Scalars], columns: int
     """
     if i.op == "eye":
         return np.eye(i.info[0], dtype=np.int64)
+    if i.op == "cross":
+        return crossing(take(i.args[0])[:, 0], *i.info)
     if i.op == "mirror":
         return emit.mirrored(take(i.args[0]))
     if i.op == "rows":
@@ -44,6 +46,19 @@ def arranged(i: Instruction, take: Callable[[Ref | None], Scalars], columns: int
                     out[at[r] : at[r + 1], at[c] : at[c + 1]] = take(ref)
         return emit.mirrored(out)
     return None
+
+
+def crossing(u: Scalars, kind: str = "motion") -> Scalars:
+    """(6, 6) u x for motions; of a force (6,), the matrix that takes v to v x* u."""
+
+    def tilde(x: Scalars) -> Scalars:
+        zero = 0 * x[0]
+        return np.array([[zero, -x[2], x[1]], [x[2], zero, -x[0]], [-x[1], x[0], zero]])
+
+    first, last, none = tilde(u[:3]), tilde(u[3:]), np.zeros((3, 3), dtype=np.int64)
+    if kind == "motion":
+        return np.block([[first, none], [last, first]])
+    return -np.block([[first, last], [last, none]])
 
 
 def emitted(

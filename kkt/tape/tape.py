@@ -126,11 +126,11 @@ class Tape:
                 )
 
 
-def lower(program: Program, system: System, columns: tuple[Scalars, ...] = ()) -> Tape:
+def lower(program: Program, system: System, beside: tuple[Scalars, ...] = ()) -> Tape:
     """The tape of a program on the structural zeros and ones of one robot.
 
-    ``columns`` are the zeros (0), ones (1) and other entries (2) of the blocks of more right-hand
-    sides that the program takes as inputs.
+    ``beside`` are the zeros (0), ones (1) and other entries (2) of the blocks that the program
+    takes as inputs beside those of (4).
     """
     numbers = {i.info[0] for i in program.instructions if i.op == "divide"}
     letters = {i.info[0] for i in program.instructions if i.op == "input"}
@@ -140,7 +140,7 @@ def lower(program: Program, system: System, columns: tuple[Scalars, ...] = ()) -
         system.pattern, tree.names, tree.parent, tree.dof, system.state.S, tuple(sorted(numbers)),
         tuple(letter for letter in UNKNOWNS if letter in letters),
         near=near_centres(tree, system.pattern) if rotations else None,
-        ties=system.structure.ties, columns=columns,
+        ties=system.structure.ties, beside=beside,
     )  # fmt: skip
     lowering = Lowering(program, inputs)
     kept: list[Chunk] = []

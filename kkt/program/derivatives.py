@@ -1,0 +1,178 @@
+"""What moves equation (4): dr - dK x in q and qd, as columns for the same pivots.
+
+K x = r gives dx = K^-1 (dr - dK x), x fixed in dK x.  A joint that moves by s = S_k dq carries its
+body's frame along: dPhi_k = Phi_k (s x*).  The whole subtree then moves at other velocities,
+
+    dv_k = (Phi_k* v_p) x S_k dq + dS_k qd_k    or S_k dqd,        dv_c = Phi_c* dv_k,
+
+and what is left of (4), with x, is in the rows of k, of its parent p and of what hangs on k:
+
+    row f_c    dv_c's part of -da_c = (S_c qd_c) x dv_c
+    row pdd_c  db_c = dv_c x* M_c v_c + v_c x* M_c dv_c
+    row f_k    (Phi_k* pdd_p) x S_k dq - dS_k qdd_k - v_k x dS_k qd_k - d(S° qd)    of q alone
+    row f_k    -v_k x S_k dqd - d(S° qd)                                            of qd alone
+    row pdd_p  Phi_k (S_k dq x* f_k),          row qdd_k  -dS_k* f_k                of q alone
+
+and in row qdd_k what springs and dampers give (Carpentier & Mansard 2018; Singh, Russell & Wensing
+2022).  A world that moves up by g stands for gravity, as in (4).  External wrenches are constant
+in the frames of their bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..matrix.blocks import Block, Structure
+from .columns import Columns
+from .program import Ref, Writer
+
+Rows = dict[Block, Ref | None]
+Pairs = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Motion:
+    """What (4) alone does not tell of a state; by body, in the tree's order."""
+
+    qd: Mapping[int, Ref]  # (N_k, 1)
+    gravity: Ref | None  # (6, 1) pdd of the world, (0, g)
+    by_q: Mapping[int, Ref | None] = field(default_factory=dict)  # (N_k, N_k) d effort / dq
+    by_qd: Mapping[int, Ref | None] = field(default_factory=dict)  # likewise / dqd
+    carried: Mapping[int, Pairs] = field(default_factory=dict)  # (i, j): dS_i / dq_j = S_i x S_j
+
+
+class Moved:
+    """dr - dK x for every joint of a tree, written behind an order's own program."""
+
+    def __init__(self, columns: Columns, structure: Structure, motion: Motion) -> None:
+        self.write, self.structure, self.motion = columns.write, structure, motion
+        self.names = structure.names
+        self.x = columns.base.solution
+        self.v: dict[int, Ref | None] = {}  # velocities
+        self.up: dict[int, Ref | None] = {}  # Phi* v of the parent
+        self.rate: dict[int, Ref | None] = {}  # S qd
+        self.force: dict[int, Ref | None] = {}  # of dv, the part of row pdd
+        for k in structure.order[::-1].tolist():
+            self._velocity(k)
+
+    def _velocity(self, k: int) -> None:
+        w, p = self.write, int(self.structure.parent[k])
+        self.up[k] = w.mul(self.Phi(k).T, self.v[p]) if p >= 0 else None
+        self.rate[k] = w.mul(self.S(k), self.motion.qd.get(k))
+        self.v[k] = v = w.add(self.up[k], self.rate[k])
+        if v is not None:
+            M = w.input("M", k, (6, 6))
+            own = cross(w, w.mul(M, v), "force")
+            self.force[k] = w.sub(own, w.mul(w.t(cross(w, v)), M))  # v x* is -(v x)*
+
+    def Phi(self, k: int) -> Ref:
+        return self.write.input("Phi", k, (6, 6))
+
+    def S(self, k: int) -> Ref | None:
+        dof = int(self.structure.dof[k])
+        return self.write.input("H", k, (dof, 6)).T if dof else None
+
+    def by_q(self, k: int) -> Rows:
+        """The columns of a joint's coordinates, as blocks (rows, N_k); zero blocks are left out."""
+        w, S, p = self.write, self.S(k), int(self.structure.parent[k])
+        name, qd = self.names[k], self.motion.qd.get(k)
+        turn = self.turned(k, qd)
+        rows = self.spread(k, w.add(w.mul(cross(w, self.up[k]), S), turn))
+        pdd = self.motion.gravity if p < 0 else self.x.get(Block("pdd", self.names[p]))
+        own = w.mul(cross(w, w.mul(self.Phi(k).T, pdd)), S)
+        own = w.sub(own, self.turned(k, self.x.get(Block("qdd", name))))
+        own = w.sub(own, w.mul(cross(w, self.v[k]), turn))
+        self.more(rows, Block("f", name), w.sub(own, self.bias(k)[0]))
+        moved = w.mul(cross(w, self.x.get(Block("f", name)), "force"), S)
+        if p >= 0:
+            self.more(rows, Block("pdd", self.names[p]), w.mul(self.Phi(k), moved))
+        self.more(rows, Block("qdd", name), w.sub(self.motion.by_q.get(k), self.effort(k)))
+        return rows
+
+    def by_qd(self, k: int) -> Rows:
+        """The columns of a joint's rates."""
+        w, S, name = self.write, self.S(k), self.names[k]
+        rows = self.spread(k, S)
+        own = w.neg(w.mul(cross(w, self.v[k]), S))
+        self.more(rows, Block("f", name), w.sub(own, self.bias(k)[1]))
+        self.more(rows, Block("qdd", name), self.motion.by_qd.get(k))
+        return rows
+
+    def spread(self, k: int, d: Ref | None) -> Rows:
+        """What dv_k = d changes in the rows of k and of all that hangs on it."""
+        w, rows = self.write, Rows()
+        waiting = [(k, d)]
+        while waiting:
+            c, d = waiting.pop()
+            name = self.names[c]
+            self.more(rows, Block("f", name), w.mul(cross(w, self.rate[c]), d))
+            self.more(rows, Block("pdd", name), w.mul(self.force.get(c), d))
+            for child in self.structure.children(name):
+                i = self.structure.index[child]
+                waiting.append((i, w.mul(self.Phi(i).T, d)))
+        return rows
+
+    def more(self, rows: Rows, block: Block, ref: Ref | None) -> None:
+        rows[block] = self.write.add(rows.get(block), ref)
+
+    # -- joints whose columns of S move with q ------------------------------------------------
+
+    def column(self, k: int, i: int) -> Ref | None:
+        S = self.S(k)
+        return None if S is None else self.write.t(self.write.rows(S.T, i, i + 1))
+
+    def crossed(self, k: int, i: int, j: int) -> Ref | None:
+        """S_i x S_j, which is dS_i / dq_j where column i is carried by column j."""
+        return self.write.mul(cross(self.write, self.column(k, i)), self.column(k, j))
+
+    def turned(self, k: int, y: Ref | None) -> Ref | None:
+        """The matrix (6, N_k) whose column j is dS / dq_j y."""
+        w, found = self.write, dict[int, Ref | None]()
+        for i, j in self.motion.carried.get(k, ()):
+            term = w.mul(self.crossed(k, i, j), w.rows(y, i, i + 1))
+            found[j] = w.add(found.get(j), term)
+        return self.beside(found, int(self.structure.dof[k]))
+
+    def effort(self, k: int) -> Ref | None:
+        """The matrix (N_k, N_k) whose column j is dS* / dq_j f."""
+        w, N, f = self.write, int(self.structure.dof[k]), self.x.get(Block("f", self.names[k]))
+        found: dict[int, dict[int, Ref | None]] = {}
+        for i, j in self.motion.carried.get(k, ()):
+            found.setdefault(i, {})[j] = w.mul(w.t(self.crossed(k, i, j)), f)
+        rows = [self.beside(found.get(i, {}), N) for i in range(N)]
+        return w.stack(rows, [1] * N, N) if found else None
+
+    def bias(self, k: int) -> tuple[Ref | None, Ref | None]:
+        """d(S° qd) / dq and / dqd, (6, N_k) each; S° qd sums S_i x S_j qd_i qd_j over the pairs."""
+        w, pairs = self.write, self.motion.carried.get(k, ())
+        qd, N = self.motion.qd.get(k), int(self.structure.dof[k])
+        by_q, by_qd = dict[int, Ref | None](), dict[int, Ref | None]()
+        for i, j in pairs:
+            first, second = (w.rows(qd, m, m + 1) for m in (i, j))
+            both = w.mul(first, second)
+            for turned, m in pairs:
+                twice = None
+                if turned == i:
+                    twice = w.mul(cross(w, self.crossed(k, i, m)), self.column(k, j))
+                if turned == j:
+                    more = w.mul(cross(w, self.column(k, i)), self.crossed(k, j, m))
+                    twice = w.add(twice, more)
+                by_q[m] = w.add(by_q.get(m), w.mul(twice, both))
+            for m, rate in ((i, second), (j, first)):
+                by_qd[m] = w.add(by_qd.get(m), w.mul(self.crossed(k, i, j), rate))
+        return self.beside(by_q, N), self.beside(by_qd, N)
+
+    def beside(self, columns: dict[int, Ref | None], N: int) -> Ref | None:
+        """One matrix from N columns, those that are not there zero."""
+        known = [ref for ref in columns.values() if ref is not None]
+        if not known:
+            return None
+        w = self.write
+        rows = [w.t(columns.get(j)) for j in range(N)]
+        return w.t(w.stack(rows, [1] * N, w.shape(known[0])[0]))
+
+
+def cross(w: Writer, u: Ref | None, kind: str = "motion") -> Ref | None:
+    """u x as a matrix, which takes no arithmetic; of a force, what takes v to v x* u."""
+    return None if u is None else w.emit("cross", (u,), (6, 6), info=(kind,))
