@@ -14,6 +14,7 @@ SOURCES = (
     "ascher1996",
     "induction",
     "positive",
+    "loewner",
     "cloutier1995",
     "featherstone1983",
     "yamane2001",
