@@ -2,7 +2,7 @@
 
 from .cash_karp import CashKarp
 from .integration import Integration
-from .manifold import Manifold, closed
+from .manifold import Manifold, begun, closed
 from .midpoint import Midpoint
 from .motion import Motion
 from .record import Keeper, Record
@@ -19,6 +19,7 @@ __all__ = [
     "Motion",
     "Record",
     "Simulation",
+    "begun",
     "closed",
     "simulate",
 ]

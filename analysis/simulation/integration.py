@@ -74,7 +74,13 @@ class Integration:
         """The integrator of a motion."""
         if self.integrator == "cash_karp":
             return CashKarp(self.eps, self.step, self.steps, self.floor, self.clock)
-        if motion.manifold is not None and self.integrator not in ONE_STEP:
+        manifold = motion.manifold
+        if self.integrator == "midpoint" and manifold is not None:
+            raise kkt.PivotreeError(
+                "integrator 'midpoint': goes by momenta, on which closed loops and contacts have "
+                f"no rows; use {', '.join(ONE_STEP)}"
+            )
+        if manifold is not None and manifold.corrects and self.integrator not in ONE_STEP:
             raise kkt.PivotreeError(
                 f"integrator {self.integrator!r}: goes on from more than the last state, which "
                 f"closed loops and contacts correct after each step; use {', '.join(ONE_STEP)}"

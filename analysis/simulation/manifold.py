@@ -13,10 +13,13 @@ Nowak, Pöhle & Engstler 1992 solve for multipliers in each stage instead (half-
 What the second half takes is a blow, so that it never adds energy.
 
 Soft rows (compliance above 0) are left as they are: they yield, and how is what their row says.
+A start that does not keep its loops has no nearest motion: without projection it goes on as (4)
+says, and nothing brings it back.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -60,6 +63,12 @@ class Manifold:
     #                                     coupled joints: their positions q [rad, m]
     inertia: Any  # gives M(q): kkt.compile(..., outputs=("inertia",))
     yields: bool  # whether some rows are soft
+    kept: bool = True  # whether states are brought back: not from a start that lies elsewhere
+
+    @property
+    def corrects(self) -> bool:
+        """Whether some state is changed by :meth:`nearest`."""
+        return self.kept and bool(self.loops)
 
     @staticmethod
     def of(graph: nx.DiGraph, q: Any = None) -> Manifold | None:
@@ -95,9 +104,9 @@ class Manifold:
 
     def closures(self, x: Floats) -> tuple[Closure, ...]:
         """The loops where the joints are at x (nx,)."""
-        return self._state(x).loops
+        return self.state(x).loops
 
-    def _state(self, x: Floats) -> Any:
+    def state(self, x: Floats) -> Any:
         q = self.places.to_coordinates(x)
         return state_of(self.tree, self.graph, q, np.zeros(len(q)), loops=self.loops)
 
@@ -106,7 +115,7 @@ class Manifold:
 
         A general joint's gap is not known, and told as 0.
         """
-        state, offset = self._state(x), self.tree.offset
+        state, offset = self.state(x), self.tree.offset
         gaps, J = [np.zeros(0)], [np.zeros((0, int(offset[-1])))]
         for closure, anchor in zip(state.loops, self.anchors, strict=True):
             hard = closure.loop.compliance == 0.0
@@ -133,7 +142,7 @@ class Manifold:
 
     def nearest(self, y: NDArray) -> NDArray:
         """States (m, nx + N) brought back, in their type; nan where the loops do not close."""
-        if not self.loops:
+        if not self.corrects:
             return y
         return np.array([self._nearest(row) for row in y], dtype=y.dtype)
 
@@ -173,29 +182,72 @@ class Manifold:
         """x after small turns and shifts d (N,), in one step."""
         return np.asarray(self.places.unit(x + self.places.rate(x, d)))
 
-    def require(self, y: Floats) -> None:
-        """Raise ModelError, one sentence, for a state (nx + N,) that does not keep the loops."""
+    def brought(self, graph: nx.DiGraph, y: Floats) -> nx.DiGraph:
+        """The tree in the nearest state to y (nx + N,).  Raises ModelError where there is none."""
+        near = self.nearest(y[None])[0]
+        x, speed = np.split(near, [self.places.size])
+        if not np.isfinite(near).all():
+            name, size = self._worst(self.rows(y[: self.places.size])[0])
+            raise kkt.ModelError(
+                f"loop {name!r}: is open by {size:.2g} (rad or m), and no state near by closes it; "
+                "give q nearer to one that does, or mend its poses"
+            )
+        found = nx.DiGraph(graph)
+        found.graph.update(q=self.places.to_coordinates(x), qd=speed)
+        return found
+
+    def amiss(self, y: Floats) -> str | None:
+        """What a state (nx + N,) breaks, the loop and by how much; None where it keeps them."""
         x, qd = np.split(y, [self.places.size])
         gap, J = self.rows(x)
         speed, fast = J @ qd, OPEN * max(1.0, float(np.abs(qd).max(initial=0.0)))
         if np.abs(gap).max(initial=0.0) > OPEN:
-            name, size = self._worst(gap)
-            raise kkt.ModelError(
-                f"loop {name!r}: is open by {size:.2g} (rad or m) in this state; give q for which "
-                "it closes, or ask for the nearest with --project"
-            )
+            return "loop {!r}: is open by {:.2g} (rad or m) in this state".format(*self._worst(gap))
         if np.abs(speed).max(initial=0.0) > fast:
             name, size = self._worst(speed)
-            raise kkt.ModelError(
-                f"loop {name!r}: the rates qd break it by {size:.2g} (rad/s or m/s); give rates "
-                "that keep it, or ask for the nearest with --project"
-            )
+            return f"loop {name!r}: the rates qd break it by {size:.2g} (rad/s or m/s)"
+        return None
 
     def _worst(self, rows: Floats) -> tuple[Hashable, float]:
         """The loop of the largest of its hard rows, and that row's size."""
         owner = [loop.name for loop in self.loops for c in loop.compliance if c == 0.0]
         at = int(np.abs(rows).argmax())
         return owner[at], float(abs(rows[at]))
+
+
+def begun(
+    graph: nx.DiGraph, q: Any = None, qd: ArrayLike | None = None, project: bool = False
+) -> tuple[nx.DiGraph, Manifold | None]:
+    """The tree in the state where a motion begins, and the states that keep its loops.
+
+    The state is q and qd, or the nearest one that keeps the loops with ``project``.  LoopWarning,
+    one sentence, for loops that are open at q and rates that break them: the motion then goes on as
+    equation (4) says, which holds accelerations alone, and nothing brings it back.  Raises
+    ModelError for loops that cannot be closed from there.
+
+    >>> from pivotree.analysis.simulation import begun
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", pt.LoopWarning)
+    ...     tree, manifold = begun(pt.four_bar(), qd=[1.0, 0.0, 0.0])
+    >>> manifold.kept, tree.graph["qd"]
+    (False, array([1., 0., 0.]))
+    """
+    tree, manifold, y = _given(graph, q, qd)
+    if manifold is None:
+        return tree, None
+    why = None if project else manifold.amiss(y)
+    if why is None:
+        return manifold.brought(tree, y), manifold
+    stabilised = any(any(loop.baumgarte) for loop in manifold.loops)
+    nothing = "nothing but Baumgarte's terms" if stabilised else "nothing"
+    warnings.warn(
+        f"{why}; equation (4) holds its acceleration alone, so that the motion goes on from there "
+        f"and {nothing} brings it back: give a state that keeps it, or ask for the nearest one "
+        "with --project",
+        kkt.LoopWarning,
+        stacklevel=2,
+    )
+    return tree, replace(manifold, kept=False)
 
 
 def closed(
@@ -212,24 +264,25 @@ def closed(
     >>> bool(np.abs(system.state.loops[0].gap).max() < 1e-12)  # the pin is closed
     True
     """
-    if not graph.graph.get("loops"):
-        return graph
+    tree, manifold, y = _given(graph, q, qd)
+    if manifold is None:
+        return tree
+    why = None if project else manifold.amiss(y)
+    if why is not None:
+        raise kkt.ModelError(f"{why}; give q and qd that keep it, or ask for the nearest ones")
+    return manifold.brought(tree, y)
+
+
+def _given(
+    graph: nx.DiGraph, q: Any, qd: ArrayLike | None
+) -> tuple[nx.DiGraph, Manifold | None, Floats]:
+    """The tree at q and qd, or at its own where they are None, and that state (nx + N,)."""
     q = graph.graph.get("q") if q is None else q
     manifold = Manifold.of(graph, q)
-    if manifold is None or not manifold.loops:
-        return graph
-    rates = kkt.build(manifold.graph, q, qd).state.qd
-    y = np.concatenate([manifold.places.from_coordinates(q), rates])
-    if not project:
-        manifold.require(y)
-    near = manifold.nearest(y[None])[0]
-    if not np.isfinite(near).all():
-        name, size = manifold._worst(manifold.rows(y[: manifold.places.size])[0])
-        raise kkt.ModelError(
-            f"loop {name!r}: is open by {size:.2g} (rad or m), and no state near by closes it; "
-            "give q nearer to one that does, or mend its poses"
-        )
-    x, speed = np.split(near, [manifold.places.size])
+    if manifold is None:
+        return graph, None, np.zeros(0)
+    x = manifold.places.from_coordinates(q)
+    speed = kkt.build(manifold.graph, q, qd).state.qd
     found = nx.DiGraph(graph)
     found.graph.update(q=manifold.places.to_coordinates(x), qd=speed)
-    return found
+    return found, manifold, np.concatenate([x, speed])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -57,19 +59,22 @@ class Motion:
         order: Any,
         format: str = "float64",
         tau: ArrayLike | None = None,
+        manifold: Manifold | None = None,
         **compiled: Any,
     ) -> Motion:
         """Compile an order for a tree; tau is the tree's own where none is given.
 
-        ``compiled`` are options of :func:`kkt.compile`: ``solver``, ``bias`` and ``frames``.
+        ``manifold`` is that of the tree's loops where it is known (:func:`begun`).  ``compiled``
+        are options of :func:`kkt.compile`: ``solver``, ``bias`` and ``frames``.
         """
-        system = kkt.build(graph, tau=tau)
         made = partial(kkt.compile, graph, order, format, **compiled)
-        manifold = Manifold.of(graph)
+        manifold = manifold or Manifold.of(graph)
+        with silent(manifold is not None and not manifold.kept):
+            system, kernel = kkt.build(graph, tau=tau), made()
         checked: Callable[[], Any] = partial(made, check=True)
         if manifold is not None:
             checked = partial(EachAlone, system, order, format)
-        return Motion(graph, made(), system.state.tau, checked, manifold)
+        return Motion(graph, kernel, system.state.tau, checked, manifold)
 
     @property
     def nx(self) -> int:
@@ -88,7 +93,8 @@ class Motion:
 
     def start(self, q: Any = None, qd: ArrayLike | None = None) -> Floats:
         """(nx + N,) the state at q, qd; what is None comes from the tree."""
-        system = kkt.build(self.graph, q=q, qd=qd)
+        with silent():
+            system = kkt.build(self.graph, q=q, qd=qd)
         position = self.graph.graph.get("q") if q is None else q
         if position is None:
             position = np.zeros(int(system.tree.offset[-1]))
@@ -117,7 +123,7 @@ class Motion:
         if not len(y):
             return None
         kernel = self.checked()
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"), silent():
             status = kernel(y[:, : self.nx], y[:, self.nx :], self.tau, *given)[-1]
         wrong = np.flatnonzero(status)
         if not wrong.size:
@@ -240,6 +246,15 @@ class Motion:
             rate = rate + h * x * (1 - x) * ((1 - x) * qdd[:-1] - x * qdd[1:])
             taken += weight / 2.0 * h[:, 0] * (rate**2 @ self.damping)
         return np.concatenate([[0.0], np.cumsum(taken)])
+
+
+@contextmanager
+def silent(wanted: bool = True) -> Iterator[None]:
+    """Loops that are open are not told again: they were where the motion began."""
+    with warnings.catch_warnings():
+        if wanted:
+            warnings.simplefilter("ignore", kkt.LoopWarning)
+        yield
 
 
 class EachAlone:

@@ -16,7 +16,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.machine.joint_space import SOLVERS
 
 from .integration import Integration
-from .manifold import closed
+from .manifold import Manifold, begun
 from .motion import Motion
 from .record import Floats, Record
 
@@ -47,6 +47,16 @@ class Simulation:
     drift: float | None  # largest change of the energy less the work, over its scale
     doubt: str | None = None  # where accelerations of the first run do not hold, and why
     left: tuple[float, float] | None = None  # of loops: largest gap [rad, m] and rate of it [/s]
+    kept: bool = True  # False where the start does not keep its loops, so that nothing does
+
+    def __repr__(self) -> str:
+        """One line; the states of a run are in its records."""
+        runs = "1 run" if len(self.records) == 1 else f"{len(self.records)} runs"
+        failed = f", {self.failed} failed" if self.failed else ""
+        return (
+            f"<Simulation of {self.model}: {self.order} in {self.format}, {self.seconds:g} s by "
+            f"{self.integrator}, {runs} of {self.mean:,.0f} evaluations{failed}>"
+        )
 
     @cached_property
     def evaluations(self) -> Floats:
@@ -72,7 +82,9 @@ class Simulation:
         return next((record.failed for record in self.records if record.failed), None)
 
     def as_dict(self) -> dict[str, Any]:
-        loops = {} if self.left is None else dict(zip(LEFT, self.left, strict=True))
+        loops: dict[str, Any] = {}
+        if self.left is not None:
+            loops = dict(zip(LEFT, self.left, strict=True)) | {"kept": self.kept}
         return {
             "order": self.order, "format": self.format, "integrator": self.integrator,
             "evaluations": self.mean, "spread": self.spread, "runs": len(self.records),
@@ -96,6 +108,7 @@ def simulate(
     qd: ArrayLike | None = None,
     tau: ArrayLike | None = None,
     project: bool = False,
+    manifold: Manifold | None = None,
     tick: Callable[[float], None] = lambda t: None,
     **compiled: Any,
 ) -> Simulation:
@@ -106,8 +119,10 @@ def simulate(
     ``frames`` are those of :func:`kkt.compile`, what CRBM's joint-space system is solved by, where
     velocities and gravity enter, and in which frames (4) is written.  A tree with closed loops
     and contacts is kept on its manifold (:mod:`analysis.simulation.manifold`); ``project`` starts
-    from the nearest state that keeps them.  Raises ModelError, one sentence, for loops that are
-    open, rates that break them, and rows that follow from others.
+    from the nearest state that keeps them.  Without it a start that breaks them is warned about
+    (LoopWarning), and the motion stays beside them.  ``manifold`` is given with a tree of
+    :func:`begun`.  Raises ModelError, one sentence, for loops that cannot be closed and rows that
+    follow from others.
 
     >>> from pivotree.analysis.simulation import Integration, simulate
     >>> swing = simulate(pt.chain(3), "abm", "float32", Integration(seconds=0.2))
@@ -119,9 +134,10 @@ def simulate(
     if isinstance(order, str):
         order, solver = order_of(order, compiled.get("solver"))
         compiled |= {"solver": solver}
-    if tree.graph.get("loops"):
-        tree, q, qd = closed(tree, q, qd, project), None, None
-    motion = Motion.of(tree, order, format, tau, **compiled)
+    if manifold is None and tree.graph.get("loops"):
+        tree, manifold = begun(tree, q, qd, project)
+        q = qd = None
+    motion = Motion.of(tree, order, format, tau, manifold, **compiled)
     y = starts(motion.start(q, qd), runs, seed, format).astype(integration.state)
     method = integration.method(motion)
     begin = time.perf_counter()
@@ -131,6 +147,7 @@ def simulate(
         tree.graph.get("name") or "tree", motion.kernel.order, format, integration.integrator,
         integration.seconds, motion.operations, tuple(records), wall, drift(motion, records[0]),
         motion.doubt(some(records[0])), left(motion, records[0]),
+        manifold is None or manifold.kept,
     )  # fmt: skip
 
 
@@ -174,9 +191,9 @@ def drift(motion: Motion, record: Record) -> float | None:
     """Largest change of energy less work, over the largest kinetic energy or energy at the start.
 
     What damping takes is work too.  None where the efforts' work is not known, or that of rows
-    which yield.
+    which yield or are not kept.
     """
-    if motion.manifold is not None and motion.manifold.yields:
+    if motion.manifold is not None and (motion.manifold.yields or not motion.manifold.kept):
         return None
     sound = np.isfinite(record.y).all(1)
     whole = replace(record, t=record.t[sound], y=record.y[sound])

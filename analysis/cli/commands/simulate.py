@@ -17,8 +17,8 @@ def run(options: argparse.Namespace) -> int:
     from pivotree.kkt.arithmetic import get_format
     from pivotree.kkt.machine.kernel import FRAMES
 
-    from ...simulation import Integration, simulate
-    from ...simulation.manifold import closed
+    from ...simulation import Integration, begun, simulate
+    from ...simulation.motion import silent
     from ...simulation.run import order_of, require_runs
     from ...simulation.words import verdict
 
@@ -51,9 +51,12 @@ def run(options: argparse.Namespace) -> int:
             "option --project: is for closed loops and contacts, and this model has none; leave it "
             "out, or give some with --contact or --loops"
         )
+    manifold = None
     if looped:
-        tree = closed(tree, given.pop("q", None), given.pop("qd", None), options.project)
-    kkt.build(tree, **given)  # what is wrong with the state is told before the long work
+        start = given.pop("q", None), given.pop("qd", None)
+        tree, manifold = begun(tree, *start, options.project)
+    with silent(manifold is not None and not manifold.kept):
+        kkt.build(tree, **given)  # what is wrong with the state is told before the long work
     found = []
     with progress_shown() as progress:
         for format in formats:
@@ -63,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
                 found.append(
                     simulate(
                         tree, name, format, integration, runs=options.runs, seed=options.seed,
-                        **given, frames=options.frames,
+                        **given, frames=options.frames, manifold=manifold,
                         tick=clock(progress, what, options.seconds),
                     )
                 )  # fmt: skip

@@ -174,14 +174,80 @@ def test_a_start_is_projected_where_it_is_asked_for(capsys):
 
 
 @pytest.mark.parametrize(
+    "state,message",
+    [
+        (["--q", "1,-0.3,1.3"], "loop 'pin': is open by 0.82 (rad or m) in this state"),
+        (["--qd", "1,0,0"], "loop 'pin': the rates qd break it by 3.9 (rad/s or m/s)"),
+    ],
+)
+def test_a_start_beside_its_loops_is_warned_about_and_goes_on(capsys, state, message):
+    more = ["--seconds", "0.05", "--order", "abm,crbm", "--format", "float64", "--json"]
+    code, out, err = run(capsys, "four_bar", *state, *more)
+    assert code == 0 and err.count("\n") == 1 and err.startswith("pivotree: warning: " + message)
+    assert "nothing brings it back" in err and "--project" in err
+    for row in json.loads(out)["rows"]:
+        assert row["kept"] is False and row["energy_drift"] is None
+        assert max(row["loop_gap"], row["loop_rate"]) > 0.1
+
+
+def test_rates_that_break_a_loop_stay_what_they_were():
+    """(4) holds J qd: it is what it was at the start, and no step takes it away."""
+    tree = passive(kkt.four_bar())
+    with pytest.warns(kkt.LoopWarning, match="the rates qd break it"):
+        found = simulate(
+            tree, "abm", integration=Integration(0.2, 1e-10, "DOP853"), qd=[1.0, 0.2, 0.3]
+        )
+    manifold, y = Manifold.of(tree), found.records[0].y
+    rates = np.array([manifold.rows(row[:3])[1] @ row[3:] for row in y])
+    assert np.abs(rates[0]).max() > 0.1 and np.abs(rates - rates[0]).max() < 1e-8
+
+
+def test_a_soft_foot_starts_from_the_state_that_is_given():
+    tree = kkt.chain(3, axes="y", length=0.5)
+    tree.graph["loops"] = [kkt.contact("j3", (0.5, 0, 0), compliance=0.5, name="foot")]
+    found = simulate(tree, "abm", integration=Integration(0.01), q=[0.4, 0.3, 0.2], qd=np.ones(3))
+    assert found.records[0].y[0].tolist() == [0.4, 0.3, 0.2, 1.0, 1.0, 1.0]
+
+
+@pytest.mark.thorough
+def test_radau_takes_loops_and_stiff_integrators_take_soft_ones():
+    tree = passive(kkt.four_bar())
+    one, other = (
+        simulate(tree, "abm", integration=Integration(0.3, 1e-9, name))
+        for name in ("Radau", "DOP853")
+    )
+    ends = [x.records[0].y[-1] for x in (one, other)]
+    assert np.abs(ends[0] - ends[1]).max() < 1e-6 and max(one.left) < 1e-12
+    tree = kkt.chain(3, axes="y", length=0.5)
+    tree.graph["loops"] = [kkt.contact("j3", (0.5, 0, 0), compliance=0.5, name="foot")]
+    ends = [
+        simulate(tree, "abm", integration=Integration(0.1, 1e-9, name)).records[0].y[-1]
+        for name in ("BDF", "LSODA", "DOP853")
+    ]
+    assert np.ptp(ends, axis=0).max() < 1e-5
+
+
+def test_the_manifold_of_a_motion_is_made_once(monkeypatch, capsys):
+    made, of = [], Manifold.of
+    monkeypatch.setattr(Manifold, "of", staticmethod(lambda *a: made.append(a) or of(*a)))
+    assert run(capsys, "four_bar", "--seconds", "0.01", "--order", "abm,crbm")[0] == 0
+    assert len(made) == 1
+
+
+def test_a_simulation_is_shown_in_one_line():
+    found = simulate(kkt.four_bar(), "abm", integration=Integration(0.01))
+    assert "four_bar: abm in float64, 0.01 s by cash_karp, 1 run of" in repr(found)
+    assert len(repr(found)) < 120
+
+
+@pytest.mark.parametrize(
     "arguments,message",
     [
-        (["four_bar", "--q", "1,-0.3,1.3"], "loop 'pin': is open by 0.82 (rad or m) in this state"),
-        (["four_bar", "--qd", "1,0,0"], "loop 'pin': the rates qd break it by"),
         (["four_bar", "--q", "0,0,0", "--project"], "no state near by closes it"),
         (["two_link", "--project"], "option --project: is for closed loops and contacts"),
         (["four_bar", "--integrator", "BDF"], "integrator 'BDF': goes on from more than the last"),
-        (["four_bar", "--integrator", "midpoint"], "use cash_karp, RK45, DOP853"),
+        (["four_bar", "--integrator", "midpoint"], "use cash_karp, RK45, DOP853, Radau"),
+        (["four_bar", "--integrator", "LSODA"], "use cash_karp, RK45, DOP853, Radau"),
         (["two_link", "--contact", "2", "--project"], "follow from its other rows"),
         (["two_link", "--contact", "2"], "follow from its other rows"),
     ],
