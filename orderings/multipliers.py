@@ -21,7 +21,7 @@ def lambda_first(structure: Structure) -> list:
 
 @order(
     "lambda_first_abm", loops=True,
-    source="the same, then ABM of Featherstone 1983: springs at the bodies that they act on",
+    source="soft rows as springs (Todorov, Erez & Tassa 2012), then ABM: Featherstone 1983",
 )  # fmt: skip
 def lambda_first_abm(structure: Structure) -> list:
     """Lambda of soft rows before any body; then ABM of M_k and what they add to it."""

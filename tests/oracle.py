@@ -18,7 +18,16 @@ class Oracle:
             sizes = {"pdd": 6, "qdd": dof[k]}
             sizes |= {"fJ": dof[k], "fC": 6 - dof[k]} if self.split else {"f": 6}
             self.size |= {(kind, name): int(s) for kind, s in sizes.items() if s}
+        self.size |= {("lam", tie.name): tie.rows for tie in of.ties}
         self.near, self.diagonal = {b: set() for b in self.size}, set()
+        for tie in of.ties:
+            for k in tie.bodies:
+                self._join(("lam", tie.name), ("pdd", of.names[k]))
+            if tie.compliant:
+                self.diagonal.add(("lam", tie.name))
+        placed = {tuple(b) for group in groups for b in group}
+        last = [("lam", tie.name) for tie in of.ties]
+        groups = [*groups, *([b] for b in last if b not in placed)]
         for k in range(n):
             name = of.names[k]
             up = of.names[parent[k]] if parent[k] >= 0 else None
@@ -57,7 +66,7 @@ class Oracle:
                 if b in (x, z) and x in group and z in group and x not in named:
                     pairs.append((x, z))
                     named |= {x, z}
-        rank = {"pdd": 0, "f": 1, "fJ": 1, "fC": 2, "qdd": 3}
+        rank = {"pdd": 0, "f": 1, "fJ": 1, "fC": 2, "qdd": 3, "lam": 4}
         rest = sorted((b for b in group if b not in named), key=lambda b: rank[b[0]])
         return pairs + [(b,) for b in rest]
 

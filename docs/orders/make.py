@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import loop_pages
 import order_notes
 import order_pages
 import order_pictures
@@ -32,7 +33,8 @@ def texts(progress: Progress = lambda name: None) -> dict[str, str]:
     pages = {
         one.file: order_pages.page(one, everyone, chosen[name]) for name, one in everyone.items()
     }
-    return {"README.md": order_table.table(everyone), **pages}
+    text = order_table.table(everyone) + loop_pages.table()
+    return {"README.md": text, **pages, **loop_pages.texts()}
 
 
 def main(folder: Path) -> None:
@@ -44,6 +46,9 @@ def main(folder: Path) -> None:
             write_whole(folder / name, text)
         status.update("pictures")
         order_pictures.write_all(orderings.ORDERS, folder)
+        for file, name in loop_pages.pictures().items():
+            order_pictures.write(loop_pages.film(name), folder / file)
+            order_pictures.write(loop_pages.film(name, "dark"), folder / order_pictures.twin(file))
 
 
 if __name__ == "__main__":

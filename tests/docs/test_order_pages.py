@@ -27,7 +27,7 @@ def page(order):
 def made():
     """The modules of docs/orders, which is no package."""
     sys.path.insert(0, str(PAGES))
-    names = ("make", "brackets", "order_facts", "order_notes", "order_pictures")
+    names = ("make", "brackets", "order_facts", "order_notes", "order_pictures", "loop_pages")
     try:
         yield {name: importlib.import_module(name) for name in names}
     finally:
@@ -55,6 +55,35 @@ def test_every_order_has_its_page_and_its_row():
         assert "{" not in text.partition("## When to use it")[2]
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("order", orderings.LOOPS)
+def test_orders_of_loops_have_pages_with_what_the_engine_counts(order):
+    """Blocks by booleans that share nothing with the engine; operations by the tape."""
+    text, function = page(order), orderings.LOOPS[order]
+    table = (PAGES / "README.md").read_text(encoding="utf-8")
+    assert text.startswith(f"# `{order}`: ") and function.source in text.replace("\\", "")
+    assert table.count(f"[`{order}`]({file_of(order)})") == 1
+    soft = order != "closed_early"
+    assert ("compliance of 0.01" in text) == soft and "for k in loops" in text
+    numbers = r" ([\d,]+) \|" * 8
+    found = re.findall(rf"^\| `([a-z_]+(?::[^`]*)?)` \|{numbers}$", text, re.M)
+    assert len(found) == 6
+    for spec, *cells in found:
+        bodies, rows, fill, entries, height, flops, other, beside = (
+            int(cell.replace(",", "")) for cell in cells
+        )
+        loops = kkt.load(spec).graph["loops"]
+        system = kkt.build(kkt.load(spec), loops=kkt.softened(loops, 1e-2) if soft else loops)
+        of = system.structure
+        assert (bodies, rows) == (of.n, len(system.entries.gamma))
+        seen, abm = oracle(order, of), oracle("abm", of)
+        assert fill == len(seen.fill) and other == len(abm.fill)
+        assert entries == sum(np.prod([seen.size[b] for b in ends]) for ends in seen.fill)
+        assert height == needed_height(seen, seen.order)
+        assert flops == kkt.trace(system, function).flops
+        assert beside == kkt.trace(system, orderings.get("abm")).flops
+
+
 # -- links and pictures -------------------------------------------------------------------------
 
 
@@ -77,6 +106,7 @@ def test_links_resolve(path):
 def test_pictures_are_small_and_all_are_used(made):
     pictures = made["order_pictures"]
     light = {name for some in pictures.choose(orderings.ORDERS).values() for name in some}
+    light |= set(made["loop_pages"].pictures())
     sizes = {path.name: path.stat().st_size for path in PAGES.glob("*.png")}
     assert set(sizes) == light | {pictures.twin(name) for name in light}
     assert max(sizes.values()) < 40_000 and sum(sizes.values()) < 1_100_000
@@ -294,7 +324,7 @@ def test_no_order_is_shallower_than_divide_and_conquer_on_deep_trees():
 def test_notes_type_no_figures(made):
     """Every figure of a judgement comes from data or code."""
     notes = made["order_notes"].notes()
-    assert set(notes) <= set(orderings.ORDERS)
+    assert set(notes) <= set(orderings.ORDERS | orderings.LOOPS)
     for order, note in notes.items():
         bare = re.sub(r"\{[^{}]*\}", "", note["when"])
         bare = re.sub(r"\b(float32|1e4|1e9|(chain|star|binary|tree):\d+|n\^\d)\b", "", bare)
