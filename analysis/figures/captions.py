@@ -27,6 +27,12 @@ def caption(kind: Kind, request: Request) -> str:
     what = kind.what.partition(";")[0].partition(":")[0].partition(" (")[0]
     steps = "all steps" if request.step is None else f"{request.step} steps"
     what = what.replace("step K", steps)
+    if kind.name == "matrix":
+        from .typeset import crowded
+
+        look = request.look
+        if crowded(request.symbolic, request.step, look["width"], look["style"]):
+            what += ", symbols that have no room left out"
     measured = kind.name not in STRUCTURE
     format = f", in {request.format}" if measured else ""
     first = f"{what[0].upper()}{what[1:]}, for {request.about}{format}."

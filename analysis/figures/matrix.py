@@ -23,7 +23,7 @@ from .style import SMALL, Theme
 TEXT_BLOCKS = 60  # with more blocks there is no text
 VECTOR_BLOCKS = 3000  # with more blocks, a raster of densities
 _RECTANGLES = 4000  # merged rectangles that keep an SVG small; a raster beyond
-_LEAST, _MARGIN_TEXT = 5.0, 8.0  # [pt] smallest text in a cell, text at the margins
+LEAST, _MARGIN_TEXT = 5.0, 8.0  # [pt] smallest text in a cell, text at the margins
 
 
 def draw(
@@ -76,7 +76,7 @@ def draw(
 def _room(state: BlockState, side: float) -> bool:
     """Few bodies, and blocks of 6 x 6 wide enough for Phi."""
     widest = 6 * side / float(state.symbolic.size.sum() + 2 * state.symbolic.plan.graph.structure.n)
-    return state.symbolic.plan.graph.structure.n <= 6 and widest >= 1.9 * _LEAST * 1.6
+    return state.symbolic.plan.graph.structure.n <= 6 and widest >= 1.9 * LEAST * 1.6
 
 
 def _edges(state: BlockState, side: float, named: bool) -> NDArray[np.float64]:
@@ -184,10 +184,10 @@ def _write(
     width, height = box
     w, h = extent(label)
     size = _fitting(width, height, w, h)
-    turned = height > width and w > h and size < _LEAST
+    turned = height > width and w > h and size < LEAST
     if turned:
         size = _fitting(height, width, w, h)
-    if size < _LEAST:
+    if size < LEAST:
         return False
     ax.text(
         *centre, f"${label}$", fontsize=size, color=ink, ha="center", va="center",

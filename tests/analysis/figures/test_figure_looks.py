@@ -3,7 +3,7 @@
 import importlib.util
 import re
 import shutil
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -19,10 +19,11 @@ from test_figures import factor
 from pivotree import kkt
 from pivotree.analysis import figures
 from pivotree.analysis.cli import main
+from pivotree.analysis.figures.captions import caption
 from pivotree.analysis.figures.density import KINDS as BLOCK_KINDS
 from pivotree.analysis.figures.density import strong
 from pivotree.analysis.figures.film import stops
-from pivotree.analysis.figures.kinds import KINDS, write
+from pivotree.analysis.figures.kinds import KINDS, Request, write
 from pivotree.analysis.figures.matrix import face
 from pivotree.analysis.figures.state import ZEROED
 from pivotree.analysis.figures.style import DARK, GRAY, LIGHT, MARKERS, STYLES, theme
@@ -288,3 +289,34 @@ def test_commands_of_the_gallery_are_understood():
     for line in re.findall(r"pivotree (figure [^`\n]+)", text):
         options = parser().parse_args([w for w in line.split() if w not in ("KIND",)])
         assert options.list or options.kind in KINDS or "KIND" in line
+
+
+# -- symbols --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", ["single", "double"])
+@pytest.mark.parametrize("spec", ["chain:3", "chain:6", "chain:7", "star:6", "chain:13"])
+def test_symbols_of_the_matrix_do_not_touch_and_can_be_read(spec, width):
+    """By matplotlib's own boxes; symbols that have no room are left out, and that is said."""
+    asked = Request(kkt.build(kkt.load(spec)), ("crbm",), width=width)
+    if (spec, width) == ("chain:13", "single"):
+        with pytest.raises(kkt.FormatError, match=r"39 block rows leave no room.*width double"):
+            KINDS["matrix"].make(asked)
+        return
+    figure = KINDS["matrix"].make(asked)
+    figure.set_dpi(300)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    cells = figure.axes[0].texts
+    boxes = [text.get_window_extent(canvas.get_renderer()) for text in cells]
+    touching = [
+        (a.get_text(), b.get_text())
+        for (a, one), (b, two) in combinations(zip(cells, boxes, strict=True), 2)
+        if one.overlaps(two)
+    ]
+    assert touching == []
+    assert min(text.get_fontsize() for text in cells) >= 5.0
+    told = " ".join(" ".join(text.get_text().split()) for text in figure.texts)
+    crowded = "symbol has no room" in told
+    assert crowded == ("no room" in caption(KINDS["matrix"], asked))
+    assert crowded == ((spec != "chain:3" and width == "single") or spec == "chain:13")
