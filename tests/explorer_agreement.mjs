@@ -34,6 +34,7 @@ function run({ data, form, attempts, format, labels }) {
   for (const members of attempts) {
     const before = JSON.stringify(state(engine));
     const foreseen = model.preview(members);
+    const worked = model.operations;
     const untouched = JSON.stringify(state(engine)) === before;
     const record = model.eliminate(members);
     answers.push({
@@ -41,6 +42,8 @@ function run({ data, form, attempts, format, labels }) {
       foreseen: foreseen.refused ?? null,
       untouched,
       same: foreseen.fill?.length === record.fill?.length && foreseen.flops === record.flops,
+      foretold: foreseen.operations ?? null,
+      worked: model.operations === null ? null : model.operations - worked,
       ...(record.refused ? {} : state(engine)),
     });
     if (record.refused) continue;
@@ -55,7 +58,8 @@ function run({ data, form, attempts, format, labels }) {
   const tree = [...engine.tree().parent];
   const { height } = engine;
   const answer = model.answer();
-  const { operations } = model;
+  const counts = model.counts();
+  const operations = engine.done ? model.operations : null;
   let undone = true;
   for (let at = states.length - 1; at >= 0; at--) {
     undone &&= JSON.stringify(state(engine)) === states[at];
@@ -68,6 +72,7 @@ function run({ data, form, attempts, format, labels }) {
     height,
     undone,
     operations,
+    counts,
     cells,
     digits: exact(answer?.digits),
     error: exact(answer?.error),

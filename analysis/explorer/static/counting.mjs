@@ -1,11 +1,21 @@
-// Scalar operations that qdd needs, of a whole order: zeros and ones of the robot folded away, as
+// Scalar operations that qdd needs, by the steps of an order: zeros and ones of the robot folded away, as
 // kkt/tape/lowering.py counts them.  A scalar is a signed number: 0, 1, or plus or minus the number of
 // a place; between operations a place is only known to be some number, +-2.
+
+let now = 0; // the step whose operations are being written, 0 before the first
+
+// What is written by ``work`` belongs to a step.
+export function during(step, work) {
+  const before = now;
+  now = step;
+  work();
+  now = before;
+}
 
 export class Counted {
   constructor(rows, columns, codes, parts = [], symmetric = false) {
     Object.assign(this, { rows, columns, codes, symmetric });
-    this.made = { cost: 0, parts: parts.map((part) => part.made), needed: false };
+    this.made = { cost: 0, parts: parts.map((part) => part.made), needed: false, step: now };
     this.eye = 0; // 1 or -1 where it is the identity, or minus that
   }
 
@@ -266,16 +276,16 @@ export function bases(H, rows) {
   return [B, spread(across, gauss(across, right), beside.length, -1, true)];
 }
 
-// Operations of all that some values are made of, each once.
-export function costOf(values) {
+// Operations of all that some values are made of, each once, by the step that wrote them.
+export function costsOf(values, steps) {
   const waiting = values.map((value) => value.made);
-  let cost = 0;
+  const costs = new Array(steps + 1).fill(0);
   while (waiting.length) {
     const made = waiting.pop();
     if (made.needed) continue;
     made.needed = true;
-    cost += made.cost;
+    costs[made.step] += made.cost;
     waiting.push(...made.parts);
   }
-  return cost;
+  return costs;
 }

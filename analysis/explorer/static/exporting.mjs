@@ -70,6 +70,7 @@ function stacked(all) {
 // The order as --order takes it, with what each step did.
 export function orderDocument(session, first = 1, last = session.engine.step) {
   const { engine } = session;
+  const counts = session.model.counts();
   return {
     schema: "pivotree-order/1",
     model: session.data.model,
@@ -82,7 +83,8 @@ export function orderDocument(session, first = 1, last = session.engine.step) {
       step: record.step,
       blocks: session.named([record.members])[0],
       fill: record.fill.map((key) => engine.ends(key).map((b) => engine.graph.name(b))),
-      flops: Math.round(record.flops),
+      operations: counts && counts[record.step] - counts[record.step - 1],
+      dense_operations: Math.round(record.flops),
       digits_lost: Number.isFinite(record.lost?.digits) ? Number(record.lost.digits.toFixed(2)) : null,
     })),
   };

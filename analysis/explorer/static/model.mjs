@@ -8,7 +8,9 @@ import { QDD } from "./graph.mjs";
 import { operations } from "./tracing.mjs";
 
 const LETTERS = ["M", "H", "Phi", "A", "a", "b", "tau", "B", "C"]; // A where joints have armature
-const COUNTED = 2e7; // operations with dense blocks, beyond which they are not counted one by one
+// Operations with dense blocks beyond which they are not counted one by one: of a whole order, at each
+// step, and of what is pointed at.
+const [COUNTED, STEPPED, FORETOLD] = [2e7, 1e6, 4e5];
 const MOST = 400; // neighbours of a pivot, beyond which numbers are no longer carried along
 
 // Entries of (4) as blocks, every double passed through ``round``.
@@ -97,6 +99,20 @@ function bases(ops, H, rows) {
   return [spread(solved(identity(rows.length)), false), spread(across, true)];
 }
 
+function whyNoNumbers(data, form) {
+  const rules = Object.entries(form.rules ?? {}).filter(([, value]) => value !== "right_looking");
+  if (!data.entries) return "this model is shown by its structure alone";
+  if ((form.links ?? "whole") === "split") return "links are split into pieces";
+  if (rules.length) return `${rules.map(([key, value]) => `${key} ${value}`).join(", ")} is measured, not replayed`;
+  return "";
+}
+
+// Operations of the first 0, 1, ... steps that qdd needs, as pivotree counts them, zeros and ones folded
+// away; null where there are no entries to look at, or more than ``most`` dense operations.
+export function counted(engine, data, form, most = engine.done ? COUNTED : STEPPED) {
+  return whyNoNumbers(data, form) || engine.flops > most ? null : operations({ engine, data, form });
+}
+
 export class Model {
   // form: { links, split, rules }; rules other than assembly "right_looking" have no numbers here
   constructor(data, form, format = "float32", frame = null) {
@@ -104,21 +120,12 @@ export class Model {
     const structure = data.structures[form.links ?? "whole"] ?? data.structures.whole;
     this.engine = new Engine(structure, form.split);
     this.redoable = [];
-    this.why = this._whyNoNumbers();
+    this.why = whyNoNumbers(data, form);
     this._start();
   }
 
   get source() {
     return this.frame ?? this.data;
-  }
-
-  _whyNoNumbers() {
-    const rules = Object.entries(this.form.rules ?? {}).filter(([, value]) => value !== "right_looking");
-    if (!this.data.entries) return "this model is shown by its structure alone";
-    if ((this.form.links ?? "whole") === "split") return "links are split into pieces";
-    if (rules.length)
-      return `${rules.map(([key, value]) => `${key} ${value}`).join(", ")} is measured, not replayed`;
-    return "";
   }
 
   _start() {
@@ -198,14 +205,18 @@ export class Model {
     return members ? this.eliminate(members, true) : null;
   }
 
-  // What a bracket would do: fill, flops, digits lost; nothing is changed.
+  // What a bracket would do: fill, operations, digits lost; nothing is changed.
   preview(members) {
-    const redoable = this.redoable;
+    const { redoable } = this;
+    const before = this.operations;
+    const { kept } = this;
     const record = this._try(members);
     if (record.refused) return record;
+    const after = before === null ? null : (this.counts(FORETOLD)?.at(-1) ?? null);
+    Object.assign(record, { operations: after === null ? null : after - before, total: this.engine.done ? after : null });
     this.redoable = [];
     this.undo();
-    this.redoable = redoable;
+    Object.assign(this, { redoable, kept });
     return record;
   }
 
@@ -238,14 +249,17 @@ export class Model {
     return worst;
   }
 
-  // Operations that qdd needs, as the engine counts them for this order, zeros and ones folded away:
-  // known once all is eliminated, and null before, and where there are no entries to look at.
+  // What ``counted`` finds, kept while the order stays.
+  counts(most) {
+    const order = JSON.stringify(this.engine.groups);
+    if (this.kept?.order !== order)
+      this.kept = { order, counts: counted(this.engine, this.data, this.form, most) };
+    return this.kept.counts;
+  }
+
+  // Those of all steps so far.
   get operations() {
-    const { engine } = this;
-    if (this.why || !engine.done || engine.flops > COUNTED) return null;
-    const order = JSON.stringify(engine.groups);
-    if (this.counted?.order !== order) this.counted = { order, count: operations(this) };
-    return this.counted.count;
+    return this.counts()?.at(-1) ?? null;
   }
 
   // The last pivot that is zero or not a number in this format, by its block and step.

@@ -2,7 +2,7 @@
 
 import { Engine, completion } from "./engine.mjs";
 import { KINDS } from "./graph.mjs";
-import { Model } from "./model.mjs";
+import { Model, counted } from "./model.mjs";
 import { formOf } from "./opening.mjs";
 
 const LETTERS = "pqfjcl"; // of KINDS, in addresses
@@ -186,12 +186,12 @@ export class Session {
   }
 
   // What the order costs so far, by the name of the count: operations leave out the zeros and ones of
-  // this robot and are counted once the order is whole; dense ones take every block as full.
+  // this robot; dense ones, where those are too many to count or cannot be, take every block as full.
   get cost() {
     const { known } = this;
-    const counted = this.model.operations ?? (known?.moved ? null : known?.order.flops) ?? null;
-    const count = counted ?? Math.round(this.engine.flops);
-    return `${count.toLocaleString("en")} ${counted === null ? "dense operations" : "operations"}`;
+    const found = this.model.operations ?? (known?.moved ? null : known?.order.flops) ?? null;
+    const count = found ?? Math.round(this.engine.flops);
+    return `${count.toLocaleString("en")} ${found === null ? "dense operations" : "operations"}`;
   }
 
   get title() {
@@ -289,13 +289,23 @@ function sameRules(a = {}, b = {}) {
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }
 
-// Fill and operations of an order, by structure alone: { fill, flops } after each step.
-export function curveOf(data, order) {
-  const engine = new Engine(data.structures[order.links] ?? data.structures.whole, order.split);
-  const points = [{ fill: 0, flops: 0 }];
-  for (const group of order.groups) {
-    if (engine.eliminate(group).refused) break;
-    points.push({ fill: engine.fill, flops: engine.flops });
+// After each step { fill, operations, flops }: those that ``counts`` says, or null, and dense ones.
+export function pointsOf(engine, counts) {
+  const points = [{ fill: 0, operations: counts && 0, flops: 0 }];
+  for (const [at, record] of engine.steps.entries()) {
+    const { fill, flops } = points[at];
+    points.push({
+      fill: fill + record.fill.length,
+      operations: counts && counts[at + 1],
+      flops: flops + record.flops,
+    });
   }
   return points;
+}
+
+// The same of an order that is replayed.
+export function curveOf(data, order) {
+  const engine = new Engine(data.structures[order.links] ?? data.structures.whole, order.split);
+  for (const group of order.groups) if (engine.eliminate(group).refused) break;
+  return pointsOf(engine, counted(engine, data, order));
 }

@@ -1,22 +1,27 @@
-// A whole order as operations on blocks, counted and not computed: what kkt/program's tracer, fronts
+// An order as operations on blocks, counted and not computed: what kkt/program's tracer, fronts
 // and brackets write, in the same order, so that both count the same.
 
-import { Counted, add, bases, costOf, eye, factor, mul, neg, square, sub, t } from "./counting.mjs";
+import { Counted, add, bases, costsOf, during, eye, factor, mul, neg, square, sub, t } from "./counting.mjs";
 import { Bracket, Dense, Pair, RHS, present } from "./brackets.mjs";
 import { F, FC, FJ, LAM, QDD } from "./graph.mjs";
 
-// Operations that qdd needs, zeros and ones of the model folded away.
-// ``model``: all of its blocks eliminated.
+// Operations of the first 0, 1, ... steps that qdd needs, forward and backward, zeros and ones of the
+// model folded away.  What is left of the matrix is needed as well, and what it will answer is given.
 export function operations(model) {
-  return new Trace(model).count();
+  const counts = new Trace(model).count();
+  // joints that are left for last are one dense pivot, as it shows at the end
+  const together = new Trace(model, true);
+  if (together.merged) counts[counts.length - 1] = together.count().at(-1);
+  return counts;
 }
 
 class Trace {
-  constructor({ engine, data, form }) {
+  constructor({ engine, data, form }, tail = false) {
     Object.assign(this, { graph: engine.graph, data, steps: engine.steps });
     const rules = form.rules ?? {};
     this.atOnce = rules.assembly === "right_looking";
     this.carried = this.atOnce || rules.couple === "carried";
+    this.left = engine.left;
     this.position = new Map();
     this.step = new Map(); // of each block
     this.steps.forEach((record, s) => {
@@ -25,6 +30,11 @@ class Trace {
         this.step.set(b, s);
       }
     });
+    for (const b of this.left) {
+      this.position.set(b, this.position.size); // after all others
+      this.step.set(b, this.steps.length);
+    }
+    this.groups = this.grouped(tail && engine.done);
     this.matrix = new Map();
     this.near = new Map(this.graph.blocks.map((b) => [b, new Set()]));
     this.waiting = new Map(); // step -> update matrices, each block -> key -> value
@@ -36,12 +46,27 @@ class Trace {
 
   count() {
     this.enter();
-    for (const members of this.groups()) this.group(members);
-    for (const finish of this.backward.reverse()) finish();
+    const steps = this.groups.map((members) => 1 + this.step.get(members.at(-1).blocks.at(-1)));
+    this.groups.forEach((members, at) => during(steps[at], () => this.group(members)));
     const { n, size } = this.graph;
-    const wanted = [...this.factors];
+    const left = this.left.map((b) => new Counted(size[b], 1, new Int32Array(size[b]).fill(2)));
+    this.left.forEach((b, at) => this.x.set(b, left[at]));
+    this.backward.reverse().forEach((finish, at) => during(steps.at(-1 - at), finish));
+    const waiting = [...this.waiting.values()].flat().flatMap((update) => [...update.values()]);
+    const wanted = [...this.factors, ...this.remaining(), ...waiting.flatMap((row) => [...row.values()].map(({ value }) => value))];
     for (let k = 0; k < n; k++) if (size[QDD * n + k]) wanted.push(this.x.get(QDD * n + k));
-    return costOf(wanted.filter(Boolean));
+    let sum = 0;
+    return costsOf(wanted.filter(Boolean), this.steps.length).map((cost) => (sum += cost));
+  }
+
+  // The matrix of what is not eliminated.
+  remaining() {
+    const left = new Set(this.left);
+    return this.left.flatMap((i) =>
+      [...this.near.get(i), i, RHS]
+        .filter((j) => j === RHS || left.has(j))
+        .map((j) => this.matrix.get(this.key(i, j))),
+    );
   }
 
   // -- the matrix -------------------------------------------------------------------------------
@@ -149,7 +174,7 @@ class Trace {
   // -- steps ------------------------------------------------------------------------------------
 
   // Each a list of pivots: a pair, or one dense pivot of blocks that follow each other.
-  groups() {
+  grouped(together) {
     const { graph } = this;
     const groups = this.steps.map(({ pivots }) => {
       const merged = [];
@@ -161,8 +186,9 @@ class Trace {
     });
     const joints = ({ blocks }) => blocks.every((b) => [QDD, LAM].includes(graph.kind(b)));
     let tail = [];
-    while (groups.length > 1 && groups.at(-1).length === 1 && joints(groups.at(-1)[0]))
+    while (together && groups.length > 1 && groups.at(-1).length === 1 && joints(groups.at(-1)[0]))
       tail = [...groups.pop()[0].blocks, ...tail];
+    this.merged = tail.length > 0;
     return tail.length ? [...groups, [{ blocks: tail, pair: false }]] : groups;
   }
 

@@ -2,7 +2,7 @@
 
 import { h, plural, replaced } from "./dom.mjs";
 import { Labels } from "./labels.mjs";
-import { curveOf } from "./session.mjs";
+import { curveOf, pointsOf } from "./session.mjs";
 import { MANY, lostText } from "./scene.mjs";
 import { bodyScene, curveScene, eliminationScene } from "./linked.mjs";
 import { svgText } from "./render.mjs";
@@ -99,7 +99,7 @@ export class Views {
       this.curve,
       "Along the steps",
       this._curves([session, ...mirrors], this.node.clientWidth < 460),
-      `Fill ${engine.fill} and ${Math.round(engine.flops)} dense operations after step ${engine.step}${others}`,
+      `Fill ${engine.fill} and ${session.cost} after step ${engine.step}${others}`,
     );
     this.mark(focused === null ? [] : [focused]);
   }
@@ -147,16 +147,16 @@ export class Views {
     const look = (at) => ({ c: `s${at % 6}`, marker: at % 2 ? "square" : "circle", dash: at > 0 });
     const lines = (value) =>
       all.map((s, at) => {
-        const so = [{ fill: 0, flops: 0 }];
-        for (const r of s.engine.steps)
-          so.push({ fill: so.at(-1).fill + r.fill.length, flops: so.at(-1).flops + r.flops });
+        const so = pointsOf(s.engine, s.model.counts());
         const whole = s.onPlan ? this._whole(s) : [];
         const list = whole.length > so.length ? whole : so;
         return { points: list.map((p, x) => [x, value(p)]), ...look(at) };
       });
+    const operations = lines((p) => p.operations);
+    const dense = operations.some(({ points }) => points.some(([, y]) => y === null));
     const panels = [
       { title: "fill [blocks]", lines: lines((p) => p.fill) },
-      { title: "operations, dense", lines: lines((p) => p.flops) },
+      dense ? { title: "operations, dense", lines: lines((p) => p.flops) } : { title: "operations", lines: operations },
     ];
     if (this.data.entries) {
       const lost = all.map((s, at) => ({

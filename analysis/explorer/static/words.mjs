@@ -6,11 +6,17 @@ import { lostWords } from "./scene.mjs";
 
 export const count = (x) => Math.round(x).toLocaleString("en");
 
+// What a step costs: operations that qdd needs, of all steps at the last; dense ones by their name.
+function worked({ flops, operations, total }) {
+  if (Number.isFinite(total)) return `${count(total)} operations in all`;
+  return Number.isFinite(operations) ? plural(operations, "operation") : `${count(flops)} dense operations`;
+}
+
 // What a pivot would do, in words.
 export function foretold(session, preview) {
   if (preview.refused) return `Refused: ${preview.refused}.`;
   const { graph } = session.engine;
-  const parts = [`fills ${plural(preview.fill.length, "block")}`, `${count(preview.flops)} dense operations`];
+  const parts = [`fills ${plural(preview.fill.length, "block")}`, worked(preview)];
   if (preview.lost) {
     const { digits, i, j } = preview.lost;
     const where = digits < 0.05 ? "" : `, at ${graph.name(i)}, ${graph.name(j)}`;
@@ -34,7 +40,10 @@ export function reported(session, record) {
     return names.length ? `In the bracket: ${names.join(" ")}.` : "The bracket is empty.";
   }
   const lost = record.lost && session.model.high ? `, ${lostWords(record.lost.digits)} lost` : "";
-  const cost = `${plural(record.fill.length, "block")} of fill, ${count(record.flops)} dense operations`;
+  const counts = session.model.counts()?.slice(-2);
+  const total = session.engine.done ? counts?.[1] : undefined;
+  const work = worked({ flops: record.flops, operations: counts?.[1] - counts?.[0], total });
+  const cost = `${plural(record.fill.length, "block")} of fill, ${work}`;
   return `Step ${record.step}: ${members(session, record)}. ${cost}${lost}.${answered(session)}`;
 }
 

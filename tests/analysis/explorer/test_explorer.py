@@ -15,6 +15,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.explorer import explorer_data
 from pivotree.analysis.explorer.data import structure_of
 from pivotree.analysis.explorer.entries import entries_of
+from pivotree.analysis.figures.curves import traced_counts
 from pivotree.analysis.figures.labels import Labels
 from pivotree.analysis.figures.state import block_state
 
@@ -195,6 +196,18 @@ def test_operations_of_the_registered_orders(spec):
         ]
     )  # fmt: skip
     assert [one["operations"] for one in found] == [o["flops"] for o in orders]
+    for one, order in zip(found, orders, strict=True):
+        steps = np.diff(one["counts"])  # of the whole order, and as they were told on the way
+        assert [a["worked"] for a in one["answers"]] == steps.tolist() == [
+            a["foretold"] for a in one["answers"]
+        ], order["name"]
+        # joints and loops that pivotree ends with are one dense pivot, written down at its first
+        n, groups = len(data["structures"][order["links"]]["parent"]), order["groups"]
+        joints = [all(b // n in (1, 5) for b in group) for group in groups]
+        last = next((k for k in range(len(groups), 0, -1) if not joints[k - 1]), 0)
+        traced = traced_counts(kkt.trace(system, orderings.get(order["name"])))
+        assert traced[: last + 1].tolist() == one["counts"][: last + 1], order["name"]
+        assert traced[-1] == one["counts"][-1]
     assert [one["height"] for one in found] == [o["height"] for o in orders]
     assert [one["answers"][-1]["fill"] for one in found] == [o["fill"] for o in orders]
     if system.loops:

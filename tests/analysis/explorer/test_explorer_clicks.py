@@ -118,7 +118,7 @@ def test_undo_to_the_start_and_back(opened):
     last = page.locator(".layer").first.inner_html()
     for _ in range(3):
         page.get_by_role("button", name="Undo (U)").click()
-    assert "step 0 of 3 · fill 0 · 0 dense operations" in counter(page)
+    assert "step 0 of 3 · fill 0 · 0 operations" in counter(page)
     assert page.get_by_role("button", name="Undo (U)").is_disabled()
     for _ in range(3):
         page.get_by_role("button", name="Redo (R)").click()
