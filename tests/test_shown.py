@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pivotree as pt
+from pivotree.analysis import figures
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def test_a_notebook_shows_a_table_and_the_matrix(system):
 
 def test_a_notebook_shows_a_figure_at_two_pixels_for_one(system):
     factor = pt.kkt.symbolic(pt.kkt.plan(pt.orderings.get("abm"), system.structure))
-    image, size = pt.analysis.figures.spy(factor)._repr_png_()
+    image, size = figures.spy(factor)._repr_png_()
     pixels = matplotlib.image.imread(io.BytesIO(image))
     assert pixels.shape[:2] == (2 * size["height"], 2 * size["width"]) and size["width"] > 300
     assert len(np.unique(pixels.reshape(-1, 4), axis=0)) > 10

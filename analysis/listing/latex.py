@@ -10,7 +10,7 @@ from .listing import Listing
 from .loops import Line, Loop, both, cases
 from .names import Symbol
 from .nodes import Index, Node, Sum, Term
-from .sets import Condition, Set
+from .sets import TIED, Condition, Set
 from .style import ATOM, PRODUCT, TESTS, Style
 from .text import has_costs, loops_told, sets_told
 
@@ -119,6 +119,9 @@ class Latex(Style):
             table = re.fullmatch(r"J(\d+)", name)
             if table:
                 texts.append(rf"{','.join(letters)} \in J_{{{table[1]}}}")
+            elif name in TIED:
+                k, c = letters if name == "is a body of" else letters[::-1]
+                texts.append(rf"{k} \in \text{{tied}}({c})")
             elif name in TESTS:
                 text = TESTS[name].format(*letters)
                 if re.fullmatch(r"\S+ [=≠<>] \S+", text):

@@ -10,7 +10,7 @@ from .general import ANY_TREE
 from .listing import Listing
 from .loops import Line, Loop, both, cases
 from .nodes import Sum
-from .sets import Condition
+from .sets import TIED, Condition
 from .style import ARGUMENTS, MEANINGS, Style
 
 LONG = 150  # characters of a recursion in full
@@ -116,8 +116,15 @@ def tables_used(listing: Listing) -> list[str]:
     for line in listing.lines():
         for _, s in line.over:
             used[s.name] = None
+        _tested(line.when, used)
         _look(line.expression, used)
     return list(used)
+
+
+def _tested(when: Condition | None, used: dict[str, None]) -> None:
+    """A condition that speaks of the bodies of a loop."""
+    if when is not None and any(name in TIED for name, _ in when.tests):
+        used["tied"] = None
 
 
 def sets_told(listing: Listing) -> list[tuple[str, str]]:
@@ -152,6 +159,7 @@ def _look(node: object, used: dict[str, None]) -> None:
         for term in node.terms:
             for _, s in term.over:
                 used[s.name] = None
+            _tested(term.when, used)
             _look(term.node, used)
     for arg in getattr(node, "args", ()):
         _look(arg, used)

@@ -5,6 +5,7 @@ pdd, f and lam is held against the unknowns of the matrix that have these names.
 """
 
 import re
+import shutil
 import subprocess
 import sys
 
@@ -148,6 +149,21 @@ def test_the_file_runs_by_itself(tmp_path, capsys):
         N = np.diff(system.tree.offset)
         H = [np.zeros((m, 6)) for m in N]
         space["qdd"](parent, [], H, [], [], [], [], {(0, n - 1): np.zeros((3, 6))}, [], [])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("order", ["abm", "lambda_first", "closed_early"])
+def test_latex_compiles(order, tmp_path):
+    if shutil.which("pdflatex") is None:
+        pytest.skip("pdflatex is not installed")
+    system = mechanism("quadruped:feet=4", 1e-2 if order == "lambda_first" else None)
+    text = listing.render(listing.of(system, order), "latex")
+    (tmp_path / "listed.tex").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "listed.tex"],
+        cwd=tmp_path, capture_output=True, text=True, errors="replace",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
 
 
 @pytest.mark.parametrize("style", ["--latex", "--pseudocode"])
