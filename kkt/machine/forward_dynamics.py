@@ -18,6 +18,7 @@ from ..matrix.system import System, build
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop
 from ..program.residual_program import residual_program
+from ..tape.derivatives import DERIVATIVES, Differentiated, differentiated
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for
 from .checking import by_rotations, pivots_of, sizes_of_pivots
@@ -29,7 +30,7 @@ from .recorder import Recorder, operate, reference
 from .scalar_program import MANY, ScalarProgram, finished
 
 LONGEST = 5_000_000  # operations of a tape that is read
-OUTPUTS = ("qdd", "pdd", "f", "inertia", "lambda")
+OUTPUTS = ("qdd", "pdd", "f", "inertia", "lambda", *DERIVATIVES)
 
 
 def system_to_trace(model: Any, loops: Sequence[Loop] | None = None) -> System:
@@ -119,12 +120,17 @@ def tape_of(system: System, order: Any, frames: str = "own") -> Tape:
             f"those of body {moving[0][0]!r}, {moving[0][1]}, turn with q; compile abm or another "
             "order that keeps f whole"
         )
+    require_length(tape)
+    return tape
+
+
+def require_length(tape: Tape) -> None:
+    """Raise SizeError for a tape that is too long to be one program."""
     if tape.length > LONGEST:
         raise SizeError(
             f"order {tape.program.name!r}: {tape.length} operations on this tree, more than "
             f"{LONGEST:.0e} in one program; use an order with less fill, such as abm"
         )
-    return tape
 
 
 def recorder_for(chosen: Format, variables: int) -> Recorder:
@@ -168,6 +174,12 @@ def require_rows(system: System, request: Request) -> None:
             f"compile: lambda is an output, and {system.name} has no loops and no contacts; give "
             "loops=, or ask for qdd"
         )
+    derived = [name for name in request.outputs if name in DERIVATIVES]
+    if derived and (request.solver or request.bias != "propagated" or request.frames != "own"):
+        raise ModelError(
+            f"compile: {derived[0]} follows from the bias of (4) in the bodies' own frames; leave "
+            "out solver=, bias= and frames="
+        )
     if request.solver is not None:
         system.structure.require_tree(
             f"compile: solver {request.solver!r}", "leave the solver out: the order solves for both"
@@ -209,13 +221,16 @@ def forward_dynamics(
         with np.errstate(all="ignore"):
             ties = pivots_of_rows(system, traced)
     for tape in tapes:
-        place = replayed(recorder, tape, solved)
-        qdd = qdd_of(recorder, tape, system, place, solved.tau, request.solver)
+        longer = differentiated_for(tape, system, qd, request)
+        place = replayed(recorder, longer.tape, solved, {"beside": longer.numbers})
+        qdd = qdd_of(recorder, longer.tape, system, place, solved.tau, request.solver)
         for output in request.outputs:
             if output == "qdd":
                 wanted += [reference(recorder, value) for value in qdd]
+            elif output in longer.slots:
+                wanted += references(place, longer.slots[output])
             else:
-                wanted += references(place, slots_of(output, tape, system))
+                wanted += references(place, slots_of(output, longer.tape, system))
         if request.check:
             lam = taken(recorder, place, slots_of("lambda", tape, system))
             left, pdd, rows = defect(recorder, system, traced, qdd, lam)
@@ -232,6 +247,18 @@ def forward_dynamics(
             ]
             questions += [reference(recorder, x) for x in ties[1]]
     return finished(recorder, inputs, wanted + questions)
+
+
+def differentiated_for(
+    tape: Tape, system: System, qd: NDArray[Any], request: Request
+) -> Differentiated:
+    """The tape with the derivatives that are among the outputs; itself where none is."""
+    derived = [name for name in DERIVATIVES if name in request.outputs]
+    if not derived:
+        return Differentiated(tape, {}, np.zeros(0))
+    found = differentiated(tape, system, qd, derived)
+    require_length(found.tape)
+    return found
 
 
 def replayed(

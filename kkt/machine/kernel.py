@@ -63,7 +63,8 @@ def compile(
     constants; ``order`` is whatever :func:`kkt.eliminate` takes, or a list of such orders, whose
     poses, bias and whatever else they share are computed once: a call then gives a tuple, the
     outputs of each order.  ``outputs`` are any of ``qdd``,
-    ``pdd``, ``f``, ``lambda`` and, where the order leaves it, ``inertia``; ``inputs`` may name
+    ``pdd``, ``f``, ``lambda``, the derivatives ``dqdd_dq``, ``dqdd_dqd`` and ``dqdd_dtau`` of
+    :func:`kkt.derivatives` and, where the order leaves it, ``inertia``; ``inputs`` may name
     ``wrench``, so that external wrenches are given with each state.
 
     ``loops`` are closed loops and contacts as :func:`kkt.build` takes them; None: the tree's or the
@@ -259,11 +260,11 @@ class Kernel(Shown):
 
         ``x`` (nx,) configuration numbers, ``qd`` (N,) [rad/s, m/s], ``tau`` (N,) [N m, N] and,
         where it is an input, ``wrench`` (n, 6) [N m, N], both zero where None; each with m states
-        in front, or without for all of them.  An output is qdd (N,), pdd or f (n, 6), inertia
-        (N, N), lambda (rows of loops,), with m in front; several are a tuple.  A pivot that is
-        zero gives what IEEE arithmetic gives.  ``threads`` share a large batch, None: as many as
-        there are processors; the bits do not depend on it.  Raises ModelError for a wrong shape or
-        a number that is not finite.
+        in front, or without for all of them.  An output is qdd (N,), pdd or f (n, 6), inertia and
+        derivatives (N, N), lambda (rows of loops,), with m in front; several are a tuple.  A pivot
+        that is zero gives what IEEE arithmetic gives.  ``threads`` share a large batch, None: as
+        many as there are processors; the bits do not depend on it.  Raises ModelError for a
+        wrong shape or a number that is not finite.
         """
         if threads == 1:
             for call in self._calls:

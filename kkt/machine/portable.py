@@ -22,7 +22,8 @@ from .states import Fields
 LENGTH = 1000  # operations in one function: an optimising compiler's time grows faster
 SIGN = "+-*/"
 SIZES = {"x": "NX", "qd": "N", "tau": "N", "wrench": "6 BODIES", "qdd": "N", "pdd": "6 BODIES",
-         "f": "6 BODIES", "inertia": "N N", "lambda": "ROWS"}  # fmt: skip
+         "f": "6 BODIES", "inertia": "N N", "lambda": "ROWS", "dqdd_dq": "N N", "dqdd_dqd": "N N",
+         "dqdd_dtau": "N N"}  # fmt: skip
 MEANING = {
     "x": "configuration [rad, m, or quaternions x y z w]",
     "qd": "rates [rad/s, m/s]",
@@ -32,6 +33,9 @@ MEANING = {
     "pdd": "spatial acceleration of each body",
     "f": "spatial force in each joint",
     "inertia": "joint-space inertia, row by row",
+    "dqdd_dq": "d qdd_i / dq_j in the joints' tangents, row i after row",
+    "dqdd_dqd": "d qdd_i / dqd_j, row i after row",
+    "dqdd_dtau": "d qdd_i / dtau_j, row i after row",
     "lambda": "forces of loops and contacts, one after another [N m, N]",
 }
 KEYWORDS = (

@@ -41,7 +41,8 @@ class Fields:
         """Shapes of all outputs that there are."""
         n, N = self.n, self.N
         six = {"pdd": (n, 6), "f": (n, 6)}
-        return {"qdd": (N,), **six, "inertia": (N, N), "lambda": (self.rows,), "status": ()}
+        square = dict.fromkeys(("inertia", "dqdd_dq", "dqdd_dqd", "dqdd_dtau"), (N, N))
+        return {"qdd": (N,), **six, **square, "lambda": (self.rows,), "status": ()}
 
     def size_of(self, output: str) -> int:
         """Numbers of one state in an output."""

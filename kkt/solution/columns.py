@@ -15,10 +15,10 @@ from ..matrix.system import System
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.columns import Columns as Again
 from ..program.composites import require_general
-from ..program.program import Ref, Writer
 from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, proved_bits
 from ..proof.idle import DOUBLE
-from ..tape.emit import mirrored
+from ..tape.beside import Given, codes_of
+from ..tape.derivatives import inverse_columns, inverse_slots
 from ..tape.record import Columns
 from ..tape.run import (
     first_bad,
@@ -30,33 +30,6 @@ from ..tape.run import (
 )
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for
-
-
-class Given:
-    """Blocks that a program takes as inputs beside those of (4): patterns and numbers."""
-
-    def __init__(self, write: Writer) -> None:
-        self.write = write
-        self._blocks: list[tuple[NDArray[np.int64], NDArray]] = []
-
-    def block(self, values: NDArray, codes: NDArray[np.int64] | None = None) -> Ref | None:
-        """An input block with these values; None where all are zero.
-
-        ``codes`` say where it is zero (0), one (1) and another number (2), in every state.
-        """
-        codes = _codes(values) if codes is None else codes
-        if not codes.any():
-            return None
-        self._blocks.append((codes, values.ravel()))
-        return self.write.input("beside", len(self._blocks) - 1, codes.shape)
-
-    @property
-    def patterns(self) -> tuple[NDArray[np.int64], ...]:
-        return tuple(codes for codes, _ in self._blocks)
-
-    @property
-    def numbers(self) -> NDArray:
-        return np.concatenate([np.zeros(0), *(values for _, values in self._blocks)])
 
 
 def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Columns:
@@ -108,32 +81,6 @@ def joint_space_inverse(
     inverse_columns(columns)
     tape = lower(columns.program(), system)
     return played(system, tape, get_format(format), inverse_slots(system, tape.columns))
-
-
-def inverse_columns(columns: Again) -> None:
-    """Columns of M^-1, body by body: of the joints that are eliminated with the body or later."""
-    structure, w = columns.structure, columns.write
-    joints = [block for block in columns.base.solution if block.kind == "qdd"]
-    assert columns.base.symbolic is not None
-    plan = columns.base.symbolic.plan
-    when = {plan.graph.block(b): t for t, b in enumerate(plan.blocks.tolist())}
-    for block in joints:
-        size = int(structure.dof[structure.index[block.body]])
-        columns.solve({block: w.eye(size)}, {b for b in joints if when[b] >= when[block]})
-
-
-def inverse_slots(system: System, found: Any) -> NDArray[np.int64]:
-    """(N, N) signed slots of M^-1 from those of its columns, bodies in the tree's order."""
-    offset, index = system.tree.offset, system.structure.index
-    at = {b: slice(offset[k], offset[k + 1]) for b, k in index.items()}
-    slots = np.zeros((int(offset[-1]),) * 2, dtype=np.int64)
-    joints = [name for name in system.tree.names if at[name].stop > at[name].start]
-    for name, column in zip(joints, found, strict=True):
-        for block, x in column.items():
-            x = mirrored(x) if block.body == name else x
-            slots[at[block.body], at[name]] = x
-            slots[at[name], at[block.body]] = x.T
-    return slots
 
 
 def played(
@@ -225,9 +172,4 @@ def _checked(system: System, rhs: ArrayLike) -> tuple[NDArray, NDArray[np.int64]
             f"eliminate: rhs has shape {B.shape}; give {system.size} rows of finite numbers, one "
             "for each unknown of equation (4), and a column for each right-hand side"
         )
-    return B, _codes(B)
-
-
-def _codes(values: NDArray) -> NDArray[np.int64]:
-    """Where values are zero (0), one (1) and another number (2)."""
-    return np.where(values == 0.0, 0, np.where(values == 1.0, 1, 2))
+    return B, codes_of(B)

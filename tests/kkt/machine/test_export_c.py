@@ -46,6 +46,7 @@ CASES = [
     ("abm", "float64", {}, kkt.random_tree(5, 1, joints=ALL_JOINTS)),
     ("square_root_abm", "float32", {"outputs": ("f", "qdd")}, kkt.random_tree(4, 2)),
     ("crbm", "float64", {"outputs": ("qdd", "inertia"), "solver": "cholesky"}, kkt.chain(4)),
+    ("abm", "float64", {"outputs": ("dqdd_dq", "dqdd_dqd", "dqdd_dtau")}, kkt.chain(2)),
     ("crbm", "float32", {"inputs": ("wrench",), "outputs": ("pdd",)}, kkt.random_tree(6, 4)),
     ("abm", "float64", {}, geared(kkt.random_tree(6, 4, joints="revolute"))),
     ("abm", "float64", {"outputs": ("qdd", "lambda"), "loops": [FOOT]}, kkt.random_tree(6, 4)),

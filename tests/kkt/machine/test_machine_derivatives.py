@@ -1,0 +1,77 @@
+"""Kernels give derivatives beside qdd: those of ``kkt.derivatives``, and refusals by name."""
+
+import numpy as np
+import pytest
+from helpers import every_joint
+
+from pivotree import kkt, orderings
+
+ABM = orderings.get("abm")
+ALL = ("qdd", "dqdd_dq", "dqdd_dqd", "dqdd_dtau")
+
+
+def states(kernel, tree, count, seed=1):
+    rng = np.random.default_rng(seed)
+    q = rng.normal(size=(count, kernel.N))
+    x = np.array([kernel.configuration(row) for row in q])
+    return q, x, rng.normal(size=(count, kernel.N)), rng.normal(size=(count, kernel.N))
+
+
+JOINTS = ("revolute+universal", "planar+spherical", "floating", "cylindrical+prismatic")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("joints", JOINTS)
+@pytest.mark.parametrize(("order", "format"), [("abm", "float64"), ("crbm", "float32")])
+def test_a_kernel_gives_them_in_many_states(joints, order, format):
+    """Every kind of joint with its terms, one state and a batch."""
+    tree = kkt.random_tree(2, seed=3, joints=joints)
+    for _, data in tree.nodes(data=True):
+        data["armature"] = 0.3 if data["joint"] != "fixed" else 0.0
+        data["damping"] = 0.2 if data["joint"] != "fixed" else 0.0
+    kernel = kkt.compile(tree, orderings.get(order), format, outputs=ALL)
+    q, x, qd, tau = states(kernel, tree, 3)
+    batch = kernel(x, qd, tau)
+    for i in range(3):
+        alone = kernel(x[i], qd[i], tau[i])
+        exact = kkt.derivatives(kkt.build(tree, q[i], qd[i], tau[i]), ABM)
+        pairs = zip(alone, (exact.qdd, exact.dq, exact.dqd, exact.dtau), batch, strict=True)
+        for found, expected, many in pairs:
+            assert np.array_equal(found, many[i])
+            close = 1e-11 if format == "float64" else 1e-3
+            assert np.abs(found - expected).max() <= close * np.abs(expected).max()
+
+
+def test_qdd_keeps_its_bits_beside_them():
+    tree = kkt.chain(3)
+    plain, more = (kkt.compile(tree, ABM, outputs=outputs) for outputs in (("qdd",), ALL))
+    _, x, qd, tau = states(plain, tree, 4)
+    assert np.array_equal(plain(x, qd, tau), more(x, qd, tau)[0])
+    alone = kkt.compile(tree, ABM, outputs=("dqdd_dtau",))
+    assert np.array_equal(alone(x, qd, tau), more(x, qd, tau)[3])
+    assert sum(alone.operations.values()) < sum(more.operations.values()) / 2
+
+
+def test_a_checked_kernel_and_several_orders_take_them():
+    tree = kkt.chain(3)
+    orders = [ABM, orderings.get("crbm")]
+    kernel = kkt.compile(tree, orders, outputs=("qdd", "dqdd_dq"), check=True)
+    _, x, qd, tau = states(kernel, tree, 2)
+    (qdd, dq, status), (_, other, _) = kernel(x, qd, tau)
+    assert qdd.shape == (2, 3) and dq.shape == (2, 3, 3) and not status.any()
+    assert other == pytest.approx(dq, rel=1e-8, abs=1e-8)
+
+
+def test_what_a_kernel_refuses():
+    tree, outputs = kkt.chain(3), ("qdd", "dqdd_dq")
+    for options in ({"bias": "inverse_dynamics"}, {"frames": "world"}):
+        with pytest.raises(kkt.ModelError, match="dqdd_dq follows from the bias"):
+            kkt.compile(tree, ABM, outputs=outputs, **options)
+    with pytest.raises(kkt.ModelError, match="did you mean dqdd_dq"):
+        kkt.compile(tree, ABM, outputs=("dqdd_q",))
+    with pytest.raises(kkt.LoopError, match="differentiation takes trees without closed loops"):
+        kkt.compile(kkt.four_bar(), ABM, outputs=outputs)
+    with pytest.raises(kkt.ModelError, match="no tangent space"):
+        kkt.compile(every_joint(), ABM, outputs=outputs)
+    with pytest.raises(kkt.OrderError, match="rotations"):
+        kkt.compile(tree, orderings.get("square_root_abm"), outputs=outputs)
