@@ -106,6 +106,16 @@ def test_the_browser_is_opened_at_the_address(monkeypatch):
     assert len(told) == 2 and told[0] == told[1] and told[0].startswith("http://127.0.0.1:")
 
 
+def test_the_server_says_how_it_is_stopped(monkeypatch, capsys):
+    from pivotree.analysis.explorer import server as module
+
+    monkeypatch.setattr(ExplorerServer, "serve_forever", lambda self: None)
+    module.serve(system_of("chain:2"), {"model": "x"}, browser=False)
+    out, err = capsys.readouterr()
+    assert out.startswith("http://127.0.0.1:") and len(out.splitlines()) == 1
+    assert err == "Ctrl-C stops the page\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -320,3 +320,65 @@ def test_symbols_of_the_matrix_do_not_touch_and_can_be_read(spec, width):
     crowded = "symbol has no room" in told
     assert crowded == ("no room" in caption(KINDS["matrix"], asked))
     assert crowded == ((spec != "chain:3" and width == "single") or spec == "chain:13")
+
+
+# -- what a reader is spared ----------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_few_lines_of_a_large_robot_have_a_colour():
+    """The pivots of a humanoid: of four orders the best and the worst, the others one gray."""
+    orders = ("crbm", "abm", "gain_abm", "divide_and_conquer")
+    asked = Request(kkt.build(kkt.humanoid()), orders)
+    figure = KINDS["pivots"].make(asked)
+    lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
+    colours = [line.get_color() for line in lines]
+    assert len(lines) == 4 and colours.count(LIGHT.faint) == 2
+    assert len({*colours}) == 3
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "other orders" in names and len({*orders} & {*names}) == 2
+
+
+@pytest.mark.thorough
+def test_a_film_of_the_command_has_twice_the_resolution(tmp_path):
+    asked = Request(kkt.build(kkt.chain(1)), width="single")
+    once = figures.animation(asked.symbolic, tmp_path / "once.gif")
+    twice = write(KINDS["film"], asked, tmp_path / "twice.gif")
+    sizes = [Image.open(path).size for path in (once, twice)]
+    assert sizes[1][0] == 2 * sizes[0][0] and abs(sizes[1][1] - 2 * sizes[0][1]) <= 1
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("spec", ["star:4", "binary:3"])
+def test_the_base_is_above_in_every_tree(spec):
+    """Of both trees, on the page and in LaTeX, where y points down too."""
+    made = factor(spec, "crbm")
+    figure = figures.trees(made)
+    FigureCanvasAgg(figure).draw()
+    parents = (made.plan.graph.structure.parent, made.parent)
+    drawn = [ax.collections[-1].get_offsets() for ax in figure.axes]
+    heights = [
+        ax.transData.transform(places)[:, 1] for ax, places in zip(figure.axes, drawn, strict=True)
+    ]
+    text = figures.tikz_tree(made)
+    assert text.count("y=-") == 2
+    pictures = text.split(r"\begin{tikzpicture}")[1:]
+    for picture in pictures:
+        found = re.findall(r"\(n(\d+)\) at \([-\d.]+,([-\d.]+)\)", picture)
+        heights.append(np.array([-float(y) for _, y in found]))
+    for up, height in zip(parents * 2, heights, strict=True):
+        assert len(up) == len(height)
+        below = np.flatnonzero(np.asarray(up) >= 0)
+        assert len(below) and (height[np.asarray(up)[below]] > height[below]).all()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS.values() if not kind.loops], ids=lambda kind: kind.name
+)
+def test_no_kind_stops_at_an_order_that_a_robot_rules_out(kind):
+    """A link without mass, as the tool of ur5 where fixed links are kept, stops virtual work."""
+    tree = kkt.chain(3)
+    kkt.add_body(tree, "tool", "j3", mass=0.0, joint="fixed")
+    asked = Request(kkt.build(kkt.default_state(tree)))
+    assert kind.make(asked).axes
