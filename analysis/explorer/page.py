@@ -24,9 +24,15 @@ PARTS = (
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)
 _EXPORT = re.compile(r"^export ((?:const|class|function\*?|async function) (\w+))", re.M)
 _COMMENT = re.compile(r"^ *//.*\n", re.M)
+# The heading is painted before the script does its work; where no frame of the screen comes, as for
+# what is out of sight, it starts all the same.
 _START = (
+    "let begun = false;\n"
+    "const begin = () => begun || ((begun = true), "
     'mount(document.getElementById("explorer"),'
-    'JSON.parse(document.getElementById("data").textContent));'
+    'JSON.parse(document.getElementById("data").textContent)));\n'
+    "requestAnimationFrame(() => setTimeout(begin));\n"
+    "setTimeout(begin, 1000);"
 )
 POLICY = "default-src 'none'; {}; img-src data: blob:; base-uri 'none'; form-action 'none'"
 

@@ -69,3 +69,20 @@ def test_colours_tell_apart_in_grey():
         for ink, paper in map(str.split, pairs.split(", ")):
             assert contrast(colours[ink], colours[paper]) > 4.4, (dark, ink, paper)
         assert contrast(colours["focus"], colours["page"]) >= 3.0
+
+
+def test_the_first_screen_is_painted_before_the_script_works(chromium, pages):
+    """An order of events, no time: the heading is on the screen when the first button is made."""
+    page = chromium.new_page()
+    page.add_init_script(
+        """new MutationObserver((_, watch) => {
+          if (!document.querySelector("button")) return;
+          window.made = performance.now();
+          watch.disconnect();
+        }).observe(document, { childList: true, subtree: true });"""
+    )
+    page.goto(pages("chain:3").as_uri())
+    page.wait_for_function("window.made && performance.getEntriesByType('paint').length")
+    first = page.evaluate("performance.getEntriesByType('paint')[0].startTime")
+    assert first < page.evaluate("made")
+    page.close()
