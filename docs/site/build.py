@@ -70,15 +70,18 @@ def build(folder: Path) -> list[str]:
     (source / "_static").mkdir()
     shutil.copyfile(HERE / "site.css", source / "_static" / "site.css")
     embed(source / "docs" / "play.md")
-    playground(extra)
-    slides(extra / "slides")
     log = folder / "warnings.txt"
-    done = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-w", log, source, html],
-        stderr=subprocess.PIPE, text=True, check=False,
-    )  # fmt: skip
-    if done.returncode:
-        raise SystemExit(done.stderr)
+    slides = [sys.executable, ROOT / "docs" / "slides" / "make.py", html / "slides"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with subprocess.Popen(slides, text=True, **quiet) as making:  # beside the pages
+        playground(extra)
+        done = subprocess.run(
+            [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-w", log, source, html],
+            stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+        told = making.communicate()[1]
+    if done.returncode or making.returncode:
+        raise SystemExit(done.stderr if done.returncode else told)
     (html / "index.html").write_text(
         '<!doctype html><meta charset="utf-8"><title>Pivotree</title>'
         '<meta http-equiv="refresh" content="0; url=docs/index.html">'
@@ -128,14 +131,6 @@ def embed(page: Path) -> None:
 <p>In a window of its own: <a href="../play/chain_3.html">a chain of three links</a> ·
 <a href="../play/quadruped.html">a quadruped</a></p>"""
     page.write_text(f"{text[:start]}{frame}{text[end:]}", encoding="utf-8")
-
-
-def slides(folder: Path) -> None:
-    """The lectures and the exam, as pages and PDFs."""
-    made = [sys.executable, str(ROOT / "docs" / "slides" / "make.py"), str(folder)]
-    done = subprocess.run(made, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(done.stderr)
 
 
 def _both(match: re.Match[str]) -> str:
