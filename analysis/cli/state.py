@@ -82,8 +82,7 @@ def _number(where: str, text: str) -> float:
 
 def _drawn(tree: nx.DiGraph, seed: int) -> Vectors:
     """The first state that a report of this seed measures."""
-    from pivotree.kkt.matrix.ranges import ranges_of
-
+    from ..states.closing import ranges_of
     from ..states.sample import draw, system_at
 
     if seed < 0:

@@ -40,8 +40,7 @@ def instances(
     in double-double (analysis.states.traced).  States for which the format has no answer are
     left out.  Raises SizeError where a condition number would take too long.
     """
-    from pivotree.kkt.matrix.ranges import ranges_of
-
+    from ..states.closing import ranges_of
     from ..states.sample import system_at
     from ..states.traced import Order
 

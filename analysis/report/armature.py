@@ -23,9 +23,9 @@ from pivotree.kkt import OrderError, build, compile_tree, joint_space_inertia, t
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.matrix.many import held
-from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.tape.batch import answers
 
+from ..states.closing import ranges_of
 from ..states.sample import draw, entries_at
 from ..states.traced import Pair
 from .make import prepare

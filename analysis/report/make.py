@@ -26,11 +26,11 @@ from pivotree.kkt import (
 )
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.files import check_folder, made, write_whole, writing
-from pivotree.kkt.matrix.ranges import ranges_of
 
 from ..figures.files import save
+from ..states.closing import ClosedRanges, ranges_of
 from ..states.measure import Measured, Setup
-from ..states.sample import draw, require_in_any_state
+from ..states.sample import draw
 from ..states.traced import Order
 from .gather import gather
 from .notebook import Notebook, most_digits
@@ -146,7 +146,7 @@ def summed_up(
         asked=asked,
         states=notes.done,
         wanted=digits,
-        distribution=setup.ranges.in_words(),
+        distribution=_distribution(notes),
         orders=tuple(setup.orders),
         formats=setup.format_names,
         capacity={f.name: round(most_digits(f.unit), 3) for f in setup.formats},
@@ -157,6 +157,15 @@ def summed_up(
         reference=inspector.reference,
     )
     return replace(report, verdict=verdict(report))
+
+
+def _distribution(notes: Notebook) -> str:
+    """How states were drawn, and how many draws led to none."""
+    words = notes.setup.ranges.in_words()
+    if not isinstance(notes.setup.ranges, ClosedRanges):
+        return words
+    draws = "1 draw" if notes.again == 1 else f"{notes.again} draws"
+    return f"{words} ({draws} for these {notes.done} states)"
 
 
 def prepare(
@@ -181,7 +190,6 @@ def prepare(
                 f"order {name!r}: solves for tau, not for qdd; use {', '.join(default_orders())}"
             )
     base = build(tree)
-    require_in_any_state(base, "a report")
     if not int(base.tree.offset[-1]):
         raise ModelError(f"{model}: has no joint that moves; a report needs at least one")
     ranges = ranges_of(base)

@@ -32,6 +32,7 @@ class Notebook:
                 f"formats do not fit in memory; use {most} at most"
             )
         self.setup, self.done = setup, 0
+        self.again = 0  # draws that led to no state that closes the loops
         self.numbers = np.zeros(count, dtype=np.int64)
         shape = (count, orders, formats)
         self._error, self._total = np.zeros(shape), np.zeros(shape)
@@ -56,6 +57,7 @@ class Notebook:
         self._joints[i] = measured.joints
         self._left[i], self._marked[i] = measured.left, measured.marked
         self.done += 1
+        self.again += measured.again
         if self._part is not None and self.path is not None:
             with writing(growing(self.path)):
                 self._part.write("\n".join(self._lines(i)) + "\n")

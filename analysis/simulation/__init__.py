@@ -1,8 +1,8 @@
 """Formulation stiffness: what an order's rounding costs whoever integrates its accelerations."""
 
+from ..states.manifold import Manifold, begun, closed
 from .cash_karp import CashKarp
 from .integration import Integration
-from .manifold import Manifold, begun, closed
 from .midpoint import Midpoint
 from .motion import Motion
 from .record import Keeper, Record

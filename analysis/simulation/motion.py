@@ -18,7 +18,7 @@ from pivotree.kkt.matrix.many import copies
 from pivotree.kkt.matrix.state import kinematics
 from pivotree.kkt.model.spatial import cross
 
-from .manifold import Manifold
+from ..states.manifold import Manifold
 from .record import Floats
 
 ALONE = 20  # states of a motion with loops whose accelerations are looked at

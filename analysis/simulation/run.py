@@ -15,8 +15,8 @@ from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.machine.joint_space import SOLVERS
 
+from ..states.manifold import Manifold, begun
 from .integration import Integration
-from .manifold import Manifold, begun
 from .motion import Motion
 from .record import Floats, Record
 
@@ -118,7 +118,7 @@ def simulate(
     chaotic.  An order's name may carry a dense method, ``crbm+cholesky``: ``solver``, ``bias`` and
     ``frames`` are those of :func:`kkt.compile`, what CRBM's joint-space system is solved by, where
     velocities and gravity enter, and in which frames (4) is written.  A tree with closed loops
-    and contacts is kept on its manifold (:mod:`analysis.simulation.manifold`); ``project`` starts
+    and contacts is kept on its manifold (:mod:`analysis.states.manifold`); ``project`` starts
     from the nearest state that keeps them.  Without it a start that breaks them is warned about
     (LoopWarning), and the motion stays beside them.  ``manifold`` is given with a tree of
     :func:`begun`.  Raises ModelError, one sentence, for loops that cannot be closed and rows that

@@ -1,7 +1,6 @@
 """Many states of one robot: drawn at random, and the answers of orders and formats there."""
 
-from pivotree.kkt.matrix.ranges import ranges_of
-
+from .closing import ranges_of
 from .sample import draw, system_at
 
 __all__ = ["draw", "ranges_of", "system_at"]

@@ -18,7 +18,7 @@ from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.ranges import Ranges
 from pivotree.kkt.proof.many_residuals import Equations
 
-from .sample import system_at
+from .sample import drawn_again, system_at
 from .traced import Order
 
 Floats = NDArray[np.float64]
@@ -65,11 +65,13 @@ class Measured(NamedTuple):
     joints: NDArray[np.float32]  # (orders, formats, N) error of each joint, relative as above
     left: Floats  # (orders, formats) backward error in (4), normwise
     marked: NDArray[np.bool_]  # (orders, formats) answers that should not be relied on
+    again: int = 0  # draws before it that led to no state that closes the loops
 
 
 def measure(setup: Setup, number: int) -> Measured:
     """Every order in every format at one state."""
     system = setup.system_at(number)
+    again = drawn_again(setup.ranges, setup.seed, number)
     proof = setup.proof.fitting("abm", system)
     data_of_4 = proof.values(system)[None]
     truth = proof.pairs(data_of_4)
@@ -102,4 +104,4 @@ def measure(setup: Setup, number: int) -> Measured:
             joints[i, j], error[i, j] = found.pair.error(answers.qdd)[0], answers.errors[0]
             left[i, j], marked[i, j] = answers.left[0], said.marked is not None
             total[i, j] = truth.largest(answers.qdd)[0]
-    return Measured(number, error, total, data, failed, joints, left, marked)
+    return Measured(number, error, total, data, failed, joints, left, marked, again)

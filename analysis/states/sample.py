@@ -19,29 +19,55 @@ from pivotree.kkt.matrix.ranges import Ranges
 from pivotree.kkt.model.joints import quaternion_to_vector
 from pivotree.kkt.model.tree import BodyTree
 
+from .closing import ClosedRanges, Drawn
+
 Floats = NDArray[np.float64]
-
-
-def require_in_any_state(system: System, what: str) -> None:
-    """Raise LoopError for a loop that random states open; contacts and coupled joints hold."""
-    for loop in system.loops:
-        if not loop.anywhere:
-            raise LoopError(
-                f"{what}: loop {loop.name!r} would be open in random states, where only contacts "
-                "and coupled joints hold; look at one state with compare, or sweep the model's own "
-                "(distribution = 'given')"
-            )
+MOST = 100  # draws of one state whose loops must close
+KEPT = 1000  # states whose loops have been closed
 
 
 def draw(ranges: Ranges, seed: int, number: int) -> tuple[Floats, Floats, Floats]:
     """q, qd and qdd, each (N,), of one state: that of a seed and a number, always the same.
+
+    Where the ranges are those of closed loops, q and qd keep them (:mod:`.closing`); qdd is what
+    the joints would do without the loops' forces.  Raises LoopError where no draw can be closed.
 
     >>> from pivotree.analysis import states
     >>> q, qd, qdd = states.draw(states.ranges_of(pt.build(pt.two_link())), seed=0, number=1)
     >>> q.round(3)
     array([2.449, 0.359])
     """
-    generator = np.random.default_rng([seed, number])
+    return _drawn(ranges, seed, number)[:3]
+
+
+def drawn_again(ranges: Ranges, seed: int, number: int) -> int:
+    """How many draws led to no state that closes the loops, before the one that did."""
+    return _drawn(ranges, seed, number)[3] if isinstance(ranges, ClosedRanges) else 0
+
+
+def _drawn(ranges: Ranges, seed: int, number: int) -> Drawn:
+    if not isinstance(ranges, ClosedRanges):
+        return *_once(ranges, [seed, number]), 0
+    if (seed, number) in ranges.drawn:
+        return ranges.drawn[seed, number]
+    for again in range(MOST):
+        q, qd, qdd = _once(ranges, [seed, number, again] if again else [seed, number])
+        near = ranges.closed(q, qd)
+        if near is not None:
+            if len(ranges.drawn) >= KEPT:
+                ranges.drawn.clear()
+            ranges.drawn[seed, number] = found = *near, qdd, again
+            return found
+    name = ranges.graph.graph["loops"][0].name
+    raise LoopError(
+        f"loop {name!r}: none of {MOST} random states leads to one that closes the loops, within "
+        "the joints' limits and with independent rows; look at one state with compare, or sweep "
+        "the model's own (distribution = 'given')"
+    )
+
+
+def _once(ranges: Ranges, seeds: list[int]) -> tuple[Floats, Floats, Floats]:
+    generator = np.random.default_rng(seeds)
     q = generator.uniform(ranges.lower, ranges.upper)
     for start in ranges.attitudes:
         q[start : start + 3] = quaternion_to_vector(generator.normal(size=4))

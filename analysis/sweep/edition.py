@@ -6,4 +6,4 @@ what is an answer, other random states; not when a release leaves the numbers al
 the numbers of an edition against those that were printed with it.
 """
 
-EDITION = 3
+EDITION = 4

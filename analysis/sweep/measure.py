@@ -22,7 +22,7 @@ from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.proof.many_residuals import Equations
 
 from ..comparison import REFERENCE_DIGITS
-from ..states.sample import system_at
+from ..states.sample import drawn_again, system_at
 from ..states.traced import Order, Pair
 from .cases import Task
 from .motions import moved
@@ -77,6 +77,11 @@ def _found(
     for number, keys in states.items():
         if number not in found:
             found[number] = one(settings, prepared, number, keys)
+    if "drawn_again" in settings.measures and prepared.ranges is not None:
+        for number, cases in found.items():
+            again = drawn_again(prepared.ranges, settings.seed, number)
+            for case in cases:
+                case["drawn_again"] = again
     if settings.simulate is not None:
         for number, cases in moved(settings, prepared, list(states), missing).items():
             for own, case in zip(found[number], cases, strict=True):

@@ -21,6 +21,7 @@ from pivotree.kkt import PivotreeError
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.reading import read_bytes
 
+from .beside import Beside
 from .fields import Fields
 
 Value = int | float | str
@@ -40,11 +41,13 @@ class Model:
     pickled: bytes | None = None  # the tree of a file or a robot; None where the text says it all
     # or "aligned": every state in frames along the joint axes; or "factored": kkt.factored
     frames: str = "given"
+    beside: str = ""  # in words: contacts and loops that the entry adds
 
     @property
     def label(self) -> str:
         """What its rows call it."""
-        return self.text if self.frames == "given" else f"{self.text}, frames {self.frames}"
+        frames = "" if self.frames == "given" else f", frames {self.frames}"
+        return f"{self.text}{self.beside}{frames}"
 
     def written(self, system: kkt.System) -> kkt.System:
         """A state in the frames that are asked for."""
@@ -122,6 +125,7 @@ def _models(
     text = options.text("model")
     floating, merge = options.yes("floating"), options.yes("merge_fixed")
     frames = options.one_of("frames", "given", FRAMES)
+    beside = Beside.of(options)
     options.done()
     names = list(dict.fromkeys(HOLE.findall(text)))
     for name in names:
@@ -129,7 +133,14 @@ def _models(
             known = nearest(name, ranges) if ranges else "write a table [ranges]"
             raise PivotreeError(f"{fields.path}: {place} takes range {name!r}, not given; {known}")
     if not names and (text.startswith("robot:") or Path(text).suffix.lower() in (".urdf", ".json")):
-        return Models(text, (), _in_frames(_of_file(fields, place, text, floating, merge), frames))
+        return Models(
+            text, (), _in_frames(_of_file(fields, place, text, floating, merge, beside), frames)
+        )
+    if beside is not None and not names:
+        return Models(text, (), _in_frames(_held(fields, place, text, beside), frames))
+    if beside is not None:
+        right = "one model without a range, or contacts and loops in its spec"
+        raise fields.wrong(f"{place}.model", text, right)
     if floating or merge:
         right = "a .urdf file or robot:NAME, or leave out floating and merge_fixed"
         raise fields.wrong(place, text, right)
@@ -142,7 +153,19 @@ def _models(
     return models
 
 
-def _of_file(fields: Fields, place: str, text: str, floating: bool, merge: bool) -> Model:
+def _held(fields: Fields, place: str, text: str, beside: Beside) -> Model:
+    """A tree of the gallery with loops and contacts beside its own."""
+    try:
+        tree = beside.on(kkt.load(text))
+    except PivotreeError as error:
+        raise PivotreeError(f"{fields.path}: {place}: {error}") from None
+    digest = sha256(f"spec {text}{beside.digest}".encode()).hexdigest()
+    return Model(text, (), digest, pickle.dumps(tree), beside=beside.label)
+
+
+def _of_file(
+    fields: Fields, place: str, text: str, floating: bool, merge: bool, beside: Beside | None
+) -> Model:
     """A tree that no text makes again on another machine."""
     try:
         tree = kkt.load(text, True if floating else None, merge_fixed=merge)
@@ -150,10 +173,15 @@ def _of_file(fields: Fields, place: str, text: str, floating: bool, merge: bool)
         if text.startswith("robot:"):
             path = Path(kkt.find_robot(text.removeprefix("robot:").strip())[0])
         content = read_bytes(path)
+        if beside is not None:
+            tree = beside.on(tree)
     except PivotreeError as error:
         raise PivotreeError(f"{fields.path}: {place}: {error}") from None
     how = f"file {text.startswith('robot:')} {floating} {merge} ".encode()
-    return Model(text, (), sha256(how + content).hexdigest(), pickle.dumps(tree))
+    more = "" if beside is None else beside.digest
+    digest = sha256(how + content + more.encode()).hexdigest()
+    label = "" if beside is None else beside.label
+    return Model(text, (), digest, pickle.dumps(tree), beside=label)
 
 
 def _in_frames(model: Model, frames: str) -> Model:

@@ -94,9 +94,10 @@ def _motion(prepared: Prepared, order: str, format: str) -> Motion | str:
                 tree.graph.pop(name, None)
         try:
             function, solver = order_of(order)
-            if prepared.system.loops and prepared.ranges is not None:
+            held = any(loop.anywhere for loop in prepared.system.loops)
+            if held and prepared.ranges is not None:
                 raise LoopError(
-                    "a motion with closed loops or contacts starts where they hold; use "
+                    "a motion with contacts or coupled joints starts where they hold; use "
                     'distribution = "given", the model\'s own state'
                 )
             tree = closed(tree)

@@ -6,9 +6,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pivotree.kkt import PivotreeError, System, build
-from pivotree.kkt.matrix.ranges import Ranges, ranges_of
+from pivotree.kkt.matrix.ranges import Ranges
 
-from ..states.sample import draw, require_in_any_state
+from ..states.closing import ranges_of
+from ..states.sample import draw
 from ..states.traced import Order
 from .models import Model
 from .settings import Settings
@@ -48,7 +49,6 @@ def prepare(settings: Settings, model: Model) -> Prepared:
     tree = model.tree()
     system, ranges = build(tree), None
     if settings.random:
-        require_in_any_state(system, "a sweep")
         ranges = ranges_of(system)
         system = build(tree, *draw(ranges, settings.seed, 0)[:2])
     orders: dict[str, Order | str] = {}

@@ -28,7 +28,12 @@ INTEGRATED: dict[str, type] = {
     "energy_drift": float,  # largest change of the energy, over the largest kinetic one
 }
 MEASURES = ELIMINATED | INTEGRATED
-MEASURES |= {"bodies": int, "dof": int, "failed_at": str}  # the last: why there is no answer
+MEASURES |= {
+    "bodies": int,
+    "dof": int,
+    "drawn_again": int,  # draws before the state's that led to none with closed loops
+    "failed_at": str,  # why there is no answer
+}
 REFERENCES = ("double_double", "certified")
 
 

@@ -12,8 +12,8 @@ import networkx as nx
 
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.model.contact_names import point_of
 
-from ..loops import point_of
 from .shared import items, print_json, tree_of
 
 
@@ -62,7 +62,7 @@ def _payloads(model: nx.DiGraph, text: str) -> list[kkt.Payload]:
             raise kkt.ModelError(
                 f"option --payload: {item.strip()!r} has no mass; write {item.strip()}=0:5 [kg]"
             )
-        body, at = point_of(model, place, "--payload")
+        body, at = point_of(model, place, "option --payload")
         least, most = _range("--payload", item, masses)
         x, y, z = at
         found.append(kkt.Payload(body, most, least or 0.0, (x, y, z)))

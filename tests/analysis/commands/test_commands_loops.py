@@ -1,5 +1,6 @@
 """Which command takes loops and contacts, as the table of docs/loops.md has it."""
 
+import json
 import re
 
 import pytest
@@ -18,11 +19,13 @@ TAKES = (
     ["explore", "four_bar", "-o", "{out}/x.html"],
     ["export", "four_bar", "--outputs", "qdd,lambda", "-o", "{out}/a.c"],
     ["export", "chain:3", "--contact", "j3", "--compliance", "1e-3", "-o", "{out}/b.c"],
+    ["report", "four_bar", "--states", "3", "--orders", "abm", "-o", "{out}/r"],
+    ["report", "four_bar", "--armature", "--states", "3", "--orders", "abm"],
+    ["compare", "four_bar", "--states", "3", "--orders", "abm"],
 )  # fmt: skip
 REFUSED = (
-    (["report", "four_bar", "-o", "{out}/r"], "would be open in random states"),
-    (["compare", "four_bar", "--states", "5"], "would be open in random states"),
-    (["report", "four_bar", "--armature"], "would be open in random states"),
+    (["report", "four_bar", "--loops", "{file}", "-o", "{out}/r"], "no random state can be closed"),
+    (["compare", "four_bar", "--loops", "{file}", "--states", "5"], "distribution = 'given'"),
 )
 ROWS = r"^\| (`.*?) \| (.*) \|$"
 
@@ -40,10 +43,22 @@ def test_commands_that_take_loops(arguments, tmp_path, capsys):
 
 @pytest.mark.parametrize(("arguments", "sentence"), REFUSED, ids=lambda x: " ".join(x)[:30])
 def test_commands_that_do_not_say_so_and_what_does(arguments, sentence, tmp_path, capsys):
-    assert main([text.replace("{out}", str(tmp_path)) for text in arguments]) == 2
+    out, file = tmp_path / "out", tmp_path / "loops.json"
+    turns = {
+        "joint": "general",
+        "S": [[0], [0], [0], [1], [0], [0]],
+        "p": [3, 0, 0],
+        "p_second": [2.5, 0, 0],
+    }
+    loop = {"first": "coupler", "second": "rocker", "rows": [3], "compliance": 1, **turns}
+    file.write_text(json.dumps({"schema": "pivotree-loops/1", "loops": [loop]}))
+    names = {"{out}": str(out), "{file}": str(file)}
+    for name, path in names.items():
+        arguments = [text.replace(name, path) for text in arguments]
+    assert main(arguments) == 2
     told = capsys.readouterr().err
     assert sentence in told and told.count("\n") == 1
-    assert not list(tmp_path.iterdir())
+    assert not out.exists()
 
 
 def test_large_trees_say_what_takes_loops():

@@ -10,7 +10,7 @@ from independent import FourBar, Stewart, integrated
 from pivotree import kkt
 from pivotree.analysis.cli import main
 from pivotree.analysis.simulation import Integration, simulate
-from pivotree.analysis.simulation.manifold import Manifold, closed
+from pivotree.analysis.states.manifold import Manifold, closed
 
 FINE = {"eps": 1e-10, "floor": 0.1}
 

@@ -80,16 +80,6 @@ def test_rows_of_geared_joints_are_those_of_compare(tmp_path):
         compared(system, [r for r in rows if r["state"] == str(number)])
 
 
-def test_a_loop_that_random_states_open_is_refused(tmp_path, capsys):
-    assert main(["report", "four_bar", "--states", "5", "-o", str(tmp_path / "r")]) == 2
-    told = "a report: loop 'pin' would be open in random states"
-    assert told in capsys.readouterr().err and not (tmp_path / "r").exists()
-    path = config(tmp_path, CONFIG % ('"four_bar"', 2, "random"))
-    assert main(["sweep", str(path), "-j", "1"]) == 0  # said in every row
-    rows = table(tmp_path / "s.csv")
-    assert rows and all("a sweep: loop 'pin' would be open" in r["failed_at"] for r in rows)
-
-
 @pytest.mark.thorough
 def test_a_report_of_contacts_names_what_it_leaves_out(tmp_path, capsys):
     """Errors in a state are those of the elimination there, against certified answers."""

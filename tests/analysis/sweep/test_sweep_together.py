@@ -339,14 +339,14 @@ def test_numbers_of_an_edition_stay(tmp_path):
     sweep(config(tmp_path, MODELS, PRINTED), jobs=1)
     with (tmp_path / "s.csv").open(newline="") as file:
         rows = [",".join(list(row.values())[-3:]) for row in csv.DictReader(file)]
-    assert edition.EDITION == 3 and rows == NUMBERS.split()
+    assert edition.EDITION == 4 and rows == NUMBERS.split()
 
 
 def test_rows_of_another_edition_are_refused_and_kept(tmp_path, monkeypatch, capsys):
     chosen = config(tmp_path, ["chain:2"], PRINTED)
     sweep(chosen, jobs=1)
     before = (tmp_path / "s.csv").read_text()
-    (tmp_path / "s.csv").write_text(before.replace("\n3.", "\n1."))
+    (tmp_path / "s.csv").write_text(before.replace(f"\n{edition.EDITION}.", "\n1."))
     old = (tmp_path / "s.csv").read_bytes()
     assert main(["sweep", str(tmp_path / "c.toml"), "-j", "1"]) == 2
     told = capsys.readouterr().err

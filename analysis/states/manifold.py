@@ -35,12 +35,12 @@ from pivotree.kkt.matrix.redundancy import on_rates
 from pivotree.kkt.matrix.state import state_of
 from pivotree.kkt.model.loops import OPEN, Loop, checked_loops
 
-from .record import Floats
-
+Floats = NDArray[np.float64]
 ROUNDING = 1e-14  # rad or m: gaps below it are not worth a correction
 CLOSED = 1e-9  # rad or m: what may be left where corrections no longer help
 DEPENDENT = 1e-12  # singular values of J M^-1 J*, beside the largest, of rows that follow
 MOST = 60  # corrections of one state
+LONGEST = 0.5  # rad or m: a correction goes no further, so that one from far off does not overshoot
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,7 @@ class Manifold:
         return self.state(x).loops
 
     def state(self, x: Floats) -> Any:
+        """The loops' tree where the joints are at x (nx,), at rest."""
         q = self.places.to_coordinates(x)
         return state_of(self.tree, self.graph, q, np.zeros(len(q)), loops=self.loops)
 
@@ -160,7 +161,8 @@ class Manifold:
             best, last = x, size
             if size <= ROUNDING:
                 break
-            x = self._moved(x, -self._least(x, J, gap))
+            d = self._least(x, J, gap)
+            x = self._moved(x, -d * min(1.0, LONGEST / max(float(np.abs(d).max()), LONGEST)))
             if not np.isfinite(x).all():
                 return none
         if last > CLOSED:

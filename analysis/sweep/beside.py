@@ -1,0 +1,65 @@
+"""Contacts and loops that an entry of a sweep's models adds to its model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import networkx as nx
+
+from pivotree import kkt
+from pivotree.kkt.base.reading import read_bytes
+from pivotree.kkt.model.contact_names import contacts_of
+
+from .fields import Fields
+
+
+@dataclass(frozen=True)
+class Beside:
+    """``contact``, ``compliance`` and ``loops`` of an entry, as the command line has them."""
+
+    contact: str  # BODY or BODY@x:y:z, with commas between them; empty without any
+    compliance: float  # of the contacts [1/kg]
+    loops: str  # a file of loops; empty without one
+
+    @staticmethod
+    def of(options: Fields) -> Beside | None:
+        """What an entry says; None where it says nothing.  Raises PivotreeError."""
+        contact, loops = (
+            options.text(name) if name in options.table else "" for name in ("contact", "loops")
+        )
+        given = options.take("compliance", None)
+        if given is not None and not contact:
+            raise options.wrong("compliance", given, "contacts that it softens, contact = 'foot'")
+        number = 0.0 if given is None else given
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            raise options.wrong("compliance", given, "zero or more [1/kg]")
+        if not 0.0 <= number < math.inf:
+            raise options.wrong("compliance", given, "zero or more [1/kg]")
+        return Beside(contact, float(number), loops) if contact or loops else None
+
+    def on(self, tree: nx.DiGraph) -> nx.DiGraph:
+        """The tree with these loops behind its own.  Raises ModelError."""
+        found = [*tree.graph.get("loops", ())]
+        if self.loops:
+            found += kkt.read_loops(self.loops, tree)
+        if self.contact:
+            found += contacts_of(tree, self.contact, self.compliance, "contact")
+        held = nx.DiGraph(tree, loops=found)
+        kkt.build(held)  # what is wrong with them is told before the long work
+        return held
+
+    @property
+    def digest(self) -> str:
+        """Of what is said, and of the file's content."""
+        content = read_bytes(Path(self.loops)) if self.loops else b""
+        return f" {self.contact} {self.compliance!r} {sha256(content).hexdigest()}"
+
+    @property
+    def label(self) -> str:
+        """What rows add to the model's name."""
+        words = [f", contact {self.contact}"] if self.contact else []
+        words += [f", compliance {self.compliance:g}"] if self.compliance else []
+        return "".join([*words, f", loops {self.loops}"] if self.loops else words)
