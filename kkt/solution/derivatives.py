@@ -60,8 +60,9 @@ def derivatives(
     External wrenches keep their components in the frames of their bodies.
 
     Raises LoopError where there are closed loops or contacts, OrderError for an order by rotations,
-    ModelError for a general joint whose motions S are no tangent space, SingularError where a pivot
-    is zero, FormatError and CertificationError as :func:`kkt.eliminate` does.
+    ModelError for a general joint whose motions S are no tangent space, SizeError for trees of
+    more than about 300 joints, SingularError where a pivot is zero, FormatError and
+    CertificationError as :func:`kkt.eliminate` does.
 
     >>> system = pt.build(pt.rr_arm(), q=[0.3, 0.5], qd=[1.0, -1.0])
     >>> found = pt.derivatives(system, pt.orderings.get("abm"))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import ModelError
+from ..base.errors import ModelError, SizeError
 from ..matrix.blocks import Block
 from ..matrix.system import System
 from ..model.joints import GENERAL, TYPES
@@ -20,6 +20,7 @@ from .emit import mirrored
 from .tape import Tape, lower
 
 DERIVATIVES = ("dqdd_dq", "dqdd_dqd", "dqdd_dtau")
+MOST = 90_000  # columns of joints times bodies that they meet: minutes of tracing
 CLOSED = 1e-9  # of a motion's size, that a bracket of two may leave their span by
 
 
@@ -36,14 +37,19 @@ def differentiated(
 ) -> Differentiated:
     """The tape that goes on with derivatives; ``qd`` (N,) in place of the system's rates.
 
-    Raises LoopError, OrderError or ModelError for what has none.
+    Raises LoopError, OrderError or ModelError for what has none, SizeError for large trees.
     """
     structure, tree = system.structure, system.tree
     structure.require_tree("differentiation")
     _require_tangents(system)
+    joints = [k for k in range(tree.n) if tree.dof[k]]
+    if len(joints) * tree.n > MOST:
+        raise SizeError(
+            f"{system.name}: derivatives of {len(joints)} joints on {tree.n} bodies are too long a "
+            f"program; up to {MOST:,} joints times bodies are traced"
+        )
     columns = Columns(base.program)
     given = Given(columns.write)
-    joints = [k for k in range(tree.n) if tree.dof[k]]
     if set(wanted) - {"dqdd_dtau"}:
         rates = system.state.qd if qd is None else qd
         moved = Moved(columns, structure, _motion(system, given, rates))

@@ -231,6 +231,8 @@ def test_what_is_refused():
     turning.nodes["j2"]["stiffness"] = 1.0
     with pytest.raises(kkt.ModelError, match="do not commute, so that the rates of its spring's q"):
         kkt.derivatives(kkt.build(turning), ABM)
+    with pytest.raises(kkt.SizeError, match="derivatives of 301 joints on 301 bodies are too long"):
+        kkt.derivatives(kkt.build(kkt.chain(301)), ABM)
     massless = kkt.chain(2)
     massless.nodes["j2"].update(mass=0.0, inertia=np.zeros((3, 3)))
     with pytest.raises(kkt.SingularError, match="'j2'"):
