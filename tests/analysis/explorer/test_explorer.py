@@ -198,9 +198,11 @@ def test_operations_of_the_registered_orders(spec):
     assert [one["operations"] for one in found] == [o["flops"] for o in orders]
     for one, order in zip(found, orders, strict=True):
         steps = np.diff(one["counts"])  # of the whole order, and as they were told on the way
-        assert [a["worked"] for a in one["answers"]] == steps.tolist() == [
-            a["foretold"] for a in one["answers"]
-        ], order["name"]
+        assert (
+            [a["worked"] for a in one["answers"]]
+            == steps.tolist()
+            == [a["foretold"] for a in one["answers"]]
+        ), order["name"]
         # joints and loops that pivotree ends with are one dense pivot, written down at its first
         n, groups = len(data["structures"][order["links"]]["parent"]), order["groups"]
         joints = [all(b // n in (1, 5) for b in group) for group in groups]
