@@ -1,5 +1,6 @@
 """Digits that an order keeps in every state of a robot, proved: docs/guarantee.md."""
 
+from .kinematics import kinematics
 from .rows import guarantee, pivot_errors
 
-__all__ = ["guarantee", "pivot_errors"]
+__all__ = ["guarantee", "kinematics", "pivot_errors"]

@@ -42,7 +42,7 @@ def reach(system: System, ranges: Ranges, unit: float, rigid: bool = False) -> R
     ``rigid``: of composites, whose joints let nothing go, in the place of articulated inertias.
     """
     tree = system.tree
-    turns = [_Turn(system, ranges, k, unit) for k in range(tree.n)]
+    turns = [Turn(system, ranges, k, unit) for k in range(tree.n)]
     mass, first = tree.mass * UP, tree.mass * np.linalg.norm(tree.com, axis=1) * UP
     own = np.einsum("kii->ki", system.entries.M)
     top = np.trace(system.entries.M[:, :3, :3], axis1=1, axis2=2)
@@ -96,7 +96,7 @@ def _moves(system: System, k: int) -> bool:
     return system.tree.joint[k] == "universal"
 
 
-class _Turn:
+class Turn:
     """|Phi_k| x for all states: R turns about a known axis, or any way; p is known, or bounded."""
 
     def __init__(self, system: System, ranges: Ranges, k: int, unit: float) -> None:

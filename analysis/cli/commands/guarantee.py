@@ -18,7 +18,7 @@ from .shared import items, print_json, tree_of
 
 
 def run(options: argparse.Namespace) -> int:
-    from ...guarantee.rows import guarantee
+    from ...guarantee import guarantee, kinematics
 
     orders = items("--orders", options.orders)
     formats = items("--formats", options.formats)
@@ -26,10 +26,13 @@ def run(options: argparse.Namespace) -> int:
     limits = {} if options.limits is None else _limits(model, options.limits)
     payloads = [] if options.payload is None else _payloads(model, options.payload)
     rows = guarantee(model, orders, formats, options.states, options.seed, payloads, limits)
+    moved = kinematics(model, formats, options.states, options.seed, payloads, limits)
     if options.json:
-        print_json({"model": options.model, "rows": [row.as_dict() for row in rows]})
+        tables = {"rows": rows, "kinematics": moved}
+        found = {name: [row.as_dict() for row in table] for name, table in tables.items()}
+        print_json({"model": options.model, **found})
     else:
-        _print(options.model, rows)
+        _print(options.model, rows, moved)
     return 0
 
 
@@ -80,7 +83,7 @@ def _range(option: str, item: str, text: str) -> tuple[float | None, float]:
         ) from None
 
 
-def _print(model: str, rows: list[Any]) -> None:
+def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.markup import escape
     from rich.table import Table
@@ -96,6 +99,12 @@ def _print(model: str, rows: list[Any]) -> None:
             row.order, row.format, _down(row.bound.digits), f"{row.seen:.1f}", str(row.states),
             escape(str("" if row.bound.worst is None else row.bound.worst)),
         )  # fmt: skip
+    for row in moved:
+        seen = "" if row.seen is None else f"{row.seen:.1f}"
+        shown.add_row(
+            "kinematics", row.format, _down(row.bound.digits), seen, str(row.states),
+            escape(str("" if row.bound.worst is None else row.bound.worst)),
+        )  # fmt: skip
     out.print(shown)
     for row in rows:
         where = f"{row.order}, {row.format}"
@@ -107,6 +116,10 @@ def _print(model: str, rows: list[Any]) -> None:
                 for words, digits in row.better.items()
             )
             out.print(f"{where} would be promised {told}.", soft_wrap=True)
+    for row in moved:
+        if row.bound.why:
+            where = f"kinematics, {row.format}"
+            out.print(f"{where}: nothing is promised: {escape(row.bound.why)}.", soft_wrap=True)
 
 
 def _down(digits: float) -> str:

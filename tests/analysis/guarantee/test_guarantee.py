@@ -109,7 +109,7 @@ def test_without_the_lever_of_a_child_the_bound_is_refuted(monkeypatch):
     far = kkt.rr_arm()
     far.nodes["link2"]["p"] = np.array([100.0, 30.0, 20.0])
     assert ratio(far, "abm", "float64", 5, 0) <= 1.0
-    monkeypatch.setattr(reaches._Turn, "apply", lambda self, x: x)
+    monkeypatch.setattr(reaches.Turn, "apply", lambda self, x: x)
     assert ratio(far, "abm", "float64", 5, 0) > 1.0
 
 
