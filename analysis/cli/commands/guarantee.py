@@ -28,9 +28,9 @@ def run(options: argparse.Namespace) -> int:
     rows = guarantee(model, orders, formats, options.states, options.seed, payloads, limits)
     moved = kinematics(model, formats, options.states, options.seed, payloads, limits)
     if options.json:
-        tables = {"rows": rows, "kinematics": moved}
-        found = {name: [row.as_dict() for row in table] for name, table in tables.items()}
-        print_json({"model": options.model, **found})
+        found = [row.as_dict() for row in rows]
+        poses = [row.as_dict() for row in moved]
+        print_json({"model": options.model, "rows": found, "kinematics": poses})
     else:
         _print(options.model, rows, moved)
     return 0
