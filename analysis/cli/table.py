@@ -175,7 +175,7 @@ def states_table(report: Report) -> Table:
     return table
 
 
-def listed(title: str, heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
+def listed(title: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:
     """What can be named: names in the first column, which is never broken, and what they are."""
     table = Table(title=title, title_justify="left")
     for i, head in enumerate(heads):

@@ -67,9 +67,15 @@ class Comparison:
         least, most = (end(r.iterations for r in records) for end in (min, max))
         times = f"{least} to {most} iterations" if most > least else f"{most} iterations"
         left = ", ".join(
-            f"{max(r.proximal.residual for r in found):.1e} in {name}"
+            f"{max(one.residual for one in found):.1e} in {name}"
             for name in self.units
-            if (found := [r for (_, f), r in self.eliminations.items() if f == name and r.proximal])
+            if (
+                found := [
+                    r.proximal
+                    for (_, f), r in self.eliminations.items()
+                    if f == name and r.proximal
+                ]
+            )
         )
         return (
             f"Rows of loops and contacts are made rigid by proximal iteration, {times} with "

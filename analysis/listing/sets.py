@@ -288,9 +288,10 @@ class Tree:
         if all(held):
             return None
         letters = tuple(contexts[0])
-        single = [(name, (x,)) for name in TESTS if name not in PAIRS for x in letters] + [
-            (name, (x, y)) for name in PAIRS for x in letters for y in letters if x < y
+        single: list[tuple[str, tuple[str, ...]]] = [
+            (name, (x,)) for name in TESTS if name not in PAIRS for x in letters
         ]
+        single += [(name, (x, y)) for name in PAIRS for x in letters for y in letters if x < y]
         single = [(name, of) for name, of in single if self._tests(name, of, contexts)]
         single.sort(key=lambda test: test[0] not in TIED)  # what says most comes first
         columns = []
