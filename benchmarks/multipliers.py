@@ -1,8 +1,9 @@
 """Digits of qdd by where multipliers stand: robots on their feet, in float32.
 
-``python benchmarks/multipliers.py [-o FOLDER] [ROBOT,...]`` prints the table of docs/loops.md,
-median and worst error over random states against certified solutions, and draws its picture into a
-folder, light and dark; it needs the extra ``robots``.
+``python benchmarks/multipliers.py [-o FOLDER] [--fixed] [ROBOT,...]`` prints the table of
+docs/loops.md, median and worst error over random states against certified solutions, and draws its
+picture into a folder, light and dark; it needs the extra ``robots``.  Bases float, or with
+``--fixed`` are held by the world.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ FEET = {
 }
 
 
-def standing(name: str) -> kkt.System:
+def standing(name: str, fixed: bool = False) -> kkt.System:
     """The robot with all its feet held by sticking contacts, three rows each."""
-    tree = kkt.load(f"robot:{name}", merge_fixed=True)
+    tree = kkt.load(f"robot:{name}", floating=not fixed, merge_fixed=True)
     across = np.eye(3)[:2]
     feet = [kkt.contact(foot, (0, 0, 0), tangents=across, name=foot) for foot in FEET[name]]
     return kkt.build(tree, loops=feet)
@@ -55,9 +56,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("robots", nargs="?", default=",".join(FEET))
     parser.add_argument("-o", "--output", type=Path)
+    parser.add_argument("--fixed", action="store_true", help="bases do not float")
     asked = parser.parse_args()
     found = {
-        f"{name}, {len(FEET[name])} feet": placements(standing(name))
+        f"{name}, {len(FEET[name])} feet": placements(standing(name, asked.fixed))
         for name in asked.robots.split(",")
     }
     table(found)
