@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import shutil
 from html.parser import HTMLParser
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -12,6 +13,26 @@ import pytest
 from helpers import ROOT
 
 SITE = ROOT / "docs" / "site"
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+# what reaches beyond the right edge, unless it stands in something that scrolls or hides it
+WIDE = """() => {
+  const kept = (e) => {
+    for (let a = e; a && a !== document.body; a = a.parentElement) {
+      const { overflowX, position } = getComputedStyle(a);
+      if ((a !== e && overflowX !== "visible") || position === "fixed") return true;
+    }
+    return false;
+  };
+  const said = [];
+  for (const e of document.body.querySelectorAll("*")) {
+    const { width, height, right } = e.getBoundingClientRect();
+    if (width && height && right > innerWidth + 1 && !kept(e))
+      said.push(`${e.tagName} to ${Math.round(right)} px: ${e.textContent.trim().slice(0, 40)}`);
+  }
+  return said.slice(0, 3);
+}"""
 
 
 def built():
@@ -134,3 +155,46 @@ def test_the_command_line_page_is_the_parsers():
     for name in ("compare", "solve", "export"):
         assert f"## pivotree {name}\n" in text
     assert Path(SITE / "conf.py").exists() and "--random SEED" in text
+
+
+@pytest.fixture(scope="module")
+def phone():
+    """A page of Chromium that is 390 pixels wide."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed")
+    with sync_api.sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield browser.new_page(viewport={"width": 390, "height": 844})
+        browser.close()
+
+
+def test_what_is_too_wide_is_found(phone):
+    scrolls = '<pre style="overflow: auto"><div style="width: 900px">scrolls</div></pre>'
+    phone.set_content(f'<div style="width: 500px">wide</div>{scrolls}')
+    assert phone.evaluate(WIDE) == ["DIV to 508 px: wide"]
+
+
+@pytest.mark.slow
+def test_no_page_of_the_site_or_of_the_explorer_is_wider_than_a_phone(site, phone):
+    _, html = site
+    apart = {"_modules", "slides", "play"}  # listings of code; slides turn; below
+    pages = [p for p in sorted(html.rglob("*.html")) if not apart & set(p.parts)]
+    pages.remove(html / "index.html")  # leads on to docs/index.html
+    assert len(pages) > 60
+    phone.route("**/play/*.html", lambda route: route.abort())  # frames of the explorer
+    wide = {}
+    for page in pages:
+        phone.goto(page.as_uri())
+        if found := phone.evaluate(WIDE):
+            wide[page.relative_to(html).as_posix()] = found
+    phone.unroute("**/play/*.html")
+    for page in sorted((html / "play").glob("*.html")):
+        for place in (*(f"scene={k}" for k in range(1, 6)), "tool", "order=crbm@2"):
+            phone.goto("about:blank")
+            phone.goto(f"{page.as_uri()}#{place}")
+            phone.locator(".grid svg >> visible=true").first.wait_for()
+            if found := phone.evaluate(WIDE):
+                wide[f"{page.name}#{place}"] = found
+    assert wide == {}
