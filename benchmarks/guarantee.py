@@ -2,6 +2,7 @@
 
     python benchmarks/guarantee.py --models 2000 --climbs 20 --steps 100
     python benchmarks/guarantee.py --robots --states 100      # those of example-robot-data
+    python benchmarks/guarantee.py --qdd --models 600 --states 9    # qdd: docs/guarantee_qdd.md
     python benchmarks/guarantee.py --boxes --states 20        # what boxes of angles would need
 
 Every pivot of every state is held against double-double; a ratio above 1 refutes the theorem.
@@ -22,6 +23,7 @@ import flint
 import networkx as nx
 import numpy as np
 from exact import Exact, balls
+from qdd_cases import Case
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
@@ -41,6 +43,13 @@ def ratio(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> fl
             return None
         (row,) = guarantee(tree, [order], [name], states, seed)
     return row.error / float(found.pivot.max())
+
+
+def qdd_ratio(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> float | None:
+    """Largest error of qdd over the proved bound, in its energy or of a joint, likewise."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Case(tree, name, order).worst(states, seed)
 
 
 def drawn(seed: int, most: int) -> nx.DiGraph:
@@ -76,8 +85,8 @@ def attack(options: argparse.Namespace) -> dict:
     states = violations = 0
     for seed in range(options.first, options.first + options.models):
         try:
-            value = ratio(drawn(seed, options.bodies), options.order, options.format,
-                          options.states, seed)  # fmt: skip
+            value = options.ratio(drawn(seed, options.bodies), options.order, options.format,
+                                  options.states, seed)  # fmt: skip
         except kkt.PivotreeError:
             continue  # refused by name, as a massless link on a joint is
         if value is not None:
@@ -91,7 +100,7 @@ def attack(options: argparse.Namespace) -> dict:
         for _ in range(options.steps):
             new = moved(tree, draw)
             try:
-                now = ratio(new, options.order, options.format, options.states, seed)
+                now = options.ratio(new, options.order, options.format, options.states, seed)
             except kkt.PivotreeError:
                 continue
             states += options.states
@@ -114,7 +123,9 @@ def robots(options: argparse.Namespace) -> dict:
     for name in names.values():  # every file once
         try:
             tree = kkt.load(f"robot:{name}", None, merge_fixed=True)
-            value = ratio(tree, options.order, options.format, options.states, options.first)
+            value = options.ratio(
+                tree, options.order, options.format, options.states, options.first
+            )
         except kkt.PivotreeError:
             continue
         if value is not None:
@@ -175,6 +186,10 @@ if __name__ == "__main__":
     ):  # fmt: skip
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--robots", action="store_true", help="robots in the place of trees")
+    parser.add_argument(
+        "--qdd", dest="ratio", action="store_const", const=qdd_ratio, default=ratio,
+        help="accelerations, with hostile right-hand sides, in the place of pivots",
+    )  # fmt: skip
     parser.add_argument("--boxes", action="store_true", help="what interval boxes would need, ur5")
     given = parser.parse_args()
     run = boxes if given.boxes else robots if given.robots else attack

@@ -56,6 +56,7 @@ from .order.array_plans import leaf_to_root, plan_from_arrays
 from .order.dissection import nested_dissection
 from .order.pivots import plan
 from .order.sequence import PivotSequence, Rules
+from .proof.accelerations import Accelerations, guarantee_qdd
 from .proof.certify import Certified, certify
 from .proof.guarantee import Guarantee, guarantee
 from .scale.kernel import LargeKernel, compile_large
@@ -75,6 +76,7 @@ from .tape.record import Columns, Elimination, Refinement, StepRecord
 from .tape.trace import trace
 
 __all__ = [
+    "Accelerations",
     "ArmatureError",
     "Block",
     "BlockIndex",
@@ -143,6 +145,7 @@ __all__ = [
     "from_spec",
     "gripper",
     "guarantee",
+    "guarantee_qdd",
     "humanoid",
     "inverse_dynamics",
     "joined",

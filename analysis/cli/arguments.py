@@ -182,6 +182,12 @@ def _guarantee(commands: Commands) -> None:
         "--payload", metavar="BODY=KG",
         help="a point mass up to so much, or LEAST:MOST, at the body's origin (BODY@x:y:z: there)",
     )  # fmt: skip
+    promised.add_argument(
+        "--qd", metavar="RATE", help="largest |qd| of every joint [rad/s, m/s], or JOINT=RATE,..."
+    )
+    promised.add_argument(
+        "--tau", metavar="EFFORT", help="largest |tau| of every joint [N m, N], or JOINT=EFFORT,..."
+    )
     promised.add_argument("--json", action="store_true", help="print one JSON document")
 
 

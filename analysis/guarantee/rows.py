@@ -17,11 +17,14 @@ from pivotree.kkt import Guarantee, Payload, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.many import held
 from pivotree.kkt.matrix.ranges import Limits, Ranges, ranges_of
-from pivotree.kkt.proof.guarantee import guaranteed, loaded, require_roundoff
+from pivotree.kkt.proof.accelerations import promised
+from pivotree.kkt.proof.guarantee import evaluated, guaranteed, loaded, require_roundoff
+from pivotree.kkt.proof.rightsides import Given, sides_of
 from pivotree.kkt.tape.tape import Tape
 
 from ..states.sample import entries_at, system_at
 from ..states.traced import Order
+from .qdd import Promise, worst_of_qdd
 
 MOST = 1_000_000  # states that are sampled at most
 BODIES = 4096  # of all states that are built at a time
@@ -38,6 +41,7 @@ class Row:
     error: float  # the largest relative error of a pivot that was seen
     states: int
     better: dict[str, float]  # digits that would be promised with the worst body changed
+    qdd: Promise
 
     @property
     def seen(self) -> float:
@@ -55,6 +59,7 @@ class Row:
             "states": self.states,
             "why": self.bound.why,
             "with": self.better,
+            "qdd": self.qdd.as_dict(),
         }
 
 
@@ -66,12 +71,15 @@ def guarantee(
     seed: int = 0,
     payloads: Sequence[Payload] = (),
     limits: Limits = MappingProxyType({}),
+    rates: Given = MappingProxyType({}),
+    efforts: Given = MappingProxyType({}),
 ) -> list[Row]:
     """Digits that the pivots of each order keep in each format: proved, and seen in some states.
 
     The proof is that of :func:`kkt.guarantee`, with ``payloads`` of any mass in their ranges and
     joints within ``limits`` (low, high) [rad, m] of bodies; the states that are seen have their
-    greatest and least masses in turns.  Raises OrderError, FormatError and ModelError as
+    greatest and least masses in turns.  Of qdd the bound is that of :func:`kkt.guarantee_qdd`, with
+    ``rates`` and ``efforts``.  Raises OrderError, FormatError and ModelError as
     :func:`kkt.build` and :func:`kkt.trace` do, and PivotreeError for a number of states that is
     not between 0 and 1000000.
 
@@ -89,16 +97,22 @@ def guarantee(
     for each in chosen:
         require_roundoff(each)
     light, heavy = loaded(model, payloads)
-    ranges = ranges_of(heavy, limits)
+    ranges, effort = sides_of(heavy, ranges_of(heavy, limits), rates, efforts)
     rows = []
     for name in orders:
         order = Order(kkt.trace(heavy, orderings.get(name)), heavy)
         systems = [heavy, light] if payloads else [heavy]
         seen = worst_seen(systems, ranges, order, name, chosen, states, seed)
-        for each, error in zip(chosen, seen, strict=True):
-            bound = guaranteed(light, heavy, order.tape, each, ranges)
+        bounds, found = [], []
+        for each in chosen:
+            bound, behind = evaluated(light, heavy, order.tape, each, ranges)
+            bounds.append(bound)
+            carries = bool(payloads)
+            found.append(promised(heavy, ranges, effort, bound, behind, each, carries))
+        of_qdd = worst_of_qdd(heavy, ranges, effort, order, name, chosen, found, states, seed)
+        for each, bound, error, qdd in zip(chosen, bounds, seen, of_qdd, strict=True):
             better = improvements(model, bound, payloads, order.tape, each, ranges)
-            rows.append(Row(name, each.name, bound, float(error), states, better))
+            rows.append(Row(name, each.name, bound, float(error), states, better, qdd))
     return rows
 
 

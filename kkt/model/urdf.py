@@ -27,6 +27,7 @@ from .tree import Floats, add_body, new_tree
 from .urdf_dynamics import joint_dynamics, put_into
 from .urdf_elements import (
     attribute,
+    effort_of,
     known_links,
     limits_of,
     name_of,
@@ -64,6 +65,7 @@ class Joint:
     p: Floats  # (3,) [m]
     axis: Floats  # (3,) unit, in the child's frame
     limits: tuple[float, float, float] | None = None  # as limits_of gives them
+    effort: float | None = None  # as effort_of gives it
 
 
 def require_mimic(mimic: str) -> None:
@@ -218,7 +220,8 @@ class _Reader:
         coupling = element.find("mimic")
         if coupling is not None and kind != "fixed":
             kind, R, p = self._mimic(name, coupling, kind, axis, R, p)
-        return Joint(name, kind, ends[0], ends[1], R, p, axis, limits_of(where, element, kind))
+        limits, effort = limits_of(where, element, kind), effort_of(element, kind)
+        return Joint(name, kind, ends[0], ends[1], R, p, axis, limits, effort)
 
     def _mimic(
         self, name: str, coupling: Element, kind: str, axis: Floats, R: Floats, p: Floats
@@ -279,6 +282,8 @@ def _add(tree: nx.DiGraph, joint: Joint, parent: str | None, R: Floats, p: Float
     tree.nodes[joint.child]["joint_name"] = joint.name
     if joint.limits is not None:
         tree.nodes[joint.child]["limits"] = joint.limits
+    if joint.effort is not None:
+        tree.nodes[joint.child]["effort"] = joint.effort
 
 
 def _mass(where: str, link: Element) -> Mass:

@@ -118,3 +118,18 @@ def limits_of(where: str, element: Element, kind: str) -> tuple[float, float, fl
         endless = math.isnan(value) or (kind == "continuous" and field != "velocity")
         found.append(none if endless else value)
     return found[0], found[1], found[2]
+
+
+def effort_of(element: Element, kind: str) -> float | None:
+    """Largest effort [N m, N] of a joint of one freedom; None where the file gives none.
+
+    Zero is what files write where nothing is known, and so is what is no number.
+    """
+    written = element.find("limit")
+    if written is None or TYPES[kind].dof != 1:
+        return None
+    try:
+        value = float(written.get("effort", "0"))
+    except ValueError:
+        return None
+    return value if 0.0 < value < math.inf else None

@@ -98,9 +98,32 @@ def loaded(tree: nx.DiGraph, payloads: Sequence[Payload]) -> tuple[System, Syste
     return build(carrying(tree, payloads, most=False)) if payloads else heavy, heavy
 
 
+@dataclass(frozen=True)
+class Behind:
+    """What the bounds of pivots were computed from, of n bodies; bodies at rest are left at zero.
+
+    What is rounded into M^_k is at most ``unit`` |x|* B_k |x|, in all that follow from it.
+    """
+
+    M: Floats  # (n, 6, 6) inertias
+    least: Floats  # (n, 6, 6) lower bounds of M^_k: M_k, or what children hold up as well
+    B: Floats  # (n, 6, 6)
+    joints: Floats  # (n, 2) eta of the joint, and units of rounding in its pivot
+    sizes: Reach
+    counts: Roundings
+    unit: float
+
+
 def guaranteed(
     light: System, heavy: System, tape: Tape, chosen: Format, ranges: Ranges
 ) -> Guarantee:
+    """Bounds for one order in one format, over all states within the ranges: :func:`evaluated`."""
+    return evaluated(light, heavy, tape, chosen, ranges)[0]
+
+
+def evaluated(
+    light: System, heavy: System, tape: Tape, chosen: Format, ranges: Ranges
+) -> tuple[Guarantee, Behind | None]:
     """Bounds for one order in one format, over all states within the ranges.
 
     ``tape`` is the order's, traced on the robot with its greatest payloads, ``heavy``; its
@@ -109,15 +132,15 @@ def guaranteed(
     n, unit = heavy.tree.n, chosen.unit
     why = refusal(heavy, tape, unit)
     if why:
-        return _nothing(n, why)
+        return _nothing(n, why), None
     M = least_inertias(light, heavy, chosen)
     rigid = method(heavy, tape) == "crbm"
     held, sizes = support(heavy, M), reach(heavy, ranges, unit, rigid)
-    why = too_narrow(heavy, held, sizes, np.flatnonzero(~_at_rest(heavy)), chosen)
+    why = too_narrow(heavy, held, sizes, np.flatnonzero(~at_rest(heavy)), chosen)
     if why:
-        return _nothing(n, why)
+        return _nothing(n, why), None
     if rigid:
-        return _of_joint_inertia(heavy, M, ranges, unit)
+        return _of_joint_inertia(heavy, M, ranges, unit), None
     return _recursion(heavy, M, held, sizes, unit, roundings(tape))
 
 
@@ -203,14 +226,15 @@ def method(system: System, tape: Tape) -> str | None:
 
 def _recursion(
     system: System, M: Floats, held: Floats, sizes: Reach, unit: float, counts: Roundings
-) -> Guarantee:
+) -> tuple[Guarantee, Behind | None]:
     tree = system.tree
     n = tree.n
     inertia, pivot = np.zeros(n), np.zeros(n)
     B, C, merged = np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), np.zeros(n, dtype=int)
+    lower, joints = np.zeros((n, 6, 6)), np.zeros((n, 2))
     blame: list[int] = list(range(n))
     reason = ""
-    still = _at_rest(system)
+    still = at_rest(system)
     for level in reversed(tree.levels):
         for k in level.tolist():
             if still[k]:
@@ -235,6 +259,7 @@ def _recursion(
             firm = SECOND * unit * share(held[k], PHI * C[k]) <= LARGEST
             least = held[k] if firm else M[k]
             eta, in_pivot, out = _joint(system, least, sizes.size[k], k, counts)
+            lower[k], joints[k] = least, (eta, in_pivot)
             local = SECOND * unit * in_pivot * eta if in_pivot else 0.0
             if not math.isfinite(eta) and not reason:
                 reason = f"joint {tree.names[k]}: no inertia of its own in some direction"
@@ -251,11 +276,12 @@ def _recursion(
                 if inertia[k] > inertia[up]:
                     inertia[up], blame[up] = inertia[k], blame[k]
     if reason:
-        return _nothing(n, reason)
-    return Guarantee(inertia, pivot, tree.names[blame[int(pivot.argmax())]], "")
+        return _nothing(n, reason), None
+    promise = Guarantee(inertia, pivot, tree.names[blame[int(pivot.argmax())]], "")
+    return promise, Behind(M, lower, B, joints, sizes, counts, unit)
 
 
-def _at_rest(system: System) -> NDArray[np.bool_]:
+def at_rest(system: System) -> NDArray[np.bool_]:
     """(n,) bodies that no joint moves: their inertia is in no pivot."""
     still = np.zeros(system.tree.n, dtype=bool)
     for level in system.tree.levels:

@@ -25,7 +25,10 @@ def run(options: argparse.Namespace) -> int:
     model = tree_of(options)
     limits = {} if options.limits is None else _limits(model, options.limits)
     payloads = [] if options.payload is None else _payloads(model, options.payload)
-    rows = guarantee(model, orders, formats, options.states, options.seed, payloads, limits)
+    rates, efforts = (_most(model, x, getattr(options, x[2:])) for x in ("--qd", "--tau"))
+    rows = guarantee(
+        model, orders, formats, options.states, options.seed, payloads, limits, rates, efforts
+    )
     moved = kinematics(model, formats, options.states, options.seed, payloads, limits)
     if options.json:
         found = [row.as_dict() for row in rows]
@@ -38,21 +41,46 @@ def run(options: argparse.Namespace) -> int:
 
 def _limits(model: nx.DiGraph, text: str) -> dict[Hashable, tuple[float, float]]:
     """Limits of the joints, or bodies, that the option names."""
-    names = {str(data.get("joint_name", body)): body for body, data in model.nodes(data=True)}
-    names |= {str(body): body for body in model}
     found = {}
     for item in text.split(","):
         joint, _, ends = (part.strip() for part in item.partition("="))
-        if joint not in names:
-            raise kkt.ModelError(
-                f"option --limits: joint {joint!r} is unknown; {nearest(joint, names)}"
-            )
+        body = _body(model, "--limits", joint)
         low, high = _range("--limits", item, ends) if ends else (None, 0.0)
         if low is None:
             raise kkt.ModelError(
                 f"option --limits: {item.strip()!r} is no range; write {joint}=-1:1 [rad, m]"
             )
-        found[names[joint]] = (low, high)
+        found[body] = (low, high)
+    return found
+
+
+def _body(model: nx.DiGraph, option: str, joint: str) -> Hashable:
+    """The body of a joint, by either's name."""
+    names = {str(data.get("joint_name", body)): body for body, data in model.nodes(data=True)}
+    names |= {str(body): body for body in model}
+    if joint not in names:
+        raise kkt.ModelError(
+            f"option {option}: joint {joint!r} is unknown; {nearest(joint, names)}"
+        )
+    return names[joint]
+
+
+def _most(model: nx.DiGraph, option: str, text: str | None) -> float | dict[Hashable, float]:
+    """One number for all joints, or JOINT=NUMBER,..."""
+    found: dict[Hashable, float] = {}
+    for item in () if text is None else text.split(","):
+        joint, equals, number = (part.strip() for part in item.rpartition("="))
+        try:
+            value = float(number)
+        except ValueError:
+            value = math.nan
+        if not 0.0 <= value < math.inf:
+            raise kkt.ModelError(
+                f"option {option}: {number!r} is no largest size; write 1.5, or JOINT=1.5"
+            )
+        if not equals and text == item:
+            return value
+        found[_body(model, option, joint)] = value
     return found
 
 
@@ -92,12 +120,16 @@ def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
 
     out = console(sys.stdout, wide=True)
     shown = Table(box=SIMPLE_HEAD, title=escape(f"{model}: decimal digits of every pivot D_k"))
-    for head in ("order", "format", "proved, all states", "worst seen", "states", "worst body"):
+    for head in (
+        "order", "format", "proved, all states", "worst seen", "states", "worst body",
+        "qdd proved", "qdd seen",
+    ):  # fmt: skip
         shown.add_column(head, no_wrap=True)
     for row in rows:
         shown.add_row(
             row.order, row.format, _down(row.bound.digits), f"{row.seen:.1f}", str(row.states),
             escape(str("" if row.bound.worst is None else row.bound.worst)),
+            _down(row.qdd.bound.digits), "" if row.qdd.bound.why else f"{row.qdd.seen:.1f}",
         )  # fmt: skip
     for row in moved:
         seen = "" if row.seen is None else f"{row.seen:.1f}"
@@ -110,6 +142,17 @@ def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
         where = f"{row.order}, {row.format}"
         if row.bound.why:
             out.print(f"{where}: nothing is promised: {escape(row.bound.why)}.", soft_wrap=True)
+        elif row.qdd.bound.why:
+            out.print(f"{where}: of qdd nothing is promised: {escape(row.qdd.bound.why)}.",
+                      soft_wrap=True)  # fmt: skip
+        elif row.qdd.names:
+            i, qdd = row.qdd.worst, row.qdd
+            most, seen = qdd.bound.joint[i], qdd.joint[i]
+            out.print(
+                f"{where}: qdd of {escape(qdd.names[i])} is off by at most {most:.2g} "
+                f"(seen: {seen:.2g}), and no joint by more (rad/s², m/s²).",
+                soft_wrap=True,
+            )
         if row.better:
             told = " and ".join(
                 f"{_down(digits)} digits with {escape(words)}"

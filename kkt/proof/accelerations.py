@@ -1,0 +1,281 @@
+"""The second theorem of docs/guarantee_qdd.md, evaluated: how far computed qdd is off, at most.
+
+With J the bodies' Jacobian, the mass matrix is Mass = A + J* blkdiag(M_k) J, and the norm of an
+error is that of its energy, |x| = sqrt(x* Mass x).  Computed qdd is exact for inertias M_k + G_k
+and forces b_k + f_k, but for what the sweep from base to tip rounds:
+
+    |dqdd|  <=  what G_k does  +  what f_k do  +  sqrt(sum of squares of the innovations).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic import Format, get_format
+from ..matrix.ranges import Limits, Ranges, ranges_of
+from ..matrix.system import System
+from ..tape.trace import trace
+from .guarantee import (
+    LARGEST,
+    SECOND,
+    Behind,
+    Guarantee,
+    evaluated,
+    loaded,
+    require_roundoff,
+)
+from .loewner import share
+from .motion import Sizes
+from .reach import UP
+from .rightsides import Given, RightSides, sides_of, weight, within
+from .span import span
+
+Floats = NDArray[np.float64]
+ROOT3 = math.sqrt(3.0)
+# longest paths, where every block is full: entries of M^ a + b^, tau - H b', of Phi times a force
+# or Phi* times an acceleration, and tau - H b^ - U* a'
+BIAS, PUSH, FRAME, AGAIN = 7, 7, 6, 8
+
+
+@dataclass(frozen=True)
+class Accelerations:
+    """What holds of qdd for all right-hand sides of given sizes; infinite where nothing does.
+
+    >>> found = pt.guarantee_qdd(pt.chain(2), pt.orderings.get("abm"), rates=1.0, efforts=1.0)
+    >>> bool((found.joint < 1e-9).all())
+    True
+    """
+
+    energy: float  # of the error: sqrt(dqdd* Mass dqdd), at most
+    scale: float  # a bound of the same norm of qdd itself
+    joint: Floats  # (N,) |error| of each entry of qdd [rad/s^2, m/s^2]
+    why: str
+
+    @property
+    def digits(self) -> float:
+        """Decimal digits of qdd in the energy norm, relative to the scale."""
+        if self.energy == 0.0:
+            return math.inf
+        return max(0.0, -math.log10(self.energy / self.scale)) if not self.why else 0.0
+
+
+def guarantee_qdd(
+    tree: nx.DiGraph,
+    order: Any,
+    format: str | Format = "float64",
+    *,
+    rates: Given = MappingProxyType({}),
+    efforts: Given = MappingProxyType({}),
+    limits: Limits = MappingProxyType({}),
+) -> Accelerations:
+    """How far computed qdd is off, at most, in any state of a robot: docs/guarantee_qdd.md.
+
+    The states are those of :func:`kkt.guarantee`, with |qd| at most ``rates`` [rad/s, m/s] and
+    |tau| at most ``efforts`` [N m, N]: one number for all joints, or numbers by body.  Else rates
+    are the model's, 2 rad/s and 0.5 m/s at most, and efforts the model's, or 10 N m and 10 N; at a
+    floating base 0.  No external forces act.
+
+    Raises what :func:`kkt.guarantee` does, and ModelError for rates and efforts that are none.
+
+    >>> found = pt.guarantee_qdd(pt.chain(4), pt.orderings.get("abm"))
+    >>> f"{found.digits:.1f} digits"
+    '12.1 digits'
+    """
+    chosen = get_format(format)
+    require_roundoff(chosen)
+    system, _ = loaded(tree, ())
+    ranges = sides_of(system, ranges_of(system, limits), rates, efforts)
+    bound, behind = evaluated(system, system, trace(system, order), chosen, ranges[0])
+    return promised(system, *ranges, bound, behind, chosen)
+
+
+def promised(
+    system: System, ranges: Ranges, effort: Floats, bound: Guarantee, behind: Behind | None,
+    chosen: Format, carries: bool = False,
+) -> Accelerations:  # fmt: skip
+    """The bound over all states with these rates and efforts; of pivots there is one already."""
+    why = bound.why
+    terms = system.tree.terms
+    resist = terms is not None and (terms.damping + terms.friction + terms.stiffness).any()
+    if resist and not why:
+        why = "joints have springs, damping or friction, which are not among the efforts"
+    if behind is None and not why:
+        why = "no bound of qdd is proved for this order; there is one for abm and gain_abm"
+    if carries and not why:
+        why = "the bound of qdd takes no payloads yet"
+    if why or behind is None:
+        return Accelerations(math.inf, math.inf, np.full(len(effort), np.inf), why)
+    data = within(system, ranges, ranges.rate, effort, behind.M, behind.unit)
+    return bounded(system, ranges, behind, data, chosen)
+
+
+def bounded(
+    system: System, ranges: Ranges, found: Behind, data: RightSides, chosen: Format
+) -> Accelerations:
+    """The bound for all right-hand sides of the sizes ``data``, in all states within the ranges."""
+    N = int(system.tree.offset[-1])
+    with np.errstate(all="ignore"):
+        sizes = Sizes(system, ranges, found, data)
+        changed, part = inertias(sizes)
+        forces, kept = biases(sizes)
+        back, drifts = innovations(sizes)
+        energy = SECOND * (changed + forces + back) * UP
+        joint = sizes.unit * energy
+    why = ""
+    if not (math.isfinite(energy) and np.isfinite(joint).all()):
+        why = "a link has no inertia of its own in some direction"
+    elif not SECOND * part <= LARGEST:
+        why = f"inertias may be changed by {SECOND * part:.1g}, against the bodies' own"
+    elif not (kept and drifts and energy <= LARGEST * sizes.scale):
+        why = "what rounding adds to forces and accelerations is not small beside them"
+    elif energy > 0.0 and not _exponents(sizes, energy, chosen):
+        why = f"format {chosen.name}: a product may leave its range"
+    if why:
+        return Accelerations(math.inf, sizes.scale, np.full(N, np.inf), why)
+    return Accelerations(energy, sizes.scale, joint, "")
+
+
+def inertias(sizes: Sizes) -> tuple[float, float]:
+    """What changed inertias do: the energy of G w, and by how much the mass matrix changes.
+
+    Against bodies' own inertias the largest counts, and against what children hold up the sum.  Of
+    a body on the ground what counts is H G w, an effort.
+    """
+    found, scale = sizes.found, sizes.scale
+    plain, rows = 0.0, []
+    for k in np.flatnonzero(~sizes.still).tolist():
+        B = found.unit * found.B[k]
+        if not B.any():
+            continue
+        if sizes.grounded(k) and sizes.tree.dof[k] < 6:
+            S = np.abs(sizes.rows(k))
+            plain += weight(sizes.pivot[k], S @ B @ np.repeat(sizes.reached[k], 3))
+            rows.append((0.0, share(sizes.pivot[k], S @ B @ S.T), 0.0))
+            continue
+        lifted = float(sizes.size[k] @ sizes.frames[k])
+        held = share(found.least[k], B)
+        rows.append((share(found.M[k], B), held, held * (scale + lifted)))
+    rows.sort()
+    own, held, cost = np.array([(0.0, 0.0, 0.0), *rows]).T
+    rest = np.append(np.cumsum(cost[::-1])[::-1][1:], 0.0)
+    i = int(np.argmin(np.where(np.isfinite(own), own * scale, np.inf) + rest))
+    on_ground = held[(own == 0.0) & (cost == 0.0)].sum()
+    part = float(own[i] + held[i + 1 :].sum() + on_ground)
+    return float(own[i] * scale + rest[i] + plain), part
+
+
+def biases(sizes: Sizes) -> tuple[float, bool]:
+    """What is rounded into bias forces on their way to the base, and whether it is small there."""
+    found, tree = sizes.found, sizes.tree
+    n, unit = tree.n, found.unit
+    children = np.bincount(tree.parent[tree.parent >= 0], minlength=n)
+    F, added, behind = np.zeros((n, 6)), 0.0, np.zeros(n)
+    squares, small = 0.0, True
+    for level in reversed(tree.levels):
+        for k in level[~sizes.still[level]].tolist():
+            force = F[k]
+            if children[k]:
+                force = (force + found.sizes.size[k] * sizes.bias[k]) * unit
+                held = weight(found.least[k], force)
+                if sizes.grounded(k) and tree.dof[k] < 6:
+                    added += weight(sizes.pivot[k], np.abs(sizes.rows(k)) @ force)
+                else:
+                    behind[k] += held
+                    own = weight(found.M[k], force)
+                    if own <= 2.0 * held:
+                        squares += own * own
+                    else:
+                        added += held
+                    small &= behind[k] <= LARGEST * sizes.bias[k]
+            up = int(tree.parent[k])
+            if up >= 0 and not sizes.still[up]:
+                behind[up] += behind[k]
+                total = sizes.bias[k] + sizes.lifted[k] + sizes.effort[k]
+                rounds = handed(sizes, k) + (FRAME + children[up] - 1) * total
+                F[up] += found.sizes.carried[k] * rounds
+    return math.sqrt(squares) + added, small
+
+
+def handed(sizes: Sizes, k: int) -> float:
+    """Units of rounding in b' + U alpha, times the roots of M^_k's diagonal."""
+    N, total = float(sizes.tree.dof[k]), sizes.bias[k] + sizes.lifted[k]
+    if not N:
+        return BIAS * total
+    root = math.sqrt(sizes.found.joints[k, 0])
+    with_effort = total + sizes.effort[k]
+    r = float(sizes.found.counts.product[k])
+    out = (N + 1.0) * total + root * (r + N + 1.0) * with_effort
+    return float(BIAS * total + out + alone(sizes, k))
+
+
+def alone(sizes: Sizes, k: int) -> float:
+    """Units of rounding in alpha, the acceleration on a base at rest, its b' rounded as well."""
+    total = sizes.bias[k] + sizes.lifted[k]
+    root = math.sqrt(sizes.found.joints[k, 0])
+    right = PUSH * (sizes.effort[k] + root * total) + root * BIAS * total
+    return float(right + pivot_units(sizes, k) * (total + sizes.effort[k]))
+
+
+def pivot_units(sizes: Sizes, k: int) -> float:
+    """Units of a quotient by D_k: a division, or all that a factored D_k takes."""
+    N, (eta, in_pivot) = float(sizes.tree.dof[k]), sizes.found.joints[k]
+    return float(1.0 + eta * in_pivot if N == 1 else eta * (4.0 * N + 4.0 + in_pivot))
+
+
+def innovations(sizes: Sizes) -> tuple[float, bool]:
+    """What the sweep from base to tip rounds, and whether accelerations stay what they are."""
+    found, tree = sizes.found, sizes.tree
+    drift, squares, small = np.zeros((tree.n, 2)), 0.0, True
+    for level in tree.levels:
+        for k in level.tolist():
+            up, N = int(tree.parent[k]), float(tree.dof[k])
+            turned = np.zeros(2)
+            if up >= 0:
+                stepped = ROOT3 * sizes.step(k, sizes.reached[up]) + sizes.own[k]
+                turned = sizes.step(k, drift[up]) + found.unit * (FRAME + 1) * stepped
+            drift[k] = turned
+            if N:
+                drift[k] = turned + found.unit * (N + 1.0) * (sizes.before[k] + moved(sizes, k))
+            if sizes.still[k] or not N:
+                continue
+            lost = alone(sizes, k) if up < 0 else again(sizes, k)
+            squares += float(found.unit * lost + sizes.size[k] @ turned) ** 2
+            small &= bool((SECOND * drift[k] <= LARGEST * sizes.reached[k]).all())
+    return math.sqrt(squares), small
+
+
+def again(sizes: Sizes, k: int) -> float:
+    """Units of rounding in qdd_k = (tau - H b^ - U* a') / D_k."""
+    root = math.sqrt(sizes.found.joints[k, 0])
+    r = float(sizes.found.counts.product[k])
+    total = sizes.bias[k] + sizes.seen[k]
+    right = (AGAIN + r) * (sizes.effort[k] + root * total)
+    return float(right + pivot_units(sizes, k) * (sizes.effort[k] + total))
+
+
+def moved(sizes: Sizes, k: int) -> Floats:
+    """(2,) lengths of |H*| |qdd|; where H has one entry a column that is |w - a'|."""
+    along = sizes.along(k)
+    if (np.count_nonzero(sizes.rows(k), axis=0) <= 1).all():
+        return np.minimum(along, sizes.reached[k] + sizes.before[k])
+    return along
+
+
+def _exponents(sizes: Sizes, energy: float, chosen: Format) -> bool:
+    """Whether products of the right-hand side stay within the format's exponents."""
+    tree, found = sizes.tree, sizes.found
+    least, largest = span(chosen)
+    high = max(1.0, float(found.sizes.size.max()), float(found.sizes.carried.max()))
+    joints = max(float(sizes.along(k).max()) for k in range(tree.n))
+    top = float(sizes.reached.max()) + joints + sizes.scale + float(sizes.data.effort.max())
+    light = [share(found.least[k], np.eye(6)) for k in np.flatnonzero(~sizes.still)]
+    worst = max(1.0, float(sizes.unit.max()), *(math.sqrt(x) for x in light if math.isfinite(x)))
+    fits = 64.0 * (high * high * top + top) <= largest
+    return bool(fits and 1e3 * tree.n * least * (high * worst) ** 2 <= 1e-4 * energy)

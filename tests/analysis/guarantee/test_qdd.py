@@ -1,0 +1,209 @@
+"""docs/guarantee_qdd.md: sizes and errors of qdd stay below the bounds, and wrong bounds do not."""
+
+import json
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers import ROOT
+from numpy.testing import assert_array_less
+
+import pivotree as pt
+from pivotree import kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.analysis.guarantee.qdd import energy, errors, masked
+from pivotree.analysis.states.sample import system_at
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.arithmetic.chunk import DIV, MUL
+from pivotree.kkt.proof import accelerations
+from pivotree.kkt.proof.motion import Sizes
+from pivotree.kkt.proof.rightsides import of_state, within
+from pivotree.kkt.tape.lowering import Lowering
+from pivotree.kkt.tape.trace import trace
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+from guarantee import drawn
+from qdd_cases import Case
+
+PROMISED = (36, 44, 118, 138, 143, 145, 246, 354)  # hostile trees that the theorem speaks of
+ABM = orderings.get("abm")
+
+
+def recursion(system, e):
+    """b^ in the norm of M^^-1, accelerations of bodies and qdd, by the textbook in numpy."""
+    tree = system.tree
+    M, b, D, U = e.M.copy(), e.b.copy(), {}, {}
+    norms, w, qdd = np.zeros(tree.n), np.zeros((tree.n, 6)), np.zeros(len(e.tau))
+    for level in reversed(tree.levels):
+        for k in level:
+            here = slice(*tree.offset[k : k + 2])
+            S = e.S[here]
+            U[k] = M[k] @ S.T
+            D[k] = S @ U[k] + (np.diag(e.A[here]) if len(e.A) else 0.0)
+            norms[k] = np.sqrt(abs(b[k] @ np.linalg.lstsq(M[k], b[k], rcond=None)[0]))
+            up = tree.parent[k]
+            if up >= 0:
+                shifted, N = b[k] + M[k] @ e.a[k], M[k]
+                if len(S):
+                    shifted = shifted + U[k] @ np.linalg.solve(D[k], e.tau[here] - S @ shifted)
+                    N = N - U[k] @ np.linalg.solve(D[k], U[k].T)
+                M[up] += e.Phi[k] @ N @ e.Phi[k].T
+                b[up] += e.Phi[k] @ shifted
+    for level in tree.levels:
+        for k in level:
+            here = slice(*tree.offset[k : k + 2])
+            w[k] = e.a[k]
+            if tree.parent[k] >= 0:
+                w[k] += e.Phi[k].T @ w[tree.parent[k]]
+            if len(e.S[here]):
+                qdd[here] = np.linalg.solve(D[k], e.tau[here] - e.S[here] @ b[k] - U[k].T @ w[k])
+                w[k] += e.S[here].T @ qdd[here]
+    return norms, w, qdd
+
+
+@pytest.mark.parametrize("seed", PROMISED)
+@pytest.mark.parametrize("format", ["float64", "float32"])
+def test_no_error_is_above_the_bound(seed, format):
+    case = Case(drawn(seed, 6), format)
+    if case.found is None:
+        assert format == "float32"
+        return
+    found = [x for x in (case.ratio(seed, number) for number in range(6)) if x is not None]
+    assert found or format == "float32"
+    assert max(found, default=0.0) <= 1.0
+
+
+@pytest.mark.parametrize("seed", PROMISED)
+def test_sizes_bound_what_is_computed(seed):
+    case = Case(drawn(seed, 6))
+    for number in range(6):
+        _, _, given = case.state(seed, number)
+        sizes = Sizes(case.system, case.ranges, case.found, of_state(given, case.found.M))
+        norms, w, qdd = recursion(case.system, given)
+        near = 1.0 + 1e-6
+        moving = ~sizes.still
+        assert_array_less(norms[moving], sizes.bias[moving] * near + 1e-9)
+        lengths = np.linalg.norm(w.reshape(-1, 2, 3), axis=2)
+        assert_array_less(lengths, sizes.reached * near + 1e-9)
+        assert energy(case.system, given, qdd) <= sizes.scale * near
+        assert_array_less(np.abs(qdd), sizes.unit * sizes.scale * near + 1e-9)
+
+
+@pytest.mark.parametrize("seed", PROMISED[:5])
+def test_ranges_bound_right_hand_sides(seed):
+    case = Case(drawn(seed, 6))
+    tree = case.system.tree
+    most = np.full(len(case.ranges.rate), 1e9)
+    bound = within(case.system, case.ranges, case.ranges.rate, most, case.found.M, case.found.unit)
+    for number in range(6):
+        here = system_at(case.system, case.ranges, seed, number)
+        e = here.entries
+        assert_array_less(np.linalg.norm(e.a[:, :3], axis=1), bound.turning + 1e-12)
+        assert_array_less(np.linalg.norm(e.a[:, 3:], axis=1), bound.sliding * (1 + 1e-12) + 1e-12)
+        for k in range(tree.n):
+            exact = np.linalg.lstsq(e.M[k], e.b[k], rcond=None)[0] @ e.b[k]
+            assert np.sqrt(abs(exact)) <= bound.force[k] * (1 + 1e-9) + 1e-9
+
+
+def one_effort(case, number, joint):
+    """The energy of the error and the promise, where one joint alone has an effort."""
+    here, order, given = case.state(0, number)
+    tau = np.where(np.arange(len(given.tau)) == joint, 1.0, 0.0)
+    given = masked(order, replace(given, a=0.0 * given.a, b=0.0 * given.b, tau=tau))
+    promise = case.promise(of_state(given, case.found.M))
+    return errors(order, here, given, case.chosen)[0], promise
+
+
+def test_without_the_child_against_the_parent_the_bound_is_refuted():
+    """Constants times u alone, as one might think who sees no inverse."""
+    off, promise = one_effort(Case(kkt.example3(m1=1e6, case=2, angle=0.7)), 0, 0)
+    assert 30.0 * get_format("float64").unit * promise.scale < off <= promise.energy
+
+
+def test_without_the_sweep_from_the_base_the_bound_is_refuted(monkeypatch):
+    """A single link: nothing is handed on, and what is rounded is its quotient alone."""
+    case = Case(pt.chain(1), "float32")
+    assert case.promise(of_state(case.state(0, 0)[2], case.found.M)).energy > 0.0
+    assert max(case.ratio(0, 3 * i) for i in range(5)) <= 1.0
+    monkeypatch.setattr(accelerations, "innovations", lambda sizes: (1e-30, True))
+    assert max(case.ratio(0, 3 * i) for i in range(5)) > 1.0
+
+
+def test_with_too_much_inertia_the_sizes_are_refuted():
+    """Accelerations are bounded by the least inertia; one that is larger bounds them no more."""
+    case = Case(drawn(118, 6))
+    _, _, given = case.state(118, 1)
+    heavier = replace(case.found, least=1e6 * case.found.least)
+    sizes = Sizes(case.system, case.ranges, heavier, of_state(given, case.found.M))
+    lengths = np.linalg.norm(recursion(case.system, given)[1].reshape(-1, 2, 3), axis=2)
+    assert (lengths > sizes.reached).any()
+
+
+def test_what_is_asked_is_checked_and_what_is_refused_is_said():
+    tree = pt.chain(3)
+    with pytest.raises(kkt.ModelError, match="body 'j9' is unknown"):
+        kkt.guarantee_qdd(tree, ABM, rates={"j9": 1.0})
+    with pytest.raises(kkt.ModelError, match="-1 is no largest size"):
+        kkt.guarantee_qdd(tree, ABM, efforts=-1.0)
+    assert "no bound of qdd is proved" in kkt.guarantee_qdd(tree, orderings.get("crbm")).why
+    tree.nodes["j2"]["damping"] = 0.5
+    found = kkt.guarantee_qdd(tree, ABM)
+    assert "damping" in found.why and found.digits == 0.0 and np.isinf(found.joint).all()
+
+
+def test_slower_robots_and_smaller_efforts_are_promised_smaller_errors():
+    fast, slow = (kkt.guarantee_qdd(pt.chain(4), ABM, rates=x, efforts=x) for x in (2.0, 1.0))
+    assert slow.energy < fast.energy and (slow.joint < fast.joint).all()
+
+
+class Paths(Lowering):
+    """Longest paths of roundings within instructions of one place, by label, forward or back."""
+
+    def __init__(self, tape):
+        super().__init__(tape.program, tape.inputs)
+        self.depth, self.longest = {}, {}
+
+    def lower(self, i):
+        before, place = self.written, self.program.places[i.out]
+        super().lower(i)
+        here = i.step, place.label, place.back, place.blocks
+        if self.written > before:
+            for op, dst, a, b in zip(*(x.tolist() for x in self.parts[-1]), strict=True):
+                deep = max(self.at(here, a), self.at(here, b))
+                self.depth[dst] = here, deep + (op in (MUL, DIV) or (a != 0 and b != 0))
+        sides = place.label, place.back, len(place.blocks)
+        deep = max((self.at(here, x) for x in np.abs(self.values[i.out]).ravel()), default=0)
+        self.longest[sides] = max(self.longest.get(sides, 0), deep)
+
+    def at(self, here, slot):
+        where, count = self.depth.get(slot, (here, 0))
+        return count if where == here else 0
+
+
+@pytest.mark.parametrize("order", ["abm", "gain_abm"])
+def test_the_engine_rounds_no_more_often_than_the_proof_counts(order):
+    """Revolute joints about axes of no frame: H has three entries, all else is full."""
+    system = kkt.tilted(kkt.build(pt.chain(4)), kkt.random_turns(4, 0))
+    paths = Paths(trace(system, orderings.get(order)))
+    for _ in paths.run():
+        pass
+    most = {
+        ("s", False, 2): accelerations.BIAS, ("residual", False, 1): accelerations.PUSH,
+        ("z", False, 2): 2, ("update", False, 3): accelerations.FRAME,
+        ("right", True, 1): accelerations.FRAME + 1, ("u", True, 1): accelerations.AGAIN,
+        ("x", True, 1): 1, ("s", False, 1): 1, ("now", True, 2): 2,
+    }  # fmt: skip
+    assert all(0 < paths.longest[key] <= count for key, count in most.items())
+    assert paths.longest["s", False, 2] == 7 and paths.longest["right", True, 1] == 7
+
+
+def test_the_command_tells_of_qdd(capsys):
+    asked = ["guarantee", "chain:3", "--formats", "float32", "--states", "4", "--json"]
+    assert main([*asked, "--orders", "abm,crbm", "--qd", "j2=0.5", "--tau", "3"]) == 0
+    of_abm, of_crbm = (row["qdd"] for row in json.loads(capsys.readouterr().out)["rows"])
+    proved, seen = of_abm["proved_error"], of_abm["seen_error"]
+    assert of_abm["proved_digits"] > 3.0 and all(0.0 < seen[j] <= proved[j] for j in proved)
+    assert of_crbm == {"proved_digits": 0.0, "why": of_crbm["why"]} and "abm" in of_crbm["why"]
+    assert main([*asked, "--tau", "j9=1"]) == 2
+    assert "option --tau: joint 'j9' is unknown" in capsys.readouterr().err
