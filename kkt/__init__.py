@@ -18,6 +18,7 @@ from .base.errors import (
     SizeError,
 )
 from .machine.kernel import Kernel, compile
+from .machine.to_jax import to_jax
 from .matrix.blocks import Block, BlockIndex, Structure
 from .matrix.frames import aligned, random_turns, tilted
 from .matrix.model_writer import write_model
@@ -176,6 +177,7 @@ __all__ = [
     "stewart",
     "symbolic",
     "tilted",
+    "to_jax",
     "trace",
     "tree_from_arrays",
     "two_link",

@@ -22,6 +22,7 @@ ROOMS = (
 )  # fmt: skip
 NEEDS_A_PAGE = {"pivotree.analysis.explorer.widget"}  # a notebook, and somebody who clicks
 NEEDS = {  # what an extra of pivotree installs, by the module whose examples ask for it
+    "pivotree.kkt.machine.to_jax": "jax",
     "pivotree.kkt.model.mjcf": "mujoco",
     "pivotree.kkt.model.robot_data": "example_robot_data",
 }

@@ -33,11 +33,13 @@ LONGEST = 5_000_000  # operations of a tape that is read
 OUTPUTS = ("qdd", "pdd", "f", "inertia", "lambda", *DERIVATIVES)
 
 
-def system_to_trace(model: Any, loops: Sequence[Loop] | None = None) -> System:
+def system_to_trace(
+    model: Any, loops: Sequence[Loop] | None = None, what: str = "compile"
+) -> System:
     """Equation (4) of a tree, or of a system's tree, where general joints are moved.
 
     (A model file's general joints stand still in its pattern of zeros; in a kernel they move.)
-    ``loops`` None are those of the tree or the system.
+    ``loops`` None are those of the tree or the system; ``what`` begins a refusal.
     """
     system = model
     if not isinstance(model, System):
@@ -49,7 +51,7 @@ def system_to_trace(model: Any, loops: Sequence[Loop] | None = None) -> System:
     if tree.terms is not None and tree.terms.friction.any():
         body = tree.names[int(np.repeat(np.arange(tree.n), tree.dof)[tree.terms.friction > 0][0])]
         raise ArmatureError(
-            f"compile: dry friction turns with the sign of the rates, and a program has no branch; "
+            f"{what}: dry friction turns with the sign of the rates, and a program has no branch; "
             f"leave friction out at body {body!r}, and give it with tau"
         )
     for name, value in system.graph.nodes(data="bias"):

@@ -12,7 +12,7 @@ from ..model.tree_order import MANY, breadth_first
 
 def joint_rates(S: Array, owner: Array, column: Array, qd: Array, n: int) -> Array:
     """S_k qd_k of every body (n, 6); S holds the columns (N, 6) of body ``owner``."""
-    total = np.zeros((n, 6), dtype=S.dtype)
+    total = np.zeros_like(S, shape=(n, 6))
     for j in range(6):
         take = column == j
         total[owner[take]] = total[owner[take]] + S[take] * qd[take, None]

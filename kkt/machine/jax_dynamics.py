@@ -1,0 +1,249 @@
+"""Equation (4) in one state as JAX arrays, solved by the batches of an order's program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import ModelError
+from ..matrix.bias import bias, joint_rates
+from ..matrix.blocks import Block
+from ..matrix.entries import ragged
+from ..matrix.system import System
+from ..model.joints import GENERAL, TYPES
+from ..model.spatial import force_transform, matmul, matvec, spatial_inertia
+from ..program.batches import Batch, batches, parted
+from ..program.program import Instruction, Program, Ref
+from ..program.residual_program import residual_program
+from ..tape.inputs import pivot_rows
+from .configuration import Configuration, from_quaternion
+from .forward_dynamics import tape_of
+from .jax_numbers import Numbers
+from .jax_reader import JaxReader, require_blocks
+
+
+class Plan(NamedTuple):
+    """Batches of what the matrix alone decides, and of what a right-hand side needs beside it."""
+
+    factor: list[Batch]
+    rest: list[Batch]
+    wanted: tuple[Ref | None, ...]  # qdd of each body that has any
+
+    @classmethod
+    def of(cls, program: Program, wanted: Sequence[Ref], zero: Sequence[str] = ()) -> Plan:
+        parts = parted(program, wanted, zero)
+        made = [i.out for i in parts.factor]
+        factor = batches(parts.factor, program.shapes)
+        return cls(factor, batches(parts.rest, program.shapes, made), parts.found)
+
+
+class Blocks(NamedTuple):
+    """The blocks of (4) that change with the state, and their precision."""
+
+    Phi: Any  # (n, 6, 6)
+    S: Any  # (N, 6)
+    a: Any  # (n, 6)
+    b: Any  # (n, 6)
+    tau: Any  # (N,)
+    qdd: Any = None  # (N,) in a residual
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """A tree and an order: all that is known before any state."""
+
+    system: System
+    places: Configuration
+    program: Program
+    bodies: tuple[int, ...]  # that have a joint, in the tree's order
+
+    @classmethod
+    def of(cls, system: System, order: Any) -> Dynamics:
+        """Raises ModelError for general joints, OrderError as :func:`kkt.compile` does."""
+        tree = system.tree
+        for name, kind in zip(tree.names, tree.joint, strict=True):
+            if kind == GENERAL:
+                raise ModelError(
+                    f"body {name!r}: to_jax has no general joints, whose coordinates have no "
+                    "derivative in closed form; give the joint by its type, such as universal"
+                )
+        program = tape_of(system, order).program
+        require_blocks(program)
+        bodies = tuple(np.flatnonzero(tree.dof).tolist())
+        return cls(system, Configuration(tree, system.graph), program, bodies)
+
+    # -- programs -----------------------------------------------------------------------------
+
+    def plan_of(self, program: Program, zero: Sequence[str] = ()) -> Plan:
+        names = self.system.tree.names
+        made = {i.out: i.info[1] for i in program.instructions if i.op == "input"}
+
+        def leaf(i: Instruction) -> Instruction:
+            """A basis of a joint's forces is constant: an input like H itself."""
+            if i.op not in ("along", "across"):
+                return i
+            return i._replace(op="input", args=(), info=(i.op, made[i.present[0].value]))
+
+        program = replace(program, instructions=tuple(map(leaf, program.instructions)))
+        wanted = [program.solution[Block("qdd", names[k])] for k in self.bodies]
+        return Plan.of(program, wanted, zero)
+
+    @cached_property
+    def forward(self) -> Plan:
+        """(4) by the order."""
+        return self.plan_of(self.program)
+
+    @cached_property
+    def efforts(self) -> Plan:
+        """The same for a right-hand side of joint efforts alone."""
+        return self.plan_of(self.program, ("a", "b"))
+
+    @cached_property
+    def residual(self) -> Plan:
+        """tau - ID(qdd)."""
+        return self.plan_of(residual_program(self.system.structure, "dynamics"))
+
+    # -- one state ----------------------------------------------------------------------------
+
+    def checked(self, *state: Any) -> tuple[Any, Any, Any]:
+        """q (nx,), qd and tau (N,) in one precision; ModelError for another shape."""
+        N = int(self.system.tree.offset[-1])
+        arrays = tuple(jnp.asarray(x) for x in state)
+        for name, x, size in zip(("q", "qd", "tau"), arrays, (self.places.size, N, N), strict=True):
+            if x.shape != (size,):
+                raise ModelError(
+                    f"to_jax: {name} has shape {x.shape}; this tree needs ({size},), one state at "
+                    "a time; jax.vmap makes a function of many"
+                )
+        dtype = jnp.result_type(*arrays, jnp.float32)
+        q, qd, tau = (x.astype(dtype) for x in arrays)
+        return q, qd, tau
+
+    def solved(self, q: Any, qd: Any, tau: Any) -> tuple[Any, JaxReader]:
+        """qdd (N,), and all values of the program."""
+        reader = JaxReader(partial(self.leaf, self.blocks(q, qd, tau)))
+        reader.read(self.forward.factor)
+        factored = JaxReader(reader.leaf, reader)
+        reader.read(self.forward.rest)
+        return self.gathered(reader, self.forward, q.dtype), factored
+
+    def again(self, factored: JaxReader, tau: Any) -> Any:
+        """M^-1 tau (N,) by the factor that is there."""
+        blocks = Blocks(None, None, None, None, tau)
+        reader = JaxReader(partial(self.leaf, blocks), factored)
+        reader.read(self.efforts.rest)
+        return self.gathered(reader, self.efforts, tau.dtype)
+
+    def left_over(self, qdd: Any, q: Any, qd: Any, tau: Any) -> Any:
+        """tau - ID(qdd) (N,), Luh, Walker & Paul 1980."""
+        reader = JaxReader(partial(self.leaf, self.blocks(q, qd, tau)._replace(qdd=qdd)))
+        reader.read(self.residual.factor)
+        reader.read(self.residual.rest)
+        return self.gathered(reader, self.residual, q.dtype)
+
+    def gathered(self, reader: JaxReader, plan: Plan, dtype: Any) -> Any:
+        """(N,) the blocks that were wanted, one after another."""
+        dof = self.system.tree.dof[list(self.bodies)]
+        parts = [
+            jnp.zeros(int(size), dtype) if ref is None else reader.taken([ref])[0, :, 0]
+            for ref, size in zip(plan.wanted, dof, strict=True)
+        ]
+        return jnp.concatenate([jnp.zeros(0, dtype), *parts])
+
+    # -- equation (4) -------------------------------------------------------------------------
+
+    def leaf(self, blocks: Blocks, op: str, info: tuple, places: tuple[tuple, ...]) -> Any:
+        """The stack of inputs of one letter, of the bodies that ``places`` name."""
+        dtype = blocks.tau.dtype
+        if op == "eye":
+            return jnp.eye(info[0], dtype=dtype)[None]
+        (letter,), bodies = info, np.array([place[1] for place in places])
+        if letter == "M":
+            return jnp.asarray(self.inertias[bodies], dtype)
+        if letter in ("along", "across"):
+            return jnp.asarray(np.stack([self.bases[letter, int(k)] for k in bodies]), dtype)
+        if letter == "Phi":
+            return blocks.Phi[bodies]
+        if letter in ("a", "b"):
+            return getattr(blocks, letter)[bodies, :, None]
+        tree = self.system.tree
+        own = tree.offset[bodies, None] + np.arange(int(tree.dof[bodies[0]]))
+        if letter == "H":
+            return blocks.S[own]
+        if letter == "A":
+            A = self.system.entries.A[own]
+            return jnp.asarray(A[..., None] * np.eye(A.shape[-1]), dtype)
+        return getattr(blocks, letter)[own, None]
+
+    @cached_property
+    def inertias(self) -> NDArray[np.float64]:
+        tree = self.system.tree
+        return spatial_inertia(tree.mass, tree.com, tree.inertia)
+
+    @cached_property
+    def bases(self) -> dict[tuple[str, int], NDArray[np.float64]]:
+        """B with H B = 1 and C with H C = 0 of every joint, as the tape forms them."""
+        found = {}
+        for k in self.bodies:
+            S = np.asarray(self.system.state.S[k])
+            rows = list(pivot_rows(S))
+            other = [i for i in range(6) if i not in rows]
+            B, C = np.zeros((6, len(rows))), np.zeros((6, len(other)))
+            inverse = np.linalg.inv(S[rows].T)
+            B[rows], C[other], C[rows] = inverse, np.eye(len(other)), -inverse @ S[other].T
+            found["along", k], found["across", k] = B, C
+        return found
+
+    def blocks(self, q: Any, qd: Any, tau: Any) -> Blocks:
+        """The blocks of (4) at one state, by the formulas of :mod:`kkt.matrix`."""
+        system, tree = self.system, self.system.tree
+        owner = np.repeat(np.arange(tree.n), tree.dof)
+        column = ragged(np.zeros(tree.n, dtype=np.int64), tree.dof)
+        rate: Any = Numbers(qd)
+        R, p, S, slip = self.kinematics(Numbers(q), rate)
+        Phi, rates = force_transform(R, p), joint_rates(S, owner, column, rate, tree.n)
+        a, b = bias(tree.parent, self.inertias, Phi, rates, slip, system.state.wrench, tree.gravity)
+        efforts: Any = Numbers(tau)
+        if tree.terms is not None:
+            position = np.zeros_like(rate)
+            places, to = self.places.plain
+            position[to] = q[places]
+            efforts = efforts - tree.terms.at(position).resistance(rate, system.state.step, _same)
+        traced: list[Any] = [Phi, S, a, b, efforts]
+        return Blocks(*(value.x for value in traced))
+
+    def kinematics(self, q: Any, qd: Any) -> tuple[Any, Any, Any, Any]:
+        """R (n, 3, 3), p (n, 3), S (N, 6) and S° qd (n, 6), all joints of a kind at once."""
+        tree, places, like = self.system.tree, self.places, q.x.dtype
+        R, p = (Numbers(jnp.asarray(x, like)) for x in (tree.R, tree.p))
+        S: Any = Numbers(jnp.asarray(self.system.state.S.columns, like))
+        slip = Numbers(jnp.zeros((tree.n, 6), like))
+        for kind, bodies in tree.by_joint.items():
+            joint, axis = TYPES[kind], tree.axis[bodies]
+            own = tree.offset[bodies, None] + np.arange(joint.dof)
+            first = places.offset[bodies, None]
+            if joint.orientation:
+                turn = from_quaternion(q[first + np.arange(joint.dof - 3, joint.dof + 1)])
+                shift: Any = (
+                    q[first + np.arange(3)] if joint.dof > 3 else np.zeros((len(bodies), 3))
+                )
+            else:
+                x = q[first + np.arange(joint.dof)]
+                turn, shift = joint.pose(axis, x)
+                if joint.moving:
+                    S[own] = np.swapaxes(joint.subspace(axis, x), 1, 2)
+                if joint.bias is not None:
+                    slip[bodies] = joint.bias(axis, x, qd[own])
+            p[bodies] = tree.p[bodies] + matvec(tree.R[bodies], shift)
+            R[bodies] = matmul(tree.R[bodies], turn)
+        return R, p, S, slip
+
+
+def _same(x: Any) -> Any:
+    return x
