@@ -8,6 +8,9 @@ PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
 
+# Tests are rewritten when they are first read: where that is not kept, every run takes 10 s more.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Neighbours share models and compiled programs: each process takes a run of tests, then steals.
 PYTEST := $(VENV)/bin/python -m pytest -n auto --dist worksteal
 

@@ -27,7 +27,7 @@ def robot(soft=0.0):
     return kkt.build(tree, loops=loops)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("soft", [0.0, 0.1])
 @pytest.mark.parametrize("composites", ["general", "rigid"])
 def test_the_winner_costs_what_its_tape_costs_and_no_order_of_the_family_is_below_the_bound(
@@ -76,7 +76,7 @@ def test_the_bound_counts_what_every_order_does_of_a_loop():
     assert added_by_loops(system.structure, Meter(system, "general").inputs) == 1
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_soft_multipliers_go_first_and_come_back_from_a_file(tmp_path):
     system = kkt.build(kkt.load("quadruped:feet=1,compliance=1"))
     found = orderings.search(system, most=5)

@@ -123,7 +123,7 @@ def test_rows_of_the_drop_can_fail(dropped, changed, row):
     assert item.startswith(row)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_springs_keep_energy_and_return_the_root_of_their_share(dropped):
     """Two claims of the thesis that do not hold here, and would where the numbers were others."""
     refuted = [row.item for row in drop.rows(dropped) if row.state == "refuted"]

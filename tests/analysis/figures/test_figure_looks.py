@@ -173,7 +173,7 @@ def test_a_strip_marks_what_is_new_since_the_picture_before():
     assert {"made zero", "new fill", "earlier fill"} <= set(legend)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_an_animation_has_a_picture_a_bracket(tmp_path):
     path = write(KINDS["film"], request(width="single"), tmp_path / "film.gif")
     with Image.open(path) as image:

@@ -145,7 +145,7 @@ def test_the_arm_in_letters_is_the_arm_of_the_gallery():
             np.testing.assert_allclose(theirs, block.astype(float), atol=1e-12)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_typed_forces_are_those_of_lagrange():
     """M Theta'' - f = 0 from kinetic and potential energy and the work of the hand's wrench."""
     t = sp.symbols("t")

@@ -160,7 +160,7 @@ def test_data_rounding_is_told_apart(made):
     assert any("Rounding the robot's own data" in sentence for sentence in report.verdict)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_report(made, arm, tmp_path):
     """Also when the states are measured in several processes, in another order."""
     first, folder = made

@@ -41,7 +41,7 @@ def test_a_four_bar_moves_as_its_crank_says(integrator, eps):
     assert found.drift < 1e-7 and 0.0 < max(found.left) < 1e-12
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_platform_on_springs_moves_as_its_pose_says():
     tree = moving_platform()
     found = simulate(tree, "abm", integration=Integration(1.0, 1e-10, "DOP853"))

@@ -76,7 +76,7 @@ def test_machine_code_gives_the_bits_of_a_plain_interpreter(format):
         assert flat.dtype == format and np.array_equal(flat, expected[:m])
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_values_are_those_of_elimination_in_any_state(name):
     """Of mechanisms that are open and closed, frames of bodies and of the world."""

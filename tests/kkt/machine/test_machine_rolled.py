@@ -172,7 +172,7 @@ def test_segments_are_cut_where_the_operations_say_so():
     assert out.tolist() == [[0.0, -1.0, 1.0]]
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("format", ["float64", "float32"])

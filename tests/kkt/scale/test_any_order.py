@@ -194,7 +194,7 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(schedule, "ENOUGH", 0.0)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "most"),
     [("natural", 10**9), ("crbm", 0), ("virtual_work", 0), ("constraint_force", 0)],

@@ -114,7 +114,7 @@ def advance(compiled, q, qd, s):
     return q
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("body", [f"tree{k}" for k in range(1, 7)])
 def test_another_root_is_the_same_motion(body, seed):
