@@ -164,9 +164,9 @@ PAPER = "_tex.png"  # what LaTeX prints, on white paper
 
 
 def pages_with_pictures():
-    for folder in ("", "docs", "papers"):
-        pages = (ROOT / folder).rglob("*.md") if folder else ROOT.glob("*.md")
-        yield from (page for page in sorted(pages) if ".png" in page.read_text(encoding="utf-8"))
+    folders = [ROOT.glob("*.md"), *((ROOT / folder).rglob("*.md") for folder in ("docs", "papers"))]
+    pages = [page for folder in folders for page in sorted(folder)]
+    return [page for page in pages if ".png" in page.read_text(encoding="utf-8")]
 
 
 @pytest.mark.parametrize("page", pages_with_pictures(), ids=lambda p: str(p.relative_to(ROOT)))
