@@ -61,11 +61,11 @@ class ArmatureError(OrderError):
     """An order, or a reader, met joints with terms of their own that it does not know.
 
     >>> armed = pt.chain(2)
-    >>> armed.nodes["j2"]["armature"] = 0.01  # [kg m^2], the rotor's inertia behind its gear
-    >>> pt.solve_large(pt.build(armed))
+    >>> armed.nodes["j2"]["friction"] = 0.01  # [N m]
+    >>> pt.compile(armed, pt.orderings.get("abm"))
     Traceback (most recent call last):
         ...
-    pivotree.kkt.base.errors.ArmatureError: solve_large does not know armature of joints yet, ...
+    pivotree.kkt.base.errors.ArmatureError: compile: dry friction turns with the sign of ...
     """
 
 

@@ -31,6 +31,7 @@ class Stored(NamedTuple):
     a: NDArray
     b: NDArray
     tau: NDArray
+    A: NDArray  # (N,) diagonal of the joints' own blocks, or (0,)
     offset: NDArray  # (n + 1,)
     turned: NDArray  # (n,) rows of S that a split of forces solves for, one more each, in a word
     x: NDArray  # of every block in turn
@@ -175,8 +176,12 @@ def run(programs, numbers, left, store, v, units, ahead):  # pragma: no cover
                     take(v, out, 6, numbers.a, 6 * k)
                 elif op == ENTRY + 4:
                     take(v, out, 6, numbers.b, 6 * k)
-                else:
+                elif op == ENTRY + 5:
                     take(v, out, m, numbers.tau, numbers.offset[k])
+                else:
+                    v[out : out + m * n] = 0.0
+                    for i in range(m):
+                        v[out + i * n + i] = numbers.A[numbers.offset[k] + i]
     return failed if failed < len(numbers.first) else -1
 
 

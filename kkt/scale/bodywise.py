@@ -77,9 +77,19 @@ def bodywise(plan: Plan) -> Bodies | None:
         return None
     groups = tuple(sorted((word & 7, _groups(word >> 3)) for word in found))
     order = Bodywise(sequence.name, sequence.rules, groups)
+    if structure.armature is not None and not _alike(order):
+        return None
     if np.bincount(structure.parent[inner], minlength=n).max() > MOST_CHILDREN and not order.merges:
         return None
     return Bodies(order, bodies.astype(np.int32), structure)
+
+
+def _alike(order: Bodywise) -> bool:
+    """Whether joints with inertia of their own change nothing beyond their bodies."""
+    try:
+        return order.alike
+    except OrderError:  # without it there is no such order
+        return False
 
 
 def _groups(code: int) -> Groups:

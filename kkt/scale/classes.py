@@ -20,7 +20,7 @@ UPPER = [6 * i + j for i in range(6) for j in range(i, 6)]  # of a symmetric 6 x
 TURN = [6 * i + j for i in range(3) for j in range(3)]  # R and p~ R in Phi
 SHIFT = [6 * i + j for i in range(3) for j in range(3, 6)]
 # bits of a key's first word
-_PHI, _ONE, _DOF, _ROOT, _LEAF, _BIAS = 21, 39, 48, 51, 52, 53
+_PHI, _ONE, _DOF, _ROOT, _LEAF, _BIAS, _OWN = 21, 39, 48, 51, 52, 53, 54
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Outline:
     leaf: bool
     children: tuple[int, ...] = field(default=(), kw_only=True)  # freedoms, where not summed
     rows: tuple[int, ...] = field(default=(), kw_only=True)  # of S that a split solves for
+    A: tuple[int, ...] = field(default=(), kw_only=True)  # (dof,) the joint's own inertia, or ()
 
     def sums(self, order: Bodywise) -> int:
         """Updates of its children, or sums of them, that a body of this kind takes."""
@@ -60,7 +61,7 @@ def kinds_of(
     """
     keys = _keys(
         parent, offset, leaf, pattern.M, pattern.Phi, pattern.Phi_one, pattern.S, pattern.S_one,
-        pattern.a,
+        pattern.a, pattern.A,
     )  # fmt: skip
     most = MOST
     if further is not None:
@@ -68,7 +69,8 @@ def kinds_of(
         most = min(LIMIT, MOST + len(np.unique(further, axis=0)))
     found, kind = distinct(keys, most)
     if len(found) > most:
-        family = np.column_stack([(keys[:, 0] >> _DOF) & 0b11111, keys[:, 3:]])
+        armed = (keys[:, 0] >> _OWN) != 0  # is a pivot more
+        family = np.column_stack([(keys[:, 0] >> _DOF) & 0b11111, armed, keys[:, 3:]])
         names, kind = np.unique(family, axis=0, return_inverse=True)
         if len(names) > LIMIT:
             raise SizeError(
@@ -98,15 +100,17 @@ def _kind(word: int, S: int, S_one: int, children: int, rows: int) -> Kind:
         Phi[at + 21] = Phi[at]
     for place, at in enumerate(SHIFT):
         Phi[at] = ANY * bit[_PHI + 9 + place]
+    own = tuple(ANY * x for x in bit[_OWN : _OWN + dof])
     columns = (ONE if S_one >> i & 1 else ANY * (S >> i & 1) for i in range(6 * dof))
     return Kind(
         dof, bool(bit[_ROOT]), bool(bit[_LEAF]), bool(bit[_BIAS]), tuple(M), tuple(Phi),
         tuple(columns), children=children_of(children), rows=rows_of(rows),
+        A=own if any(own) else (),
     )  # fmt: skip
 
 
 @njit(cache=True)
-def _keys(parent, offset, leaf, M, Phi, Phi_one, S, S_one, a):  # pragma: no cover
+def _keys(parent, offset, leaf, M, Phi, Phi_one, S, S_one, a, A):  # pragma: no cover
     """(n, 5) bits of each body: M, Phi and so on; nonzeros of S; ones of S; two words of more."""
     n = len(parent)
     keys = np.zeros((n, 5), dtype=np.int64)
@@ -127,6 +131,8 @@ def _keys(parent, offset, leaf, M, Phi, Phi_one, S, S_one, a):  # pragma: no cov
                     word |= np.int64(Phi_one[k, i, j]) << (39 + at)
         dof = offset[k + 1] - offset[k]
         word |= dof << 48 | np.int64(root) << 51 | np.int64(leaf[k]) << 52 | np.int64(a[k]) << 53
+        for j in range(dof if len(A) else 0):
+            word |= np.int64(A[offset[k] + j]) << (54 + j)
         keys[k, 0] = word
         for j in range(dof):
             for i in range(6):

@@ -32,6 +32,7 @@ SOLVE = (
     Numbers("qdd", "joint", 1),
     Numbers("f", "body", 6, fetched=True),
 )
+OWN = Numbers("A", "joint", 1, fetched=True)  # where joints have inertia of their own
 Blocks = dict[str, Array]  # entries of (4) by letter
 
 
@@ -41,16 +42,17 @@ def passes(order: Bodywise, kinds: Sequence[Kind]) -> tuple[Pass, Pass]:
     root = tuple(k.root for k in kinds)
     sums = tuple(k.sums(order) for k in kinds)
     sizes = {"record": tuple(records)}
+    own = (OWN,) if any(k.A for k in kinds) else ()
     return (
-        Pass("factor", True, FACTOR, tuple(there), sizes, sums, root, order.update),
-        Pass("solve", False, SOLVE, tuple(back), sizes, sums, root, order.update),
+        Pass("factor", True, (*own, *FACTOR), tuple(there), sizes, sums, root, order.update),
+        Pass("solve", False, (*own, *SOLVE), tuple(back), sizes, sums, root, order.update),
     )
 
 
 def steps_of(order: Bodywise, kind: Kind) -> tuple[Step, Step, int]:
     """The steps of a body of a kind, and the numbers that the first hands to the second."""
     N, any6 = kind.dof, (ANY,) * 6
-    sizes = {"M": 36, "Phi": 36, "S": 6 * N, "a": 6, "b": 6, "tau": N}
+    sizes = {"M": 36, "Phi": 36, "S": 6 * N, "a": 6, "b": 6, "tau": N, "A": len(kind.A)}
     there = StepWriter({**sizes, "children": order.update * kind.sums(order)})
     back = StepWriter({**sizes, "pdd_up": 6, "record": MOST})
     own = {
@@ -60,6 +62,8 @@ def steps_of(order: Bodywise, kind: Kind) -> tuple[Step, Step, int]:
             ("a", (ANY if kind.bias else ZERO,) * 6), ("b", any6), ("tau", (ANY,) * N),
         )
     }  # fmt: skip
+    if kind.A:
+        own["A"] = diagonal(there.array("A", kind.A))
     step = BodyBracket(order, kind, there)
     out = step.there(own)
     record = Record("record", there, back, "children")
@@ -82,7 +86,7 @@ class BodyBracket:
         if order.merges:
             children = () if kind.leaf else (order.richest,)
         self.layouts = [template(order, dof, (), False) for dof in children]  # of their updates
-        self.template = template(order, kind.dof, children, kind.root)
+        self.template = template(order, kind.dof, children, kind.root, bool(kind.A))
         self.play = Play(self.template, writer.recorder, kind.rows)
 
     def there(self, own: Blocks) -> dict[Place, Any]:
@@ -124,6 +128,13 @@ class BodyBracket:
 
 
 _LETTER = {"S": "H"}  # as the block program calls it
+
+
+def diagonal(entries: Array) -> Array:
+    """A (N, N), zero but on its diagonal."""
+    A = np.full((len(entries),) * 2, 0.0, dtype=object)
+    np.fill_diagonal(A, entries)
+    return A
 
 
 def references(writer: StepWriter, block: Array) -> Any:

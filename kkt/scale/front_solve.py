@@ -114,12 +114,12 @@ def solved(system: System, order: Kinds, threads: int) -> LargeSolution:
     turned = np.zeros((system.tree.n, 2), dtype=np.int64)
     if graph.split:
         _rows(offset, e.S, turned[:, 1])
-    M, Phi, S, a, b, tau = (
-        np.ascontiguousarray(x).ravel() for x in (e.M, e.Phi, e.S, e.a, e.b, e.tau)
+    M, Phi, S, a, b, tau, A = (
+        np.ascontiguousarray(x).ravel() for x in (e.M, e.Phi, e.S, e.a, e.b, e.tau, e.A)
     )
     x = np.zeros(int(first[-1]))
     place, rows = offset.astype(np.int64), turned[:, 1].copy()
-    numbers = kernels.Stored(M, Phi, S, a, b, tau, place, rows, x, first)
+    numbers = kernels.Stored(M, Phi, S, a, b, tau, A, place, rows, x, first)
     left, store = np.empty(order.left), np.empty(order.store)
     spare = [np.empty(order.room) for _ in range(threads)]
 

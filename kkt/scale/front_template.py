@@ -26,7 +26,7 @@ from ..program.tracer import Tracer
 from ..structure.symbolic import SymbolicFactor
 from . import block_kernels as kernels
 
-LETTERS = ("M", "Phi", "H", "a", "b", "tau")
+LETTERS = ("M", "Phi", "H", "a", "b", "tau", "A")
 Integers = NDArray[np.int64]
 
 
@@ -85,7 +85,7 @@ class Surroundings(NamedTuple):
     own: int
     blocks: tuple[tuple[int, ...], ...]  # kind, body, 1 where a later group begins
     pivot: tuple[int, ...]  # of the group's own blocks
-    bodies: tuple[tuple[int, ...], ...]  # freedoms, parent, body that it is a copy of, pieces, ...
+    bodies: tuple[tuple[int, ...], ...]  # freedoms, parent, copied body, pieces, carrier, armature
     arrivals: tuple[tuple[Form, tuple[int, ...]], ...]  # updates that wait, and their blocks
 
 
@@ -95,7 +95,7 @@ def front_template(plan: Plan, words: Integers, forms: list[Form]) -> FrontTempl
     own, count, many, waiting = read.take(4)
     blocks = tuple(read.take(3) for _ in range(count))
     pivot = read.take(own)
-    bodies = tuple(read.take(5) for _ in range(many))
+    bodies = tuple(read.take(6) for _ in range(many))
     for _ in range(own):
         read.take(read.take(1)[0])  # the entries of (4) among the blocks are all there are
     arrivals = []
@@ -116,8 +116,12 @@ def _traced(
 ) -> FrontTemplate:
     """The same for any tree and any order of these switches, so that it is traced once."""
     own, count, many = around.own, len(around.blocks), len(around.bodies)
-    bodies = np.array(around.bodies, dtype=np.int64).reshape(many, 5)
-    structure = Structure(tuple(range(many)), bodies[:, 1], bodies[:, 0])
+    bodies = np.array(around.bodies, dtype=np.int64).reshape(many, 6)
+    own_inertia = bodies[:, 5] > 0
+    structure = Structure(
+        tuple(range(many)), bodies[:, 1], bodies[:, 0],
+        armature=own_inertia if own_inertia.any() else None,
+    )  # fmt: skip
     if copies:
         structure = replace(
             structure,

@@ -42,6 +42,7 @@ class Units(NamedTuple):
     origin: Integers  # (n,) the body that a piece or a carrier belongs to
     pieces: Integers
     carrier: Integers
+    armature: Integers  # 1 where the joint has a block of its own
 
 
 class Walked(NamedTuple):
@@ -101,6 +102,7 @@ def units_of(factor: SymbolicFactor) -> Units:
     n, same = structure.n, np.arange(structure.n)
     given = [
         (structure.copy_of, same), (structure.pieces, np.ones(n)), (structure.carrier, np.zeros(n)),
+        (structure.armature, np.zeros(n)),
     ]  # fmt: skip
     copies = [np.asarray(b if a is None else a, dtype=np.int64) for a, b in given]
     return Units(
@@ -290,7 +292,7 @@ def _walk(of, to, with_, known, unit):  # pragma: no cover
             with_.local[place[a]] = a
         # bodies: of the unit's own blocks as the tree numbers them, then of the others in turn
         body, many = to.body[bodies:], 0
-        if len(body) < 2 * count or len(with_.words) < HEAD + 3 * count + own + 10 * count + (
+        if len(body) < 2 * count or len(with_.words) < HEAD + 3 * count + own + 12 * count + (
             own + edges + 2 * waiting + length
         ):
             return u, ROOM
@@ -332,7 +334,8 @@ def _walk(of, to, with_, known, unit):  # pragma: no cover
             word[w + 1] = with_.body_local[up] if known_up else -1
             word[w + 2] = with_.body_local[of.origin[k]]
             word[w + 3], word[w + 4] = of.pieces[k], of.carrier[k]
-            w += 5
+            word[w + 5] = of.armature[k] if with_.need[k] & 1 else 0
+            w += 6
         for t in range(t0, t1):
             word[w] = of.pointer[t + 1] - of.pointer[t]
             w += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any
 
 import networkx as nx
@@ -15,6 +15,7 @@ from ..machine.checking import INEXACT, OVERFLOW, WORDS, norm_of
 from ..machine.states import real_numbers
 from ..matrix.state import coordinates
 from ..matrix.system import System, build
+from ..model.joint_terms import JointTerms
 from ..model.joints import GENERAL, TYPES
 from ..model.spatial import spatial_inertia
 from ..model.tree import BodyTree
@@ -47,12 +48,13 @@ class LargeKernel:
 
     def __init__(
         self, tree: BodyTree, graph: nx.DiGraph, wrench: Floats, relaxed: bool, threads: int,
-        check: bool = False,
+        check: bool = False, step: float = 0.0,
     ):  # fmt: skip
-        self.tree, self._graph, self.check = tree, graph, check
+        self.tree, self._graph, self.check, self.step = tree, graph, check, step
         self.how = f"machine code, {'relaxed' if relaxed else 'strict'}"
         self._order = walk_of(tree.parent).order
-        require_inertia(tree, self._order)
+        own = np.zeros(0) if tree.terms is None else tree.terms.diagonal(step, np.asarray)
+        require_inertia(tree, self._order, own=own != 0.0)
         # from here on bodies are numbered as they are walked, so that memory is read in a row
         self._take, tree = walked(tree, self._order)
         wrench, self._given = wrench[self._order], given(tree)
@@ -63,7 +65,9 @@ class LargeKernel:
             for column in () if joint == GENERAL else TYPES[joint].moving:
                 turning = tree.offset[bodies] + column
                 may[turning, :3], one[turning, :3] = True, False
-        kinds, kind = moving_kinds(tree, walk, model, may, one, pushed)
+        self._terms = tree.terms
+        own = own[self._take] if len(own) else np.zeros(N)
+        kinds, kind = moving_kinds(tree, walk, model, may, one, pushed, own != 0.0)
         code = (2 * kind + walk.first)[walk.order].astype(np.uint8)
         order = articulated({kind.dof for kind in kinds})
         plan = TreePlan(order, kinds, code, walk, tree.offset, {}, {})
@@ -73,9 +77,9 @@ class LargeKernel:
         v, pdd = np.empty((n, 6)), np.empty((n, 6))
         self._arrays = {
             "model": model, "gravity": np.array(tree.gravity, dtype=float), "cos": cos, "sin": sin,
-            "q": q, "qd": qd, "tau": tau, "turn": self._given.turn, "shift": self._given.shift,
-            "S": S, "slip": self._given.slip, "wrench": wrench, "v": v, "v_up": v, "pdd": pdd,
-            "pdd_up": pdd, "qdd": qdd, "pivot": self._pivot,
+            "q": q, "qd": qd, "tau": tau, "A": own, "turn": self._given.turn,
+            "shift": self._given.shift, "S": S, "slip": self._given.slip, "wrench": wrench, "v": v,
+            "v_up": v, "pdd": pdd, "pdd_up": pdd, "qdd": qdd, "pivot": self._pivot,
             "left": self._left, "size": self._size,
         }  # fmt: skip
         numbers = plan.addresses | {name: address(x) for name, x in self._arrays.items()}
@@ -83,7 +87,8 @@ class LargeKernel:
         machine = compiled(make, plan.order, kinds, relaxed)
         self._plan = plan  # owns arrays that tables point to
         self._works = Works(machine, plan, numbers, threads)
-        self._norm = norm_of(spatial_inertia(tree.mass, tree.com, tree.inertia)) if check else 1.0
+        norm = norm_of(spatial_inertia(tree.mass, tree.com, tree.inertia)) if check else 1.0
+        self._norm = max(norm, float(np.max(own, initial=0.0)))
 
     def __call__(
         self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None
@@ -104,6 +109,9 @@ class LargeKernel:
         with np.errstate(invalid="ignore"):  # infinite angles are told below
             np.cos(self._q, out=self._cos)
             np.sin(self._q, out=self._sin)
+            if self._terms is not None:
+                terms = self._terms.at(self._q)
+                self._tau -= terms.resistance(self._qd, self.step, np.asarray)
             self._given.update(self._q, self._qd)
         self._works.run("move", "factor", "solve")
         if not np.isfinite(self._qdd).all():  # as behind a pivot that is zero
@@ -154,13 +162,15 @@ def walked(tree: BodyTree, order: NDArray[np.int32]) -> tuple[NDArray[np.int64],
     place[order], place[-1] = np.arange(tree.n), -1
     dof = tree.dof[order]
     within = np.arange(dof.sum()) - np.repeat(np.cumsum(dof) - dof, dof)
+    take = np.repeat(tree.offset[order], dof) + within
     turned = replace(
         tree, names=tuple(order.tolist()), parent=place[tree.parent[order]],
         joint=tuple(map(tree.joint.__getitem__, order.tolist())), axis=tree.axis[order],
         S={int(place[k]): S for k, S in tree.S.items()}, R=tree.R[order], p=tree.p[order],
         mass=tree.mass[order], com=tree.com[order], inertia=tree.inertia[order],
+        terms=tree.terms and JointTerms(*(x[take] for x in astuple(tree.terms))),
     )  # fmt: skip
-    return np.repeat(tree.offset[order], dof) + within, turned
+    return take, turned
 
 
 def _fill(to: Floats, field: str, x: Any, take: NDArray[np.int64]) -> None:
@@ -186,7 +196,8 @@ def compile_large(
 
     Kinematics, bias and brackets are those of :func:`kkt.build` and :func:`kkt.solve_large`, and
     so are the results, to rounding.  ``threads`` share subtrees, and the bits stay the same;
-    ``relaxed`` is as for :func:`kkt.solve_large`.  External wrenches are the model's.
+    ``relaxed`` is as for :func:`kkt.solve_large`.  External wrenches are the model's; so are
+    armature, damping, springs and friction of joints, and a system's implicit step.
     With ``check`` a call gives (qdd, status), as for :func:`kkt.compile`.
     Raises ModelError and LoopError as :func:`kkt.compile` does, and SingularError for a tree whose
     pivots are zero in any state.
@@ -198,12 +209,10 @@ def compile_large(
     True
     """
     if isinstance(model, BodyTree):
-        model.require_no_terms("compile_large")
         graph, none = nx.DiGraph(name=model.name), np.zeros((model.n, 6))
         return _regular(LargeKernel(model, graph, none, relaxed, threads, check), none, threads)
     system = model if isinstance(model, System) else build(model)
     system.structure.require_tree("compile_large", "use kkt.compile, which takes it")
-    system.tree.require_no_terms("compile_large")
     for name, value in system.graph.nodes(data="bias"):
         if value is not None:
             raise ModelError(
@@ -211,7 +220,8 @@ def compile_large(
                 "all; give the joint by its type, such as universal"
             )
     wrench = system.state.wrench
-    made = LargeKernel(system.tree, system.graph, wrench, relaxed, threads, check)
+    step = system.state.step
+    made = LargeKernel(system.tree, system.graph, wrench, relaxed, threads, check, step)
     return _regular(made, wrench, threads)
 
 
@@ -225,7 +235,9 @@ def _regular(kernel: LargeKernel, wrench: Floats, threads: int) -> LargeKernel:
         return kernel
     asked = kernel
     if not kernel.check:
-        asked = LargeKernel(tree, kernel._graph, wrench, False, threads, check=True)
+        asked = LargeKernel(
+            tree, kernel._graph, wrench, False, threads, check=True, step=kernel.step
+        )
     draw = np.random.default_rng(N)
     status = [asked(draw.uniform(-1.0, 1.0, N))[1] for _ in range(2)]
     if min(status) > 0:

@@ -22,7 +22,7 @@ from ..model.spatial import (
 )
 from ..model.spatial import turned as turned_about
 from .classes import ANY, UPPER
-from .factor import MOST, BodyBracket
+from .factor import MOST, OWN, BodyBracket, diagonal
 from .moving import GIVEN, MODEL, Moving
 from .passes import Numbers, Pass
 from .steps import Array, Place, Record, Step, StepWriter
@@ -37,6 +37,7 @@ NUMBERS = (
     Numbers("q", "joint", 1, fetched=True),
     Numbers("qd", "joint", 1, fetched=True),
     Numbers("tau", "joint", 1, fetched=True),
+    OWN,
     Numbers("turn", "body", 9),  # of joints that are given: pose,
     Numbers("shift", "body", 3),
     Numbers("S", "joint", 6),  # motion subspace,
@@ -98,6 +99,7 @@ def steps_of(
         "S": 6 * N,
     }
     given |= dict.fromkeys(("cos", "sin", "q", "qd", "tau"), N)
+    given["A"] = len(kind.A)
     first = StepWriter({**given, "v_up": 6})
     there = StepWriter({**given, "moved": 31, "children": UPDATE})
     back = StepWriter({**given, "moved": 31, "pdd_up": 6, "record": MOST})
@@ -109,6 +111,8 @@ def steps_of(
     # Phi is made again: that takes less time than to read it
     own = {"Phi": force_transform(R, p), "S": H, "a": a, "tau": tau}
     own |= {"M": symmetric(moved.array(M.ravel()[UPPER])), "b": moved.array(b)}
+    if kind.A:
+        own["A"] = diagonal(there.array("A", kind.A))
     step = BodyBracket(order, kind, there)
     out = step.there(own)
 
@@ -130,7 +134,7 @@ def steps_of(
         start |= {("v", i): x for i, x in enumerate(v)}
     steps = {"move": first.step(start), "factor": there.step(out), "solve": solve}
     if checked:
-        asks = StepWriter({**given, "moved": 31, "pdd": 6, "children": UPDATE})
+        asks = StepWriter({**given, "moved": 31, "pdd": 6, "qdd": N, "children": UPDATE})
         again = Record("moved", first, asks, "v_up")
         again.slots = moved.slots  # the stream that the factor reads
         R, p, H, _, _, b = whole
@@ -142,7 +146,7 @@ def steps_of(
 def _defect(
     writer: StepWriter, kind: Moving, R: Array, p: Array, H: Array, b: Array, M: Array, tau: Array
 ) -> dict[Place, Any]:
-    """tau - ID(qdd) from pdd, and |w|^2 tr J + |v|^2 m of each motion (w, v) of the joint.
+    """tau - ID(qdd) from pdd, and |w|^2 tr J + |v|^2 m + A of each motion (w, v) of the joint.
 
     The update holds mass, first moment and trace of what hangs on the body, and the force.
     """
@@ -157,6 +161,10 @@ def _defect(
     for j, h in enumerate(H):
         turning, sliding = (h[:3] * h[:3]).sum() * trace, (h[3:] * h[3:]).sum() * mass
         out[("size", j)] = turning + sliding
+    qdd = writer.array("qdd", (ANY,) * len(H))
+    for j, A in enumerate(writer.array("A", kind.A)):
+        out[("left", j)] = out["left", j] - A * qdd[j]
+        out[("size", j)] = out["size", j] + A
     if not kind.root:
         turned = matvec(R, moment)
         trace = trace + ((p * turned).sum() * 4.0 + (p * p).sum() * (2.0 * mass))

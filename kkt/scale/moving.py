@@ -46,12 +46,13 @@ def joints(tree: BodyTree) -> NDArray[np.int64]:
 
 
 def moving_kinds(
-    tree: BodyTree, walk: Walk, model: Floats, S: Flags, S_one: Flags, pushed: Flags
+    tree: BodyTree, walk: Walk, model: Floats, S: Flags, S_one: Flags, pushed: Flags, own: Flags
 ) -> tuple[tuple[Moving, ...], NDArray[np.uint8]]:
     """The kinds of a tree's bodies, and that of each body (n,).
 
     ``S`` and ``S_one`` (N, 6) say where motion subspaces may be nonzero, and are 1 in any state;
-    ``pushed`` (n,) on which bodies a wrench may act.  Where patterns are many, bodies with the
+    ``pushed`` (n,) on which bodies a wrench may act, ``own`` (N,) which freedoms have inertia of
+    their own.  Where patterns are many, bodies with the
     same joint share what all of them have.
     """
     n, joint, dof = tree.n, joints(tree), tree.dof
@@ -62,9 +63,13 @@ def moving_kinds(
         take = tree.offset[bodies, None] + np.arange(size)
         some[bodies, : 6 * size] = S[take].reshape(len(bodies), -1)
         one[bodies, : 6 * size] = S_one[take].reshape(len(bodies), -1)
-    some = np.concatenate([model != 0.0, some], axis=1)
+    armed = np.zeros((n, 6), dtype=bool)
+    owner = np.repeat(np.arange(n), dof)
+    armed[owner, np.arange(len(owner)) - tree.offset[owner]] = own
+    some = np.concatenate([model != 0.0, some, armed], axis=1)
     one = np.concatenate([model == 1.0, one], axis=1)
     family = joint | dof << 2 | (tree.parent < 0) << 5 | walk.leaf << 6 | pushed << 7
+    family = family | armed.any(axis=1) << 8
     bits = np.packbits(np.concatenate([some, one], axis=1), axis=1)
     keys = np.zeros((n, 3), dtype=np.int64)
     keys.view(np.uint8)[:, : bits.shape[1]] = bits
@@ -76,13 +81,14 @@ def moving_kinds(
     for i in range(int(kind.max()) + 1):
         bodies = np.flatnonzero(kind == i)
         may, is_one = some[bodies].any(axis=0), one[bodies].all(axis=0)
-        known = np.where(is_one, ONE, np.where(may, ANY, ZERO)).tolist()
-        k = bodies[0]
+        known = np.where(is_one, ONE, np.where(may[: MODEL + 36], ANY, ZERO)).tolist()
+        k, may_own = bodies[0], may[MODEL + 36 :]
         kinds.append(
             Moving(
                 int(dof[k]), bool(tree.parent[k] < 0), bool(walk.leaf[k]),
                 (*PLAIN, GIVEN)[joint[k]], bool(pushed[k]),
                 tuple(known[:MODEL]), tuple(known[MODEL : MODEL + 6 * int(dof[k])]),
+                A=tuple((ANY * may_own[: dof[k]]).tolist()) if may_own.any() else (),
             )
         )  # fmt: skip
     return tuple(kinds), kind.astype(np.uint8)

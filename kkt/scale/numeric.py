@@ -71,7 +71,6 @@ def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolutio
     if not isinstance(threads, int) or threads < 1:
         raise ModelError(f"threads is {threads!r}; give 1 or more")
     system.structure.require_tree("solve_large", "use kkt.eliminate, which takes it")
-    system.tree.require_no_terms("solve_large")
     if isinstance(order, str):
         raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
     if not isinstance(order, Analysis | Kinds | Bodies):
@@ -198,7 +197,7 @@ def _matrix(system: System, factor: SymbolicFactor) -> Matrix:
     basis = np.empty((structure.n if factor.plan.graph.split else 0, 6, 6))
     moved = np.empty_like(basis)
     split_forces(offset, e.S, Phi, basis, moved)
-    return Matrix(parent, offset, M, Phi, e.S, a, b, e.tau, basis, moved)
+    return Matrix(parent, offset, M, Phi, e.S, a, b, e.tau, e.A, basis, moved)
 
 
 def _run(

@@ -27,6 +27,7 @@ class Matrix(NamedTuple):
     a: NDArray  # (n, 6)
     b: NDArray  # (n, 6)
     tau: NDArray  # (N,)
+    A: NDArray  # (N,) diagonal of the joints' own blocks, or (0,)
     basis: NDArray  # (n, 6, 6) [B C] with H B = 1, H C = 0, where forces are split; else (0, 6, 6)
     moved: NDArray  # (n, 6, 6) Phi [B C]
 
@@ -118,6 +119,9 @@ def enter(of, to, matrix, first, last):  # pragma: no cover
         elif kind == QDD:
             for i in range(size):
                 y[at + i] += matrix.tau[matrix.offset[k] + i]
+            if len(matrix.A):
+                for i in range(size):
+                    panels[square + size * i + i] += matrix.A[matrix.offset[k] + i]
         elif kind == F:
             for i in range(6):
                 y[at + i] -= matrix.a[k, i]

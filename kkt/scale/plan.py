@@ -138,7 +138,7 @@ def plan_of(
     if bodies is not None:
         rules, sequence = bodies.order, bodies.sequence
     walk = walk_of(tree.parent, sequence, rules.merges)
-    require_inertia(tree, walk.order, rules.name)
+    require_inertia(tree, walk.order, rules.name, pattern.A)
     more = None
     if sequence is not None and (rules.split or not rules.merges):
         more = further(rules, tree.parent, tree.offset, sequence, S)

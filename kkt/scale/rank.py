@@ -16,25 +16,30 @@ def whole(tree: BodyTree) -> NDArray[np.bool_]:
     return (tree.mass != 0.0) & tree.inertia[:, (0, 1, 2), (0, 1, 2)].all(axis=1)
 
 
-def require_inertia(tree: BodyTree, order: NDArray[Any], name: str = "abm") -> None:
+def require_inertia(
+    tree: BodyTree, order: NDArray[Any], name: str = "abm", own: NDArray[np.bool_] | None = None
+) -> None:
     """Raise SingularError where too little inertia lies beyond a joint for its freedoms.
 
     A body's articulated inertia has at most the rank of its own and, for each child, of the
-    child's less the freedoms of its joint.  ``order`` (n,) has children before their parents.
+    child's less the freedoms of its joint that have no inertia of their own: ``own`` (N,) says
+    which do, and none does where it is None or empty.  ``order`` (n,) has children before parents.
     """
     full = whole(tree)
     if full.all():
         return
     mass, inertia = tree.mass, tree.inertia
-    dof = np.diff(tree.offset)
+    free = np.diff(tree.offset)
+    if own is not None and len(own):
+        free = free - np.bincount(np.repeat(np.arange(tree.n), tree.dof)[own], minlength=tree.n)
     rank = np.where(full, 6, 3 * (mass != 0.0) + (inertia != 0.0).any(axis=2).sum(axis=1))
     up = np.where(tree.parent < 0, tree.n, tree.parent)
-    behind = np.bincount(up[full], weights=(6 - dof)[full], minlength=tree.n + 1).astype(int)
+    behind = np.bincount(up[full], weights=(6 - free)[full], minlength=tree.n + 1).astype(int)
     for k in order[~full[order]].tolist():
         most = min(6, int(rank[k] + behind[k]))
-        if most < dof[k]:
+        if most < free[k]:
             raise SingularError(
                 f"order {name!r}: pivot qdd_{tree.names[k]} is singular in any state (rank "
-                f"{most} of {dof[k]}); give the massless links an inertia"
+                f"{most} of {free[k]}); give the massless links an inertia"
             )
-        behind[up[k]] += most - dof[k]
+        behind[up[k]] += most - free[k]

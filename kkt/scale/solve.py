@@ -29,7 +29,7 @@ def solve(
     # the unknowns in the order of (4), and the pivots
     x = np.empty(12 * n + 2 * N)
     pdd, qdd, f = x[: 6 * n], x[6 * n : 6 * n + N], x[6 * n + N : 12 * n + N]
-    given = {"M": e.M, "Phi": e.Phi, "S": e.S, "a": e.a, "b": e.b, "tau": e.tau}
+    given = {"M": e.M, "Phi": e.Phi, "S": e.S, "a": e.a, "b": e.b, "tau": e.tau, "A": e.A}
     given = {name: np.ascontiguousarray(block) for name, block in given.items()}
     start = address(x)
     numbers = {"pdd": start, "pdd_up": start, "qdd": start + 48 * n}

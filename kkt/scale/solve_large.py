@@ -42,5 +42,4 @@ def solve_large(
 
         return solve_in_order(system, order, threads)
     system.structure.require_tree("solve_large", "use kkt.eliminate, which takes it")
-    system.tree.require_no_terms("solve_large")
     return body_by_body(system, None, threads, relaxed)

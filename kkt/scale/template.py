@@ -68,6 +68,20 @@ class Bodywise:
         return all(template(self, dof, (dof, dof), False).merges for dof, _ in self.groups)
 
     @cached_property
+    def alike(self) -> bool:
+        """A body whose joint has inertia of its own hands on what one without it does."""
+        for dof, _ in self.groups:
+            plain, armed = (template(self, dof, (), False, has) for has in (False, True))
+            if list(plain.handed) != list(armed.handed):
+                return False
+            shapes = [[(list(it.room()[i]), it.program.shapes[value])
+                       for i, value in enumerate(it.handed.values())]
+                      for it in (plain, armed)]  # fmt: skip
+            if shapes[0] != shapes[1]:
+                return False
+        return True
+
+    @cached_property
     def update(self) -> int:
         """The most numbers that a body hands to its parent."""
         made = (template(self, dof, (), False) for dof, _ in self.groups)
@@ -126,15 +140,22 @@ class Template:
 
 
 @lru_cache(maxsize=512)
-def template(order: Bodywise, dof: int, children: tuple[int, ...], root: bool) -> Template:
+def template(
+    order: Bodywise, dof: int, children: tuple[int, ...], root: bool, armed: bool = False
+) -> Template:
     """What an order does with a body of so many freedoms, its children's freedoms given.
+
+    ``armed`` says that the body's joint has inertia of its own; what that of its children changes
+    stays with them (:attr:`Bodywise.alike`).
 
     Raises OrderError where more than what is described above passes between bodies.
     """
     body, most = int(not root), max(dof for dof, _ in order.groups)
     freedoms = [*([] if root else [most]), dof, *children]
     parent = [*([] if root else [-1]), body - 1, *(body for _ in children)]
-    structure = Structure(tuple(range(len(parent))), np.array(parent), np.array(freedoms))
+    names = tuple(range(len(parent)))
+    armature = np.array(names) == body if armed and dof else None
+    structure = Structure(names, np.array(parent), np.array(freedoms), armature=armature)
     turn = [*range(body + 1, len(parent)), body, *([] if root else [0])]
     groups = [
         [(kind, k) for kind in group] for k in turn for group in order.of(int(structure.dof[k]))

@@ -286,10 +286,6 @@ def test_the_cheapest_order_is_counted_with_the_block():
 # -- what does not know it says so ----------------------------------------------------------------
 
 REFUSES = {
-    "solve_large": kkt.solve_large,
-    "solve_large in an order": lambda s: kkt.solve_large(s, orderings.get("abm")),
-    "compile_large": lambda s: kkt.compile_large(s.graph),
-    "compile_large of arrays": lambda s: kkt.compile_large(s.tree),
     "joined": lambda s: kkt.joined(s.graph, s.graph, *list(s.graph)[:2]),
 }
 
