@@ -80,7 +80,7 @@ def moving_kinds(
     kinds = []
     for i in range(int(kind.max()) + 1):
         bodies = np.flatnonzero(kind == i)
-        may, is_one = some[bodies].any(axis=0), one[bodies].all(axis=0)
+        may, is_one = np.asarray(some[bodies].any(axis=0)), one[bodies].all(axis=0)
         known = np.where(is_one, ONE, np.where(may[: MODEL + 36], ANY, ZERO)).tolist()
         k, may_own = bodies[0], may[MODEL + 36 :]
         kinds.append(
