@@ -23,7 +23,6 @@ import flint
 import networkx as nx
 import numpy as np
 from exact import Exact, balls
-from qdd_cases import Case
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
@@ -32,6 +31,7 @@ from pivotree.kkt.model import robot_files
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from hostile_trees import hostile_tree
+from qdd_cases import Case
 
 
 def ratio(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> float | None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import ArmatureError, LoopError, OrderError
+from ..base.errors import LoopError, OrderError
 from ..model.parents import levels, paths
 
 KINDS = ("pdd", "qdd", "f", "fJ", "fC", "lam")
@@ -100,16 +100,6 @@ class Structure:
             raise LoopError(
                 f"{what} takes trees without closed loops and contacts, and {self.ties[0].name!r} "
                 f"is one; {instead or other}"
-            )
-
-    def require_no_armature(self, what: str) -> None:
-        """Raise ArmatureError where a joint has a block of its own, which ``what`` cannot take."""
-        if self.armature is not None:
-            body = self.names[int(np.flatnonzero(self.armature)[0])]
-            raise ArmatureError(
-                f"{what} does not know the joints' own inertia yet (armature, or implicit damping "
-                f"and stiffness), and body {body!r} has some; leave it out of the model, or use an "
-                "order such as abm with kkt.eliminate"
             )
 
     def tied(self, constraint: Hashable) -> list[Hashable]:

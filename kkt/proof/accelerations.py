@@ -82,7 +82,8 @@ def guarantee_qdd(
     are the model's, 2 rad/s and 0.5 m/s at most, and efforts the model's, or 10 N m and 10 N; at a
     floating base 0.  No external forces act.
 
-    Raises what :func:`kkt.guarantee` does, and ModelError for rates and efforts that are none.
+    Raises ModelError, OrderError and FormatError as :func:`kkt.guarantee` does, and ModelError for
+    rates and efforts that are none.
 
     >>> found = pt.guarantee_qdd(pt.chain(4), pt.orderings.get("abm"))
     >>> f"{found.digits:.1f} digits"
