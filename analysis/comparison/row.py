@@ -100,7 +100,9 @@ class Row:
     marked: str | None = None  # why the answer should not be relied on, though there is one
 
     def as_dict(self) -> dict[str, Any]:
-        return dict(self.__dict__)
+        """All fields; those of proximal iteration only where there was one."""
+        left_out = {"iterations", "rows_left"} if self.iterations is None else set()
+        return {name: value for name, value in self.__dict__.items() if name not in left_out}
 
 
 def marked(result: Elimination, error: float | None, format: Format) -> str | None:

@@ -21,7 +21,7 @@ class Embedded:
     >>> from pivotree.analysis.explorer import embedded
     >>> frame = embedded("chain:1")
     >>> frame.height, "<iframe" in frame._repr_html_()
-    (640, True)
+    (800, True)
     """
 
     scene: int | None  # 1 to 5, or None for the whole tool

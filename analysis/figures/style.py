@@ -157,10 +157,10 @@ class PaperFigure(Figure):
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
         """In Jupyter, at two pixels for one; without this it shows figures of pyplot alone."""
-        image = io.BytesIO()
-        self.savefig(image, format="png", dpi=2 * SCREEN)
+        stream = io.BytesIO()
+        self.savefig(stream, format="png", dpi=2 * SCREEN)
         wide, high = (round(SCREEN * inches) for inches in self.get_size_inches())
-        return image.getvalue(), {"width": wide, "height": high}
+        return stream.getvalue(), {"width": wide, "height": high}
 
 
 def new_figure(width: str, height: float, dark: bool | Theme) -> Figure:

@@ -64,8 +64,9 @@ class Motion:
     ) -> Motion:
         """Compile an order for a tree; tau is the tree's own where none is given.
 
-        ``manifold`` is that of the tree's loops where it is known (:func:`begun`).  ``compiled``
-        are options of :func:`kkt.compile`: ``solver``, ``bias`` and ``frames``.
+        ``manifold`` is that of the tree's loops where it is known
+        (:func:`analysis.states.manifold.begun`).  ``compiled`` are options of :func:`kkt.compile`:
+        ``solver``, ``bias`` and ``frames``.
         """
         made = partial(kkt.compile, graph, order, format, **compiled)
         manifold = manifold or Manifold.of(graph)

@@ -59,7 +59,7 @@ def _parts(ranges: Ranges) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ClosedRanges(Ranges):
-    """Ranges of a robot with closed loops; its states are drawn by :func:`states.draw`."""
+    """Ranges of a robot with closed loops; its states are drawn by :func:`analysis.states.draw`."""
 
     graph: nx.DiGraph  # the tree, with the loops that a state must close
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ADD = 0
-"""An operation, as tapes number them and as :class:`Custom` tells a user's function.
+"""An operation, as tapes number them and as :class:`.custom.Custom` tells a user's function.
 
 >>> from pivotree.kkt.arithmetic import ADD, Custom
 >>> fixed = Custom("fixed", 2.0**-16, lambda op, x, y: round((x + y) * 2**16) / 2**16)

@@ -1,7 +1,7 @@
 """JAX arrays behind numpy's protocols, so that the formulas of (4) run on them as they stand.
 
 Poses, bias and transforms are written once, for arrays of doubles, fractions or traced scalars
-(:mod:`kkt.model.spatial`, :mod:`kkt.matrix.bias`).  A :class:`Numbers` answers numpy's functions
+(:mod:`kkt.model.spatial`, :mod:`kkt.matrix.bias`).  ``Numbers`` answers numpy's functions
 with those of ``jax.numpy``, and takes assignments, which a JAX array does not.
 """
 

@@ -9,6 +9,7 @@ from helpers import ROOT
 from hostile_words import (
     COMMANDS,
     LIMIT,
+    UNCACHED,
     limited,
     output_of,
     place,
@@ -100,7 +101,7 @@ def test_no_two_names_make_one_file():
 def test_a_disk_that_is_full(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "pivotree", "list", "chain:2", "-o", "a.txt"], cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "PIVOTREE_CACHE": "off"}, preexec_fn=limited,
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | UNCACHED, preexec_fn=limited,
         capture_output=True, text=True, timeout=LIMIT,
     )  # fmt: skip
     assert done.returncode == 2 and done.stderr.count("\n") == 1
