@@ -61,7 +61,7 @@ def test_an_order_that_starts_with_joints_has_the_bits_of_the_tape():
     np.testing.assert_array_equal(found.f, tape.f)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["crbm", "virtual_work_split", "lagrange", "natural"])
 def test_panels_have_the_block_too(order, monkeypatch):
     tree = mixed("branched")

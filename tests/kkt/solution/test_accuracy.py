@@ -27,12 +27,18 @@ STABLE = {
 }  # fmt: skip
 OTHERS = 5e-12
 FILLING = ("crbm", "crbm_block_row", "natural", "base_to_tip", "random:0")  # seconds on long trees
-PAIRS = [
-    pytest.param(order, model, marks=pytest.mark.slow) if held else (order, model)
-    for order in ORDERS
-    for model in MODELS
-    for held in [order in FILLING and model in ("chain_100", "random_64")]
-]
+KINDS = ("abm", "crbm", "square_root_abm", "lagrange", "divide_and_conquer")
+
+
+def pairs(quick):
+    """Orders and models; slow where they take seconds, or are of no ``quick`` order."""
+    for order in ORDERS:
+        for model in MODELS:
+            long = order in FILLING and model in ("chain_100", "random_64")
+            slow = long or order not in quick
+            yield pytest.param(order, model, marks=[pytest.mark.slow] if slow else [])
+
+
 UNIT = 1.1e-16  # float64
 
 
@@ -44,7 +50,7 @@ def off(model, qdd):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("order", "model"), PAIRS)
+@pytest.mark.parametrize(("order", "model"), list(pairs(ORDERS)))
 def test_float64(model, order):
     result = solve(model, order)
     assert result.qdd.dtype == np.float64 and result.failed_at is None
@@ -63,7 +69,7 @@ def test_what_crbm_loses_is_lost_in_float64_too():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("order", "model"), PAIRS)
+@pytest.mark.parametrize(("order", "model"), list(pairs(KINDS)))
 def test_mpmath_gives_every_printed_digit(model, order):
     qdd = solve(model, order, "mp:50").qdd
     for x, text in zip(qdd, printed(model), strict=True):
