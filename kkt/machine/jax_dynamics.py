@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -18,7 +17,8 @@ from ..matrix.entries import ragged
 from ..matrix.system import System
 from ..model.joints import GENERAL, TYPES
 from ..model.spatial import force_transform, matmul, matvec, spatial_inertia
-from ..program.batches import Batch, batches, parted
+from ..program.batches import Batch, batches
+from ..program.columns import Columns
 from ..program.program import Instruction, Program, Ref
 from ..program.residual_program import residual_program
 from ..tape.inputs import pivot_rows
@@ -29,18 +29,10 @@ from .jax_reader import JaxReader, require_blocks
 
 
 class Plan(NamedTuple):
-    """Batches of what the matrix alone decides, and of what a right-hand side needs beside it."""
+    """What is read, batch by batch, and the qdd of each body that comes out, None where it is 0."""
 
-    factor: list[Batch]
-    rest: list[Batch]
-    wanted: tuple[Ref | None, ...]  # qdd of each body that has any
-
-    @classmethod
-    def of(cls, program: Program, wanted: Sequence[Ref], zero: Sequence[str] = ()) -> Plan:
-        parts = parted(program, wanted, zero)
-        made = [i.out for i in parts.factor]
-        factor = batches(parts.factor, program.shapes)
-        return cls(factor, batches(parts.rest, program.shapes, made), parts.found)
+    batches: list[Batch]
+    qdd: tuple[Ref | None, ...]
 
 
 class Blocks(NamedTuple):
@@ -52,6 +44,7 @@ class Blocks(NamedTuple):
     b: Any  # (n, 6)
     tau: Any  # (N,)
     qdd: Any = None  # (N,) in a residual
+    more: Any = None  # (N,) joint efforts that are a right-hand side of their own
 
 
 @dataclass(frozen=True)
@@ -80,34 +73,46 @@ class Dynamics:
 
     # -- programs -----------------------------------------------------------------------------
 
-    def plan_of(self, program: Program, zero: Sequence[str] = ()) -> Plan:
-        names = self.system.tree.names
-        made = {i.out: i.info[1] for i in program.instructions if i.op == "input"}
-
-        def leaf(i: Instruction) -> Instruction:
-            """A basis of a joint's forces is constant: an input like H itself."""
-            if i.op not in ("along", "across"):
-                return i
-            return i._replace(op="input", args=(), info=(i.op, made[i.present[0].value]))
-
-        program = replace(program, instructions=tuple(map(leaf, program.instructions)))
-        wanted = [program.solution[Block("qdd", names[k])] for k in self.bodies]
-        return Plan.of(program, wanted, zero)
-
     @cached_property
-    def forward(self) -> Plan:
-        """(4) by the order."""
-        return self.plan_of(self.program)
-
-    @cached_property
-    def efforts(self) -> Plan:
-        """The same for a right-hand side of joint efforts alone."""
-        return self.plan_of(self.program, ("a", "b"))
+    def plans(self) -> tuple[Plan, Plan]:
+        """(4) by the order; and behind it, for joint efforts alone, by the same factor."""
+        structure, columns = self.system.structure, Columns(self.program)
+        blocks = [Block("qdd", structure.names[k]) for k in self.bodies]
+        efforts = {
+            block: columns.write.input("more", k, (int(structure.dof[k]), 1))
+            for block, k in zip(blocks, self.bodies, strict=True)
+        }
+        found = columns.solve(efforts, blocks)
+        program = self.read(columns.program())
+        live = _live(program)
+        before = [i for i in live if i.out < len(self.program.shapes)]
+        after = [i for i in live if i.out >= len(self.program.shapes)]
+        known = [i.out for i in before]
+        return (
+            Plan(batches(before, program.shapes), tuple(program.solution[b] for b in blocks)),
+            Plan(batches(after, program.shapes, known), tuple(found.get(b) for b in blocks)),
+        )
 
     @cached_property
     def residual(self) -> Plan:
         """tau - ID(qdd)."""
-        return self.plan_of(residual_program(self.system.structure, "dynamics"))
+        program = residual_program(self.system.structure, "dynamics")
+        names = self.system.structure.names
+        rows = tuple(program.solution[Block("qdd", names[k])] for k in self.bodies)
+        return Plan(batches(_live(program), program.shapes), rows)
+
+    def read(self, program: Program) -> Program:
+        """The program with bases of joints' forces, which are constant, as inputs like H itself."""
+        body = {i.out: i.info[1] for i in program.instructions if i.op == "input"}
+        return replace(
+            program,
+            instructions=tuple(
+                i._replace(op="input", args=(), info=(i.op, body[i.present[0].value]))
+                if i.op in ("along", "across")
+                else i
+                for i in program.instructions
+            ),
+        )
 
     # -- one state ----------------------------------------------------------------------------
 
@@ -127,32 +132,31 @@ class Dynamics:
 
     def solved(self, q: Any, qd: Any, tau: Any) -> tuple[Any, JaxReader]:
         """qdd (N,), and all values of the program."""
-        reader = JaxReader(partial(self.leaf, self.blocks(q, qd, tau)))
-        reader.read(self.forward.factor)
-        factored = JaxReader(reader.leaf, reader)
-        reader.read(self.forward.rest)
-        return self.gathered(reader, self.forward, q.dtype), factored
+        plan, _ = self.plans
+        reader = self.reader(self.blocks(q, qd, tau))
+        return self.gathered(reader, plan, q.dtype), reader
 
-    def again(self, factored: JaxReader, tau: Any) -> Any:
+    def again(self, before: JaxReader, tau: Any) -> Any:
         """M^-1 tau (N,) by the factor that is there."""
-        blocks = Blocks(None, None, None, None, tau)
-        reader = JaxReader(partial(self.leaf, blocks), factored)
-        reader.read(self.efforts.rest)
-        return self.gathered(reader, self.efforts, tau.dtype)
+        _, plan = self.plans
+        reader = self.reader(Blocks(None, None, None, None, tau, more=tau), before)
+        return self.gathered(reader, plan, tau.dtype)
 
     def left_over(self, qdd: Any, q: Any, qd: Any, tau: Any) -> Any:
         """tau - ID(qdd) (N,), Luh, Walker & Paul 1980."""
-        reader = JaxReader(partial(self.leaf, self.blocks(q, qd, tau)._replace(qdd=qdd)))
-        reader.read(self.residual.factor)
-        reader.read(self.residual.rest)
+        reader = self.reader(self.blocks(q, qd, tau)._replace(qdd=qdd))
         return self.gathered(reader, self.residual, q.dtype)
 
+    def reader(self, blocks: Blocks, before: JaxReader | None = None) -> JaxReader:
+        return JaxReader(partial(self.leaf, blocks), before)
+
     def gathered(self, reader: JaxReader, plan: Plan, dtype: Any) -> Any:
-        """(N,) the blocks that were wanted, one after another."""
+        """(N,) the accelerations of a plan that is read, body by body."""
+        reader.read(plan.batches)
         dof = self.system.tree.dof[list(self.bodies)]
         parts = [
             jnp.zeros(int(size), dtype) if ref is None else reader.taken([ref])[0, :, 0]
-            for ref, size in zip(plan.wanted, dof, strict=True)
+            for ref, size in zip(plan.qdd, dof, strict=True)
         ]
         return jnp.concatenate([jnp.zeros(0, dtype), *parts])
 
@@ -243,6 +247,11 @@ class Dynamics:
             p[bodies] = tree.p[bodies] + matvec(tree.R[bodies], shift)
             R[bodies] = matmul(tree.R[bodies], turn)
         return R, p, S, slip
+
+
+def _live(program: Program) -> list[Instruction]:
+    keep = program.live(("qdd",), columns=True)
+    return [i for i, kept in zip(program.instructions, keep, strict=True) if kept]
 
 
 def _same(x: Any) -> Any:
