@@ -46,7 +46,7 @@ def test_table_of_walker_and_orins_methods():
 
 @cache
 def system(spec):
-    return kkt.build(kkt.default_state(kkt.from_spec(spec)))
+    return kkt.build(kkt.from_spec(spec))
 
 
 @cache
