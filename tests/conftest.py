@@ -1,4 +1,7 @@
-"""The same examples in every run; what is compiled in a run is compiled once, and kept for none."""
+"""The same examples in every run; what is compiled in a run is compiled once, and kept for none.
+
+A file's tests share one Chromium.
+"""
 
 import os
 import shutil
@@ -7,6 +10,14 @@ import tempfile
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
+]  # fmt: skip
 
 settings.register_profile(
     "same", derandomize=True, database=None, deadline=None, max_examples=50, print_blob=False,
@@ -38,3 +49,15 @@ def traced_once(request):
     module.lower = tapes.lowered_once
     yield
     module.lower = tapes.lower
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """The Chromium that is installed, headless; a file's tests share it."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()

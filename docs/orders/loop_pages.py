@@ -7,11 +7,10 @@ from functools import cache
 from typing import Any
 
 from order_notes import notes
-from order_pages import LONG, plain
+from order_pages import listed, plain
 from order_pictures import twin
 
 from pivotree import kkt, orderings
-from pivotree.analysis import listing
 from pivotree.analysis.counts import wrapped
 from pivotree.analysis.figures import Theme, filmstrip, theme
 from pivotree.kkt import Structure
@@ -148,14 +147,7 @@ def _table(name: str) -> str:
 
 
 def _listing(name: str) -> str:
-    of = system(DRAWN, first(name))
-    text = listing.render(listing.of(of, orderings.get(name), "ascher"))
-    lines = [line.rstrip() for line in text.strip().split("\n")][1:]
-    while lines and not lines[0]:
-        del lines[0]
-    block = "\n".join(["```", *lines, "```"])
-    if len(lines) > LONG:
-        block = f"<details><summary>{len(lines)} lines</summary>\n\n{block}\n\n</details>"
+    block = listed(system(DRAWN, first(name)), orderings.get(name))
     soft = f"pivotree list quadruped:feet=4,compliance={SOFT:g} --order {name}"
     command = soft if first(name) else f"pivotree list {DRAWN} --order {name}"
     return block + "\n\n" + wrapped(

@@ -140,22 +140,26 @@ def _caption(one: About, pictures: dict[str, str]) -> str:
     return wrapped(text)
 
 
-def _listing(order: facts.Function) -> str:
-    name = order.order_name
-    text = listing.render(listing.of(facts.system(LISTED), order, "ascher"))
+def listed(system: kkt.System, order: facts.Function) -> str:
+    """An order's lines on a system, without their title; folded away where they are many."""
+    text = listing.render(listing.of(system, order, "ascher"))
     lines = [line.rstrip() for line in text.strip().split("\n")][1:]
     while lines and not lines[0]:
         del lines[0]
     block = "\n".join(["```", *lines, "```"])
-    if len(lines) > LONG:
-        block = f"<details><summary>{len(lines)} lines</summary>\n\n{block}\n\n</details>"
-    command = f"`pivotree list MODEL --order {name}`"
+    if len(lines) <= LONG:
+        return block
+    return f"<details><summary>{len(lines)} lines</summary>\n\n{block}\n\n</details>"
+
+
+def _listing(order: facts.Function) -> str:
+    command = f"`pivotree list MODEL --order {order.order_name}`"
     note = wrapped(
         f"On {LISTED}, letters of Ascher, Pai & Cloutier (1996). {command} lists it for any robot; "
         "`--python` writes a numpy script, `--latex` an article, `--notation featherstone` or "
         "`yamane` other letters."
     )
-    return f"{block}\n\n{note}"
+    return f"{listed(facts.system(LISTED), order)}\n\n{note}"
 
 
 KINDS = ("mul", "add", "div")

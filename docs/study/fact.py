@@ -1,8 +1,10 @@
-"""A statement about roundoff, and the error that most of them are about."""
+"""A statement about roundoff, and the errors that most of them are about."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from pivotree import kkt
 
@@ -26,3 +28,19 @@ def error(system: kkt.System, order: Any, format: str = FORMAT, **options: Any) 
         return float("inf")
     off = kkt.certify(system, 25, rounded_to=format).error(result.qdd)
     return float("inf") if off is None else off
+
+
+def backward(system: kkt.System, result: kkt.Elimination) -> float:
+    """Normwise backward error of the computed solution of (4): |r| / (|A| |x| + |b|)."""
+    A = system.matrix
+    x = np.zeros(system.size)
+    row = 0
+    for k, name in enumerate(system.tree.names):
+        x[system.blocks["pdd", name]] = result.pdd[k]
+        x[system.blocks["f", name]] = result.f[k]
+        dof = int(system.tree.dof[k])
+        if dof:
+            x[system.blocks["qdd", name]] = result.qdd[row : row + dof]
+        row += dof
+    size = float(np.sqrt((A.data**2).sum())) * np.linalg.norm(x) + np.linalg.norm(system.rhs)
+    return float(np.linalg.norm(A @ x - system.rhs) / size)

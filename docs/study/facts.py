@@ -18,7 +18,7 @@ import facts_from_data
 import families
 import mpmath
 import numpy as np
-from fact import FORMAT, UNIT, Fact, error
+from fact import FORMAT, UNIT, Fact, backward, error
 from rich.console import Console
 from rich.progress import track
 
@@ -319,22 +319,6 @@ def nested_dissection() -> Fact:
         "yes" if 3 <= nd[2] / abm[2] <= 300 else "partly",
         data,
     )
-
-
-def backward(system: kkt.System, result: kkt.Elimination) -> float:
-    """Normwise backward error of the computed solution of (4): |r| / (|A| |x| + |b|)."""
-    A = system.matrix
-    x = np.zeros(system.size)
-    row = 0
-    for k, name in enumerate(system.tree.names):
-        x[system.blocks["pdd", name]] = result.pdd[k]
-        x[system.blocks["f", name]] = result.f[k]
-        dof = int(system.tree.dof[k])
-        if dof:
-            x[system.blocks["qdd", name]] = result.qdd[row : row + dof]
-        row += dof
-    size = float(np.sqrt((A.data**2).sum())) * np.linalg.norm(x) + np.linalg.norm(system.rhs)
-    return float(np.linalg.norm(A @ x - system.rhs) / size)
 
 
 # -- balls ----------------------------------------------------------------------------------------

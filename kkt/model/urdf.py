@@ -83,14 +83,14 @@ def read_urdf(
 ) -> nx.DiGraph:
     """The tree of a URDF file, bodies depth first in the order of the file's joints.
 
-    ``floating``     the root link is a body on a floating joint; else it is fixed to the world
-    ``merge_fixed``  links behind fixed joints are joined to the body that they are fixed to (and
-                     vanish where that is the world); else they are bodies on joints of 0 dof
-    ``mimic``        joints that mimic another are ``"free"``, or ``"fixed"`` at their offset,
-                     where they stand while the other is at 0, and a MimicWarning tells; or they
-                     are ``"coupled"`` by a row (:func:`kkt.coupled_joints`) in ``graph["loops"]``
-    ``dynamics``     <dynamics damping friction> and rotors of transmissions are terms of joints
-                     (:mod:`kkt.model.urdf_dynamics`); else they are not looked at
+    * ``floating``: the root link is a body on a floating joint; else it is fixed to the world.
+    * ``merge_fixed``: links behind fixed joints are joined to the body that they are fixed to (and
+      vanish where that is the world); else they are bodies on joints of 0 dof.
+    * ``mimic``: joints that mimic another are ``"free"``, or ``"fixed"`` at their offset, where
+      they stand while the other is at 0, and a MimicWarning tells; or they are ``"coupled"`` by a
+      row (:func:`kkt.coupled_joints`) in ``graph["loops"]``.
+    * ``dynamics``: <dynamics damping friction> and rotors of transmissions are terms of joints
+      (:mod:`kkt.model.urdf_dynamics`); else they are not looked at.
 
     A link without <inertial> has no mass.  A joint of one degree of freedom with a <limit> gives
     its body the attribute ``limits``: least and largest position, largest rate [rad, m; per s],

@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import shutil
 from html.parser import HTMLParser
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -13,9 +12,6 @@ import pytest
 from helpers import ROOT
 
 SITE = ROOT / "docs" / "site"
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
 # what reaches beyond the right edge, unless it stands in something that scrolls or hides it
 WIDE = """() => {
   const kept = (e) => {
@@ -158,16 +154,9 @@ def test_the_command_line_page_is_the_parsers():
 
 
 @pytest.fixture(scope="module")
-def phone():
+def phone(chromium):
     """A page of Chromium that is 390 pixels wide."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed")
-    with sync_api.sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--disable-gpu"]
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield browser.new_page(viewport={"width": 390, "height": 844})
-        browser.close()
+    return chromium.new_page(viewport={"width": 390, "height": 844})
 
 
 def test_what_is_too_wide_is_found(phone):

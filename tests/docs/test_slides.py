@@ -55,7 +55,7 @@ def test_a_wrong_answer_would_be_found(modules, monkeypatch):
 
 
 @pytest.mark.slow
-def test_lectures_are_whole_and_every_slide_fits(tmp_path):
+def test_lectures_are_whole_and_every_slide_fits(tmp_path, request):
     done = subprocess.run(
         [sys.executable, SLIDES / "make.py", tmp_path], capture_output=True, text=True
     )
@@ -67,27 +67,19 @@ def test_lectures_are_whole_and_every_slide_fits(tmp_path):
         text = deck.read_text()
         assert "{{" not in text and "nan" not in re.sub(r"base64,[^\"]+", "", text)
         assert not re.search(r'(src|href)="(?!data:)', text)  # nothing from elsewhere
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = next(iter(tmp_path.glob("lecture_90.pdf")), None)
-    if chromium is None:
-        pytest.skip("chromium is not installed")
-    pages = re.findall(rb"/Type\s*/Page[^s]", chromium.read_bytes())
+    chromium = request.getfixturevalue("chromium")
+    pages = re.findall(rb"/Type\s*/Page[^s]", (tmp_path / "lecture_90.pdf").read_bytes())
     assert len(pages) == counts[90]
-    from shutil import which
-
-    with playwright.sync_playwright() as tool:
-        path = which("chromium") or which("chromium-browser")
-        browser = tool.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 720})
-        page.goto(decks[90].as_uri())
-        for k in range(counts[90]):
-            spilt = page.evaluate(
-                "() => { const s = document.querySelector('section.now'); "
-                "const b = s.getBoundingClientRect(); return [...s.children].filter(c => { "
-                "const r = c.getBoundingClientRect(); return r.bottom > b.bottom + 1 || "
-                "r.right > b.right + 1; }).map(c => c.tagName + c.className) }"
-            )
-            assert spilt == [], f"slide {k + 1}: {spilt}"
-            page.keyboard.press("ArrowRight")
-        assert page.evaluate("location.hash") == f"#{counts[90]}"
-        browser.close()
+    page = chromium.new_page(viewport={"width": 1280, "height": 720})
+    page.goto(decks[90].as_uri())
+    for k in range(counts[90]):
+        spilt = page.evaluate(
+            "() => { const s = document.querySelector('section.now'); "
+            "const b = s.getBoundingClientRect(); return [...s.children].filter(c => { "
+            "const r = c.getBoundingClientRect(); return r.bottom > b.bottom + 1 || "
+            "r.right > b.right + 1; }).map(c => c.tagName + c.className) }"
+        )
+        assert spilt == [], f"slide {k + 1}: {spilt}"
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate("location.hash") == f"#{counts[90]}"
+    page.close()

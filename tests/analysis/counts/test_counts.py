@@ -1,17 +1,14 @@
 """Operation counts: polynomials against counted tapes, closed costs, and printed numbers."""
 
-import json
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers import ROOT
 
 from pivotree import kkt, orderings
 from pivotree.analysis import counts
-from pivotree.analysis.cli import main
-from pivotree.analysis.counts import kernels, page, proof
+from pivotree.analysis.counts import kernels, proof
 from pivotree.analysis.counts.assembly import ANY, ONE, ZERO, Known, Ledger
 from pivotree.analysis.counts.blocks import random_tree
 from pivotree.analysis.counts.counting import KINDS, count_blocks, count_robot
@@ -20,7 +17,6 @@ from pivotree.analysis.counts.kernels import kernel_counts, kernel_rows
 from pivotree.analysis.counts.polynomials import Polynomial, fit, solve_exactly, through
 from pivotree.analysis.counts.published import ABM, CRBM, PINOCCHIO
 from pivotree.analysis.counts.table import polynomial
-from pivotree.analysis.counts.words import count_cells
 from pivotree.kkt.model.spatial import matmul
 
 # Cloutier 1995, section 3.4 (Featherstone's counts), and where they cross, to two decimals
@@ -365,52 +361,3 @@ def test_heavy_members_have_no_kernel(monkeypatch):
     (count,) = kernel_counts([polynomial("abm", family)], family)
     assert list(count.counted) == [1, 2, 3, 4] and not count.polynomials
     assert kernel_rows([count], family) == [("abm", "no polynomial", "", "", "")]
-
-
-# -- the command and the page ---------------------------------------------------------------------
-
-
-@pytest.mark.thorough
-def test_the_command_prints_polynomials_and_the_crossing(capsys):
-    assert main(["counts", "--orders", "crbm,abm", "--family", "planar"]) == 0
-    out = capsys.readouterr().out
-    assert "109 n - 122" in out and "proved for n >= 2" in out and "from n = 4" in out
-
-
-@pytest.mark.thorough
-def test_the_command_as_json(capsys):
-    assert main(["counts", "--orders", "abm,virtual_work", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    (row,) = document["rows"]
-    assert row["order"] == "abm" and row["mul"] == ["-311", "305"] and row["proved_from"] == 2
-    assert row["counted"]["3"]["mul"] == 305 * 3 - 311 and len(document["refused"]) == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["--family", "revolut"], "revolute"),
-        (["--orders", "amb"], "abm"),
-        (["--orders", ","], "is empty"),
-        (["--orders", ""], "is empty"),
-        (["--orders", "virtual_work"], "singular"),
-        (["-o", "counts.html"], ".md"),
-        (["-o", "counts.md", "--json"], "leave out"),
-    ],
-)
-def test_bad_input_is_one_sentence(capsys, arguments, told):
-    assert main(["counts", *arguments]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == "" and captured.err.count("\n") == 1 and told in captured.err
-
-
-@pytest.mark.thorough
-def test_a_count_without_polynomial_is_a_row_too():
-    cells = count_cells(counts.polynomial("random:0", "dh_whole"))
-    assert cells == ("random:0", "none", "none", "none", "no polynomial in n")
-
-
-@pytest.mark.slow
-def test_the_page_is_fresh():
-    """docs/counts.md is what this version counts; else run make counts-page."""
-    assert (ROOT / "docs" / "counts.md").read_text() == page.page(page.gather())

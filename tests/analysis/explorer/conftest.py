@@ -1,31 +1,9 @@
-"""One Chromium a file, one copy of each page a session; nothing is said on a console."""
-
-import shutil
+"""One copy of each page a session; nothing is said on a console."""
 
 import pytest
 
 from pivotree import kkt
 from pivotree.analysis.explorer import explorer_data, write_page
-
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update",
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    """The Chromium that is installed, headless; a file's tests share it."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,6 @@ from helpers import every_joint
 
 from pivotree import kkt, orderings
 from pivotree.analysis import listing
-from pivotree.analysis.cli import main
 from pivotree.analysis.listing import unroll
 from pivotree.analysis.listing.cost import Poly
 
@@ -359,7 +358,7 @@ def test_a_long_chain_folds_to_the_same_text():
     assert short == long
 
 
-# -- LaTeX, pseudocode, command line -----------------------------------------------------------
+# -- LaTeX and pseudocode ----------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -378,44 +377,9 @@ def test_latex_compiles(order, tmp_path):
     assert "Overfull" not in done.stdout, done.stdout[-2000:]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("style", ["text", "pseudocode", "latex", "python"])
-def test_the_command_writes_what_the_library_gives(style, tmp_path, capsys):
-    flags = [] if style == "text" else [f"--{style}"]
-    assert main(["list", "chain:3", "--order", "crbm", *flags]) == 0
-    printed = capsys.readouterr().out
-    path = tmp_path / "listed"
-    assert main(["list", "chain:3", "--order", "crbm", *flags, "-o", str(path)]) == 0
-    assert path.read_text() == printed and len(printed) > 300
-
-
 def test_pseudocode_has_loops_and_assignments():
     text = listing.render(told("tree", "abm"), "pseudocode")
     assert text.startswith("algorithm abm\nfor k from tip to base do\n    I^A_k ← I_k + ")
     assert "for k from base to tip do" in text and " = " not in text.split("where")[0].replace(
         "N = ", ""
     )
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["list", "chain:3", "--order", "no_such_order"],
-        ["list", "chain:3", "--notation", "newton"],
-        ["list", "no_such_model"],
-        ["list", "chain:3", "-o", "/no/such/folder/file.tex"],
-        ["list", "chain:3", "-o", " "],
-        ["list", "chain:2000", "--order", "crbm"],
-    ],
-)
-def test_bad_input_is_one_line_and_exit_2(arguments, capfd):
-    assert main(arguments) == 2
-    error = capfd.readouterr().err
-    assert error.startswith("pivotree: ") and error.count("\n") == 1
-
-
-def test_two_styles_are_refused(capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["list", "chain:3", "--latex", "--python"])
-    assert stop.value.code == 2 and "not allowed with" in capsys.readouterr().err

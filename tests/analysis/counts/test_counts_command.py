@@ -1,0 +1,57 @@
+"""``pivotree counts``: what it prints and refuses; and the page that it writes."""
+
+import json
+
+import pytest
+from helpers import ROOT
+
+from pivotree.analysis import counts
+from pivotree.analysis.cli import main
+from pivotree.analysis.counts import page
+from pivotree.analysis.counts.words import count_cells
+
+
+@pytest.mark.thorough
+def test_the_command_prints_polynomials_and_the_crossing(capsys):
+    assert main(["counts", "--orders", "crbm,abm", "--family", "planar"]) == 0
+    out = capsys.readouterr().out
+    assert "109 n - 122" in out and "proved for n >= 2" in out and "from n = 4" in out
+
+
+@pytest.mark.thorough
+def test_the_command_as_json(capsys):
+    assert main(["counts", "--orders", "abm,virtual_work", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (row,) = document["rows"]
+    assert row["order"] == "abm" and row["mul"] == ["-311", "305"] and row["proved_from"] == 2
+    assert row["counted"]["3"]["mul"] == 305 * 3 - 311 and len(document["refused"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--family", "revolut"], "revolute"),
+        (["--orders", "amb"], "abm"),
+        (["--orders", ","], "is empty"),
+        (["--orders", ""], "is empty"),
+        (["--orders", "virtual_work"], "singular"),
+        (["-o", "counts.html"], ".md"),
+        (["-o", "counts.md", "--json"], "leave out"),
+    ],
+)
+def test_bad_input_is_one_sentence(capsys, arguments, told):
+    assert main(["counts", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and captured.err.count("\n") == 1 and told in captured.err
+
+
+@pytest.mark.thorough
+def test_a_count_without_polynomial_is_a_row_too():
+    cells = count_cells(counts.polynomial("random:0", "dh_whole"))
+    assert cells == ("random:0", "none", "none", "none", "no polynomial in n")
+
+
+@pytest.mark.slow
+def test_the_page_is_fresh():
+    """docs/counts.md is what this version counts; else run make counts-page."""
+    assert (ROOT / "docs" / "counts.md").read_text() == page.page(page.gather())
