@@ -1,14 +1,16 @@
-"""What the explorer's page costs in headless Chromium: first paint, and a click until it is drawn.
+"""What the explorer's page costs: its size, and in headless Chromium first paint and clicks.
 
     python benchmarks/explorer.py [--bodies N] [--repeat N]
 
-Needs playwright and a Chromium that is installed.  Medians of milliseconds, the page opened from a
-file; the empty page is what any page costs here.  A chain has most fill: CRBM fills all of its qdd.
+Needs playwright and a Chromium that is installed.  Sizes are those of ``pivotree explore``'s page,
+compressed; times are medians of milliseconds, from opening the file, and from a click until it is
+drawn.  The empty page is what any page costs here.  CRBM fills all of a chain's qdd: the most.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import shutil
 import statistics
 import tempfile
@@ -47,7 +49,10 @@ def main() -> None:
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         parser.error("Chromium is not installed")
-    table = Table("[ms]", "first paint", "click to repaint", "the slowest", "to the end", box=None)
+    table = Table(
+        "[ms]", "first paint", "click to repaint", "the slowest", "to the end", "gzip [kB]",
+        box=None,
+    )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         empty = Path(folder) / "empty.html"
@@ -61,7 +66,7 @@ def main() -> None:
             f"random_tree:n={options.bodies},seed=1,joints=revolute",
             f"chain:{options.bodies}",
         ):
-            large = explorer_data(kkt.build(kkt.load(spec)), "large", ["crbm"], [])
+            large = explorer_data(kkt.build(kkt.load(spec)), spec)
             name = f"{spec.partition(',')[0]}, crbm@40"
             pages[name] = write_page(large, Path(folder) / f"{len(pages)}.html")
         for name, path in pages.items():
@@ -80,7 +85,8 @@ def main() -> None:
             shown = [statistics.median(paints)]
             if clicks:
                 shown += [statistics.median(clicks), max(clicks), statistics.median(ends)]
-            table.add_row(name, *(f"{time:.0f}" for time in shown))
+            told = [f"{time:.0f}" for time in shown] + [""] * (4 - len(shown))
+            table.add_row(name, *told, f"{len(gzip.compress(path.read_bytes())) / 1000:.1f}")
         browser.close()
     Console().print(table)
 

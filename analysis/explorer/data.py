@@ -284,7 +284,7 @@ def _blamed(system: System, tape: Tape, model: str) -> dict[str, Any] | None:
 
 
 def _short(x: float | None) -> float | None:
-    """Three digits of an error, as they are shown: a page of 100 bodies is a fifth lighter."""
+    """Three digits of an error: what is shown of it."""
     return None if x is None or not np.isfinite(x) else float(f"{x:.3g}")
 
 

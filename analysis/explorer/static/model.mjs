@@ -280,7 +280,7 @@ export class Model {
     const qdd = [];
     for (let k = 0; k < n; k++)
       if (this.engine.graph.size[QDD * n + k]) qdd.push(...(x.get(QDD * n + k)?.values ?? []));
-    const off = qdd.map((value, i) => Math.abs(value - exact.high[i] - exact.low[i]));
+    const off = qdd.map((value, i) => Math.abs(value - exact.high[i] - (exact.low?.[i] ?? 0)));
     const error = Math.max(0, ...off) / exact.largest;
     if (!off.every(Number.isFinite)) return { qdd, error: null, digits: 0 };
     const most = -Math.log10(unit(this.format));
