@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from ..base.errors import OrderError, close_names
 from ..base.foreign import foreign
 from ..matrix.blocks import FC, FJ, KINDS, LAM, OF_BODIES, PDD, QDD, Block, F, Structure
-from .arrange import arrange
 from .sequence import OrderFunction, PivotSequence, as_sequence
 
 # Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
@@ -189,11 +188,33 @@ def plan_of(
     blocks, groups = blocks[present], groups[present]
     groups = np.cumsum(np.diff(groups, prepend=groups[:1]) != 0)
     rank, first = np.array(PRIORITY)[graph.kind], np.isin(graph.kind, (PDD, FJ))
-    arrange(blocks, groups, graph.partner, rank, first)
+    blocks = blocks[arranged(blocks, groups, graph.partner, rank, first)]
     paired = np.zeros(len(blocks), dtype=np.bool_)
     paired[:-1] = (graph.partner[blocks[:-1]] == blocks[1:]) & (groups[:-1] == groups[1:])
     check_complete(blocks, groups, graph, sequence.name)
     return Plan(sequence, graph, blocks, groups, paired)
+
+
+def arranged(
+    blocks: NDArray[np.int64], groups: NDArray[np.int64], partner: NDArray[np.int64],
+    rank: NDArray[np.int64], lead: NDArray[np.bool_],
+) -> NDArray[np.int64] | slice:  # fmt: skip
+    """Where blocks go inside every group: pairs first, in their order of naming.
+
+    ``rank`` (blocks,) sorts blocks that are used alone; of a pair, ``lead`` is the block that
+    comes first.  Groups ascend.
+    """
+    count = len(blocks)
+    place = np.full(len(partner), -1)
+    place[blocks] = np.arange(count)
+    mate = partner[blocks]
+    there = np.where(mate < 0, -1, place[mate])
+    paired = (there >= 0) & (groups[there] == groups)
+    named = 2 * place[np.minimum(blocks, mate)] + ~lead[blocks]
+    key = np.where(paired, named, 2 * count * (1 + rank[blocks]) + np.arange(count))
+    if ((groups[1:] > groups[:-1]) | (key[1:] > key[:-1])).all():
+        return slice(None)  # as of an order of single blocks, which may be millions
+    return np.lexsort((key, groups))
 
 
 def _arrays(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..matrix.blocks import PDD, QDD, F
 from ..structure import symbolic_kernels
+from ..structure.ascend import ascend
 from ..structure.symbolic import SymbolicFactor
 from .front_template import Form, FrontTemplate, front_template
 
@@ -287,7 +288,7 @@ def _walk(of, to, with_, known, unit):  # pragma: no cover
                 m = with_.next[m]
         own = t1 - t0
         if count > own:
-            place[own:count] = np.sort(place[own:count])
+            ascend(place, own, count)
         for a in range(count):
             with_.local[place[a]] = a
         # bodies: of the unit's own blocks as the tree numbers them, then of the others in turn
@@ -298,14 +299,14 @@ def _walk(of, to, with_, known, unit):  # pragma: no cover
             return u, ROOM
         for a in range(count):
             if a == own:
-                body[:many] = np.sort(body[:many])
+                ascend(body, 0, many)
             k = of.member[place[a]]
             for b in (k, of.origin[k]):
                 if with_.body_mark[b] != now:
                     body[many], with_.body_mark[b], with_.need[b] = b, now, 0
                     many += 1
         if own == count:
-            body[:many] = np.sort(body[:many])
+            ascend(body, 0, many)
         for b in range(many):
             with_.body_local[body[b]] = b
         for a in range(count):

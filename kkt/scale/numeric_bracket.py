@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ..structure.ascend import ascend
 from .numeric_pivots import copy_block, factor, hand_on, lay_out, right_hand_side, solve
 
 
@@ -199,7 +200,7 @@ def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
                 count += 1
     if not count:
         return
-    _ascend(outside, count)
+    ascend(outside, 0, count)
     lay_out(of, with_, count)
     rows, active = np.int64(0), with_.active
     for t in range(t0, t1):
@@ -229,20 +230,6 @@ def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
                 for c in range(at[count]):
                     Q[i, c] += value * P[j, c]
     hand_on(of, to, with_, mine, count, rows, count > 0)
-
-
-@njit(cache=True, nogil=True)
-def _ascend(values, count):  # pragma: no cover
-    """Sort the first of the values, in place."""
-    if count > 32:
-        values[:count] = np.sort(values[:count])
-        return
-    for i in range(1, count):
-        value, j = values[i], i
-        while j > 0 and values[j - 1] > value:
-            values[j] = values[j - 1]
-            j -= 1
-        values[j] = value
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

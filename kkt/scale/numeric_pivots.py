@@ -144,7 +144,8 @@ def single(of, to, with_, mine, t):  # pragma: no cover
     count = of.pointer[t + 1] - of.pointer[t]
     if not count:
         return good
-    with_.outside[:count] = of.later[of.pointer[t] : of.pointer[t + 1]]
+    for i in range(count):
+        with_.outside[i] = of.later[of.pointer[t] + i]
     lay_out(of, with_, count)
     P, Q, h, m, first = with_.P, with_.Q, with_.h, of.width[t], of.first[t]
     here = square + size * size

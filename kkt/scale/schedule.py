@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ..structure.ascend import ascend
 from ..structure.symbolic import SymbolicFactor
 
 PIECES = 32  # a subtree has at most this part of the work
@@ -155,5 +156,5 @@ def borders(order, tasks, task, first, group, pointer, index):  # pragma: no cov
             if turn == 0:
                 border[mine + 1] = filled
     for k in range(tasks):
-        outside[border[k] : border[k + 1]] = np.sort(outside[border[k] : border[k + 1]])
+        ascend(outside, border[k], border[k + 1])
     return border, outside

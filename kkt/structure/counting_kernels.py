@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .ascend import ascend
+
 LOW = 32  # bits that hold the end of a run; its start is above them
 
 
@@ -44,15 +46,7 @@ def _merge(room, count):  # pragma: no cover
     """Sort packed runs and join those that overlap or touch, in place; their number."""
     if count == 0:
         return 0
-    if count > 24:
-        room[:count] = np.sort(room[:count])
-    else:
-        for i in range(1, count):
-            v, j = room[i], i
-            while j > 0 and room[j - 1] > v:
-                room[j] = room[j - 1]
-                j -= 1
-            room[j] = v
+    ascend(room, 0, count)
     mask = (1 << LOW) - 1
     last = 0
     for i in range(1, count):
@@ -105,7 +99,8 @@ def count_columns(pointer, later, diagonal, paired, rows):  # pragma: no cover
     used = np.zeros(1, dtype=np.int64)
     state = head, used
     member = paired.copy()
-    member[1:] |= paired[:-1]
+    for t in range(1, count):
+        member[t] |= paired[t - 1]
     chain, zero = np.arange(count + 1), np.arange(count + 1)  # zero: the next zero diagonal block
     for t in range(count):
         if diagonal[t]:
@@ -149,10 +144,12 @@ def count_columns(pointer, later, diagonal, paired, rows):  # pragma: no cover
         elif nc:
             if len(both) < nx + nc:
                 both = np.empty(2 * (nx + nc), dtype=np.int64)
-            both[:nc] = clique[:nc]
+            for r in range(nc):
+                both[r] = clique[r]
             nb = nc
             if pair:
-                both[nc : nc + nx] = X[:nx]
+                for r in range(nx):
+                    both[nc + r] = X[r]
                 nb = _merge(both, nc + nx)
                 for r in range(nx):
                     e = X[r] >> LOW

@@ -62,10 +62,11 @@ class SymbolicFactor:
     @cached_property
     def fill_step(self) -> NDArray[np.int64]:
         """(fill,) group whose elimination makes each fill block nonzero (see ``fill``)."""
+        row, col = self.fill
+        start = np.searchsorted(row, np.arange(len(self.column_pointer)))
         return kernels.fill_step(
-            self.fill[0], self.fill[1], self.column_pointer, self.column_index,
-            self.pivot, self.plan.group,
-        )  # fmt: skip
+            start, col, self.column_pointer, self.column_index, self.pivot, self.plan.group
+        )
 
     @property
     def fill_blocks(self) -> int:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .ascend import ascend
+
 
 @njit(cache=True)
 def _grow(array, needed):  # pragma: no cover
     if needed <= len(array):
         return array
     larger = np.empty(max(needed, 2 * len(array)), dtype=array.dtype)
-    larger[: len(array)] = array
+    for i in range(len(array)):  # a slice takes five seconds to compile
+        larger[i] = array[i]
     return larger
 
 
@@ -54,16 +57,7 @@ def adjacency(where, first, second, count):  # pragma: no cover
 def sort_columns(pointer, index):  # pragma: no cover
     """Ascending indices in every column, in place."""
     for t in range(len(pointer) - 1):
-        start, end = pointer[t], pointer[t + 1]
-        if end - start > 32:
-            index[start:end] = np.sort(index[start:end])
-            continue
-        for i in range(start + 1, end):
-            value, j = index[i], i
-            while j > start and index[j - 1] > value:
-                index[j] = index[j - 1]
-                j -= 1
-            index[j] = value
+        ascend(index, pointer[t], pointer[t + 1])
 
 
 @njit(cache=True)
@@ -189,12 +183,13 @@ def postorder(parent):  # pragma: no cover
 
 
 @njit(cache=True)
-def fill_step(row, col, pointer, index, pivot, group):  # pragma: no cover
-    """First group that couples both ends of each fill block: sorted columns are merged."""
-    step = np.full(len(row), -1, dtype=np.int64)
-    # row is sorted, and col within it: fill of row i is start[i]..start[i + 1]
+def fill_step(start, col, pointer, index, pivot, group):  # pragma: no cover
+    """First group that couples both ends of each fill block: sorted columns are merged.
+
+    Fill of row i is col[start[i]:start[i + 1]], ascending.
+    """
+    step = np.full(len(col), -1, dtype=np.int64)
     count = len(pointer) - 1
-    start = np.searchsorted(row, np.arange(count + 1))
     t = 0
     while t < count:
         begin, middle = pointer[t], pointer[t + 1]

@@ -1,0 +1,41 @@
+"""Ascending order in compiled loops, where ``np.sort`` takes seconds to compile."""
+
+from __future__ import annotations
+
+from numba import njit
+
+FEW = 32  # values that are sorted by insertion
+
+
+@njit(cache=True, nogil=True)
+def ascend(values, start, end):  # pragma: no cover
+    """Sort values[start:end] in place: few by insertion, many by a heap."""
+    if end - start <= FEW:
+        for i in range(start + 1, end):
+            value, j = values[i], i
+            while j > start and values[j - 1] > value:
+                values[j] = values[j - 1]
+                j -= 1
+            values[j] = value
+        return
+    for root in range((end - start) // 2 - 1, -1, -1):
+        _sink(values, start, end, root, values[start + root])
+    for last in range(end - 1, start, -1):
+        value = values[last]
+        values[last] = values[start]
+        _sink(values, start, last, 0, value)
+
+
+@njit(cache=True, nogil=True)
+def _sink(values, start, end, root, value):  # pragma: no cover
+    """Put a value into the heap values[start:end] at its root, or below larger ones."""
+    count = end - start
+    while 2 * root + 1 < count:
+        child = 2 * root + 1
+        if child + 1 < count and values[start + child] < values[start + child + 1]:
+            child += 1
+        if values[start + child] <= value:
+            break
+        values[start + root] = values[start + child]
+        root = child
+    values[start + root] = value
