@@ -12,7 +12,8 @@ from pivotree.analysis.cli import main
 TAKES = (
     ["compare", "four_bar", "--orders", "abm"], ["solve", "four_bar", "--order", "abm"],
     ["blame", "four_bar", "--order", "abm"], ["spy", "four_bar", "-o", "{out}/m.svg"],
-    ["tune", "four_bar", "--most", "5"], ["tune", "quadruped:feet=1,compliance=1", "--most", "5"],
+    ["tune", "four_bar", "--most", "5"],
+    ["tune", "chain:3", "--contact", "j3", "--compliance", "1", "--most", "5"],
     ["list", "four_bar", "--order", "closed_early"],
     ["list", "chain:3", "--contact", "j3", "--compliance", "1e-3"],
     ["compare", "four_bar", "--proximal", "1e-4", "--orders", "abm"],

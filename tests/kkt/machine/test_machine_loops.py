@@ -22,7 +22,7 @@ def slides(seed=0):
     draw = np.random.default_rng(seed)
     tree = kkt.new_tree("slides", (0.3, -0.5, -9.7))
     for arm in "ab":
-        for i in range(6):
+        for i in range(4):
             kkt.add_body(
                 tree, f"{arm}{i}", f"{arm}{i - 1}" if i else None, mass=draw.uniform(0.5, 2.0),
                 com=draw.normal(size=3), inertia=np.diag(draw.uniform(0.1, 0.15, 3)),
@@ -31,10 +31,10 @@ def slides(seed=0):
             )  # fmt: skip
     R = Rotation.random(random_state=9).as_matrix()
     return tree, [
-        kkt.cut_joint("a5", "b5", "spherical", p=(0.1, 0.2, 0.3), baumgarte=(3.0, 2.0)),
-        kkt.cut_joint("a3", None, "revolute", R=R, rows=(0, 3), baumgarte=(1.0, 4.0)),
-        kkt.contact("a4", (0.2, 0, 0.1), tangents=[(1, 0, 0)], compliance=1e-2, damping=2.0),
-        kkt.contact("b2", (0.2, 0.3, 0.1), (1, 2, 3), on="b4", name="touch"),
+        kkt.cut_joint("a3", "b3", "spherical", p=(0.1, 0.2, 0.3), baumgarte=(3.0, 2.0)),
+        kkt.cut_joint("a1", None, "revolute", R=R, rows=(0, 3), baumgarte=(1.0, 4.0)),
+        kkt.contact("a2", (0.2, 0, 0.1), tangents=[(1, 0, 0)], compliance=1e-2, damping=2.0),
+        kkt.contact("b0", (0.2, 0.3, 0.1), (1, 2, 3), on="b2", name="touch"),
     ]
 
 
@@ -176,11 +176,21 @@ def test_rows_that_are_redundant_in_every_state():
     assert one[1] == 0 and one[0].shape == (3,)
 
 
+def arm():
+    """A chain whose tip stands on the ground."""
+    tree = kkt.chain(3)
+    tree.graph["loops"] = (kkt.contact("j3", (0.1, 0, 0), tangents=[(1, 0, 0)]),)
+    return tree
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32"])
-def test_a_status_is_what_elimination_says(format):
-    """Feet on stiff ground: lambda first loses float32's digits, lambda last loses none."""
-    tree = kkt.load("quadruped:feet=4")
+@pytest.mark.parametrize(
+    "load", [arm, pytest.param(lambda: kkt.load("quadruped:feet=4"), marks=pytest.mark.slow)]
+)
+def test_a_status_is_what_elimination_says(load, format):
+    """On stiff ground: lambda first loses float32's digits, lambda last loses none."""
+    tree = load()
     system = kkt.build(tree, loops=kkt.softened(tree.graph["loops"], 1e-6))
     for order in ("lambda_first_abm", "abm"):
         kernel = kkt.compile(system, orderings.get(order), format, check=True)
