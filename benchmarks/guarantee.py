@@ -3,6 +3,7 @@
     python benchmarks/guarantee.py --models 2000 --climbs 20 --steps 100
     python benchmarks/guarantee.py --robots --states 100      # those of example-robot-data
     python benchmarks/guarantee.py --qdd --models 600 --states 9    # qdd: docs/guarantee_qdd.md
+    python benchmarks/guarantee.py --kinematics --models 200 --states 5    # rounded poses
     python benchmarks/guarantee.py --boxes --states 20        # what boxes of angles would need
 
 Every pivot of every state is held against double-double; a ratio above 1 refutes the theorem.
@@ -13,6 +14,7 @@ masses, centres and placements of the trees with the largest ratios.  Prints one
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import time
@@ -26,7 +28,7 @@ from exact import Exact, balls
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.analysis.guarantee import guarantee
+from pivotree.analysis.guarantee import guarantee, kinematics
 from pivotree.kkt.model import robot_files
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -45,11 +47,22 @@ def ratio(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> fl
     return row.error / float(found.pivot.max())
 
 
-def qdd_ratio(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> float | None:
-    """Largest error of qdd over the proved bound, in its energy or of a joint, likewise."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return Case(tree, name, order).worst(states, seed)
+def pivots(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> list[float]:
+    """The largest ratio of all states, once for each; none where nothing is promised."""
+    found = ratio(tree, order, name, states, seed)
+    return [] if found is None else [found] * states
+
+
+def accelerations(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> list[float]:
+    """Errors of qdd over the proved bound, in its energy or of a joint, of states with a promise"""
+    return Case(tree, name, order).ratios(states, seed)
+
+
+def poses(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> list[float]:
+    """How far rounded poses move a pivot, of any order, over the proved bound: as pivots does."""
+    (row,) = kinematics(tree, [name], states, seed)
+    most = float(row.bound.pivot.max())
+    return [row.error / most] * states if row.error is not None and 0.0 < most < np.inf else []
 
 
 def drawn(seed: int, most: int) -> nx.DiGraph:
@@ -80,61 +93,50 @@ def moved(tree: nx.DiGraph, draw: np.random.Generator) -> nx.DiGraph:
     return new
 
 
+def ratios(options: argparse.Namespace, tree: nx.DiGraph, seed: int) -> list[float]:
+    """Of the states that are promised something; none where the tree is refused by name."""
+    try:
+        return options.what(tree, options.order, options.format, options.states, seed)
+    except kkt.PivotreeError:  # as a massless link on a joint is
+        return []
+
+
 def attack(options: argparse.Namespace) -> dict:
-    found: list[tuple[float, int]] = []
-    states = violations = 0
-    for seed in range(options.first, options.first + options.models):
-        try:
-            value = options.ratio(drawn(seed, options.bodies), options.order, options.format,
-                                  options.states, seed)  # fmt: skip
-        except kkt.PivotreeError:
-            continue  # refused by name, as a massless link on a joint is
-        if value is not None:
-            found.append((value, seed))
-            states += options.states
-            violations += value > 1.0
-    draw = np.random.default_rng(options.first)
-    best = 0.0
-    for value, seed in sorted(found, reverse=True)[: options.climbs]:
+    drawn_trees = range(options.first, options.first + options.models)
+    found = {k: ratios(options, drawn(k, options.bodies), k) for k in drawn_trees}
+    worst = {k: max(values) for k, values in found.items() if values}
+    states = sum(map(len, found.values()))
+    draw, climbed = np.random.default_rng(options.first), dict(worst)
+    for seed in sorted(worst, key=worst.__getitem__, reverse=True)[: options.climbs]:
         tree = drawn(seed, options.bodies)
         for _ in range(options.steps):
             new = moved(tree, draw)
-            try:
-                now = options.ratio(new, options.order, options.format, options.states, seed)
-            except kkt.PivotreeError:
-                continue
-            states += options.states
-            if now is not None and now > value:
-                tree, value = new, now
-        best = max(best, value)
-        violations += value > 1.0
+            values = ratios(options, new, seed)
+            states += len(values)
+            if values and max(values) > climbed[seed]:
+                tree, climbed[seed] = new, max(values)
     return {
-        "order": options.order, "format": options.format, "models": len(found), "states": states,
-        "random_ratio": max(found, default=(0.0, 0))[0], "climbed_ratio": best,
-        "violations": int(violations),
+        "order": options.order, "format": options.format, "models": len(worst), "states": states,
+        "random_ratio": max(worst.values(), default=0.0),
+        "climbed_ratio": max(climbed.values(), default=0.0),
+        "violations": sum(value > 1.0 for value in climbed.values()),
     }  # fmt: skip
 
 
 def robots(options: argparse.Namespace) -> dict:
     """The same ratio over random states of every robot that is installed."""
-    found: dict[str, float] = {}
-    warnings.simplefilter("ignore")  # joints that mimic others move freely here
     names = {path: name for name, (path, _) in sorted(robot_files().items(), reverse=True)}
+    found: dict[str, list[float]] = {}
     for name in names.values():  # every file once
-        try:
+        with contextlib.suppress(kkt.PivotreeError):
             tree = kkt.load(f"robot:{name}", None, merge_fixed=True)
-            value = options.ratio(
-                tree, options.order, options.format, options.states, options.first
-            )
-        except kkt.PivotreeError:
-            continue
-        if value is not None:
-            found[name] = value
-    worst = max(found, key=found.__getitem__, default="")
+            found[name] = ratios(options, tree, options.first)
+    worst = {name: max(values) for name, values in found.items() if values}
+    most = max(worst, key=worst.__getitem__, default="")
     return {
         "order": options.order, "format": options.format, "robots": len(names),
-        "promised": len(found), "states": options.states * len(found), "worst": worst,
-        "ratio": found.get(worst, 0.0), "violations": sum(v > 1.0 for v in found.values()),
+        "promised": len(worst), "states": sum(map(len, found.values())), "worst": most,
+        "ratio": worst.get(most, 0.0), "violations": sum(v > 1.0 for v in worst.values()),
     }  # fmt: skip
 
 
@@ -187,10 +189,15 @@ if __name__ == "__main__":
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--robots", action="store_true", help="robots in the place of trees")
     parser.add_argument(
-        "--qdd", dest="ratio", action="store_const", const=qdd_ratio, default=ratio,
+        "--qdd", dest="what", action="store_const", const=accelerations, default=pivots,
         help="accelerations, with hostile right-hand sides, in the place of pivots",
+    )  # fmt: skip
+    parser.add_argument(
+        "--kinematics", dest="what", action="store_const", const=poses,
+        help="how far rounded poses move the pivots of any order, in the place of roundings",
     )  # fmt: skip
     parser.add_argument("--boxes", action="store_true", help="what interval boxes would need, ur5")
     given = parser.parse_args()
+    warnings.simplefilter("ignore")  # massless links; joints that mimic others move freely here
     run = boxes if given.boxes else robots if given.robots else attack
     print(json.dumps(run(given)))

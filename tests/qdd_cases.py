@@ -62,9 +62,9 @@ class Case:
         whole = off / promise.energy if off else 0.0
         return max([whole, *(x / y for x, y in zip(each, promise.joint, strict=True) if x)])
 
-    def worst(self, states: int, seed: int) -> float | None:
-        """The largest ratio of some states; None where nothing is promised in any."""
+    def ratios(self, states: int, seed: int) -> list[float]:
+        """The ratios of those states that are promised something."""
         if self.found is None:
-            return None
+            return []
         found = (self.ratio(seed, number) for number in range(states))
-        return max((x for x in found if x is not None), default=None)
+        return [x for x in found if x is not None]

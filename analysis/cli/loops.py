@@ -18,22 +18,17 @@ def loops_of(options: argparse.Namespace, tree: nx.DiGraph) -> tuple[kkt.Loop, .
     if soft is not None and told is None:
         raise kkt.PivotreeError("option --compliance: softens contacts; name some with --contact")
     read = () if file is None else kkt.read_loops(file, tree)
-    return (
-        *read,
-        *(() if told is None else contacts_of(tree, told, _compliance(soft), "option --contact")),
-    )
+    if told is None:
+        return tuple(read)
+    mu = 0.0
+    if soft is not None:
+        mu = size_of(soft, "--compliance", "compliance; give zero or more [1/kg]")
+    return (*read, *contacts_of(tree, told, mu, "option --contact"))
 
 
 def proximal_rows(text: str, loops: list[kkt.Loop]) -> list[kkt.Loop]:
     """The loops and contacts with what ``--proximal`` gives as compliance, or one sentence."""
-    try:
-        mu = float(text)
-    except ValueError:
-        mu = math.nan
-    if not 0.0 < mu < math.inf:
-        raise kkt.PivotreeError(
-            f"option --proximal: {text!r} is no compliance; give more than zero, such as 1e-4"
-        )
+    mu = size_of(text, "--proximal", "compliance; give more than zero, such as 1e-4", zero=False)
     if not loops:
         raise kkt.PivotreeError(
             "option --proximal: is about closed loops and contacts, and the model has none; hold a "
@@ -47,15 +42,15 @@ def proximal_rows(text: str, loops: list[kkt.Loop]) -> list[kkt.Loop]:
     return kkt.softened(loops, mu)
 
 
-def _compliance(text: str | None) -> float:
-    if text is None:
-        return 0.0
+def size_of(text: str, option: str, wanted: str, zero: bool = True) -> float:
+    """A finite number of zero or more, or of more than zero, that an option gives as ``text``.
+
+    Else PivotreeError says that it is no ``wanted``.
+    """
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0.0 <= value < math.inf:
-        raise kkt.PivotreeError(
-            f"option --compliance: {text!r} is no compliance; give zero or more [1/kg]"
-        )
+    if not 0.0 <= value < math.inf or (value == 0.0 and not zero):
+        raise kkt.PivotreeError(f"option {option}: {text!r} is no {wanted}")
     return value

@@ -14,6 +14,7 @@ from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.model.contact_names import point_of
 
+from ..loops import size_of
 from .shared import items, print_json, tree_of
 
 
@@ -70,14 +71,7 @@ def _most(model: nx.DiGraph, option: str, text: str | None) -> float | dict[Hash
     found: dict[Hashable, float] = {}
     for item in () if text is None else text.split(","):
         joint, equals, number = (part.strip() for part in item.rpartition("="))
-        try:
-            value = float(number)
-        except ValueError:
-            value = math.nan
-        if not 0.0 <= value < math.inf:
-            raise kkt.ModelError(
-                f"option {option}: {number!r} is no largest size; write 1.5, or JOINT=1.5"
-            )
+        value = size_of(number, option, "largest size; write 1.5, or JOINT=1.5")
         if not equals and text == item:
             return value
         found[_body(model, option, joint)] = value
