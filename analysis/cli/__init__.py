@@ -9,40 +9,48 @@ Everything heavy is imported by the command that needs it, so that ``--help`` an
 
 from __future__ import annotations
 
-import argparse
 import os
-import re
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from .arguments import joined, parser
 from .commands import INTERRUPTED
 
-SURROGATE = re.compile("[\ud800-\udfff]")  # what Python makes of bytes that are no UTF-8
+if TYPE_CHECKING:
+    import argparse
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
+    from .interrupt import listening
+
+    with listening() as ctrl_c:
+        try:
+            return _main(arguments)
+        except BaseException as error:  # also while this project is still being imported
+            if not ctrl_c.behind(error):
+                raise
+    print("pivotree: interrupted", file=sys.stderr)
+    return INTERRUPTED
+
+
+def _main(arguments: Sequence[str] | None) -> int:
+    from .arguments import joined, parser
+
     for name in ("stdout", "stderr"):  # closed by the one who calls: nobody reads it
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     top = parser()
     texts = sys.argv[1:] if arguments is None else list(arguments)
-    for text in texts:  # a file's name may be any bytes
-        if SURROGATE.search(text):
+    for text in texts:  # a file's name may be any bytes; Python makes surrogates of no UTF-8
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
             top.error(f"argument {text!r} is not text in UTF-8")
     options = top.parse_args(joined(texts))
-    try:
-        if options.version or options.command is None:
-            return _told(top, options.version)
-        from .running import run
+    if options.version or options.command is None:
+        return _told(top, options.version)
+    from .running import run
 
-        return run(options)
-    except BaseException as error:
-        if not _interrupted(error):
-            raise
-        print("pivotree: interrupted", file=sys.stderr)
-        return INTERRUPTED
+    return run(options)
 
 
 def _told(top: argparse.ArgumentParser, version: bool) -> int:
@@ -56,10 +64,3 @@ def _told(top: argparse.ArgumentParser, version: bool) -> int:
 
         return full(error)
     return 0
-
-
-def _interrupted(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is behind it: compiled code and half imported modules make others of it."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None

@@ -184,11 +184,10 @@ def _order(
         )
     if sequence.links not in structures:
         structures[sequence.links] = structure_of(made.graph.structure)
+    most = MOST_FILL + made.graph.edges.shape[1] if system.tree.n > WHOLE else None
     try:
-        factor = symbolic(made)
-    except OrderError:
-        return None
-    if system.tree.n > WHOLE and factor.fill_blocks > MOST_FILL:
+        factor = symbolic(made, most)
+    except (OrderError, SizeError):
         return None
     default = Rules()
     rules = {

@@ -9,6 +9,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from typing import Any
 
+from pivotree.kkt.base.processes import deaf, ended
+
 from .claim import (
     FAILED,
     FRACTIONS,
@@ -103,15 +105,12 @@ def prove(
             if done is not None:
                 done(found[name])
     else:
-        with ProcessPoolExecutor(workers) as pool:
-            waiting = [pool.submit(prove_one, name) for name in names]
-            try:
-                for future in as_completed(waiting):
-                    proof = future.result()
-                    found[proof.name] = proof
-                    if done is not None:
-                        done(proof)
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        with ProcessPoolExecutor(workers) as pool, ended():
+            with deaf():
+                waiting = [pool.submit(prove_one, name) for name in names]
+            for future in as_completed(waiting):
+                proof = future.result()
+                found[proof.name] = proof
+                if done is not None:
+                    done(proof)
     return [found[name] for name in names]

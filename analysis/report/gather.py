@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -9,9 +10,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing import get_context, resource_tracker
+from contextlib import contextmanager, suppress
+from multiprocessing import get_context
 
+from pivotree.kkt.base.processes import deaf, ended
 from pivotree.kkt.machine.native import processors
 
 from ..states.measure import Measured, Setup, measure
@@ -19,6 +21,7 @@ from ..states.measure import Measured, Setup, measure
 SHORT = 3.0  # [s] of work that other processes would not finish sooner: they start in about 2 s
 SLICE = 0.4  # [s] of work handed to a process at a time
 STOPS = (signal.SIGINT, signal.SIGTERM)
+STOPPING = b"pivotree: stopping after the states under way; Ctrl-C again stops at once\n"
 Keep = Callable[[Measured], None]
 
 
@@ -60,6 +63,8 @@ def stop_asked() -> Iterator[threading.Event]:
     def stop(*_: object) -> None:
         asked.set()
         restore()
+        with suppress(OSError):  # no print: it may be at work when the signal comes
+            os.write(2, STOPPING)
 
     for number in STOPS:
         signal.signal(number, stop)
@@ -87,22 +92,23 @@ def _together(
         pending[pool.submit(_work, part)] = part
 
     try:
-        with deaf():  # Ctrl-C reaches the whole group; the children leave it to this process
-            for _ in range(others):
-                submit()
-        while (numbers or pending) and not stop.is_set():
-            while numbers and len(pending) < 2 * others:
-                submit()
-            if numbers:
-                keep(measure(setup, numbers.popleft()))
-            else:
-                wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+        with ended():
+            with deaf():  # Ctrl-C reaches the whole group; the children leave it to this process
+                for _ in range(others):
+                    submit()
+            while (numbers or pending) and not stop.is_set():
+                while numbers and len(pending) < 2 * others:
+                    submit()
+                if numbers:
+                    keep(measure(setup, numbers.popleft()))
+                else:
+                    wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+                _harvest(pending, keep)
+            for future in list(pending):  # stopped: what has not begun is left out
+                if future.cancel():
+                    numbers.extend(pending.pop(future))
+            wait(pending)
             _harvest(pending, keep)
-        for future in list(pending):  # stopped: what has not begun is left out
-            if future.cancel():
-                numbers.extend(pending.pop(future))
-        wait(pending)
-        _harvest(pending, keep)
     except BrokenProcessPool:  # one was killed: what it had is done here
         numbers.extend(number for part in pending.values() for number in part)
     finally:
@@ -115,31 +121,6 @@ def _harvest(pending: dict[Future[list[Measured]], list[int]], keep: Keep) -> No
         del pending[future]
         for measured in results:
             keep(measured)
-
-
-@contextmanager
-def deaf() -> Iterator[None]:
-    """Processes that start here never see SIGINT; one that comes meanwhile is this process's later.
-
-    It is held back, not ignored: what is ignored is lost.  Windows has no way to hold it back.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    hold = getattr(signal, "pthread_sigmask", None)
-    if hold is None:
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
-        return
-    resource_tracker.ensure_running()  # which would let SIGINT through where it starts itself
-    mask = hold(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        hold(signal.SIG_SETMASK, mask)
 
 
 _setups: list[Setup] = []  # of a worker process: set once, when it starts

@@ -74,7 +74,7 @@ def _together(
     from joblib import Parallel, delayed
     from joblib.externals.loky.backend.resource_tracker import ensure_running
 
-    from ..report.gather import deaf
+    from pivotree.kkt.base.processes import deaf
 
     parent = os.getpid()
 

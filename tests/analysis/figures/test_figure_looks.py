@@ -283,7 +283,7 @@ def test_refusals_are_still_the_commands(gallery):
 
 
 def test_commands_of_the_gallery_are_understood():
-    from pivotree.analysis.cli import parser
+    from pivotree.analysis.cli.arguments import parser
 
     text = (GALLERY / "README.md").read_text(encoding="utf-8")
     for line in re.findall(r"pivotree (figure [^`\n]+)", text):

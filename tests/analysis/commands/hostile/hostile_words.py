@@ -4,11 +4,11 @@ import argparse
 import json
 import re
 
-from pivotree.analysis import cli
+from pivotree.analysis.cli.arguments import parser
 
 LIMIT = 60  # [s] for one call: more is a hang
 COMMANDS = next(
-    action for action in cli.parser()._actions if isinstance(action, argparse._SubParsersAction)
+    action for action in parser()._actions if isinstance(action, argparse._SubParsersAction)
 ).choices
 GIVEN = {"MODEL": "chain:1", "KIND": "matrix", "PAPER": "ascher1996", "CONFIG": "sweep.toml"}
 CHEAP = {  # options that keep a command short where nothing is wrong

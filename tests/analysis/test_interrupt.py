@@ -1,0 +1,68 @@
+"""Ctrl-C is heard wherever it comes, and answered by one line."""
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+import pytest
+
+from pivotree.analysis import cli
+from pivotree.analysis.cli.interrupt import listening
+from pivotree.kkt.base.processes import ended
+
+
+@ctypes.CFUNCTYPE(None)
+def callback():
+    """As LLVM calls Python: what it raises is printed by ctypes, and lost."""
+    raise KeyboardInterrupt
+
+
+def test_what_a_callback_loses_is_raised_again(capsys):
+    with listening() as ctrl_c, pytest.raises(KeyboardInterrupt):
+        callback()
+        time.sleep(10)
+    assert ctrl_c.pressed
+    assert capsys.readouterr().err == ""
+
+
+def test_nothing_is_raised_after_the_block():
+    usual = sys.unraisablehook
+    with listening():
+        callback()
+    time.sleep(0.2)
+    assert sys.unraisablehook is usual
+
+
+def test_what_is_half_built_after_it_is_told_as_an_interruption(monkeypatch, capsys):
+    def half(arguments):
+        callback()
+        raise RuntimeError("no compiled object yet")
+
+    monkeypatch.setattr(cli, "_main", half)
+    assert cli.main(["prove"]) == cli.INTERRUPTED
+    assert capsys.readouterr().err == "pivotree: interrupted\n"
+
+
+def test_other_errors_are_not_taken_for_it(monkeypatch):
+    def broken(arguments):
+        raise RuntimeError("an error of ours")
+
+    monkeypatch.setattr(cli, "_main", broken)
+    with pytest.raises(RuntimeError, match="an error of ours"):
+        cli.main(["prove"])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes by fork")
+def test_processes_end_with_the_block_that_an_error_leaves():
+    pool = ProcessPoolExecutor(1)
+    with pytest.raises(KeyboardInterrupt), ended():
+        future = pool.submit(time.sleep, 60)
+        pool.submit(time.sleep, 60)
+        signal.raise_signal(signal.SIGINT)
+    with pytest.raises(BrokenProcessPool):
+        future.result(timeout=20)
+    pool.shutdown()
