@@ -103,6 +103,7 @@ def test_links_resolve(path):
         assert not anchor or anchor in anchors(target), link
 
 
+@pytest.mark.thorough
 def test_pictures_are_small_and_all_are_used(made):
     pictures = made["order_pictures"]
     light = {name for some in pictures.choose(orderings.ORDERS).values() for name in some}

@@ -9,6 +9,7 @@ from pivotree import analysis, kkt, orderings
 from pivotree.kkt.model.specs import from_spec
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", orderings.LOOPS)
 def test_an_order_that_places_multipliers_solves_the_same_equations(name):
     system = kkt.build(from_spec("quadruped:feet=4,compliance=1e-3"))

@@ -51,6 +51,7 @@ def test_the_winner_costs_what_its_tape_costs_and_no_order_of_the_family_is_belo
     assert found.bound <= least <= found.cost <= 1.1 * least and not found.exact
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "model", ["four_bar", "gripper", "stewart", "quadruped:feet=3,compliance=0.1", "robot"]
 )

@@ -50,6 +50,7 @@ def test_an_item_says_what_it_is_and_has_the_two_functions(paper, item):
     assert item.settings({}) == {}
 
 
+@pytest.mark.thorough
 def test_a_document_of_one_item(capsys):
     code, out, err = reproduce(capsys, "ascher1996", "--item", "structure", "--json")
     document = json.loads(out)

@@ -72,6 +72,7 @@ def test_a_random_state_is_the_first_that_a_report_measures(run, arm):
     assert found["state"] == "random state 0 of seed 7"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", ["compare", "solve", "blame"])
 def test_the_state_is_told(run, command):
     _, out, _ = run(command, "chain:2")
@@ -138,6 +139,7 @@ def test_an_order_file_of_another_kind_is_refused(refused, tmp_path):
     assert "field 'schema' is 'pivotree-model/1'; an order file has 'pivotree-order/1'" in told
 
 
+@pytest.mark.thorough
 def test_what_is_written_is_told_with_its_size(run, tmp_path):
     file = tmp_path / "a.c"
     code, out, _ = run("export", "chain:2", "-o", file)

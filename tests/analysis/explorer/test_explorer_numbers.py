@@ -38,6 +38,7 @@ def test_the_pages_digits_are_those_of_the_programs(spec):
     assert np.median(gaps) < 0.5
 
 
+@pytest.mark.thorough
 @needs_node
 def test_a_joint_with_armature_can_be_clicked_first():
     system = geared()

@@ -155,6 +155,7 @@ def test_bodies_have_one_name_or_numbers_on_request(opened):
     assert "j3" not in texts.inner_text()
 
 
+@pytest.mark.thorough
 def test_where_multipliers_stand_is_a_challenge(opened, pages):
     """Soft feet condensed first keep no digit; by hand and last, lambda leaves them."""
     spec = "quadruped:feet=2,compliance=1e-6"

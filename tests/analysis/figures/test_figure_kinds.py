@@ -280,6 +280,7 @@ def test_costs_are_those_of_grown_trees():
     )  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_a_tree_grows_with_the_loops_among_its_bodies():
     tree = kkt.stewart()
     parts = [kkt.build(data.grown(tree, n)) for n in (2, 9, 13)]

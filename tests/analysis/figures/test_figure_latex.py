@@ -134,6 +134,7 @@ def test_a_pgf_has_the_fonts_of_the_document(tmp_path):
     assert "STIX" not in fonts.stdout and "CMR" in fonts.stdout
 
 
+@pytest.mark.thorough
 def test_a_pgf_needs_latex(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(kkt.FormatError, match="needs the program pdflatex, which is not found"):

@@ -294,6 +294,7 @@ def test_commands_of_the_gallery_are_understood():
 # -- symbols --------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", ["single", "double"])
 @pytest.mark.parametrize("spec", ["chain:3", "chain:6", "chain:7", "star:6", "chain:13"])
 def test_symbols_of_the_matrix_do_not_touch_and_can_be_read(spec, width):
@@ -339,7 +340,7 @@ def test_few_lines_of_a_large_robot_have_a_colour():
     assert "other orders" in names and len({*orders} & {*names}) == 2
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_film_of_the_command_has_twice_the_resolution(tmp_path):
     asked = Request(kkt.build(kkt.chain(1)), width="single")
     once = figures.animation(asked.symbolic, tmp_path / "once.gif")

@@ -224,6 +224,7 @@ def test_a_step_there_is_not_is_refused():
 # -- drawing --------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec, mode", [("chain:6", "cells"), ("humanoid", "vector")])
 def test_every_block_is_drawn(spec, mode):
     state = block_state(factor(spec, "crbm"))

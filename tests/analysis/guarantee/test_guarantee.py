@@ -200,6 +200,7 @@ def test_a_payload_is_a_point_mass():
         assert more == pytest.approx(2.0 * point @ point, rel=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["float64", "float32"])
 def test_a_payload_costs_digits_and_its_states_keep_what_is_promised(name):
     abm = orderings.get("abm")

@@ -45,6 +45,7 @@ def light_arm(light):
     return tree
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["float64", "float32"])
 def test_no_pivot_is_further_off_than_proved(name):
     trees = [drawn(seed, 6) for seed in PROMISED] + [kkt.rr_arm(), kkt.star(3), kkt.chain(3)]

@@ -62,6 +62,7 @@ def recursion(system, e):
     return norms, w, qdd
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", PROMISED)
 @pytest.mark.parametrize("format", ["float64", "float32"])
 def test_no_error_is_above_the_bound(seed, format):

@@ -236,6 +236,7 @@ def test_a_wrong_folding_is_found():
 # -- what it reads like ------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_armature_stands_in_the_pivots_of_all_joints():
     def lines(order, notation="featherstone"):
         return formulas(listing.of(kkt.build(with_terms(kkt.chain(4), 1)), order, notation))
@@ -249,6 +250,7 @@ def test_armature_stands_in_the_pivots_of_all_joints():
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tree", ["chain", "binary"])
 def test_abm_reads_as_featherstone(tree):
     """Recursions (I)-(VI) of the slides, with transforms between frames."""

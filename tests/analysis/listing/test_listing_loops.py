@@ -75,11 +75,13 @@ def agrees(system, order, tolerance=1e-11):
     return met
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ORDERS)
 def test_what_the_lines_find_are_the_unknowns_of_the_matrix(order):
     agrees(mechanism("four_bar"), order)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mu", [None, 1e-2])
 @pytest.mark.parametrize("order", WHERE)
 def test_wherever_lambda_stands(order, mu):

@@ -70,6 +70,7 @@ def test_what_is_asked_for_is_there():
 # -- what is false ------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_false_formula_fails():
     t = Articulated((2, 3, 0)).t
     left = t.after("abm", 1).entry(("pdd", 2), ("pdd", 2))
@@ -203,7 +204,7 @@ def test_an_unknown_statement_is_one_sentence(only, capsys):
     assert error.startswith("pivotree: option --only") and error.count("\n") == 1
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_side_by_side_is_one_after_another():
     names = ["equation (9)", "equation (8)"]
     once = proving.prove(names, 1)
@@ -331,7 +332,7 @@ def test_disagreement_is_named_and_exits_1(one_statement, capsys, monkeypatch):
 # -- what the new statements rest on ------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_sympy_decides_at_least_thirty_statements_of_blocks():
     """An equality of blocks is read by sympy, and a proof waits for its verdict."""
     names = [n for n, s in statements().items() if isinstance(first(s), Equal | Misprint)]

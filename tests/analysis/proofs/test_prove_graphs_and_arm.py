@@ -100,6 +100,7 @@ def test_the_search_finds_the_least_of_all_orders(parents):
     assert count == least == len(boolean.eliminate(parents, groups).fill)
 
 
+@pytest.mark.thorough
 def test_a_wrong_count_fails_and_one_that_cannot_be_read_is_undecided():
     n, w = sp.symbols("n w")
     right = fill.fills("n - r", "abm", fill.n - fill.r, all_shapes())

@@ -223,7 +223,7 @@ def test_a_pivot_that_becomes_zero_counts_as_no_digit():
     assert report.cell("crbm", "float64").failed == 0
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_answers_that_should_not_be_relied_on_are_counted_and_told(tmp_path, arm):
     """A light link under one 1e6 times heavier: all are far off in float32, none in float64."""
     tree = kkt.load("example1:m1=1e6")

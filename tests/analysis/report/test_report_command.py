@@ -97,6 +97,7 @@ def test_the_command_writes_and_tells(run, tmp_path, arm):
     code, out, _ = run("report", arm, *short)
     assert code == 0 and "3 digits" in out and "float32" in out
     assert (tmp_path / "report-arm" / "report.html").exists()
+    short = ("--states", "3", "--orders", "abm", "--formats", "float32")
     code, out, _ = run("report", arm, *short, "--json", "-o", "other", "--digits", "2")
     document = json.loads(out)
     assert code == 0 and document["digits"] == 2

@@ -150,6 +150,7 @@ def test_a_damped_oscillator_moves_by_its_closed_form(integrator):
     assert found.failed == 0 and found.drift < bound
 
 
+@pytest.mark.thorough
 def test_energy_less_what_damping_took_is_kept():
     tree = kkt.random_tree(5, seed=2, joints="revolute+prismatic")
     tree = with_terms(tree, 3)
@@ -170,6 +171,7 @@ def test_a_format_that_is_interpreted_may_refuse_a_try():
     assert kernel(*np.zeros((3, 0, 2))).shape == (0, 2)
 
 
+@pytest.mark.thorough
 def test_rates_of_a_motion_are_those_of_equation_4():
     tree = kkt.random_tree(7, seed=9)
     motion = Motion.of(tree, orderings.get("abm"))

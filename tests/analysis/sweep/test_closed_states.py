@@ -36,6 +36,7 @@ def test_loops_are_closed_in_random_states_and_in_their_rates(spec):
         assert all(np.array_equal(getattr(many, x)[i], getattr(alone, x)) for x in LETTERS)
 
 
+@pytest.mark.thorough
 def test_states_beyond_the_limits_are_drawn_again_and_counted():
     tree = kkt.four_bar()
     free = ranges_of(kkt.build(tree))

@@ -91,7 +91,7 @@ def test_a_tape_on_many_states(format, m):
         assert np.array_equal(found[i], signed(v, wanted), equal_nan=True)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_rows_of_states_together_are_those_of_states_alone(tmp_path, monkeypatch):
     chosen = config(tmp_path, MIXED)
     (work, *more) = [t for t in tasks(chosen, set()) if t.model.text == "rr_arm"]

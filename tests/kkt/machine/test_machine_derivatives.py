@@ -17,7 +17,10 @@ def states(kernel, tree, count, seed=1):
     return q, x, rng.normal(size=(count, kernel.N)), rng.normal(size=(count, kernel.N))
 
 
-JOINTS = ("revolute+universal", "planar+spherical", "floating", "cylindrical+prismatic")
+JOINTS = (
+    "revolute+universal", "planar+spherical", "cylindrical+prismatic",
+    pytest.param("floating", marks=pytest.mark.slow),
+)  # fmt: skip
 
 
 @pytest.mark.thorough

@@ -46,7 +46,11 @@ def states_of(kernel, m, seed=0):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", ["abm", "crbm", "closed_early", "bad_abm"])
+@pytest.mark.parametrize(
+    "order",
+    ["abm", "closed_early"]
+    + [pytest.param(name, marks=pytest.mark.slow) for name in ("crbm", "bad_abm")],
+)
 def test_the_bits_are_those_of_the_tape(order):
     """Spatial algebra, rows of loops and the order's tape: the same operations, one by one."""
     tree, loops = slides()

@@ -57,6 +57,7 @@ def test_every_order_solves_the_dense_equation_of_motion(name, implicit):
     np.testing.assert_allclose(inertia, M, rtol=0, atol=1e-12 * np.abs(M).max())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("implicit", STEPS)
 def test_the_matrix_is_symmetric_with_the_block_where_it_stands_and_counts_it(implicit):
     system, _, _ = case("every_joint", implicit)
@@ -108,7 +109,7 @@ def test_a_joint_with_armature_may_be_the_first_pivot():
         kkt.eliminate(kkt.build(kkt.chain(4)), joints_first)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_joints_first_make_no_fill_and_more_orders_are_feasible():
     """docs/armature.md: the table of a chain of two, every order of its six blocks."""
 
@@ -142,6 +143,7 @@ def test_all_number_formats_read_the_block(format):
     assert off <= 20 * np.linalg.cond(M) * unit
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "exact", "mp:30"])
 @pytest.mark.parametrize("implicit", STEPS)
 def test_inverse_dynamics_gives_back_the_efforts(format, implicit):

@@ -129,6 +129,7 @@ def test_the_first_correction_of_nothing_is_the_solution(residual):
         assert np.abs(left.lam).max() <= 1e-12 * np.abs(right.qdd).max()
 
 
+@pytest.mark.thorough
 def test_records_name_the_multipliers():
     system = crossed(2)
     exact = kkt.certify(system, 30, rounded_to="float32")
@@ -247,6 +248,7 @@ def test_compare_blame_and_figures(tmp_path):
             save_spy(factor, tmp_path / "spy.png", step=step)
 
 
+@pytest.mark.thorough
 def test_pictures_name_the_multipliers():
     from pivotree.analysis.figures.labels import Labels
     from pivotree.analysis.figures.state import block_state

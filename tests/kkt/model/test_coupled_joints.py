@@ -78,6 +78,7 @@ def test_coupled_joints_are_a_reduction_of_coordinates(name):
     assert np.abs(rows @ expected).max() <= 1e-12 * size
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", RATIOS)
 def test_the_same_in_other_frames_and_from_a_file(name, tmp_path):
     tree, loops, bare, *_ = case(name)

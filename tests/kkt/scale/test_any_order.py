@@ -153,6 +153,7 @@ def test_no_bit_differs_whatever_the_rules(rules, groups):
     same_as_the_tape(system, kkt.PivotSequence(own, rules=kkt.Rules(**rules)))
 
 
+@pytest.mark.thorough
 def test_a_body_with_too_many_children_to_be_told_apart():
     """An order that needs them one by one takes panels, or is refused; one of sums does not."""
     system = kkt.build(kkt.star(25, "revolute"))

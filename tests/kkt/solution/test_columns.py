@@ -53,6 +53,7 @@ def solved_by_itself(system, tape, format, column):
     return x
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "layout"), [*((o, "kind") for o in ORDERS), ("abm", "body")])
 def test_all_orders_solve_for_them(mixed, name, layout):
     system, B = replace(mixed, layout=layout), sides(mixed)
@@ -63,6 +64,7 @@ def test_all_orders_solve_for_them(mixed, name, layout):
     assert np.count_nonzero(found.values) <= found.nonzeros < found.values.size
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float32", "float64", "bfloat16", "dd"])
 @pytest.mark.parametrize("name", ["abm", "crbm"])
 def test_a_column_has_the_bits_of_a_run_of_its_own(mixed, name, format):
@@ -77,6 +79,7 @@ def test_a_column_has_the_bits_of_a_run_of_its_own(mixed, name, format):
         assert np.array_equal(found[:, j], own)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float32", "float64", "mp:30", "ball:30"])
 def test_the_own_answer_keeps_its_bits(format):
     system, tape = kkt.build(kkt.binary(3)), tape_of("binary:3", "abm")
@@ -130,6 +133,7 @@ def test_a_column_of_a_tip_touches_its_ancestors_only_on_the_way_in():
     assert found.operations < dense.operations / 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ORDERS)
 def test_the_joint_space_inverse_by_any_order(mixed, name):
     inverse = kkt.joint_space_inverse(mixed, orderings.get(name))
@@ -138,6 +142,7 @@ def test_the_joint_space_inverse_by_any_order(mixed, name):
     assert np.abs(inverse @ M - np.eye(len(M))).max() <= 1e-11
 
 
+@pytest.mark.thorough
 def test_the_joint_space_inverse_in_every_number_type():
     tree = kkt.random_tree(4, seed=5)
     for k, body in enumerate(tree):
@@ -181,6 +186,7 @@ def test_loops_have_columns_too():
         assert system.matrix @ X == pytest.approx(B, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.thorough
 def test_what_is_refused(mixed):
     abm = orderings.get("abm")
     for rhs, shape in ((np.ones(mixed.size), r"\(\d+,\)"), (np.ones((3, 2)), r"\(3, 2\)")):

@@ -137,6 +137,7 @@ CASES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CASES)
 def test_they_are_the_limits_of_differences(name):
     """Central differences in 60 digits agree to 30, of every kind of joint and term."""
@@ -156,6 +157,7 @@ def test_an_implicit_step_is_differentiated_with_its_springs_and_dampers():
         assert apart(getattr(found, field), limits.derivative(field)) <= 1e-30
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["crbm", "gain_abm", "modified_abm_stretched", "virtual_work",
                                    "constraint_force", "lcaba", "base_to_tip"])  # fmt: skip
 def test_every_order_of_pivots_gives_them(order):
@@ -167,6 +169,7 @@ def test_every_order_of_pivots_gives_them(order):
     assert np.array_equal(found.qdd, kkt.eliminate(system, orderings.get(order)).qdd)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(4))
 def test_abm_in_float64_keeps_13_digits(seed):
     """And in float32 five, against 50 proved digits."""
@@ -219,6 +222,7 @@ def test_joints_are_listed_in_any_order():
         assert getattr(second, field) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.thorough
 def test_what_is_refused():
     with pytest.raises(kkt.LoopError, match="differentiation takes trees without closed loops"):
         kkt.derivatives(kkt.build(kkt.four_bar()), ABM)
