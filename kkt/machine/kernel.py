@@ -90,7 +90,8 @@ def compile(
     With ``check`` a status follows the outputs of each order: 0 where qdd holds, else what
     :meth:`Kernel.reason` puts into words: a pivot that is zero for the format, an overflow, or an
     error that leaves fewer than half of its digits (:mod:`kkt.machine.checking`).  Where rows of
-    loops depend on each other, a multiplier's pivot is zero.  The outputs are those without it.
+    loops depend on each other, a multiplier's pivot is zero.  Outputs keep the bits that they have
+    without a check.
 
     Raises ModelError, OrderError, SingularError or FormatError, one sentence each.
 
