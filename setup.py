@@ -1,11 +1,44 @@
 """The folders kkt, orderings, analysis and papers are installed inside one package, pivotree.
 
 Other projects on PyPI have packages of these names; the rest of the build is in pyproject.toml.
+With SOURCE_DATE_EPOCH set, wheels and source distributions are the same bytes in every build.
 """
 
+import gzip
+import os
+import tarfile
+from pathlib import Path
+
 from setuptools import find_packages, setup
+from setuptools.command.sdist import sdist
 
 ROOMS = ("kkt", "orderings", "analysis", "papers")
+
+
+class Sdist(sdist):
+    """A source distribution with the date that is asked for, and nobody's user name."""
+
+    def make_archive(self, base_name, format, root_dir=None, base_dir=None, **more):
+        made = super().make_archive(base_name, format, root_dir, base_dir, **more)
+        date = os.environ.get("SOURCE_DATE_EPOCH")
+        if date is None or format != "gztar":
+            return made
+        with tarfile.open(made) as archive:
+            members = [(one, archive.extractfile(one)) for one in archive.getmembers()]
+            with (
+                Path(f"{made}.part").open("wb") as file,
+                gzip.GzipFile("", "wb", mtime=int(date), fileobj=file) as packed,
+                tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as dated,
+            ):
+                for member, content in sorted(members, key=lambda pair: pair[0].name):
+                    member.mtime, member.pax_headers = int(date), {}
+                    member.uid = member.gid = 0
+                    member.uname = member.gname = ""
+                    member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+                    dated.addfile(member, content)
+        Path(f"{made}.part").replace(made)
+        return made
+
 
 setup(
     packages=[
@@ -13,4 +46,5 @@ setup(
         *(f"pivotree.{name}" for name in find_packages(include=[f"{room}*" for room in ROOMS])),
     ],
     package_dir={"pivotree": "pivotree"} | {f"pivotree.{room}": room for room in ROOMS},
+    cmdclass={"sdist": Sdist},
 )

@@ -1,8 +1,10 @@
 """One import name: pivotree lives beside other people's kkt, orderings, analysis and papers."""
 
 import os
+import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 
 import pytest
@@ -24,6 +26,39 @@ def wheel(tmp_path_factory):
     assert done.returncode == 0, done.stderr[-2000:]
     (found,) = place.glob("*.whl")
     return found
+
+
+@pytest.fixture(scope="module")
+def source_distributions(tmp_path_factory):
+    """Two builds on two days, with the one date that was asked for."""
+    made = []
+    for day in (0, 1):
+        source, place = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("sdist")
+        skipped = shutil.ignore_patterns(
+            ".git", ".venv", "__pycache__", "*.egg-info", "build", "*_cache"
+        )
+        shutil.copytree(ROOT, source, dirs_exist_ok=True, ignore=skipped)
+        for path in source.rglob("*"):
+            os.utime(path, (1e9 + 86_400 * day,) * 2)
+        build = f"from setuptools import build_meta; build_meta.build_sdist({str(place)!r})"
+        subprocess.run(
+            [sys.executable, "-c", build], cwd=source, capture_output=True, check=True,
+            env=os.environ | {"SOURCE_DATE_EPOCH": "1700000000"},
+        )  # fmt: skip
+        made += place.glob("*.tar.gz")
+    return made
+
+
+@pytest.mark.slow
+def test_source_distributions_are_the_same_bytes_and_the_whole_repository(source_distributions):
+    first, second = source_distributions
+    assert first.read_bytes() == second.read_bytes()
+    with tarfile.open(first) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("no checkout to compare with")
+    assert set(listed.stdout.split("\n")) - {""} <= names
 
 
 def run(code, *paths, cwd):
