@@ -15,6 +15,14 @@ from pivotree.analysis.cli.interrupt import listening
 from pivotree.kkt.base.processes import ended
 
 
+@pytest.fixture(autouse=True)
+def heard():
+    """Shells have what runs in the background ignore Ctrl-C; here it is heard."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @ctypes.CFUNCTYPE(None)
 def callback():
     """As LLVM calls Python: what it raises is printed by ctypes, and lost."""
