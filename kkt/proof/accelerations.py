@@ -22,18 +22,12 @@ from ..arithmetic import Format, get_format
 from ..matrix.ranges import Limits, Ranges, ranges_of
 from ..matrix.system import System
 from ..tape.trace import trace
-from .guarantee import (
-    LARGEST,
-    SECOND,
-    Behind,
-    Guarantee,
-    evaluated,
-    loaded,
-    require_roundoff,
-)
+from .guarantee import Guarantee, evaluated, loaded, require_roundoff
+from .joint_inertia import LARGEST, SECOND
 from .loewner import share
 from .motion import Sizes
 from .reach import UP
+from .recursion import Behind
 from .rightsides import Given, RightSides, sides_of, weight, within
 from .span import span
 
@@ -161,8 +155,9 @@ def inertias(sizes: Sizes) -> tuple[float, float]:
             rows.append((0.0, share(sizes.pivot[k], S @ B @ S.T), 0.0))
             continue
         lifted = float(sizes.size[k] @ sizes.frames[k])
-        held = share(found.least[k], B)
-        rows.append((share(found.M[k], B), held, held * (scale + lifted)))
+        above = [np.linalg.norm(x) for x in np.split(found.above[k], 2)]
+        own, held = found.shares[k]
+        rows.append((own, held, held * (scale + math.hypot(lifted, above @ sizes.frames[k]))))
     rows.sort()
     own, held, cost = np.array([(0.0, 0.0, 0.0), *rows]).T
     rest = np.append(np.cumsum(cost[::-1])[::-1][1:], 0.0)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from ..matrix.ranges import Ranges
 from ..matrix.system import System
-from .guarantee import Behind, at_rest
 from .loewner import share
 from .reach import UP, Turn
+from .recursion import Behind, at_rest
 from .rightsides import RightSides, weight
 
 Floats = NDArray[np.float64]

@@ -27,35 +27,52 @@ def support(system: System, M: Floats, rigid: bool = False) -> Floats:
     L = M.copy()
     for level in reversed(tree.levels[1:]):
         for k in level.tolist():
-            held = _held(system, L[k], k, rigid)
+            held = handed_on(system, L[k], k, rigid)
             if held is not None:
-                R, zero = tree.R[k], np.zeros((3, 3))
-                Phi = np.block([[R, skew(tree.p[k]) @ R], [zero, R]])
-                more = Phi @ held @ Phi.T
-                # what float64 rounds here is at most 100 EPS t t*, and that at most its 6 diag(t^2)
-                t = np.abs(Phi) @ np.sqrt(np.abs(np.diagonal(held)))
-                L[tree.parent[k]] += 0.5 * (more + more.T) - np.diag(600.0 * EPS * t * t)
+                L[tree.parent[k]] += placed(system, held, k)
     return L
 
 
-def _held(system: System, L: Floats, k: int, rigid: bool) -> Floats | None:
+def placed(system: System, X: Floats, k: int) -> Floats:
+    """What turns into itself at the joint of k, in its parent's frame, less what is rounded."""
+    R, zero = system.tree.R[k], np.zeros((3, 3))
+    Phi = np.block([[R, skew(system.tree.p[k]) @ R], [zero, R]])
+    more = Phi @ X @ Phi.T
+    # what float64 rounds here is at most 100 EPS t t*, and that at most its 6 diag(t^2)
+    t = np.abs(Phi) @ np.sqrt(np.abs(np.diagonal(X)))
+    return np.asarray(0.5 * (more + more.T) - np.diag(600.0 * EPS * t * t))
+
+
+def axis_of(system: System, k: int) -> int | None:
+    """The axis of its frame that the joint of body k turns about; None: it does something else."""
+    unit = np.flatnonzero(np.abs(system.tree.axis[k, 0]) == 1.0)
+    turns = system.tree.joint[k] in ("revolute", "continuous") and len(unit) == 1
+    return int(unit[0]) if turns else None
+
+
+def handed_on(system: System, L: Floats, k: int, rigid: bool = False) -> Floats | None:
     """What body k hands on at least, whatever its joint does; None where nothing is known."""
-    tree = system.tree
-    if tree.joint[k] == "fixed":
+    if system.tree.joint[k] == "fixed":
         return L
-    unit = np.flatnonzero(np.abs(tree.axis[k, 0]) == 1.0)
-    if tree.joint[k] not in ("revolute", "continuous") or len(unit) != 1:
+    z = axis_of(system, k)
+    if z is None or not L[z, z] > 0.0:
         return None
-    z = int(unit[0])
-    if not L[z, z] > 0.0:
-        return None
-    N, rest = L, list(range(6))
-    if not rigid:
-        N = L - np.outer(L[z], L[z]) / L[z, z]
-        N[z] = N[:, z] = 0.0
-        rest.remove(z)
+    return turned_to_itself(L, z) if rigid else turned_to_itself(let_go(L, z), z, L)
+
+
+def let_go(L: Floats, z: int) -> Floats:
+    """S(L) of a joint that turns about z and has no armature."""
+    N = np.asarray(L - np.outer(L[z], L[z]) / L[z, z])
+    N[z] = N[:, z] = 0.0
+    return N
+
+
+def turned_to_itself(N: Floats, z: int, source: Floats | None = None) -> Floats | None:
+    """A part of N's mean over all turns about z that is at most N; ``source``: N is S of it."""
+    rest = [i for i in range(6) if source is None or i != z]
     mean = averaged(N, z)
-    part = _part(N[np.ix_(rest, rest)], mean[np.ix_(rest, rest)], np.diagonal(L)[rest])
+    size = np.diagonal(N if source is None else source)[rest]
+    part = _part(N[np.ix_(rest, rest)], mean[np.ix_(rest, rest)], size)
     return part * mean if part > 0.0 else None
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import ROOT
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
@@ -21,13 +22,16 @@ from pivotree import kkt, orderings
 from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.ranges import ranges_of
-from pivotree.kkt.proof import guarantee as bounds
+from pivotree.kkt.proof import angles as supports_by_angle
 from pivotree.kkt.proof import joint_inertia
 from pivotree.kkt.proof import reach as reaches
+from pivotree.kkt.proof import recursion as bounds
 from pivotree.kkt.proof import roundings as counting
 from pivotree.kkt.proof import support as supports
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(ROOT / "benchmarks"))
+from guarantee import ratio
 from test_lemmas import inner_in_float32, product
 
 UNIT = 2.0**-24
@@ -90,7 +94,8 @@ class Made:
         held = here.M.copy()
         if tree.n > 1:
             held[0] = 1e6 * np.eye(6)  # that nothing is refused
-        found = bounds._recursion(system, held, held, sizes, UNIT, self.counts)[1]
+        given = system, ranges_of(system), held, held, sizes, self.counts, UNIT
+        found = bounds.Recursion(*given)
         row, (eta, in_pivot) = int(np.flatnonzero(here.S[0])[0]), found.joints[0]
         if tree.n > 1:
             return UNIT * found.B[0][row, row]
@@ -185,7 +190,7 @@ def one_axis():
         entries = replace(system.entries, S=np.stack([system.entries.S[0], H[0].astype(float)]))
         wide, size = M.astype(float), np.sqrt(np.diag(M).astype(float))
         given = replace(system, entries=entries)
-        out = bounds._joint(given, wide, size, 1, counts)[2]
+        out = bounds.joint_of(given, wide, size, 1, counts)[2]
         worst = max(worst, off / (UNIT * out * size[1] ** 2))
     return worst
 
@@ -257,20 +262,62 @@ def held_up():
     return worst
 
 
+def waist():
+    """A heavy trunk that turns in a light ring on a heavy base: step 8 and its boxes are needed."""
+    tree = kkt.new_tree("waist")
+    for name, up, mass, axis in (("base", None, 4.0, (0, 1, 0)), ("ring", "base", 0.05, (0, 0, 1)),
+                                 ("trunk", "ring", 15.0, (1, 0, 0))):  # fmt: skip
+        kkt.add_body(tree, name, up, axis=axis, mass=mass, com=(0.02, 0.0, 0.01 * mass),
+                     inertia=mass * np.diag([2e-3, 3e-3, 1e-3]), p=(0.0, 0.01, 0.05))  # fmt: skip
+        tree.nodes[name]["limits"] = (-0.5, 0.5, 1.0)
+    return tree
+
+
+def by_angles():
+    """Step 8: what the trunk holds the ring up by, and |Phi|, at angles within the boxes."""
+    system, worst = kkt.build(waist()), 0.0
+    M = system.entries.M
+    boxes = supports_by_angle.angles(system, ranges_of(system), M[1], M[2], 2)
+    angles = np.linspace(-0.5, 0.5, 7 * len(boxes.Phi))
+    for i, q in enumerate(angles):
+        Phi = system.refresh(np.array([0, 0, q]), np.zeros(3), np.zeros(3)).entries.Phi[2]
+        W = M[2] @ system.entries.S[2]
+        N = M[2] - np.outer(W, W) / (W @ system.entries.S[2])
+        exact, k = M[1] + Phi @ N @ Phi.T, i * len(boxes.Phi) // len(angles)
+        share = np.linalg.eigvals(np.linalg.solve(exact, boxes.least[k])).real.max()
+        worst = max(worst, share, (np.abs(Phi) / np.maximum(boxes.Phi[k], 1e-9)).max())
+    return worst
+
+
+def from_above():
+    """Step 8: what the base holds the ring by, whatever the joint between them does."""
+    system = kkt.build(waist())
+    M, H = system.entries.M, system.entries.S[1]
+    turn = reaches.Turn(system, ranges_of(system), 1, UNIT)
+    U, worst = supports_by_angle.above(system, M[0], 1, UNIT, turn), 0.0
+    for q in np.linspace(-3, 3, 40):
+        Phi = system.refresh(np.array([0, q, 0]), np.zeros(3), np.zeros(3)).entries.Phi[1]
+        seen = np.linalg.inv(Phi) @ M[0] @ np.linalg.inv(Phi).T
+        W = seen @ H
+        exact = seen - np.outer(W, W) / (H @ W) + 1e-9 * np.eye(6)
+        worst = max(worst, np.linalg.eigvals(np.linalg.solve(exact, U)).real.max())
+    return worst
+
+
 CHECKS = (one_sum, two_sums, one_joint, one_frame, one_pivot, one_rotor, one_axis, one_carry,
-          stretched, turned, slid, held_up)  # fmt: skip
+          stretched, turned, slid, held_up, by_angles, from_above)  # fmt: skip
 
 FACTORS = (  # where it stands, the factor, what stands in its place, the check that finds it out
-    (bounds._gathered, "np.minimum(counts.gathered[k], 1)", "0", one_sum),
-    (bounds._gathered, "np.maximum(counts.gathered[k] - 1, 0)", "0", two_sums),
-    (bounds._recursion, "counts.frame[k] *", "0.5 * counts.frame[k] *", one_frame),
-    (bounds._recursion, "out * _outer", "0.0 * _outer", one_joint),
-    (bounds._joint, "PHI * LARGEST + last +", "PHI * LARGEST +", one_joint),
-    (bounds._joint, "2.0 * root * (before + r)", "0.0", one_axis),
-    (bounds._joint, "root * (before + r) + eta * in_pivot", "root * (before + r)", one_axis),
-    (bounds._joint, "in_pivot = before + r + more", "in_pivot = before + r", one_pivot),
-    (bounds._joint, "in_pivot = before + r + more", "in_pivot = before + more", one_pivot),
-    (bounds._joint, "sigma * sigma + np.diagonal(extra)", "sigma * sigma", one_rotor),
+    (bounds.Recursion.entries, "np.minimum(counts.gathered[k], 1)", "0", one_sum),
+    (bounds.Recursion.entries, "np.maximum(counts.gathered[k] - 1, 0)", "0", two_sums),
+    (bounds.Recursion.entries, "counts.frame[c] *", "0.5 * counts.frame[c] *", one_frame),
+    (bounds.Recursion.entries, "self.out[c] * _outer", "0.0 * _outer", one_joint),
+    (bounds.joint_of, "PHI * LARGEST + last +", "PHI * LARGEST +", one_joint),
+    (bounds.joint_of, "2.0 * root * (before + r)", "0.0", one_axis),
+    (bounds.joint_of, "root * (before + r) + eta * in_pivot", "root * (before + r)", one_axis),
+    (bounds.joint_of, "in_pivot = before + r + more", "in_pivot = before + r", one_pivot),
+    (bounds.joint_of, "in_pivot = before + r + more", "in_pivot = before + more", one_pivot),
+    (bounds.joint_of, "sigma * sigma + np.diagonal(extra)", "sigma * sigma", one_rotor),
     (counting._Counting._deepen, "op in (MUL, DIV) or (a != 0 and b != 0)", "op in (MUL, DIV)",
      one_sum),
     (counting._Counting._deepen, "op in (MUL, DIV) or (a", "op not in (MUL, DIV) and (a",
@@ -285,8 +332,12 @@ FACTORS = (  # where it stands, the factor, what stands in its place, the check 
     (reaches.Turn.rotated, "x[z] + across", "x[z] + 0.5 * across", turned),
     (reaches.Turn.rotated, "np.abs(A[:, z]) * x[z] +", "", turned),
     (reaches.Turn.apply, "np.abs(self.p0) + self.slide", "np.abs(self.p0)", slid),
-    (supports._held, "return part * mean", "return mean", held_up),
-    (supports._held, "N = L - np.outer(L[z], L[z]) / L[z, z]", "N = 1.0 * L", held_up),
+    (supports.turned_to_itself, "return part * mean if", "return mean if", held_up),
+    (supports.let_go, "L - np.outer(L[z], L[z]) / L[z, z]", "1.0 * L", held_up),
+    (supports_by_angle.angles, "math.exp(-speed * half)", "1.0", by_angles),
+    (supports_by_angle.angles, "placed) + half *", "placed) + 0.0 *", by_angles),
+    (supports_by_angle.above, "_placed(system, k)), k)", "_placed(system, k)), k, True)",
+     from_above),
 )  # fmt: skip
 
 
@@ -311,3 +362,15 @@ def test_what_is_seen_stays_below_what_is_proved_and_comes_near(check):
 def test_no_factor_can_be_left_out(monkeypatch, function, factor, instead, check):
     without(monkeypatch, function, factor, instead)
     assert check() > 1.0
+
+
+@pytest.mark.parametrize("format", ["float64", "float32"])
+def test_a_light_link_between_heavy_ones_has_a_promise_that_holds(format, monkeypatch):
+    def digits():
+        return kkt.guarantee(waist(), orderings.get("abm"), format).digits
+
+    before = digits()
+    assert 0.0 < ratio(waist(), "abm", format, 50, 0) <= 1.0
+    monkeypatch.setattr(bounds, "LESS", 0.0)  # nothing counts at the parent
+    monkeypatch.setattr(bounds, "LOOKED", 0)
+    assert digits() < before - 0.3

@@ -17,6 +17,7 @@ from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.model.payload import carrying
 from pivotree.kkt.proof import guarantee as bounds
 from pivotree.kkt.proof import reach as reaches
+from pivotree.kkt.proof import recursion
 from pivotree.kkt.proof.loewner import share
 from pivotree.kkt.proof.reach import reach
 from pivotree.kkt.proof.support import averaged, support
@@ -100,7 +101,7 @@ def test_without_the_child_against_the_parent_the_bound_is_refuted(monkeypatch):
     """rho_k left out: constants times u alone, as one might think who sees no inverse."""
     heavy = kkt.example3(m1=1e6, case=2, angle=0.7)
     assert ratio(heavy, "abm", "float64", 3, 0) <= 1.0
-    monkeypatch.setattr(bounds, "share", lambda M, B: 30.0 if B.any() else 0.0)
+    monkeypatch.setattr(recursion, "share", lambda M, B: 30.0 if B.any() else 0.0)
     assert ratio(heavy, "abm", "float64", 3, 0) > 1.0
 
 

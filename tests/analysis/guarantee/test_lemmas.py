@@ -144,19 +144,23 @@ def test_step_5_one_change_of_frame():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_step_7_what_a_joint_does_not_touch_passes_it_unchanged(seed):
+def test_step_8_what_a_parent_holds_may_be_changed_with_it(seed):
+    """G <= g (L + U), U the parent's own inertia through the joint: Phi S(M^ + G) Phi* knows."""
     draw = np.random.default_rng(seed)
-    X, F, none = definite(draw, 6, 1.0), mp.zeros(6, 6), mp.zeros(1, 1)
-    H = mp.zeros(1, 6)
-    H[0, 2] = 1
-    F[1, 1] = X[1, 1] / 1000
+    N, g = 1 + seed % 2, mp.mpf("0.01")
+    H, Phi = mp.matrix(draw.normal(size=(N, 6))), mp.matrix(draw.normal(size=(6, 6)))
+    A, none = mp.diag([mp.mpf(x) for x in draw.uniform(0, 1, N)]), mp.zeros(N, N)
+    light, parent = definite(draw, 6, 0.5) / 20, definite(draw, 6, 0.5)
+    held = let_go(Phi**-1 * parent * Phi.T**-1, H, none)
+    M = light + definite(draw, 6, 6.0) / 1000  # light is at most M^
+    L, V = mp.cholesky(light + held + mp.eye(6) * mp.mpf(10) ** -30), mp.matrix(
+        np.linalg.qr(draw.normal(size=(6, 6)))[0])  # fmt: skip
     for sign in (1, -1):
-        gap = let_go(X + sign * F, H, none) - let_go(X, H, none)
-        assert below(gap, F) and below(-F, gap)
-    along = mp.zeros(6, 6)  # the twin: a change along the joint does not
-    along[2, 2] = X[2, 2] / 1000
-    gap = let_go(X + along, H, none) - let_go(X, H, none)
-    assert not below(gap, along)
+        G = sign * g * L * V * mp.diag([1, 1, 1, 1, -1, 1]) * V.T * L.T
+        Mbar = Phi * let_go(M, H, A) * Phi.T
+        gap = Phi * let_go(M + G, H, A) * Phi.T - Mbar
+        assert below(gap, g * (Mbar + parent)) and below(-gap, g * (Mbar + parent))
+        assert not below(gap, g * Mbar) or not below(-gap, g * Mbar)  # the twin: as if alone
 
 
 def test_counts_come_from_the_tape_and_are_those_of_the_proof():
