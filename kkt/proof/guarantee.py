@@ -175,8 +175,10 @@ def refusal(system: System, tape: Tape, unit: float) -> str:
     tree = system.tree
     order = method(system, tape)
     if order is None:
-        some = ", ".join(PROVED.values())
-        return f"no bound is proved for {sequence_of(tape).name}; there is one for {some} and crbm"
+        some, other = ", ".join(PROVED.values()), sequence_of(tape)
+        grow = ", whose rows may grow as they are turned, and whose efforts travel as forces"
+        named = other.name + (grow if other.rules.elimination == "orthogonal" else "")
+        return f"no bound is proved for {named}; there is one for {some} and crbm"
     if system.structure.ties:
         return "loops are closed, and the bound is for trees"
     if unit * tree.n > 1e-3:
