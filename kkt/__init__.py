@@ -65,7 +65,12 @@ from .scale.large import LargeSolution
 from .scale.solve_large import solve_large
 from .solution.columns import joint_space_inverse
 from .solution.conditioning import Conditioning, conditioning
-from .solution.derivatives import Derivatives, derivatives
+from .solution.derivatives import (
+    Derivatives,
+    adjoint_derivatives,
+    derivatives,
+    directional_derivatives,
+)
 from .solution.eliminate import eliminate, joint_space_inertia
 from .solution.inverse_dynamics import InverseDynamics, inverse_dynamics
 from .solution.joining import joined, released, rerooted
@@ -118,6 +123,7 @@ __all__ = [
     "System",
     "UrdfWarning",
     "add_body",
+    "adjoint_derivatives",
     "aligned",
     "binary",
     "build",
@@ -135,6 +141,7 @@ __all__ = [
     "default_state",
     "delta",
     "derivatives",
+    "directional_derivatives",
     "eliminate",
     "example1",
     "example2",

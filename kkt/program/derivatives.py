@@ -75,10 +75,50 @@ class Moved:
 
     def by_q(self, k: int) -> Rows:
         """The columns of a joint's coordinates, as blocks (rows, N_k); zero blocks are left out."""
+        return self._column(k, *self.own_q(k))
+
+    def by_qd(self, k: int) -> Rows:
+        """The columns of a joint's rates."""
+        return self._column(k, *self.own_qd(k))
+
+    def along(self, dq: Mapping[int, Ref | None], dqd: Mapping[int, Ref | None]) -> Rows:
+        """One column for all joints at once, which move by dq and dqd (N_k, m): base to tips."""
+        w, rows, d = self.write, Rows(), dict[int, Ref | None]()
+        for k in self.structure.order[::-1].tolist():
+            p = int(self.structure.parent[k])
+            d[k] = w.mul(self.Phi(k).T, d[p]) if p >= 0 else None
+            for own, steps in ((self.own_q, dq), (self.own_qd, dqd)):
+                if (step := steps.get(k)) is not None:
+                    moved, direct = own(k)
+                    d[k] = w.add(d[k], w.mul(moved, step))
+                    for block, ref in direct.items():
+                        self.more(rows, block, w.mul(ref, step))
+            self._moved(rows, k, d[k])
+        return rows
+
+    def against(self, y: Mapping[Block, Ref]) -> tuple[dict[int, Ref | None], ...]:
+        """y* (dr - dK x) by q and by qd, (N_k, m) for every joint, of y (rows, m): tips to base."""
+        w, behind = self.write, dict[int, Ref | None]()
+        found = dict[int, Ref | None](), dict[int, Ref | None]()
+        for k in self.structure.order.tolist():
+            name, rows = self.names[k], Rows()
+            self._moved(rows, k, w.eye(6))
+            e = self._met(rows, y)
+            for child in self.structure.children(name):
+                i = self.structure.index[child]
+                e = w.add(e, w.mul(self.Phi(i), behind[i]))
+            behind[k] = e
+            if self.structure.dof[k]:
+                for own, by in zip((self.own_q, self.own_qd), found, strict=True):
+                    moved, direct = own(k)
+                    by[k] = w.add(w.mul(w.t(moved), e), self._met(direct, y))
+        return found
+
+    def own_q(self, k: int) -> tuple[Ref | None, Rows]:
+        """dv_k by the joint's q, (6, N_k), and what stands in rows of (4) beside what dv moves."""
         w, S, p = self.write, self.S(k), int(self.structure.parent[k])
-        name, qd = self.names[k], self.motion.qd.get(k)
-        turn = self.turned(k, qd)
-        rows = self.spread(k, w.add(w.mul(cross(w, self.up[k]), S), turn))
+        name, rows = self.names[k], Rows()
+        turn = self.turned(k, self.motion.qd.get(k))
         pdd = self.motion.gravity if p < 0 else self.x.get(Block("pdd", self.names[p]))
         own = w.mul(cross(w, w.mul(self.Phi(k).T, pdd)), S)
         own = w.sub(own, self.turned(k, self.x.get(Block("qdd", name))))
@@ -88,30 +128,42 @@ class Moved:
         if p >= 0:
             self.more(rows, Block("pdd", self.names[p]), w.mul(self.Phi(k), moved))
         self.more(rows, Block("qdd", name), w.sub(self.motion.by_q.get(k), self.effort(k)))
-        return rows
+        return w.add(w.mul(cross(w, self.up[k]), S), turn), rows
 
-    def by_qd(self, k: int) -> Rows:
-        """The columns of a joint's rates."""
-        w, S, name = self.write, self.S(k), self.names[k]
-        rows = self.spread(k, S)
+    def own_qd(self, k: int) -> tuple[Ref | None, Rows]:
+        """The same by its rates."""
+        w, S, name, rows = self.write, self.S(k), self.names[k], Rows()
         own = w.neg(w.mul(cross(w, self.v[k]), S))
         self.more(rows, Block("f", name), w.sub(own, self.bias(k)[1]))
         self.more(rows, Block("qdd", name), self.motion.by_qd.get(k))
-        return rows
+        return S, rows
 
-    def spread(self, k: int, d: Ref | None) -> Rows:
-        """What dv_k = d changes in the rows of k and of all that hangs on it."""
+    def _column(self, k: int, moved: Ref | None, direct: Rows) -> Rows:
+        """What dv_k = ``moved`` changes in the rows of k and of all that hangs on it, and more."""
         w, rows = self.write, Rows()
-        waiting = [(k, d)]
+        waiting = [(k, moved)]
         while waiting:
             c, d = waiting.pop()
-            name = self.names[c]
-            self.more(rows, Block("f", name), w.mul(cross(w, self.rate[c]), d))
-            self.more(rows, Block("pdd", name), w.mul(self.force.get(c), d))
-            for child in self.structure.children(name):
+            self._moved(rows, c, d)
+            for child in self.structure.children(self.names[c]):
                 i = self.structure.index[child]
                 waiting.append((i, w.mul(self.Phi(i).T, d)))
+        for block, ref in direct.items():
+            self.more(rows, block, ref)
         return rows
+
+    def _moved(self, rows: Rows, k: int, d: Ref | None) -> None:
+        """What dv_k = d changes in the rows of body k."""
+        w, name = self.write, self.names[k]
+        self.more(rows, Block("f", name), w.mul(cross(w, self.rate[k]), d))
+        self.more(rows, Block("pdd", name), w.mul(self.force.get(k), d))
+
+    def _met(self, rows: Rows, y: Mapping[Block, Ref]) -> Ref | None:
+        """The rows* y."""
+        total: Ref | None = None
+        for block, ref in rows.items():
+            total = self.write.add(total, self.write.mul(self.write.t(ref), y.get(block)))
+        return total
 
     def more(self, rows: Rows, block: Block, ref: Ref | None) -> None:
         rows[block] = self.write.add(rows.get(block), ref)

@@ -39,20 +39,11 @@ def differentiated(
 
     Raises LoopError, OrderError or ModelError for what has none, SizeError for large trees.
     """
-    structure, tree = system.structure, system.tree
-    structure.require_tree("differentiation")
-    _require_tangents(system)
+    columns, given = _begun(base, system, system.tree.n)
+    tree = system.tree
     joints = [k for k in range(tree.n) if tree.dof[k]]
-    if len(joints) * tree.n > MOST:
-        raise SizeError(
-            f"{system.name}: derivatives of {len(joints)} joints on {tree.n} bodies are too long a "
-            f"program; up to {MOST:,} joints times bodies are traced"
-        )
-    columns = Columns(base.program)
-    given = Given(columns.write)
     if set(wanted) - {"dqdd_dtau"}:
-        rates = system.state.qd if qd is None else qd
-        moved = Moved(columns, structure, _motion(system, given, rates))
+        moved = _moved(system, columns, given, qd)
         blocks = {Block("qdd", tree.names[k]) for k in joints}
         for name, rows_of in (("dqdd_dq", moved.by_q), ("dqdd_dqd", moved.by_qd)):
             for k in joints if name in wanted else ():
@@ -67,6 +58,57 @@ def differentiated(
             slots[name] = (inverse_slots if name == "dqdd_dtau" else _matrix)(system, found)
             at += len(joints)
     return Differentiated(tape, slots, given.numbers)
+
+
+def directed(base: Tape, system: System, steps: dict[str, NDArray]) -> Differentiated:
+    """Derivatives along ``steps`` (N, m) of q, qd and tau, in slots "qdd": one solve more."""
+    columns, given = _begun(base, system)
+    tree = system.tree
+    own = {k: slice(tree.offset[k], tree.offset[k + 1]) for k in range(tree.n) if tree.dof[k]}
+    dq, dqd, dtau = (
+        {k: given.block(steps[name][at]) for k, at in own.items()} for name in DERIVATIVES
+    )
+    moved = _moved(system, columns, given)
+    rows = moved.along(dq, dqd)
+    for k in own:
+        moved.more(rows, Block("qdd", tree.names[k]), dtau[k])
+    columns.solve(rows, {Block("qdd", tree.names[k]) for k in own})
+    tape = lower(columns.program(), system, given.patterns)
+    width = steps["dqdd_dq"].shape[1]
+    return Differentiated(tape, {"qdd": _stood(system, tape.columns[0], width)}, given.numbers)
+
+
+def weighed(base: Tape, system: System, weights: NDArray) -> Differentiated:
+    """The weights (m, N) times the derivatives, in slots (m, N): K is symmetric, one solve more."""
+    columns, given = _begun(base, system)
+    tree = system.tree
+    own = {k: slice(tree.offset[k], tree.offset[k + 1]) for k in range(tree.n) if tree.dof[k]}
+    names = {k: Block("qdd", tree.names[k]) for k in own}
+    y = columns.solve({names[k]: given.block(weights.T[at]) for k, at in own.items()})
+    for by in _moved(system, columns, given).against(y):
+        columns.found.append({names[k]: ref for k, ref in by.items() if ref is not None})
+    tape = lower(columns.program(), system, given.patterns)
+    dtau, dq, dqd = (_stood(system, found, len(weights)).T for found in tape.columns)
+    return Differentiated(tape, dict(zip(DERIVATIVES, (dq, dqd, dtau), strict=True)), given.numbers)
+
+
+def _begun(base: Tape, system: System, columns: int = 1) -> tuple[Columns, Given]:
+    """A program that goes on, of a system that has derivatives."""
+    system.structure.require_tree("differentiation")
+    _require_tangents(system)
+    joints, n = int(np.count_nonzero(system.tree.dof)), system.tree.n
+    if columns > 1 and joints * n > MOST:
+        raise SizeError(
+            f"{system.name}: derivatives of {joints} joints on {n} bodies are too long a "
+            f"program; up to {MOST:,} joints times bodies are traced"
+        )
+    further = Columns(base.program)
+    return further, Given(further.write)
+
+
+def _moved(system: System, columns: Columns, given: Given, qd: NDArray | None = None) -> Moved:
+    rates = system.state.qd if qd is None else qd
+    return Moved(columns, system.structure, _motion(system, given, rates))
 
 
 def inverse_columns(columns: Columns) -> None:
@@ -97,14 +139,21 @@ def inverse_slots(system: System, found: Any) -> NDArray[np.int64]:
 
 def _matrix(system: System, found: Any) -> NDArray[np.int64]:
     """(N, N) signed slots from the columns of every joint, bodies in the tree's order."""
-    tree, index = system.tree, system.structure.index
-    slots = np.zeros((int(tree.offset[-1]),) * 2, dtype=np.int64)
+    tree = system.tree
     joints = [k for k in range(tree.n) if tree.dof[k]]
-    for k, column in zip(joints, found, strict=True):
-        for block, x in column.items():
-            i = index[block.body]
-            rows = slice(tree.offset[i], tree.offset[i + 1])
-            slots[rows, tree.offset[k] : tree.offset[k + 1]] = x
+    sides = [
+        _stood(system, column, int(tree.dof[k])) for k, column in zip(joints, found, strict=True)
+    ]
+    return np.hstack([np.zeros((int(tree.offset[-1]), 0), dtype=np.int64), *sides])
+
+
+def _stood(system: System, column: Any, width: int) -> NDArray[np.int64]:
+    """(N, width) signed slots of blocks qdd."""
+    tree, index = system.tree, system.structure.index
+    slots = np.zeros((int(tree.offset[-1]), width), dtype=np.int64)
+    for block, x in ((b, x) for b, x in column.items() if b.kind == "qdd"):
+        i = index[block.body]
+        slots[tree.offset[i] : tree.offset[i + 1]] = x
     return slots
 
 
