@@ -97,8 +97,10 @@ def directional_derivatives(
     """The derivative (N, m) of qdd along m motions dq, dqd, dtau (N, m), no matrix ever formed.
 
     That is ``found.dq @ dq + found.dqd @ dqd + found.dtau @ dtau`` of :func:`derivatives`, by one
-    right-hand side more for each motion: dr - dK x is summed from the base to the tips first.
-    Motions that are not given are zero; a vector (N,) gives a vector (N,).  Trees of any size.
+    right-hand side of equation (4) more for each motion: dr - dK x is summed from the base to the
+    tips first.  ``dq`` (N,) or (N, m) [rad, m], ``dqd`` (N,) or (N, m) [rad/s, m/s] and
+    ``dtau`` (N,) or (N, m) [N m, N] have one shape, and those not given are zero.  Returns an
+    array of that shape [rad/s^2, m/s^2].  Trees of any size.
 
     Raises ModelError for motions of another shape, or that are not finite, and what
     :func:`derivatives` raises.
@@ -129,8 +131,9 @@ def adjoint_derivatives(
 ) -> Derivatives:
     """Weights (m, N) or (N,) times the derivatives of qdd by q, qd and tau: (m, N) or (N,) each.
 
-    The gradient of any function of qdd by one right-hand side, no matrix ever formed: K of equation
-    (4) is symmetric, so that weights* K^-1 (dr - dK x) = y* (dr - dK x) with K y = weights in the
+    ``weights`` (m, N) or (N,) [s^2/rad, s^2/m, or what else a function of qdd has by qdd] give
+    its gradient by one right-hand side, no matrix ever formed: K of equation (4) is symmetric,
+    so that weights* K^-1 (dr - dK x) = y* (dr - dK x) with K y = weights in the
     rows of qdd, summed from the tips to the base.  y's part of qdd is the gradient by tau.
     Trees of any size.
 
