@@ -9,11 +9,12 @@ from .binary import Binary
 from .chunk import ADD, DIV, MUL, SQRT, SUB
 from .custom import Custom
 from .double_double import DoubleDouble
+from .fixed import Fixed
 from .formats import Format
 from .mixed import Mixed
 from .names import get_format
 
 __all__ = [
     "ADD", "DIV", "MUL", "SQRT", "SUB",
-    "Binary", "Custom", "DoubleDouble", "Format", "Mixed", "get_format",
+    "Binary", "Custom", "DoubleDouble", "Fixed", "Format", "Mixed", "get_format",
 ]  # fmt: skip

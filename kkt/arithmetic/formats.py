@@ -55,6 +55,11 @@ class Format:
             """Unit roundoff: the largest relative error of one rounding of a normal number."""
 
     @property
+    def relative(self) -> bool:
+        """``unit`` bounds the error of one rounding relative to the number; else absolutely."""
+        return True
+
+    @property
     def places(self) -> int:
         """Decimal digits that tell the format's numbers apart: 9 for float32, 17 for float64."""
         return math.ceil(1.0 - math.log10(self.unit))

@@ -1,4 +1,4 @@
-"""Names of number formats: float32, tf32, p11e5:zero, mp:50 and what else can be written."""
+"""Names of number formats: float32, tf32, p11e5:zero, q16.16, mp:50 and what else there is."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from ..base.errors import FormatError, close_names
 from .binary import MODES, Binary
 from .double_double import DoubleDouble
+from .fixed import Fixed
 from .formats import Digits, Format, Hardware
 from .mixed import ROLES, Mixed
 
@@ -35,7 +36,7 @@ FIXED: dict[str, Format] = {
     **BINARY,
 }
 ALL = (
-    f"float64, float32, {', '.join(BINARY)}, pBITS, pBITSeEXPONENT, dd, exact, "
+    f"float64, float32, {', '.join(BINARY)}, pBITS, pBITSeEXPONENT, qINT.FRACTION, dd, exact, "
     "mp:DIGITS or ball:DIGITS; up to 25 bits also with :zero, :up, :down or :stochastic:SEED, and "
     "mixed as in float32+mul=bfloat16"
 )
@@ -59,6 +60,9 @@ def read(name: str) -> Format:
         return FIXED[name]
     if "+" in name:
         return _mixed(name)
+    point = re.fullmatch(r"q(\d{1,9})\.(\d{1,9})", name)
+    if point is not None:
+        return Fixed(name, int(point[1]), int(point[2]))
     base, _, suffix = name.partition(":")
     if base in ("mp", "ball"):
         return _digits(name, base, suffix)

@@ -165,7 +165,12 @@ def least_inertias(light: System, heavy: System, chosen: Format) -> Floats:
 
 
 def require_roundoff(chosen: Format) -> None:
-    """FormatError for a format that has no rounding to bound."""
+    """FormatError for a format that has no rounding to bound, or none that is relative."""
+    if not chosen.relative:
+        raise FormatError(
+            f"format {chosen.name!r}: rounds absolutely, the same for small numbers as for large "
+            "ones, and the bound is for floating point; use float32 or another of docs/formats.md"
+        )
     if not 0.0 < chosen.unit < 1.0:
         raise FormatError(f"format {chosen.name!r}: has no unit roundoff that a bound could use")
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arithmetic import Format, get_format
+from ..arithmetic import Fixed, Format, get_format
+from ..arithmetic.fixed import OutOfRange
 from ..base.errors import FormatError, SingularError
 from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
@@ -22,6 +23,7 @@ from ..proof.idle import DOUBLE
 from ..proof.longer import Longer, longer, of_slots
 from ..proof.soundness import at_fault, in_balls, judged
 from ..rounding.observe import Observation, seen
+from ..tape.overflow import overflow
 from ..tape.record import Against, Elimination, StepRecord
 from ..tape.run import (
     elimination_of,
@@ -107,6 +109,10 @@ def _eliminate_floats(
         solution, pivots = watched.solution(), watched.pivots()
     steps = _steps(tape, watched, reference)
     found = elimination_of(system, tape, chosen, solution, steps, first_bad(tape, pivots))
+    if isinstance(chosen, Fixed) and found.failed_at is not None:
+        beyond = overflow(system, tape, chosen, entries)
+        if beyond is not None:  # whatever it made of a pivot
+            return replace(found, failed_at=beyond)
     beside = None
     if watched is not None and isinstance(watched.shadow, DoublePairs):
         pairs = watched.shadow.high + 1j * watched.shadow.low
@@ -145,6 +151,10 @@ def _run_objects(
             (solution, pivots, _), steps = run_objects(tape, entries, number), ()
     except SingularError as error:
         raise SingularError(at_fault(system, chosen, entries, str(error))) from None
+    except OutOfRange as error:
+        assert isinstance(chosen, Fixed)
+        why = overflow(system, tape, chosen, entries)
+        raise FormatError(f"format {chosen.name!r}: {why or error}") from None
     found = elimination_of(system, tape, chosen, solution, steps, None)
     if chosen.kind == "exact":
         return judged(system, tape, chosen, entries, found, None)

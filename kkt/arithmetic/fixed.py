@@ -1,0 +1,210 @@
+"""Fixed point: whole multiples of 2^-n in words of at most 64 bits, signal processors' Q formats.
+
+Up to 53 bits a float64 carries the numbers, and an operation is the float64's own rounded once
+more; where that would hit a tie the float64's exact residual decides.  Longer words are Python's
+whole numbers, which are also what the compiled loop is held against.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..base.errors import FormatError
+from .chunk import Chunk
+from .floats import _operation, _two_product
+from .formats import Format, Runner
+
+LONGEST = 64  # bits of a word
+CARRIED = 53  # bits that a float64 holds, the sign's among them, and sums of two as well
+
+
+class OutOfRange(FormatError):
+    """A result that a word cannot hold: of which operation, and its exact value."""
+
+    def __init__(self, fixed: Fixed, what: str, exact: Fraction) -> None:
+        super().__init__(
+            f"format {fixed.name!r}: {what} is {float(exact):.6g}, beyond its largest number, "
+            f"{fixed.largest:.6g}; use more bits before the point"
+        )
+        self.what, self.exact = what, exact
+
+
+@dataclass(frozen=True)
+class Fixed(Format):
+    """Numbers k 2^-fraction, k a word of ``whole`` + ``fraction`` bits in two's complement.
+
+    The sign's bit is one of ``whole``.  The least word, -2^(bits - 1), is left out, so that every
+    number has a negative.  Sums are exact; products, quotients and roots are rounded to nearest,
+    ties to even.  What a word cannot hold is no number (nan), and never wraps; entries of (4) are
+    refused with body and field.  ``unit`` is what rounding takes from a number of size one: errors
+    are absolute, and a small number has fewer digits.  Raises FormatError for less than two bits
+    before the point, or more than 64 in all.
+
+    >>> from pivotree.kkt.arithmetic import Fixed
+    >>> mine = Fixed("q4.4", 4, 4)
+    >>> mine.largest, mine.cast(np.array([0.1, 7.97, 8.1])).tolist()
+    (7.9375, [0.125, nan, nan])
+    """
+
+    name: str
+    whole: int  # bits before the binary point, with the sign's
+    fraction: int  # bits behind it
+    kind: str = field(default="", init=False)  # "float", or "object" for long words
+    dtype: type | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.whole < 2 or self.fraction < 0 or self.bits > LONGEST:
+            raise FormatError(
+                f"format {self.name!r}: {self.whole} bits before the point and {self.fraction} "
+                "behind it; use at least 2 before it, for the sign and for the ones of (4), and "
+                f"at most {LONGEST} in all, as in q16.16"
+            )
+        carried = self.bits <= CARRIED
+        object.__setattr__(self, "kind", "float" if carried else "object")
+        object.__setattr__(self, "dtype", np.float64 if carried else None)
+
+    @property
+    def bits(self) -> int:
+        """Of a word."""
+        return self.whole + self.fraction
+
+    @property
+    def unit(self) -> float:
+        return math.ldexp(1.0, -self.fraction - 1)
+
+    @property
+    def relative(self) -> bool:
+        return False
+
+    @property
+    def places(self) -> int:
+        return math.ceil(1.0 + self.bits * math.log10(2.0))
+
+    @property
+    def top(self) -> int:
+        """The largest word."""
+        return (1 << (self.bits - 1)) - 1
+
+    @property
+    def largest(self) -> float:
+        """The largest number, to float64."""
+        return float(Fraction(self.top, 1 << self.fraction))
+
+    @property
+    def operate(self) -> Callable[[float], Word]:
+        """A word of a float, rounded: what objects of this format are made by."""
+        return self.word
+
+    def word(self, x: float) -> Word:
+        """The word nearest to a finite float; OutOfRange where there is none."""
+        return Word.of(self, Fraction(x), "an entry")
+
+    def cast(self, x: NDArray) -> NDArray:
+        values = np.asarray(x, dtype=float)
+        if self.dtype is not None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                k = np.rint(values * 2.0**self.fraction) + 0.0
+                return np.where(np.abs(k) <= self.top, k, np.nan) * 2.0**-self.fraction
+        out = np.empty(values.size, dtype=object)
+        out[:] = [self.word(value) for value in values.ravel().tolist()]
+        return out.reshape(values.shape)
+
+    def runner(self, tape: Any) -> Runner:
+        return InWords(self)
+
+
+class InWords(Runner):
+    """Every operation rounded once to the spacing of one format, on a float64 carrier."""
+
+    def __init__(self, fixed: Fixed) -> None:
+        self.scale, self.top = 2.0**fixed.fraction, float(fixed.top)
+
+    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+        _record(chunk.op, chunk.dst, chunk.a, chunk.b, v, self.scale, self.top, x, y, r)
+
+
+@njit(cache=True, error_model="numpy")
+def _record(op, dst, a, b, v, scale, top, xs, ys, rs):  # pragma: no cover
+    """Apply operations to v (slots,) in place; xs, ys, rs are (m,), or (0,) to record nothing."""
+    keep = len(xs) > 0
+    for i in range(len(op)):
+        kind, x, y = op[i], v[a[i]], v[b[i]]
+        z = _operation(kind, x, y)  # of sums it is exact
+        p = z * scale
+        k = np.rint(p)
+        if kind > 1 and abs(p - k) == 0.5:  # a tie of the float64: the exact result may be none
+            if kind == 2:
+                _, rest = _two_product(x, y)
+            elif kind == 3:
+                high, low = _two_product(z, y)
+                rest = ((x - high) - low) / y
+            else:
+                high, low = _two_product(z, z)
+                rest = (x - high) - low
+            if rest != 0.0:
+                k = math.floor(p) + (1.0 if rest > 0.0 else 0.0)
+        r = (k + 0.0) / scale if abs(k) <= top else math.nan
+        v[dst[i]] = r
+        if keep:
+            xs[i], ys[i], rs[i] = x, y, r
+
+
+class Word:
+    """A number of a fixed-point format as a whole number, in exact arithmetic rounded once."""
+
+    __slots__ = ("fixed", "k")
+
+    def __init__(self, fixed: Fixed, k: int) -> None:
+        self.fixed, self.k = fixed, k
+
+    @classmethod
+    def of(cls, fixed: Fixed, exact: Fraction, what: str) -> Word:
+        """The nearest word, ties to even; OutOfRange, which says ``what`` this is, beyond it."""
+        k = round(exact * (1 << fixed.fraction))
+        if abs(k) > fixed.top:
+            raise OutOfRange(fixed, what, exact)
+        return cls(fixed, k)
+
+    @property
+    def exact(self) -> Fraction:
+        return Fraction(self.k, 1 << self.fixed.fraction)
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        return self.exact.as_integer_ratio()
+
+    def __float__(self) -> float:
+        return float(self.exact)
+
+    def __neg__(self) -> Word:
+        return Word(self.fixed, -self.k)
+
+    def __add__(self, other: Word) -> Word:
+        return self.of(self.fixed, self.exact + other.exact, f"{self} + {other}")
+
+    def __sub__(self, other: Word) -> Word:
+        return self.of(self.fixed, self.exact - other.exact, f"{self} - {other}")
+
+    def __mul__(self, other: Word) -> Word:
+        return self.of(self.fixed, self.exact * other.exact, f"{self} * {other}")
+
+    def __truediv__(self, other: Word) -> Word:
+        return self.of(self.fixed, self.exact / other.exact, f"{self} / {other}")
+
+    def __str__(self) -> str:
+        return f"{float(self):.6g}"
+
+    def sqrt(self) -> Word:
+        """The root, which is never a tie; ArithmeticError for a negative number."""
+        if self.k < 0:
+            raise ArithmeticError(f"the root of {self} is taken")
+        below = math.isqrt(self.k << self.fixed.fraction)
+        up = (self.k << self.fixed.fraction) > below * below + below
+        return Word(self.fixed, below + up)
