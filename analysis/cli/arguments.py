@@ -328,16 +328,26 @@ def _sweep(commands: Commands) -> None:
 
 
 def _export(commands: Commands) -> None:
-    export = commands.add_parser("export", help="forward dynamics by an order, as portable C")
+    export = commands.add_parser(
+        "export", help="forward dynamics by an order, as portable C or CUDA"
+    )
     add_model(export, state=False)
     export.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
     export.add_argument("--format", default="float64", help="float64 or float32")
-    export.add_argument("--c", action="store_true", help="C99 and its header (what is written)")
+    language = export.add_mutually_exclusive_group()
+    language.add_argument("--c", action="store_true", help="C99 and its header (if not given)")
+    language.add_argument("--cuda", action="store_true", help="CUDA: one thread solves one state")
     outputs = "of qdd, pdd, f, inertia, dqdd_dq, dqdd_dqd, dqdd_dtau"
     export.add_argument("--outputs", default="qdd", metavar="A,B", help=outputs)
     export.add_argument("--wrench", action="store_true", help="wrenches on bodies are an input")
     export.add_argument("--name", help="of the function; from the model and the order if not given")
-    export.add_argument("-o", "--output", required=True, metavar="FILE.c", help="and FILE.h beside")
+    export.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE.c",
+        help="and FILE.h beside; FILE.cu with --cuda",
+    )
 
 
 def _tune(commands: Commands) -> None:

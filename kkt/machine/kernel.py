@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,8 +16,7 @@ from ..arithmetic import Format, get_format
 from ..arithmetic.binary import Binary
 from ..arithmetic.formats import Hardware
 from ..arithmetic.mixed import Mixed
-from ..base.errors import FormatError, ModelError, SizeError, nearest
-from ..base.files import write_whole
+from ..base.errors import FormatError, ModelError, nearest
 from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..model.loops import Loop
@@ -32,7 +30,7 @@ from .forward_dynamics import OUTPUTS, Request, in_world, require_rows, system_t
 from .interpreter import Interpreter
 from .joint_space import SOLVERS
 from .native import LONGEST, Native, compiled, processors, width
-from .portable import Portable, identifier
+from .portable import write_c, write_cuda
 from .programs import programs_of
 from .rolled import Rolled
 from .scalar_program import ScalarProgram
@@ -346,35 +344,20 @@ class Kernel(Shown):
         Raises FormatError for a format that C does not have, ModelError for a name that it cannot
         have, SizeError for a file too long to compile, and FormatError where it cannot be written.
         """
-        if not isinstance(self.number, Hardware):
-            raise FormatError(f"export: C has no {self.format}; compile in float64 or float32")
-        if self.relaxed:
-            raise ModelError("export: C is written with strict arithmetic; compile without relaxed")
-        if self.judged is not None:
-            raise ModelError("export: C has no status; compile without check")
-        if self.fields.orders > 1:
-            raise ModelError(f"export: C is written for one order, not for {self.order}")
-        written_out = len(self.straight) if self.rolled is None else self.rolled.code
-        if written_out > LONGEST:
-            raise SizeError(
-                f"export: {written_out:,} operations that do not repeat, more than {LONGEST:,} in "
-                "one file; use an order with less fill, such as abm, or a smaller tree"
-            )
-        tree, place = self.places.tree, Path(path)
-        if place.suffix != ".c" or not re.fullmatch(r"[\w.+ -]+", place.name):
-            raise ModelError(
-                f"export: {place.name!r} cannot be included by a program in C; give FILE.c, of "
-                "letters, digits and . _ + -"
-            )
-        header = place.with_suffix(".h")
-        chosen = identifier(tree.name, self.order) if name is None else name
-        written = Portable(
-            chosen, tree.name, self.order, self.format, self.fields, tuple(map(str, tree.names)),
-            self.straight, self.rolled,
-        )  # fmt: skip
-        write_whole(header, written.header())
-        write_whole(place, written.source(header.name))
-        return place, header
+        return write_c(self, path, name)
+
+    def export_cuda(self, path: str | Path, name: str | None = None) -> Path:
+        """Write the program as a file FILE.cu of CUDA, returned: one thread solves one state.
+
+        Arrays hold number i of state s at [i * states + s].  Operations are those of
+        :meth:`export_c`, each rounded once and none fused, so that they have its bits on a device.
+        ``name`` is that of the ``__global__`` function.  Raises as :meth:`export_c` does.
+
+        >>> kernel = pt.compile(pt.chain(2), pt.orderings.get("abm"), "float32")
+        >>> "__global__ void arm(" in kernel.export_cuda("arm.cu", "arm").read_text()
+        True
+        """
+        return write_cuda(self, path, name)
 
     # -- joint positions --------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""A program as one file of C99 and a header: the same operations, and so the same bits.
+"""A program as a file of C99 and a header, or of CUDA: the same operations, and so the same bits.
 
 Functions are of bounded length, as in :mod:`kkt.machine.emission`, and pass values on in rows of
 a work array on the stack.  Constants are hexadecimal, which is exact.
@@ -10,17 +10,22 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
-from ..arithmetic.chunk import SQRT
-from ..base.errors import ModelError
+from ..arithmetic.formats import Hardware
+from ..base.errors import FormatError, ModelError, SizeError
+from ..base.files import write_whole
+from .dialect import Cuda, Dialect
 from .emission import rows_of
+from .native import LONGEST
 from .portable_calls import calls, definitions
 from .rolled import Rolled
 from .scalar_program import ScalarProgram
 from .states import Fields
 
 LENGTH = 1000  # operations in one function: an optimising compiler's time grows faster
-SIGN = "+-*/"
 SIZES = {"x": "NX", "qd": "N", "tau": "N", "wrench": "6 BODIES", "qdd": "N", "pdd": "6 BODIES",
          "f": "6 BODIES", "inertia": "N N", "lambda": "ROWS", "dqdd_dq": "N N", "dqdd_dqd": "N N",
          "dqdd_dtau": "N N"}  # fmt: skip
@@ -41,7 +46,12 @@ MEANING = {
 KEYWORDS = (
     "auto break case char const continue default do double else enum extern float for goto if "
     "inline int long main register restrict return short signed sizeof static struct switch "
-    "typedef union unsigned void volatile while sqrt sqrtf"
+    "typedef union unsigned void volatile while sqrt sqrtf "
+    "alignas alignof and asm bitand bitor bool catch class compl concept const_cast consteval "
+    "constexpr constinit decltype delete dynamic_cast explicit export false friend mutable "
+    "namespace new noexcept not nullptr operator or private protected public reinterpret_cast "
+    "requires static_assert static_cast template this thread_local throw true try typeid typename "
+    "using virtual wchar_t xor"  # of C++, which includes the header and compiles CUDA
 )
 
 
@@ -69,6 +79,15 @@ class Portable:
         return {"float64": "double", "float32": "float"}[self.format]
 
     @property
+    def _operations(self) -> str:
+        return ", ".join(f"{n} {kind}" for kind, n in self.program.operations.items() if n)
+
+    def _title(self) -> str:
+        """What the file holds, fit for a comment."""
+        model, order = _plain(self.model), _plain(self.order)
+        return f"Forward dynamics of {model}, order {order}, in {self.format}"
+
+    @property
     def prototype(self) -> str:
         given = [f"const {self.number} *{field}" for field in self.fields.given]
         return f"int {self.name}({', '.join(given)}, {self._results})"
@@ -88,7 +107,7 @@ class Portable:
         )
         names = ", ".join(map(_plain, self.bodies))
         return f"""\
-/* Forward dynamics of {_plain(self.model)}, order {_plain(self.order)}, in {self.format}.
+/* {self._title()}.
 
 {told}
    Bodies, in this order: {_wrapped(names)}.
@@ -114,20 +133,9 @@ extern "C" {{
 
     def source(self, header: str) -> str:
         """The text of the C file, which includes ``header``."""
-        T, program, fields = self.number, self.program, self.fields
-        told = ", ".join(f"{n} {kind}" for kind, n in program.operations.items() if n)
-        declared, called, pieces, rows = self._pieces()
-        sizes = [*fields.sizes, *(fields.size_of(output) for output in fields.outputs)]
-        copies, row = [], 0
-        for name, size in zip((*fields.given, *fields.outputs), sizes, strict=True):
-            to, of = f"w[{row} + i]", f"{name}[i]"
-            to, of = (to, of) if name in fields.given else (of, to)
-            copies.append(f"    for (i = 0; i < {size}; i++) {to} = {of};")
-            row += size
-        gather = "\n".join(copies[: len(fields.given)])
-        scatter = "\n".join(copies[len(fields.given) :])
+        dialect = Dialect(self.number)
         return f"""\
-/* Forward dynamics of {_plain(self.model)}, order {_plain(self.order)}, in {self.format}: {told}.
+/* {self._title()}: {self._operations}.
 
        cc -std=c99 -O2 -ffp-contract=off -c {_plain(header[:-2])}.c
 
@@ -153,47 +161,124 @@ extern "C" {{
 #error "GCC fuses operations here: add -std=c99, or -ffp-contract=off -DCONTRACTION_OFF"
 #endif
 
-{pieces}
+{self._pieces(dialect)}
 
 {self.prototype}
 {{
-    {T} w[{max(rows, 1)}];
-    int i;
-{declared}{gather}
-    for (i = 0; i < {program.inputs}; i++) {{
-        if (!(w[i] - w[i] == 0)) return 1;
-    }}
-{called}
-{scatter}
+{self._body(dialect, "i", "return 1;")}
     return 0;
 }}
 """
 
-    def _pieces(self) -> tuple[str, str, str, int]:
-        """Declarations, calls and definitions of functions, and rows of the work array."""
+    def cuda(self) -> str:
+        """The text of the CUDA file: one thread solves one state."""
+        T, dialect = self.number, Cuda(self.number)
+        fields = self.fields
+        given = [f"const {T} *{field}" for field in fields.given]
+        results = [f"{T} *{output}" for output in fields.outputs]
+        told = "".join(
+            f"   {field:8} {SIZES[field].replace(' ', ' x '):10} {MEANING[field]}\n"
+            for field in (*fields.given, *fields.outputs)
+        )
+        numbers = {"NX": fields.nx, "N": fields.N, "BODIES": fields.n}
+        numbers |= {"ROWS": fields.rows} if fields.rows else {}
+        shape = ", ".join(f"{key} = {value}" for key, value in numbers.items())
+        return f"""\
+/* {self._title()}: {self._operations}.
+
+{told}
+   {_wrapped(shape + "; bodies, in this order: " + ", ".join(map(_plain, self.bodies)))}.
+
+   One thread solves one state.  Number i of state s stands at [i * states + s], so that
+   neighbouring threads read and write neighbouring numbers; launch at least ``states`` threads, in
+   one dimension.  failed[s] is 0, or 1 where an input of state s is not finite; its results are
+   not written then.
+
+       nvcc -c {self.name}.cu
+
+   Every operation is rounded once to nearest and none is fused, by whatever flags, so that results
+   have the bits of the same program in C; sines and cosines are among the operations.  In float32
+   numbers below 2^-126 must be kept: no -ftz=true and no -use_fast_math, which this file
+   checks. */
+
+#if defined(__FAST_MATH__) || defined(__USE_FAST_MATH__) && __USE_FAST_MATH__
+#error "compile without -use_fast_math: it changes results"
+#endif
+#if defined(__CUDA_FTZ) && __CUDA_FTZ
+#error "compile without -ftz=true: it changes results"
+#endif
+
+{self._pieces(dialect)}
+
+extern "C" __global__ void {self.name}(
+    int states, {", ".join(given)},
+    {", ".join(results)}, int *failed)
+{{
+    const int s = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (s >= states) return;
+    failed[s] = 1;
+{self._body(dialect, "(long long)i * states + s", "return;")}
+    failed[s] = 0;
+}}
+"""
+
+    def _body(self, dialect: Dialect, at: str, refused: str) -> str:
+        """What one state takes, with number i of a field at ``at``."""
+        fields, copies, row = self.fields, [], 0
+        sizes = [*fields.sizes, *(fields.size_of(output) for output in fields.outputs)]
+        for name, size in zip((*fields.given, *fields.outputs), sizes, strict=True):
+            to, of = f"w[{row} + i]", f"{name}[{at}]"
+            to, of = (to, of) if name in fields.given else (of, to)
+            copies.append(f"    for (i = 0; i < {size}; i++) {to} = {of};")
+            row += size
+        gather = "\n".join(copies[: len(fields.given)])
+        scatter = "\n".join(copies[len(fields.given) :])
+        declared, called, rows = self._calls
+        return f"""\
+    {self.number} w[{max(rows, 1)}];
+    int i;
+{declared}{gather}
+    for (i = 0; i < {self.program.inputs}; i++) {{
+        if (!({dialect.operation(1, "w[i]", "w[i]")} == 0)) {refused}
+    }}
+{called}
+{scatter}"""
+
+    @cached_property
+    def _work(self) -> tuple[range, Sequence[int], int]:
+        """Functions, where operations stand in the work array, and its rows; if not rolled."""
+        parts = range(-(-len(self.program) // LENGTH) or 1)
+        return parts, *rows_of(self.program, len(parts), LENGTH)
+
+    @property
+    def _calls(self) -> tuple[str, str, int]:
+        """Declarations and calls of functions, and rows of the work array."""
         if self.rolled is not None:
             declared, called = calls(self.rolled, self.number)
-            return declared + "\n", called, definitions(self.rolled, self.number), self.rolled.rows
-        parts = range(-(-len(self.program) // LENGTH) or 1)
-        work, rows = rows_of(self.program, len(parts), LENGTH)
-        pieces = "\n".join(line for part in parts for line in self._piece(part, work))
-        called = "\n".join(f"    piece{part}(w);" for part in parts)
-        return "", called, pieces, rows
+            return declared + "\n", called, self.rolled.rows
+        parts, _, rows = self._work
+        return "", "\n".join(f"    piece{part}(w);" for part in parts), rows
 
-    def _piece(self, part: int, work: Sequence[int]) -> Iterator[str]:
+    def _pieces(self, dialect: Dialect) -> str:
+        """Definitions of functions."""
+        if self.rolled is not None:
+            return definitions(self.rolled, dialect)
+        parts, work, _ = self._work
+        return "\n".join(line for part in parts for line in self._piece(part, work, dialect))
+
+    def _piece(self, part: int, work: Sequence[int], dialect: Dialect) -> Iterator[str]:
         """One function of the work array: inputs, then outputs, then what functions pass on."""
         program, T = self.program, self.number
         first, inputs = program.first, program.inputs
         begin, end = part * LENGTH, min((part + 1) * LENGTH, len(program))
-        suffix, root = ("f", "sqrtf") if T == "float" else ("", "sqrt")
 
         def read(slot: int) -> str:
             if slot <= 1:
-                return f"{slot}.0{suffix}"
+                return f"{slot}.0{dialect.suffix}"
             if slot < 2 + inputs:
                 return f"w[{slot - 2}]"
             if slot < first:
-                return f"{float(program.constants[slot - 2 - inputs]).hex()}{suffix}"
+                return dialect.constant(program.constants[slot - 2 - inputs])
             if slot < first + begin:
                 return f"w[{work[slot - first]}]"
             return f"v{slot - first}"
@@ -201,12 +286,11 @@ extern "C" {{
         wanted: dict[int, list[int]] = {}  # slot -> outputs, one more, with their sign
         for i, s in enumerate(program.outputs.tolist(), 1):
             wanted.setdefault(abs(s), []).append(i if s >= 0 else -i)
-        yield f"static void piece{part}({T} *w)"
+        yield f"{dialect.functions} piece{part}({T} *w)"
         yield "{"
         for i in range(begin, end):
             op, a, b = int(program.op[i]), read(int(program.a[i])), read(int(program.b[i]))
-            value = f"{root}({a})" if op == SQRT else f"{a} {SIGN[op]} {b}"
-            yield f"    const {T} v{i} = {value};"
+            yield f"    const {T} v{i} = {dialect.operation(op, a, b)};"
             if work[i] >= 0:
                 yield f"    w[{work[i]}] = v{i};"
             yield from _stores(wanted, first + i, inputs, f"v{i}")
@@ -222,6 +306,56 @@ extern "C" {{
 def _stores(wanted: dict[int, list[int]], slot: int, inputs: int, value: str) -> Iterator[str]:
     for i in wanted.get(slot, ()):
         yield f"    w[{inputs + abs(i) - 1}] = {value if i > 0 else '-' + value};"
+
+
+def write_c(kernel: Any, path: str | Path, name: str | None) -> tuple[Path, Path]:
+    """FILE.c and FILE.h of a kernel; :meth:`kkt.Kernel.export_c`."""
+    written, place = _written(kernel, path, name, "C", ".c")
+    header = place.with_suffix(".h")
+    write_whole(header, written.header())
+    write_whole(place, written.source(header.name))
+    return place, header
+
+
+def write_cuda(kernel: Any, path: str | Path, name: str | None) -> Path:
+    """FILE.cu of a kernel; :meth:`kkt.Kernel.export_cuda`."""
+    written, place = _written(kernel, path, name, "CUDA", ".cu")
+    write_whole(place, written.cuda())
+    return place
+
+
+def _written(
+    kernel: Any, path: str | Path, name: str | None, language: str, suffix: str
+) -> tuple[Portable, Path]:
+    if not isinstance(kernel.number, Hardware):
+        raise FormatError(
+            f"export: {language} has no {kernel.format}; compile in float64 or float32"
+        )
+    if kernel.relaxed:
+        raise ModelError(
+            f"export: {language} is written with strict arithmetic; compile without relaxed"
+        )
+    if kernel.judged is not None:
+        raise ModelError(f"export: {language} has no status; compile without check")
+    if kernel.fields.orders > 1:
+        raise ModelError(f"export: {language} is written for one order, not for {kernel.order}")
+    code = len(kernel.straight) if kernel.rolled is None else kernel.rolled.code
+    if code > LONGEST:
+        raise SizeError(
+            f"export: {code:,} operations that do not repeat, more than {LONGEST:,} in one file; "
+            "use an order with less fill, such as abm, or a smaller tree"
+        )
+    tree, place = kernel.places.tree, Path(path)
+    if place.suffix != suffix or not re.fullmatch(r"[\w.+ -]+", place.name):
+        raise ModelError(
+            f"export: {place.name!r} cannot be included by a program in {language}; give "
+            f"FILE{suffix}, of letters, digits and . _ + -"
+        )
+    chosen = identifier(tree.name, kernel.order) if name is None else name
+    return Portable(
+        chosen, tree.name, kernel.order, kernel.format, kernel.fields,
+        tuple(map(str, tree.names)), kernel.straight, kernel.rolled,
+    ), place  # fmt: skip
 
 
 def identifier(*words: str) -> str:

@@ -1,4 +1,4 @@
-"""A rolled program in C: one function for what is repeated, and a loop over its calls."""
+"""A rolled program in C or CUDA: one function for what is repeated, and a loop over its calls."""
 
 from __future__ import annotations
 
@@ -7,31 +7,32 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..arithmetic.chunk import SQRT
+from .dialect import Dialect
 from .rolled import Address, Function, Rolled
 
-SIGN = "+-*/"
 
-
-def definitions(program: Rolled, number: str) -> str:
-    """Constants, tables and functions; ``number`` is double or float."""
-    suffix = "f" if number == "float" else ""
-    constants = (f"{float(x).hex()}{suffix}" for x in program.constants.tolist())
+def definitions(program: Rolled, dialect: Dialect) -> str:
+    """Constants, tables and functions."""
+    number, tables = dialect.number, dialect.tables
     functions = "\n".join(
-        line for i, f in enumerate(program.functions) for line in _function(f, i, number, program)
+        line for i, f in enumerate(program.functions) for line in _function(f, i, dialect, program)
     )
     places = [place for f in program.functions for place in f.reads]
     parts = []
     if len(program.constant_outputs) or any(p.constant and p.column >= 0 for p in places):
-        parts.append(_array(f"const {number} c[]", constants))
+        constants = map(dialect.constant, program.constants.tolist())
+        parts.append(_array(f"{tables} {number} c[]", constants))
     parts.append("/* runs of calls: function, how often, entries of the table for each call */")
-    parts.append(_array("const int runs[][3]", _rows(program.runs)))
+    parts.append(_array(f"{tables} int runs[][3]", _rows(program.runs)))
     parts.append("/* where a call reads and writes, counted in numbers of c or the work array */")
-    parts.append(_array("const int table[]", program.table.tolist() or [0]))
+    parts.append(_array(f"{tables} int table[]", program.table.tolist() or [0]))
     parts.append("/* outputs: number, where it stands, and whether its sign changes */")
     for name, table in (("rows", program.row_outputs), ("fixed", program.constant_outputs)):
         if len(table):
-            parts.append(_array(f"const int {name}[][3]", _rows(table)))
-    pieces = _array("const piece pieces[]", [f"piece{i}" for i in range(len(program.functions))])
+            parts.append(_array(f"{tables} int {name}[][3]", _rows(table)))
+    pieces = _array(
+        f"{tables} piece pieces[]", [f"piece{i}" for i in range(len(program.functions))]
+    )
     parts += [functions, f"typedef void (*piece)(const int *, {number} *);", pieces]
     return "\n".join(parts)
 
@@ -68,11 +69,11 @@ def _rows(table: Any) -> list[str]:
 
 def _array(name: str, values: Iterable[Any]) -> str:
     body = "\n".join(textwrap.wrap(", ".join(map(str, values)), 96, break_on_hyphens=False))
-    return f"static {name} = {{\n{body}\n}};\n"
+    return f"{name} = {{\n{body}\n}};\n"
 
 
-def _function(function: Function, index: int, T: str, program: Rolled) -> Iterator[str]:
-    suffix, root = ("f", "sqrtf") if T == "float" else ("", "sqrt")
+def _function(function: Function, index: int, dialect: Dialect, program: Rolled) -> Iterator[str]:
+    T = dialect.number
     met: set[int] = set()
 
     def at(place: Address) -> str:
@@ -86,7 +87,7 @@ def _function(function: Function, index: int, T: str, program: Rolled) -> Iterat
         met.add(code)
         place = function.reads[-1 - code]
         if place.constant and place.column < 0:
-            value = f"{float(program.constants[place.offset]).hex()}{suffix}"
+            value = dialect.constant(program.constants[place.offset])
         else:
             value = f"{'c' if place.constant else 'w'}[{at(place)}]"
         yield f"    const {T} x{-1 - code} = {value};"
@@ -94,16 +95,15 @@ def _function(function: Function, index: int, T: str, program: Rolled) -> Iterat
     def named(code: int) -> str:
         return f"v{code}" if code >= 0 else f"x{-1 - code}"
 
-    yield f"static void piece{index}(const int *t, {T} *w)"
+    yield f"{dialect.functions} piece{index}(const int *t, {T} *w)"
     yield "{"
     operations = zip(function.op.tolist(), function.a.tolist(), function.b.tolist(), strict=True)
     for i, (op, a, b) in enumerate(operations):
         yield from read(a)
-        if op == SQRT:
-            yield f"    const {T} v{i} = {root}({named(a)});"
-        else:
+        if op != SQRT:
             yield from read(b)
-            yield f"    const {T} v{i} = {named(a)} {SIGN[op]} {named(b)};"
+        value = dialect.operation(op, named(a), "" if op == SQRT else named(b))
+        yield f"    const {T} v{i} = {value};"
         if i in function.writes:
             yield f"    w[{at(function.writes[i])}] = v{i};"
     yield "    (void)t;"

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 
 import pytest
 from helpers import ROOT
@@ -57,6 +58,9 @@ def commands(page):
     lines += [line[4:] for line in text.splitlines() if line.startswith("    ")]
     lines = [line.removeprefix(".venv/bin/") for line in lines]
     return [line for line in lines if line.startswith("pivotree ") and "[" not in line]
+
+
+FOUND = "docs/study/found"  # models that pages name from the root of the repository
 
 
 def words_of(line):
@@ -115,6 +119,7 @@ def test_python_on_a_page_runs(page, tmp_path, monkeypatch, capsys):
 def test_commands_on_a_page_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "robot.urdf").write_text(ROBOT, encoding="utf-8")
+    shutil.copytree(ROOT / FOUND, tmp_path / FOUND)
     for line in to_run(page):
         assert main(words_of(line)) == 0, line
 

@@ -1,4 +1,4 @@
-"""``pivotree export``: an order on a robot as one portable C file and its header."""
+"""``pivotree export``: an order on a robot as a portable C file and its header, or as CUDA."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ def run(options: argparse.Namespace) -> int:
         progress(f"compiling {options.order} in {options.format}")
         kernel = kkt.compile(tree, order, options.format, outputs=outputs, inputs=inputs)
         progress(f"writing {path}")
-        files = kernel.export_c(path, options.name)
+        files = (
+            [kernel.export_cuda(path, options.name)]
+            if options.cuda
+            else [*kernel.export_c(path, options.name)]
+        )
     told = ", ".join(f"{count:,} {kind}" for kind, count in kernel.operations.items() if count)
     sys.stdout.write(f"{', '.join(map(written, files))}: {told}\n")
     return 0
