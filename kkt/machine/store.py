@@ -2,8 +2,9 @@
 
 An entry is a file named by a hash of all that its content follows from, the source text of this
 package included, so that no entry is ever out of date.  It is written beside and then renamed, so
-that two processes may write the same one; one that is cut short or changed fails its checksum and
-is as good as none, and so is a folder that cannot be read or written.
+that two processes may write the same one; one that is cut short, changed, or stands under another
+name fails its checksum and is as good as none, and so is a folder that cannot be read or written.
+A folder that another user owns or may write to is not used, and a warning says so.
 
 The folder is the user's for such files: ``~/.cache/pivotree`` or under ``XDG_CACHE_HOME``,
 ``~/Library/Caches`` on macOS, ``LOCALAPPDATA`` on Windows.  ``PIVOTREE_CACHE`` names another, or
@@ -15,6 +16,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
@@ -42,14 +44,26 @@ def folder() -> Path | None:
     try:
         path = Path(chosen) if chosen else _of_the_user() / "pivotree"
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # code is read from here: nobody else may have put it there
-        if hasattr(os, "getuid"):
-            status = path.stat()
-            if status.st_uid != os.getuid() or status.st_mode & 0o002:
-                return None
+        open_to = _open_to(path.stat())
     except (OSError, RuntimeError):  # RuntimeError: no home
         return None
+    if open_to:  # code is read from here: nobody else may have put it there
+        warnings.warn(
+            f"cache folder {path}: {open_to}, so that nothing compiled is kept or read there; make "
+            "it yours alone (chmod 700), or name another with PIVOTREE_CACHE",
+            stacklevel=2,
+        )
+        return None
     return path
+
+
+def _open_to(status: os.stat_result) -> str:
+    """Who else may have put a file into a folder, in words; nothing where nobody may."""
+    if not hasattr(os, "getuid"):  # Windows: the user's own folder by its place
+        return ""
+    if status.st_uid != os.getuid():
+        return "belongs to another user"
+    return "can be written by other users" if status.st_mode & 0o022 else ""
 
 
 def _of_the_user() -> Path:
@@ -89,6 +103,10 @@ def _hash(parts: Iterable[Any]) -> bytes:
     return total.digest()
 
 
+def _checksum(name: str, data: bytes) -> bytes:
+    return blake2b(name.encode() + b"\n" + data, digest_size=CHECK).digest()
+
+
 def read(name: str) -> Arrays | None:
     """The arrays of an entry, or None."""
     top = folder()
@@ -97,7 +115,7 @@ def read(name: str) -> Arrays | None:
     path = top / f"{name}.npz"
     try:
         whole = read_bytes(path)
-        if blake2b(whole[CHECK:], digest_size=CHECK).digest() != whole[:CHECK]:
+        if _checksum(name, whole[CHECK:]) != whole[:CHECK]:
             return None
         with np.load(io.BytesIO(whole[CHECK:]), allow_pickle=False) as entry:
             arrays = dict(entry)
@@ -118,7 +136,7 @@ def write(name: str, arrays: Arrays) -> None:
     data = stream.getvalue()
     with suppress(FormatError, OSError):
         with beside(top / f"{name}.npz") as part:
-            part.write_bytes(blake2b(data, digest_size=CHECK).digest() + data)
+            part.write_bytes(_checksum(name, data) + data)
         _make_room(top)
 
 

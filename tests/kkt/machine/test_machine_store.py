@@ -1,6 +1,7 @@
 """Programs and machine code on disk, and batches shared among threads: the same bits always."""
 
 import os
+import stat
 import subprocess
 import sys
 
@@ -94,14 +95,10 @@ def test_an_entry_that_was_harmed_is_made_again(folder, harm):
 def test_a_folder_that_cannot_be_used_is_none(tmp_path, monkeypatch):
     file = tmp_path / "file"
     file.write_text("")
-    open_to_all = tmp_path / "open"
-    open_to_all.mkdir()
-    open_to_all.chmod(0o777)
-    for place in ("off", file, file / "below", open_to_all):
+    for place in ("off", file, file / "below"):
         monkeypatch.setenv("PIVOTREE_CACHE", str(place))
         assert store.folder() is None and store.read("name") is None
         store.write("name", {"x": np.zeros(3)})
-    assert not list(open_to_all.iterdir())
     monkeypatch.delenv("PIVOTREE_CACHE")
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "x"))
@@ -184,3 +181,45 @@ def test_relaxed_code_is_asked_for_and_named(format, folder, monkeypatch):
         kernel.export_c(folder / "a.c")
     with pytest.raises(kkt.FormatError, match="relaxed is for machine code"):
         kkt.compile(TREE, ABM, "bfloat16", relaxed=True)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders of Windows have no such modes")
+@pytest.mark.parametrize("mode,owner", [(0o777, 0), (0o770, 0), (0o1777, 0), (0o700, 1)])
+def test_a_folder_that_others_own_or_write_to_is_refused_in_a_sentence(
+    tmp_path, monkeypatch, mode, owner
+):
+    monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path))
+    store.write("name", {"x": np.zeros(3)})
+    tmp_path.chmod(mode)
+    uid = os.getuid() + owner
+    monkeypatch.setattr(os, "getuid", lambda: uid)
+    with pytest.warns(UserWarning, match=r"cache folder .*(other users|another user).*chmod 700"):
+        assert store.read("name") is None
+    with pytest.warns(UserWarning):
+        store.write("other", {"x": np.zeros(3)})
+    assert [path.stem for path in tmp_path.iterdir()] == ["name"]
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders of Windows have no such modes")
+def test_the_folder_is_made_for_its_user_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path / "new"))
+    before = os.umask(0)
+    try:
+        assert stat.S_IMODE(store.folder().stat().st_mode) == 0o700
+    finally:
+        os.umask(before)
+
+
+def test_an_entry_under_another_name_is_none(tmp_path, monkeypatch):
+    """Machine code of one robot is never run for another, nor with any bit flipped."""
+    monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path / "new"))
+    store.write("one", {"x": np.arange(3)})
+    path = store.folder() / "one.npz"
+    whole = path.read_bytes()
+    path.with_stem("two").write_bytes(whole)
+    assert store.read("two") is None
+    for at in range(len(whole)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :])
+        assert store.read("one") is None
+    path.write_bytes(whole)
+    assert np.array_equal(store.read("one")["x"], np.arange(3))
