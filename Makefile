@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-quick test-slow test-all test-peers bench bench-page study docs slides counts-page gallery lessons pages papers clean
+.PHONY: demo test test-quick test-slow test-all test-peers fuzz bench bench-page study docs slides counts-page gallery lessons pages papers clean
 
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
@@ -27,6 +27,11 @@ test-all: test test-slow
 
 test-peers: $(VENV)/.peers
 	$(VENV)/bin/python -m pytest -m peers
+
+SECONDS ?= 600
+SEED ?= 0
+fuzz: $(VENV)/.test
+	$(VENV)/bin/python tests/hostile/fuzz.py --seconds $(SECONDS) --seed $(SEED)
 
 bench: $(VENV)/.bench
 	$(VENV)/bin/python benchmarks/table.py

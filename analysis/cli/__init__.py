@@ -45,6 +45,8 @@ def _main(arguments: Sequence[str] | None) -> int:
     for text in texts:  # a file's name may be any bytes; Python makes surrogates of no UTF-8
         if any("\ud800" <= letter <= "\udfff" for letter in text):
             top.error(f"argument {text!r} is not text in UTF-8")
+        if text.startswith("-") and text.endswith("=--"):  # argparse makes an empty list of it
+            top.error(f"argument {text!r} ends in '--', which is no value")
     options = top.parse_args(joined(texts))
     if options.version or options.command is None:
         return _told(top, options.version)

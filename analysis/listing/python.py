@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from pivotree.kkt.base.text import sentence
 from pivotree.kkt.matrix.blocks import Structure
 from pivotree.kkt.matrix.system import System
 from pivotree.kkt.solution.eliminate import eliminate
@@ -90,7 +91,9 @@ def python(listing: Listing) -> str:
     needs = ["solve"] if "solve(" in text else []
     imports = "import numpy as np\n" + ("from numpy.linalg import solve\n" if needs else "")
     needed = helpers(script, given)
-    first = f'"""{listing.order} on {listing.system.name}, listed by pivotree."""\n\n'
+    said = sentence(f"{listing.order} on {listing.system.name}, listed by pivotree.")
+    said = said.replace("\\", "\\\\").replace('"', '\\"')  # a name never ends the docstring
+    first = f'"""{said}"""\n\n'
     return (
         first
         + imports

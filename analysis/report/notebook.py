@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import SizeError
 from pivotree.kkt.base.files import write_whole, writing
+from pivotree.kkt.base.text import csv_line
 
 from ..states.measure import Measured, Setup
 
@@ -80,7 +81,7 @@ class Notebook:
     def _lines(self, i: int) -> list[str]:
         kept, whole = self._digits(self._error[i]), self._digits(self._total[i])
         return [
-            f"{self.numbers[i]},{order},{chosen.name},{self._error[i, a, b]:.6g},"
+            f"{self.numbers[i]},{csv_line([order, chosen.name])},{self._error[i, a, b]:.6g},"
             f"{kept[a, b]:.4f},{whole[a, b]:.4f},{int(self._failed[i, a, b] > 0)},"
             f"{self._left[i, a, b]:.3g},{int(self._marked[i, a, b])}"
             for a, order in enumerate(self.setup.orders)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Protocol
 from pivotree.kkt import PivotreeError
 from pivotree.kkt.base.files import beside
 from pivotree.kkt.base.reading import read_text
+from pivotree.kkt.base.text import csv_line
 
 LARGEST = 2**40  # bytes of a table
 Choose = Callable[[list[str]], Sequence[int]]  # keys of all rows -> the rows to write, in sequence
@@ -66,11 +66,7 @@ class Csv:
 
     @staticmethod
     def _line(row: Sequence[Any]) -> str:
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerow(
-            " ".join(x.split()) if isinstance(x, str) else x for x in row
-        )
-        return text.getvalue()
+        return csv_line(row) + "\n"
 
 
 class Parquet:

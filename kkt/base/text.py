@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Hashable, Iterable
 
 LONGEST = 500  # characters of a sentence
 LONGEST_NAME = 500  # characters of a name, which stands in labels and tables
 _WORD = re.compile(r"\S{121,}")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _BREAK = re.compile(r"\s*[^\S ]\s*")  # blanks that are more than a blank
 _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -23,6 +26,24 @@ def sentence(text: object, longest: int = LONGEST) -> str:
         line = _WORD.sub(lambda word: _shortened(word[0], 60, 30), line)
     line = "".join([c if c.isprintable() else ascii(c)[1:-1] for c in line])
     return line if len(line) <= longest else _shortened(line, longest * 3 // 5, longest // 3)
+
+
+def cell(text: str) -> str:
+    """A text that spreadsheets show and do not run: an apostrophe stands before a formula.
+
+    A formula begins with =, +, - or @ (OWASP, CSV Injection); a number is none.  Blanks are one.
+    """
+    text = " ".join(text.split())
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") and not _NUMBER.fullmatch(text) else text
+
+
+def csv_line(cells: Iterable[object]) -> str:
+    """One line of a table, without its end: texts are cells, with quotes where they need them."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(
+        cell(x) if isinstance(x, str) else x for x in cells
+    )
+    return line.getvalue()
 
 
 def _shortened(text: str, head: int, tail: int) -> str:

@@ -18,7 +18,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from ..base.errors import ModelError
+from ..base.errors import ModelError, UnreadableError
+from ..base.reading import read_bytes
 from .default_state import default_state
 from .joint_terms import TERMS
 from .joints import TYPES, quaternion_to_vector
@@ -52,7 +53,7 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
     >>> pt.read_mjcf("robot.xml")
     Traceback (most recent call last):
         ...
-    pivotree.kkt.base.errors.ModelError: robot.xml: MuJoCo refuses it: ParseXML: Error opening ...
+    pivotree.kkt.base.errors.ModelError: robot.xml: cannot be read (No such file or directory)
     """
     file = os.fspath(path)
     try:
@@ -63,7 +64,10 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
             'pip install "pivotree[mujoco]"'
         ) from None
     try:
+        read_bytes(file)  # MuJoCo would wait for a pipe, and log in the folder that one is in
         model = mujoco.MjModel.from_xml_path(file)
+    except UnreadableError as error:
+        raise ModelError(f"{file}: {error}") from None
     except ValueError as error:
         raise ModelError(f"{file}: MuJoCo refuses it: {' '.join(str(error).split())}") from None
     _switch_off(model)

@@ -22,6 +22,12 @@ def run(options: argparse.Namespace) -> int:
     if only is not None and len(asked) > 1:
         raise kkt.PivotreeError("option --item: belongs to one paper; name it instead of all")
     chosen = [(paper, papers.items(paper, only)) for paper in asked]
+    if options.list and options.json:
+        print_json([
+            {"paper": paper, "items": [{"name": item.name, "says": item.says} for item in found]}
+            for paper, found in chosen
+        ])  # fmt: skip
+        return 0
     if options.list:
         for paper, found in chosen:
             print(paper)

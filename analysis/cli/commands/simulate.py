@@ -89,6 +89,7 @@ def clock(progress: Callable[[str], None], what: str, seconds: float) -> Callabl
 def _draw(found: list[Any], folder: Any) -> None:
     """The accepted steps, as a picture and as numbers."""
     from pivotree.kkt.base.files import made, write_whole
+    from pivotree.kkt.base.text import csv_line
 
     from ...figures import save
     from ...simulation.picture import picture
@@ -97,7 +98,7 @@ def _draw(found: list[Any], folder: Any) -> None:
     lines = ["order,format,run,t,step"]
     for simulation in found:
         for run, record in enumerate(simulation.records):
-            start = f"{simulation.order},{simulation.format},{run}"
+            start = csv_line([simulation.order, simulation.format, run])
             pairs = zip(record.step_t.tolist(), record.step.tolist(), strict=True)
             lines += [f"{start},{t!r},{h!r}" for t, h in pairs]
     write_whole(folder / "steps.csv", "\n".join(lines) + "\n")

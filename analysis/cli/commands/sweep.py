@@ -17,11 +17,14 @@ from .shared import print_json
 EVERY = 5.0  # [s] between lines of a log
 
 
+MOST_JOBS = 1000  # processes of one machine
+
+
 def run(options: argparse.Namespace) -> int:
     from ...sweep import read_config, sweep
 
-    if options.jobs is not None and options.jobs < 1:
-        raise kkt.PivotreeError(f"option --jobs: is {options.jobs}; give 1 or more")
+    if options.jobs is not None and not 1 <= options.jobs <= MOST_JOBS:
+        raise kkt.PivotreeError(f"option --jobs: is {options.jobs}; give 1 to {MOST_JOBS:,}")
     if options.jobs is not None and options.scheduler is not None:
         raise kkt.PivotreeError("option --jobs: has no say on a cluster; leave it out")
     config = read_config(Path(options.config))
