@@ -72,7 +72,12 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
         raise ModelError(f"{file}: MuJoCo refuses it: {' '.join(str(error).split())}") from None
     _switch_off(model)
     _rotors(model)
-    tree = tree_of(model, os.path.splitext(os.path.basename(file))[0], file)
+    try:
+        tree = tree_of(model, os.path.splitext(os.path.basename(file))[0], file)
+    except UnicodeDecodeError:
+        raise ModelError(
+            f"{file}: the name of a body or joint is not text in UTF-8; write the file in UTF-8"
+        ) from None
     tree.graph["source"] = file
     return tree
 

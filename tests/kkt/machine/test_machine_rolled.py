@@ -216,9 +216,12 @@ def test_compiled_recording_writes_the_same_program(tree, order, options, monkey
 
 
 def test_a_file_too_long_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("pivotree.kkt.machine.kernel.LONGEST", 1000)
+    for user in ("kernel", "portable"):
+        monkeypatch.setattr(f"pivotree.kkt.machine.{user}.LONGEST", 1000)
     kernel = kkt.compile(kkt.chain(5), ABM)
     with pytest.raises(kkt.PivotreeError, match="operations that do not repeat"):
         kernel.export_c(tmp_path / "a.c")
+    with pytest.raises(kkt.PivotreeError, match="operations that do not repeat"):
+        kernel.export_cuda(tmp_path / "a.cu")
     assert not list(tmp_path.iterdir())
     assert kernel.how.startswith("interpreted")
