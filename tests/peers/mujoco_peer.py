@@ -107,6 +107,19 @@ def spec_of(graph: nx.DiGraph) -> mujoco.MjSpec:
     return spec
 
 
+def mjcf_model(path: Path) -> mujoco.MjModel:
+    """An MJCF file without what the reader here leaves out; a joint without a name has ours."""
+    spec = mujoco.MjSpec.from_file(str(path))
+    for number, joint in enumerate(spec.joints):
+        joint.name = joint.name or f"joint {number}"
+    model = spec.compile()
+    model.opt.density = model.opt.viscosity = 0.0
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)
+    for array in (model.body_gravcomp, model.tendon_stiffness, model.tendon_damping):
+        array[:] = 0.0
+    return model
+
+
 class Peer:
     """A MuJoCo model whose inputs and outputs are in the conventions and order of ``system``."""
 

@@ -10,7 +10,7 @@ mujoco = pytest.importorskip("mujoco")
 pytestmark = pytest.mark.peers
 
 from mjcf_models import MODELS  # noqa: E402
-from mujoco_peer import Peer  # noqa: E402
+from mujoco_peer import Peer, mjcf_model  # noqa: E402
 from random_states import difference, random_state  # noqa: E402
 
 from pivotree import kkt, orderings  # noqa: E402
@@ -84,15 +84,7 @@ def compared(path, seed):
         warnings.simplefilter("ignore", kkt.MjcfWarning)
         tree = kkt.load(path)
     system = kkt.build(tree, loops=())
-    spec = mujoco.MjSpec.from_file(str(path))
-    for number, joint in enumerate(spec.joints):
-        joint.name = joint.name or f"joint {number}"
-    model = spec.compile()
-    model.opt.density = model.opt.viscosity = 0.0  # what the warning tells
-    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)
-    for array in (model.body_gravcomp, model.tendon_stiffness, model.tendon_damping):
-        array[:] = 0.0
-    peer = Peer(system, model)
+    peer = Peer(system, mjcf_model(path))
     state = random_state(system, seed, forces=False)
     ours = kkt.build(tree, state.q, state.qd, state.tau, loops=())
     qdd = kkt.eliminate(ours, orderings.get("abm")).qdd

@@ -9,7 +9,7 @@ import pytest
 mujoco = pytest.importorskip("mujoco")
 pytestmark = pytest.mark.peers
 
-from mujoco_peer import Peer  # noqa: E402
+from mujoco_peer import Peer, mjcf_model  # noqa: E402
 from random_states import RandomState, difference  # noqa: E402
 from test_mjcf import drawn  # noqa: E402
 
@@ -74,7 +74,7 @@ class Closed:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", kkt.MjcfWarning)
             warnings.simplefilter("ignore", kkt.LoopWarning)
-            return cls(kkt.load(path), mujoco.MjModel.from_xml_path(str(path)), seed)
+            return cls(kkt.load(path), mjcf_model(path), seed)
 
     def __init__(self, tree, model, seed, q=None):
         self.tree, self.peer = tree, Peer(kkt.build(tree, loops=()), model)
@@ -84,6 +84,7 @@ class Closed:
         self.model, self.data = self.peer.model, self.peer.data
         off = mujoco.mjtDisableBit
         flags = off.mjDSBL_CONTACT | off.mjDSBL_LIMIT | off.mjDSBL_FRICTIONLOSS
+        flags |= off.mjDSBL_ACTUATION
         self.model.opt.disableflags = int(flags)
         self.model.opt.jacobian = int(mujoco.mjtJacobian.mjJAC_DENSE)
         self.model.opt.tolerance, self.model.opt.iterations = 0.0, 100
@@ -132,7 +133,10 @@ class Closed:
         return np.array([self.peer._to_world(rest, row) for row in J])
 
     def constrained(self):
-        """qacc of the hard constraints, from MuJoCo's inertia, forces and Jacobians."""
+        """qacc and forces, ordered as efc_force, of the hard constraints.
+
+        They are solved with MuJoCo's inertia, forces and Jacobians.
+        """
         model, data, nv = self.model, self.data, self.model.nv
         M = np.zeros((nv, nv))
         mujoco.mj_fullM(model, data, M)
@@ -147,13 +151,13 @@ class Closed:
                 continue
             both = [self.moved(body, x) for body, x in zip(*anchors(model, data, i), strict=True)]
             kept = 3 if kind == mujoco.mjtEq.mjEQ_CONNECT else 6
-            rows.append((both[1][0] - both[0][0])[:kept])
-            moving.append((both[1][1] - both[0][1])[:kept])
+            rows.append((both[0][0] - both[1][0])[:kept])
+            moving.append((both[0][1] - both[1][1])[:kept])
         J, dJv = np.concatenate(rows), np.concatenate(moving)
         free = np.linalg.solve(M, force)
         weighted = np.linalg.solve(M, J.T)
         force = np.linalg.lstsq(J @ weighted, -dJv - J @ free, rcond=1e-10)[0]
-        return free + weighted @ force
+        return free + weighted @ force, force
 
     def moved(self, body, point):
         """Jacobian (6, nv) of a point of a body, linear first, and its rate times qvel.
@@ -199,7 +203,7 @@ def agree(there, rows=None):
     ours = there.ours(system)
     assert rows is None or len(ours) == rows
     assert same_rows(ours, there.theirs) <= 1e-13 * max(1.0, np.linalg.cond(ours))
-    expected = there.peer._from_world(state, there.constrained())
+    expected = there.peer._from_world(state, there.constrained()[0])
     for name in ("abm", "crbm", "lambda_last"):
         qdd = kkt.eliminate(system, orderings.get(name)).qdd
         assert difference(qdd, expected) <= 1e-9, name
