@@ -25,8 +25,7 @@ def prove(progress: Progress, title: str, only: str = "") -> Proved:
         raise PivotreeError(f"equations: no statement of {title} has {only!r} in its name")
     result = []
     for name in sorted(found, key=lambda name: _order(found[name])):
-        progress(name)
-        result.append((found[name], prove_one(name)))
+        result.append((found[name], prove_one(name, progress)))
     return result
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,19 +56,26 @@ class Proof:
         return self.status == PROVED and self.killed == self.mutants
 
 
-def prove_one(name: str) -> Proof:
-    """Decide one statement of the registry."""
+def prove_one(name: str, progress: Callable[[str], None] = lambda text: None) -> Proof:
+    """Decide one statement of the registry; ``progress`` hears how far it is."""
     from . import statements
 
     s = statements()[name]
     begin = time.perf_counter()
     try:
         claims = list(s.claims())
-        verdict = all_of(claims) if claims else Verdict(UNDECIDED, "there is nothing to prove")
+        verdict = (
+            all_of(_told(claims, f"{name}: equality", progress))
+            if claims
+            else Verdict(UNDECIDED, "there is nothing to prove")
+        )
     except Exception as error:  # a statement that breaks is not proved; say so and go on
         claims, verdict = [], Verdict(FAILED, f"{type(error).__name__}: {error}")
     wrong = _chosen(claims, random.Random(name))
-    passed = [(c.text, [r for r, no in c.rejected().items() if not no]) for c in wrong]
+    passed = [
+        (c.text, [r for r, no in c.rejected().items() if not no])
+        for c in _told(wrong, f"{name}: mutant", progress)
+    ]
     survivors = tuple(f"{text} (by {', '.join(by)})" for text, by in passed if by)
     if len(wrong) < FEWEST and verdict.status == PROVED:
         verdict = Verdict(FAILED, f"only {len(wrong)} mutants of it could be made")
@@ -77,6 +84,12 @@ def prove_one(name: str) -> Proof:
         len(claims), len(wrong), len(wrong) - len(survivors), survivors,
         verdict.readers, verdict.symbols,
     )  # fmt: skip
+
+
+def _told(claims: list[Any], what: str, progress: Callable[[str], None]) -> Iterator[Any]:
+    for i, claim in enumerate(claims, start=1):
+        progress(f"{what} {i} of {len(claims)}")
+        yield claim
 
 
 def _chosen(claims: list[Any], draw: random.Random) -> list[Any]:

@@ -19,14 +19,29 @@ from helpers import ROOT
 from inputs import SIGN, Case
 
 from pivotree.analysis import cli
+from pivotree.analysis.cli.progress import SIGN as SIGN_OF_LIFE
 from pivotree.kkt.base.text import LONGEST
 
-HANG = 20  # [s] of processor time without an answer; six times as long where it waits
+HANG = 20  # [s] of processor time without a word; six times as long where it waits
 CODES = (0, 1, 2, cli.INTERRUPTED)
 
 
 class Hang(BaseException):
     """No answer in time."""
+
+
+class Heard(io.StringIO):
+    """Standard error of a process that lives while it says how far it is."""
+
+    def write(self, text: str) -> int:
+        alarms()
+        return super().write(text)
+
+
+def alarms() -> None:
+    """From now on, so much time may go by without a word."""
+    signal.setitimer(signal.ITIMER_PROF, HANG)
+    signal.alarm(6 * HANG)
 
 
 def faults(case: Case, apart: bool = False) -> list[str]:
@@ -71,14 +86,13 @@ def _made(path: Path, content: str | list[str]) -> None:
 
 
 def _here(arguments: list[str]) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
+    out, err = io.StringIO(), Heard()
 
     def late(*_):
         raise Hang(f"no answer in {HANG} s")
 
     previous = {number: signal.signal(number, late) for number in (signal.SIGPROF, signal.SIGALRM)}
-    signal.setitimer(signal.ITIMER_PROF, HANG)
-    signal.alarm(6 * HANG)
+    alarms()
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
@@ -109,7 +123,11 @@ def _said(case, code, out, err):
         yield f"exit {code}"
     if "Traceback" in err or "Traceback (most" in out:
         yield "a traceback is printed"
-    lines = [line for line in err.splitlines() if not line.startswith("pivotree: warning: ")]
+    lines = [
+        line
+        for line in err.splitlines()
+        if not line.startswith(("pivotree: warning: ", SIGN_OF_LIFE))
+    ]
     if code == 2 and len(lines) != 1:
         yield f"a refusal of {len(lines)} lines"
     if any(len(line) > LONGEST + len("pivotree: ") for line in lines):

@@ -208,7 +208,7 @@ def test_the_equations_of_a_paper_are_all_statements_that_name_it(paper, monkeyp
                                 f"{TITLES[paper]} and others, eq (1)")):  # fmt: skip
         new = Statement(f"new {i}", source, "a formula", claims)
         monkeypatch.setitem(REGISTRY, new.name, new)
-    monkeypatch.setattr(proved, "prove_one", lambda name: statements()[name])
+    monkeypatch.setattr(proved, "prove_one", lambda name, progress: statements()[name])
     module = items(paper, ["equations"])[0].module
     found = module.measure(lambda text: None)
     found = getattr(found, "proofs", found)

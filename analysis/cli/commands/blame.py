@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from pivotree import kkt, orderings
 
-from .shared import one_state, print_json, progress_shown, system_and_state
+from ..progress import progress_shown
+from .shared import one_state, print_json, system_and_state
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from pivotree import kkt, orderings
 
+from ..progress import progress_shown
 from .shared import (
     folder_of,
     items,
     one_state,
     print_json,
-    progress_shown,
     refinement,
     system_and_state,
     tree_of,

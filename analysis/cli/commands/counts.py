@@ -10,7 +10,8 @@ from typing import Any
 
 from pivotree import kkt, orderings
 
-from .shared import file_of, items, progress_shown, written
+from ..progress import progress_shown
+from .shared import file_of, items, written
 
 USUAL = "crbm,abm,gain_abm,modified_abm,projected_abm,square_root_abm,virtual_work,lagrange"
 

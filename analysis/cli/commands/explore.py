@@ -6,7 +6,8 @@ import argparse
 
 from pivotree import kkt
 
-from .shared import file_of, folder_of, items, progress_shown, system_of, written
+from ..progress import progress_shown
+from .shared import file_of, folder_of, items, system_of, written
 
 
 def run(options: argparse.Namespace) -> int:

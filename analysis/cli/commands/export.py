@@ -7,7 +7,8 @@ import sys
 
 from pivotree import kkt, orderings
 
-from .shared import file_of, items, progress_shown, tree_of, written
+from ..progress import progress_shown
+from .shared import file_of, items, tree_of, written
 
 
 def run(options: argparse.Namespace) -> int:

@@ -7,7 +7,8 @@ import argparse
 from pivotree import kkt, orderings
 from pivotree.kkt.base.files import write_whole
 
-from .shared import file_of, items, progress_shown, system_of, written
+from ..progress import progress_shown
+from .shared import file_of, items, system_of, written
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,7 +8,8 @@ import sys
 from pivotree import orderings
 from pivotree.kkt.base.files import write_whole
 
-from .shared import file_of, progress_shown, system_of, written
+from ..progress import progress_shown
+from .shared import file_of, system_of, written
 
 
 def run(options: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 from pivotree import kkt
 from pivotree.kkt.base.errors import close_names
 
+from ..progress import progress_shown
 from .shared import items, print_json
 
 READERS = ("rewriter", "sympy", "fractions")
@@ -20,8 +21,12 @@ def run(options: argparse.Namespace) -> int:
     from ...proofs.prove import prove
 
     names = chosen(options.only, list(statements()))
-    with shown(len(names)) as done:
-        proofs = prove(names, min(os.cpu_count() or 1, len(names)), done)
+    with progress_shown("proving", len(names)) as progress:
+        decided = iter(range(1, len(names) + 1))
+        proofs = prove(
+            names, min(os.cpu_count() or 1, len(names)),
+            lambda proof: progress(f"{proof.status}: {proof.name}", next(decided)),
+        )  # fmt: skip
     if options.json:
         print_json([proof.as_dict() for proof in proofs])
     else:
@@ -50,28 +55,6 @@ def chosen(only: str | None, names: list[str]) -> list[str]:
         left = left[count:]
     found = list(dict.fromkeys(found))
     return found
-
-
-def shown(count: int) -> Any:
-    """A bar on standard error, moved on by every statement that is decided."""
-    from contextlib import contextmanager
-
-    @contextmanager
-    def bar() -> Any:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-        console = Console(stderr=True)
-        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-        with Progress(
-            *columns, console=console, transient=True, disable=not console.is_terminal
-        ) as progress:
-            task = progress.add_task("proving", total=count)
-            yield lambda proof: progress.update(
-                task, advance=1, description=f"{proof.status}: {proof.name}"
-            )
-
-    return bar()
 
 
 def proofs_table(proofs: list[Any]) -> Any:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from pivotree import orderings
@@ -15,10 +12,9 @@ from pivotree.kkt import PivotreeError
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.reading import read_text
 
+from ..progress import progress_shown
 from . import INTERRUPTED
 from .shared import folder_of, items, print_json, tree_of
-
-EVERY = 5.0  # [s] between lines of a log
 
 
 def run(options: argparse.Namespace) -> int:
@@ -36,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     folder = _named(options.model) if options.output is None else folder_of(options.output)
     check_empty(folder)
     try:
-        with shown(options.states) as progress:
+        with progress_shown("the matrix", options.states) as progress:
             tree = tree_of(options)
             result = robot_report(
                 tree, options.model, orders, formats, states=options.states, seed=options.seed,
@@ -98,55 +94,3 @@ def _remove_if_empty(folder: Path) -> bool:
     except OSError:  # it holds something
         return True
     return False
-
-
-@contextmanager
-def shown(states: int) -> Iterator[Callable[[str, int | None], None]]:
-    """Progress on standard error: a bar with the time left, or lines in a log."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _Log(states)
-        return
-    columns = (
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-        TextColumn("left"), TimeRemainingColumn(), TextColumn("so far"), TimeElapsedColumn(),
-    )  # fmt: skip
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("the matrix", total=states)
-
-        def update(text: str, done: int | None) -> None:
-            bar.update(task, description=text)
-            if done is not None:
-                bar.update(task, completed=done)
-
-        yield update
-
-
-class _Log:
-    """A line from time to time, none where the work is short."""
-
-    def __init__(self, states: int) -> None:
-        self.states = states
-        self.first = self.told = 0.0
-
-    def __call__(self, text: str, done: int | None) -> None:
-        now = time.monotonic()
-        if done is None:
-            return
-        if done == 1:  # the first state loads compiled code and says nothing of the others
-            self.first = self.told = now
-        if now - self.told >= EVERY and done < self.states:
-            self.told = now
-            left = (now - self.first) / max(done - 1, 1) * (self.states - done)
-            print(f"pivotree: {done} of {self.states} states, {left:.0f} s left", file=sys.stderr)

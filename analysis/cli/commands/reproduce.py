@@ -11,7 +11,8 @@ from typing import Any
 
 from pivotree import kkt
 
-from .shared import folder_of, items, print_json, progress_shown
+from ..progress import progress_shown
+from .shared import folder_of, items, print_json
 
 
 def run(options: argparse.Namespace) -> int:

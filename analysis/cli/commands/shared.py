@@ -1,4 +1,4 @@
-"""What the commands share: options, models, folders, progress."""
+"""What the commands share: options, models, folders."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import argparse
 import json
 import math
 from collections.abc import Callable
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -117,17 +116,3 @@ def _asked(check: Callable[[str], Path], text: str) -> Path:
         return check(text)
     except kkt.FormatError as error:
         raise kkt.FormatError(f"option -o: {error}") from None
-
-
-@contextmanager
-def progress_shown() -> Any:
-    """A function that shows what is being done, on standard error."""
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    console = Console(stderr=True)
-    silent = not console.is_terminal  # a log wants no spinner, and an error is one line
-    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
-        task = bar.add_task("building the matrix")
-        yield lambda text: bar.update(task, description=text)

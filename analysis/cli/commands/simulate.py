@@ -9,8 +9,9 @@ from typing import Any
 
 from pivotree import kkt
 
+from ..progress import progress_shown
 from ..state import given_values
-from .shared import folder_of, items, print_json, progress_shown, tree_of
+from .shared import folder_of, items, print_json, tree_of
 
 
 def run(options: argparse.Namespace) -> int:

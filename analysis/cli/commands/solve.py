@@ -10,7 +10,8 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.names import MAX_DIGITS
 from pivotree.kkt.proof.certify import decimal
 
-from .shared import one_state, print_json, progress_shown, refinement, system_and_state
+from ..progress import progress_shown
+from .shared import one_state, print_json, refinement, system_and_state
 
 
 def run(options: argparse.Namespace) -> int:

@@ -10,7 +10,8 @@ from typing import Any
 
 from pivotree import kkt, orderings
 
-from .shared import file_of, print_json, progress_shown, tree_of
+from ..progress import progress_shown
+from .shared import file_of, print_json, tree_of
 
 BESIDE = ("crbm", "abm")
 FORMATS = ("float32", "float64")

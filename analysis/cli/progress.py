@@ -1,0 +1,71 @@
+"""What long work says of itself on standard error: a bar on a terminal, some lines in a log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+EVERY = 10.0  # [s] between lines of a log
+SIGN = "pivotree: ... "  # how such a line begins
+
+# (text, done=None, total=None): what is being done, and how many of how many parts are done
+Progress = Callable[..., None]
+
+
+@contextmanager
+def progress_shown(
+    text: str = "building the matrix", total: int | None = None
+) -> Iterator[Progress]:
+    """A function that is told what is being done, and how many of how many parts are."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _Log(total)
+        return
+    from rich import progress as rich
+
+    counted = () if total is None else (
+        rich.BarColumn(), rich.MofNCompleteColumn(), rich.TextColumn("left"),
+        rich.TimeRemainingColumn(), rich.TextColumn("so far"),
+    )  # fmt: skip
+    columns = (
+        rich.SpinnerColumn(), rich.TextColumn("{task.description}", markup=False), *counted,
+        rich.TimeElapsedColumn(),
+    )  # fmt: skip
+    with rich.Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(text, total=total)
+
+        def told(text: str, done: int | None = None, total: int | None = None) -> None:
+            bar.update(task, description=text, completed=done, total=total)
+
+        yield told
+
+
+class _Log:
+    """A line where ``EVERY`` seconds have gone by since the last: none where the work is short."""
+
+    def __init__(self, total: int | None) -> None:
+        self.total = total
+        self.began = self.told = time.monotonic()
+        # when the first part was done: it loads compiled code, and says nothing of the others
+        self.first: tuple[float, int] | None = None
+
+    def __call__(self, text: str, done: int | None = None, total: int | None = None) -> None:
+        now = time.monotonic()
+        total = self.total if total is None else total
+        if done and self.first is None:
+            self.first = now, done
+        if now - self.told < EVERY or (done is not None and done == total):
+            return
+        self.told = now
+        told = f"{SIGN}{text}: {done} of {total}" if done and total else f"{SIGN}{text}"
+        print(f"{told}, {self._time(now, done, total)}", file=sys.stderr, flush=True)
+
+    def _time(self, now: float, done: int | None, total: int | None) -> str:
+        if done and total and self.first and done > self.first[1]:
+            rate = (now - self.first[0]) / (done - self.first[1])
+            return f"{rate * (total - done):.0f} s left"
+        return f"{now - self.began:.0f} s so far"
