@@ -8,12 +8,15 @@ another site), other tokens, other paths, and what is too long or is no question
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
+import socket
 import socketserver
 import sys
 import threading
+import time
 import webbrowser
 from collections.abc import Callable
 from http import HTTPStatus
@@ -21,6 +24,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from pivotree.kkt import PivotreeError, System
+from pivotree.kkt.base.text import sentence
 
 from .asked import question_of, refusal
 from .live import SECONDS, Live
@@ -29,6 +33,8 @@ from .page import POLICY, document_of, explorer_styles, page_rules, shell
 LOOPBACK = "127.0.0.1"
 LARGEST = 1 << 18  # bytes of a question; that of 150 bodies has some 15 000
 PATIENCE = 10.0  # seconds that a connection may be silent
+LIFE = 120.0  # seconds that it may last; an answer comes within 2 * live.SECONDS
+MOST = 100  # connections at once: each has a thread
 _POLICY = POLICY.format("script-src 'self'; style-src 'self'; connect-src 'self'")
 _HEADERS = {
     "Content-Security-Policy": f"{_POLICY}; frame-ancestors 'none'",
@@ -48,6 +54,7 @@ class ExplorerServer(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
+    request_queue_size = MOST
     allow_reuse_address = os.name != "nt"  # there it would share the port
 
     def __init__(
@@ -58,6 +65,7 @@ class ExplorerServer(ThreadingHTTPServer):
         script = '<script type="module" src="explorer.js"></script>'
         page = document_of(data, _POLICY, '<link rel="stylesheet" href="explorer.css">', script)
         self.token = secrets.token_urlsafe(32)
+        self.open: dict[Any, float] = {}  # connections, and when they came
         self.live = Live(system, seconds)
         self.files = {
             "": ("text/html", page.encode()),
@@ -80,6 +88,25 @@ class ExplorerServer(ThreadingHTTPServer):
     @property
     def address(self) -> str:
         return f"http://{LOOPBACK}:{self.server_port}/{self.token}/"
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        """Whether there is a thread to spare; where there is none, the connection is closed."""
+        return len(self.open) < MOST
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.open[request] = time.monotonic()
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self.open.pop(request, None)
+        super().shutdown_request(request)
+
+    def service_actions(self) -> None:
+        """Twice a second: what sends a byte now and then does not keep its thread for ever."""
+        late = time.monotonic() - LIFE
+        for request in [request for request, came in list(self.open.items()) if came < late]:
+            with contextlib.suppress(OSError):  # it is closed in this moment
+                request.shutdown(socket.SHUT_RDWR)
 
     def server_close(self) -> None:
         super().server_close()
@@ -177,7 +204,7 @@ class _Handler(BaseHTTPRequestHandler):
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """A refusal, in the form of an answer without digits."""
         self.close_connection = True
-        self._send_json(code, refusal(message or HTTPStatus(code).phrase))
+        self._send_json(code, refusal(sentence(message or HTTPStatus(code).phrase)))
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Nothing: requests hold the token."""

@@ -129,7 +129,7 @@ def _said(case, code, out, err):
         if not line.startswith(("pivotree: warning: ", SIGN_OF_LIFE))
     ]
     if code == 2 and len(lines) != 1:
-        yield f"a refusal of {len(lines)} lines"
+        yield f"a refusal of {len(lines)} lines: {[line[:60] for line in lines[:3]]}"
     if any(len(line) > LONGEST + len("pivotree: ") for line in lines):
         yield "a sentence longer than 500 characters"
     if not all(c.isprintable() or c == "\n" for c in err):
