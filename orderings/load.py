@@ -54,7 +54,7 @@ def get(name: str, registered: dict[str, Callable[..., Any]]) -> Callable[..., A
 
 
 def from_python(path: Path, function: str) -> Callable[..., Any]:
-    """A function of a user's file."""
+    """A function of a user's file, which is a program: it runs here, with the user's rights."""
     where = f"order {path}:{function}"
     with foreign(where):
         try:

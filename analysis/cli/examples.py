@@ -18,7 +18,8 @@ BLAME_FORMATS_HELP = "a floating-point format of at most 64 bits: float32, float
 
 OWN_ORDER = """
 
-an order of your own, in a file mine.py; each inner list is eliminated together:
+an order of your own, in a file mine.py, which is run as a program with your rights; each inner list
+is eliminated together:
   def tip_first(structure):
       return [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
 then:
