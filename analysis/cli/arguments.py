@@ -83,6 +83,7 @@ def _compare(commands: Commands) -> None:
     compare.add_argument("--formats", default="float32,float64", help=FORMATS_HELP)
     add_refinement(compare)
     _add_proximal(compare)
+    _add_yes(compare)
     compare.add_argument(
         "--states", type=int, metavar="N",
         help="random states instead of one: median and worst digits (--random: their seed, 0)",
@@ -102,12 +103,20 @@ def _add_proximal(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def _add_yes(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--yes", action="store_true",
+        help="go on where the elimination would take more than a minute or 4 GB",
+    )  # fmt: skip
+
+
 def _solve(commands: Commands) -> None:
     solve = commands.add_parser("solve", help="joint accelerations, with their certified error")
     add_model(solve)
     solve.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
     solve.add_argument("--format", default="float64", help=FORMATS_HELP)
     add_refinement(solve)
+    _add_yes(solve)
     solve.add_argument("--certify", type=int, metavar="D", help="prove D digits of qdd and lambda")
     _add_proximal(solve)
     solve.add_argument("--json", action="store_true", help="print one JSON document")
@@ -201,6 +210,7 @@ def _blame(commands: Commands) -> None:
         metavar="BODY",
         help="BODY or BODY[j]: a joint acceleration; the worst if not given",
     )
+    _add_yes(blame)
     blame.add_argument("--top", type=int, default=10, metavar="N", help="culprits to name (10)")
     blame.add_argument("--json", action="store_true", help="print one JSON document")
 
@@ -339,6 +349,7 @@ def _export(commands: Commands) -> None:
     language.add_argument("--cuda", action="store_true", help="CUDA: one thread solves one state")
     outputs = "of qdd, pdd, f, inertia, dqdd_dq, dqdd_dqd, dqdd_dtau"
     export.add_argument("--outputs", default="qdd", metavar="A,B", help=outputs)
+    _add_yes(export)
     export.add_argument("--wrench", action="store_true", help="wrenches on bodies are an input")
     export.add_argument("--name", help="of the function; from the model and the order if not given")
     export.add_argument(

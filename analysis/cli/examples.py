@@ -18,12 +18,13 @@ BLAME_FORMATS_HELP = "a floating-point format of at most 64 bits: float32, float
 
 OWN_ORDER = """
 
-an order of your own, in a file mine.py, which is run as a program with your rights; each inner list
-is eliminated together:
-  def tip_first(structure):
-      return [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
+an order of your own, in a file mine.py (which is a program, and is run as one);
+each inner list is eliminated together; here every other body goes first:
+  def odds_first(structure):
+      bodies = structure.tip_to_base
+      return [[("pdd", k), ("qdd", k), ("f", k)] for k in bodies[::2] + bodies[1::2]]
 then:
-  pivotree compare chain:3 --orders mine.py:tip_first,crbm"""
+  pivotree compare chain:5 --orders mine.py:odds_first,abm,crbm"""
 
 # a test parses them
 EXAMPLES = {

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from pivotree import kkt, orderings
 
+from ..estimate import admit
 from ..progress import progress_shown
 from .shared import one_state, print_json, system_and_state
 
@@ -20,6 +21,7 @@ def run(options: argparse.Namespace) -> int:
     function = orderings.get(options.order)
     with progress_shown() as progress:
         system, state = system_and_state(options)
+        admit(options, system, {options.order: function})
         found = blame(
             system, function, options.format, options.output, top=options.top, progress=progress
         )

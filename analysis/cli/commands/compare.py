@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from pivotree import kkt, orderings
 
+from ..estimate import admit
 from ..progress import progress_shown
 from .shared import (
     folder_of,
@@ -30,6 +31,8 @@ def run(options: argparse.Namespace) -> int:
     corrections = refinement(options)
     with progress_shown() as progress:
         system, state = system_and_state(options)
+        asked = orderings.names(loops=bool(system.loops)) if names is None else names
+        admit(options, system, {name: orderings.get(name) for name in asked})
         result = compare_orders(
             system,
             names,

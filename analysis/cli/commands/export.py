@@ -7,6 +7,7 @@ import sys
 
 from pivotree import kkt, orderings
 
+from ..estimate import admit
 from ..progress import progress_shown
 from .shared import file_of, items, tree_of, written
 
@@ -15,6 +16,7 @@ def run(options: argparse.Namespace) -> int:
     order, outputs = orderings.get(options.order), items("--outputs", options.outputs)
     path = file_of(options.output)
     tree = tree_of(options)
+    admit(options, kkt.build(tree), {options.order: order})
     inputs = ("wrench",) if options.wrench else ()
     with progress_shown() as progress:
         progress(f"compiling {options.order} in {options.format}")

@@ -10,6 +10,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.names import MAX_DIGITS
 from pivotree.kkt.proof.certify import decimal
 
+from ..estimate import admit
 from ..progress import progress_shown
 from .shared import one_state, print_json, refinement, system_and_state
 
@@ -30,6 +31,7 @@ def run(options: argparse.Namespace) -> int:
     proved: kkt.Certified | None = None
     with progress_shown() as progress:
         system, state = system_and_state(options)
+        admit(options, system, {options.order: function})
         progress(f"tracing {options.order}")
         tape = kkt.trace(system, function)
         progress(f"certified answer for {chosen.name}")

@@ -164,11 +164,11 @@ def test_every_help_has_examples_that_parse(run, command, columns, monkeypatch):
 
 def test_help_shows_an_order_of_ones_own_that_runs(run, tmp_path, monkeypatch):
     text = run("orders", "--help")[1]
-    lines = text.partition("inner list is eliminated together:\n")[2].partition("\nthen:\n  ")
+    lines = text.partition("every other body goes first:\n")[2].partition("\nthen:\n  ")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("\n".join(x[2:] for x in lines[0].splitlines()), "utf-8")
     code, out, _ = run(*shlex.split(lines[2])[1:])
-    assert code == 0 and re.search(r"tip_first +2 +12 +456 ", out)
+    assert code == 0 and re.search(r"odds_first +6 +66 +2,349 ", out)
     headings = re.findall(r"\w+", next(x for x in out.splitlines() if x.startswith(" order ")))
     told = out.partition("fill and entries:")[1] + out.partition("fill and entries:")[2]
     assert not [x for x in headings if x not in told and not x.startswith(("order", "float"))]
