@@ -21,8 +21,8 @@ OWN_ORDER = """
 an order of your own, in a file mine.py (which is a program, and is run as one);
 each inner list is eliminated together; here every other body goes first:
   def odds_first(structure):
-      bodies = structure.tip_to_base
-      return [[("pdd", k), ("qdd", k), ("f", k)] for k in bodies[::2] + bodies[1::2]]
+      bodies = structure.tip_to_base[::2] + structure.tip_to_base[1::2]
+      return [[("pdd", k), ("qdd", k), ("f", k)] for k in bodies]
 then:
   pivotree compare chain:5 --orders mine.py:odds_first,abm,crbm"""
 
