@@ -59,6 +59,7 @@ from .order.pivots import plan
 from .order.sequence import PivotSequence, Rules
 from .proof.accelerations import Accelerations, guarantee_qdd
 from .proof.certify import Certified, certify
+from .proof.fixed_point import FixedPoint, fixed_point
 from .proof.guarantee import Guarantee, guarantee
 from .scale.kernel import LargeKernel, compile_large
 from .scale.large import LargeSolution
@@ -94,6 +95,7 @@ __all__ = [
     "Conditioning",
     "Derivatives",
     "Elimination",
+    "FixedPoint",
     "FormatError",
     "Guarantee",
     "InertiaWarning",
@@ -149,6 +151,7 @@ __all__ = [
     "factored",
     "featherstone",
     "find_robot",
+    "fixed_point",
     "four_bar",
     "from_spec",
     "gripper",

@@ -178,7 +178,9 @@ def _guarantee(commands: Commands) -> None:
     add_model(promised, state=False, loops=False)
     promised.add_argument("--orders", default="abm,gain_abm", help="comma-separated (abm,gain_abm)")
     promised.add_argument(
-        "--formats", default="float64,float32", help="comma-separated (float64,float32)"
+        "--formats",
+        default="float64,float32",
+        help="comma-separated (float64,float32); fixed32: in words, binary points by proof",
     )
     promised.add_argument(
         "--states", type=int, default=100, metavar="N", help="sampled beside the proof (100)"

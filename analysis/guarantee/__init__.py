@@ -1,6 +1,7 @@
 """Digits that an order keeps in every state of a robot, proved: docs/guarantee.md."""
 
+from .fixed import fixed
 from .kinematics import kinematics
 from .rows import guarantee, pivot_errors
 
-__all__ = ["guarantee", "kinematics", "pivot_errors"]
+__all__ = ["fixed", "guarantee", "kinematics", "pivot_errors"]

@@ -63,6 +63,11 @@ def read(name: str) -> Format:
     point = re.fullmatch(r"q(\d{1,9})\.(\d{1,9})", name)
     if point is not None:
         return Fixed(name, int(point[1]), int(point[2]))
+    if re.fullmatch(r"fixed\d+", name):
+        raise FormatError(
+            f"format {name!r}: its binary points are chosen for one robot, by proof; ask pivotree "
+            "guarantee or export for it, or use one point for all numbers, as in q16.16"
+        )
     base, _, suffix = name.partition(":")
     if base in ("mp", "ball"):
         return _digits(name, base, suffix)

@@ -73,13 +73,9 @@ class Recursion:
             up = int(tree.parent[k])
             if not self.still[up]:
                 self.above[k] = above(system, self.M[up], k, self.unit, self.turns[k])
-        C = np.zeros((n, 6, 6))
-        for k in np.flatnonzero(~self.still & (tree.parent >= 0)).tolist():
-            C[tree.parent[k]] += _outer(self.sizes.carried[k])
-        self.least, self.joints, self.out = self.M.copy(), np.zeros((n, 2)), np.zeros(n)
+        self.least = firm(system, self.M, self.held, self.sizes, self.unit)
+        self.joints, self.out = np.zeros((n, 2)), np.zeros(n)
         for k in np.flatnonzero(~self.still).tolist():
-            if SECOND * self.unit * share(self.held[k], PHI * C[k]) <= LARGEST:
-                self.least[k] = self.held[k]
             size = self.sizes.size[k]
             *self.joints[k], self.out[k] = joint_of(system, self.least[k], size, k, self.counts)
         self.children = [
@@ -196,6 +192,13 @@ class Recursion:
         worst = int(blame[pivot.argmax()]) if n else 0
         return Total(inertia, pivot * (1.0 + LARGEST), cost, worst, why)
 
+    def behind(self) -> Behind:
+        """What the numbers were computed from."""
+        shares = self.shares[:, [0, 2]] / SECOND
+        roots = np.sqrt(np.maximum(np.einsum("kii->ki", self.above), 0.0))
+        return Behind(self.M, self.least, self.B, self.joints, shares, roots, self.sizes,
+                      self.counts, self.unit)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Total:
@@ -222,10 +225,7 @@ def recursion(
             break
         found.look(k)
         total = found.total()
-    shares = found.shares[:, [0, 2]] / SECOND
-    roots = np.sqrt(np.maximum(np.einsum("kii->ki", found.above), 0.0))
-    behind = Behind(M, found.least, found.B, found.joints, shares, roots, sizes, counts, unit)
-    return total, behind
+    return total, found.behind()
 
 
 def at_rest(system: System) -> NDArray[np.bool_]:
@@ -235,6 +235,18 @@ def at_rest(system: System) -> NDArray[np.bool_]:
         above = system.tree.parent[level]
         still[level] = (system.tree.dof[level] == 0) & ((above < 0) | still[above])
     return still
+
+
+def firm(system: System, M: Floats, held: Floats, sizes: Reach, unit: float) -> Floats:
+    """(n, 6, 6) lower bounds of M^_k that rounding Phi leaves standing: ``held``, or else M_k."""
+    tree, still = system.tree, at_rest(system)
+    C, least = np.zeros_like(M), M.copy()
+    for k in np.flatnonzero(~still & (tree.parent >= 0)).tolist():
+        C[tree.parent[k]] += _outer(sizes.carried[k])
+    for k in np.flatnonzero(~still).tolist():
+        if SECOND * unit * share(held[k], PHI * C[k]) <= LARGEST:
+            least[k] = held[k]
+    return least
 
 
 def joint_of(

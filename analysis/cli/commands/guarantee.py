@@ -19,17 +19,20 @@ from .shared import items, print_json, tree_of
 
 
 def run(options: argparse.Namespace) -> int:
-    from ...guarantee import guarantee, kinematics
+    from ...guarantee import fixed, guarantee, kinematics
+    from ...guarantee.fixed import bits_of
 
     orders = items("--orders", options.orders)
-    formats = items("--formats", options.formats)
+    named = items("--formats", options.formats)
+    lengths = [bits for bits in map(bits_of, named) if bits is not None]
+    formats = [name for name in named if bits_of(name) is None]
     model = tree_of(options)
     limits = {} if options.limits is None else _limits(model, options.limits)
     payloads = [] if options.payload is None else _payloads(model, options.payload)
     rates, efforts = (_most(model, x, getattr(options, x[2:])) for x in ("--qd", "--tau"))
-    rows = guarantee(
-        model, orders, formats, options.states, options.seed, payloads, limits, rates, efforts
-    )
+    given = options.states, options.seed, payloads, limits, rates, efforts
+    rows: list[Any] = guarantee(model, orders, formats, *given)
+    rows += [fixed(model, order, bits, *given) for order in orders for bits in lengths]
     moved = kinematics(model, formats, options.states, options.seed, payloads, limits)
     if options.json:
         found = [row.as_dict() for row in rows]
@@ -121,7 +124,8 @@ def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
         shown.add_column(head, no_wrap=True)
     for row in rows:
         shown.add_row(
-            row.order, row.format, _down(row.bound.digits), f"{row.seen:.1f}", str(row.states),
+            row.order, row.format, _down(row.bound.digits),
+            f"{row.seen:.1f}" if row.states else "", str(row.states),
             escape(str("" if row.bound.worst is None else row.bound.worst)),
             _down(row.qdd.bound.digits), "" if row.qdd.bound.why else f"{row.qdd.seen:.1f}",
         )  # fmt: skip
@@ -153,10 +157,38 @@ def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
                 for words, digits in row.better.items()
             )
             out.print(f"{where} would be promised {told}.", soft_wrap=True)
+    for row in rows:
+        if hasattr(row, "overflows") and not row.bound.why:
+            _print_points(out, row)
     for row in moved:
         if row.bound.why:
             where = f"kinematics, {row.format}"
             out.print(f"{where}: nothing is promised: {escape(row.bound.why)}.", soft_wrap=True)
+
+
+SHOWN = ("M^", "D", "Mbar", "b^", "alpha", "h", "a'", "qdd")  # of the quantities
+
+
+def _print_points(out: Any, row: Any) -> None:
+    """The binary points of words, the coarsest of each body and quantity."""
+    from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
+    from rich.table import Table
+
+    points = row.bound.points()
+    shown = Table(box=SIMPLE_HEAD, title=f"{row.order}, {row.format}: bits behind the binary point")
+    for head in ("body", *SHOWN):
+        shown.add_column(head, no_wrap=True)
+    for body in row.bound.names:
+        own = [points.get(what, {}).get(str(body)) for what in SHOWN]
+        if any(own):
+            shown.add_row(escape(str(body)), *("" if x is None else str(x[0]) for x in own))
+    out.print(shown)
+    out.print(
+        f"{row.order}, {row.format}: none of {len(row.bound.words.op):,} operations leaves its "
+        f"word in any state; in {row.states} states {row.overflows} did.",
+        soft_wrap=True,
+    )
 
 
 def _down(digits: float) -> str:
