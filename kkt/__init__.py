@@ -17,6 +17,7 @@ from .base.errors import (
     SingularError,
     SizeError,
 )
+from .machine.integer_c import export_fixed
 from .machine.kernel import Kernel, compile
 from .machine.to_jax import to_jax
 from .matrix.blocks import Block, BlockIndex, Structure
@@ -148,6 +149,7 @@ __all__ = [
     "example1",
     "example2",
     "example3",
+    "export_fixed",
     "factored",
     "featherstone",
     "find_robot",

@@ -77,6 +77,7 @@ EXAMPLES = {
     "export": (
         "export robot.urdf -o robot.c",
         "export robot.urdf --order crbm --format float32 -o robot.c",
+        "export robot.urdf --format fixed32 -o robot.c",
     ),
     "tune": ("tune robot.urdf", "tune robot.urdf --cost digits -o mine.json"),
     "reproduce": ("reproduce ascher1996", "reproduce ascher1996 --item table1"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
-from pivotree.kkt import FixedPoint, FormatError, Payload, System
+from pivotree.kkt import FixedPoint, FormatError, Payload
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.matrix.ranges import Limits, Ranges, ranges_of
+from pivotree.kkt.matrix.ranges import Limits, ranges_of
 from pivotree.kkt.proof.fixed_point import pointed, require_length
 from pivotree.kkt.proof.rightsides import Given, sides_of
 
@@ -97,39 +97,53 @@ def fixed(
     ranges, effort = sides_of(system, ranges_of(system, limits), rates, efforts)
     tape = kkt.trace(system, orderings.get(order))
     bound = pointed(system, tape, ranges, effort, bits)
-    names = tuple(str(k) for k in np.repeat(system.tree.names, system.tree.dof))
+    joints = zip(system.tree.names, system.tree.dof, strict=True)
+    names = tuple(str(body) for body, dof in joints for _ in range(dof))
     name = f"fixed{bits}"
     if bound.why or not names:
         nothing = Promise(bound.qdd, 0.0, np.zeros(0), 0, ())
         return FixedRow(order, name, bound, 0.0, 0, {}, nothing, 0, 0.0)
-    seen = in_states(system, Order(tape, system), bound, ranges, effort, states, seed)
+    seen = in_states(bound, drawn(bound, states, seed, limits, rates, efforts))
     qdd = Promise(bound.qdd, seen.energy, seen.joint, states, names)
     return FixedRow(order, name, bound, seen.pivot, states, {}, qdd, seen.overflows, seen.share)
 
 
-def in_states(
-    system: System, order: Order, bound: FixedPoint, ranges: Ranges, effort: Floats, states: int,
-    seed: int,
-) -> Seen:  # fmt: skip
-    """Errors over random states; efforts give accelerations as drawn, or are drawn, in turns."""
-    pivot, off_energy, joint, share, overflows = 0.0, 0.0, np.zeros(len(effort)), 0.0, 0
-    weighed = 0
+def drawn(
+    bound: FixedPoint,
+    states: int,
+    seed: int = 0,
+    limits: Limits = MappingProxyType({}),
+    rates: Given = MappingProxyType({}),
+    efforts: Given = MappingProxyType({}),
+) -> Iterator[tuple[Order, Entries]]:
+    """(4) in random states, many at a time; efforts give accelerations, or are drawn, in turns."""
+    system = bound.system
+    ranges, effort = sides_of(system, ranges_of(system, limits), rates, efforts)
+    order = Order(bound.tape, system)
     for first in range(0, states, MANY):
         numbers = range(first, min(first + MANY, states))
         entries = entries_at(system, ranges, seed, numbers)
         for i, number in enumerate(numbers):
-            drawn = np.random.default_rng([1, seed, number]).uniform(-effort, effort)
-            given = drawn if number % 2 else np.clip(entries.tau[i], -effort, effort)
+            some = np.random.default_rng([1, seed, number]).uniform(-effort, effort)
+            given = some if number % 2 else np.clip(entries.tau[i], -effort, effort)
             entries.tau[i] = given
+        yield order, entries
+
+
+def in_states(bound: FixedPoint, states: Iterator[tuple[Order, Entries]]) -> Seen:
+    """Errors over states of :func:`drawn`."""
+    pivot, off_energy, joint, share, overflows = 0.0, 0.0, np.zeros(len(bound.qdd.joint)), 0.0, 0
+    count = 0
+    for order, entries in states:
         played = play(bound, order, order.values_of(entries))
         pivot = max(pivot, played.pivot)
         joint = np.maximum(joint, np.abs(played.qdd).max(axis=0, initial=0.0))
         share, overflows = max(share, played.share), overflows + played.overflows
-        for i in range(min(len(numbers), ENERGIES - weighed)):
+        for i in range(min(len(played.qdd), ENERGIES - count)):
             one = Entries(*(getattr(entries, x)[i] for x in LETTERS))
-            off_energy = max(off_energy, energy(system, one, played.qdd[i]))
-            weighed += 1
-    return Seen(pivot, off_energy, joint, share, overflows, states)
+            off_energy = max(off_energy, energy(bound.system, one, played.qdd[i]))
+        count += len(played.qdd)
+    return Seen(pivot, off_energy, joint, share, overflows, count)
 
 
 @dataclass(frozen=True)

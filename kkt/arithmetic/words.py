@@ -9,7 +9,7 @@ anything runs.  So every operation is one of whole numbers, with shifts by known
     scaled    (a b << n) / d, rounded: the product keeps its 64 bits
 
 Rounding is to nearest, ties up: half is added and the bits are dropped, an addition and a shift on
-any processor.  :func:`play` is what the exported C does, in the same whole numbers.
+any processor.  :meth:`Words.play` is what the exported C does, in the same whole numbers.
 """
 
 from __future__ import annotations

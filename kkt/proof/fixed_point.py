@@ -49,11 +49,12 @@ class FixedPoint:
 
     >>> found = pt.fixed_point(pt.chain(3), pt.orderings.get("abm"), 32)
     >>> found.why, f"{found.digits:.1f} digits"
-    ('', '5.9 digits')
+    ('', '6.9 digits')
     """
 
     bits: int  # of a word
-    names: tuple[Hashable, ...]  # (n,) bodies
+    system: System
+    tape: Tape
     words: Words | None  # None where there is no proof
     walked: Walked | None
     pivot: Floats  # (n,) relative errors of the pivots D_k, at most
@@ -73,7 +74,7 @@ class FixedPoint:
         if self.walked is not None:
             for (body, what), points in self.walked.points.items():
                 own = found.setdefault(what, {})
-                own[str(self.names[body])] = int(points.min()), int(points.max())
+                own[str(self.system.tree.names[body])] = int(points.min()), int(points.max())
         return found
 
 
@@ -116,7 +117,7 @@ def pointed(system: System, tape: Tape, ranges: Ranges, effort: Floats, bits: in
     tree, unit = system.tree, math.ldexp(1.0, 2 - bits)
     why = _refused(system, tape, unit)
     if why:
-        return _none(system, bits, why)
+        return _none(system, tape, bits, why)
     M = rounded(system.entries.M, bits)
     held, sizes = support(system, M), reach(system, ranges, unit)
     behind = _before(system, M, firm(system, M, held, sizes, unit), sizes, tape, unit)
@@ -125,24 +126,24 @@ def pointed(system: System, tape: Tape, ranges: Ranges, effort: Floats, bits: in
         known = Known(Sizes(system, ranges, behind, data))
     if known.weak is not None:
         body = tree.names[known.weak]
-        return _none(system, bits, f"joint {body}: no inertia of its own in some direction")
+        return _none(system, tape, bits, f"joint {body}: no inertia of its own in some direction")
     inputs, places = known.inputs(tape)
     walk = Walk(tape, bits, inputs, places, known.of, known.pivots / GROWN)
     try:
         walked = walk.walked()
     except NoPivot as error:
         body = tree.names[walk.bodies[error.step]]
-        return _none(system, bits, f"joint {body}: its pivot may be rounded to zero")
+        return _none(system, tape, bits, f"joint {body}: its pivot may be rounded to zero")
     found = InWords(system, ranges, M, held, sizes, behind.counts, unit, set(), walked)
     with np.errstate(all="ignore"):
         total = found.total()
     if total.why:
-        return _none(system, bits, total.why)
+        return _none(system, tape, bits, total.why)
     qdd = accelerations(Sizes(system, ranges, found.behind(), data), walked, known.most)
     if qdd.why:  # without it nothing is known of the right-hand sides' sizes
-        return _none(system, bits, qdd.why)
+        return _none(system, tape, bits, qdd.why)
     worst = tree.names[total.worst]
-    return FixedPoint(bits, tree.names, walked.words, walked, total.pivot, worst, qdd, "")
+    return FixedPoint(bits, system, tape, walked.words, walked, total.pivot, worst, qdd, "")
 
 
 def rounded(values: Floats, bits: int) -> Floats:
@@ -297,11 +298,11 @@ def _before(
     return Behind(M, least, np.zeros_like(M), two, two, six, sizes, roundings(tape), unit)
 
 
-def _none(system: System, bits: int, why: str) -> FixedPoint:
+def _none(system: System, tape: Tape, bits: int, why: str) -> FixedPoint:
     N = int(system.tree.offset[-1])
     nothing = Accelerations(math.inf, math.inf, np.full(N, np.inf), why)
     pivot = np.full(system.tree.n, np.inf)
-    return FixedPoint(bits, system.tree.names, None, None, pivot, None, nothing, why)
+    return FixedPoint(bits, system, tape, None, None, pivot, None, nothing, why)
 
 
 def _outer(x: Floats, y: Floats) -> Floats:

@@ -179,7 +179,7 @@ def _print_points(out: Any, row: Any) -> None:
     shown = Table(box=SIMPLE_HEAD, title=f"{row.order}, {row.format}: bits behind the binary point")
     for head in ("body", *SHOWN):
         shown.add_column(head, no_wrap=True)
-    for body in row.bound.names:
+    for body in row.bound.system.tree.names:
         own = [points.get(what, {}).get(str(body)) for what in SHOWN]
         if any(own):
             shown.add_row(escape(str(body)), *("" if x is None else str(x[0]) for x in own))
