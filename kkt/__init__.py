@@ -72,6 +72,7 @@ from .solution.derivatives import (
     adjoint_derivatives,
     derivatives,
     directional_derivatives,
+    inertial_parameters,
 )
 from .solution.eliminate import eliminate, joint_space_inertia
 from .solution.inverse_dynamics import InverseDynamics, inverse_dynamics
@@ -160,6 +161,7 @@ __all__ = [
     "guarantee",
     "guarantee_qdd",
     "humanoid",
+    "inertial_parameters",
     "inverse_dynamics",
     "joined",
     "joint_space_inertia",

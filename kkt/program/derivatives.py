@@ -103,7 +103,7 @@ class Moved:
         for k in self.structure.order.tolist():
             name, rows = self.names[k], Rows()
             self._moved(rows, k, w.eye(6))
-            e = self._met(rows, y)
+            e = self.met(rows, y)
             for child in self.structure.children(name):
                 i = self.structure.index[child]
                 e = w.add(e, w.mul(self.Phi(i), behind[i]))
@@ -111,7 +111,7 @@ class Moved:
             if self.structure.dof[k]:
                 for own, by in zip((self.own_q, self.own_qd), found, strict=True):
                     moved, direct = own(k)
-                    by[k] = w.add(w.mul(w.t(moved), e), self._met(direct, y))
+                    by[k] = w.add(w.mul(w.t(moved), e), self.met(direct, y))
         return found
 
     def own_q(self, k: int) -> tuple[Ref | None, Rows]:
@@ -158,7 +158,7 @@ class Moved:
         self.more(rows, Block("f", name), w.mul(cross(w, self.rate[k]), d))
         self.more(rows, Block("pdd", name), w.mul(self.force.get(k), d))
 
-    def _met(self, rows: Rows, y: Mapping[Block, Ref]) -> Ref | None:
+    def met(self, rows: Rows, y: Mapping[Block, Ref]) -> Ref | None:
         """The rows* y."""
         total: Ref | None = None
         for block, ref in rows.items():

@@ -72,6 +72,7 @@ class Instruction(NamedTuple):
     back        L^-T (D^-1 y - r) for a factor
     cross       of a motion u, what u x multiplies motions by; with info = ("force",) of a force f,
                 what turns a motion v into v x* f
+    inertial    of a motion u, what turns ten inertial parameters into M u
     ==========  =============================================================================
     """
 

@@ -15,11 +15,13 @@ from ..model.joints import GENERAL, TYPES
 from ..model.spatial import cross_motion
 from ..program.columns import Columns
 from ..program.derivatives import Motion, Moved, Pairs
+from ..program.model_data import WIDTHS, holders, rows_of
 from .beside import Given
 from .emit import mirrored
 from .tape import Tape, lower
 
 DERIVATIVES = ("dqdd_dq", "dqdd_dqd", "dqdd_dtau")
+DATA = {f"dqdd_d{name}": name for name in WIDTHS}  # by the model's numbers
 MOST = 90_000  # columns of joints times bodies that they meet: minutes of tracing
 CLOSED = 1e-9  # of a motion's size, that a bracket of two may leave their span by
 
@@ -28,7 +30,7 @@ class Differentiated(NamedTuple):
     """A longer tape, where its derivatives stand, and its inputs beside (4)."""
 
     tape: Tape
-    slots: dict[str, NDArray[np.int64]]  # (N, N) signed, bodies in the tree's order
+    slots: dict[str, NDArray[np.int64]]  # (N, columns) signed, bodies in the tree's order
     numbers: NDArray
 
 
@@ -39,29 +41,44 @@ def differentiated(
 
     Raises LoopError, OrderError or ModelError for what has none, SizeError for large trees.
     """
-    columns, given = _begun(base, system, system.tree.n)
+    columns, given = _begun(base, system, wanted)
     tree = system.tree
     joints = [k for k in range(tree.n) if tree.dof[k]]
+    blocks = {Block("qdd", tree.names[k]) for k in joints}
+    moved = None
     if set(wanted) - {"dqdd_dtau"}:
         moved = _moved(system, columns, given, qd)
-        blocks = {Block("qdd", tree.names[k]) for k in joints}
-        for name, rows_of in (("dqdd_dq", moved.by_q), ("dqdd_dqd", moved.by_qd)):
-            for k in joints if name in wanted else ():
-                columns.solve(rows_of(k), blocks)
-    if "dqdd_dtau" in wanted:
-        inverse_columns(columns)
+    ends = [0]
+    for name in (name for name in (*DERIVATIVES, *DATA) if name in wanted):
+        if moved is None or name == "dqdd_dtau":
+            inverse_columns(columns)
+        elif name in DATA:
+            for k in holders(moved, DATA[name]):
+                columns.solve(rows_of(moved, DATA[name], k), blocks)
+        else:
+            for k in joints:
+                columns.solve((moved.by_q if name == "dqdd_dq" else moved.by_qd)(k), blocks)
+        ends.append(len(columns.found))
     tape = lower(columns.program(), system, given.patterns)
-    slots, at = {}, 0
-    for name in DERIVATIVES:
-        if name in wanted:
-            found = tape.columns[at : at + len(joints)]
-            slots[name] = (inverse_slots if name == "dqdd_dtau" else _matrix)(system, found)
-            at += len(joints)
+    slots = {}
+    shown = (name for name in (*DERIVATIVES, *DATA) if name in wanted)
+    for name, first, last in zip(shown, ends, ends[1:], strict=False):
+        found = tape.columns[first:last]
+        if name == "dqdd_dtau":
+            slots[name] = inverse_slots(system, found)
+        else:
+            widths = (
+                [WIDTHS[DATA[name]]] * len(found) if name in DATA else tree.dof[joints].tolist()
+            )
+            slots[name] = _beside(system, found, widths)
     return Differentiated(tape, slots, given.numbers)
 
 
 def directed(base: Tape, system: System, steps: dict[str, NDArray]) -> Differentiated:
-    """Derivatives along ``steps`` (N, m) of q, qd and tau, in slots "qdd": one solve more."""
+    """Derivatives along ``steps`` of q, qd and tau (N, m), and of the model's numbers (rows, m).
+
+    In slots "qdd": one solve more.
+    """
     columns, given = _begun(base, system)
     tree = system.tree
     own = {k: slice(tree.offset[k], tree.offset[k + 1]) for k in range(tree.n) if tree.dof[k]}
@@ -72,36 +89,57 @@ def directed(base: Tape, system: System, steps: dict[str, NDArray]) -> Different
     rows = moved.along(dq, dqd)
     for k in own:
         moved.more(rows, Block("qdd", tree.names[k]), dtau[k])
+    for output, name in DATA.items():
+        for k in holders(moved, name) if output in steps else ():
+            at = slice(WIDTHS[name] * k, WIDTHS[name] * (k + 1))
+            if (step := given.block(steps[output][at])) is not None:
+                for block, ref in rows_of(moved, name, k).items():
+                    moved.more(rows, block, columns.write.mul(ref, step))
     columns.solve(rows, {Block("qdd", tree.names[k]) for k in own})
     tape = lower(columns.program(), system, given.patterns)
     width = steps["dqdd_dq"].shape[1]
     return Differentiated(tape, {"qdd": _stood(system, tape.columns[0], width)}, given.numbers)
 
 
-def weighed(base: Tape, system: System, weights: NDArray) -> Differentiated:
-    """The weights (m, N) times the derivatives, in slots (m, N): K is symmetric, one solve more."""
+def weighed(
+    base: Tape, system: System, weights: NDArray, wanted: Sequence[str] = DERIVATIVES
+) -> Differentiated:
+    """The weights (m, N) times the derivatives, in slots (m, columns): one solve more."""
     columns, given = _begun(base, system)
     tree = system.tree
     own = {k: slice(tree.offset[k], tree.offset[k + 1]) for k in range(tree.n) if tree.dof[k]}
     names = {k: Block("qdd", tree.names[k]) for k in own}
     y = columns.solve({names[k]: given.block(weights.T[at]) for k, at in own.items()})
-    for by in _moved(system, columns, given).against(y):
+    moved = _moved(system, columns, given)
+    for by in moved.against(y):
         columns.found.append({names[k]: ref for k, ref in by.items() if ref is not None})
+    for name in (name for output, name in DATA.items() if output in wanted):
+        for k in holders(moved, name):
+            met = moved.met(rows_of(moved, name, k), y)
+            columns.found.append({} if met is None else {Block("pdd", tree.names[k]): met})
     tape = lower(columns.program(), system, given.patterns)
-    dtau, dq, dqd = (_stood(system, found, len(weights)).T for found in tape.columns)
-    return Differentiated(tape, dict(zip(DERIVATIVES, (dq, dqd, dtau), strict=True)), given.numbers)
+    dtau, dq, dqd = (_stood(system, found, len(weights)).T for found in tape.columns[:3])
+    slots, found = dict(zip(DERIVATIVES, (dq, dqd, dtau), strict=True)), iter(tape.columns[3:])
+    for output, name in ((o, x) for o, x in DATA.items() if o in wanted):
+        none = np.zeros((WIDTHS[name], len(weights)), dtype=np.int64)
+        parts = [next(iter(next(found).values()), none) for _ in holders(moved, name)]
+        slots[output] = np.concatenate(parts).T
+    return Differentiated(tape, slots, given.numbers)
 
 
-def _begun(base: Tape, system: System, columns: int = 1) -> tuple[Columns, Given]:
+def _begun(base: Tape, system: System, matrices: Sequence[str] = ()) -> tuple[Columns, Given]:
     """A program that goes on, of a system that has derivatives."""
     system.structure.require_tree("differentiation")
     _require_tangents(system)
-    joints, n = int(np.count_nonzero(system.tree.dof)), system.tree.n
-    if columns > 1 and joints * n > MOST:
-        raise SizeError(
-            f"{system.name}: derivatives of {joints} joints on {n} bodies are too long a "
-            f"program; up to {MOST:,} joints times bodies are traced"
-        )
+    n = system.tree.n
+    counts = [(int(np.count_nonzero(system.tree.dof)), "joints")] if matrices else []
+    counts += [(WIDTHS[DATA[x]] * n, f"numbers ({DATA[x]})") for x in matrices if x in DATA]
+    for count, what in counts:
+        if count * n > MOST:
+            raise SizeError(
+                f"{system.name}: derivatives of {count} {what} on {n} bodies are too long a "
+                f"program; up to {MOST:,} {what} times bodies are traced"
+            )
     further = Columns(base.program)
     return further, Given(further.write)
 
@@ -137,14 +175,10 @@ def inverse_slots(system: System, found: Any) -> NDArray[np.int64]:
     return slots
 
 
-def _matrix(system: System, found: Any) -> NDArray[np.int64]:
-    """(N, N) signed slots from the columns of every joint, bodies in the tree's order."""
-    tree = system.tree
-    joints = [k for k in range(tree.n) if tree.dof[k]]
-    sides = [
-        _stood(system, column, int(tree.dof[k])) for k, column in zip(joints, found, strict=True)
-    ]
-    return np.hstack([np.zeros((int(tree.offset[-1]), 0), dtype=np.int64), *sides])
+def _beside(system: System, found: Any, widths: Sequence[int]) -> NDArray[np.int64]:
+    """Signed slots of qdd (N, columns) by one set of columns after another."""
+    sides = [_stood(system, x, width) for x, width in zip(found, widths, strict=True)]
+    return np.hstack([np.zeros((int(system.tree.offset[-1]), 0), dtype=np.int64), *sides])
 
 
 def _stood(system: System, column: Any, width: int) -> NDArray[np.int64]:

@@ -24,6 +24,8 @@ def arranged(i: Instruction, take: Callable[[Ref | None], Scalars], columns: int
         return np.eye(i.info[0], dtype=np.int64)
     if i.op == "cross":
         return crossing(take(i.args[0])[:, 0], *i.info)
+    if i.op == "inertial":
+        return inertial(take(i.args[0])[:, 0])
     if i.op == "mirror":
         return emit.mirrored(take(i.args[0]))
     if i.op == "rows":
@@ -48,13 +50,24 @@ def arranged(i: Instruction, take: Callable[[Ref | None], Scalars], columns: int
     return None
 
 
+def tilde(x: Scalars) -> Scalars:
+    """(3, 3) x x of (3,)."""
+    zero = 0 * x[0]
+    return np.array([[zero, -x[2], x[1]], [x[2], zero, -x[0]], [-x[1], x[0], zero]])
+
+
+def inertial(u: Scalars) -> Scalars:
+    """(6, 10) E with M u = E theta of a motion (6,), theta = m, m c, I by its lower triangle."""
+    w, v, none = u[:3], u[3:], np.zeros((3, 1), dtype=np.int64)
+    turned = np.zeros((3, 6), dtype=np.int64)
+    for column, (i, j) in enumerate(zip(*np.tril_indices(3), strict=True)):
+        turned[i, column] = w[j]
+        turned[j, column] = w[i]
+    return np.block([[none, -tilde(v), turned], [v[:, None], tilde(w), 0 * turned]])
+
+
 def crossing(u: Scalars, kind: str = "motion") -> Scalars:
     """(6, 6) u x for motions; of a force (6,), the matrix that takes v to v x* u."""
-
-    def tilde(x: Scalars) -> Scalars:
-        zero = 0 * x[0]
-        return np.array([[zero, -x[2], x[1]], [x[2], zero, -x[0]], [-x[1], x[0], zero]])
-
     first, last, none = tilde(u[:3]), tilde(u[3:]), np.zeros((3, 3), dtype=np.int64)
     if kind == "motion":
         return np.block([[first, none], [last, first]])

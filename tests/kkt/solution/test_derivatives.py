@@ -36,10 +36,10 @@ class Differences:
         self.Phi = force_transform(digits(state.R), digits(state.p))
         self.S = digits(state.S.columns)
         self.own, self.qd, self.tau = digits(state.joint_bias), digits(state.qd), digits(state.tau)
-        self.M = spatial_inertia(digits(state.mass), digits(state.com), digits(state.inertia))
+        self.M = self.inertias()
         self.owner = np.repeat(np.arange(system.tree.n), system.tree.dof)
 
-    def qdd(self, dq, dqd, dtau):
+    def qdd(self, dq, dqd, dtau, dparameters=None, dgravity=0, dwrench=0):
         state, tree = self.system.state, self.system.tree
         Phi, S, own = (x.copy() for x in (self.Phi, self.S, self.own))
         qd, tau = self.qd + dqd, self.tau + dtau
@@ -74,14 +74,26 @@ class Differences:
                 S[at.start, :3] = moved
                 before = cross(first, second) * self.qd[at][0] * self.qd[at][1]
                 own[k, :3] = own[k, :3] + cross(moved, second) * qd[at][0] * qd[at][1] - before
+        M = self.M if dparameters is None else self.inertias(dparameters)
         column = np.arange(len(qd)) - tree.offset[self.owner]
         rates = joint_rates(S, self.owner, column, qd, tree.n)
-        a, b = bias(state.parent, self.M, Phi, rates, own, digits(state.wrench),
-                    digits(state.gravity))  # fmt: skip
-        entries = Entries(self.M, Phi, S, a, b, tau, A=A)
+        push, down = digits(state.wrench) + dwrench, digits(state.gravity) + dgravity
+        a, b = bias(state.parent, M, Phi, rates, own, push, down)
+        entries = Entries(M, Phi, S, a, b, tau, A=A)
         solution, _, _ = run_objects(self.tape, entries, MP.mpf)
         rows = [x for block, x in solution.items() if block.kind == "qdd"]
         return np.concatenate(rows)
+
+    def inertias(self, dparameters=0):
+        """M of all bodies, by mass, centre and inertia about it, after m, m c and I have moved."""
+        m, c, J = (digits(getattr(self.system.state, x)) for x in ("mass", "com", "inertia"))
+        row, column = np.tril_indices(3)
+        about = J - matmul(skew(c), skew(c)) * m[:, None, None]
+        ten = [m[:, None], m[:, None] * c, about[:, row, column]]
+        ten = np.concatenate(ten, axis=1) + dparameters
+        m, c = ten[:, 0], ten[:, 1:4] / ten[:, :1]
+        about[:, row, column] = about[:, column, row] = ten[:, 4:]
+        return spatial_inertia(m, c, about + matmul(skew(c), skew(c)) * m[:, None, None])
 
     def derivative(self, which):
         """(N, N) central differences by dq, dqd or dtau."""
