@@ -89,8 +89,11 @@ class Manifold:
         found = Manifold(
             tree, bare, Configuration(tree, bare), hard, (None,) * len(hard), inertia, soft
         )
-        x = found.places.from_coordinates(q)
-        return replace(found, anchors=tuple(found._anchor(c, x) for c in found.closures(x)))
+        return found.begun_at(found.places.from_coordinates(q))
+
+    def begun_at(self, x: Floats) -> Manifold:
+        """Of the same loops, contacts and coupled joints holding what they hold at x (nx,)."""
+        return replace(self, anchors=tuple(self._anchor(c, x) for c in self.closures(x)))
 
     def _anchor(self, closure: Closure, x: Floats) -> Floats | None:
         """What a loop keeps of the start, x (nx,); None where its frames say what it keeps."""
