@@ -17,6 +17,8 @@ def loops_of(options: argparse.Namespace, tree: nx.DiGraph) -> tuple[kkt.Loop, .
     soft = getattr(options, "compliance", None)
     if soft is not None and told is None:
         raise kkt.PivotreeError("option --compliance: softens contacts; name some with --contact")
+    if file is not None and not file.strip():
+        raise kkt.PivotreeError("option --loops: is empty; give a file of loops")
     read = () if file is None else kkt.read_loops(file, tree)
     if told is None:
         return tuple(read)

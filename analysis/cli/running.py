@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
@@ -19,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
         warnings.simplefilter("ignore", RuntimeWarning)  # what overflows is refused or recorded
-        warnings.showwarning = _show_warning
+        warnings.showwarning = _once()
         try:
             code = int(import_module(f".commands.{options.command}", __package__).run(options))
             sys.stdout.flush()  # what a full disk or a closed pipe refuses is told here
@@ -60,5 +61,14 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _show_warning(message: Any, category: Any, *rest: Any, **more: Any) -> None:
-    print(f"pivotree: warning: {sentence(message, 4 * LONGEST)}", file=sys.stderr)
+def _once() -> Callable[..., None]:
+    """Shows each warning as one line, and the same words once in a command."""
+    said: set[str] = set()
+
+    def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
+        line = f"pivotree: warning: {sentence(message, 4 * LONGEST)}"
+        if line not in said:
+            said.add(line)
+            print(line, file=sys.stderr)
+
+    return show

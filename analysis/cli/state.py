@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from typing import Any
 
 import networkx as nx
@@ -11,6 +12,7 @@ import numpy as np
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.reading import read_json
+from pivotree.kkt.model.loops import OPEN
 
 SCHEMA = "pivotree-state/1"
 FIELDS = ("q", "qd", "tau")
@@ -41,7 +43,27 @@ def system_in_state(tree: nx.DiGraph, options: argparse.Namespace) -> tuple[kkt.
     told = [f"{field} = {names[field]}" for field in FIELDS if field in names]
     told = ([own] if own else []) + told
     counted = " for freedom k" if any("k)" in text for text in told) else ""
-    return kkt.build(tree, **{**values, **given}), ", ".join(told) + counted
+    return assembled(tree, {**values, **given}), ", ".join(told) + counted
+
+
+def assembled(tree: nx.DiGraph, values: Vectors) -> kkt.System:
+    """Equation (4) in a state.  Raises ModelError for a loop that is open there.
+
+    Baumgarte's terms may close an open one in time: of that there is a LoopWarning.
+    """
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        system = kkt.build(tree, **values)
+    for loop, gap in ((x.loop, x.gap) for x in system.state.loops):
+        if np.abs(gap).max(initial=0.0) > OPEN and not loop.baumgarte[1]:
+            raise kkt.ModelError(
+                f"loop {loop.name!r}: is open by {np.abs(gap).max():.2g} (rad or m) in this state; "
+                "close it with --q or --state, draw a closed state with --random 0, or mend the "
+                "loop's poses"
+            )
+    for warning in said:
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return system
 
 
 def given_values(
@@ -82,13 +104,11 @@ def _number(where: str, text: str) -> float:
 
 def _drawn(tree: nx.DiGraph, seed: int) -> Vectors:
     """The first state that a report of this seed measures."""
-    from ..states.closing import ranges_of
-    from ..states.sample import draw, system_at
+    from ..states.sample import draw, drawn_system, system_at
 
     if seed < 0:
         raise kkt.PivotreeError(f"option --random: {seed} is no seed; use a whole number from 0 on")
-    base = kkt.build(tree)
-    ranges = ranges_of(base)
+    base, ranges = drawn_system(tree, seed)
     q, qd, _ = draw(ranges, seed, 0)
     tau = system_at(base, ranges, seed, 0).state.tau
     return {"q": q.tolist(), "qd": qd.tolist(), "tau": np.asarray(tau, dtype=float).tolist()}
@@ -144,7 +164,7 @@ def freedoms(tree: nx.DiGraph) -> list[tuple[str, ...]]:
     In the order of ``qdd``.
     """
     found = []
-    flat = kkt.build(tree).tree
+    flat = kkt.compile_tree(tree)
     for name, dof in zip(flat.names, flat.dof, strict=True):
         joint = tree.nodes[name].get("joint_name", name)
         for j in range(int(dof)):

@@ -19,14 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import orderings
-from pivotree.kkt import OrderError, build, compile_tree, joint_space_inertia, trace
+from pivotree.kkt import OrderError, compile_tree, joint_space_inertia, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.matrix.many import held
 from pivotree.kkt.tape.batch import answers
 
-from ..states.closing import ranges_of
-from ..states.sample import draw, entries_at
+from ..states.sample import draw, drawn_system, entries_at
 from ..states.traced import Pair
 from .make import prepare
 
@@ -142,8 +141,7 @@ class _Bench:
         setup, _ = prepare(place, str(compiled.name), [order], [format], seed)
         self.order, self.proof = setup.orders[order], setup.proof
         self.tree = compiled
-        self.ranges = ranges_of(build(tree))
-        self.system = build(tree, *draw(self.ranges, seed, 0)[:2])
+        self.system, self.ranges = drawn_system(tree, seed)
         self.seen = entries_at(self.system, self.ranges, seed, range(states))
         self.other = entries_at(self.system, self.ranges, seed, range(states, 2 * states))
         for entries in (self.seen, self.other):

@@ -21,16 +21,16 @@ from pivotree.kkt import (
     PivotreeError,
     SingularError,
     SizeError,
-    build,
+    compile_tree,
     trace,
 )
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.files import check_folder, made, write_whole, writing
 
 from ..figures.files import save
-from ..states.closing import ClosedRanges, ranges_of
+from ..states.closing import ClosedRanges
 from ..states.measure import Measured, Setup
-from ..states.sample import draw
+from ..states.sample import drawn_system
 from ..states.traced import Order
 from .gather import gather
 from .notebook import Notebook, most_digits
@@ -189,12 +189,9 @@ def prepare(
             raise OrderError(
                 f"order {name!r}: solves for tau, not for qdd; use {', '.join(default_orders())}"
             )
-    base = build(tree)
-    if not int(base.tree.offset[-1]):
+    if not int(compile_tree(tree).offset[-1]):
         raise ModelError(f"{model}: has no joint that moves; a report needs at least one")
-    ranges = ranges_of(base)
-    # traced in a random state: no coordinate is at a value that makes a zero of the matrix
-    system = build(tree, *draw(ranges, seed, 0)[:2])
+    system, ranges = drawn_system(tree, seed)
     progress("tracing abm, for the reference")
     proof = Order(trace(system, orderings.get("abm")), system)
     found: dict[str, Order] = {}

@@ -6,20 +6,22 @@ computed, in whatever order, on however many processors.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt import LoopError, System
+from pivotree.kkt import LoopError, LoopWarning, System, build
 from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.matrix.many import apart, forest_of
 from pivotree.kkt.matrix.ranges import Ranges
 from pivotree.kkt.model.joints import quaternion_to_vector
 from pivotree.kkt.model.tree import BodyTree
 
-from .closing import ClosedRanges, Drawn
+from .closing import ClosedRanges, Drawn, ranges_of
 
 Floats = NDArray[np.float64]
 MOST = 100  # draws of one state whose loops must close
@@ -74,6 +76,20 @@ def _once(ranges: Ranges, seeds: list[int]) -> tuple[Floats, Floats, Floats]:
     qd = generator.uniform(-ranges.rate, ranges.rate)
     qdd = generator.uniform(-ranges.acceleration, ranges.acceleration)
     return q, qd, qdd
+
+
+def drawn_system(tree: nx.DiGraph, seed: int) -> tuple[System, Ranges]:
+    """Equation (4) of a tree in random state 0 of a seed, tau the tree's own, and the ranges.
+
+    In the tree's own state loops may be open.  No coordinate is where it makes a zero of the
+    matrix.  Raises ModelError and LoopError, as :func:`kkt.build`, :func:`ranges_of` and
+    :func:`draw` do.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LoopWarning)
+        base = build(tree)
+    ranges = ranges_of(base)
+    return build(tree, *draw(ranges, seed, 0)[:2]), ranges
 
 
 def system_at(system: System, ranges: Ranges, seed: int, number: int) -> System:

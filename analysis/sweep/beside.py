@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -48,7 +49,9 @@ class Beside:
         if self.contact:
             found += contacts_of(tree, self.contact, self.compliance, "contact")
         held = nx.DiGraph(tree, loops=found)
-        kkt.build(held)  # what is wrong with them is told before the long work
+        with warnings.catch_warnings():  # random states close what is open here
+            warnings.simplefilter("ignore", kkt.LoopWarning)
+            kkt.build(held)  # what is wrong with them is told before the long work
         return held
 
     @property

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pivotree.kkt import PivotreeError, System, build
 from pivotree.kkt.matrix.ranges import Ranges
 
-from ..states.closing import ranges_of
-from ..states.sample import draw
+from ..states.sample import drawn_system
 from ..states.traced import Order
 from .models import Model
 from .settings import Settings
@@ -47,10 +46,7 @@ def prepare(settings: Settings, model: Model) -> Prepared:
     Traced in a random state where states are drawn: no coordinate makes a zero of the matrix.
     """
     tree = model.tree()
-    system, ranges = build(tree), None
-    if settings.random:
-        ranges = ranges_of(system)
-        system = build(tree, *draw(ranges, settings.seed, 0)[:2])
+    system, ranges = drawn_system(tree, settings.seed) if settings.random else (build(tree), None)
     orders: dict[str, Order | str] = {}
     if settings.eliminates:
         orders = kept_tapes().orders(

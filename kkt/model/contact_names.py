@@ -17,7 +17,8 @@ def contacts_of(tree: nx.DiGraph, text: str, compliance: float, where: str) -> l
     """Points that stick to the ground, BODY or BODY@x:y:z [m], with commas between them.
 
     Three rows each, along the vertical first, then across it; ``compliance`` [1/kg] softens them.
-    Raises ModelError, which begins with ``where``, for a body that there is not and for no point.
+    Raises ModelError, which begins with ``where``, for a body that there is not, for one that the
+    world carries, for no point and for one that is named twice.
 
     >>> from pivotree.kkt.model.contact_names import contacts_of
     >>> [foot] = contacts_of(pt.chain(3), "j3@0.1:0:0", 0.0, "contact")
@@ -27,9 +28,18 @@ def contacts_of(tree: nx.DiGraph, text: str, compliance: float, where: str) -> l
     up = -np.array(tree.graph["gravity"], dtype=float)
     up = up / np.linalg.norm(up) if up.any() else np.array([0.0, 0.0, 1.0])
     across = np.concatenate(in_plane(up[None]))
-    found = []
-    for item in (part.strip() for part in text.split(",")):
+    found: list[Loop] = []
+    items = [part.strip() for part in text.split(",") if part.strip()]
+    if not items:
+        raise ModelError(f"{where}: is empty; give names of bodies, with commas between them")
+    for item in items:
         body, point = point_of(tree, item, where)
+        if tree.graph.get("merged", {}).get(body, (body,))[0] is None:
+            raise ModelError(
+                f"{where}: {item!r} is part of the world, which holds itself; leave it out"
+            )
+        if items.count(item) > 1:
+            raise ModelError(f"{where}: {item!r} is named twice; name each point once")
         found.append(contact(body, point, up, across, compliance=compliance, name=item))
     return found
 
@@ -39,11 +49,11 @@ def point_of(tree: nx.DiGraph, item: str, where: str) -> tuple[Any, list[float]]
     names = {str(name): name for name in (*tree.graph.get("merged", {}), *tree)}
     if item in names:
         return names[item], [0.0, 0.0, 0.0]
-    body, _, numbers = item.rpartition("@")
+    body, at, numbers = item.rpartition("@")
+    if not at:
+        body = item
     if body not in names:
-        raise ModelError(
-            f"{where}: body {body or item!r} is unknown; {nearest(body or item, names)}"
-        )
+        raise ModelError(f"{where}: body {body!r} is unknown; {nearest(body, names)}")
     try:
         point = [float(x) for x in numbers.split(":")]
     except ValueError:

@@ -43,6 +43,14 @@ def checked_gains(where: str, field: str, value: Any) -> tuple[float, float]:
     return a, b
 
 
+def checked_damping(where: str, value: Any) -> tuple[float, float]:
+    """One number a of zero or more, as gains (a, 0), or one sentence."""
+    a = float(checked(where, "damping", value, ()))
+    if a < 0.0:
+        raise ModelError(f"{where}: field 'damping' is {a:g}; give zero or more")
+    return a, 0.0
+
+
 def checked_compliance(where: str, value: ArrayLike, rows: int) -> NDArray[np.float64]:
     """One number for all rows or one a row, zero or more, or one sentence."""
     c = np.full(rows, value) if isinstance(value, int | float | np.number) else value

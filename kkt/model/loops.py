@@ -25,6 +25,7 @@ from ..base.errors import ModelError, nearest
 from .joints import GENERAL, TYPES, in_plane
 from .loop_fields import (
     checked_compliance,
+    checked_damping,
     checked_gains,
     checked_numbers,
     checked_rotation,
@@ -171,6 +172,8 @@ def contact(
     name = _name(name, on, body)
     where = f"loop {name!r}"
     along = checked(where, "normal", normal, (3,))[None]
+    if isinstance(tangents, str):
+        raise ModelError(f"{where}: field 'tangents' is {tangents!r}; give none, one or two")
     beside = tangents if isinstance(tangents, Sequence | np.ndarray) else (tangents,)
     if len(beside) and isinstance(beside[0], int | float | np.number):
         beside = (beside,)  # one tangent
@@ -186,7 +189,7 @@ def contact(
     place = np.stack([np.zeros(3), checked(where, "point", point, (3,))])
     return Loop(
         name, (on, body), np.stack([np.eye(3)] * 2), place, C, None, True,
-        checked_gains(where, "damping", (damping, 0.0)),
+        checked_damping(where, damping),
         checked_compliance(where, compliance, len(along)), tuple(range(len(along))),
     )  # fmt: skip
 
@@ -222,7 +225,7 @@ def coupled_joints(
     name = body if name is None else name
     where = f"loop {name!r}"
     size = float(checked(where, "ratio", ratio, ()))
-    gains = checked_gains(where, "damping", (damping, 0.0))
+    gains = checked_damping(where, damping)
     soft = checked_compliance(where, compliance, 1)
     first = _along(where, tree, body, 1.0, name, gains, soft)
     if to is None or size == 0.0:
@@ -307,7 +310,8 @@ def checked_loops(
             first, second = on_bodies(pair, merged).bodies
             if first == second:
                 also = "" if pair.bodies[0] == pair.bodies[1] else ", of which both links are part"
-                raise ModelError(f"{where}: ties {first!r} to itself{also}; name two bodies")
+                what = "the world" if first is None else repr(first)
+                raise ModelError(f"{where}: ties {what} to itself{also}; name two bodies")
         check_names((loop.name,), "loop")
         if loop.name in names:
             raise ModelError(f"{where}: name is used twice; give every loop its own, name=...")
@@ -340,7 +344,10 @@ def _beside(
         known = ", ".join(sorted(JOINTS))
         raise ModelError(f"{where}: field 'joint' is {joint!r}; cut the loop at one of {known}")
     if joint == GENERAL:
-        shape: tuple[int, ...] = () if S is None else np.shape(S)
+        try:
+            shape: tuple[int, ...] = () if S is None else np.shape(S)
+        except ValueError:  # rows of different lengths
+            shape = ()
         columns = shape[-1] if len(shape) == 2 else 1
         motion = checked(where, "S", S, (6, columns))
         rank = int(np.linalg.matrix_rank(motion))

@@ -19,13 +19,14 @@ import numpy as np
 
 from ..base.errors import ModelError, UnreadableError, nearest
 from ..base.reading import read_json
+from .joints import GENERAL
 from .loop_fields import (
     checked_compliance,
     checked_gains,
     checked_numbers,
     checked_rotation,
 )
-from .loops import Loop, checked_loops, contact, coupled_joints, cut_joint
+from .loops import JOINTS, Loop, checked_loops, contact, coupled_joints, cut_joint
 from .tree import checked
 
 SCHEMA = "pivotree-loops/1"
@@ -77,6 +78,9 @@ def _loop(place: int, entry: Any, tree: nx.DiGraph) -> Loop:
     for key in ("name", "first", "second", "body", "on", "to"):
         if not isinstance(entry.get(key, ""), str | None):
             raise ModelError(f"{where}: field {key!r} is {entry[key]!r}; give a text")
+        if entry.get(key) == "":
+            raise ModelError(f"{where}: field {key!r} is empty; give a text, or leave it out")
+    _no_truth(where, entry)
     if "bodies" in entry:
         return _exact(where, entry)
     if "body" in entry and "ratio" in entry:
@@ -86,13 +90,30 @@ def _loop(place: int, entry: Any, tree: nx.DiGraph) -> Loop:
     return _called(where, cut_joint, entry, ("first", "second"))
 
 
+def _no_truth(where: str, entry: dict[str, Any]) -> None:
+    """Raise ModelError for true and false, which numpy takes for numbers."""
+
+    def within(value: Any) -> bool:
+        return isinstance(value, bool) or (isinstance(value, list) and any(map(within, value)))
+
+    for key, value in entry.items():
+        if within(value) and (key != "point" or "bodies" not in entry):
+            raise ModelError(f"{where}: field {key!r} is {value!r}; true and false are no numbers")
+
+
 def _called(
     where: str, make: Callable[..., Loop], entry: dict[str, Any], needed: tuple[str, ...]
 ) -> Loop:
     """What a function of the interface makes of the arguments in an object."""
     _known(where, entry, tuple(inspect.signature(make).parameters), needed)
-    if not isinstance(entry.get("joint", ""), str):
-        raise ModelError(f"{where}: field 'joint' is {entry['joint']!r}; give a text")
+    kind = entry.get("joint", "revolute")
+    if not isinstance(kind, str):
+        raise ModelError(f"{where}: field 'joint' is {kind!r}; give a text")
+    if "S" in entry and kind in JOINTS and kind != GENERAL:
+        raise ModelError(
+            f"{where}: field 'S' is that of a joint 'general', and this one is {kind!r}; leave one "
+            "of the two out"
+        )
     try:
         return make(**entry)
     except (TypeError, ValueError) as error:

@@ -292,6 +292,8 @@ def checked(owner: Any, field: str, value: Any, shape: tuple[int, ...]) -> Float
         raise ModelError(f"{what} is missing; give {_shape_text(shape)}")
     try:
         array = np.array(value, dtype=float)
+    except OverflowError:
+        raise ModelError(f"{what} holds a number beyond 1.8e308; give finite numbers") from None
     except (TypeError, ValueError):
         raise ModelError(f"{what} is {value!r}; give {_shape_text(shape)}") from None
     if array.shape != shape:
@@ -317,7 +319,7 @@ def _stack(
         array = np.array(values, dtype=float)
         if array.shape == (len(names), *shape) and np.isfinite(array).all():
             return array
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     return np.array(
         [checked(f"body {n!r}", field, v, shape) for n, v in zip(names, values, strict=True)]

@@ -54,6 +54,9 @@ def run(options: argparse.Namespace) -> int:
         )
     manifold = None
     if looped:
+        if not options.project:
+            with silent():  # what is wrong with the rows is told before what is amiss
+                kkt.build(tree, **given)
         start = given.pop("q", None), given.pop("qd", None)
         tree, manifold = begun(tree, *start, options.project)
     with silent(manifold is not None and not manifold.kept):

@@ -206,7 +206,7 @@ def test_contacts_and_loops_stand_beside_the_model_on_the_command_line(run, refu
         (["--contact", "tol"], "option --contact: body 'tol' is unknown; did you mean tool"),
         (["--contact", "tool@1"], "option --contact: 'tool@1' names no point; write tool@0:0:-0.1"),
         (["--contact", "tool@0:0:nan"], "names no point"),
-        (["--contact", "tool,tool"], "loop 'tool': name is used twice"),
+        (["--contact", "tool,tool"], "option --contact: 'tool' is named twice"),
         (["--contact", "tool"], "follow"),  # three rows on two joints
         (["--compliance", "1"], "option --compliance: softens contacts; name some"),
         (["--contact", "tool", "--compliance", "-1"], "'-1' is no compliance; give zero or more"),
