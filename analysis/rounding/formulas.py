@@ -26,7 +26,7 @@ SUM, PRODUCT, ATOM = range(3)  # how tightly a text holds together
 COPIES = ("mirror", "square")  # the same matrix, said in another way
 TAGS = {  # operations of orthogonal elimination
     "weigh": "weighted rows", "unweighed": "rows without weight", "rotate": "rotated rows",
-    "pivot": "pivot rows", "weight": "weights", "basis": "basis",
+    "merge": "merged rows", "pivot": "pivot rows", "weight": "weights", "basis": "basis",
 }  # fmt: skip
 
 

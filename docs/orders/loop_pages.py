@@ -24,9 +24,9 @@ HEAD = """
 ## Closed loops and contacts
 
 Orders that say [where multipliers stand](../loops.md#where-multipliers-stand-in-an-order); on a
-tree each is the order that it comes from. All others have them last, but `square_root_abm`, which
-takes none. Blocks of fill and operations on `stewart`, then on `quadruped:feet=4`, beside the
-operations of `abm`, which has them last; rows are soft where the order puts soft ones first.
+tree each is the order that it comes from. All others have them last. Blocks of fill and operations
+on `stewart`, then on `quadruped:feet=4`, beside the operations of `abm`; rows are soft where the
+order puts soft ones first.
 
 | order | what it is | source | fill | operations | `abm` | fill | operations | `abm` |
 |---|---|---|---:|---:|---:|---:|---:|---:|

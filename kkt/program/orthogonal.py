@@ -23,6 +23,9 @@ no mass, travel as p.
 Armature A adds A_i qdd_i^2 / 2, one weighted row a freedom, and qdd is alpha's coordinate along
 the joint less beta's.  Rotations with the joint's pivot leave a row on beta along the joint, where
 a joint without armature hands on no inertia: its weight is A d / (A + d).
+
+Multipliers lambda of closed loops and contacts come last.  Their rows are forces P_k lambda on
+beta, which go to the base by the same rotations as p does: see :mod:`.multipliers`.
 """
 
 from __future__ import annotations
@@ -30,9 +33,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from ..base.errors import LoopError, OrderError
-from ..matrix.blocks import PDD, QDD, Block, F
+from ..base.errors import OrderError
+from ..matrix.blocks import LAM, PDD, QDD, Block, F
 from ..structure.symbolic import SymbolicFactor
+from .multipliers import Multipliers
 from .program import PivotRecord, Program, Ref, Writer
 
 # Columns of a block of weighted rows.
@@ -61,13 +65,15 @@ class _Body:
 def orthogonal_program(symbolic: SymbolicFactor, apart: bool = False) -> Program:
     """The block program of a sequence of ABM's brackets, by rotations.
 
-    Raises OrderError for other brackets, and for bodies before their children.
+    Raises OrderError for other brackets, bodies before their children, and multipliers before
+    bodies.
     """
-    bodies = _bodies(symbolic)
+    bodies, ties = _bodies(symbolic)
     write = Writer(apart)
-    trace = _Rotations(symbolic, write)
+    trace = _Rotations(symbolic, write, ties)
     for step, k in enumerate(bodies):
         trace.eliminate(step, k)
+    trace.close()
     for k in reversed(bodies):
         trace.solve(k)
     return Program(
@@ -85,26 +91,32 @@ def orthogonal_program(symbolic: SymbolicFactor, apart: bool = False) -> Program
     )
 
 
-def _bodies(symbolic: SymbolicFactor) -> list[int]:
-    """Bodies in the order of elimination, each one bracket (pdd qdd f)."""
+def _bodies(symbolic: SymbolicFactor) -> tuple[list[int], dict[int, int]]:
+    """Bodies in the order of elimination, each one bracket (pdd qdd f); the group of each loop."""
     plan = symbolic.plan
-    structure, name = plan.graph.structure, plan.sequence.name
-    n = structure.n
-    if structure.ties:
-        raise LoopError(
-            f"order {name!r}: elimination by rotations takes trees, whose inertias are weighted "
-            f"rows; those of {structure.ties[0].name!r} and other loops and contacts are not, so "
-            "use abm, which eliminates their multipliers last"
-        )
-    kinds: list[dict[int, int]] = [{} for _ in range(plan.groups)]
+    graph, structure, name = plan.graph, plan.graph.structure, plan.sequence.name
+    groups: list[list[tuple[int, int]]] = [[] for _ in range(plan.groups)]
+    ties: dict[int, int] = {}
     for block, group in zip(plan.blocks.tolist(), plan.group.tolist(), strict=True):
-        kinds[group][block // n] = block % n
+        kind, member = int(graph.kind[block]), int(graph.member[block])
+        groups[group].append((kind, member))
+        if kind == LAM:
+            ties[member] = group
     bodies: list[int] = []
     seen: set[Hashable] = set()
-    for step, members in enumerate(kinds, start=1):
-        k = next(iter(members.values()))
+    for step, members in enumerate(groups, start=1):
+        k = members[0][1]
+        if {kind for kind, _ in members} == {LAM}:
+            if len(seen) < structure.n:
+                raise OrderError(
+                    f"order {name!r}: elimination by rotations takes multipliers last; put "
+                    f"{Block('lam', structure.constraints[k])} behind all bodies, or use "
+                    "elimination 'gauss'"
+                )
+            continue
         wanted = {PDD, F, QDD} if structure.dof[k] else {PDD, F}
-        if set(members) != wanted or set(members.values()) != {k} or structure.copy_of is not None:
+        own = sorted(members) == sorted((kind, k) for kind in wanted)
+        if not own or structure.copy_of is not None:
             raise OrderError(
                 f"order {name!r}: elimination by rotations takes one bracket (pdd qdd f) a body; "
                 f"step {step} is another, so use elimination 'gauss'"
@@ -117,13 +129,14 @@ def _bodies(symbolic: SymbolicFactor) -> list[int]:
             )
         seen.add(structure.names[k])
         bodies.append(k)
-    return bodies
+    return bodies, ties
 
 
 class _Rotations:
-    def __init__(self, symbolic: SymbolicFactor, write: Writer) -> None:
+    def __init__(self, symbolic: SymbolicFactor, write: Writer, ties: dict[int, int]) -> None:
         self.structure = symbolic.plan.graph.structure
         self.write = write
+        self.multipliers = Multipliers(self.structure, write, ties)
         self.records: list[PivotRecord] = []
         self.bodies: dict[int, _Body] = {}
         self.alpha: dict[int, Ref] = {}
@@ -173,6 +186,7 @@ class _Rotations:
         if geared:
             merged.append(w.input("A", k, (N, N)))
         rows = w.emit("rotate", tuple(merged), (6 + geared, 8 + geared), info=(N, k))
+        self.multipliers.meet(k)
         self.bodies[k] = self.leave(step, k, rows, force, basis, along, across)
 
     def leave(
@@ -198,22 +212,31 @@ class _Rotations:
             self.records.append(
                 PivotRecord((Block("qdd", name),), step, False, factor.value, (0, N))
             )
-            H, tau = w.input("H", k, (N, 6)), w.input("tau", k, (N, 1))
-            w.at("effort", k)
-            e = w.sub(tau, w.mul(H, force))
             w.at("y", k)
-            y, shift = w.forward(factor, e), self.part(pivots, RESIDUAL)
+            shift = self.part(pivots, RESIDUAL)
             if self.geared(k):
                 w.at("turned", k)
                 turned = self.part(pivots, (8, 8 + N))
-            w.at("passed", k)
-            held = w.mul(w.t(turned), y) if turned is not None else e
-            force = w.add(force, w.mul(along, held))
             if N < 6:
                 w.at("coupling", k)
                 coupling = self.part(pivots, (N, 6))
-                w.at("passed", k)
-                force = w.add(force, w.mul(across, w.mul(w.t(coupling), y)))
+
+            def through(effort: Ref | None, force: Ref | None, tie: tuple[int, ...] = ()) -> tuple:
+                """y of a force on alpha, and the force on beta."""
+                w.at("effort", k, *tie)
+                e = w.sub(effort, w.mul(w.input("H", k, (N, 6)), force))
+                w.at("y", k, *tie)
+                y = w.forward(factor, e)
+                w.at("passed", k, *tie)
+                held = w.mul(w.t(turned), y) if turned is not None else e
+                force = w.add(force, w.mul(along, held))
+                return y, w.add(force, w.mul(across, w.mul(w.t(coupling), y)))
+
+            y, force = through(w.input("tau", k, (N, 1)), force)
+            self.multipliers.leave(k, through, free=N == 6 and turned is None)
+            self.multipliers.weigh(k, y, shift, self.part(pivots, WEIGHT))
+        else:
+            self.multipliers.leave(k, None)
         G = residual = weight = None
         if N < 6 or turned is not None:
             w.at("left", k)
@@ -228,6 +251,12 @@ class _Rotations:
             step, basis, along, across, factor, y, coupling, shift, turned, G, residual, weight,
             force,
         )  # fmt: skip
+
+    def close(self) -> None:
+        """The multipliers of loops and contacts."""
+        self.records += self.multipliers.solve()
+        for c, ref in self.multipliers.found.items():
+            self.solution[Block("lam", self.structure.ties[c].name)] = ref
 
     def solve(self, k: int) -> None:
         """Accelerations from the parent's, and the force that they take."""
@@ -245,9 +274,11 @@ class _Rotations:
         if N:
             pull = w.add(body.shift, w.mul(body.coupling, beside))
             assert body.factor is not None and body.along is not None
+            w.at("y", k)
+            y = self.multipliers.with_all(k, body.y, self.multipliers.y)
             if body.turned is None:
                 w.at("moved", k)
-                moved: Ref | None = w.emit("back", (body.factor, body.y, pull), (N, 1))
+                moved: Ref | None = w.emit("back", (body.factor, y, pull), (N, 1))
                 w.at("qdd", k)
                 qdd: Ref | None = w.sub(moved, w.mul(body.along.T, beta))
             else:
@@ -255,7 +286,7 @@ class _Rotations:
                 given = w.mul(body.along.T, beta)
                 pull = w.add(pull, w.mul(body.turned, given))
                 w.at("qdd", k)
-                qdd = w.emit("back", (body.factor, body.y, pull), (N, 1))
+                qdd = w.emit("back", (body.factor, y, pull), (N, 1))
                 w.at("moved", k)
                 moved = w.add(qdd, given)
             parts = [moved, beside] if N < 6 else [moved]
@@ -266,7 +297,7 @@ class _Rotations:
         assert alpha is not None
         self.alpha[k] = alpha
         self.solution[Block("pdd", name)] = -alpha
-        f = body.force
+        f = self.multipliers.with_all(k, body.force, self.multipliers.forces)
         if body.rows is not None:
             pressed = w.add(w.mul(body.rows, beta), body.residual)
             pressed = w.emit("weight", (body.weight, pressed), (6 - N, 1))

@@ -225,6 +225,8 @@ class Lowering:
         elif i.op in ("weigh", "rotate"):
             dof, k = i.info
             info = (dof, self.inputs.concentric(k), self.inputs.linear_columns(k))
+        elif i.op == "merge":
+            info = i.info
         elif i.op == "divide":
             operands.append(np.array([[self.inputs.whole[i.info[0]]]]))
             patterns.append(self.number(operands[-1]))

@@ -168,6 +168,12 @@ def test_latex_compiles(order, tmp_path):
     assert done.returncode == 0, done.stdout[-2000:]
 
 
+def test_rotations_of_loops_are_not_listed_and_it_is_said(capsys):
+    assert main(["list", "four_bar", "--order", "square_root_abm"]) == 2
+    told = capsys.readouterr().err
+    assert "a listing of elimination by rotations takes trees" in told and "list abm" in told
+
+
 @pytest.mark.parametrize("style", ["--latex", "--pseudocode"])
 def test_other_styles_tell_of_loops(style, capsys):
     assert main(["list", "four_bar", style]) == 0
