@@ -175,6 +175,19 @@ export class Session {
     return found;
   }
 
+  // The registered order whose brackets these steps are, block by block: the same pivots one at a time
+  // cost more, since zeros inside a bracket are used.  null where it is known itself.
+  get torn() {
+    const { engine, form } = this;
+    if (!engine.done || this.known) return null;
+    const flat = engine.groups.flat();
+    const alike = (order) => order.split === form.split && order.links === form.links && sameRules(order.rules, form.rules);
+    return this.data.orders.find((order) => {
+      let at = 0;
+      return alike(order) && order.groups.every((group) => same(group, flat.slice(at, (at += group.length))));
+    }) ?? null;
+  }
+
   // Digits of qdd once all is eliminated: what pivotree has measured where this order is a registered
   // one, so that an order has one answer everywhere; else what the page computes.
   answer() {
@@ -195,7 +208,7 @@ export class Session {
   }
 
   get title() {
-    const known = this.name ? null : this.known;
+    const known = this.onPlan ? null : this.known;
     if (known) return `your order: this is ${known.order.name}${known.moved ? ", its branches in another sequence" : ""}`;
     if (!this.name) return "your order";
     return this.onPlan ? this.name : `yours, after ${this.name}`;

@@ -246,7 +246,7 @@ export class Story {
   _filled(record, what) {
     const count = record.fill.length;
     const rest = this.session.engine.done ? ` All are eliminated: ${this.session.engine.fill} blocks of fill in all.` : "";
-    return `${what[0].toUpperCase()}${what.slice(1)} is gone: ${count ? `${plural(count, "block")} filled in (orange), between what it was coupled with` : "nothing is filled in"}.${rest}`;
+    return `${what[0].toUpperCase()}${what.slice(1)} is gone: ${count ? `${plural(count, "block")} above the diagonal filled in (orange; so are mirror images and diagonal blocks, which are not counted), between what it was coupled with` : "nothing is filled in"}.${rest}`;
   }
 
   // Children that still hang on a body that goes: the reason for its fill.

@@ -50,7 +50,9 @@ export function reported(session, record) {
 export function answered(session) {
   const { engine, format, known } = session;
   if (!engine.done) return "";
-  const order = known && !session.name ? ` This is ${known.order.name}.` : "";
+  const { torn } = session;
+  const whole = torn && ` Its pivots are those of ${torn.name}, one at a time: as brackets they take ${count(torn.flops)} operations.`;
+  const order = known && !session.onPlan ? ` This is ${known.order.name}.` : whole || "";
   const answer = session.answer();
   if (!answer || answer.why) return ` All blocks are eliminated.${order}`;
   return ` All blocks are eliminated: ${answer.digits.toFixed(1)} digits of qdd kept in ${format}.${order}`;

@@ -67,7 +67,7 @@ def test_fill_is_seen_before_and_after(scene):
     page.mouse.move(*spot)
     page.locator(".told", has_text=f"p̈ of body 2: would fill {fill}").wait_for()
     page.mouse.click(*spot)
-    page.locator(".told", has_text=f"is gone: {fill} filled in").wait_for()
+    page.locator(".told", has_text=f"is gone: {fill} above the diagonal filled in").wait_for()
     page.get_by_role("button", name="Undo the last step").click()
     assert "One step back" in page.locator(".told").inner_text()
 

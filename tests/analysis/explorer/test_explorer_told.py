@@ -115,6 +115,23 @@ def test_no_key_meets_challenges_and_no_steps_meet_two(opened):
 
 
 @pytest.mark.thorough
+def test_abm_one_pivot_at_a_time_and_abm_after_another_order_are_told(opened):
+    page = opened("chain:3", "w")
+    own(page)
+    for k in ("j3", "j2", "j1"):
+        for kind in ("pdd", "f", "qdd"):
+            click(page, f"{kind}_{k}")
+    assert "Its pivots are those of abm, one at a time: as brackets they take 456" in status(page)
+    page.select_option("select >> nth=0", "crbm")
+    page.keyboard.press("Home")
+    for k in ("j3", "j2", "j1"):
+        page.mouse.move(*at_block(page, f"pdd_{k}", f"pdd_{k}"))
+        page.keyboard.press("e")
+    assert "This is abm" in status(page)
+    assert "your order: this is abm" in page.locator("body").inner_text()
+
+
+@pytest.mark.thorough
 def test_digits_are_a_challenge_where_orders_differ(opened):
     page = opened("example2:m1=1e8")
     page.locator("summary", has_text="Challenges").click()
