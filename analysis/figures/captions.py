@@ -22,10 +22,12 @@ def caption(kind: Kind, request: Request) -> str:
     >>> from pivotree.analysis.figures import KINDS, Request, caption
     >>> print(caption(KINDS["spy"], Request(pt.build(pt.chain(10)), ("crbm",))).strip())
     Blocks after all steps, for chain_10: 10 bodies, 10 freedoms. In numbers: crbm fills in 90
-    blocks (315 entries) in a height of 30.
+    blocks (315 entries), and 30 of its pivots wait for one another.
     """
     what = kind.what.partition(";")[0].partition(":")[0].partition(" (")[0]
     steps = "all steps" if request.step is None else f"{request.step} steps"
+    if request.step is not None and kind.name in ONE and "step K" not in what:
+        what += f", after {steps}"
     what = what.replace("step K", steps)
     if kind.name == "matrix":
         from .typeset import crowded
@@ -39,7 +41,8 @@ def caption(kind: Kind, request: Request) -> str:
     if measured:
         numbers = _measured(request) or _structure(request, request.affordable())
     elif kind.name in ONE:
-        numbers = [_filled(request.symbolic)]
+        in_all = "" if request.step is None else "in the end "
+        numbers = [in_all + _filled(request.symbolic)]
     else:
         numbers = [_filled(symbolic) for symbolic in request.symbolics]
         if kind.name == "curves":
@@ -59,9 +62,10 @@ def _structure(request: Request, orders: tuple[str, ...]) -> list[str]:
 def _filled(symbolic: SymbolicFactor) -> str:
     """What an order fills in and costs, on structure alone."""
     blocks = symbolic.fill_blocks
+    name, height = symbolic.plan.sequence.name, symbolic.height
     return (
-        f"{symbolic.plan.sequence.name} fills in {blocks:,} block{'s' if blocks != 1 else ''} "
-        f"({symbolic.fill_entries:,} entries) in a height of {symbolic.height:,}"
+        f"{name} fills in {blocks:,} block{'s' if blocks != 1 else ''} "
+        f"({symbolic.fill_entries:,} entries), and {height:,} of its pivots wait for one another"
     )
 
 

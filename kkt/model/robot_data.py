@@ -14,6 +14,7 @@ from ..base.errors import ModelError, nearest
 from .descriptions import descriptions, find_description
 
 PACKAGE = "example-robot-data"
+MISSING = f"{PACKAGE} is not installed; python -m pip install {PACKAGE} (131 MB)"
 SHARE = "share/example-robot-data/robots"
 
 # robots whose base floats: folder, and short names with their files in it
@@ -110,7 +111,7 @@ def robot_files() -> dict[str, tuple[Path, bool]]:
     """
     folder = robots_folder()
     if folder is None:
-        raise ModelError("robot: example-robot-data is not installed; install pivotree[robots]")
+        raise ModelError(f"robot: {MISSING}")
     files = sorted(folder.glob("*/**/*.urdf"))
     where = {(path.relative_to(folder).parts[0], path.stem): path for path in files}
     result: dict[str, tuple[Path, bool]] = {}
@@ -144,8 +145,5 @@ def find_robot(name: str) -> tuple[Path, bool]:
         return found
     known = [*files, *(x.removesuffix("_description") for x in descriptions())]
     if not known:
-        raise ModelError(
-            f"robot: {name!r} needs example-robot-data, which is not installed; "
-            "install pivotree[robots]"
-        )
+        raise ModelError(f"robot: {name!r} needs its description: {MISSING}")
     raise ModelError(f"robot: {name!r} is unknown; {nearest(name, known)}")

@@ -55,6 +55,7 @@ def run(options: argparse.Namespace) -> int:
         )
         write(kind, request, path)
         beside = path.with_name(f"{path.stem}_caption.tex")
-        write_whole(beside, escaped(caption(kind, request)))
+        how = f"% \\caption{{\\protect\\input{{{beside.name}}}}}\n"
+        write_whole(beside, how + escaped(caption(kind, request)))
     print(f"{written(path)}, {written(beside)}")
     return 0

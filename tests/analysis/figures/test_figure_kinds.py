@@ -334,7 +334,11 @@ def test_numbers_of_a_caption_are_those_of_the_factor(tmp_path, capsys):
     path = tmp_path / "a.svg"
     main(["figure", "spy", "chain:4", "--orders", "crbm", "-o", str(path)])
     told = f"crbm fills in {made.fill_blocks} blocks ({made.fill_entries} entries)"
-    assert told in (tmp_path / "a_caption.tex").read_text()
+    text = (tmp_path / "a_caption.tex").read_text()
+    assert told in text and text.startswith("% \\caption{\\protect\\input{a_caption.tex}}\n")
+    main(["figure", "matrix", "chain:4", "--orders", "crbm", "--step", "2", "-o", str(path)])
+    text = (tmp_path / "a_caption.tex").read_text()
+    assert ", after 2 steps, for" in text and f"in the end {told}" in text
 
 
 def test_an_order_that_gives_no_answer_is_left_out():
