@@ -40,6 +40,7 @@ from qdd_cases import Case
 
 def ratio(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> float | None:
     """Largest error of a pivot over the proved bound; None where nothing is promised."""
+    tree = single(tree) if "=" in name else tree  # formats by role: joints of one freedom
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = kkt.guarantee(tree, orderings.get(order), name)
@@ -57,7 +58,7 @@ def pivots(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> l
 
 def accelerations(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> list[float]:
     """Errors of qdd over the proved bound, in its energy or of a joint, of states with a promise"""
-    return Case(tree, name, order).ratios(states, seed)
+    return Case(single(tree) if "=" in name else tree, name, order).ratios(states, seed)
 
 
 def poses(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> list[float]:

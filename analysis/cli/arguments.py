@@ -183,6 +183,10 @@ def _guarantee(commands: Commands) -> None:
         help="comma-separated (float64,float32); fixed32: in words, binary points by proof",
     )
     promised.add_argument(
+        "--digits", type=float, metavar="D",
+        help="choose among --formats by role: the cheapest that keep so many in every state",
+    )  # fmt: skip
+    promised.add_argument(
         "--states", type=int, default=100, metavar="N", help="sampled beside the proof (100)"
     )
     promised.add_argument("--seed", type=int, default=0, metavar="S", help="of the states (0)")

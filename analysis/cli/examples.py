@@ -50,6 +50,7 @@ EXAMPLES = {
     "guarantee": (
         "guarantee robot:ur5",
         "guarantee robot.urdf --orders abm --payload gripper=0:5",
+        "guarantee robot.urdf --digits 4",
     ),
     "report": (
         "report robot.urdf",

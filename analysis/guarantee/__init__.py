@@ -1,7 +1,8 @@
 """Digits that an order keeps in every state of a robot, proved: docs/guarantee.md."""
 
+from .cheapest import cheapest
 from .fixed import fixed
 from .kinematics import kinematics
 from .rows import guarantee, pivot_errors
 
-__all__ = ["fixed", "guarantee", "kinematics", "pivot_errors"]
+__all__ = ["cheapest", "fixed", "guarantee", "kinematics", "pivot_errors"]

@@ -14,7 +14,7 @@ from .chunk import Chunk
 from .formats import Format, Hardware, Runner
 
 ROLES = ("add", "mul", "div", "sqrt", "D", "operands")
-_ROLE_OF_OPERATION = ("add", "add", "mul", "div", "sqrt")  # as operations are numbered
+ROLE_OF_OPERATION = ("add", "add", "mul", "div", "sqrt")  # as operations are numbered
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,12 @@ class ByRole(Runner):
         numbered = {part: i for i, part in enumerate(dict.fromkeys(mixed.parts))}  # rows of grids
         self.grids = np.concatenate([_grid(part) for part in numbered]).astype(carrier.GRID)
         row = {role: numbered[getattr(mixed, role) or mixed.base] for role in ROLES}
-        self.result = np.array([row[role] for role in _ROLE_OF_OPERATION], dtype=np.int8)
+        self.result = np.array([row[role] for role in ROLE_OF_OPERATION], dtype=np.int8)
         self.operand = self.result.copy()
         if mixed.operands is not None:
-            self.operand[_ROLE_OF_OPERATION.index("mul")] = row["operands"]
+            self.operand[ROLE_OF_OPERATION.index("mul")] = row["operands"]
         # where a format holds whatever may stand in a slot, nothing is to be rounded first
-        needed = [not all(_holds(part, other) for other in numbered) for part in numbered]
+        needed = [not all(holds(part, other) for other in numbered) for part in numbered]
         self.operand[~np.array(needed)[self.operand]] = -1
         self.diagonal = row["D"], row["D"] if needed[row["D"]] else -1
         self.tape = tape if mixed.D is not None else None
@@ -109,7 +109,7 @@ class ByRole(Runner):
         self.done += len(chunk)
 
 
-def _holds(part: Format, other: Format) -> bool:
+def holds(part: Format, other: Format) -> bool:
     """Whether every number of another format is one of this."""
     if part.dtype is np.float64 and isinstance(part, Hardware):
         return True

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
+from ..arithmetic.chunk import ADD
 from ..matrix.ranges import Limits, Ranges, ranges_of
 from ..matrix.system import System
 from ..tape.trace import trace
@@ -34,7 +35,7 @@ from .span import span
 Floats = NDArray[np.float64]
 ROOT3 = math.sqrt(3.0)
 # longest paths, where every block is full: entries of M^ a + b^, tau - H b', of Phi times a force
-# or Phi* times an acceleration, and tau - H b^ - U* a'
+# or Phi* times an acceleration, and tau - H b^ - U* a'; a product, and sums after it
 BIAS, PUSH, FRAME, AGAIN = 7, 7, 6, 8
 
 
@@ -170,7 +171,7 @@ def inertias(sizes: Sizes) -> tuple[float, float]:
 def biases(sizes: Sizes) -> tuple[float, bool]:
     """What is rounded into bias forces on their way to the base, and whether it is small there."""
     found, tree = sizes.found, sizes.tree
-    n, unit = tree.n, found.unit
+    n, unit, costs = tree.n, found.unit, found.counts.costs
     children = np.bincount(tree.parent[tree.parent >= 0], minlength=n)
     F, added, behind = np.zeros((n, 6)), 0.0, np.zeros(n)
     squares, small = 0.0, True
@@ -178,7 +179,8 @@ def biases(sizes: Sizes) -> tuple[float, bool]:
         for k in level[~sizes.still[level]].tolist():
             force = F[k]
             if children[k]:
-                force = (force + found.sizes.size[k] * sizes.bias[k]) * unit
+                last = costs.whole[ADD] * found.sizes.size[k] * sizes.bias[k]
+                force = (force + last) * unit
                 held = weight(found.least[k], force)
                 if sizes.grounded(k) and tree.dof[k] < 6:
                     added += weight(sizes.pivot[k], np.abs(sizes.rows(k)) @ force)
@@ -194,7 +196,8 @@ def biases(sizes: Sizes) -> tuple[float, bool]:
             if up >= 0 and not sizes.still[up]:
                 behind[up] += behind[k]
                 total = sizes.bias[k] + sizes.lifted[k] + sizes.effort[k]
-                rounds = handed(sizes, k) + (FRAME + children[up] - 1) * total
+                sent = costs.path(FRAME + children[up] - 1) + costs.operand[ADD]
+                rounds = handed(sizes, k) + sent * total
                 F[up] += found.sizes.carried[k] * rounds
     return math.sqrt(squares) + added, small
 
@@ -202,43 +205,47 @@ def biases(sizes: Sizes) -> tuple[float, bool]:
 def handed(sizes: Sizes, k: int) -> float:
     """Units of rounding in b' + U alpha, times the roots of M^_k's diagonal."""
     N, total = float(sizes.tree.dof[k]), sizes.bias[k] + sizes.lifted[k]
+    costs = sizes.found.counts.costs
     if not N:
-        return BIAS * total
+        return float(costs.path(BIAS) * total)
     root = math.sqrt(sizes.found.joints[k, 0])
     with_effort = total + sizes.effort[k]
     r = float(sizes.found.counts.product[k])
-    out = (N + 1.0) * total + root * (r + N + 1.0) * with_effort
-    return float(BIAS * total + out + alone(sizes, k))
+    out = costs.path(N + 1.0) * total + root * (r + costs.path(N + 1.0)) * with_effort
+    return float(costs.path(BIAS) * total + out + alone(sizes, k))
 
 
 def alone(sizes: Sizes, k: int) -> float:
     """Units of rounding in alpha, the acceleration on a base at rest, its b' rounded as well."""
-    total = sizes.bias[k] + sizes.lifted[k]
+    total, costs = sizes.bias[k] + sizes.lifted[k], sizes.found.counts.costs
     root = math.sqrt(sizes.found.joints[k, 0])
-    right = PUSH * (sizes.effort[k] + root * total) + root * BIAS * total
+    right = costs.path(PUSH) * (sizes.effort[k] + root * total) + root * costs.path(BIAS) * total
     return float(right + pivot_units(sizes, k) * (total + sizes.effort[k]))
 
 
 def pivot_units(sizes: Sizes, k: int) -> float:
     """Units of a quotient by D_k: a division, or all that a factored D_k takes."""
     N, (eta, in_pivot) = float(sizes.tree.dof[k]), sizes.found.joints[k]
-    return float(1.0 + eta * in_pivot if N == 1 else eta * (4.0 * N + 4.0 + in_pivot))
+    once = sizes.found.counts.divided
+    return float(once + eta * in_pivot if N == 1 else eta * (4.0 * N + 4.0 + in_pivot))
 
 
 def innovations(sizes: Sizes) -> tuple[float, bool]:
     """What the sweep from base to tip rounds, and whether accelerations stay what they are."""
     found, tree = sizes.found, sizes.tree
     drift, squares, small = np.zeros((tree.n, 2)), 0.0, True
+    costs = found.counts.costs
     for level in tree.levels:
         for k in level.tolist():
             up, N = int(tree.parent[k]), float(tree.dof[k])
             turned = np.zeros(2)
             if up >= 0:
                 stepped = ROOT3 * sizes.step(k, sizes.reached[up]) + sizes.own[k]
-                turned = sizes.step(k, drift[up]) + found.unit * (FRAME + 1) * stepped
+                turned = sizes.step(k, drift[up]) + found.unit * costs.path(FRAME + 1) * stepped
             drift[k] = turned
             if N:
-                drift[k] = turned + found.unit * (N + 1.0) * (sizes.before[k] + moved(sizes, k))
+                added = found.unit * costs.path(N + 1.0)
+                drift[k] = turned + added * (sizes.before[k] + moved(sizes, k))
             if sizes.still[k] or not N:
                 continue
             lost = alone(sizes, k) if up < 0 else again(sizes, k)
@@ -252,7 +259,8 @@ def again(sizes: Sizes, k: int) -> float:
     root = math.sqrt(sizes.found.joints[k, 0])
     r = float(sizes.found.counts.product[k])
     total = sizes.bias[k] + sizes.seen[k]
-    right = (AGAIN + r) * (sizes.effort[k] + root * total)
+    once = sizes.found.counts.costs.path(AGAIN)
+    right = (once + r) * (sizes.effort[k] + root * total)
     return float(right + pivot_units(sizes, k) * (sizes.effort[k] + total))
 
 

@@ -23,7 +23,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import Format, get_format
+from ..arithmetic import Format, Mixed, get_format
 from ..base.errors import FormatError
 from ..matrix.ranges import Limits, Ranges, ranges_of
 from ..matrix.system import System, build
@@ -34,7 +34,7 @@ from ..tape.trace import trace
 from .joint_inertia import LARGEST, SECOND, composites
 from .reach import reach
 from .recursion import Behind, at_rest, light, recursion
-from .roundings import roundings
+from .roundings import roundings, unit_of
 from .span import too_narrow
 from .support import support
 
@@ -111,8 +111,8 @@ def evaluated(
     ``tape`` is the order's, traced on the robot with its greatest payloads, ``heavy``; its
     roundings are what is counted.  Inertias are at least those of ``light``.
     """
-    n, unit = heavy.tree.n, chosen.unit
-    why = refusal(heavy, tape, unit)
+    n, unit = heavy.tree.n, unit_of(chosen)
+    why = refusal(heavy, tape, unit) or by_role(heavy, tape, chosen)
     if why:
         return _nothing(n, why), None
     M = least_inertias(light, heavy, chosen)
@@ -123,7 +123,7 @@ def evaluated(
         return _nothing(n, why), None
     if rigid:
         return _of_joint_inertia(heavy, M, ranges, unit), None
-    total, behind = recursion(heavy, ranges, M, held, sizes, roundings(tape), unit)
+    total, behind = recursion(heavy, ranges, M, held, sizes, roundings(tape, chosen), unit)
     if total.why:
         return _nothing(n, total.why), None
     return Guarantee(total.inertia, total.pivot, heavy.tree.names[total.worst], ""), behind
@@ -194,6 +194,19 @@ def refusal(system: System, tape: Tape, unit: float) -> str:
     several = [k for k in range(tree.n) if tree.dof[k] > 1 and tree.parent[k] >= 0]
     if order == "gain_abm" and several:
         return f"joint {tree.names[several[0]]}: several freedoms, whose gains are not bounded yet"
+    return ""
+
+
+def by_role(system: System, tape: Tape, chosen: Format) -> str:
+    """Why nothing is proved of a format by role here, or an empty sentence."""
+    if not isinstance(chosen, Mixed):
+        return ""
+    if method(system, tape) != "abm":
+        return f"formats by role are proved for abm alone, not for {sequence_of(tape).name}"
+    several = np.flatnonzero(system.tree.dof > 1)
+    if len(several):
+        body, kind = system.tree.names[several[0]], system.tree.joint[several[0]]
+        return f"joint {body}: {kind}; formats by role are proved for joints of one freedom"
     return ""
 
 

@@ -98,8 +98,8 @@ class Recursion:
         if not self.children[k] or self.still[k]:
             return np.zeros((6, 6))
         counts = self.counts
-        of_children = np.maximum(counts.gathered[k] - 1, 0) * _outer(sent).sum(axis=-3)
-        B = of_children + np.minimum(counts.gathered[k], 1) * _outer(size)
+        of_children = counts.before[k] * _outer(sent).sum(axis=-3)
+        B = of_children + counts.last[k] * _outer(size)
         for i, c in enumerate(self.children[k]):
             B = B + counts.frame[c] * _outer(sent[..., i, :])
             B = B + self.out[c] * _outer(carried[..., i, :])

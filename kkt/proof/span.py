@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import Format
+from ..arithmetic import Format, Mixed
 from ..matrix.system import System
 from .reach import Reach
 
@@ -20,7 +20,10 @@ Floats = NDArray[np.float64]
 
 
 def span(chosen: Format) -> tuple[float, float]:
-    """The least positive power of two of a format, and the largest."""
+    """The least positive power of two of a format, and the largest: of all parts, by role."""
+    if isinstance(chosen, Mixed):
+        least, largest = zip(*(span(part) for part in chosen.parts), strict=True)
+        return max(least), min(largest)
     powers = 2.0 ** np.arange(-1074, 1024)
     with np.errstate(all="ignore"):
         kept = np.asarray(chosen.cast(powers).real, dtype=float)
@@ -34,6 +37,7 @@ def too_narrow(
     """Why the format's exponents may not do for this robot, or an empty sentence."""
     tree = system.tree
     least, largest = span(chosen)
+    unit = min(part.unit for part in (chosen.parts if isinstance(chosen, Mixed) else (chosen,)))
     high = max(1.0, *(float(np.max(x)) ** 2 for x in (sizes.size, sizes.carried)))
     low = 1.0
     for k in moving:
@@ -43,7 +47,7 @@ def too_narrow(
         matrices = [0.5 * (own + own.T), held[k]][: 1 + int((tree.parent == k).any())]
         low = min([low, *(float(np.linalg.eigvalsh(X)[0]) for X in matrices if X.size)])
     fits = high * high * 64.0 <= largest
-    if low > 0.0 and fits and 200.0 * least * (high / low) ** 2 <= 1e-4 * chosen.unit * low:
+    if low > 0.0 and fits and 200.0 * least * (high / low) ** 2 <= 1e-4 * unit * low:
         return ""
     return (
         f"format {chosen.name}: with inertias of {low:.0e} to {high:.0e} a product may leave its "

@@ -15,32 +15,73 @@ from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.model.contact_names import point_of
 
 from ..loops import size_of
+from ..progress import progress_shown
 from .shared import items, print_json, tree_of
 
 
 def run(options: argparse.Namespace) -> int:
-    from ...guarantee import fixed, guarantee, kinematics
+    from ...guarantee import cheapest, fixed, guarantee, kinematics
     from ...guarantee.fixed import bits_of
 
     orders = items("--orders", options.orders)
     named = items("--formats", options.formats)
     lengths = [bits for bits in map(bits_of, named) if bits is not None]
     formats = [name for name in named if bits_of(name) is None]
+    if options.digits is not None:
+        orders = _of_digits(options, orders, lengths)
     model = tree_of(options)
     limits = {} if options.limits is None else _limits(model, options.limits)
     payloads = [] if options.payload is None else _payloads(model, options.payload)
     rates, efforts = (_most(model, x, getattr(options, x[2:])) for x in ("--qd", "--tau"))
     given = options.states, options.seed, payloads, limits, rates, efforts
+    chosen = None
+    if options.digits is not None:
+        with progress_shown() as progress:
+            asked = options.digits, formats, limits, rates, efforts
+            chosen = cheapest(model, *asked, progress=progress)
+        formats = [chosen.found.format]
     rows: list[Any] = guarantee(model, orders, formats, *given)
     rows += [fixed(model, order, bits, *given) for order in orders for bits in lengths]
     moved = kinematics(model, formats, options.states, options.seed, payloads, limits)
     if options.json:
         found = [row.as_dict() for row in rows]
         poses = [row.as_dict() for row in moved]
-        print_json({"model": options.model, "rows": found, "kinematics": poses})
+        own = {} if chosen is None else {"chosen": chosen.as_dict()}
+        print_json({"model": options.model, **own, "rows": found, "kinematics": poses})
     else:
         _print(options.model, rows, moved)
+        if chosen is not None:
+            _print_chosen(chosen)
     return 0
+
+
+def _of_digits(options: argparse.Namespace, orders: list[str], lengths: list[int]) -> list[str]:
+    """The order that formats are chosen for, or a refusal."""
+    if options.orders != "abm,gain_abm" and orders != ["abm"]:
+        raise kkt.OrderError("option --digits: formats are chosen for abm alone; use --orders abm")
+    if lengths:
+        raise kkt.FormatError(
+            f"option --digits: fixed{lengths[0]} is no format of a role; use float32, p20 or others"
+        )
+    if options.payload is not None:
+        raise kkt.ModelError(
+            "option --digits: takes no payloads in a range yet; leave out --payload, and give the "
+            "body that mass in the model"
+        )
+    return ["abm"]
+
+
+def _print_chosen(chosen: Any) -> None:
+    """What was chosen, and each format alone."""
+    found = chosen.found
+    sys.stdout.write(
+        f"{found.format} is the cheapest of {', '.join(x.format for x in chosen.alone)} by role "
+        f"that keeps {chosen.digits:g} digits of pivots and qdd in every state: "
+        f"{found.cost:,} bits.\n"
+    )
+    for x in chosen.alone:
+        told = f"{_down(x.pivots)} and {_down(x.qdd)} digits" if not x.why else x.why
+        sys.stdout.write(f"{x.format} alone: {x.cost:,} bits, {told}.\n")
 
 
 def _limits(model: nx.DiGraph, text: str) -> dict[Hashable, tuple[float, float]]:

@@ -308,8 +308,8 @@ CHECKS = (one_sum, two_sums, one_joint, one_frame, one_pivot, one_rotor, one_axi
           stretched, turned, slid, held_up, by_angles, from_above)  # fmt: skip
 
 FACTORS = (  # where it stands, the factor, what stands in its place, the check that finds it out
-    (bounds.Recursion.entries, "np.minimum(counts.gathered[k], 1)", "0", one_sum),
-    (bounds.Recursion.entries, "np.maximum(counts.gathered[k] - 1, 0)", "0", two_sums),
+    (bounds.Recursion.entries, "counts.last[k]", "0", one_sum),
+    (bounds.Recursion.entries, "counts.before[k]", "0", two_sums),
     (bounds.Recursion.entries, "counts.frame[c] *", "0.5 * counts.frame[c] *", one_frame),
     (bounds.Recursion.entries, "self.out[c] * _outer", "0.0 * _outer", one_joint),
     (bounds.joint_of, "PHI * LARGEST + last +", "PHI * LARGEST +", one_joint),

@@ -1,0 +1,109 @@
+"""Formats by role: operands that are rounded count, and the cheapest assignment is found."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from pivotree import kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.analysis.guarantee import cheapest, guarantee, pivot_errors
+from pivotree.analysis.states.traced import Order
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.proof.roundings import roundings, unit_of
+
+ABM = orderings.get("abm")
+BY_ROLE = ("float32+mul=p22", "float32+add=p22", "p22+mul=float64+add=float64", "float32+div=p21",
+           "float32+D=p21", "float64+operands=p22", "p22+add=float64")  # fmt: skip
+
+
+def link():
+    """A body that turns about an axis that is none of its frame: D = H M H*."""
+    tree = kkt.chain(1)
+    for _, data in tree.nodes(data=True):
+        data.update(axis=np.array([0.8, 0.6, 0.0]), com=np.zeros(3), inertia=np.eye(3))
+    return kkt.build(tree)
+
+
+def test_operands_that_are_rounded_count():
+    """Two products after one another: 6 u are promised, and more is seen than the 2 u of results"""
+    system = link()
+    order = Order(kkt.trace(system, ABM), system)
+    draw = np.random.default_rng(0)
+    values = order.values(system) * draw.uniform(1.0, 1.5, (20000, 1))
+    values = values * draw.uniform(1.0, 1.1, values.shape)
+    u, chosen = 2.0**-12, get_format("float64+mul=p12")
+    seen = pivot_errors(order, values, chosen).max()
+    assert 2.5 * u < seen <= 2.0 * unit_of(chosen) <= 6.01 * u
+
+
+def test_a_format_of_one_part_is_counted_as_it_was():
+    tape = kkt.trace(kkt.build(kkt.chain(3)), ABM)
+    plain, same = roundings(tape), roundings(tape, get_format("float32"))
+    for name in ("gathered", "product", "pivot", "inner", "frame", "beside", "before", "last"):
+        np.testing.assert_array_equal(getattr(plain, name), getattr(same, name))
+    assert plain.frame.max() > 1.0 and (plain.frame == np.round(plain.frame)).all()
+    assert plain.costs.path(7) == 7.0 and plain.divided == 1.0
+
+
+@pytest.mark.parametrize("name", BY_ROLE)
+def test_no_state_is_further_off_than_proved(name):
+    for tree in (kkt.chain(3), kkt.load("rr_arm")):
+        (row,) = guarantee(tree, ["abm"], [name], states=20)
+        assert not row.bound.why and not row.qdd.bound.why
+        assert 0.0 < row.error < row.bound.pivot.max()
+        assert (row.qdd.joint < row.qdd.bound.joint).all()
+
+
+def test_the_cheapest_is_the_first_that_keeps_the_digits():
+    """Every assignment that costs less, but for those that a longer one rules out, misses."""
+    tree, digits = kkt.chain(2), 5.0
+    found = cheapest(tree, digits, ["float64", "float32"])
+    assert found.found.digits >= digits
+    promised = kkt.guarantee(tree, ABM, found.found.format)
+    assert promised.digits == found.found.pivots >= digits
+    assert found.alone[0].format == "float32" and found.alone[0].digits < digits
+    assert found.alone[0].cost < found.found.cost < found.alone[1].cost
+    for roles in itertools.product(("float32", "float64"), repeat=3):
+        name = "float32" + "".join(
+            f"+{role}={x}" for role, x in zip(("add", "mul", "div"), roles, strict=True)
+        )
+        keeps = min(
+            kkt.guarantee(tree, ABM, name).digits, kkt.guarantee_qdd(tree, ABM, name).digits
+        )
+        if roles[0] == roles[1] == "float32":
+            assert keeps < digits
+
+
+@pytest.mark.parametrize(
+    "given, says",
+    [
+        (["--digits", "14"], "no formats by role of float64, float32 are promised 14 digits of"),
+        (["--digits", "0"], "0 is no number of digits; use one above 0"),
+        (["--digits", "3", "--orders", "crbm"], "formats are chosen for abm alone"),
+        (["--digits", "3", "--formats", "fixed32"], "fixed32 is no format of a role"),
+        (["--digits", "3", "--formats", "p20,p21,p22,p23"], "give at most 3 formats to choose"),
+        (["--digits", "3", "--formats", "float32+add=float64"], "is one by role; give its parts"),
+        (["--digits", "3", "--formats", "dd"], "dd cannot be mixed"),
+        (["--digits", "3", "--payload", "link2=0:1"], "takes no payloads in a range yet"),
+    ],
+)
+def test_bad_input_is_one_sentence(given, says, capsys):
+    assert main(["guarantee", "chain:2", *given]) == 2
+    told = capsys.readouterr().err
+    assert says in told and "Traceback" not in told
+
+
+def test_json(capsys):
+    assert main(["guarantee", "chain:2", "--digits", "3", "--states", "5", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["chosen"]["format"] == "float32" == found["rows"][0]["format"]
+    assert found["chosen"]["qdd"] >= 3.0 and len(found["chosen"]["alone"]) == 2
+
+
+def test_what_has_no_bound_says_why():
+    floating = kkt.guarantee(kkt.load("quadruped", floating=True), ABM, BY_ROLE[0])
+    assert "formats by role are proved for joints of one freedom" in floating.why
+    other = kkt.guarantee(kkt.chain(2), orderings.get("crbm"), BY_ROLE[0])
+    assert other.why == "formats by role are proved for abm alone, not for crbm"
