@@ -274,16 +274,27 @@ def contacts(robot: Robot, count: int, targets: tuple[float, float], repeat: int
         return errors(robot, lambda s: of(number[id(s)])[peer.columns], "Pinocchio")
 
     methods = {"Pinocchio, constraintDynamics": dense, "Pinocchio, lcaba": closed}
-    accuracy = errors(robot, lambda s: _by(kernel)(s)[0])
+    upright = kkt.compile(  # the same rows along the world's axes, as --contact has them
+        kkt.build(
+            robot.system.graph,
+            loops=[
+                kkt.contact(loop.name, (0, 0, 0), tangents=np.eye(3)[:2], name=loop.name)
+                for loop in robot.system.loops
+            ],
+        ),
+        orderings.get("abm"), outputs=("qdd", "lambda"),
+    )  # fmt: skip
     found = []
     repeated = np.arange(count) % len(x)
     many, each = [np.ascontiguousarray(a[repeated]) for a in (x, qd, tau)], repeated.tolist()
     one = [a[0] for a in (x, qd, tau)]
-    calls: list[tuple[str, Callable[[], object], list[int], float]] = [
-        ("one state on four feet", lambda: kernel(*one), [0], targets[0]),
-        (f"{count:,} states on four feet", lambda: kernel(*many), each, targets[1]),
+    calls: list[tuple[str, Callable[[], object], kkt.Kernel, list[int], float]] = [
+        ("one state on four feet", lambda: kernel(*one), kernel, [0], targets[0]),
+        ("one state, rows along the world", lambda: upright(*one), upright, [0], targets[0]),
+        (f"{count:,} states on four feet", lambda: kernel(*many), kernel, each, targets[1]),
     ]
-    for work, ours, states, target in calls:
+    for work, ours, program, states, target in calls:
+        accuracy = errors(robot, lambda s, program=program: _by(program)(s)[0])
         tasks = {"ours": (ours, accuracy)} | {
             told: (partial(_all, method, states), wrong(method)) for told, method in methods.items()
         }
