@@ -1,6 +1,7 @@
 """The lessons as pages (prose, code, what it prints, its pictures) and as Jupyter notebooks.
 
     make lessons        or        python docs/lessons/make.py
+    python docs/lessons/make.py swing_up        (needs pip install "pivotree[jax]")
 
 Every lesson is run twice, for light and for dark pictures; the text must be the same.
 """
@@ -18,7 +19,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from notebooks import notebook
 from PIL import Image
-from runner import HERE, LESSONS, Cell, Control, Text, run, spaced
+from runner import FURTHER, HERE, LESSONS, Cell, Control, Text, run, spaced
 
 from pivotree.analysis.explorer import Embedded
 from pivotree.analysis.figures import settings
@@ -64,7 +65,8 @@ def page(path: Path, cells: list[Cell]) -> str:
             parts.append(_play(cell.output.scene))
         elif cell.output is not None:
             parts.append(f"> {cell.output}\n")
-    parts.append(_links(LESSONS.index(path) + 1))
+    if path in LESSONS:
+        parts.append(_links(LESSONS.index(path) + 1))
     return "\n".join(parts)
 
 
@@ -123,9 +125,10 @@ def main() -> None:
     from key import answers
 
     PICTURES.mkdir(exist_ok=True)
-    for old in PICTURES.glob("*.png"):
-        old.unlink()
-    for path in LESSONS:
+    chosen = [path for path in FURTHER if path.stem in sys.argv[1:]] or LESSONS
+    for path in chosen:
+        for old in PICTURES.glob(f"{path.stem}_*.png"):
+            old.unlink()
         print(path.name, file=sys.stderr, flush=True)
         texts = []
         for theme in ("light", "dark"):
@@ -136,7 +139,8 @@ def main() -> None:
             raise SystemExit(f"{path.name}: the text depends on the theme")
         write_whole(path.with_suffix(".md"), texts[0])
         write_whole(path.with_suffix(".ipynb"), notebook(path, cells))
-    write_whole(HERE / "answers.md", answers())
+    if chosen is LESSONS:
+        write_whole(HERE / "answers.md", answers())
 
 
 if __name__ == "__main__":
