@@ -62,8 +62,11 @@ def prove_one(name: str, progress: Callable[[str], None] = lambda text: None) ->
 
     s = statements()[name]
     begin = time.perf_counter()
+    claims: list[Any] = []
     try:
-        claims = list(s.claims())
+        for claim in s.claims():
+            claims.append(claim)
+            progress(f"{name}: equality {len(claims)} written")
         verdict = (
             all_of(_told(claims, f"{name}: equality", progress))
             if claims
