@@ -217,3 +217,26 @@ def test_the_page_is_written_between_its_marks(tmp_path):
     assert "0 of 1 targets are met. Missed: solve beside one (0.5, ≤ 0.2)." in text
     assert "more than 2 times the peer's error" in text
     assert (ROOT / "docs" / "benchmarks.md").read_text().count(page.START) == 1
+
+
+@pytest.mark.thorough
+def test_digits_of_derivatives_are_printed_by_order(monkeypatch, capsys):
+    """And are as large as differences to another order in twice the digits."""
+    import derivatives
+
+    arguments = ["chain:3", "--orders", "abm,crbm", "--states", "2"]
+    monkeypatch.setattr(sys, "argv", ["derivatives.py", *arguments])
+    derivatives.main()
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
+    assert [row[:2] for row in rows] == [["| chain:3", "`abm`"], ["| chain:3", "`crbm`"]]
+    assert all(0.0 < float(x.strip(" |")) < 1e-4 for row in rows for x in row[2:])
+    system = derivatives.systems(kkt.chain(3), 1, stored=True)[0]
+    exact = derivatives.proved(system)
+    right = kkt.derivatives(system, orderings.get("crbm"), "dd")
+    found = kkt.derivatives(system, orderings.get("abm"), "float32")
+    off = derivatives.errors(system, "abm", "float32", exact)
+    for name, x in zip(derivatives.FIELDS, off, strict=True):
+        one, other = (np.array(getattr(y, name), dtype=float) for y in (found, right))
+        assert np.abs(one - other).max() / np.abs(other).max() == pytest.approx(x, rel=1e-6)
+    counts = derivatives.counted(system, "abm")
+    assert counts[0] < min(counts[1:])
