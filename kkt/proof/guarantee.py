@@ -34,12 +34,14 @@ from ..tape.trace import trace
 from .joint_inertia import LARGEST, SECOND, composites
 from .reach import reach
 from .recursion import Behind, at_rest, light, recursion
+from .rotations import rotations, unbounded
 from .roundings import roundings, unit_of
 from .span import too_narrow
 from .support import support
 
 Floats = NDArray[np.float64]
 PROVED = {"outer": "abm", "gain": "gain_abm"}  # by the one switch of the order that may differ
+ROWS = "square_root_abm"
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Guarantee:
     """What holds in every state; ``inertia`` and ``pivot`` are infinite where nothing does.
 
     >>> pt.guarantee(pt.chain(3), pt.orderings.get("virtual_work")).why
-    'no bound is proved for virtual_work; there is one for abm, gain_abm and crbm'
+    'no bound is proved for virtual_work; there is one for abm, gain_abm, square_root_abm and crbm'
     """
 
     inertia: Floats  # (n,) |x* (computed - exact) x| <= inertia_k x* M^_k x, of crbm x* M^C_k x
@@ -116,14 +118,20 @@ def evaluated(
     if why:
         return _nothing(n, why), None
     M = least_inertias(light, heavy, chosen)
-    rigid = method(heavy, tape) == "crbm"
+    order = method(heavy, tape)
+    rigid, rows = order == "crbm", order == ROWS
     held, sizes = support(heavy, M), reach(heavy, ranges, unit, rigid)
-    why = too_narrow(heavy, held, sizes, np.flatnonzero(~at_rest(heavy)), chosen)
+    least, moving = M if rows else held, np.flatnonzero(~at_rest(heavy))
+    why = too_narrow(heavy, least, sizes, moving, chosen, rows)
     if why:
         return _nothing(n, why), None
     if rigid:
         return _of_joint_inertia(heavy, M, ranges, unit), None
-    total, behind = recursion(heavy, ranges, M, held, sizes, roundings(tape, chosen), unit)
+    behind = None
+    if rows:
+        total = rotations(heavy, ranges, M, held, sizes, tape, unit)
+    else:
+        total, behind = recursion(heavy, ranges, M, held, sizes, roundings(tape, chosen), unit)
     if total.why:
         return _nothing(n, total.why), None
     return Guarantee(total.inertia, total.pivot, heavy.tree.names[total.worst], ""), behind
@@ -180,10 +188,8 @@ def refusal(system: System, tape: Tape, unit: float) -> str:
     tree = system.tree
     order = method(system, tape)
     if order is None:
-        some, other = ", ".join(PROVED.values()), sequence_of(tape)
-        grow = ", whose rows may grow as they are turned, and whose efforts travel as forces"
-        named = other.name + (grow if other.rules.elimination == "orthogonal" else "")
-        return f"no bound is proved for {named}; there is one for {some} and crbm"
+        some, other = ", ".join([*PROVED.values(), ROWS]), sequence_of(tape)
+        return f"no bound is proved for {other.name}; there is one for {some} and crbm"
     if system.structure.ties:
         return "loops are closed, and the bound is for trees"
     if unit * tree.n > 1e-3:
@@ -194,7 +200,7 @@ def refusal(system: System, tape: Tape, unit: float) -> str:
     several = [k for k in range(tree.n) if tree.dof[k] > 1 and tree.parent[k] >= 0]
     if order == "gain_abm" and several:
         return f"joint {tree.names[several[0]]}: several freedoms, whose gains are not bounded yet"
-    return ""
+    return unbounded(system) if order == ROWS else ""
 
 
 def by_role(system: System, tape: Tape, chosen: Format) -> str:
@@ -220,10 +226,11 @@ def method(system: System, tape: Tape) -> str | None:
     """Which of the orders with a proof this is, by its brackets and switches; None: none."""
     sequence, bodies = sequence_of(tape), system.structure.tip_to_base
     groups = [[tuple(block) for block in group] for group in sequence.groups]
-    plain = replace(sequence.rules, rank_update="outer") == Rules()
+    orthogonal = sequence.rules == Rules(elimination="orthogonal")
+    plain = orthogonal or replace(sequence.rules, rank_update="outer") == Rules()
     if not plain or sequence.links != "whole" or sequence.composites != "general":
         return None
     if groups == [[("pdd", k), ("qdd", k), ("f", k)] for k in bodies]:
-        return PROVED.get(sequence.rules.rank_update)
+        return ROWS if orthogonal else PROVED.get(sequence.rules.rank_update)
     together = [[("pdd", k), ("f", k)] for k in bodies] + [[("qdd", k)] for k in bodies]
     return "crbm" if groups == together and sequence.rules == Rules() else None

@@ -76,14 +76,17 @@ class Recursion:
         self.least = firm(system, self.M, self.held, self.sizes, self.unit)
         self.joints, self.out = np.zeros((n, 2)), np.zeros(n)
         for k in np.flatnonzero(~self.still).tolist():
-            size = self.sizes.size[k]
-            *self.joints[k], self.out[k] = joint_of(system, self.least[k], size, k, self.counts)
+            *self.joints[k], self.out[k] = self.joint(k, self.sizes.size[k])
         self.children = [
             [c for c in np.flatnonzero(tree.parent == k).tolist() if not self.still[c]]
             for k in range(n)
         ]
         self.B = np.array([self.rounded(k) for k in range(n)])
         self.shares = np.array([self.of(k, self.held[k][None], self.B[k][None]) for k in range(n)])
+
+    def joint(self, k: int, size: Floats) -> tuple[float, float, float]:
+        """eta of the joint, and roundings in its pivot and in what it hands on: joint_of."""
+        return joint_of(self.system, self.least[k], size, k, self.counts)
 
     def rounded(self, k: int) -> Floats:
         """(6, 6) B_k, of M^_k that children hand on to: over all angles at once."""
@@ -217,6 +220,11 @@ def recursion(
 ) -> tuple[Total, Behind]:  # fmt: skip
     """The theorem's numbers; the bodies that cost most are looked at angle by angle."""
     found = Recursion(system, ranges, M, held, sizes, counts, unit)
+    return searched(found), found.behind()
+
+
+def searched(found: Recursion) -> Total:
+    """The numbers with the bodies that cost most looked at angle by angle."""
     total = found.total()
     for _ in range(LOOKED):
         left = np.array([0.0 if k in found.looked else x for k, x in enumerate(total.cost)])
@@ -225,7 +233,7 @@ def recursion(
             break
         found.look(k)
         total = found.total()
-    return total, found.behind()
+    return total
 
 
 def at_rest(system: System) -> NDArray[np.bool_]:

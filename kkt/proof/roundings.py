@@ -13,6 +13,7 @@ float32.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from ..arithmetic import Format, Mixed
 from ..arithmetic.chunk import ADD, DIV, MUL, SUB
 from ..arithmetic.mixed import ROLE_OF_OPERATION, holds
 from ..program.owners import diagonal
-from ..program.program import Instruction
+from ..program.program import Instruction, Place
 from ..tape.lowering import Lowering
 from ..tape.tape import Tape
 
@@ -132,14 +133,16 @@ def roundings(tape: Tape, chosen: Format | None = None) -> Roundings:
 
     ``chosen`` matters where it is a format by role, and then joints have one freedom.
     """
-    counting = _Counting(tape, chosen)
+    counting = Counting(tape, chosen)
     for _ in counting.run():
         pass
     return counting.found
 
 
-class _Counting(Lowering):
+class Counting(Lowering):
     """Lowers the program once more, and keeps depths beside slots."""
+
+    stages: ClassVar[dict[str, str]] = STAGES
 
     def __init__(self, tape: Tape, chosen: Format | None) -> None:
         super().__init__(tape.program, tape.inputs)
@@ -163,13 +166,18 @@ class _Counting(Lowering):
         before = self.written
         super().lower(i)
         place = self.program.places[i.out]
-        if i.step < 0 or place.back or place.label not in STAGES:
+        if i.step < 0 or place.back or place.label not in self.stages:
             return
-        body, name = self.bodies[i.step], STAGES[place.label]
+        body, name = self.bodies[i.step], self.stages[place.label]
         if self.written > before:
             self._deepen((i.step, name), self.parts[-1], self.costs[int(self.inside[i.out])])
         slots = np.abs(self.values[i.out])
         deep = np.vectorize(lambda slot: self._of((i.step, name), slot), otypes=[float])(slots)
+        self.note(i, place, body, deep)
+
+    def note(self, i: Instruction, place: Place, body: int, deep: Counts) -> None:
+        """Keep the depths of what an instruction leaves."""
+        name = self.stages[place.label]
         if name in ("gathered", "frame"):
             if len(place.blocks) > 1 and place.blocks[-1] == place.blocks[-2]:
                 counts = getattr(self.found, name)

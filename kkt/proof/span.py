@@ -32,9 +32,13 @@ def span(chosen: Format) -> tuple[float, float]:
 
 
 def too_narrow(
-    system: System, held: Floats, sizes: Reach, moving: NDArray[np.int64], chosen: Format
-) -> str:
-    """Why the format's exponents may not do for this robot, or an empty sentence."""
+    system: System, held: Floats, sizes: Reach, moving: NDArray[np.int64], chosen: Format,
+    rows: bool = False,
+) -> str:  # fmt: skip
+    """Why the format's exponents may not do for this robot, or an empty sentence.
+
+    ``rows``: inertias are factored into weighted rows, those of bodies without children too.
+    """
     tree = system.tree
     least, largest = span(chosen)
     unit = min(part.unit for part in (chosen.parts if isinstance(chosen, Mixed) else (chosen,)))
@@ -44,7 +48,7 @@ def too_narrow(
         S = system.entries.S[tree.offset[k] : tree.offset[k + 1]]
         own = S @ held[k] @ S.T
         # of a body without children the pivot alone is asked: nothing is rounded into its inertia
-        matrices = [0.5 * (own + own.T), held[k]][: 1 + int((tree.parent == k).any())]
+        matrices = [0.5 * (own + own.T), held[k]][: 1 + int(rows or (tree.parent == k).any())]
         low = min([low, *(float(np.linalg.eigvalsh(X)[0]) for X in matrices if X.size)])
     fits = high * high * 64.0 <= largest
     if low > 0.0 and fits and 200.0 * least * (high / low) ** 2 <= 1e-4 * unit * low:

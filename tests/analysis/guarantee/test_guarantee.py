@@ -127,7 +127,6 @@ def test_a_format_without_the_exponents_gets_no_promise(monkeypatch):
     ("tree", "order", "why"),
     [
         (kkt.chain(3), "virtual_work", "no bound is proved for virtual_work;"),
-        (kkt.chain(3), "square_root_abm", "square_root_abm, whose rows may grow"),
         (kkt.example3(m1=1e9), "abm", "what its children hand to it"),
         (kkt.chain(3, joint="universal"), "abm", "universal"),
         (kkt.star(2, joint="spherical"), "gain_abm", "several freedoms"),
