@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-quick test-slow test-all test-peers fuzz bench bench-page study docs slides counts-page gallery lessons pages papers clean
+.PHONY: demo test test-quick test-times test-slow test-all test-peers fuzz bench bench-page study docs slides counts-page gallery lessons pages papers clean
 
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
@@ -19,6 +19,12 @@ test: $(VENV)/.test
 
 test-quick: $(VENV)/.test
 	$(PYTEST) -m "not thorough and not slow and not peers"
+
+# Which tests make test leaves out: measured in one process, after a run that has compiled.
+test-times: $(VENV)/.test
+	: > tests/slow.txt
+	$(VENV)/bin/python -m pytest -n 0 -q -m "not slow and not peers" --durations=0 \
+		--durations-min=0.1 | $(VENV)/bin/python tests/slow.py
 
 test-slow: $(VENV)/.test
 	$(PYTEST) -m "slow and not peers"

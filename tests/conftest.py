@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 import pytest
+import slow
 from hypothesis import HealthCheck, settings
 
 CHROMIUM = next(
@@ -36,6 +37,15 @@ def pytest_configure(config):
     gc.set_threshold(50_000, 20, 20)
     if not hasattr(config, "workerinput"):
         os.environ["PIVOTREE_CACHE"] = tempfile.mkdtemp(prefix="pivotree-tests-")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """What was measured to be slow is marked so, before marks choose."""
+    names = slow.listed()
+    for item in items:
+        if item.nodeid in names:
+            item.add_marker("slow")
 
 
 def pytest_unconfigure(config):
