@@ -5,7 +5,7 @@
 >>> pt.eliminate(system, pt.orderings.get("abm")).qdd.round(3)
 array([-1.533, 77.971, 15.55 ])
 >>> print(pt.compare(system, ["crbm", "abm"], ["float32"]).verdict)
-In float32 every order keeps at least 6 digits on chain_3; crbm does it with the fewest ...
+In float32 every order compared keeps at least 6 digits on chain_3 in this one state; ...
 
 What is asked for most, each with an example in its own ``help``:
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..report.summary import Report
 
 GAP = 3  # between two columns
-COSTS = 40  # width of fill, entries, flops and height
+COSTS = 45  # width of fill, entries, operations and height
 BITS = (
     "; bits: leading bits that one addition cancels at most, and trailing bits that it rounds away "
     "at most; exactly: most bits cancelled in exact arithmetic on the same data, and +r residues: "
@@ -69,10 +69,15 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
         f"{comparison.dof} degrees of freedom"
     )
     tables[0].caption = (
-        "fill and entries: blocks and numbers of one triangle that were zero; flops: operations; "
-        "height: pivots that wait for each other; under a format's name the error, "
-        "max |qdd - exact| / max |exact|; digits: how many are right; lost: those beyond what the "
-        "condition number forces" + BITS * bits + _conditions(comparison) + _marks(comparison)
+        "fill and entries: blocks and numbers of one triangle that were zero in the matrix and "
+        "become nonzero; operations: additions, multiplications, divisions and roots; height: "
+        "pivots that wait for each other; under a format's name the error, "
+        "max |qdd - exact| / max |exact|, where exact is the answer for the data as rounded to the "
+        "format, so that the arithmetic alone is judged; digits: how many are right against it; "
+        "lost: those beyond what the condition number forces"
+        + BITS * bits
+        + _conditions(comparison)
+        + _marks(comparison)
     )
     return tables
 
@@ -83,7 +88,7 @@ def _table(
     """The lines of some formats; beside the first of them, costs, which depend on none."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
     table.add_column("order", no_wrap=True)
-    numbers = ["fill", "entries", "flops", "height"] if costs else []
+    numbers = ["fill", "entries", "operations", "height"] if costs else []
     for name in formats:
         numbers += [escape(name), "digits", "lost", "bits", "exactly"][:shown]
     for heading in numbers:

@@ -1,4 +1,4 @@
-"""The verdict: which orders keep their digits on this robot, and where the others lose them."""
+"""The verdict: which orders keep their digits in one state, and where the others lose them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .row import Row
 
 SLACK = 1.7  # decimal digits below the format's own that still count as kept
 NOISE = 100.0  # unit roundoffs that a last correction may have
+BEHIND = 1.0  # decimal digits that an order may keep less than another, or lose beyond the forced
 REASONS = 3  # for which orders have no answer, that are told
 
 
@@ -25,9 +26,10 @@ def verdict(
     units: Mapping[str, float],
     kappa: float | None = None,
 ) -> str:
-    """Some sentences for each format; units: the unit roundoff of those that round.
+    """Some sentences for each format, all of one state.
 
-    ``kappa`` is the condition number of qdd, where it is known.
+    ``units`` are the unit roundoffs of the formats that round; ``kappa`` is the condition number
+    of qdd, where it is known.
     """
     formats = dict.fromkeys(row.format for row in rows)
     return "\n".join(
@@ -53,45 +55,49 @@ def _one_format(
 ) -> str:
     good = [row for row in rows if row.digits is not None]
     refused = _refusals([row for row in rows if row.digits is None])
+    here = f"on {model} in this one state"
     if not good:
-        return f"In {format} no order gives an answer on {model}. {refused}".strip()
+        return f"In {format} no order compared gives an answer {here}. {refused}".strip()
     best = max(good, key=lambda row: (row.digits or 0.0, -(row.flops or 0)))
     worst = min(good, key=lambda row: row.digits or 0.0)
     full = -math.log10(unit) if unit else best.digits or 0.0
     lossless = [row for row in good if (row.digits or 0.0) >= full - SLACK]
     cheapest = min(lossless or good, key=lambda row: row.flops or 0)
-    everyone = "every order that answers" if refused else "every order"
+    everyone = "every order that answers" if refused else "every order compared"
     if len(good) == 1:
-        text = f"In {format} {best.order} keeps {_count(best)} on {model}."
+        text = f"In {format} {best.order} keeps {_count(best)} {here}."
     elif int(best.digits or 0.0) == 0:
-        text = f"In {format} no order keeps a digit on {model}."
+        text = f"In {format} no order compared keeps a digit {here}."
     elif len(lossless) == len(good):
         text = (
-            f"In {format} {everyone} keeps at least {_count(worst)} on {model}; "
+            f"In {format} {everyone} keeps at least {_whole(worst)} {here}; "
             f"{cheapest.order} does it with the fewest operations ({cheapest.flops:,})."
         )
     else:
         text = (
-            f"In {format} {worst.order} keeps {_count(worst)} on {model}; "
+            f"In {format} {worst.order} keeps {_count(worst)} {here}; "
             f"{best.order} keeps {_count(best)}"
         )
         if lossless and cheapest is not best:
             text += f", and {cheapest.order}, the cheapest that loses little, {_count(cheapest)}"
         text += "."
-    losing = (worst.digits or 0.0) < full - SLACK
-    elimination = results.get((worst.order, format))
-    if losing and elimination is not None:
-        text += _where(elimination, unit or 0.0) + _fault(worst, kappa)
+    if (worst.digits or 0.0) < full - SLACK:
+        elimination = results.get((worst.order, format))
+        text += "" if elimination is None else _where(elimination, unit or 0.0)
+        text += _fault(worst, best, kappa)
     text += _marks(good) + _unrefined(rows, results, unit or 0.0)
     return f"{text} {refused}".strip()
 
 
+def _whole(row: Row) -> str:
+    """Whole digits kept."""
+    return "1 digit" if int(row.digits or 0.0) == 1 else f"{int(row.digits or 0.0)} digits"
+
+
 def _count(row: Row) -> str:
-    """Whole digits kept, in words where none is left."""
-    kept = int(row.digits or 0.0)
-    if kept == 0:
-        return "no digit"
-    return "1 digit" if kept == 1 else f"{kept} digits"
+    """Digits kept, in words where none is left."""
+    kept = row.digits or 0.0
+    return f"{kept:.1f} digits" if kept >= 1.0 else "no digit"
 
 
 def _where(elimination: Elimination, unit: float) -> str:
@@ -99,22 +105,33 @@ def _where(elimination: Elimination, unit: float) -> str:
     steps = [
         PivotError(s.step, s.blocks, s.pivot_error) for s in elimination.steps if s.pivot_error
     ]
-    text = where_lost(steps, unit)
+    text = where_lost(steps, unit, elimination.order)
+    if text.startswith("no pivot"):
+        text += "; pivotree blame names the operations that lose most"
     return f" {text[0].upper()}{text[1:]}." if text else ""
 
 
-def _fault(row: Row, kappa: float | None) -> str:
-    """Whether the problem or the order loses the digits."""
-    if kappa is None or row.lost_by_order is None:
-        return ""
-    condition = f"the condition number of qdd is {kappa:.2g}"
-    forced = f"{math.log10(max(kappa, 1.0)):.1f}"
-    if row.lost_by_order < 1.0:
-        return f" The problem is at fault: {condition}, which may cost any order {forced} digits."
-    return (
-        f" The order is at fault: {condition}, which may cost {forced} digits, "
-        f"and {row.order} loses {row.lost_by_order:.1f} more."
-    )
+def _fault(row: Row, best: Row, kappa: float | None) -> str:
+    """Whether the problem or the order loses the digits.
+
+    It is the problem only where no order compared keeps notably more, and the condition number
+    accounts for what is lost.
+    """
+    behind = (best.digits or 0.0) - (row.digits or 0.0)
+    guilty = [f"it keeps {behind:.1f} digits fewer than {best.order}"] if behind > BEHIND else []
+    text = ""
+    if kappa is not None and row.lost_by_order is not None:
+        forced = f"{math.log10(max(kappa, 1.0)):.1f}"
+        text = f" The condition number of qdd, {kappa:.2g}, may cost any order {forced} digits."
+        if row.lost_by_order >= BEHIND:
+            guilty.append(
+                f"it loses {row.lost_by_order:.1f} digits more than the {forced} that the "
+                f"condition number of qdd, {kappa:.2g}, may cost any order"
+            )
+            text = ""
+        elif not guilty:
+            return f" The problem is at fault, and no order.{text}"
+    return f" {row.order} is at fault: {', and '.join(guilty)}.{text}" if guilty else text
 
 
 def _marks(rows: Sequence[Row]) -> str:
@@ -183,17 +200,21 @@ class PivotError(NamedTuple):
     error: float  # largest relative error of the diagonal; infinite where it is not a number
 
 
-def where_lost(pivots: Sequence[PivotError], unit: float) -> str:
+def where_lost(pivots: Sequence[PivotError], unit: float, order: str) -> str:
     """The first pivot that is clearly off, and the worst one; without a full stop.
 
-    ``pivots`` are in the order of elimination, ``unit`` is the format's unit roundoff.
+    ``pivots`` are in the order of elimination of ``order``, ``unit`` is the format's unit
+    roundoff.  Where none is clearly off, it is said how many of their digits are right: that
+    alone does not tell which operations lose the answer's digits, since a pivot of several
+    blocks, and what is solved with it, may still lose some.
     """
     if not pivots:
         return ""
     worst = max(pivots, key=lambda p: p.error)
     top = worst.error
     if top < SOUND * unit:
-        return "its pivots are sound: the digits go in the right-hand side"
+        right = -math.log10(max(top, unit))
+        return f"no pivot of {order} is far off: their diagonals are right to {right:.1f} digits"
     # halfway, in decades, between rounding and the worst
     threshold = math.sqrt(unit * top) if math.isfinite(top) else INFINITE
     enters = next(p for p in pivots if p.error >= threshold)

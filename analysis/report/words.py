@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from pivotree import orderings
 
 from .summary import Report
 
 ALIKE = 0.3  # digits by which orders may differ and still be called alike
 NOTHING = 0.05  # digits that are written 0.0
 FEW = 3  # failures that are told one by one
+NAMES = 4  # orders of many that are told by name
+SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 TOLD = 0.05  # share of states in which a joint must lead to be named
 
 
@@ -19,9 +23,10 @@ def verdict(report: Report) -> tuple[str, ...]:
     hopeless = [name for name in reversed(report.by_cost) if _hopeless(report, name)]
     sentences += [_format(report, n) for n in reversed(report.by_cost) if n not in hopeless]
     if hopeless:
-        sentences.append(f"In {joined(hopeless)} no order keeps a digit in half of the states.")
+        none = _none(report, "keeps", "digit")
+        sentences.append(f"In {joined(hopeless)} {none} in half of the states.")
     sentences += [*_data(report), *_joint(report), *_failures(report), *_marked(report)]
-    sentences += _refused(report)
+    sentences += [*_others(report), *_refused(report)]
     if report.states < report.asked:
         sentences.insert(0, f"Interrupted: {report.states} of {report.asked} states.")
     return tuple(s for s in sentences if s)
@@ -36,10 +41,11 @@ def _cheapest(report: Report) -> str:
     for name in [*report.by_cost, None]:
         if name not in groups:
             continue
-        who = joined(groups[name])
+        who = _who(report, groups[name])
         one = len(groups[name]) == 1
         if len(groups) == 1 and len(report.orders) > 1:
-            who, one = "every order" if name else "any order", True
+            each = "each" if name else "any"
+            who, one = f"{each} of the {_measured(report)}", True
         if name is None:
             parts.append(f"no format tried is enough for {who}")
         elif name == report.by_cost[0] and len(report.formats) > 1:
@@ -52,6 +58,33 @@ def _cheapest(report: Report) -> str:
     return f"To keep {amount(report.wanted)} in {count}, {'; '.join(parts)}."
 
 
+def _measured(report: Report) -> str:
+    """How many orders were measured, and which, where they are few."""
+    count = len(report.orders)
+    names = f" ({', '.join(report.orders)})" if count <= NAMES else ""
+    return f"{SPELLED[count] if count < len(SPELLED) else count} orders measured{names}"
+
+
+def _none(report: Report, verb: str, what: str) -> str:
+    if len(report.orders) == 1:
+        return f"{report.orders[0]} {verb} no {what}"
+    return f"none of these orders {verb} {'an' if what[0] in 'aeiou' else 'a'} {what}"
+
+
+def _who(report: Report, orders: Sequence[str]) -> str:
+    """Orders by name where they are few, else how many."""
+    if len(orders) == len(report.orders) > 1:
+        return "each of these orders"
+    return joined(orders) if len(orders) <= NAMES else f"{len(orders)} of these orders"
+
+
+def _others(report: Report) -> list[str]:
+    """That other orders were not measured, where there are any."""
+    if set(orderings.names()) <= {*report.orders, *report.refused}:
+        return []
+    return ["Other orders may fare otherwise; name those to measure with --orders."]
+
+
 def amount(digits: float) -> str:
     return "1 digit" if digits == 1 else f"{digits:g} digits"
 
@@ -61,7 +94,8 @@ def _format(report: Report, name: str) -> str:
     cells = [report.cell(order, name) for order in report.orders]
     full = [c for c in cells if c.failed < report.states]
     if not full:
-        return f"In {name} no order gives an answer in any state: {cells[0].why_failed}."
+        none = _none(report, "gives", "answer")
+        return f"In {name} {none} in any state: {cells[0].why_failed}."
     ranked = sorted(full, key=lambda c: c.digits["median"] + c.digits["worst"])
     worst, best = ranked[0], ranked[-1]
     both = ("median", "worst")
@@ -71,7 +105,7 @@ def _format(report: Report, name: str) -> str:
     if spread <= ALIKE:
         low, high = ({k: f(c.digits[k] for c in full) for k in both} for f in (min, max))
         return (
-            f"In {name} the orders are alike: {_range(low['median'], high['median'])} digits in "
+            f"In {name} these orders are alike: {_range(low['median'], high['median'])} digits in "
             f"the median, {_range(low['worst'], high['worst'])} at worst."
         )
     return (
@@ -125,7 +159,7 @@ def _joint(report: Report) -> list[str]:
         by_joint.setdefault(joint.name, []).append(order)
     parts = []
     for name, orders in by_joint.items():
-        who = f" with {joined(orders)}" if len(by_joint) > 1 else ""
+        who = f" with {_who(report, orders)}" if len(by_joint) > 1 else ""
         parts.append(f"{name}{who} ({_span([found[order].leads for order in orders])})")
     return [f"In {report.focus} the largest error is most often at {joined(parts)}."]
 
@@ -161,15 +195,15 @@ def _marked(report: Report) -> list[str]:
     for name in reversed(report.by_cost):
         counts = {o: cell.marked for o in report.orders if (cell := report.cell(o, name)).marked}
         if counts:
-            every = len(counts) == len(report.orders) > 1
             low, high = min(counts.values()), max(counts.values())
             span = f"{high:,}" if low == high else f"{low:,} to {high:,}"
-            parts.append(f"{'every order' if every else joined(counts)} in {name} in {span}")
+            parts.append(f"{span} in {name} with {_who(report, list(counts))}")
     if not parts:
         return []
     return [
-        "Marked, since fewer than half of the format's digits hold or as much of equation (4) is "
-        f"left, are the answers of {'; '.join(parts)} of {report.states:,} states."
+        "An answer is marked where fewer than half of the format's digits are right, or where it "
+        f"leaves an error of that size in equation (4). Of {report.states:,} states this marks "
+        f"{joined(parts)}."
     ]
 
 

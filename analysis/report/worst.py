@@ -62,7 +62,7 @@ class Inspector:
                 error = exact if certified else error
                 self.smallest = min(self.smallest, error or math.inf)
         parts = [WHY[failed] if failed else f"largest at {self.joint(row, i, j)}"]
-        parts.append(where_lost(order, system, chosen))
+        parts.append(where_lost(order, system, chosen, cell.order))
         why = "; ".join(part for part in parts if part)
         file, replay = self.save(system, cell, number)
         return Worst(number, error, certified, why, file, replay)
@@ -136,7 +136,7 @@ class Inspector:
         return Reference(self.certified, self.disagreement, smallest, self.trouble)
 
 
-def where_lost(order: Order, system: System, chosen: Format) -> str:
+def where_lost(order: Order, system: System, chosen: Format, name: str) -> str:
     """Where the pivots go wrong: each against the same pivot in double-double."""
     tape, slots = order.tape, order.wanted[1]
     values = chosen.cast(order.values(system)[None])
@@ -155,4 +155,4 @@ def where_lost(order: Order, system: System, chosen: Format) -> str:
         errors[record.step] = max(errors.get(record.step, 0.0), worst)
         blocks.setdefault(record.step, []).extend(record.blocks)
     steps = [verdict.PivotError(s + 1, tuple(blocks[s]), errors[s]) for s in sorted(errors)]
-    return verdict.where_lost(steps, chosen.unit)
+    return verdict.where_lost(steps, chosen.unit, name)

@@ -55,7 +55,7 @@ def system_and_state(options: argparse.Namespace) -> tuple[kkt.System, str]:
 def one_state(model: str, state: str) -> str:
     """That numbers are of one state, and how to see others."""
     return (
-        f"This is one state: {state}. Give another with --q, --state or --random; for all states: "
+        f"This is one state: {state}. Others: --q, --state or --random; for all states: "
         f"pivotree report {model}"
     )
 

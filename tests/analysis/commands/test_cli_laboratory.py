@@ -136,6 +136,23 @@ def test_orders_fail_for_reasons_of_their_own():
     assert "crbm +1" not in text  # it has nothing of its own to fail at
 
 
+def test_the_problem_is_at_fault_only_where_no_order_keeps_notably_more():
+    def told(*lost, kappa=260.0):
+        rows = [replace(row(o, fill=5), digits=d, lost_by_order=x) for o, d, x in lost]
+        return verdict("robot", rows, {}, {"float32": 2.0**-24}, kappa)
+
+    text = told(("odds_first", 4.0, 0.8), ("abm", 5.6, 0.0))
+    assert text.startswith("In float32 odds_first keeps 4.0 digits on robot in this one state; ")
+    assert "odds_first is at fault: it keeps 1.6 digits fewer than abm. The condition" in text
+    assert "The problem is at fault" not in text
+    text = told(("crbm", 4.8, 0.2), ("abm", 5.6, 0.0))
+    assert "The problem is at fault, and no order." in text
+    text = told(("crbm", 1.0, 3.8), ("natural", 1.1, 3.7))
+    assert "crbm is at fault: it loses 3.8 digits more than the 2.4" in text
+    text = told(("crbm", 1.0, None), ("abm", 5.6, None), kappa=None)
+    assert text.endswith("crbm is at fault: it keeps 4.6 digits fewer than abm.")
+
+
 def test_a_single_refusal_is_told_whole_and_many_are_cut():
     why = "body 'x': field 'inertia' (or 'mass') is singular, and order '{}' pivots on M_k; merge"
     units = {"float32": 2.0**-24}

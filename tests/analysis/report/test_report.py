@@ -143,7 +143,8 @@ def test_the_cheapest_format_is_the_shortest_that_keeps_the_digits(made):
     assert report.by_cost == ["bfloat16", "float32", "float64"]
     assert report.cheapest("abm") == "float32"  # bfloat16 holds 2.4 digits
     assert report.cell("abm", "float32").digits["worst"] >= 4
-    assert "every order needs float32" in report.verdict[0]
+    assert "each of the two orders measured (abm, crbm) needs float32." in report.verdict[0]
+    assert report.verdict[-1].endswith("name those to measure with --orders.")
 
 
 @pytest.mark.thorough
@@ -241,7 +242,7 @@ def test_answers_that_should_not_be_relied_on_are_counted_and_told(tmp_path, arm
     count = report.cell("crbm", "float32").marked
     other = report.cell("abm", "float32").marked
     assert 0 < other < count and not any(report.cell(o, "float64").marked for o in orders)
-    told = f"left, are the answers of every order in float32 in {other} to {count} of 5 states."
+    told = f"Of 5 states this marks {other} to {count} in float32 with each of these orders."
     assert any(told in sentence for sentence in report.verdict)
     assert f"crbm in float32: {count} of 5 states" in page(report)
     document = json.loads((tmp_path / "r" / "report.json").read_text())

@@ -225,8 +225,9 @@ def test_compare_attributes_the_loss():
     crbm, abm = comparison.rows
     assert crbm.lost_by_order == pytest.approx(math.log10(crbm.error / (kappa * 2.0**-24)))
     assert crbm.lost_by_order > 3.0 and abm.lost_by_order < 0.5
-    assert "The order is at fault: the condition number of qdd is" in comparison.verdict
-    assert f"crbm loses {crbm.lost_by_order:.1f} more" in comparison.verdict
+    behind = f"it keeps {abm.digits - crbm.digits:.1f} digits fewer than abm"
+    assert f"crbm is at fault: {behind}" in comparison.verdict
+    assert f"it loses {crbm.lost_by_order:.1f} digits more than the" in comparison.verdict
 
 
 def test_compare_blames_the_problem_where_it_is_ill_conditioned():
