@@ -177,6 +177,13 @@ def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
             escape(str("" if row.bound.worst is None else row.bound.worst)),
         )  # fmt: skip
     out.print(shown)
+    if any(row.qdd.names and not row.qdd.bound.why for row in rows):
+        out.print(
+            "Digits of qdd are those of its error beside the largest accelerations that limits, "
+            "rates and efforts allow, both as kinetic energies. Few come near these, so that more "
+            "digits may be seen than the format has.",
+            soft_wrap=True,
+        )
     for row in rows:
         where = f"{row.order}, {row.format}"
         if row.bound.why:
