@@ -37,6 +37,29 @@ def test_a_name_cannot_end_the_data(small):
     assert "<script>alert" not in page and page.count("</script>") == 2
 
 
+def test_the_page_runs_its_own_code_alone(small, chromium, tmp_path):
+    """Markup in every name, an injected script and an injected handler: only the page works."""
+    attack = "<img src=x onerror='window.hit=1'><script>window.hit=1</script>"
+    whole = small["structures"]["whole"]
+    names = [f"{attack}{k}" for k in range(len(whole["names"]))]
+    hostile = small | {"model": attack, "structures": {"whole": whole | {"names": names}}}
+    page = explorer_page(hostile)
+    assert "unsafe" not in page.partition("<style")[0]
+    code = "<script>window.hit=1</script><p onclick='window.hit=1'>here</p></body>"
+    path = tmp_path / "injected.html"
+    path.write_text(page.replace("</body>", code), encoding="utf-8")
+    tab, said = chromium.new_page(), []
+    tab.on("console", lambda message: said.append(message.text))
+    tab.goto(f"{path.as_uri()}#tool")
+    tab.wait_for_selector(".grid svg")
+    tab.locator('[aria-label^="Next step"]').click()
+    tab.evaluate("document.querySelector('p[onclick]').click()")
+    assert tab.evaluate("[window.hit, document.styleSheets.length]") == [None, 1]
+    tab.close()
+    assert len(said) == 2  # what was injected, and nothing of the page's own
+    assert all("Content Security Policy" in text for text in said)
+
+
 def test_the_folder_has_no_inline_code(small, tmp_path):
     paths = write_folder(small, tmp_path / "new")
     assert sorted(path.name for path in paths) == ["explorer.css", "explorer.js", "index.html"]
