@@ -150,21 +150,42 @@ def _number(value: Any) -> str:
     return "–" if value is None else f"{value:,}"
 
 
-def states_table(report: Report) -> Table:
-    """Digits that orders keep over many states: median and worst of each format."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
-    table.title = (
+def states_tables(report: Report, width: int) -> list[Table]:
+    """Costs of orders, and digits that they keep over many states: median and worst.
+
+    Formats that find no room beside the costs follow in tables of their own.
+    """
+    names = max(len(order) for order in ("order", *report.orders)) + GAP
+    taken = names + len("1,000   100,000,000   ")
+    together = taken + 26 * len(report.formats) <= width
+    groups = [report.formats] if together else [(name,) for name in report.formats]
+    tables = [_states(report, group, costs=number == 0) for number, group in enumerate(groups)]
+    tables[0].title = (
         f"{escape(report.model)}: {report.bodies} bodies, {report.dof} degrees of freedom, "
         f"{report.states} states"
     )
-    table.add_column("order", no_wrap=True)
-    for name in report.formats:
-        table.add_column(f"{escape(name)}\nmedian", justify="right")
-        table.add_column("digits\nworst", justify="right")
-        table.add_column("\nmarked", justify="right")
+    tables[-1].caption = (
+        "fill: blocks of one triangle that were zero in the matrix and become nonzero; operations: "
+        "as in every state; median, worst: correct digits in half of the states, and in the worst; "
+        "marked: states without an answer, or with one that should not be relied on"
+    )
+    return tables
+
+
+def _states(report: Report, formats: Iterable[str], costs: bool) -> Table:
+    """The lines of some formats; beside the first of them, costs, which depend on none."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
+    table.add_column("\norder", no_wrap=True)
+    headings = ["\nfill", "\noperations"] if costs else []
+    for name in formats:
+        headings += [f"{escape(name)}\nmedian", "\nworst", "\nmarked"]
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
     for order in report.orders:
+        cost = report.costs.get(order, {})
         cells = [escape(order)]
-        for name in report.formats:
+        cells += [_number(cost.get(key)) for key in ("fill", "flops")] if costs else []
+        for name in formats:
             cell = report.cell(order, name)
             bad = cell.failed + cell.marked
             cells += [
@@ -173,10 +194,6 @@ def states_table(report: Report) -> Table:
                 f"{bad or '–'}",
             ]
         table.add_row(*cells)
-    table.caption = (
-        "median, worst: correct digits in half of the states, and in the worst; marked: states "
-        "without an answer, or with one that should not be relied on"
-    )
     return table
 
 

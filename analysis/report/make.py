@@ -148,6 +148,7 @@ def summed_up(
         wanted=digits,
         distribution=_distribution(notes),
         orders=tuple(setup.orders),
+        costs={name: order.costs for name, order in setup.orders.items()},
         formats=setup.format_names,
         capacity={f.name: round(most_digits(f.unit), 3) for f in setup.formats},
         cells=tuple(cells),

@@ -101,6 +101,7 @@ class Report:
     seconds: float
     reference: Reference | None = None
     verdict: tuple[str, ...] = field(default=())  # sentences
+    costs: dict[str, dict[str, int]] = field(default_factory=dict)  # by order, the same everywhere
 
     def cell(self, order: str, format: str) -> Cell:
         return next(c for c in self.cells if (c.order, c.format) == (order, format))
@@ -149,6 +150,7 @@ class Report:
             "verdict": list(self.verdict),
             "formats": [{"format": f, "digits": self.capacity[f]} for f in self.formats],
             "orders": list(self.orders),
+            "costs": self.costs,
             "rows": cells,
             "data_rounding": self.data,
             "cheapest": {

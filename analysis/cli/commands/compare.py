@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pivotree import kkt, orderings
+from pivotree.kkt.order.sequence import name_of
 
 from ..estimate import admit
 from ..progress import progress_shown
@@ -19,6 +21,9 @@ from .shared import (
     system_and_state,
     tree_of,
 )
+
+if TYPE_CHECKING:
+    from ...report.summary import Report
 
 
 def run(options: argparse.Namespace) -> int:
@@ -86,14 +91,32 @@ def _many(options: argparse.Namespace) -> int:
             states=options.states, seed=options.random or 0, processes=None,
             progress=lambda text, done: progress(text if done is None else f"{text}: {done}"),
         )  # fmt: skip
+    found = _called(found)
     if options.json:
         print_json(found.as_dict())
         return 0
-    from ..table import console, states_table
+    from ..table import console, states_tables
 
     out = console(sys.stdout)
-    out.print(states_table(found))
+    for table in states_tables(found, out.width):
+        out.print(table)
     out.print("\n".join(found.verdict), soft_wrap=out.wraps, markup=False)
     told = f"{found.states} random states of seed {found.seed}: {found.distribution}."
     out.print(told, soft_wrap=out.wraps, markup=False)
     return 0
+
+
+def _called(report: Report) -> Report:
+    """The report with orders of one's own called as in one state, by their names without a file."""
+    from ...report.words import verdict
+
+    names = {order: name_of(orderings.get(order)) for order in report.orders}
+    if len(set(names.values())) < len(names):  # of two files
+        return report
+    renamed = replace(
+        report,
+        orders=tuple(names.values()),
+        cells=tuple(replace(cell, order=names[cell.order]) for cell in report.cells),
+        costs={names[order]: cost for order, cost in report.costs.items()},
+    )
+    return replace(renamed, verdict=verdict(renamed))

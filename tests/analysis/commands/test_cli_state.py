@@ -96,6 +96,10 @@ def test_many_states_give_medians_and_worst(run, arm):
     )
     assert code == 0 and "median" in out and "worst" in out
     assert "4 random states of seed 0" in out.splitlines()[-1]
+    costs = {o: kkt.trace(kkt.build(kkt.load(arm, merge_fixed=True)), orderings.get(o)).flops
+             for o in ("abm", "crbm")}  # fmt: skip
+    for order, flops in costs.items():
+        assert re.search(rf"{order} +\d+ +{flops:,} ", out)
     code, out, _ = run(
         "compare", arm, "--states", "4", "--orders", "abm", "--random", "5", "--json"
     )
