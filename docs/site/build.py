@@ -76,7 +76,8 @@ def build(folder: Path) -> list[str]:
     with subprocess.Popen(slides, text=True, **quiet) as making:  # beside the pages
         playground(extra)
         done = subprocess.run(
-            [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-w", log, source, html],
+            [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-j", "auto", "-w", log,
+             source, html],
             stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
         told = making.communicate()[1]
