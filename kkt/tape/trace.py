@@ -123,6 +123,8 @@ def _unweighable(program: Program, system: System) -> None:
     tree = system.tree
     singular = [k for k in tree.singular() if not _zeros_are_structure(system, k)]
     for record in program.pivots:
+        if record.blocks[0].kind == "lam":
+            continue
         k = system.structure.index[record.blocks[0].body]
         if k in tree.indefinite() or k in singular:
             what = "is not positive definite" if k in tree.indefinite() else "is singular"

@@ -77,5 +77,5 @@ def test_unknown_robots_are_told_with_their_neighbours():
 def test_a_missing_package_is_told(monkeypatch):
     monkeypatch.setattr("pivotree.kkt.model.robot_data.robots_folder", lambda: None)
     monkeypatch.setattr("pivotree.kkt.model.descriptions.find_spec", lambda name: None)
-    with pytest.raises(ModelError, match=r"install pivotree\[robots\]"):
+    with pytest.raises(ModelError, match="pip install example-robot-data"):
         load("robot:panda")
