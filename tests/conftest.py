@@ -41,11 +41,13 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """What was measured to be slow is marked so, before marks choose."""
+    """What was measured to be slow is marked so, before marks choose; a browser is thorough."""
     names = slow.listed()
     for item in items:
         if item.nodeid in names:
             item.add_marker("slow")
+        if "chromium" in item.fixturenames:
+            item.add_marker("thorough")
 
 
 def pytest_unconfigure(config):

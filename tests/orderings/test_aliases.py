@@ -186,6 +186,7 @@ def test_brandls_joints_of_any_freedoms_are_those_of_abm():
 # -- Baraff 1996 ----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_baraffs_maximal_coordinates_are_those_of_lagrange():
     """His matrix, bodies' motions and joints' forces without any rates, eliminated leaf to root.
 

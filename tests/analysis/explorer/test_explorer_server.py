@@ -235,6 +235,7 @@ def test_live_numbers_are_those_of_eliminate(server, order, format):
         assert sent == [float(f"{error:.3g}") for error in errors]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("change", "words"),
     [

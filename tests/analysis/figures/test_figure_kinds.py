@@ -329,6 +329,7 @@ def test_there_is_no_title_unless_it_is_asked_for():
     assert words(False) == [""] and words(True) == ["chain_2: 2 bodies, 2 freedoms"]
 
 
+@pytest.mark.thorough
 def test_numbers_of_a_caption_are_those_of_the_factor(tmp_path, capsys):
     made = kkt.symbolic(kkt.plan(orderings.get("crbm"), kkt.build(kkt.chain(4)).structure))
     path = tmp_path / "a.svg"

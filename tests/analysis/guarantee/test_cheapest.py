@@ -26,6 +26,7 @@ def link():
     return kkt.build(tree)
 
 
+@pytest.mark.thorough
 def test_operands_that_are_rounded_count():
     """Two products after one another: 6 u are promised, and more is seen than the 2 u of results"""
     system = link()
@@ -56,6 +57,7 @@ def test_no_state_is_further_off_than_proved(name):
         assert (row.qdd.joint < row.qdd.bound.joint).all()
 
 
+@pytest.mark.thorough
 def test_the_cheapest_is_the_first_that_keeps_the_digits():
     """Every assignment that costs less, but for those that a longer one rules out, misses."""
     tree, digits = kkt.chain(2), 5.0

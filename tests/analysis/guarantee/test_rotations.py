@@ -67,6 +67,7 @@ def test_what_a_light_base_loses_is_predicted_by_name():
     assert kkt.guarantee(light_base(3.0), orderings.get(ORDER)).worst == "0"
 
 
+@pytest.mark.thorough
 def test_without_the_child_against_the_parent_the_bound_is_refuted(monkeypatch):
     tree = light_base(3.0)
     assert ratio(tree, ORDER, "float64", 20, 0) <= 1.0
@@ -131,6 +132,7 @@ def lost(children=24):
     return tree
 
 
+@pytest.mark.thorough
 def test_every_row_that_is_merged_counts(monkeypatch):
     """Without what rounds nothing here: factors of diagonal inertias."""
     monkeypatch.setattr(rotations, "WEIGHED", 0.0)

@@ -150,6 +150,7 @@ def test_the_page_stands_alone(made):
     assert len(names) == len(set(names))
 
 
+@pytest.mark.thorough
 def test_the_sheet_is_one_page(made):
     data = (made[1] / "report.pdf").read_bytes()
     assert data.startswith(b"%PDF") and len(re.findall(rb"/Type /Page\b", data)) == 1
