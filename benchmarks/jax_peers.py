@@ -1,6 +1,6 @@
 """``kkt.to_jax`` on the processor beside machine code and MuJoCo's MJX: time, and error of qdd.
 
-    pip install "pivotree[jax,mujoco]" mujoco-mjx
+    pip install -e ".[jax,mujoco]" mujoco-mjx
     python benchmarks/jax_peers.py --states 4096
 
 One row a robot, a program and a precision.  Compilation is processor time of the first call less

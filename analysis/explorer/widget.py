@@ -30,7 +30,7 @@ try:
     import traitlets
 except ImportError:
     raise ImportError(
-        "the explorer in a notebook needs anywidget; install it with: pip install pivotree[widget]"
+        "the explorer in a notebook needs anywidget; python -m pip install anywidget"
     ) from None
 
 

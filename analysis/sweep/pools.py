@@ -121,7 +121,7 @@ def cluster(work: Work[T, R], tasks: Iterator[T], address: str) -> Iterator[R]:
         from distributed.scheduler import KilledWorker
     except ImportError:
         raise PivotreeError(
-            "option --scheduler: needs dask.distributed; pip install 'pivotree[cluster]'"
+            "option --scheduler: needs dask.distributed; python -m pip install distributed"
         ) from None
     try:
         client = Client(address, timeout=PATIENCE)

@@ -80,7 +80,7 @@ class Parquet:
             import pyarrow.parquet as parquet
         except ImportError:
             raise PivotreeError(
-                "field 'output': Parquet needs pyarrow; pip install 'pivotree[parquet]', or give a "
+                "field 'output': Parquet needs pyarrow; python -m pip install pyarrow, or give a "
                 "name that ends in .csv"
             ) from None
         self.pa, self.parquet = pa, parquet

@@ -1,7 +1,7 @@
 """The lessons as pages (prose, code, what it prints, its pictures) and as Jupyter notebooks.
 
     make lessons        or        python docs/lessons/make.py
-    python docs/lessons/make.py swing_up        (needs pip install "pivotree[jax]")
+    python docs/lessons/make.py swing_up        (needs pip install -e ".[jax]")
 
 Every lesson is run twice, for light and for dark pictures; the text must be the same.
 """

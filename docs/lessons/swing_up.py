@@ -26,7 +26,7 @@ def _(mo):
     `kkt.to_jax` makes forward dynamics by an order a function of JAX arrays. A hundred steps of it
     are one function of a hundred torques, JAX differentiates that, and the gradient goes to SciPy's
     L-BFGS. Differentiation reuses the pivots ([orders inside JAX](../jax.md)). It needs
-    `pip install "pivotree[jax]"`.
+    `pip install -e ".[jax]"`.
     """)
     return
 

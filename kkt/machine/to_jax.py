@@ -39,7 +39,7 @@ def to_jax(model: Any, order: Any, *, derivatives: str = "pivots") -> Callable[.
         import jax  # noqa: F401
     except ImportError:
         raise ModelError(
-            'to_jax: the package jax is not installed; pip install "pivotree[jax]"'
+            "to_jax: the package jax is not installed; python -m pip install jax"
         ) from None
     if derivatives not in DERIVATIVES:
         raise ModelError(f"to_jax: derivatives is {derivatives!r}; "

@@ -61,7 +61,7 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
     except ImportError:
         raise ModelError(
             f"{file}: MJCF is read by MuJoCo's compiler, which is not installed; "
-            'pip install "pivotree[mujoco]"'
+            "python -m pip install mujoco"
         ) from None
     try:
         read_bytes(file)  # MuJoCo would wait for a pipe, and log in the folder that one is in

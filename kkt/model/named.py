@@ -11,7 +11,7 @@ from .robot_data import PACKAGE as ROBOTS
 from .robot_data import robot_files, robots_folder
 from .specs import EXAMPLES, GALLERY, arguments_of
 
-SOURCES = {"gallery": None, ROBOTS: "pivotree[robots]", DESCRIPTIONS: DESCRIPTIONS}  # what to pip
+SOURCES = {"gallery": None, ROBOTS: ROBOTS, DESCRIPTIONS: DESCRIPTIONS}  # what to pip
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def test_without_anywidget_one_sentence_says_what_to_install():
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert "pip install pivotree[widget]" in done.stdout and done.stdout.count("\n") == 1
+    assert "pip install anywidget" in done.stdout and done.stdout.count("\n") == 1
 
 
 @pytest.fixture

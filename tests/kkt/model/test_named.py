@@ -88,7 +88,8 @@ def test_models_are_listed_and_robots_where_they_are_installed(described, capsys
     assert rows["dog_mj_description"]["what"] == "mjcf" and "srdf_description" not in rows
     assert main(["models"]) == 0
     out = capsys.readouterr().out
-    assert "robot:NAME of example-robot-data: not installed (pip install 'pivotree[robots]')" in out
+    missing = "robot:NAME of example-robot-data: not installed (pip install 'example-robot-data')"
+    assert missing in out
     assert "whose base floats (1): dog_description" in out and "four_bar:angle=0.5" in out
 
 
