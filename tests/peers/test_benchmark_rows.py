@@ -36,7 +36,7 @@ def test_a_robot_on_its_feet_beside_pinocchio(monkeypatch):
         pytest.skip("example-robot-data is not installed")
     monkeypatch.setattr(peers, "CHECKED", 2)
     rows = list(robots.standing(16, 1))
-    assert [row.peer.split(", ")[1] for row in rows] == ["constraintDynamics", "lcaba"] * 2
+    assert [row.peer.split(", ")[1] for row in rows] == ["constraintDynamics", "lcaba"] * 3
     for row in rows:
         assert row.ours > 0 and row.theirs > 0 and row.met is not None
         assert row.error < 1e-12 and row.their_error < 1e-6
