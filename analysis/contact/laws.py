@@ -36,6 +36,8 @@ def complementary(A: Floats, b: Floats) -> Floats:
     r, V = np.sqrt(size[kept]), V[:, kept]
     p, _ = nnls(r[:, None] * V.T, -(V.T @ (scale * b)) / r)
     active = np.flatnonzero(p)
+    if not len(active):
+        return np.zeros_like(p)
     if np.linalg.matrix_rank(A[np.ix_(active, active)]) == len(active):  # by their own equations
         better = np.zeros_like(p)
         better[active] = np.linalg.solve(A[np.ix_(active, active)], -b[active])
