@@ -77,7 +77,7 @@ from .solution.derivatives import (
 from .solution.eliminate import eliminate, joint_space_inertia
 from .solution.inverse_dynamics import InverseDynamics, inverse_dynamics
 from .solution.joining import joined, released, rerooted
-from .solution.proximal import proximal, rigid, softened
+from .solution.proximal import rigid, softened
 from .structure.column_counts import ColumnCounts, column_counts
 from .structure.symbolic import SymbolicFactor, symbolic
 from .tape.factored import factored
@@ -173,7 +173,6 @@ __all__ = [
     "new_tree",
     "plan",
     "plan_from_arrays",
-    "proximal",
     "quadruped",
     "random_tree",
     "random_turns",

@@ -27,8 +27,8 @@ from pivotree.kkt import (
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.order.sequence import name_of
 from pivotree.kkt.solution.conditioning import Conditioning, conditioning
-from pivotree.kkt.solution.proximal import proximal as solve_proximal
-from pivotree.kkt.solution.refine import refined, require_refinable
+from pivotree.kkt.solution.proximal import require_iterable
+from pivotree.kkt.solution.refine import MOST, refined, require_refinable
 from pivotree.kkt.tape.tape import Tape
 
 from .row import Row, reference, refused, row_of
@@ -125,8 +125,8 @@ def compare(
     is 1: the same answer after K corrections (:mod:`kkt.solution.refine`).
 
     With ``proximal``, every order's answer is iterated until the rows of loops and contacts are
-    rigid (:func:`kkt.proximal`; they need a compliance to start from, :func:`kkt.softened`), and is
-    held against the rigid rows that do not follow from others.
+    rigid (``proximal`` of :func:`kkt.eliminate`; they need a compliance to start from,
+    :func:`kkt.softened`), and is held against the rigid rows that do not follow from others.
 
     Every format is held against the certified solution for the data rounded to it (forward errors:
     Higham 2002, section 1.5; of these orders Ascher, Pai & Cloutier 1996, section 3).  An order
@@ -176,14 +176,11 @@ def _asked(
     system: System, orders: Any, formats: Any, refine: int, residual: str, proximal: bool
 ) -> Asked:
     """What :func:`compare` is asked for, checked before any work."""
-    if proximal and refine:
-        raise PivotreeError("proximal: iterates by itself, and not with refine; leave one out")
     orders = [orders] if isinstance(orders, str) else orders
     formats = [formats] if isinstance(formats, str | Format) else formats
     chosen = tuple(get_format(name) for name in formats)
     for f in chosen:
-        if proximal and f.kind != "float":
-            raise FormatError(f"proximal: {f.name} is not iterated; use float32, float64 or such")
+        require_iterable(system, f, MOST * proximal, bool(refine))
     functions = [
         orderings.get(order) if isinstance(order, str) else order
         for order in (orderings.names(loops=bool(system.loops)) if orders is None else orders)
@@ -240,7 +237,7 @@ def _answers(
             progress(f"{name} in {f.name}")
             try:
                 if asked.proximal:
-                    result = solve_proximal(system, tape, f)
+                    result = eliminate(system, tape, f, records=False, proximal=MOST)
                 else:
                     result = eliminate(system, tape, f, exact=True, reference=exact)
             except (FormatError, SingularError) as error:  # a zero pivot, a root of fractions

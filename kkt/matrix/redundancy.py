@@ -106,5 +106,5 @@ def _told(closure: Closure, lost: list[int]) -> str:
     return (
         f"loop {loop.name!r}: {what} from its other rows, the tree's joints and the loops before "
         f"it, in this state; {remedy}, or give a compliance, or iterate: --proximal 1e-4 "
-        "of compare and solve, kkt.proximal"
+        "of compare and solve, proximal=100 of kkt.eliminate"
     )

@@ -37,6 +37,7 @@ from ..tape.run import (
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from .columns import solved
+from .proximal import iterated, require_iterable
 from .refine import refined, require_refinable
 
 
@@ -50,6 +51,7 @@ def eliminate(
     reference: Any = None,
     refine: int = 0,
     residual: str = "dynamics",
+    proximal: int = 0,
     rhs: ArrayLike | None = None,
 ) -> Elimination:
     """Solve (4) by an order in a number format.
@@ -65,10 +67,14 @@ def eliminate(
     arithmetic on the same rounded entries (``StepRecord.against``).  ``reference`` is the certified
     solution (:func:`kkt.certify`) that the records' errors are measured against.  ``refine``
     corrections follow in the same format, their ``residual`` that of inverse dynamics or of (4)
-    (:mod:`kkt.solution.refine`); the records are those of the first answer.  ``rhs`` (unknowns, m)
+    (:mod:`kkt.solution.refine`); the records are those of the first answer.  With ``proximal``,
+    at most so many iterations take the compliance of loops and contacts away again: rigid rows,
+    redundant ones too, and the least lambda (:mod:`kkt.solution.proximal`; the system is built
+    with :func:`softened` loops).  ``rhs`` (unknowns, m)
     [the units of (4)'s rows] are more right-hand sides, which the same pivots solve for:
     ``columns`` of the answer, whose own numbers stay the same (:mod:`kkt.solution.columns`).
-    Raises ModelError for a ``rhs`` of another shape, OrderError where the order has rotations.
+    Raises ModelError for a ``rhs`` of another shape, OrderError where the order has rotations, and
+    LoopError where ``proximal`` finds a row without compliance.
 
     >>> system = pt.build(pt.chain(30))
     >>> exact = pt.certify(system, rounded_to="float32")
@@ -80,6 +86,7 @@ def eliminate(
     """
     chosen = get_format(format)
     require_refinable(chosen, refine, residual)
+    require_iterable(system, chosen, proximal, bool(refine) or rhs is not None)
     tape = tape_for(system, order)
     if rhs is not None:
         columns = solved(system, tape, chosen, rhs)
@@ -92,6 +99,8 @@ def eliminate(
         require_general(tape.program, chosen.name)
     if chosen.on_arrays:
         first = _eliminate_floats(system, tape, chosen, records, reference, exact)
+        if proximal:
+            return iterated(system, tape, chosen, first, proximal)
         return refined(system, tape, chosen, first, refine, residual) if refine else first
     return _run_objects(system, tape, chosen, records, reference, exact)
 

@@ -19,26 +19,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import Any
 
 import numpy as np
 
-from ..arithmetic import Format, get_format
+from ..arithmetic.formats import Format
 from ..base.errors import FormatError, LoopError, OrderError
 from ..matrix.entries import Entries, assemble
 from ..matrix.redundancy import following
 from ..matrix.system import System
 from ..model.loops import Loop
-from ..order.sequence import OrderFunction, PivotSequence
-from ..program.residual_program import residual_program
 from ..proof.residual import rows_of
 from ..proof.soundness import backward_of
 from ..tape.record import Elimination, Proximal
 from ..tape.run import rounded_entries
-from ..tape.tape import Tape, lower
-from ..tape.trace import tape_for
+from ..tape.tape import Tape
 from ..tape.trust import bound
-from .eliminate import eliminate
 from .refine import MOST, Answer, Corrections
 
 WIDE = np.longdouble  # in which residuals are told
@@ -99,37 +94,22 @@ def rigid(system: System) -> System:
     )  # fmt: skip
 
 
-def proximal(
-    system: System,
-    order: PivotSequence | OrderFunction | Tape | Any,
-    format: str | Format = "float64",
-    *,
-    iterations: int = MOST,
-) -> Elimination:
-    """qdd, and the least lambda, of rigid rows; those of ``system`` have mu as compliance.
+def require_iterable(system: System, chosen: Format, count: int, more: bool) -> None:
+    """Raise LoopError, OrderError or FormatError where proximal iteration was asked for wrongly.
 
-    ``system`` is built with :func:`softened` loops; any order eliminates it, in any floating-point
-    format.  ``proximal`` of the answer says what was done, ``backward_error`` what is left of (4)
-    with rigid rows, and ``marked`` why the answer should not be relied on: rows that contradict
-    each other, or an iteration that has not settled.  Raises LoopError where a row has no
-    compliance, OrderError for a number of iterations that is none, FormatError for formats
-    that are not refined, and what :func:`kkt.eliminate` raises.
-
-    >>> tree = pt.four_bar()
-    >>> pin = pt.cut_joint("coupler", "rocker", p=(3, 0, 0), p_second=(2.5, 0, 0), name="pin")
-    >>> system = pt.build(tree, loops=pt.softened([pin], 1e-4))  # five rows, two of which hold
-    >>> result = pt.proximal(system, pt.orderings.get("abm"))
-    >>> result.marked is None, result.proximal.mu, np.allclose(result.lam[[0, 1, 4]], 0.0)
-    (True, 0.0001, True)
+    ``more``: refinement or further right-hand sides were asked for as well.
     """
-    chosen = get_format(format)
+    whole = isinstance(count, int) and not isinstance(count, bool)
+    if not whole or not 0 <= count <= MOST:
+        raise OrderError(f"proximal {count!r}: is no number of iterations; use 0 to {MOST}")
+    if not count:
+        return
+    if more:
+        raise OrderError("proximal: iterates by itself, and not with refine or rhs; leave one out")
     if chosen.kind != "float":
         raise FormatError(
             f"format {chosen.name!r}: is not iterated; use float64, float32 or a shorter format"
         )
-    whole = isinstance(iterations, int) and not isinstance(iterations, bool)
-    if not whole or not 1 <= iterations <= MOST:
-        raise OrderError(f"proximal: {iterations!r} is no number of iterations; use 1 to {MOST}")
     compliance = np.concatenate([np.zeros(0), *(loop.compliance for loop in system.loops)])
     if not compliance.size or not (compliance > 0.0).all():
         raise LoopError(
@@ -137,16 +117,21 @@ def proximal(
             f"{'there are none' if not compliance.size else 'some row has none'}; build the system "
             "with loops=kkt.softened(loops, 1e-4)"
         )
-    tape = tape_for(system, order)
-    first = eliminate(system, tape, chosen, records=False)
+
+
+def iterated(
+    system: System, tape: Tape, chosen: Format, first: Elimination, count: int
+) -> Elimination:
+    """``first``, an order's answer of soft rows, after at most ``count`` iterations: rigid rows.
+
+    ``proximal`` of the answer says what was done, ``backward_error`` what is left of (4)
+    with rigid rows, and ``marked`` why the answer should not be relied on: rows that contradict
+    each other, or an iteration that has not settled.  The order's name says so: "abm proximal".
+    """
     if first.failed_at is not None:
         return first
-    loop = Corrections(system, tape, chosen, "equations")
-    ties = tuple(tie._replace(compliant=False) for tie in system.structure.ties)
-    loop.residual = lower(
-        residual_program(replace(system.structure, ties=ties), "equations"), system
-    )
-    x, sizes, status = _settled(loop, Answer(first.pdd, first.qdd, first.f, first.lam), iterations)
+    loop = Corrections(system, tape, chosen, "equations", rigid=True)
+    x, sizes, status = _settled(loop, Answer(first.pdd, first.qdd, first.f, first.lam), count)
     entries = rounded_entries(system, chosen)
     rigid = replace(entries, compliance=np.zeros_like(entries.compliance))
     left = rows_of(
@@ -160,7 +145,8 @@ def proximal(
         ),
         -1,
     )[3]
-    record = Proximal(float(compliance.max()), len(sizes), float(np.abs(left).max()), status)
+    mu = max(float(loop.compliance.max()) for loop in system.loops)
+    record = Proximal(mu, len(sizes), float(np.abs(left).max()), status)
     found = replace(
         first, pdd=x.pdd, qdd=x.qdd, f=x.f, lam=x.lam, proximal=record, error_estimate=None,
         order=f"{first.order} proximal", flops=first.flops + len(sizes) * loop.flops,

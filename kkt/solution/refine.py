@@ -118,10 +118,17 @@ def refined(
 class Corrections:
     """The three programs of refinement, lowered for one robot."""
 
-    def __init__(self, system: System, tape: Tape, chosen: Format, residual: str) -> None:
+    def __init__(
+        self, system: System, tape: Tape, chosen: Format, residual: str, rigid: bool = False
+    ) -> None:
+        """``rigid``: the residual is that of rows of loops without their compliance."""
         self.system, self.chosen, self.tape = system, chosen, tape
         self.dynamics = residual == "dynamics"
-        self.residual = lower(residual_program(system.structure, residual), system)
+        structure = system.structure
+        if rigid:
+            hard = tuple(tie._replace(compliant=False) for tie in structure.ties)
+            structure = replace(structure, ties=hard)
+        self.residual = lower(residual_program(structure, residual), system)
         self.update = lower(update_program(system.structure), system)
         if not self.dynamics and not system.pattern.a.all():
             # a row f_k without velocity terms has a residual all the same

@@ -129,7 +129,7 @@ class Columns(Shown):
 
 @dataclass(frozen=True)
 class Proximal:
-    """What a proximal iteration did (:func:`kkt.proximal`)."""
+    """What a proximal iteration did (:mod:`kkt.solution.proximal`)."""
 
     mu: float  # compliance that each iteration gives the rows
     iterations: int

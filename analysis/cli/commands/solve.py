@@ -9,6 +9,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.names import MAX_DIGITS
 from pivotree.kkt.proof.certify import decimal
+from pivotree.kkt.solution.refine import MOST
 
 from ..estimate import admit
 from ..progress import progress_shown
@@ -125,7 +126,9 @@ def _proximal(options: argparse.Namespace) -> int:
     with progress_shown() as progress:
         system, state = system_and_state(options)
         progress(f"{options.order} in {chosen.name}")
-        result = kkt.proximal(system, orderings.get(options.order), chosen)
+        result = kkt.eliminate(
+            system, orderings.get(options.order), chosen, records=False, proximal=MOST
+        )
         progress(f"certified answer for {chosen.name}")
         rigid = kkt.rigid(system)
         exact = reference(rigid, chosen)

@@ -26,7 +26,7 @@ def test_rows_that_are_independent_have_the_answer_of_every_order(spec, order):
     tree, loops, tau = moved(spec)
     rigid = kkt.eliminate(kkt.build(tree, tau=tau, loops=loops), orderings.get("abm"))
     soft = kkt.build(tree, tau=tau, loops=kkt.softened(loops, 1e-4))
-    found = kkt.proximal(soft, orderings.get(order))
+    found = kkt.eliminate(soft, orderings.get(order), proximal=100)
     assert found.marked is None and found.proximal.iterations < 12
     assert found.proximal.status in ("converged", "settled") and found.proximal.residual < 1e-9
     assert np.abs(found.qdd - rigid.qdd).max() < 1e-9 * np.abs(rigid.qdd).max()
@@ -43,7 +43,7 @@ def test_redundant_rows_have_the_qdd_of_those_that_hold_and_the_least_lambda(for
     with pytest.raises(kkt.ModelError, match="follow"):
         kkt.build(tree, tau=tau, loops=twice)
     soft = kkt.build(tree, tau=tau, loops=kkt.softened(twice, mu))
-    found = kkt.proximal(soft, orderings.get("abm"), format)
+    found = kkt.eliminate(soft, orderings.get("abm"), format, proximal=100)
     assert found.marked is None and exact.error(found.qdd) < digits
     alone = kkt.eliminate(kkt.build(tree, tau=tau, loops=[pin]), orderings.get("abm")).lam
     half = np.zeros((2, 5))
@@ -72,14 +72,14 @@ def test_rows_that_contradict_each_other_are_said_to():
     qd = np.linspace(-1.0, 1.0, len(tau))
     soft = kkt.build(tree, qd=qd, tau=tau, loops=kkt.softened([*loops, other], 1e-4))
     for format in ("float64", "float32"):
-        found = kkt.proximal(soft, orderings.get("abm"), format)
+        found = kkt.eliminate(soft, orderings.get("abm"), format, proximal=100)
         assert found.proximal.residual > 0.1 and "contradict" in found.marked
 
 
 def test_an_iteration_that_has_not_settled_is_marked():
     tree, loops, tau = moved("stewart")
     soft = kkt.build(tree, tau=tau, loops=kkt.softened(loops, 10.0))
-    found = kkt.proximal(soft, orderings.get("abm"), iterations=2)
+    found = kkt.eliminate(soft, orderings.get("abm"), proximal=2)
     assert found.proximal.status == "not settled" and "smaller mu" in found.marked
 
 
@@ -94,7 +94,7 @@ def test_lambda_first_in_float32_is_mended_by_a_mu_that_the_sum_can_hold():
     assert lost.failed_at is not None or exact.error(lost.qdd) > 1e-2
     once = kkt.eliminate(soft, order, "float32")
     assert exact.error(once.qdd) > 1e-3
-    found = kkt.proximal(soft, order, "float32")
+    found = kkt.eliminate(soft, order, "float32", proximal=100)
     assert found.marked is None and exact.error(found.qdd) < 1e-4
 
 
@@ -104,10 +104,13 @@ def test_lambda_first_in_float32_is_mended_by_a_mu_that_the_sum_can_hold():
         (lambda s: kkt.softened([PIN], 0.0), "mu is 0.0"),
         (lambda s: kkt.softened([PIN], float("nan")), "mu is nan"),
         (lambda s: kkt.softened([PIN], "small"), "mu is 'small'"),
-        (lambda s: kkt.proximal(s, orderings.get("abm")), "some row has none"),
-        (lambda s: kkt.proximal(kkt.build(kkt.chain(2)), orderings.get("abm")), "there are none"),
-        (lambda s: kkt.proximal(s, orderings.get("abm"), iterations=0), "use 1 to"),
-        (lambda s: kkt.proximal(s, orderings.get("abm"), "exact"), "not iterated"),
+        (lambda s: kkt.eliminate(s, orderings.get("abm"), proximal=100), "some row has none"),
+        (
+            lambda s: kkt.eliminate(kkt.build(kkt.chain(2)), orderings.get("abm"), proximal=100),
+            "there are none",
+        ),
+        (lambda s: kkt.eliminate(s, orderings.get("abm"), proximal=True), "use 0 to"),
+        (lambda s: kkt.eliminate(s, orderings.get("abm"), "exact", proximal=100), "not iterated"),
     ],
 )
 def test_what_cannot_be_iterated_is_one_sentence(ask, said):
