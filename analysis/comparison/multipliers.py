@@ -14,7 +14,7 @@ from pivotree.kkt.model.loops import LoopWarning
 
 from .comparison import compare
 
-ORDERS = ("lambda_first", "lambda_first_abm", "crbm", "abm")
+ORDERS = ("lambda_first", "lambda_first_abm", "crbm", "abm", "square_root_abm")
 COMPLIANCES = (1e-2, 1e-4, 1e-6, 1e-8, 0.0)  # [1/kg] or [1/(kg m^2)]
 STATES = 8
 

@@ -310,7 +310,7 @@ def test_multipliers_are_placed_as_compare_places_them():
     assert [(p.order, p.compliance, len(p.errors)) for p in found[:2]] == [
         ("lambda_first", 1e-4, 1), ("lambda_first_abm", 1e-4, 1),
     ]  # fmt: skip
-    assert [len(p.errors) for p in found[4:]] == [0, 0, 1, 1]
+    assert [len(p.errors) for p in found[5:]] == [0, 0, 1, 1, 1]
     soft = kkt.four_bar()
     (pin,) = soft.graph["loops"]
     soft.graph["loops"] = [replace(pin, compliance=np.full(2, 1e-4))]
