@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Hashable
 from typing import Any
 
 import networkx as nx
@@ -54,16 +55,23 @@ def assembled(tree: nx.DiGraph, values: Vectors) -> kkt.System:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         system = kkt.build(tree, **values)
-    for loop, gap in ((x.loop, x.gap) for x in system.state.loops):
-        if np.abs(gap).max(initial=0.0) > OPEN and not loop.baumgarte[1]:
-            raise kkt.ModelError(
-                f"loop {loop.name!r}: is open by {np.abs(gap).max():.2g} (rad or m) in this state; "
-                "close it with --q or --state, draw a closed state with --random 0, or mend the "
-                "loop's poses"
-            )
+    if (found := left_open(system)) is not None:
+        raise kkt.ModelError(
+            f"loop {found[0]!r}: is open by {found[1]:.2g} (rad or m) in this state; close it with "
+            "--q or --state, draw a closed state with --random 0, or mend the loop's poses"
+        )
     for warning in said:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return system
+
+
+def left_open(system: kkt.System) -> tuple[Hashable, float] | None:
+    """A loop that is open in this state, and that Baumgarte's terms do not close, and its gap."""
+    for closure in system.state.loops:
+        gap = float(np.abs(closure.gap).max(initial=0.0))
+        if gap > OPEN and not closure.loop.baumgarte[1]:
+            return closure.loop.name, gap
+    return None
 
 
 def given_values(

@@ -201,16 +201,23 @@ class Manifold:
         found.graph.update(q=self.places.to_coordinates(x), qd=speed)
         return found
 
-    def amiss(self, y: Floats) -> str | None:
-        """What a state (nx + N,) breaks, the loop and by how much; None where it keeps them."""
+    def amiss(self, y: Floats) -> tuple[str, bool] | None:
+        """What a state (nx + N,) breaks, the loop and by how much; None where it keeps them.
+
+        And whether it is a loop that is open and that no terms of Baumgarte's close.
+        """
         x, qd = np.split(y, [self.places.size])
         gap, J = self.rows(x)
         speed, fast = J @ qd, OPEN * max(1.0, float(np.abs(qd).max(initial=0.0)))
-        if np.abs(gap).max(initial=0.0) > OPEN:
-            return "loop {!r}: is open by {:.2g} (rad or m) in this state".format(*self._worst(gap))
+        b = [loop.baumgarte[1] for loop in self.loops for c in loop.compliance if c == 0.0]
+        alone = np.where(np.asarray(b) == 0.0, gap, 0.0)
+        for found, stays in ((alone, True), (gap, False)):
+            if np.abs(found).max(initial=0.0) > OPEN:
+                name, size = self._worst(found)
+                return f"loop {name!r}: is open by {size:.2g} (rad or m) in this state", stays
         if np.abs(speed).max(initial=0.0) > fast:
             name, size = self._worst(speed)
-            return f"loop {name!r}: the rates qd break it by {size:.2g} (rad/s or m/s)"
+            return f"loop {name!r}: the rates qd break it by {size:.2g} (rad/s or m/s)", False
         return None
 
     def _worst(self, rows: Floats) -> tuple[Hashable, float]:
@@ -226,9 +233,9 @@ def begun(
     """The tree in the state where a motion begins, and the states that keep its loops.
 
     The state is q and qd, or the nearest one that keeps the loops with ``project``.  LoopWarning,
-    one sentence, for loops that are open at q and rates that break them: the motion then goes on as
-    equation (4) says, which holds accelerations alone, and nothing brings it back.  Raises
-    ModelError for loops that cannot be closed from there.
+    one sentence, for rates that break them, and loops that are open and that Baumgarte's terms
+    close in time: the motion then goes on as equation (4) says, which holds accelerations alone.
+    Raises ModelError for other loops that are open, and those that cannot be closed from there.
 
     >>> from pivotree.analysis.simulation import begun
     >>> with warnings.catch_warnings():
@@ -240,9 +247,12 @@ def begun(
     tree, manifold, y = _given(graph, q, qd)
     if manifold is None:
         return tree, None
-    why = None if project else manifold.amiss(y)
-    if why is None:
+    found = None if project else manifold.amiss(y)
+    if found is None:
         return manifold.brought(tree, y), manifold
+    why, stays_open = found
+    if stays_open:
+        raise kkt.ModelError(f"{why}; give q that closes it, or start nearest to it with --project")
     stabilised = any(any(loop.baumgarte) for loop in manifold.loops)
     nothing = "nothing but Baumgarte's terms" if stabilised else "nothing"
     warnings.warn(
@@ -272,9 +282,9 @@ def closed(
     tree, manifold, y = _given(graph, q, qd)
     if manifold is None:
         return tree
-    why = None if project else manifold.amiss(y)
-    if why is not None:
-        raise kkt.ModelError(f"{why}; give q and qd that keep it, or ask for the nearest ones")
+    found = None if project else manifold.amiss(y)
+    if found is not None:
+        raise kkt.ModelError(f"{found[0]}; give q and qd that keep it, or ask for the nearest ones")
     return manifold.brought(tree, y)
 
 

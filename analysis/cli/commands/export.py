@@ -13,7 +13,7 @@ from pivotree import kkt, orderings
 
 from ..estimate import admit
 from ..progress import progress_shown
-from .shared import file_of, items, tree_of, written
+from .shared import file_of, items, system_of_any, tree_of, written
 
 
 def run(options: argparse.Namespace) -> int:
@@ -22,14 +22,15 @@ def run(options: argparse.Namespace) -> int:
     order, outputs = orderings.get(options.order), items("--outputs", options.outputs)
     path = file_of(options.output)
     tree = tree_of(options)
-    admit(options, kkt.build(tree), {options.order: order})
+    system = system_of_any(tree)
+    admit(options, system, {options.order: order})
     inputs = ("wrench",) if options.wrench else ()
     bits = bits_of(options.format)
     if bits is not None:
         return _in_words(options, tree, order, bits, outputs, path)
     with progress_shown() as progress:
         progress(f"compiling {options.order} in {options.format}")
-        kernel = kkt.compile(tree, order, options.format, outputs=outputs, inputs=inputs)
+        kernel = kkt.compile(system, order, options.format, outputs=outputs, inputs=inputs)
         progress(f"writing {path}")
         files = (
             [kernel.export_cuda(path, options.name)]

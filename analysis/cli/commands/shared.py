@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from pivotree.kkt.base.files import check_file, check_folder
 from pivotree.kkt.solution.refine import MOST, RESIDUALS
 
 from ..loops import loops_of, proximal_rows
-from ..state import system_in_state
+from ..state import left_open, system_in_state
 
 
 def tree_of(options: argparse.Namespace) -> nx.DiGraph:
@@ -50,6 +51,21 @@ def system_and_state(options: argparse.Namespace) -> tuple[kkt.System, str]:
     tree = kkt.factored(tree) if options.frames == "factored" else tree
     system, state = system_in_state(tree, options)
     return (kkt.aligned(system) if options.frames == "aligned" else system), state
+
+
+def system_of_any(tree: nx.DiGraph) -> kkt.System:
+    """The system of a command without options of a state: the model's own, or a closed one.
+
+    Raises LoopError for loops that are open in the model's own state, and for which none is found.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kkt.LoopWarning)
+        system = kkt.build(tree)
+    if left_open(system) is None:
+        return system
+    from ...states.sample import drawn_system
+
+    return drawn_system(tree, 0)[0]
 
 
 def one_state(model: str, state: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from pivotree import kkt, orderings
 
 from ..progress import progress_shown
-from .shared import file_of, print_json, tree_of
+from .shared import file_of, print_json, system_of_any, tree_of
 
 BESIDE = ("crbm", "abm")
 FORMATS = ("float32", "float64")
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         raise kkt.FormatError(f"option -o: {file} has no name of an order file; end it in .json")
     with progress_shown() as progress:
         tree = tree_of(options)
-        system = kkt.build(tree)
+        system = system_of_any(tree)
         found = orderings.search(
             system, options.cost, composites=options.composites, format=options.format,
             most=options.most, tick=progress,

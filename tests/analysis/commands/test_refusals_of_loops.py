@@ -67,6 +67,21 @@ def test_a_state_in_which_a_loop_is_open_is_refused(refused, tmp_path, monkeypat
     assert "'pin'" in line and "open by 2.2" in line and "--random 0" in line
 
 
+@pytest.mark.parametrize("command", ["tune", "export", "simulate", "report"])
+def test_a_loop_that_nothing_closes_is_refused(refused, tmp_path, monkeypatch, command):
+    path = loops_file(tmp_path, [CUT | {"p_second": [9, 0, 0.2]}])
+    line = call(refused, tmp_path, monkeypatch, command, "chain:3", "--loops", path)
+    assert "'j3-world'" in line and ("is open by" in line or "none of 100 random states" in line)
+
+
+def test_tune_and_export_find_a_state_that_closes_what_is_open(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = loops_file(tmp_path, [CUT | {"p_second": [0.1, 0, 0.2]}])
+    for command in ("tune", "export"):
+        code, _, err = run(command, "chain:3", "--loops", path, *COMMANDS[command].split())
+        assert code == 0 and err == "", err
+
+
 def test_a_state_that_closes_what_was_open_is_drawn_and_baumgarte_may_close_it(run, tmp_path):
     far = CUT | {"p": [0.1, 0, 0], "p_second": [0.1, 0, 0.2]}
     path = loops_file(tmp_path, [far])
