@@ -33,7 +33,10 @@ FEW = 4096  # states, and no more at a time
 NEVER = -100  # a rank that no array has
 FASTCALL = 0x80  # METH_FASTCALL: self, the arguments as an array, how many
 TYPE, NEW = 2, 93  # PyArray_Type and PyArray_New in numpy's table, whose order never changes
-PYTHON = ("PyBytes_AsString", "PyMem_RawMalloc", "PyMem_RawFree", "Py_IncRef", "Py_DecRef")
+PYTHON = (
+    "PyBytes_AsString", "PyMem_RawMalloc", "PyMem_RawFree", "Py_IncRef", "Py_DecRef",
+    "PyTuple_New", "PyTuple_SetItem",
+)  # fmt: skip
 
 
 class Table(bytes):
@@ -55,9 +58,13 @@ class Definition(ctypes.Structure):
 
 def builtin(
     address: int, run: int, shapes: Sequence[tuple[int, ...]], *, many: bool, most: int,
-    outputs: int, work: int, constants: NDArray, owners: tuple[Any, ...],
+    outputs: int, parts: Sequence[tuple[int, ...]], work: int, constants: NDArray,
+    owners: tuple[Any, ...],
 ) -> Builtin:  # fmt: skip
     """The function of x, qd, tau and wrench, to outputs (outputs,), or (m, outputs) if ``many``.
+
+    With ``parts``, shapes of one or two sizes, a state's outputs come as arrays of these shapes, as
+    a tuple where there are several.
 
     ``address`` is that of :mod:`kkt.machine.caller`'s function, ``run`` that of a program's, as
     :func:`kkt.machine.driver.driver` has it, and ``owners`` keep both; ``shapes`` are those of the
@@ -71,7 +78,7 @@ def builtin(
     zeros = np.zeros(states * max(int(np.prod(shape)) for shape in shapes), dtype=dtype)
     words = [
         run, id(np.ndarray), id(None), _number(zeros), dtype.num, many, most, outputs, work,
-        constants.ctypes.data, len(shapes),
+        constants.ctypes.data, len(shapes), len(parts), outputs * dtype.itemsize if parts else 0,
     ]  # fmt: skip
     for j in range(ARRAYS):
         if j < len(shapes):
@@ -79,6 +86,9 @@ def builtin(
             words += [instead, len(shapes[j]), *shapes[j], *[0] * (2 - len(shapes[j]))]
         else:
             words += [1, NEVER, 0, 0]  # None, and nothing else
+    for part in parts:
+        sizes = [*part, *[0] * (2 - len(part))]
+        words += [len(part), *sizes, int(np.prod(part)) * dtype.itemsize]
     table = Table(np.array(words, dtype=np.int64).tobytes())
     definition = Definition(b"outputs", address, FASTCALL, None)
     table.kept = (definition, zeros, constants, *owners)
@@ -116,7 +126,7 @@ def known() -> bool:
 def symbols() -> dict[str, int]:
     """Addresses of what the function calls."""
     found = {name: _address(getattr(ctypes.pythonapi, name)) for name in PYTHON}
-    return {**found, "PyArray_New": _numpy(NEW)}
+    return {**found, "memmove": _address(ctypes.memmove), "PyArray_New": _numpy(NEW)}
 
 
 def _address(function: Any) -> int:

@@ -23,7 +23,10 @@ ENTRIES = {
     "work": "i64",  # bytes of the work array
     "c": "ptr",  # constants
     "arrays": "i64",  # arguments that the program reads
+    "parts": "i64",  # arrays of one state's outputs; 0: one array of all, or of many states
+    "bytes": "i64",  # of them all
 }
+PART = ("rank", "first", "second", "size")  # of each of them after the arguments; in bytes
 
 
 # bytes from the start of an object, of an array, and of a number type
@@ -34,7 +37,8 @@ def text() -> str:
     """The function ``call`` of self, the arguments, and how many there are."""
     first, *rest = (_ask(j) for j in range(ARRAYS))
     return _TEXT.format(
-        **AT, side=CONTIGUOUS | ALIGNED, given=ARRAYS, entries=_read(*ENTRIES),
+        **AT, first_part=len(ENTRIES) + 4 * ARRAYS, words=len(PART),
+        side=CONTIGUOUS | ALIGNED, given=ARRAYS, entries=_read(*ENTRIES),
         some=_read("type", "none", "number", "many"), first=first, rest="".join(rest),
     )  # fmt: skip
 
@@ -72,6 +76,9 @@ declare ptr @PyMem_RawMalloc(i64)
 declare void @PyMem_RawFree(ptr)
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
+declare ptr @PyTuple_New(i64)
+declare i32 @PyTuple_SetItem(ptr, i64, ptr)
+declare ptr @memmove(ptr, ptr, i64)
 declare ptr @PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
 
 define internal ptr @numbers(ptr %a, ptr %t, ptr %want, i64 %m) {{
@@ -149,7 +156,8 @@ entry:
 {entries}  %counted = icmp eq i64 %count, {given}
   br i1 %counted, label %ask, label %decline
 ask:
-{first}  %one = icmp eq i64 %many, 0
+{first}  %typenum32 = trunc i64 %typenum to i32
+  %one = icmp eq i64 %many, 0
   br i1 %one, label %between, label %length
 length:
   %p_dims = getelementptr i8, ptr %a0, i64 {dims}
@@ -163,21 +171,30 @@ between:
   %right = and i1 %low, %high
   br i1 %right, label %others, label %decline
 others:
-{rest}  store i64 %m, ptr %shape
+{rest}  br label %ready
+ready:
+  %whole = icmp eq i64 %parts, 0
+  br i1 %whole, label %make, label %room
+make:
+  store i64 %m, ptr %shape
   %inner = getelementptr i64, ptr %shape, i64 %many
   store i64 %outputs, ptr %inner
   %many32 = trunc i64 %many to i32
   %rank = add i32 %many32, 1
-  %typenum32 = trunc i64 %typenum to i32
   %out = call ptr @PyArray_New(ptr %type, i32 %rank, ptr %shape, i32 %typenum32, ptr null,
                                ptr null, i32 0, i32 0, ptr null)
   %failed = icmp eq ptr %out, null
-  br i1 %failed, label %raise, label %room
-room:
+  br i1 %failed, label %raise, label %made
+made:
   %p_y = getelementptr i8, ptr %out, i64 {data}
-  %y = load ptr, ptr %p_y
-  %bytes = add i64 %work, 63
-  %raw = call ptr @PyMem_RawMalloc(i64 %bytes)
+  %its_y = load ptr, ptr %p_y
+  br label %room
+room:
+  %held = phi ptr [null, %ready], [%out, %made]
+  %own_y = phi ptr [null, %ready], [%its_y, %made]
+  %both = add i64 %work, %bytes
+  %wide = add i64 %both, 63
+  %raw = call ptr @PyMem_RawMalloc(i64 %wide)
   %full = icmp eq ptr %raw, null
   br i1 %full, label %drop, label %go
 go:
@@ -185,6 +202,8 @@ go:
   %up = add i64 %raw64, 63
   %aligned = and i64 %up, -64
   %w = inttoptr i64 %aligned to ptr
+  %beyond = getelementptr i8, ptr %w, i64 %work
+  %y = select i1 %whole, ptr %own_y, ptr %beyond
   %slot_y = getelementptr i64, ptr %table, i64 %arrays
   store ptr %y, ptr %slot_y
   %slot_c = getelementptr i64, ptr %slot_y, i64 1
@@ -194,13 +213,65 @@ go:
   %slot_m = getelementptr i64, ptr %slot_y, i64 3
   store i64 %m, ptr %slot_m
   %wrong = call i64 %run(ptr %table)
-  call void @PyMem_RawFree(ptr %raw)
   %finite = icmp eq i64 %wrong, 0
-  br i1 %finite, label %done, label %drop
-done:
-  ret ptr %out
+  br i1 %finite, label %good, label %free
+good:
+  br i1 %whole, label %leave, label %several
+several:
+  %alone = icmp eq i64 %parts, 1
+  br i1 %alone, label %part, label %hold
+hold:
+  %tuple = call ptr @PyTuple_New(i64 %parts)
+  %none_made = icmp eq ptr %tuple, null
+  br i1 %none_made, label %leave, label %part
+part:
+  %given = phi ptr [null, %several], [%tuple, %hold], [%given, %kept]
+  %k = phi i64 [0, %several], [0, %hold], [%k_next, %kept]
+  %from = phi ptr [%y, %several], [%y, %hold], [%from_next, %kept]
+  %words = mul i64 %k, {words}
+  %word = add i64 %words, {first_part}
+  %p_rank = getelementptr i64, ptr %t, i64 %word
+  %its_rank = load i64, ptr %p_rank
+  %its_rank32 = trunc i64 %its_rank to i32
+  %its_dims = getelementptr i64, ptr %p_rank, i64 1
+  %p_size = getelementptr i64, ptr %p_rank, i64 3
+  %size = load i64, ptr %p_size
+  %array = call ptr @PyArray_New(ptr %type, i32 %its_rank32, ptr %its_dims, i32 %typenum32,
+                                 ptr null, ptr null, i32 0, i32 0, ptr null)
+  %no_array = icmp eq ptr %array, null
+  br i1 %no_array, label %lose, label %fill
+fill:
+  %p_to = getelementptr i8, ptr %array, i64 {data}
+  %to = load ptr, ptr %p_to
+  call ptr @memmove(ptr %to, ptr %from, i64 %size)
+  br i1 %alone, label %leave, label %keep
+keep:
+  %set = call i32 @PyTuple_SetItem(ptr %given, i64 %k, ptr %array)
+  br label %kept
+kept:
+  %from_next = getelementptr i8, ptr %from, i64 %size
+  %k_next = add i64 %k, 1
+  %on = icmp ult i64 %k_next, %parts
+  br i1 %on, label %part, label %leave
+lose:
+  br i1 %alone, label %leave, label %forget
+forget:
+  call void @Py_DecRef(ptr %given)
+  br label %leave
+leave:
+  %found = phi ptr [%held, %good], [null, %hold], [%array, %fill], [%given, %kept],
+                   [null, %lose], [null, %forget]
+  call void @PyMem_RawFree(ptr %raw)
+  ret ptr %found
+free:
+  call void @PyMem_RawFree(ptr %raw)
+  br label %drop
 drop:
-  call void @Py_DecRef(ptr %out)
+  %has = phi ptr [%held, %room], [%held, %free]
+  %nothing = icmp eq ptr %has, null
+  br i1 %nothing, label %decline, label %give
+give:
+  call void @Py_DecRef(ptr %has)
   br label %decline
 raise:
   ret ptr null

@@ -300,32 +300,28 @@ class Kernel(Shown):
                     self.rolled or self.straight, dtype, lanes, sizes, relaxed=self.relaxed,
                     judged=self.judged,
                 )  # fmt: skip
-                call = made.builtin(list(self.fields.given.values()))
+                plain = self.fields.orders == 1 and self.judged is None
+                parts = self.fields.parts if lanes == 1 and plain else ()
+                call = made.builtin(list(self.fields.given.values()), parts)
                 if call is not None:
-                    alone = self.outputs == ("qdd",) and self.fields.orders == 1
-                    self._calls.append(call if alone else self._apart(call))
+                    ready = parts or (plain and self.outputs == ("qdd",))
+                    self._calls.append(call if ready else self._apart(call))
                 self._made[lanes] = made
             return self._made[lanes]
 
     def _apart(self, call: Builtin) -> Callable[..., Any]:
         """The same function, to what ``outputs`` names."""
-
-        cuts = self.fields.cuts
+        judged = self.outputs == ("qdd", "status") and self.fields.orders == 1
 
         def outputs(*given: Any) -> Any:
             found = call(*given)
-            if found is None or found.ndim > 1 or not cuts:
-                return None if found is None else self.fields.shaped(found)
-            return tuple([found[cut] for cut in cuts])
+            if found is None:
+                return None
+            if judged and found.ndim == 1:
+                return found[:-1], int(found[-1])
+            return self.fields.shaped(found)
 
-        def judged(*given: Any) -> Any:
-            found = call(*given)
-            if found is None or found.ndim > 1:
-                return None if found is None else self.fields.shaped(found)
-            return found[:-1], int(found[-1])
-
-        alone = self.outputs == ("qdd", "status") and self.fields.orders == 1
-        return judged if alone else outputs
+        return outputs
 
     def reason(self, status: int, order: int = 0) -> str | None:
         """A status of the ``order``-th order in words; None where the answer holds."""

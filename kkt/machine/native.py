@@ -75,8 +75,12 @@ class Native:
             done = pool.map(lambda part: self._run([a[part] for a in inputs], out[part]), parts)
             return all(list(done))
 
-    def builtin(self, shapes: Sequence[tuple[int, ...]]) -> Builtin | None:
+    def builtin(
+        self, shapes: Sequence[tuple[int, ...]], parts: Sequence[tuple[int, ...]] = ()
+    ) -> Builtin | None:
         """A function of Python for one state, or for vectors of them; shapes are one state's.
+
+        Outputs of one state stand in arrays of the shapes ``parts``, or all in one array.
 
         None for a program so long that its call costs nothing, and where Python's objects are not
         known.
@@ -87,7 +91,7 @@ class Native:
         engine, address = _caller()
         run = ctypes.cast(self.function, ctypes.c_void_p).value or 0
         return builtin(
-            address, run, shapes, many=self.lanes > 1, most=most, outputs=self.outputs,
+            address, run, shapes, many=self.lanes > 1, most=most, outputs=self.outputs, parts=parts,
             work=self.rows * self.lanes * self.constants.itemsize, constants=self.constants,
             owners=(engine, self.engine),
         )  # fmt: skip

@@ -118,12 +118,10 @@ class Fields:
         found = own if each > 1 else parts
         return found[0] if self.orders == 1 else tuple(found)
 
-    @cached_property
-    def cuts(self) -> list[slice]:
-        """Where several outputs of one order stand that are vectors; empty for all others."""
-        vectors = all(len(shape) == 1 for _, shape in self._parts)
-        several = self.orders == 1 and len(self.outputs) > 1
-        return [part for part, _ in self._parts] if vectors and several else []
+    @property
+    def parts(self) -> tuple[tuple[int, ...], ...]:
+        """Shapes of the outputs of one order."""
+        return tuple(self.made[name] for name in self.outputs)
 
     @cached_property
     def _parts(self) -> list[tuple[slice, tuple[int, ...]]]:

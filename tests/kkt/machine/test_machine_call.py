@@ -69,6 +69,8 @@ def test_wrenches_and_several_outputs(format):
             assert all(np.array_equal(a, b[i]) for a, b in zip(one, expected, strict=True))
         assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
     assert [a.shape for a in one] == [(4, 6), (kernel.N,)]
+    assert type(one) is tuple and all(a.flags.owndata and a.flags.writeable for a in one)
+    assert [type(call) for call in kernel._calls].count(types.BuiltinFunctionType) == 1
     without, zero = kernel(x[0], qd[0], tau[0]), kernel(x[0], qd[0], tau[0], 0 * wrench[0])
     assert all(np.array_equal(a, b) for a, b in zip(without, zero, strict=True))
 
@@ -135,8 +137,11 @@ def test_large_batches_do_not_hold_the_lock():
     assert call(x, x, x, None) is None and call(x[1:], x[1:], x[1:], None).shape == (most, 1)
 
 
-def test_nothing_is_leaked(kernel):
+@pytest.mark.parametrize("outputs", [("qdd",), ("qdd", "dqdd_dtau", "pdd")])
+def test_nothing_is_leaked(outputs):
     """References and memory, of what is taken and of what is not."""
+    kernel = kkt.compile(TREE, ABM, outputs=outputs)
+    kernel.native(1), kernel.native(kernel.lanes)
     X, QD, TAU = states(kernel, 9)
     x, qd, tau = X[0].copy(), QD[0].copy(), TAU[0].copy()
     bad = np.full(kernel.N, np.nan)
