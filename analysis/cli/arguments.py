@@ -353,7 +353,10 @@ def _export(commands: Commands) -> None:
     language = export.add_mutually_exclusive_group()
     language.add_argument("--c", action="store_true", help="C99 and its header (if not given)")
     language.add_argument("--cuda", action="store_true", help="CUDA: one thread solves one state")
-    outputs = "of qdd, pdd, f, inertia, dqdd_dq, dqdd_dqd, dqdd_dtau"
+    outputs = (
+        "of qdd, pdd, f, inertia, lambda; dqdd_dq, dqdd_dqd, dqdd_dtau, dqdd_dparameters, "
+        "dqdd_dgravity, dqdd_dwrench; likewise dlambda_dq and so on"
+    )
     export.add_argument("--outputs", default="qdd", metavar="A,B", help=outputs)
     _add_yes(export)
     export.add_argument("--wrench", action="store_true", help="wrenches on bodies are an input")

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from ..arithmetic import get_format
 from ..arithmetic.formats import Format, Hardware
 from ..base.errors import ArmatureError, FormatError, LoopError, ModelError, OrderError, SizeError
+from ..matrix.closures import closures
 from ..matrix.entries import LETTERS, Entries
 from ..matrix.state import coordinates
 from ..matrix.system import System, build
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop
 from ..program.residual_program import residual_program
-from ..tape.derivatives import DERIVATIVES, Differentiated, differentiated
+from ..tape.derivatives import DERIVED, Differentiated, differentiated
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for
 from .checking import by_rotations, pivots_of, sizes_of_pivots
@@ -30,7 +31,7 @@ from .recorder import Recorder, operate, reference
 from .scalar_program import MANY, ScalarProgram, finished
 
 LONGEST = 5_000_000  # operations of a tape that is read
-OUTPUTS = ("qdd", "pdd", "f", "inertia", "lambda", *DERIVATIVES)
+OUTPUTS = ("qdd", "pdd", "f", "inertia", "lambda", *DERIVED)
 
 
 def system_to_trace(
@@ -171,12 +172,13 @@ class Request:
 
 def require_rows(system: System, request: Request) -> None:
     """Raise ModelError or LoopError for what needs loops and has none, or cannot have them."""
-    if "lambda" in request.outputs and not system.loops:
+    held = [x for x in request.outputs if x.removeprefix("d").startswith("lambda")]
+    if held and not system.loops:
         raise ModelError(
-            f"compile: lambda is an output, and {system.name} has no loops and no contacts; give "
-            "loops=, or ask for qdd"
+            f"compile: {held[0]} is an output, and {system.name} has no loops and no contacts; "
+            "give loops=, or ask for qdd"
         )
-    derived = [name for name in request.outputs if name in DERIVATIVES]
+    derived = [name for name in request.outputs if name in DERIVED]
     if derived and (request.solver or request.bias != "propagated" or request.frames != "own"):
         raise ModelError(
             f"compile: {derived[0]} follows from the bias of (4) in the bodies' own frames; leave "
@@ -223,7 +225,7 @@ def forward_dynamics(
         with np.errstate(all="ignore"):
             ties = pivots_of_rows(system, traced)
     for tape in tapes:
-        longer = differentiated_for(tape, system, qd, request)
+        longer = differentiated_for(tape, system, configuration, (x, qd), request)
         place = replayed(recorder, longer.tape, solved, {"beside": longer.numbers})
         qdd = qdd_of(recorder, longer.tape, system, place, solved.tau, request.solver)
         for output in request.outputs:
@@ -252,13 +254,20 @@ def forward_dynamics(
 
 
 def differentiated_for(
-    tape: Tape, system: System, qd: NDArray[Any], request: Request
+    tape: Tape,
+    system: System,
+    configuration: Configuration,
+    state: tuple[NDArray[Any], NDArray[Any]],
+    request: Request,
 ) -> Differentiated:
     """The tape with the derivatives that are among the outputs; itself where none is."""
-    derived = [name for name in DERIVATIVES if name in request.outputs]
+    derived = [name for name in DERIVED if name in request.outputs]
     if not derived:
         return Differentiated(tape, {}, np.zeros(0))
-    found = differentiated(tape, system, qd, derived)
+    x, qd = state
+    with np.errstate(all="ignore"):
+        held = closures(system.tree, *kinematics(configuration, x, qd)[:2], system.loops)
+        found = differentiated(tape, system, derived, (qd, held))
     require_length(found.tape)
     return found
 

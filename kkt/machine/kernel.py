@@ -62,8 +62,9 @@ def compile(
     poses, bias and whatever else they share are computed once: a call then gives a tuple, the
     outputs of each order.  ``outputs`` are any of ``qdd``,
     ``pdd``, ``f``, ``lambda``, the derivatives ``dqdd_dq``, ``dqdd_dqd`` and ``dqdd_dtau`` of
-    :func:`kkt.derivatives` and, where the order leaves it, ``inertia``; ``inputs`` may name
-    ``wrench``, so that external wrenches are given with each state.
+    :func:`kkt.derivatives`, likewise ``dqdd_dparameters``, ``dqdd_dgravity``, ``dqdd_dwrench`` and
+    the same of lambda, such as ``dlambda_dq``, and, where the order leaves it, ``inertia``;
+    ``inputs`` may name ``wrench``, so that external wrenches are given with each state.
 
     ``loops`` are closed loops and contacts as :func:`kkt.build` takes them; None: the tree's or the
     system's own.  Their bodies, rows, frames and gains are constants of the program, and
@@ -259,8 +260,10 @@ class Kernel(Shown):
 
         ``x`` (nx,) configuration numbers, ``qd`` (N,) [rad/s, m/s], ``tau`` (N,) [N m, N] and,
         where it is an input, ``wrench`` (n, 6) [N m, N], both zero where None; each with m states
-        in front, or without for all of them.  An output is qdd (N,), pdd or f (n, 6), inertia and
-        derivatives (N, N), lambda (rows of loops,), with m in front; several are a tuple.  A pivot
+        in front, or without for all of them.  An output is qdd (N,), pdd or f (n, 6), inertia
+        (N, N), lambda (rows of loops,), derivatives of qdd (N, N), of lambda (rows, N), by
+        parameters (N, n, 10), gravity (N, 3) and wrenches (N, n, 6), with m in front; several are a
+        tuple.  A pivot
         that is zero gives what IEEE arithmetic gives.  ``threads`` share a large batch, None: as
         many as there are processors; the bits do not depend on it.  Raises ModelError for a
         wrong shape or a number that is not finite.

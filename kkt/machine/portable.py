@@ -26,9 +26,19 @@ from .scalar_program import ScalarProgram
 from .states import Fields
 
 LENGTH = 1000  # operations in one function: an optimising compiler's time grows faster
+COLUMNS = {  # of derivatives: what by, and how many
+    "q": ("q in the joints' tangents", "N"), "qd": ("qd", "N"), "tau": ("tau", "N"),
+    "parameters": ("m, m c, I of each body", "BODIES 10"), "gravity": ("gravity", "3"),
+    "wrench": ("the wrench on each body", "BODIES 6"),
+}  # fmt: skip
+DERIVED = {
+    f"d{of}_d{by}": (f"{rows} {size}", f"d {of}_i by {told}, row i after row")
+    for of, rows in (("qdd", "N"), ("lambda", "ROWS"))
+    for by, (told, size) in COLUMNS.items()
+}
 SIZES = {"x": "NX", "qd": "N", "tau": "N", "wrench": "6 BODIES", "qdd": "N", "pdd": "6 BODIES",
-         "f": "6 BODIES", "inertia": "N N", "lambda": "ROWS", "dqdd_dq": "N N", "dqdd_dqd": "N N",
-         "dqdd_dtau": "N N"}  # fmt: skip
+         "f": "6 BODIES", "inertia": "N N", "lambda": "ROWS",
+         **{name: size for name, (size, _) in DERIVED.items()}}  # fmt: skip
 MEANING = {
     "x": "configuration [rad, m, or quaternions x y z w]",
     "qd": "rates [rad/s, m/s]",
@@ -38,10 +48,8 @@ MEANING = {
     "pdd": "spatial acceleration of each body",
     "f": "spatial force in each joint",
     "inertia": "joint-space inertia, row by row",
-    "dqdd_dq": "d qdd_i / dq_j in the joints' tangents, row i after row",
-    "dqdd_dqd": "d qdd_i / dqd_j, row i after row",
-    "dqdd_dtau": "d qdd_i / dtau_j, row i after row",
     "lambda": "forces of loops and contacts, one after another [N m, N]",
+    **{name: told for name, (_, told) in DERIVED.items()},
 }
 KEYWORDS = (
     "auto break case char const continue default do double else enum extern float for goto if "

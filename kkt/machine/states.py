@@ -41,8 +41,15 @@ class Fields:
         """Shapes of all outputs that there are."""
         n, N = self.n, self.N
         six = {"pdd": (n, 6), "f": (n, 6)}
-        square = dict.fromkeys(("inertia", "dqdd_dq", "dqdd_dqd", "dqdd_dtau"), (N, N))
-        return {"qdd": (N,), **six, **square, "lambda": (self.rows,), "status": ()}
+        columns: dict[str, tuple[int, ...]] = dict.fromkeys(("q", "qd", "tau"), (N,))
+        columns |= {"parameters": (n, 10), "gravity": (3,), "wrench": (n, 6)}
+        derived = {
+            f"d{of}_d{by}": (rows, *shape)
+            for of, rows in (("qdd", N), ("lambda", self.rows))
+            for by, shape in columns.items()
+        }
+        own = {"qdd": (N,), "inertia": (N, N), "lambda": (self.rows,), "status": ()}
+        return {**own, **six, **derived}
 
     def size_of(self, output: str) -> int:
         """Numbers of one state in an output."""

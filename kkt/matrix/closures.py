@@ -28,7 +28,16 @@ from numpy.typing import NDArray
 
 from ..model.loops import Loop
 from ..model.parents import meeting
-from ..model.spatial import Array, cross, cross_motion, force_transform, matmul, matvec, transpose
+from ..model.spatial import (
+    Array,
+    cross,
+    cross_motion,
+    force_transform,
+    matmul,
+    matvec,
+    skew,
+    transpose,
+)
 from ..model.tree import BodyTree
 
 Cast = Callable[[Any], Array]
@@ -51,11 +60,18 @@ class Closure:
     @cached_property
     def gap(self) -> Array:
         """(m,) how far the loop is open, by rows [rad, m]; 0 where that is not defined."""
-        loop = self.loop
-        if loop.point:
-            return np.zeros(loop.rows)
-        back = transpose(self.R[1])
-        return _gap(loop, matmul(back, loop.R[1]), matvec(back, loop.p[1] - self.p[1]))
+        return _gap(self.loop, *self._apart)
+
+    @property
+    def gap_rate(self) -> Array:
+        """(m, 6) its derivative by a motion of the second body beside the first, in c."""
+        return _gap_rate(self.loop, *self._apart)
+
+    @property
+    def _apart(self) -> tuple[Array, Array]:
+        """Pose of c's counterpart on the second body, in c."""
+        loop, back = self.loop, transpose(self.R[1])
+        return matmul(back, loop.R[1]), matvec(back, loop.p[1] - self.p[1])
 
     @property
     def sides(self) -> list[tuple[int, int, int]]:
@@ -130,7 +146,7 @@ def _gap(loop: Loop, turn: Array, shift: Array) -> Array:
 
     About one free axis e the turn is e x (R e), whose rate is the velocity beside the axis.
     """
-    if loop.free is None:
+    if loop.free is None or loop.point:
         return np.zeros(loop.rows)
     angle = np.zeros(3)
     if loop.free.shape[1] == 0:
@@ -141,6 +157,31 @@ def _gap(loop: Loop, turn: Array, shift: Array) -> Array:
         axis = loop.free[:, 0]
         angle = cross(axis, matvec(turn, axis))
     return matvec(transpose(loop.C), np.concatenate([angle, shift]))
+
+
+def _gap_rate(loop: Loop, turn: Array, shift: Array) -> Array:
+    """(m, 6) what a motion (omega, v) of the frame with this pose in c changes of the gap."""
+    if loop.free is None or loop.point:
+        return np.zeros((loop.rows, 6))
+    angle = np.zeros((3, 3))
+    if loop.free.shape[1] == 0:
+        from scipy.spatial.transform import Rotation
+
+        angle = _vector_rate(Rotation.from_matrix(turn).as_rotvec())
+    elif loop.free.shape[1] == 1:
+        axis = loop.free[:, 0]
+        angle = -matmul(skew(axis), skew(matvec(turn, axis)))
+    upper = np.concatenate([angle, np.zeros((3, 3))], axis=1)
+    lower = np.concatenate([-skew(shift), np.eye(3)], axis=1)
+    return matmul(transpose(loop.C), np.concatenate([upper, lower]))
+
+
+def _vector_rate(turn: Array) -> Array:
+    """(3, 3) from omega to the rate of a rotation vector (Bullo & Murray 1995), in float64."""
+    angle = np.sqrt((turn * turn).sum())
+    half = angle / 2
+    rest = 1 / 12 if angle < 1e-4 else (1 - half / np.tan(half)) / angle**2
+    return np.eye(3) - skew(turn) / 2 + rest * matmul(skew(turn), skew(turn))
 
 
 def constraint_rows(

@@ -15,13 +15,14 @@ and what is left of (4), with x, is in the rows of k, of its parent p and of wha
 
 and in row qdd_k what springs and dampers give (Carpentier & Mansard 2018; Singh, Russell & Wensing
 2022).  A world that moves up by g stands for gravity, as in (4).  External wrenches are constant
-in the frames of their bodies.
+in the frames of their bodies.  What loops add is in :mod:`.closed`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..matrix.blocks import Block, Structure
 from .columns import Columns
@@ -43,7 +44,7 @@ class Motion:
 
 
 class Moved:
-    """dr - dK x for every joint of a tree, written behind an order's own program."""
+    """dr - dK x for every joint of a robot, written behind an order's own program."""
 
     def __init__(self, columns: Columns, structure: Structure, motion: Motion) -> None:
         self.write, self.structure, self.motion = columns.write, structure, motion
@@ -55,6 +56,7 @@ class Moved:
         self.force: dict[int, Ref | None] = {}  # of dv, the part of row pdd
         for k in structure.order[::-1].tolist():
             self._velocity(k)
+        self.closings: list[Any] = []  # of loops and contacts: see :mod:`.closed`
 
     def _velocity(self, k: int) -> None:
         w, p = self.write, int(self.structure.parent[k])
@@ -75,7 +77,10 @@ class Moved:
 
     def by_q(self, k: int) -> Rows:
         """The columns of a joint's coordinates, as blocks (rows, N_k); zero blocks are left out."""
-        return self._column(k, *self.own_q(k))
+        rows = self._column(k, *self.own_q(k))
+        for closing in self.closings:
+            closing.turned(rows, {k: self.S(k)})
+        return rows
 
     def by_qd(self, k: int) -> Rows:
         """The columns of a joint's rates."""
@@ -94,6 +99,9 @@ class Moved:
                     for block, ref in direct.items():
                         self.more(rows, block, w.mul(ref, step))
             self._moved(rows, k, d[k])
+        steps = {k: self.write.mul(self.S(k), step) for k, step in dq.items()}
+        for closing in self.closings:
+            closing.turned(rows, steps)
         return rows
 
     def against(self, y: Mapping[Block, Ref]) -> tuple[dict[int, Ref | None], ...]:
@@ -112,6 +120,8 @@ class Moved:
                 for own, by in zip((self.own_q, self.own_qd), found, strict=True):
                     moved, direct = own(k)
                     by[k] = w.add(w.mul(w.t(moved), e), self.met(direct, y))
+        for closing in self.closings:
+            closing.against(y, found[0])
         return found
 
     def own_q(self, k: int) -> tuple[Ref | None, Rows]:
@@ -157,6 +167,10 @@ class Moved:
         w, name = self.write, self.names[k]
         self.more(rows, Block("f", name), w.mul(cross(w, self.rate[k]), d))
         self.more(rows, Block("pdd", name), w.mul(self.force.get(k), d))
+        for closing in self.closings:
+            for end, by_v in zip(closing.pair.bodies, closing.by_v, strict=True):
+                if end == k:
+                    self.more(rows, closing.lam, w.mul(by_v, d))
 
     def met(self, rows: Rows, y: Mapping[Block, Ref]) -> Ref | None:
         """The rows* y."""

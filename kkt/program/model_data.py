@@ -37,6 +37,8 @@ def rows_of(moved: Moved, name: str, k: int) -> Rows:
         for root in (i for i, up in enumerate(moved.structure.parent) if up < 0):
             at = Block("f", moved.structure.names[root])
             moved.more(rows, at, moved.write.mul(moved.Phi(root).T, lifted))
+        for closing in moved.closings:
+            closing.lifted(rows, lifted)
     return rows
 
 

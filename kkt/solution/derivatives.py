@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,38 +16,58 @@ from ..matrix.system import System
 from ..model.spatial import spatial_inertia
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.model_data import WIDTHS
-from ..tape.derivatives import DATA, DERIVATIVES, differentiated, directed, weighed
+from ..tape.derivatives import BY, differentiated, directed, weighed
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from .columns import played
 
 
+@dataclass(frozen=True)
+class Jacobians:
+    """Of m unknowns by q, qd and tau; columns are the N freedoms in the tree's order.
+
+    The last three are None unless they were asked for with ``also``; of n bodies, in the tree's
+    order, :func:`inertial_parameters` says which ten numbers a body has.
+
+    >>> found = pt.derivatives(pt.build(pt.chain(3)), pt.orderings.get("abm"), also=["gravity"])
+    >>> found.dgravity.shape, found.dwrench is None
+    ((3, 3), True)
+    """
+
+    dq: NDArray  # (m, N)
+    dqd: NDArray  # (m, N)
+    dtau: NDArray  # (m, N)
+    dparameters: NDArray | None = field(default=None, kw_only=True)  # (m, n, 10): m, m c, I
+    dgravity: NDArray | None = field(default=None, kw_only=True)  # (m, 3) in the world frame
+    dwrench: NDArray | None = field(default=None, kw_only=True)  # (m, n, 6), moment first
+
+
 @dataclass(frozen=True, repr=False)
-class Derivatives(Shown):
+class Derivatives(Shown, Jacobians):
     """Of qdd by q, qd and tau: row i is qdd_i, column j a freedom, both in the tree's order.
 
+    ``dq`` (N, N) [1/s^2] and, where lengths and angles meet, [m/s^2] or [1/(m s^2)]; ``dqd``
+    (N, N) [1/s] and so on; ``dtau`` (N, N) [1/(kg m^2), 1/(kg m), 1/kg], symmetric: M^-1, and with
+    loops that of motions that they allow.
     From :func:`adjoint_derivatives` they are m rows of weights times these matrices, (m, N).
     Columns of dq are motions of the joint in its tangent space: by S_k in the frame of the body
     that it carries, as its rates qd are.  Where q are angles and lengths that is q itself.
-    The last three are None unless they were asked for with ``also``; of n bodies, in the tree's
-    order, :func:`inertial_parameters` says which ten numbers a body has.
+    ``dlam`` has the same derivatives of the multipliers; None where there are no loops.
 
     >>> system = pt.build(pt.chain(3))
     >>> found = pt.derivatives(system, pt.orderings.get("abm"))
     >>> found.dq.shape, np.array_equal(found.dtau, found.dtau.T)
     ((3, 3), True)
+    >>> closed = pt.derivatives(pt.build(pt.four_bar()), pt.orderings.get("abm"))
+    >>> closed.dq.shape, closed.dlam.dq.shape
+    ((3, 3), (2, 3))
     """
 
     order: str
     format: str
     qdd: NDArray  # (N,) [rad/s^2, m/s^2]
-    dq: NDArray  # (N, N) [1/s^2] and, where lengths and angles meet, [m/s^2] or [1/(m s^2)]
-    dqd: NDArray  # (N, N) [1/s] and so on
-    dtau: NDArray  # (N, N) [1/(kg m^2), 1/(kg m), 1/kg], symmetric: M^-1
     operations: int  # scalar operations, those of qdd included
-    dparameters: NDArray | None = None  # (N, n, 10) by m, m c and I of every body
-    dgravity: NDArray | None = None  # (N, 3) by gravity [m/s^2] in the world frame
-    dwrench: NDArray | None = None  # (N, n, 6) by external wrenches [N m, N], moment first
+    dlam: Jacobians | None = None  # of lambda, m rows of loops and contacts
 
     def facts(self) -> dict[str, Any]:
         return {
@@ -73,10 +93,15 @@ def derivatives(
     derivatives: "parameters" (inertial ones, by the regressor of Atkeson, An & Hollerbach 1986),
     "gravity" and "wrench".
 
-    Raises LoopError where there are closed loops or contacts, OrderError for an order by rotations,
-    ModelError for a general joint whose motions S are no tangent space, SizeError for trees of
-    more than about 300 joints (95 bodies with parameters), SingularError where a pivot is zero,
-    FormatError and CertificationError as :func:`kkt.eliminate` does.
+    With closed loops and contacts (4) has rows of lambda, and ``dlam`` their derivatives
+    (:mod:`kkt.program.closed`).  What is differentiated is what these rows say, in any state: q and
+    qd move freely, whether the loop stays closed or not.  Rows are those of the loop's frame c,
+    their compliance and gains are constant.
+
+    Raises OrderError for an order by rotations, ModelError for a general joint whose motions S are
+    no tangent space, SizeError for trees of more than about 300 joints (95 bodies with parameters),
+    SingularError where a pivot is zero, FormatError and CertificationError as
+    :func:`kkt.eliminate` does.
 
     >>> system = pt.build(pt.rr_arm(), q=[0.3, 0.5], qd=[1.0, -1.0])
     >>> found = pt.derivatives(system, pt.orderings.get("abm"))
@@ -86,10 +111,19 @@ def derivatives(
     True
     """
     chosen, base = get_format(format), tape_for(system, order)
-    tape, slots, numbers = differentiated(base, system, wanted=_wanted(also))
-    N = int(system.tree.offset[-1])
+    asked, kinds = _asked(also), ("qdd", "lambda") if system.loops else ("qdd",)
+    wanted = [f"d{of}_d{by}" for of in kinds for by in (*BY, *asked)]
+    tape, slots, numbers = differentiated(base, system, wanted)
     values = _values(system, tape, chosen, slots, numbers)
-    return _shaped(system, base, tape, chosen, values, (N,))
+    own, dlam = (
+        _shaped(system, {by: values[f"d{of}_d{by}"] for by in (*BY, *asked)}, None)
+        if of in kinds
+        else None
+        for of in ("qdd", "lambda")
+    )
+    assert own is not None
+    multipliers = None if dlam is None else Jacobians(**dlam)
+    return _derivatives(base, tape, chosen, values["qdd"], own, multipliers)
 
 
 def directional_derivatives(
@@ -103,6 +137,7 @@ def directional_derivatives(
     dparameters: ArrayLike | None = None,
     dgravity: ArrayLike | None = None,
     dwrench: ArrayLike | None = None,
+    of: str = "qdd",
 ) -> NDArray:
     """The derivative (N, m) of qdd along m motions dq, dqd, dtau (N, m), no matrix ever formed.
 
@@ -112,7 +147,8 @@ def directional_derivatives(
     ``dtau`` (N,) or (N, m) [N m, N] have one shape, and those not given are zero.  Returns an
     array of that shape [rad/s^2, m/s^2].  ``dparameters`` (n, 10) or (n, 10, m) as
     :func:`inertial_parameters`, ``dgravity`` (3,) or (3, m) [m/s^2] and ``dwrench`` (n, 6) or
-    (n, 6, m) [N m, N] count likewise.  Trees of any size.
+    (n, 6, m) [N m, N] count likewise.  Trees of any size.  ``of`` "lambda" gives that of the
+    multipliers of loops and contacts, (rows, m), in place of qdd's.
 
     Raises ModelError for motions of another shape, or that are not finite, and what
     :func:`derivatives` raises.
@@ -122,23 +158,24 @@ def directional_derivatives(
     >>> np.allclose(along, pt.derivatives(system, abm).dq @ [1.0, 2.0])
     True
     """
+    kind = {"qdd": "qdd", "lambda": "lam"}.get(of) if isinstance(of, str) else None
+    if kind is None or (kind == "lam" and not system.loops):
+        known = "'qdd' or 'lambda'" if system.loops else "'qdd': there are no loops and no contacts"
+        raise ModelError(f"{system.name}: derivatives of {of!r} are asked for; give {known}")
     chosen, base = get_format(format), tape_for(system, order)
-    n, N = system.tree.n, int(system.tree.offset[-1])
-    shapes: dict[str, tuple[int, ...]] = {"dq": (N,), "dqd": (N,), "dtau": (N,)}
-    shapes |= {"dparameters": (n, 10), "dgravity": (3,), "dwrench": (n, 6)}
+    shapes = _shapes(system)
     moves = (dq, dqd, dtau, dparameters, dgravity, dwrench)
-    given = {name: x for name, x in zip(shapes, moves, strict=True) if x is not None}
+    given = {by: x for by, x in zip(shapes, moves, strict=True) if x is not None}
     width: tuple[int, ...] = ()
-    for name, x in given.items():  # the first one says how many motions there are
-        width = np.shape(x)[len(shapes[name]) :][:1]
+    for by, x in given.items():  # the first one says how many motions there are
+        width = _shape_of(x)[len(shapes[by]) :][:1]
         break
-    columns = width[0] if width else 1
-    steps = {name: np.zeros((N, columns)) for name in DERIVATIVES}
-    for name, x in given.items():
-        own = _numbers(system, x, (*shapes[name], *width), name)
-        steps[f"dqdd_{name}"] = own.reshape(-1, columns)
-    tape, slots, numbers = directed(base, system, steps)
-    return played(system, tape, chosen, slots["qdd"], numbers).reshape(N, *width)
+    steps = {
+        by: _numbers(system, x, (*shapes[by], *width), f"d{by}").reshape(-1, *(width or (1,)))
+        for by, x in given.items()
+    }
+    tape, slots, numbers = directed(base, system, steps, kind)
+    return played(system, tape, chosen, slots[kind], numbers).reshape(-1, *width)
 
 
 def adjoint_derivatives(
@@ -148,6 +185,7 @@ def adjoint_derivatives(
     format: str | Format = "float64",
     *,
     also: Sequence[str] = (),
+    multipliers: ArrayLike | None = None,
 ) -> Derivatives:
     """Weights (m, N) or (N,) times the derivatives of qdd by q, qd and tau: (m, N) or (N,) each.
 
@@ -156,7 +194,8 @@ def adjoint_derivatives(
     so that weights* K^-1 (dr - dK x) = y* (dr - dK x) with K y = weights in the
     rows of qdd, summed from the tips to the base.  y's part of qdd is the gradient by tau.
     ``also`` as in :func:`derivatives`: gradients by parameters (m, n, 10), gravity (m, 3) and
-    wrenches (m, n, 6).  Trees of any size.
+    wrenches (m, n, 6).  Trees of any size.  ``multipliers`` (m, rows) or (rows,) [1/N, 1/(N m)]
+    are weights of the loops' lambda, whose derivatives are added: of a function of both.
 
     Raises ModelError for weights of another shape, or that are not finite, and what
     :func:`derivatives` raises.
@@ -166,13 +205,20 @@ def adjoint_derivatives(
     >>> np.allclose(gradient.dq, [1.0, 0.0, 2.0] @ pt.derivatives(system, abm).dq)
     True
     """
+    asked = _asked(also)
     chosen, base = get_format(format), tape_for(system, order)
-    N, shape = int(system.tree.offset[-1]), np.shape(np.asarray(weights))
-    shape = (*shape[:-1], N) if len(shape) in (1, 2) else (N,)
-    rows = _numbers(system, weights, shape, "weights").reshape(-1, N)
-    tape, slots, numbers = weighed(base, system, rows, _wanted(also))
+    shape = _shape_of(weights)
+    front = shape[:-1] if len(shape) in (1, 2) else ()
+    sizes = {"weights": int(system.tree.offset[-1]), "multipliers": len(system.entries.gamma)}
+    rows = {
+        kind: _numbers(system, x, (*front, sizes[name]), name).reshape(-1, sizes[name])
+        for name, kind, x in (("weights", "qdd", weights), ("multipliers", "lam", multipliers))
+        if x is not None
+    }
+    tape, slots, numbers = weighed(base, system, rows, asked)
     values = _values(system, tape, chosen, slots, numbers)
-    return _shaped(system, base, tape, chosen, values, shape[:-1])
+    own = _shaped(system, {by: values[by] for by in (*BY, *asked)}, front)
+    return _derivatives(base, tape, chosen, values["qdd"], own)
 
 
 def inertial_parameters(system: System) -> NDArray:
@@ -200,15 +246,17 @@ def inertial_parameters(system: System) -> NDArray:
     )
 
 
-def _wanted(also: Sequence[str]) -> tuple[str, ...]:
-    """Names of outputs, or a refusal."""
-    asked = (also,) if isinstance(also, str) else tuple(also)
+def _asked(also: Sequence[str]) -> tuple[str, ...]:
+    """What else is differentiated by, in the order of WIDTHS; or a refusal."""
+    asked: tuple[Any, ...] = (also,)
+    if isinstance(also, Iterable) and not isinstance(also, str):
+        asked = tuple(also)
     for name in asked:
-        if name not in WIDTHS:
+        if not isinstance(name, str) or name not in WIDTHS:
             raise ModelError(
                 f"derivatives: also names {name!r}; use {', '.join(map(repr, WIDTHS))}"
             )
-    return (*DERIVATIVES, *(output for output, name in DATA.items() if name in asked))
+    return tuple(by for by in WIDTHS if by in asked)
 
 
 def _values(
@@ -224,37 +272,57 @@ def _values(
     }
 
 
-def _shaped(
-    system: System, base: Tape, tape: Tape, chosen: Format, values: Mapping[str, NDArray],
-    rows: tuple[int, ...],
-) -> Derivatives:  # fmt: skip
-    """All of them in the shapes that users see, with these axes in front."""
+def _shapes(system: System) -> dict[str, tuple[int, ...]]:
+    """Of all that is differentiated by."""
     n, N = system.tree.n, int(system.tree.offset[-1])
-    shapes = {"parameters": (n, 10), "gravity": (3,), "wrench": (n, 6)}
-    dq, dqd, dtau = (values[output].reshape(*rows, N) for output in DERIVATIVES)
-    further = {
-        f"d{name}": values[output].reshape(*rows, *shapes[name])
-        for output, name in DATA.items()
-        if output in values
+    return dict.fromkeys(BY, (N,)) | {"parameters": (n, 10), "gravity": (3,), "wrench": (n, 6)}
+
+
+def _shaped(
+    system: System, values: Mapping[str, NDArray], front: tuple[int, ...] | None
+) -> dict[str, NDArray]:
+    """All of them in the shapes that users see, with these axes in front; None: their own rows."""
+    shapes = _shapes(system)
+    return {
+        f"d{by}": x.reshape(*((len(x),) if front is None else front), *shapes[by])
+        for by, x in values.items()
     }
-    name, own = base.program.name, _operations(base, tape)
-    return Derivatives(name, chosen.name, values["qdd"], dq, dqd, dtau, own, **further)
 
 
-def _operations(base: Tape, tape: Tape) -> int:
-    return base.flops + tape.length - int(tape.first[len(base.program.instructions)])
+def _derivatives(
+    base: Tape, tape: Tape, chosen: Format, qdd: NDArray, own: Mapping[str, Any],
+    dlam: Jacobians | None = None,
+) -> Derivatives:  # fmt: skip
+    operations = base.flops + tape.length - int(tape.first[len(base.program.instructions)])
+    return Derivatives(
+        order=base.program.name, format=chosen.name, qdd=qdd, operations=operations, dlam=dlam,
+        **own,
+    )  # fmt: skip
+
+
+def _shape_of(given: ArrayLike) -> tuple[int, ...]:
+    """() for what has none, such as rows of different lengths."""
+    try:
+        return np.shape(given)
+    except (TypeError, ValueError):
+        return ()
 
 
 def _numbers(system: System, given: ArrayLike, shape: tuple[int, ...], name: str) -> NDArray:
     """Doubles of this shape, or a refusal."""
+    N, n, rows = int(system.tree.offset[-1]), system.tree.n, len(system.entries.gamma)
+    lambdas = f", and {rows} rows of loops" if rows else ""
+    found, told = np.zeros(0), f"has shape {_shape_of(given)}"
     try:
+        if np.iscomplexobj(given) or np.ma.is_masked(given):
+            raise TypeError
         found = np.array(given, dtype=float)
     except (TypeError, ValueError):
-        found = np.zeros((0, 0, 0))
+        told = "holds no numbers, or rows of different lengths"
     if found.shape != shape or not np.isfinite(found).all():
-        N, n = int(system.tree.offset[-1]), system.tree.n
+        told = "holds a number that is not finite" if found.shape == shape else told
         raise ModelError(
-            f"{system.name}: {name} has shape {found.shape}; give finite numbers of shape {shape}, "
-            f"for its {N} freedoms and {n} bodies in the tree's order"
+            f"{system.name}: {name} {told}; give finite numbers of shape {shape}, "
+            f"for its {N} freedoms and {n} bodies in the tree's order{lambdas}"
         )
     return found

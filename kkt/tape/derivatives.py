@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +11,11 @@ from numpy.typing import NDArray
 
 from ..base.errors import ModelError, SizeError
 from ..matrix.blocks import Block
+from ..matrix.closures import Closure
 from ..matrix.system import System
 from ..model.joints import GENERAL, TYPES
 from ..model.spatial import cross_motion
+from ..program.closed import Closing, Pair
 from ..program.columns import Columns
 from ..program.derivatives import Motion, Moved, Pairs
 from ..program.model_data import WIDTHS, holders, rows_of
@@ -20,8 +23,13 @@ from .beside import Given
 from .emit import mirrored
 from .tape import Tape, lower
 
-DERIVATIVES = ("dqdd_dq", "dqdd_dqd", "dqdd_dtau")
-DATA = {f"dqdd_d{name}": name for name in WIDTHS}  # by the model's numbers
+BY = ("q", "qd", "tau")
+DERIVED = {  # names of outputs: what is differentiated, and by what
+    f"d{of}_d{by}": (kind, by)
+    for of, kind in (("qdd", "qdd"), ("lambda", "lam"))
+    for by in (*BY, *WIDTHS)
+}
+DERIVATIVES = tuple(f"dqdd_d{by}" for by in BY)
 MOST = 90_000  # columns of joints times bodies that they meet: minutes of tracing
 CLOSED = 1e-9  # of a motion's size, that a bracket of two may leave their span by
 
@@ -35,105 +43,123 @@ class Differentiated(NamedTuple):
 
 
 def differentiated(
-    base: Tape, system: System, qd: NDArray | None = None, wanted: Sequence[str] = DERIVATIVES
+    base: Tape,
+    system: System,
+    wanted: Sequence[str] = DERIVATIVES,
+    traced: tuple[NDArray, Sequence[Closure]] | None = None,
 ) -> Differentiated:
-    """The tape that goes on with derivatives; ``qd`` (N,) in place of the system's rates.
+    """The tape that goes on with derivatives, of ``DERIVED``.
 
-    Raises LoopError, OrderError or ModelError for what has none, SizeError for large trees.
+    ``traced`` has rates (N,) and closures to be taken in place of the system's own.
+    Raises OrderError or ModelError for what has none, SizeError for large trees.
     """
-    columns, given = _begun(base, system, wanted)
+    asked = {name: DERIVED[name] for name in DERIVED if name in wanted}
+    columns, given = _begun(base, system, [by for _, by in asked.values()])
     tree = system.tree
     joints = [k for k in range(tree.n) if tree.dof[k]]
-    blocks = {Block("qdd", tree.names[k]) for k in joints}
     moved = None
-    if set(wanted) - {"dqdd_dtau"}:
-        moved = _moved(system, columns, given, qd)
-    ends = [0]
-    for name in (name for name in (*DERIVATIVES, *DATA) if name in wanted):
-        if moved is None or name == "dqdd_dtau":
-            inverse_columns(columns)
-        elif name in DATA:
-            for k in holders(moved, DATA[name]):
-                columns.solve(rows_of(moved, DATA[name], k), blocks)
+    if any(by != "tau" for _, by in asked.values()):
+        moved = _moved(system, columns, given, traced)
+    parts = {}
+    for by in dict.fromkeys(by for _, by in asked.values()):
+        blocks = _unknowns(system, [kind for kind, x in asked.values() if x == by])
+        first = len(columns.found)
+        if by == "tau" and "dqdd_dtau" in asked:
+            inverse_columns(columns, [b for b in blocks if b.kind == "lam"])
+        elif moved is None or by == "tau":
+            for k in joints:
+                unit = columns.write.eye(int(tree.dof[k]))
+                columns.solve({Block("qdd", tree.names[k]): unit}, blocks)
+        elif by in WIDTHS:
+            for k in holders(moved, by):
+                columns.solve(rows_of(moved, by, k), blocks)
         else:
             for k in joints:
-                columns.solve((moved.by_q if name == "dqdd_dq" else moved.by_qd)(k), blocks)
-        ends.append(len(columns.found))
+                columns.solve((moved.by_q if by == "q" else moved.by_qd)(k), blocks)
+        parts[by] = slice(first, len(columns.found))
     tape = lower(columns.program(), system, given.patterns)
     slots = {}
-    shown = (name for name in (*DERIVATIVES, *DATA) if name in wanted)
-    for name, first, last in zip(shown, ends, ends[1:], strict=False):
-        found = tape.columns[first:last]
-        if name == "dqdd_dtau":
+    for name, (kind, by) in asked.items():
+        found = tape.columns[parts[by]]
+        if (kind, by) == ("qdd", "tau"):
             slots[name] = inverse_slots(system, found)
         else:
-            widths = (
-                [WIDTHS[DATA[name]]] * len(found) if name in DATA else tree.dof[joints].tolist()
-            )
-            slots[name] = _beside(system, found, widths)
+            widths = [WIDTHS[by]] * len(found) if by in WIDTHS else tree.dof[joints].tolist()
+            slots[name] = _beside(system, found, widths, kind)
     return Differentiated(tape, slots, given.numbers)
 
 
-def directed(base: Tape, system: System, steps: dict[str, NDArray]) -> Differentiated:
-    """Derivatives along ``steps`` of q, qd and tau (N, m), and of the model's numbers (rows, m).
+def directed(
+    base: Tape, system: System, steps: Mapping[str, NDArray], kind: str = "qdd"
+) -> Differentiated:
+    """Derivatives along ``steps``: of q, qd and tau (N, m), and of the model's numbers (rows, m).
 
-    In slots "qdd": one solve more.
+    Of qdd, or of lam, in slots of that name: one solve more.
     """
     columns, given = _begun(base, system)
     tree = system.tree
+    width = next((step.shape[1] for step in steps.values()), 1)
     own = {k: slice(tree.offset[k], tree.offset[k + 1]) for k in range(tree.n) if tree.dof[k]}
     dq, dqd, dtau = (
-        {k: given.block(steps[name][at]) for k, at in own.items()} for name in DERIVATIVES
+        {k: given.block(steps[by][at]) for k, at in own.items()} if by in steps else {} for by in BY
     )
     moved = _moved(system, columns, given)
     rows = moved.along(dq, dqd)
-    for k in own:
-        moved.more(rows, Block("qdd", tree.names[k]), dtau[k])
-    for output, name in DATA.items():
-        for k in holders(moved, name) if output in steps else ():
-            at = slice(WIDTHS[name] * k, WIDTHS[name] * (k + 1))
-            if (step := given.block(steps[output][at])) is not None:
-                for block, ref in rows_of(moved, name, k).items():
+    for k, step in dtau.items():
+        moved.more(rows, Block("qdd", tree.names[k]), step)
+    for by in (by for by in WIDTHS if by in steps):
+        for k in holders(moved, by):
+            at = slice(WIDTHS[by] * k, WIDTHS[by] * (k + 1))
+            if (step := given.block(steps[by][at])) is not None:
+                for block, ref in rows_of(moved, by, k).items():
                     moved.more(rows, block, columns.write.mul(ref, step))
-    columns.solve(rows, {Block("qdd", tree.names[k]) for k in own})
+    columns.solve(rows, _unknowns(system, [kind]))
     tape = lower(columns.program(), system, given.patterns)
-    width = steps["dqdd_dq"].shape[1]
-    return Differentiated(tape, {"qdd": _stood(system, tape.columns[0], width)}, given.numbers)
+    return Differentiated(tape, {kind: _stood(system, tape.columns[0], width, kind)}, given.numbers)
 
 
 def weighed(
-    base: Tape, system: System, weights: NDArray, wanted: Sequence[str] = DERIVATIVES
+    base: Tape,
+    system: System,
+    weights: Mapping[str, NDArray],
+    also: Sequence[str] = (),
 ) -> Differentiated:
-    """The weights (m, N) times the derivatives, in slots (m, columns): one solve more."""
+    """Weights of qdd (m, N) and lam (m, rows) times the derivatives, in slots (m, columns).
+
+    One solve more; slots have the names of what is differentiated by.
+    """
     columns, given = _begun(base, system)
     tree = system.tree
     own = {k: slice(tree.offset[k], tree.offset[k + 1]) for k in range(tree.n) if tree.dof[k]}
     names = {k: Block("qdd", tree.names[k]) for k in own}
-    y = columns.solve({names[k]: given.block(weights.T[at]) for k, at in own.items()})
+    right = {names[k]: given.block(weights["qdd"].T[at]) for k, at in own.items()}
+    for block, at in _rows(system).items():
+        right[block] = given.block(weights["lam"].T[at]) if "lam" in weights else None
+    y = columns.solve(right)
     moved = _moved(system, columns, given)
     for by in moved.against(y):
         columns.found.append({names[k]: ref for k, ref in by.items() if ref is not None})
-    for name in (name for output, name in DATA.items() if output in wanted):
+    for name in also:
         for k in holders(moved, name):
             met = moved.met(rows_of(moved, name, k), y)
             columns.found.append({} if met is None else {Block("pdd", tree.names[k]): met})
     tape = lower(columns.program(), system, given.patterns)
-    dtau, dq, dqd = (_stood(system, found, len(weights)).T for found in tape.columns[:3])
-    slots, found = dict(zip(DERIVATIVES, (dq, dqd, dtau), strict=True)), iter(tape.columns[3:])
-    for output, name in ((o, x) for o, x in DATA.items() if o in wanted):
-        none = np.zeros((WIDTHS[name], len(weights)), dtype=np.int64)
+    m = len(weights["qdd"])
+    dtau, dq, dqd = (_stood(system, found, m).T for found in tape.columns[:3])
+    slots, found = dict(zip(BY, (dq, dqd, dtau), strict=True)), iter(tape.columns[3:])
+    for name in also:
+        none = np.zeros((WIDTHS[name], m), dtype=np.int64)
         parts = [next(iter(next(found).values()), none) for _ in holders(moved, name)]
-        slots[output] = np.concatenate(parts).T
+        slots[name] = np.concatenate(parts).T
     return Differentiated(tape, slots, given.numbers)
 
 
 def _begun(base: Tape, system: System, matrices: Sequence[str] = ()) -> tuple[Columns, Given]:
-    """A program that goes on, of a system that has derivatives."""
-    system.structure.require_tree("differentiation")
+    """A program that goes on, of a system that has derivatives; ``matrices`` by these."""
     _require_tangents(system)
     n = system.tree.n
     counts = [(int(np.count_nonzero(system.tree.dof)), "joints")] if matrices else []
-    counts += [(WIDTHS[DATA[x]] * n, f"numbers ({DATA[x]})") for x in matrices if x in DATA]
+    counts += [(WIDTHS[x] * n, f"numbers ({x})") for x in matrices if x in WIDTHS]
     for count, what in counts:
         if count * n > MOST:
             raise SizeError(
@@ -144,13 +170,39 @@ def _begun(base: Tape, system: System, matrices: Sequence[str] = ()) -> tuple[Co
     return further, Given(further.write)
 
 
-def _moved(system: System, columns: Columns, given: Given, qd: NDArray | None = None) -> Moved:
-    rates = system.state.qd if qd is None else qd
-    return Moved(columns, system.structure, _motion(system, given, rates))
+def _moved(
+    system: System,
+    columns: Columns,
+    given: Given,
+    traced: tuple[NDArray, Sequence[Closure]] | None = None,
+) -> Moved:
+    qd, held = (system.state.qd, system.state.loops) if traced is None else traced
+    moved = Moved(columns, system.structure, _motion(system, given, qd))
+    moved.closings += [Closing(moved, pair) for pair in _tied(given, held)]
+    return moved
 
 
-def inverse_columns(columns: Columns) -> None:
-    """Columns of M^-1, body by body: of the joints that are eliminated with the body or later."""
+def _unknowns(system: System, kinds: Sequence[str]) -> list[Block]:
+    """The blocks qdd, lam, or both."""
+    tree = system.tree
+    joints = [Block("qdd", tree.names[k]) for k in range(tree.n) if tree.dof[k]]
+    return (joints if "qdd" in kinds else []) + (list(_rows(system)) if "lam" in kinds else [])
+
+
+def _rows(system: System) -> dict[Block, slice]:
+    """Where the multipliers of each loop stand among all of them."""
+    ends = np.cumsum([0, *(tie.rows for tie in system.structure.ties)]).tolist()
+    return {
+        Block("lam", tie.name): slice(*at)
+        for tie, at in zip(system.structure.ties, pairwise(ends), strict=True)
+    }
+
+
+def inverse_columns(columns: Columns, also: Sequence[Block] = ()) -> None:
+    """Columns of M^-1, body by body: of the joints that are eliminated with the body or later.
+
+    With the blocks that are named ``also``.
+    """
     structure, w = columns.structure, columns.write
     joints = [block for block in columns.base.solution if block.kind == "qdd"]
     assert columns.base.symbolic is not None
@@ -158,7 +210,8 @@ def inverse_columns(columns: Columns) -> None:
     when = {plan.graph.block(b): t for t, b in enumerate(plan.blocks.tolist())}
     for block in joints:
         size = int(structure.dof[structure.index[block.body]])
-        columns.solve({block: w.eye(size)}, {b for b in joints if when[b] >= when[block]})
+        later = {b for b in joints if when[b] >= when[block]}
+        columns.solve({block: w.eye(size)}, later.union(also))
 
 
 def inverse_slots(system: System, found: Any) -> NDArray[np.int64]:
@@ -168,26 +221,29 @@ def inverse_slots(system: System, found: Any) -> NDArray[np.int64]:
     slots = np.zeros((int(offset[-1]),) * 2, dtype=np.int64)
     joints = [name for name in system.tree.names if at[name].stop > at[name].start]
     for name, column in zip(joints, found, strict=True):
-        for block, x in column.items():
+        for block, x in ((b, x) for b, x in column.items() if b.kind == "qdd"):
             x = mirrored(x) if block.body == name else x
             slots[at[block.body], at[name]] = x
             slots[at[name], at[block.body]] = x.T
     return slots
 
 
-def _beside(system: System, found: Any, widths: Sequence[int]) -> NDArray[np.int64]:
-    """Signed slots of qdd (N, columns) by one set of columns after another."""
-    sides = [_stood(system, x, width) for x, width in zip(found, widths, strict=True)]
-    return np.hstack([np.zeros((int(system.tree.offset[-1]), 0), dtype=np.int64), *sides])
+def _beside(
+    system: System, found: Any, widths: Sequence[int], kind: str = "qdd"
+) -> NDArray[np.int64]:
+    """Signed slots (N or multipliers, columns) by one set of columns after another."""
+    sides = [_stood(system, x, width, kind) for x, width in zip(found, widths, strict=True)]
+    return np.hstack([_stood(system, {}, 0, kind), *sides])
 
 
-def _stood(system: System, column: Any, width: int) -> NDArray[np.int64]:
-    """(N, width) signed slots of blocks qdd."""
-    tree, index = system.tree, system.structure.index
-    slots = np.zeros((int(tree.offset[-1]), width), dtype=np.int64)
-    for block, x in ((b, x) for b, x in column.items() if b.kind == "qdd"):
-        i = index[block.body]
-        slots[tree.offset[i] : tree.offset[i + 1]] = x
+def _stood(system: System, column: Any, width: int, kind: str = "qdd") -> NDArray[np.int64]:
+    """(N, width) signed slots of blocks qdd, or (multipliers, width) of blocks lam."""
+    tree, index, rows = system.tree, system.structure.index, _rows(system)
+    size = int(tree.offset[-1]) if kind == "qdd" else sum(tie.rows for tie in system.structure.ties)
+    slots = np.zeros((size, width), dtype=np.int64)
+    for block, x in ((b, x) for b, x in column.items() if b.kind == kind):
+        i = 0 if kind == "lam" else index[block.body]
+        slots[rows[block] if kind == "lam" else slice(tree.offset[i], tree.offset[i + 1])] = x
     return slots
 
 
@@ -211,6 +267,21 @@ def _motion(system: System, given: Given, qd: NDArray) -> Motion:
             by_qd[k] = w.neg(w.add(damper, w.mul(step, spring)))
     up = np.concatenate([np.zeros(3), state.gravity])[:, None]
     return Motion(rates, given.block(up), by_q, by_qd, _carried(system))
+
+
+def _tied(given: Given, held: Sequence[Closure]) -> list[Pair]:
+    """The pairs of bodies that rows of loops tie."""
+    found = []
+    for number, closure in enumerate(held):
+        for pair in closure.pairs:
+            loop = pair.loop
+            C, (a, b) = given.block(loop.C), loop.baumgarte
+            assert C is not None
+            R, p = ([given.block(x.reshape(3, -1)) for x in side] for side in (pair.R, pair.p))
+            damping = given.block(np.diag(np.full(loop.rows, a)))
+            gap = given.block(b * pair.gap_rate) if b else None
+            found.append(Pair(number, pair.bodies, tuple(R), tuple(p), C, loop.point, damping, gap))
+    return found
 
 
 def _carried(system: System) -> dict[int, Pairs]:

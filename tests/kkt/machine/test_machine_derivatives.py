@@ -45,6 +45,37 @@ def test_a_kernel_gives_them_in_many_states(joints, order, format):
             assert np.abs(found - expected).max() <= close * np.abs(expected).max()
 
 
+DERIVED = [f"d{of}_d{by}" for of in ("qdd", "lambda")
+           for by in ("q", "qd", "tau", "parameters", "gravity", "wrench")]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", ["four_bar", "gripper", "hanging"])
+def test_a_kernel_gives_those_of_closed_loops(model):
+    """Poses of the loops, gains and all that is differentiated by, in states where loops open."""
+    tree = kkt.chain(3) if model == "hanging" else getattr(kkt, model)()
+    loops = None
+    if model == "hanging":
+        loops = [
+            kkt.cut_joint("j3", None, p=(0.1, 0, 0), rows=(2, 3), baumgarte=(2.0, 5.0)),
+            kkt.contact("j2", (0.1, 0.2, 0), damping=3.0, compliance=0.1),
+        ]
+    outputs = ["qdd", "lambda", *DERIVED]
+    kernel = kkt.compile(tree, ABM, outputs=outputs, loops=loops)
+    q, x, qd, tau = states(kernel, tree, 3)
+    batch, alone = kernel(x, qd, tau), kernel(x[1], qd[1], tau[1])
+    for i in range(3):
+        system = kkt.build(tree, q[i], qd[i], tau[i], loops=loops)
+        exact = kkt.derivatives(system, ABM, also=["parameters", "gravity", "wrench"])
+        for name, many, one in zip(outputs[2:], batch[2:], alone[2:], strict=True):
+            own = exact if name.startswith("dqdd") else exact.dlam
+            expected = getattr(own, name.split("_")[1])
+            scale = np.abs(expected).max()
+            assert np.abs(many[i] - expected).max() <= 1e-10 * scale, name
+            assert i != 1 or np.array_equal(one, many[1])
+
+
 def test_qdd_keeps_its_bits_beside_them():
     tree = kkt.chain(3)
     plain, more = (kkt.compile(tree, ABM, outputs=outputs) for outputs in (("qdd",), ALL))
@@ -72,8 +103,11 @@ def test_what_a_kernel_refuses():
             kkt.compile(tree, ABM, outputs=outputs, **options)
     with pytest.raises(kkt.ModelError, match="did you mean dqdd_dq"):
         kkt.compile(tree, ABM, outputs=("dqdd_q",))
-    with pytest.raises(kkt.LoopError, match="differentiation takes trees without closed loops"):
-        kkt.compile(kkt.four_bar(), ABM, outputs=outputs)
+    for name in ("dlambda_dq", "lambda"):
+        with pytest.raises(kkt.ModelError, match=f"{name} is an output, and chain_3 has no loops"):
+            kkt.compile(tree, ABM, outputs=("qdd", name))
+    with pytest.raises(kkt.ModelError, match="did you mean dlambda_dqd"):
+        kkt.compile(kkt.four_bar(), ABM, outputs=("dlambda_qd",))
     with pytest.raises(kkt.ModelError, match="no tangent space"):
         kkt.compile(every_joint(), ABM, outputs=outputs)
     with pytest.raises(kkt.OrderError, match="rotations"):

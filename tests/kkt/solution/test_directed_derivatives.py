@@ -87,7 +87,5 @@ def test_shapes_and_what_is_refused():
     with pytest.raises(kkt.ModelError, match=r"dqd has shape \(2,\); give finite numbers of shape"):
         kkt.directional_derivatives(system, ABM, dq=[1.0, 2, 3], dqd=[1.0, 2])
     for wrong in ([1.0, 2], [[np.nan, 0, 0]], "one", 1.0):
-        with pytest.raises(kkt.ModelError, match="chain_3: weights has shape"):
+        with pytest.raises(kkt.ModelError, match=r"chain_3: weights h.*; give finite numbers of"):
             kkt.adjoint_derivatives(system, ABM, wrong)
-    with pytest.raises(kkt.LoopError, match="differentiation takes trees without closed loops"):
-        kkt.adjoint_derivatives(kkt.build(kkt.four_bar()), ABM, [1.0, 0, 0])

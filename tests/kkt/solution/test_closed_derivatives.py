@@ -1,0 +1,216 @@
+"""Derivatives of qdd and lambda with closed loops and contacts: differences in 60 digits."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from test_derivatives import ABM, FIELDS, JOINTS, STEP, Differences, apart, digits
+
+from pivotree import kkt, orderings
+
+QUARTERS = Rotation.create_group("O").as_matrix().round()  # 24 turns, exact in binary
+BINARY = 1 / 64
+
+
+def binary(rng, size):
+    return np.round(rng.normal(size=size) / BINARY) * BINARY
+
+
+def right_angled(n, seed, joints):
+    """A random tree whose joints stand at right angles and at q = 0, where every pose is exact.
+
+    So the poses of loops, which are found along two ways, agree to the last digit.
+    """
+    tree, rng = kkt.random_tree(n, seed=seed, joints=joints), np.random.default_rng(seed)
+    tree.graph["gravity"] = tuple(rng.normal(size=3))
+    for _, data in tree.nodes(data=True):
+        data.update(R=QUARTERS[rng.integers(24)], p=binary(rng, 3), wrench=rng.normal(size=6))
+        if data["joint"] != "fixed":
+            data["axis"] = np.eye(3)[rng.permutation(3)[: np.size(data["axis"]) // 3]].squeeze()
+            data["armature"], data["damping"] = rng.uniform(0.1, 1.0, size=2)
+    N = int(kkt.compile_tree(tree).offset[-1])
+    tree.graph.update(q=np.zeros(N), qd=rng.normal(size=N), tau=rng.normal(size=N))
+    return tree
+
+
+def pose(rng):
+    return {
+        "R": QUARTERS[rng.integers(24)], "R_second": QUARTERS[rng.integers(24)],
+        "p": binary(rng, 3), "p_second": binary(rng, 3),
+    }  # fmt: skip
+
+
+def tied(tree, kind, rng):
+    """A loop of one kind between two bodies of a tree or a body and the world, open and moving."""
+    names = list(tree)
+    first, second = (names[i] for i in rng.permutation(len(names))[:2])
+    soft = {"compliance": 0.25}
+    if kind == "contact":
+        return kkt.contact(
+            second, binary(rng, 3), (0.0, 0, 1), [(1.0, 0, 0), (0, 1.0, 0)], damping=0.5,
+            name=kind, **soft,
+        )  # fmt: skip
+    if kind == "between":
+        return kkt.contact(second, binary(rng, 3), on=first, name=kind, **soft)
+    if kind in ("coupled", "held"):
+        one = [n for n in names if tree.nodes[n]["joint"] in ("revolute", "prismatic")][:2]
+        to = one[1] if kind == "coupled" else None
+        return kkt.coupled_joints(tree, one[0], to, 0.5, damping=0.25, name=kind, **soft)
+    # the gap of a turn in no axis is a rotation vector, found in float64
+    gains = (0.5, 0.0) if kind in ("fixed", "general", "prismatic") else (0.5, 2.0)
+    ends = {"spherical": (None, second), "cylindrical": (first, None)}.get(kind, (first, second))
+    S = {"S": binary(rng, (6, 2))} if kind == "general" else {}
+    return kkt.cut_joint(*ends, kind, name=kind, baumgarte=gains, **pose(rng), **soft, **S)
+
+
+KINDS = ("revolute", "prismatic", "cylindrical", "spherical", "planar", "fixed", "general",
+         "contact", "between", "coupled", "held")  # fmt: skip
+
+
+def closed(kinds, joints="revolute+prismatic", n=5, seed=3):
+    tree, rng = right_angled(n, seed, joints), np.random.default_rng(seed + len(kinds))
+    return kkt.build(tree, loops=[tied(tree, kind, rng) for kind in kinds])
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
+MANY = ("contact", "spherical", "general")
+ALSO = ("parameters", "gravity", "wrench")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kinds", "joints"),
+    [((kind,), "revolute+prismatic") for kind in KINDS]
+    + [(("contact", "revolute"), joint) for joint in JOINTS]
+    + [(MANY, "+".join(JOINTS))],
+)
+def test_they_are_the_limits_of_differences(kinds, joints):
+    """Central differences in 60 digits agree to 30 for every kind of loop and of joint, where no
+    loop is closed and nothing rests; of qdd and of lambda."""
+    system = closed(kinds, joints, n=5 if joints == "revolute+prismatic" else 3)
+    found, limits = kkt.derivatives(system, ABM, "mp:50"), Differences(system)
+    for field in FIELDS:
+        for own, kind in ((found, "qdd"), (found.dlam, "lam")):
+            exact = limits.derivative(field, kind)
+            if not any(exact.flat):  # as of a row on sliding joints by rates
+                assert not any(getattr(own, field).flat)
+            else:
+                assert apart(getattr(own, field), exact) <= 1e-30, (field, kind)
+
+
+@pytest.mark.thorough
+def test_a_direction_of_all_that_moves_is_the_limit_of_differences():
+    """Masses, gravity and wrenches too: gravity stands in the rows of what the world holds."""
+    system = closed(MANY, "revolute+spherical", n=3)
+    limits, rng, n = Differences(system), np.random.default_rng(2), system.tree.n
+    N = int(system.tree.offset[-1])
+    shapes = {"dq": (N,), "dqd": (N,), "dtau": (N,)}
+    shapes |= {"dparameters": (n, 10), "dgravity": (3,), "dwrench": (n, 6)}
+    moves = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+    for of, kind in (("qdd", "qdd"), ("lambda", "lam")):
+        along = kkt.directional_derivatives(system, ABM, **moves, format="mp:50", of=of)
+        ends = [
+            limits.unknowns(kind, **{name: s * digits(x) * STEP for name, x in moves.items()})
+            for s in (1, -1)
+        ]
+        assert apart(along, (ends[0] - ends[1]) / (2 * STEP)) <= 1e-30, of
+
+
+def flat(found, by):
+    x = getattr(found, f"d{by}")
+    return x.reshape(len(x), -1)
+
+
+@pytest.mark.slow
+def test_products_are_those_with_the_matrices():
+    """By another order, to 40 digits of 50: motions and weights of qdd and lambda together."""
+    system = closed(MANY, "revolute+spherical+universal")
+    found = kkt.derivatives(system, orderings.get("crbm"), "mp:50", also=ALSO)
+    rng, n, N = np.random.default_rng(4), system.tree.n, len(found.qdd)
+    names = ("q", "qd", "tau", *ALSO)
+    shapes = dict(zip(names, ((N,), (N,), (N,), (n, 10), (3,), (n, 6)), strict=True))
+    moves = {f"d{x}": rng.integers(-3, 4, size=(*shapes[x], 2)).astype(float) for x in names}
+    for own, of in ((found, "qdd"), (found.dlam, "lambda")):
+        along = kkt.directional_derivatives(system, ABM, **moves, format="mp:50", of=of)
+        exact = sum(flat(own, x) @ digits(moves[f"d{x}"]).reshape(-1, 2) for x in names)
+        assert np.abs(along - exact).max() <= 1e-40 * np.abs(exact).max()
+    rows = len(found.dlam.dq)
+    weights, multipliers = (rng.integers(-3, 4, size=(2, m)).astype(float) for m in (N, rows))
+    against = kkt.adjoint_derivatives(
+        system, ABM, weights, "mp:50", also=ALSO, multipliers=multipliers
+    )
+    for x in names:
+        exact = digits(weights) @ flat(found, x) + digits(multipliers) @ flat(found.dlam, x)
+        off = np.abs(flat(against, x) - exact).max()
+        assert off <= 1e-40 * np.abs(exact).max(), x
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("order", ["crbm", "closed_early", "lcaba", "lambda_first"])
+def test_every_order_and_number_type_gives_them(order):
+    """In fractions the orders agree to the last digit; wherever lambda stands."""
+    system = closed(("contact", "revolute"), n=3)
+    exact = kkt.derivatives(system, ABM, "exact", also=["gravity"])
+    other = kkt.derivatives(system, orderings.get(order), "exact", also=["gravity"])
+    single = kkt.derivatives(system, orderings.get(order), "float32")
+    for field in (*FIELDS, "dgravity"):
+        assert (getattr(other, field) == getattr(exact, field)).all()
+        assert (getattr(other.dlam, field) == getattr(exact.dlam, field)).all()
+    for field in FIELDS:
+        for own, true in ((single, exact), (single.dlam, exact.dlam)):
+            x = getattr(true, field).astype(float)
+            assert np.abs(getattr(own, field) - x).max() <= 1e-3 * np.abs(x).max()
+
+
+@pytest.mark.parametrize("joint", ["fixed", "prismatic", "revolute"])
+def test_the_gap_of_an_open_loop_counts(joint):
+    """Baumgarte's b: differences in float64, about any turn."""
+    tree = kkt.random_tree(4, seed=1, joints="revolute")
+    knee = kkt.cut_joint("b4", "b3", joint, p=(0.1, 0.2, 0.3), baumgarte=(1.0, 30.0))
+    plain = kkt.cut_joint("b4", "b3", joint, p=(0.1, 0.2, 0.3))
+    knee, plain = (kkt.softened([x], 0.5)[0] for x in (knee, plain))
+    q = np.array([0.3, 0.5, -0.4, 0.7])
+    system = kkt.build(tree, q=q, qd=[1.0, -1.0, 0.5, 2.0], loops=[knee])
+    found, columns, step = kkt.derivatives(system, ABM), [], 1e-6
+    for move in step * np.eye(4):
+        ends = [
+            kkt.eliminate(kkt.build(tree, q=q + s * move, qd=system.state.qd, loops=[knee]), ABM)
+            for s in (1, -1)
+        ]
+        columns.append([(getattr(ends[0], x) - getattr(ends[1], x)) / 2e-6 for x in ("qdd", "lam")])
+    without = kkt.derivatives(kkt.build(tree, q=q, qd=system.state.qd, loops=[plain]), ABM)
+    for own, other, i in ((found, without, 0), (found.dlam, without.dlam, 1)):
+        exact = np.array([column[i] for column in columns]).T
+        assert np.abs(own.dq - exact).max() <= 1e-7 * np.abs(exact).max()
+        assert np.abs(own.dq - other.dq).max() >= 1e-2 * np.abs(exact).max()
+
+
+def test_by_efforts_they_are_the_inverse_of_motions_that_loops_allow():
+    """Rows of lambda on rates keep dtau: J dtau = 0; and lambda's by efforts is J's other half."""
+    system = kkt.build(kkt.four_bar())
+    found = kkt.derivatives(system, ABM)
+    assert np.array_equal(found.dtau, found.dtau.T)
+    assert np.array_equal(found.dtau, kkt.joint_space_inverse(system, ABM))
+    assert np.linalg.matrix_rank(found.dtau, tol=1e-9) == 1  # one freedom is left
+    assert kkt.derivatives(kkt.build(kkt.chain(2)), ABM).dlam is None
+
+
+def test_what_is_refused():
+    system, tree = kkt.build(kkt.four_bar()), kkt.build(kkt.chain(2))
+    with pytest.raises(kkt.ModelError, match=r"multipliers has shape \(3,\); give .* 2 rows of"):
+        kkt.adjoint_derivatives(system, ABM, [1.0, 0, 0], multipliers=[1.0, 0, 0])
+    with pytest.raises(kkt.ModelError, match=r"multipliers has shape \(1,\); give .* \(0,\)"):
+        kkt.adjoint_derivatives(tree, ABM, [1.0, 0], multipliers=[1.0])
+    with pytest.raises(kkt.ModelError, match="weights holds no numbers, or rows of different len"):
+        kkt.adjoint_derivatives(system, ABM, [[1.0, 0, 0], [1.0]])
+    with pytest.raises(kkt.ModelError, match="dq holds no numbers, or rows of different lengths"):
+        kkt.directional_derivatives(system, ABM, dq=[[1.0], [1.0, 2.0], 3])
+    for wrong in ("lam", 3, None):
+        with pytest.raises(kkt.ModelError, match="are asked for; give 'qdd' or 'lambda'"):
+            kkt.directional_derivatives(system, ABM, of=wrong)
+    with pytest.raises(kkt.ModelError, match="'lambda' are asked for; give 'qdd': there are no"):
+        kkt.directional_derivatives(tree, ABM, of="lambda")
+    for wrong in (3, [3], [["gravity"]]):
+        with pytest.raises(kkt.ModelError, match=r"also names .*; use 'parameters'"):
+            kkt.derivatives(system, ABM, also=wrong)
+    with pytest.raises(kkt.OrderError, match="rotations take the right-hand side along"):
+        kkt.derivatives(system, orderings.get("square_root_abm"))
