@@ -64,12 +64,15 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
             "python -m pip install mujoco"
         ) from None
     try:
-        read_bytes(file)  # MuJoCo would wait for a pipe, and log in the folder that one is in
-        model = mujoco.MjModel.from_xml_path(file)
+        read_bytes(file)  # MuJoCo would wait for a pipe
+        model, said = _compiled(mujoco, file)
     except UnreadableError as error:
         raise ModelError(f"{file}: {error}") from None
     except ValueError as error:
         raise ModelError(f"{file}: MuJoCo refuses it: {' '.join(str(error).split())}") from None
+    _require_terms(model, file)
+    if said:
+        warnings.warn(f"{file}: MuJoCo warns: {'; '.join(said)}", MjcfWarning, stacklevel=2)
     _switch_off(model)
     _rotors(model)
     try:
@@ -80,6 +83,31 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
         ) from None
     tree.graph["source"] = file
     return tree
+
+
+def _compiled(mujoco: Any, file: str) -> tuple[Any, list[str]]:
+    """The model, and what MuJoCo would print and log in the folder that one is in."""
+    said: list[str] = []
+    before = getattr(mujoco, "get_mju_user_warning", lambda: None)()
+    mujoco.set_mju_user_warning(said.append)
+    try:
+        return mujoco.MjModel.from_xml_path(file), said
+    finally:
+        mujoco.set_mju_user_warning(before)
+
+
+def _require_terms(model: Any, where: str) -> None:
+    """Raise ModelError for a joint's armature, damping or spring that is negative or no number."""
+    for field, of in (("armature", "dof"), ("damping", "dof"), ("stiffness", "jnt")):
+        values = getattr(model, f"{of}_{field}")
+        wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0.0)))
+        if wrong.size:
+            j = int(model.dof_jntid[wrong[0]] if of == "dof" else wrong[0])
+            label = model.joint(j).name or f"joint {j}"
+            raise ModelError(
+                f"{where}: joint {label!r}: field {field!r} is {values[wrong[0]]:g}; give zero or "
+                "more"
+            )
 
 
 def _switch_off(model: Any) -> None:

@@ -138,10 +138,20 @@ WRONG = {
 }
 
 
+WRONG |= {
+    f"<mujoco><worldbody><body><joint name='hip' {field}='{value}'/><geom size='1'/></body>"
+    "</worldbody></mujoco>": f"joint 'hip': field '{field}' is {value}; give zero or more"
+    for field in ("armature", "damping", "stiffness")
+    for value in ("-1", "nan")
+}
+
+
 @pytest.mark.parametrize("text", WRONG)
-def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path, text):
+def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path, text, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "robot.xml"
     path.write_text(text)
     with pytest.raises(kkt.ModelError, match=WRONG[text]) as error:
         kkt.load(path)
+    assert capfd.readouterr() == ("", "") and list(tmp_path.iterdir()) == [path]  # no log
     assert "robot.xml" in str(error.value) and "\n" not in str(error.value)
