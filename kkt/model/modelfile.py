@@ -24,7 +24,7 @@ from .loops_file import loops_from
 from .tree import Floats, InertiaWarning, add_body, compile_tree, new_tree
 
 SCHEMA = "pivotree-model/1"
-WITH_TERMS = "pivotree-model/2"  # may hold the terms of joints, N_k numbers each, and loops
+WITH_TERMS = "pivotree-model/2"  # may hold the terms of joints, one or N_k numbers each, and loops
 EXTRAS = ("bias", "wrench")  # optional keys of a body, 6 numbers each
 
 
@@ -140,7 +140,8 @@ def _body(tree: nx.DiGraph, place: str, body: dict[str, Any], terms: bool) -> No
                 f"{where}: field {key!r} is known from {WITH_TERMS!r} on; give it as 'schema'"
             )
         if key in body:
-            tree.nodes[name][key] = field(key, (columns,))
+            one = isinstance(body[key], int | float) and not isinstance(body[key], bool)
+            tree.nodes[name][key] = field(key, () if one else (columns,))
 
 
 def _get(owner: dict[str, Any], where: str, key: str) -> Any:
@@ -157,6 +158,7 @@ def _numbers(where: str, key: str, value: Any, shape: tuple[int, ...]) -> Floats
     """Nested lists of finite numbers (no texts, no booleans) of the asked shape."""
     what = _what(where, key)
     size = " x ".join(map(str, shape)) + " numbers" if shape else "a number"
+    size = "a list of one number" if shape == (1,) else size
 
     def check(item: Any, shape: tuple[int, ...]) -> None:
         if shape:

@@ -44,6 +44,22 @@ def test_a_number_stands_for_all_freedoms_of_a_joint():
     assert kkt.build(tree).entries.A.tolist() == [0.5] * 3
 
 
+def test_in_a_model_file_too(tmp_path):
+    path, tree = tmp_path / "robot.json", kkt.chain(2)
+    tree.nodes["j1"]["armature"] = 0.5
+    kkt.write_model(path, kkt.build(tree).state)
+    document = json.loads(path.read_text())
+    document["bodies"][1]["armature"] = 0.25
+    path.write_text(json.dumps(document))
+    assert kkt.build(kkt.read_model(path)).entries.A.tolist() == [0.5, 0.25]
+    document["bodies"][1]["armature"] = -1
+    path.write_text(json.dumps(document))
+    with pytest.raises(
+        kkt.ModelError, match=r"'armature' holds -1\.0; give a number, zero or more"
+    ):
+        kkt.build(kkt.read_model(path))
+
+
 @pytest.mark.thorough
 def test_model_files_hold_the_terms_and_only_then_are_of_schema_2(tmp_path):
     tree = with_terms(every_joint(), 3)
