@@ -5,7 +5,9 @@ prints the worst error of qdd and of its three matrices over random states, each
 largest entry, against 50 proved digits for the model's doubles.  ``--stored`` takes the state that
 the model brings, and counts operations of qdd, of the three matrices and of one gradient.
 ``--robots 60`` takes every robot of example-robot-data with so many freedoms at most, fixed and
-floating; it needs the extra ``robots``.
+floating; it needs the extra ``robots``.  A MODEL ``feet:anymal`` is that
+robot on its feet, floating (:mod:`multipliers`).  Models with loops have three columns more, of the
+matrices of lambda.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
+from multipliers import standing
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
@@ -28,22 +31,27 @@ ORDERS = "abm,gain_abm,joseph_abm,crbm"
 FIELDS = ("qdd", "dq", "dqd", "dtau")
 
 
+def parts(found: kkt.Derivatives) -> list[NDArray]:
+    """qdd and its matrices, and those of lambda where there are loops."""
+    own = [getattr(found, name) for name in FIELDS]
+    return own if found.dlam is None else [*own, *(getattr(found.dlam, x) for x in FIELDS[1:])]
+
+
 def proved(system: kkt.System) -> list[NDArray]:
-    """qdd and its matrices, doubles next to 50 digits."""
-    found = kkt.derivatives(system, orderings.get("abm"), "ball:50")
-    flat = ([float(x.mid()) for x in getattr(found, name).flat] for name in FIELDS)
-    return [np.array(x) for x in flat]
+    """All of them, doubles next to 50 digits."""
+    found = parts(kkt.derivatives(system, orderings.get("abm"), "ball:50"))
+    return [np.array([float(x.mid()) for x in matrix.flat]) for matrix in found]
 
 
 def errors(system: kkt.System, order: str, format: str, exact: list[NDArray]) -> list[float]:
     """Largest difference over the largest entry; infinite where there is no answer."""
     try:
-        found = kkt.derivatives(system, orderings.get(order), format)
+        found = parts(kkt.derivatives(system, orderings.get(order), format))
     except kkt.SingularError:
-        return [np.inf] * len(FIELDS)
+        return [np.inf] * len(exact)
     told = []
-    for name, right in zip(FIELDS, exact, strict=True):
-        off = np.abs(getattr(found, name).astype(float).ravel() - right).max()
+    for own, right in zip(found, exact, strict=True):
+        off = np.abs(own.astype(float).ravel() - right).max()
         told.append(float(off / (np.abs(right).max() or 1.0)))
     return told
 
@@ -84,7 +92,12 @@ def robots(most: int) -> Iterator[tuple[str, nx.DiGraph]]:
 
 def loaded(models: Iterable[str]) -> Iterator[tuple[str, nx.DiGraph]]:
     for name in models:
-        yield name, kkt.load(name)
+        if name.startswith("feet:"):
+            held = standing(name.removeprefix("feet:"))
+            held.graph.graph["loops"] = held.loops
+            yield name, held.graph
+        else:
+            yield name, kkt.load(name)
 
 
 def main() -> None:
@@ -97,10 +110,12 @@ def main() -> None:
     parser.add_argument("--robots", type=int, default=0, metavar="FREEDOMS")
     asked = parser.parse_args()
     more = ("of qdd", "of the matrices", "of a gradient") if asked.stored else ()
-    print("| " + " | ".join(("model", "order", *FIELDS, *more)) + " |")
-    print("|---|---|" + "---:|" * (len(FIELDS) + len(more)))
+    heads: tuple[str, ...] = ()
     for name, tree in robots(asked.robots) if asked.robots else loaded(asked.models or MODELS):
         some = systems(tree, asked.states, asked.stored)
+        lam = [f"lambda, {x}" for x in FIELDS[1:]] if some[0].loops else []
+        if heads != (heads := ("model", "order", *FIELDS, *lam, *more)):
+            print("| " + " | ".join(heads) + " |\n|---|---|" + "---:|" * (len(heads) - 2))
         exact = [proved(system) for system in some]
         for order in asked.orders.split(","):
             pairs = zip(some, exact, strict=True)
