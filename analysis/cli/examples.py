@@ -12,7 +12,8 @@ FORMATS_HELP = (
 )
 FAMILIES_HELP = (
     "growing robots: dh (if not given), dh_whole, revolute, planar, prismatic, spherical, "
-    "floating, star, star_spherical, binary; dh+armature: with armature on every joint"
+    "floating, star, star_spherical, binary; dh+armature: with armature on every joint; "
+    "dh+contact: a point of the last link held"
 )
 BLAME_FORMATS_HELP = "a floating-point format of at most 64 bits: float32, float64, bfloat16, p11"
 

@@ -138,7 +138,6 @@ def count_robot(order: Callable[..., Any], system: kkt.System) -> Counted:
     >>> dict(zip(KINDS, arm.total))
     {'mul': 237, 'add': 205, 'div': 14, 'sqrt': 0}
     """
-    system.structure.require_tree("a table of counts")
     program = program_for(order, system.structure)
     if program.symbolic is not None:
         unphysical(program, system)
@@ -148,6 +147,7 @@ def count_robot(order: Callable[..., Any], system: kkt.System) -> Counted:
         system.pattern, tree.names, tree.parent, tree.dof, system.state.S,
         _whole_numbers(program),
         near=near_centres(tree, system.pattern) if rotations else None,
+        ties=system.structure.ties,
     )  # fmt: skip
     return count(program, inputs)
 

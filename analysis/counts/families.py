@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import networkx as nx
@@ -174,7 +175,7 @@ FAMILIES = {
 
 
 def family_of(name: str) -> Family:
-    """A family by its name, ``+armature`` after it for one with armature on every joint.
+    """A family by its name, with ``+armature`` or ``+contact`` of :data:`MORE` after it, or both.
 
     Raises ModelError with the nearest names.
 
@@ -182,22 +183,45 @@ def family_of(name: str) -> Family:
     >>> family_of("planar+armature").what
     'rods in a plane, parallel revolute joints; armature on every joint'
     """
-    plain, _, more = name.partition("+")
+    plain, *more = name.split("+")
     if plain not in FAMILIES:
         raise ModelError(f"family {plain!r} is unknown; {nearest(plain, FAMILIES)}")
-    if name == plain:
-        return FAMILIES[name]
-    if more != "armature":
-        raise ModelError(f"family {name!r}: {more!r} is unknown; write {plain}+armature")
     family = FAMILIES[plain]
-    return replace(
-        family, name=name, what=f"{family.what}; armature on every joint",
-        build=lambda n: _geared(family.build(n)),
-    )  # fmt: skip
+    for word in more:
+        if word not in MORE:
+            known = " or ".join(f"{plain}+{one}" for one in MORE)
+            raise ModelError(f"family {name!r}: {word!r} is unknown; write {known}")
+        what, change = MORE[word]
+        family = replace(
+            family, name=f"{family.name}+{word}", what=f"{family.what}; {what}",
+            build=partial(_changed, family.build, change),
+        )  # fmt: skip
+    return family
 
 
-def _geared(tree: nx.DiGraph) -> nx.DiGraph:
+def _changed(
+    build: Callable[[int], nx.DiGraph], change: Callable[[nx.DiGraph], None], n: int
+) -> nx.DiGraph:
+    tree = build(n)
+    change(tree)
+    return tree
+
+
+def _geared(tree: nx.DiGraph) -> None:
     for _, data in tree.nodes(data=True):
         if data["joint"] != "fixed":
             data["armature"] = 0.1
-    return tree
+
+
+def _held(tree: nx.DiGraph) -> None:
+    last = max(tree, key=link_of)  # rows are soft: of one joint they would follow from each other
+    across = np.eye(3)[:2]
+    tree.graph["loops"] = [
+        kkt.contact(last, REACH, tangents=across, compliance=1e-3, name="contact")
+    ]
+
+
+MORE = {
+    "armature": ("armature on every joint", _geared),
+    "contact": ("a point of the last link held by three soft rows", _held),
+}

@@ -113,8 +113,22 @@ def test_armature_is_an_addition_a_joint_and_to_rotations_a_row(order):
     assert (
         sum(count_robot(orderings.get(order), system).total) == counted_tape(order, system)[0].flops
     )
-    with pytest.raises(kkt.ModelError, match=r"write revolute\+armature"):
+    with pytest.raises(kkt.ModelError, match=r"write revolute\+armature or revolute\+contact"):
         family_of("revolute+springs")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("order", ["abm", "crbm", "lambda_first_abm", "square_root_abm"])
+def test_rows_of_a_contact_are_counted_with_its_multiplier(order):
+    """As the tape has them; lambda last is carried by every link, lambda first is a constant."""
+    system = family_of("revolute+contact+armature").system(4)
+    assert [loop.rows for loop in system.loops] == [3] and system.structure.armature.all()
+    made = orderings.get(order)
+    assert sum(count_robot(made, system).total) == counted_tape(order, system)[0].flops
+    more = {"abm": "243 n - 134", "lambda_first_abm": "96"}  # multiplications, beside a free tip
+    if order in more:
+        held, free = (polynomial(*x) for x in ((order, "revolute+contact"), ("abm", "revolute")))
+        assert (held.mul - free.mul).text() == more[order]
 
 
 @pytest.mark.thorough
