@@ -98,7 +98,7 @@ class Measurer:
         self.references: References | None = None
 
     def __call__(self, question: Question) -> dict[str, Any]:
-        """``error``, ``digits`` and ``failed``, and each step's errors; refused in a sentence."""
+        """``error``, ``digits`` and ``failed``; refused in a sentence."""
         sequence = sequence_of(
             question.groups, self.system.structure, question.links, question.rules
         )

@@ -232,7 +232,7 @@ def _measured(
     formats: Sequence[str],
     references: References,
 ) -> dict[str, Any]:
-    """Errors in each format, step by step, and who is to blame in float32."""
+    """Errors in each format, and who is to blame in float32."""
     try:
         tape = trace(system, function)
     except (OrderError, SingularError, SizeError) as error:
@@ -246,7 +246,7 @@ def _measured(
 
 
 def measured(system: System, tape: Tape, name: str, references: References) -> dict[str, Any]:
-    """Error and digits of qdd in one format, each step's errors; or why there are none."""
+    """Error and digits of qdd in one format; or why there are none."""
     chosen = get_format(name)
     try:
         exact = references(name)
@@ -259,8 +259,6 @@ def measured(system: System, tape: Tape, name: str, references: References) -> d
         "digits": digits_of(error, chosen),
         "failed": found.failed_at,
         "marked": None if found.failed_at else marked(found, error, chosen),
-        "pivots": [_short(s.pivot_error) for s in found.steps],
-        "unknowns": [_short(s.error) for s in found.steps],
     }
 
 
@@ -280,11 +278,6 @@ def _blamed(system: System, tape: Tape, model: str) -> dict[str, Any] | None:
             for c in found.top
         ],
     }
-
-
-def _short(x: float | None) -> float | None:
-    """Three digits of an error: what is shown of it."""
-    return None if x is None or not np.isfinite(x) else float(f"{x:.3g}")
 
 
 def _finite(x: float | None) -> float | None:

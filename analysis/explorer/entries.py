@@ -15,6 +15,7 @@ from pivotree.kkt.tape.inputs import pivot_rows
 from pivotree.kkt.tape.tape import Tape
 
 DIGITS = 30  # proved, of the answer that the page's numbers are held against
+BEYOND = 16  # bits of the certified answer after a format's last one
 # that the page can compute in
 FORMATS = ("float64", "float32", "p20", "p16", "tf32", "bfloat16", "float16", "e5m2")
 
@@ -22,6 +23,7 @@ FORMATS = ("float64", "float32", "p20", "p16", "tf32", "bfloat16", "float16", "e
 def entries_of(system: System) -> dict[str, Any]:
     """Letter -> a flat list of each body's block, row by row; masks 0, 1 (always one) or 2.
 
+    ``pose`` has R, row by row, and p: the page forms Phi = [[R, p~ R], [0, R]] to the same bits.
     G has one for each body of each loop, gamma and compliance one for each loop.
     """
     e, pattern, offset = system.entries, system.pattern, system.tree.offset
@@ -48,7 +50,7 @@ def entries_of(system: System) -> dict[str, Any]:
         **({"A": [_flat(np.diag(e.A[rows])) for rows in own]} if geared else {}),
         "M": [_flat(e.M[k]) for k in bodies],
         "H": [_flat(e.S[rows]) for rows in own],
-        "Phi": [_flat(e.Phi[k]) for k in bodies],
+        "pose": [_flat(system.state.R[k]) + _flat(system.state.p[k]) for k in bodies],
         "a": [_flat(e.a[k]) for k in bodies],
         "b": [_flat(e.b[k]) for k in bodies],
         "tau": [_flat(e.tau[rows]) for rows in own],
@@ -91,9 +93,10 @@ def _rows(H: NDArray) -> list[int]:
 
 
 def certified(system: System, tape: Tape, formats: tuple[str, ...] = FORMATS) -> dict[str, Any]:
-    """Format -> qdd certified for the data rounded to it, in twice its digits; or why not.
+    """Format -> qdd certified for the data rounded to it; or why there is none.
 
-    One double has those digits for a format that is shorter; float64 takes the sum of two.
+    To ``BEYOND`` bits more than the format has, of the largest component, which is what errors are
+    relative to.  One double holds them for a format that is shorter; float64 takes the sum of two.
     """
     result: dict[str, Any] = {}
     for name in formats:
@@ -105,9 +108,15 @@ def certified(system: System, tape: Tape, formats: tuple[str, ...] = FORMATS) ->
             continue
         zero = np.zeros(len(exact.qdd))
         high = -exact.differences(zero)
-        result[name] = {"high": _flat(high), "largest": exact.largest}
+        step = float(np.ldexp(chosen.unit, np.frexp(exact.largest)[1] - BEYOND))
+        result[name] = {"largest": exact.largest}
         if chosen.unit**2 < DOUBLE:
-            result[name]["low"] = _flat(-exact.differences(high))
+            result[name] |= {
+                "high": _flat(high),
+                "low": _flat(step * np.rint(-exact.differences(high) / step)),
+            }
+        else:
+            result[name]["high"] = _flat(step * np.rint(high / step))
     return result
 
 

@@ -32,7 +32,7 @@ class Live:
         self._closed = False
 
     def answer(self, question: Question) -> dict[str, Any]:
-        """``error``, ``digits``, ``failed``, ``pivots``, ``unknowns``; never raises.
+        """``error``, ``digits``, ``failed``; never raises.
 
         Where there are no digits, ``failed`` says why in one sentence.
         """

@@ -14,6 +14,7 @@ from typing import Any
 
 from pivotree.kkt.base.files import made, write_whole
 
+from .packed import packed
 from .palette import colour_rules, palette
 
 # Parts of the module in the order in which they are joined: each after those that it imports.
@@ -21,11 +22,12 @@ PARTS = (
     "graph", "engine", "arithmetic", "numbers", "counting", "brackets", "tracing", "model",
     "opening", "session", "labels", "mathml", "texlayout", "formula", "scene", "render", "pdf",
     "dom", "words", "exporting", "challenges", "linked", "help", "panels", "board", "boards",
-    "robot", "story", "large", "controls", "views", "actions", "explorer",
+    "robot", "story", "large", "controls", "views", "actions", "packed", "explorer",
 )  # fmt: skip
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)
 _EXPORT = re.compile(r"^export ((?:const|class|function\*?|async function) (\w+))", re.M)
-_COMMENT = re.compile(r"^ *//.*\n", re.M)
+# Comments, also those behind code, which no quote follows; indentation; empty lines.
+_SPARED = re.compile(r"^ *//.*\n| +// [^\"'`\n]*$|^ +|^\n", re.M)
 # The heading is painted before the script does its work; where no frame of the screen comes, as for
 # what is out of sight, it starts all the same.
 _START = (
@@ -36,6 +38,7 @@ _START = (
     "requestAnimationFrame(() => setTimeout(begin));\n"
     "setTimeout(begin, 1000);"
 )
+_SPARED_STYLE = re.compile(r"/\*.*?\*/|^\s+", re.M | re.S)
 POLICY = "default-src 'none'; {}; img-src data: blob:; base-uri 'none'; form-action 'none'"
 
 
@@ -56,7 +59,7 @@ def _joined() -> str:
     folder = files(__package__) / "static"
     parts = []
     for name in PARTS:
-        text = _COMMENT.sub("", (folder / f"{name}.mjs").read_text(encoding="utf-8"))
+        text = _SPARED.sub("", (folder / f"{name}.mjs").read_text(encoding="utf-8"))
         made = ", ".join(match[2] for match in _EXPORT.finditer(text))
         text = _IMPORT.sub(r"const \1 = part_\2;", _EXPORT.sub(r"\1", text))
         parts.append(f"const part_{name} = (() => {{\n{text}return {{ {made} }};\n}})();\n")
@@ -72,7 +75,7 @@ def explorer_styles() -> str:
     True
     """
     sheet = (files(__package__) / "static" / "explorer.css").read_text(encoding="utf-8")
-    return colour_rules() + sheet
+    return colour_rules() + _SPARED_STYLE.sub("", sheet)
 
 
 def explorer_page(data: dict[str, Any]) -> str:
@@ -138,7 +141,7 @@ def write_folder(data: dict[str, Any], folder: Path) -> list[Path]:
 
 def document_of(data: dict[str, Any], policy: str, style: str, script: str) -> str:
     colours = {"light": palette(False), "dark": palette(True)}
-    text = json.dumps(data | {"palette": colours}, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(packed(data) | {"palette": colours}, allow_nan=False, separators=(",", ":"))
     inside = text.replace("<", "\\u003c")  # no end of a script inside a string
     title = escape(f"{data['model']}: eliminate it by hand")
     return (

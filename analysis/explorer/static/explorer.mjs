@@ -16,17 +16,19 @@ import { described } from "./words.mjs";
 import { mountLarge } from "./large.mjs";
 import { Robot } from "./robot.mjs";
 import { Story } from "./story.mjs";
+import { unpacked } from "./packed.mjs";
 
 const WHOLE = 150; // bodies that are drawn block by block
 
 // Build the explorer into an element.
-//   data      the document "pivotree-explorer/1"
+//   document  the document "pivotree-explorer/1"
 //   onOrder   is told of every change: { code, groups: [[[kind, body], ...], ...], complete, links, rules }
 //   live      where Python is behind the page: { evaluate(groups, format, { links, rules }) }, a
 //             promise of { error, digits, failed } of these groups, measured by the project itself
 //   hash      whether the order is kept in the address, where the page has one of its own
 // Returns { order(), setOrder(code), destroy(), explorer }.
-export function mount(element, data, { onOrder = () => {}, live = null, hash = addressed() } = {}) {
+export function mount(element, document, { onOrder = () => {}, live = null, hash = addressed() } = {}) {
+  const data = unpacked(document);
   if (data.schema !== "pivotree-explorer/1")
     throw new Error(`data: schema ${data.schema} is not pivotree-explorer/1`);
   if (data.bodies > WHOLE) return mountLarge(element, data, { onOrder, mount });
@@ -49,9 +51,6 @@ class Explorer extends Actions {
     super();
     Object.assign(this, { element, data, options, playing: 0, focused: [null, null] });
     this.session = new Session(data);
-    // short names stand in the matrix at once: a body has one name then
-    this.session.names = data.structures.whole.names.every((name) => name.length <= 3);
-    this.session.restart();
     this.look = {
       order: data.bodies > 30 ? "pivots" : "body", // the fill of a large tree is seen as it is made
       heat: false,

@@ -7,7 +7,7 @@ import { Block, floats, identity, residues, residueSource, rounding, unit } from
 import { QDD } from "./graph.mjs";
 import { operations } from "./tracing.mjs";
 
-const LETTERS = ["M", "H", "Phi", "A", "a", "b", "tau", "B", "C"]; // A where joints have armature
+const LETTERS = ["M", "H", "A", "a", "b", "tau", "B", "C"]; // A where joints have armature
 // Operations with dense blocks beyond which they are not counted one by one: of a whole order, at each
 // step, and of what is pointed at.
 const [COUNTED, STEPPED, FORETOLD] = [2e7, 1e6, 4e5];
@@ -17,7 +17,6 @@ const MOST = 400; // neighbours of a pivot, beyond which numbers are no longer c
 export function blocksOf(entries, { dof, ties = [] }, round) {
   const shapes = {
     M: () => [6, 6],
-    Phi: () => [6, 6],
     A: (d) => [d, d],
     a: () => [6, 1],
     b: () => [6, 1],
@@ -34,6 +33,7 @@ export function blocksOf(entries, { dof, ties = [] }, round) {
       const values = Array.from(entries[letter][k], round);
       return values.some((x) => x !== 0) ? new Block(rows, columns, values) : null;
     });
+  result.Phi = entries.pose.map((pose) => new Block(6, 6, Array.from(transform(pose), round)));
   const tied = (letter, heights, columns) =>
     heights.map((rows, at) => new Block(rows, columns ?? rows, Array.from(entries[letter][at], round)));
   const heights = ties.map((tie) => tie.rows);
@@ -41,6 +41,14 @@ export function blocksOf(entries, { dof, ties = [] }, round) {
   result.gamma = tied("gamma", heights, 1);
   result.compliance = tied("compliance", heights);
   return result;
+}
+
+// Phi = [[R, p~ R], [0, R]] of R, row by row, and p, with the engine's roundings.
+function transform([a, b, c, d, e, f, g, h, i, x, y, z]) {
+  const R = [[a, b, c], [d, e, f], [g, h, i]];
+  const moment = ([p, q], [u, v]) => R[u].map((_, at) => p * R[v][at] - q * R[u][at] + 0); // + 0: no -0
+  const lever = [moment([y, z], [1, 2]), moment([z, x], [2, 0]), moment([x, y], [0, 1])];
+  return [...R.flatMap((row, at) => [...row, ...lever[at]]), ...R.flatMap((row) => [0, 0, 0, ...row])];
 }
 
 // Rows of G, for each body of each loop.

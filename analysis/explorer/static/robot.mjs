@@ -1,4 +1,4 @@
-// The robot itself, drawn and moving: places of joints from Phi, axes from H, centres of mass from M.
+// The robot itself, drawn and moving: places of joints, axes from H, centres of mass from M.
 
 const SVG = "http://www.w3.org/2000/svg";
 const SIDE = 300;
@@ -63,12 +63,9 @@ export class Robot {
 
   // Pose in the parent, axis, whether it slides, and the far end of a body without children.
   _joint(k) {
-    const { Phi, H, M } = this.entries;
-    const phi = Phi[k];
-    const R = [0, 1, 2].map((i) => [0, 1, 2].map((j) => phi[6 * i + j]));
-    const U = [0, 1, 2].map((i) => [0, 1, 2].map((j) => phi[6 * i + 3 + j]));
-    const cross = (i, j) => R[j].reduce((sum, r, c) => sum + U[i][c] * r, 0); // U R^T, r as a cross product
-    const at = [cross(2, 1), cross(0, 2), cross(1, 0)];
+    const { pose, H, M } = this.entries;
+    const R = [0, 3, 6].map((row) => pose[k].slice(row, row + 3));
+    const at = pose[k].slice(9);
     const h = H[k] ?? [];
     const turns = h.length >= 6 && Math.hypot(h[0], h[1], h[2]) > 1e-9;
     const slides = h.length >= 6 && !turns;

@@ -9,7 +9,9 @@ const LETTERS = "pqfjcl"; // of KINDS, in addresses
 
 export class Session {
   constructor(data, format = "float32", frame = null) {
-    Object.assign(this, { data, format, frame, names: false });
+    // short names stand in the matrix at once: a body has one name then
+    const names = data.structures.whole.names.every((name) => name.length <= 3);
+    Object.assign(this, { data, format, frame, names });
     this.pending = null; // blocks of an open bracket
     this.replayed = false; // whether some step was not made by hand
     this.choose(data.orders[0]?.name ?? "");

@@ -48,12 +48,12 @@ def test_a_link_lights_its_rows_and_a_row_its_link(scene):
     page = scene(1)
     page.locator(".story .robot .body").nth(1).dispatch_event("pointerenter")
     told = page.locator(".told")
-    told.get_by_text("Body 2: rows p̈, q̈ and f. It meets body 3 and body 1").wait_for()
+    told.get_by_text("Body j2: rows p̈, q̈ and f. It meets body j1 and body j3").wait_for()
     assert page.locator(".story .over rect").count() == 2  # rows, and columns
     box = page.locator(".story .grid").bounding_box()
     page.mouse.move(box["x"] + box["width"] - 20, box["y"] + box["height"] - 20)
     page.locator(".story .robot .body.marked").wait_for()
-    assert page.locator(".story .robot .marked title").text_content() == "body 3"
+    assert page.locator(".story .robot .marked title").text_content() == "body j1"
 
 
 def test_fill_is_seen_before_and_after(scene):
@@ -65,7 +65,7 @@ def test_fill_is_seen_before_and_after(scene):
     box = page.locator(".story .grid").bounding_box()
     spot = (box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.47)
     page.mouse.move(*spot)
-    page.locator(".told", has_text=f"p̈ of body 2: would fill {fill}").wait_for()
+    page.locator(".told", has_text=f"p̈ of body j2: would fill {fill}").wait_for()
     page.mouse.click(*spot)
     page.locator(".told", has_text=f"is gone: {fill} above the diagonal filled in").wait_for()
     page.get_by_role("button", name="Undo the last step").click()
@@ -77,7 +77,7 @@ def test_abm_is_found_and_wrong_ways_are_told_why(scene):
     told = page.locator(".told")
     link(page, 1)
     text = told.inner_text()
-    assert "Body 1 still hung on it" in text and "(1, 3)" in text
+    assert "Body j3 still hung on it" in text and "(j3, j1)" in text
     page.keyboard.press("u")
     for body in (2, 1, 0):
         link(page, body)

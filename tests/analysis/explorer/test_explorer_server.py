@@ -228,11 +228,6 @@ def test_live_numbers_are_those_of_eliminate(server, order, format):
     found = kkt.eliminate(system, orderings.get(order), format, reference=exact)
     assert status == 200 and answer["failed"] is None
     assert answer["error"] == exact.error(found.qdd) > 0
-    for sent, errors in (
-        (answer["unknowns"], [step.error for step in found.steps]),
-        (answer["pivots"], [step.pivot_error for step in found.steps]),
-    ):
-        assert sent == [float(f"{error:.3g}") for error in errors]
 
 
 @pytest.mark.thorough
