@@ -29,7 +29,7 @@ from exact import Exact, balls
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.analysis.guarantee import fixed, guarantee, kinematics
+from pivotree.analysis.guarantee import fixed, kinematics, pivots
 from pivotree.analysis.guarantee.fixed import bits_of
 from pivotree.kkt.model import robot_files
 
@@ -43,14 +43,11 @@ def ratio(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> fl
     tree = single(tree) if "=" in name else tree  # formats by role: joints of one freedom
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = kkt.guarantee(tree, orderings.get(order), name)
-        if found.why or not found.pivot.any():
-            return None
-        (row,) = guarantee(tree, [order], [name], states, seed)
-    return row.error / float(found.pivot.max())
+        ((bound, error),) = pivots(tree, order, [name], states, seed)
+    return None if bound.why or not bound.pivot.any() else error / float(bound.pivot.max())
 
 
-def pivots(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> list[float]:
+def of_pivots(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> list[float]:
     """The largest ratio of all states, once for each; none where nothing is promised."""
     found = ratio(tree, order, name, states, seed)
     return [] if found is None else [found] * states
@@ -62,7 +59,7 @@ def accelerations(tree: nx.DiGraph, order: str, name: str, states: int, seed: in
 
 
 def poses(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> list[float]:
-    """How far rounded poses move a pivot, of any order, over the proved bound: as pivots does."""
+    """How far rounded poses move a pivot, of any order, over the bound: as of_pivots does."""
     (row,) = kinematics(tree, [name], states, seed)
     most = float(row.bound.pivot.max())
     return [row.error / most] * states if row.error is not None and 0.0 < most < np.inf else []
@@ -223,7 +220,7 @@ if __name__ == "__main__":
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--robots", action="store_true", help="robots in the place of trees")
     parser.add_argument(
-        "--qdd", dest="what", action="store_const", const=accelerations, default=pivots,
+        "--qdd", dest="what", action="store_const", const=accelerations, default=of_pivots,
         help="accelerations, with hostile right-hand sides, in the place of pivots",
     )  # fmt: skip
     parser.add_argument(

@@ -3,6 +3,6 @@
 from .cheapest import cheapest
 from .fixed import fixed
 from .kinematics import kinematics
-from .rows import guarantee, pivot_errors
+from .rows import guarantee, pivot_errors, pivots
 
-__all__ = ["cheapest", "fixed", "guarantee", "kinematics", "pivot_errors"]
+__all__ = ["cheapest", "fixed", "guarantee", "kinematics", "pivot_errors", "pivots"]

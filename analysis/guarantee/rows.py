@@ -116,6 +116,29 @@ def guarantee(
     return rows
 
 
+def pivots(
+    model: nx.DiGraph, order: str, formats: Sequence[str], states: int, seed: int = 0
+) -> list[tuple[Guarantee, float]]:
+    """What is proved of an order's pivots in each format, and the largest relative error seen.
+
+    States are those of :func:`guarantee`; where nothing is promised none is looked at.
+
+    >>> ((bound, error),) = pt.analysis.guarantee.pivots(pt.chain(4), "abm", ["float32"], 5)
+    >>> 0.0 < error < bound.pivot.max()
+    True
+    """
+    chosen = [get_format(name) for name in formats]
+    system = kkt.build(model)
+    tape, ranges = kkt.trace(system, orderings.get(order)), ranges_of(system)
+    bounds = [guaranteed(system, system, tape, each, ranges) for each in chosen]
+    some = [i for i, bound in enumerate(bounds) if not bound.why]
+    errors = np.zeros(len(chosen))
+    if some:
+        names = [chosen[i] for i in some]
+        errors[some] = worst_seen([system], ranges, Order(tape, system), order, names, states, seed)
+    return list(zip(bounds, errors.tolist(), strict=True))
+
+
 def improvements(
     model: nx.DiGraph, bound: Guarantee, payloads: Sequence[Payload], tape: Tape, chosen: Format,
     ranges: Ranges,
