@@ -15,6 +15,7 @@ SOURCES = (
     "induction",
     "positive",
     "loewner",
+    "rotations",
     "cloutier1995",
     "featherstone1983",
     "yamane2001",

@@ -28,8 +28,9 @@ from .joint_inertia import LARGEST, SECOND
 from .loewner import share
 from .motion import Sizes
 from .reach import UP
-from .recursion import Behind
+from .recursion import Behind, pivot_and_size
 from .rightsides import Given, RightSides, sides_of, weight, within
+from .roundings import eliminated
 from .span import span
 
 Floats = NDArray[np.float64]
@@ -141,11 +142,12 @@ def bounded(
 def inertias(sizes: Sizes) -> tuple[float, float]:
     """What changed inertias do: the energy of G w, and by how much the mass matrix changes.
 
-    Against bodies' own inertias the largest counts, and against what children hold up the sum.  Of
-    a body on the ground what counts is H G w, an effort.
+    Against bodies' own inertias the largest counts, and against what else holds them the sum: up
+    to a part of each body's own all is of the first kind, and the rest of the second.  Of a body on
+    the ground what counts is H G w, an effort.
     """
     found, scale = sizes.found, sizes.scale
-    plain, rows = 0.0, []
+    plain, on_ground, rows = 0.0, 0.0, [(0.0, 0.0, 0.0)]
     for k in np.flatnonzero(~sizes.still).tolist():
         B = found.unit * found.B[k]
         if not B.any():
@@ -153,19 +155,20 @@ def inertias(sizes: Sizes) -> tuple[float, float]:
         if sizes.grounded(k) and sizes.tree.dof[k] < 6:
             S = np.abs(sizes.rows(k))
             plain += weight(sizes.pivot[k], S @ B @ np.repeat(sizes.reached[k], 3))
-            rows.append((0.0, share(sizes.pivot[k], S @ B @ S.T), 0.0))
+            on_ground += share(sizes.pivot[k], S @ B @ S.T)
             continue
         lifted = float(sizes.size[k] @ sizes.frames[k])
         above = [np.linalg.norm(x) for x in np.split(found.above[k], 2)]
         own, held = found.shares[k]
         rows.append((own, held, held * (scale + math.hypot(lifted, above @ sizes.frames[k]))))
-    rows.sort()
-    own, held, cost = np.array([(0.0, 0.0, 0.0), *rows]).T
-    rest = np.append(np.cumsum(cost[::-1])[::-1][1:], 0.0)
-    i = int(np.argmin(np.where(np.isfinite(own), own * scale, np.inf) + rest))
-    on_ground = held[(own == 0.0) & (cost == 0.0)].sum()
-    part = float(own[i] + held[i + 1 :].sum() + on_ground)
-    return float(own[i] * scale + rest[i] + plain), part
+    own, held, cost = np.array(rows).T
+    most = own[np.isfinite(own)]
+    left = np.where(
+        own > 0.0, 1.0 - np.minimum(most[:, None] / np.where(own > 0.0, own, 1.0), 1.0), 0.0
+    )
+    energy = most * scale + left @ cost
+    i = int(np.argmin(energy))
+    return float(energy[i] + plain), float(most[i] + left[i] @ held + on_ground)
 
 
 def biases(sizes: Sizes) -> tuple[float, bool]:
@@ -224,10 +227,18 @@ def alone(sizes: Sizes, k: int) -> float:
 
 
 def pivot_units(sizes: Sizes, k: int) -> float:
-    """Units of a quotient by D_k: a division, or all that a factored D_k takes."""
-    N, (eta, in_pivot) = float(sizes.tree.dof[k]), sizes.found.joints[k]
-    once = sizes.found.counts.divided
-    return float(once + eta * in_pivot if N == 1 else eta * (4.0 * N + 4.0 + in_pivot))
+    """Units of a quotient by D_k: a division, or all that a factored D_k takes.
+
+    Rows of L x = b with i terms take i + 1 roundings an entry, those of L* at most N, d one.
+    """
+    found, N = sizes.found, int(sizes.tree.dof[k])
+    eta, in_pivot = found.joints[k]
+    if N == 1:
+        return float(found.counts.divided + eta * in_pivot)
+    own, sigma = pivot_and_size(sizes.system, found.least[k], found.sizes.size[k], k)
+    rows = 0.5 * eliminated(N)
+    solved = (N + 1.0 + rows[:, None] + rows) * np.outer(sigma, sigma)
+    return float(eta * in_pivot + share(own, solved))
 
 
 def innovations(sizes: Sizes) -> tuple[float, bool]:

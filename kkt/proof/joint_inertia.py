@@ -23,6 +23,7 @@ from ..matrix.ranges import Ranges
 from ..matrix.system import System
 from .loewner import share
 from .reach import Reach, has_armature, reach
+from .roundings import eliminated
 from .support import support
 
 Floats = NDArray[np.float64]
@@ -176,7 +177,7 @@ def _entries(system: System, least: Floats, sizes: Reach) -> Floats:
     eps = np.zeros((n, n))
     for d in np.flatnonzero(freedoms).tolist():
         extra = float(has_armature(system, d))
-        factor = below[d] + 1.0
+        factor = eliminated(int(below[d]))[-1]
         of_joint = (2.0 * rounds[d] + extra) * root_eta[d] ** 2 if rounds[d] else extra
         eps[d, d] = of_joint + factor * freedoms[d]
         way, a = 0.0, d

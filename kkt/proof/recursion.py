@@ -21,7 +21,7 @@ from .angles import above, angles
 from .joint_inertia import LARGEST, PHI, SECOND
 from .loewner import share
 from .reach import ROUNDED, UP, Reach, Turn, has_armature
-from .roundings import Roundings
+from .roundings import Roundings, eliminated
 from .support import handed_on, placed
 
 Floats = NDArray[np.float64]
@@ -43,8 +43,8 @@ class Behind:
     least: Floats  # (n, 6, 6) lower bounds of M^_k: M_k, or what children hold up as well
     B: Floats  # (n, 6, 6)
     joints: Floats  # (n, 2) eta of the joint, and units of rounding in its pivot
-    shares: Floats  # (n, 2) of B_k times unit: of M_k, and of least_k with what the parent holds
-    above: Floats  # (n, 6) roots of the diagonal of what the parent holds body k by
+    shares: Floats  # (n, 2) of B_k times unit: of M_k, and of least_k with what all before it hold
+    above: Floats  # (n, 6) roots of the diagonal of what all before it hold body k by
     sizes: Reach
     counts: Roundings
     unit: float
@@ -68,11 +68,14 @@ class Recursion:
         n = tree.n
         self.still = at_rest(system)
         self.turns = [Turn(system, self.ranges, k, self.unit) for k in range(n)]
-        self.above = np.zeros((n, 6, 6))
+        self.above, self.before = np.zeros((2, n, 6, 6))  # of the parent, and of all before it
         for k in (k for level in tree.levels[1:] for k in level.tolist()):
             up = int(tree.parent[k])
             if not self.still[up]:
-                self.above[k] = above(system, self.M[up], k, self.unit, self.turns[k])
+                given = system, self.ranges, k, self.unit, self.turns[k]
+                self.above[k] = self.before[k] = above(self.M[up], *given)
+                if self.before[up].any():
+                    self.before[k] = above(self.M[up] + self.before[up], *given)
         self.least = firm(system, self.M, self.held, self.sizes, self.unit)
         self.joints, self.out = np.zeros((n, 2)), np.zeros(n)
         for k in np.flatnonzero(~self.still).tolist():
@@ -108,18 +111,21 @@ class Recursion:
             B = B + self.out[c] * _outer(carried[..., i, :])
         return np.asarray(B)
 
-    def of(self, k: int, least: Floats, B: Floats) -> tuple[float, float, float, float]:
-        """Shares of B: of M_k, of ``least``, of that with what is above, and of the pivot."""
+    def of(self, k: int, least: Floats, B: Floats) -> tuple[float, ...]:
+        """Shares of B: of M_k, of ``least``, that with what is above and before, and the pivot."""
         if not B.any():
-            return 0.0, 0.0, 0.0, 0.0
+            return 0.0, 0.0, 0.0, 0.0, 0.0
         S, unit = self.rows(k), SECOND * self.unit
         along = S @ least @ S.T, np.abs(S) @ B @ np.abs(S).T
         pivot = unit * share(0.5 * (along[0] + np.swapaxes(along[0], -1, -2)), along[1])
         if self.system.tree.parent[k] < 0:  # of a body on the ground only its joint matters
             M = S @ self.M[k] @ S.T
-            return unit * share(0.5 * (M + M.T), along[1]), pivot, pivot, pivot
+            return unit * share(0.5 * (M + M.T), along[1]), pivot, pivot, pivot, pivot
         own, held = (unit * share(x, B) for x in (self.M[k], least))
-        return own, held, unit * share(least + self.above[k], B), pivot
+        above = before = unit * share(least + self.above[k], B)
+        if (self.before[k] != self.above[k]).any():
+            before = min(above, unit * share(least + self.before[k], B))
+        return own, held, above, before, pivot
 
     def rows(self, k: int) -> Floats:
         offset = self.system.tree.offset
@@ -166,7 +172,7 @@ class Recursion:
         blame, why = np.arange(n), ""
         for level in reversed(tree.levels):
             for k in level[~self.still[level]].tolist():
-                own, held, with_above, along = self.shares[k]
+                own, held, with_above, _, along = self.shares[k]
                 along = min(along, with_above)  # what is above it moves no pivot
                 below = (handed + fresh)[self.children[k]].max(initial=0.0)
                 reached = float(fresh[self.children[k]].sum())  # of M_k
@@ -197,8 +203,8 @@ class Recursion:
 
     def behind(self) -> Behind:
         """What the numbers were computed from."""
-        shares = self.shares[:, [0, 2]] / SECOND
-        roots = np.sqrt(np.maximum(np.einsum("kii->ki", self.above), 0.0))
+        shares = self.shares[:, [0, 3]] / SECOND
+        roots = np.sqrt(np.maximum(np.einsum("kii->ki", self.before), 0.0))
         return Behind(self.M, self.least, self.B, self.joints, shares, roots, self.sizes,
                       self.counts, self.unit)  # fmt: skip
 
@@ -262,30 +268,33 @@ def joint_of(
 ) -> tuple[float, float, float]:
     """eta of a joint, and roundings in its pivot and in Mbar: in units, times eta and times size^2.
 
-    H M^ takes ``product`` roundings an entry, D another ``pivot``; eliminating N freedoms N + 1.
+    H M^ takes ``product`` roundings an entry, D another ``pivot``, and eliminating what
+    :func:`eliminated` says.
     """
-    tree = system.tree
-    N = int(tree.dof[k])
+    N = int(system.tree.dof[k])
     if N == 0:
         return 1.0, 0.0, PHI * LARGEST
-    S = system.entries.S[tree.offset[k] : tree.offset[k + 1]]
+    own, sigma = pivot_and_size(system, M, size, k)
     r, more = float(counts.product[k]), float(counts.pivot[k])
-    last = float(counts.beside[k])
-    before = 0.0 if N == 1 else N + 1.0
-    added = has_armature(system, k)
-    in_pivot = before + r + more
-    own, sigma = S @ M @ S.T, np.abs(S) @ size
-    extra = np.zeros((N, N))
-    if added:
-        extra = np.diag(system.entries.A[tree.offset[k] : tree.offset[k + 1]])
-    sigma = np.sqrt(sigma * sigma + np.diagonal(extra))
-    own = 0.5 * (own + own.T) + extra
+    terms = eliminated(N)
+    inside = np.minimum.outer(terms, terms) + r + more
+    beside = (terms + r) * sigma
     # without inertia in the direction of a joint there is no pivot, however little is rounded
     eta = share(own, _outer(sigma)) if (np.diagonal(own) > 0.0).all() else math.inf
-    if not in_pivot and math.isfinite(eta):
+    if not inside.any() and math.isfinite(eta):
         eta = 1.0
-    root = math.sqrt(eta)
-    return eta, in_pivot, PHI * LARGEST + last + 2.0 * root * (before + r) + eta * in_pivot
+    in_pivot, across = share(own, inside * _outer(sigma)), math.sqrt(share(own, _outer(beside)))
+    out = PHI * LARGEST + float(counts.beside[k]) + 2.0 * across + in_pivot
+    return eta, in_pivot / eta if math.isfinite(eta) else math.inf, out
+
+
+def pivot_and_size(system: System, M: Floats, size: Floats, k: int) -> tuple[Floats, Floats]:
+    """D_k (N, N) for an inertia M (6, 6), and the roots (N,) of what its diagonal is at most."""
+    here = slice(int(system.tree.offset[k]), int(system.tree.offset[k + 1]))
+    S = system.entries.S[here]
+    own, sigma = S @ M @ S.T, np.abs(S) @ size
+    added = system.entries.A[here] if has_armature(system, k) else np.zeros(len(S))
+    return 0.5 * (own + own.T) + np.diag(added), np.sqrt(sigma * sigma + added)
 
 
 def _outer(x: Floats) -> Floats:

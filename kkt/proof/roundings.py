@@ -139,6 +139,16 @@ def roundings(tape: Tape, chosen: Format | None = None) -> Roundings:
     return counting.found
 
 
+def eliminated(N: int) -> Counts:
+    """(N,) roundings of an entry in row i of K, i pivots before it: i terms c c/d, and sums.
+
+    The terms and what is left after each sum are at most sigma sigma together, so that 2 i of the
+    terms and i of the sums come to i + 1.
+    """
+    i = np.arange(N, dtype=float)
+    return np.where(i > 0, i + 1.0, 0.0)
+
+
 class Counting(Lowering):
     """Lowers the program once more, and keeps depths beside slots."""
 

@@ -119,7 +119,7 @@ def rotate(
         if own[j, W]:
             pivot, d = own[j, columns], own[j, W]
             for i in meets:
-                pivot, d = _rotate(e, rows[i], j, columns, pivot, d)
+                pivot, d = rotated(e, rows[i], j, columns, pivot, d)
         elif j < dof:
             pivot, d = _project(e, rows, meets, j, columns)
         else:
@@ -172,17 +172,20 @@ def merge(e: Emitter, *more: Scalars, count: int) -> Scalars:
         if own[j]:
             pivot, d = np.zeros(len(columns), dtype=np.int64), own[j]
             for i in meets:
-                pivot, d = _rotate(e, rows[i], j, columns, pivot, d, count + 1)
+                pivot, d = rotated(e, rows[i], j, columns, pivot, d, count + 1)
         else:
             pivot, d = _project(e, rows, meets, j, columns, count + 1)
         out[j, j], out[columns, j] = d, e.div(pivot, d) if d else 0
     return out
 
 
-def _rotate(
+def rotated(
     e: Emitter, row: Scalars, j: int, columns: Scalars, pivot: Scalars, d: np.int64, W: int = W
 ) -> tuple[Scalars, np.int64]:
-    """Rotate one row with the pivot d r: the row changes in place, d' r' and d' are returned."""
+    """Rotate one row with the pivot d r: the row changes in place, d' r' and d' are returned.
+
+    ``columns`` are those of the pivot's entries, j the pivot's own, and W that of the weight.
+    """
     x, w, h = row[j : j + 1].copy(), row[W : W + 1].copy(), row[columns]
     old = np.array([d])
     wx = e.mul(w, x)

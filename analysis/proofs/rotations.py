@@ -1,0 +1,156 @@
+"""The rotation of two weighted rows, as square_root_abm takes it: what it keeps, and what it moves.
+
+The tape's own operations on slots are read in the field of the letters, and at exact points: a
+pivot row P = d r of weight d, with d in the pivot's column, and a row h of weight w with x there,
+each with two more columns.  That a root of d or w is taken nowhere is what makes all rational.
+"""
+
+from __future__ import annotations
+
+import operator
+import random
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+from sympy import QQ, Expr, Integer, Symbol, symbols
+
+from pivotree.kkt.arithmetic.chunk import ADD, DIV, MUL, SUB
+from pivotree.kkt.tape.emit import Emitter
+from pivotree.kkt.tape.emit_orthogonal import merge, rotated
+
+from .arm_claims import Same
+from .claim import Claim, statement
+
+SOURCE = "docs/guarantee.md"
+LETTERS = ("d", "w", "x", "P_1", "P_2", "h_1", "h_2")
+FIELD = QQ.frac_field(*LETTERS)
+POINTS = 3
+DONE = {ADD: operator.add, SUB: operator.sub, MUL: operator.mul, DIV: operator.truediv}
+
+d, w, x, *_ = symbols(LETTERS)
+P, h = symbols("P_1 P_2"), symbols("h_1 h_2")
+
+
+def played(emitter: Emitter, values: list[Any]) -> Callable[[int], Any]:
+    """What stands in signed slots, 0 and 1 being numbers, once the operations have been done."""
+    zero = values[0] * 0
+    slots = [zero, zero + 1, *values]
+    for ops, first, second in zip(emitter.op, emitter.a, emitter.b, strict=True):
+        for op, i, j in zip(ops.tolist(), first.tolist(), second.tolist(), strict=True):
+            a, b = slots[i], slots[j]
+            slots.append(
+                a + b if op == ADD else a - b if op == SUB else a * b if op == MUL else a / b
+            )
+    return lambda slot: slots[abs(slot)] if slot >= 0 else -slots[-slot]
+
+
+def turned(of: Callable[[str], Any]) -> dict[str, Any]:
+    """d', P', w' and h' of the engine's rotation; R' and D' of two rows that have no pivot row."""
+    slot = dict(zip(LETTERS, range(2, 2 + len(LETTERS)), strict=True))
+    values = [of(name) for name in LETTERS]
+    emitter = Emitter(2 + len(LETTERS))
+    row = np.array([slot["x"], slot["h_1"], slot["h_2"], slot["w"]])
+    both, left = np.array([slot["P_1"], slot["P_2"]]), np.array([1, 2])
+    pivot, new = rotated(emitter, row, 0, left, both, np.int64(slot["d"]), 3)
+    read = played(emitter, values)
+    found = {"d:'": read(int(new)), "x:'": read(int(row[0])), "w:'": read(int(row[3]))}
+    found |= {f"P:{i + 1}": read(int(pivot[i])) for i in (0, 1)}
+    found |= {f"h:{i + 1}": read(int(row[i + 1])) for i in (0, 1)}
+    emitter = Emitter(2 + len(LETTERS))  # rows [x h_1], [P_1 P_2], weights w, d: one column gone
+    rows = np.array([[slot["x"], slot["h_1"]], [slot["P_1"], slot["P_2"]]])
+    given = rows, np.zeros((2, 1), dtype=np.int64), np.array([[slot["w"]], [slot["d"]]])
+    factor = merge(emitter, *given, count=2)
+    read = played(emitter, values)
+    return found | {f"L:{i}{j}": read(int(factor[i, j])) for i, j in ((0, 0), (1, 0), (1, 1))}
+
+
+class Rows:
+    """Letters' values, and those of what the engine makes of them."""
+
+    letters = LETTERS
+    domain = FIELD
+    points_taken = POINTS
+
+    @staticmethod
+    def is_zero(value: Any) -> bool:
+        return value == 0
+
+    @staticmethod
+    def of(name: str, part: object = "'") -> Expr:
+        return Symbol(f"{name}:{part}")
+
+    def letter(self, name: str) -> Any:
+        return self.made[name] if ":" in name else FIELD.field.gens[LETTERS.index(name)]
+
+    def number(self, name: str, point: int) -> fmpq:
+        return self.at[point][name]
+
+    @cached_property
+    def made(self) -> dict[str, Any]:
+        return turned(self.letter)
+
+    @cached_property
+    def at(self) -> list[dict[str, fmpq]]:
+        found = []
+        for i in range(POINTS):
+            draw = random.Random(f"rows {i}")
+            values = {x: fmpq(draw.randint(1, 30), draw.randint(1, 30)) for x in LETTERS}
+            found.append(values | turned(values.__getitem__))
+        return found
+
+
+ROWS = Rows()
+
+
+@statement(
+    "a rotation keeps the form",
+    f"{SOURCE}, weighted rows i; Gentleman 1973",
+    "P' P'*/d' + w' h' h'* = P P*/d + w h h*, and d' w' = d w: what rounds nothing moves nothing",
+)
+def keeps_the_form() -> Iterable[Claim]:
+    t = ROWS
+    yield Same("x' = 0", t, t.of("x"), Integer(0))
+    yield Same("d'", t, t.of("d"), d + w * x**2)
+    yield Same("d' w' = d w", t, t.of("d") * t.of("w"), d * w)
+    for i in (0, 1):
+        yield Same(f"column of the pivot, {i + 1}", t, t.of("P", i + 1), P[i] + w * x * h[i])
+        for j in range(i, 2):
+            new = t.of("P", i + 1) * t.of("P", j + 1) / t.of("d")
+            new += t.of("w") * t.of("h", i + 1) * t.of("h", j + 1)
+            yield Same(f"entry {i + 1}{j + 1}", t, new, P[i] * P[j] / d + w * h[i] * h[j])
+
+
+@statement(
+    "a rotation is orthogonal",
+    f"{SOURCE}, weighted rows i",
+    "c^2 + s^2 = 1 with c^2 = d/d', s^2 = w x^2/d'; the rows are (c p + s q)^2 and (c q - s p)^2",
+)
+def is_orthogonal() -> Iterable[Claim]:
+    """p = P/sqrt d and q = sqrt w h, so that p^2, q^2 and p q s c have no roots."""
+    t = ROWS
+    cosine, sine = d / t.of("d"), w * x**2 / t.of("d")
+    yield Same("c^2 + s^2", t, cosine + sine, Integer(1))
+    for i in (0, 1):
+        p, q, both = P[i] ** 2 / d, w * h[i] ** 2, 2 * w * x * P[i] * h[i] / t.of("d")
+        yield Same(f"of the pivot row, {i + 1}", t, t.of("P", i + 1) ** 2 / t.of("d"),
+                   cosine * p + sine * q + both)  # fmt: skip
+        yield Same(f"of the other row, {i + 1}", t, t.of("w") * t.of("h", i + 1) ** 2,
+                   cosine * q + sine * p - both)  # fmt: skip
+
+
+@statement(
+    "rows without a pivot row",
+    f"{SOURCE}, weighted rows",
+    "sum of w h h* = L D L*, D_1 = sum of w x^2: a column is projected out of all rows",
+)
+def projected() -> Iterable[Claim]:
+    """Two rows (x, h_1) and (P_1, P_2) of weights w and d: modified Gram-Schmidt."""
+    t = ROWS
+    D_1, L, D_2 = t.of("L", "00"), t.of("L", "10"), t.of("L", "11")
+    yield Same("D_1", t, D_1, w * x**2 + d * P[0] ** 2)
+    yield Same("L D_1", t, L * D_1, w * x * h[0] + d * P[0] * P[1])
+    yield Same("D_2 + L D_1 L", t, D_2 + L**2 * D_1, w * h[0] ** 2 + d * P[1] ** 2)
+    yield Same("D_1 D_2", t, D_1 * D_2, w * d * (x * P[1] - P[0] * h[0]) ** 2)
