@@ -24,8 +24,9 @@ from .rolled_emission import data, rolled_source
 from .scalar_program import ScalarProgram
 
 ALIGNMENT = 64  # bytes, of a row
-LONG = 100_000  # operations, from where on code is made in little time rather than to be fast
+LONG = 200_000  # operations, from where on code is made in little time rather than to be fast
 LONGEST = 1_000_000  # that become machine code
+FEW_PIECES, SHORT = 4, 1000  # longer programs are compiled in half the time in short pieces
 SHARE = 20_000_000  # operations, about a millisecond, for which a thread is worth its start
 
 
@@ -118,6 +119,7 @@ def compiled(
         numbers = data(program, dtype)[0]
     else:
         length, outputs = len(program), len(program.outputs)
+        piece = piece if length <= FEW_PIECES * piece else min(piece, SHORT)
         content = [piece, program.inputs, program.op, program.a, program.b, program.outputs,
                    len(program.constants)]  # fmt: skip
         numbers = np.concatenate([np.ones(1), program.constants])

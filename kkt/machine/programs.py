@@ -30,6 +30,7 @@ from .trigonometry import expanded
 
 PRECISION = {"float64": 53, "float32": 24}
 SAVED = 10_000  # operations that rolling up must leave out, half a second of a compiler's time
+LEFT = 0.7  # of a program, at most: calls and their tables take more time than fewer repeats save
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def _trace(
     found = None
     if isinstance(chosen, Hardware) and len(straight) > SAVED:
         found = rolled(straight)
-        if len(straight) - found.code < SAVED:
+        if len(straight) - found.code < SAVED or found.code > LEFT * len(straight):
             found = None
     pivots = tuple(looked_at(tape, system) for tape in tapes) if request.check else ()
     rotations = tuple(by_rotations(tape) for tape in tapes)
@@ -138,8 +139,8 @@ def _content(
         for loop in one.pairs
     ]  # fmt: skip
     return store.key(
-        "program", chosen.name, astuple(request), SAVED, tree.parent, tree.joint, tree.axis, tree.R,
-        tree.p, tree.mass, tree.com, tree.inertia, tree.gravity, *system.state.S,
+        "program", chosen.name, astuple(request), SAVED, LEFT, tree.parent, tree.joint, tree.axis,
+        tree.R, tree.p, tree.mass, tree.com, tree.inertia, tree.gravity, *system.state.S,
         system.state.wrench, pattern.A, system.state.step, *terms,
         *zeros, *orders, *(part for loop in held for part in loop),
     )  # fmt: skip

@@ -19,6 +19,7 @@ from ..program.closed import Closing, Pair
 from ..program.columns import Columns
 from ..program.derivatives import Motion, Moved, Pairs
 from ..program.model_data import WIDTHS, holders, rows_of
+from ..program.reduced import Reduced, leaves_inertia
 from .beside import Given
 from .emit import mirrored
 from .tape import Tape, lower
@@ -60,6 +61,9 @@ def differentiated(
     moved = None
     if any(by != "tau" for _, by in asked.values()):
         moved = _moved(system, columns, given, traced)
+    sides: Any = moved
+    if moved is not None and traced is not None and leaves_inertia(columns):
+        sides = Reduced(moved)  # of traced entries: rounded ones are no rotations to the last digit
     parts = {}
     for by in dict.fromkeys(by for _, by in asked.values()):
         blocks = _unknowns(system, [kind for kind, x in asked.values() if x == by])
@@ -75,7 +79,7 @@ def differentiated(
                 columns.solve(rows_of(moved, by, k), blocks)
         else:
             for k in joints:
-                columns.solve((moved.by_q if by == "q" else moved.by_qd)(k), blocks)
+                columns.solve((sides.by_q if by == "q" else sides.by_qd)(k), blocks)
         parts[by] = slice(first, len(columns.found))
     tape = lower(columns.program(), system, given.patterns)
     slots = {}
