@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .commands import INTERRUPTED
@@ -22,15 +23,19 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    from .interrupt import listening
+    try:
+        from .interrupt import listening
 
-    with listening() as ctrl_c:
-        try:
-            return _main(arguments)
-        except BaseException as error:  # also while this project is still being imported
-            if not ctrl_c.behind(error):
-                raise
-    print("pivotree: interrupted", file=sys.stderr)
+        with listening() as ctrl_c:
+            try:
+                return _main(arguments)
+            except BaseException as error:  # also while this project is still being imported
+                if not ctrl_c.behind(error):
+                    raise
+    except KeyboardInterrupt:  # before or after anything listens
+        pass
+    with suppress(OSError):
+        print("pivotree: interrupted", file=sys.stderr)
     return INTERRUPTED
 
 
@@ -59,8 +64,11 @@ def _told(top: argparse.ArgumentParser, version: bool) -> int:
     """The version or the help, without what commands need."""
     from importlib.metadata import version as version_of
 
+    if not version:
+        top.print_help()
+        return 0
     try:
-        print(version_of("pivotree") if version else top.format_help(), flush=True)
+        print(version_of("pivotree"), flush=True)
     except OSError as error:
         from .running import full
 

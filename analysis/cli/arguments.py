@@ -30,6 +30,15 @@ class _Parser(argparse.ArgumentParser):
 
         raise SystemExit(refused(f"{message}; see {self.prog} --help"))
 
+    def print_help(self, file: Any = None) -> None:
+        """A full disk or a closed pipe is told here."""
+        from .running import full
+
+        try:
+            print(self.format_help(), end="", file=file, flush=True)
+        except OSError as error:
+            raise SystemExit(full(error)) from None
+
 
 def joined(texts: Sequence[str]) -> list[str]:
     """A list of numbers that begins with a minus is a value, and no option: ``--q -0.3,1``."""

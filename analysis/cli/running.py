@@ -29,9 +29,6 @@ def run(options: argparse.Namespace) -> int:
             return refused(error)
         except MemoryError:
             return refused("not enough memory for this model; use a smaller one")
-        except BrokenPipeError:  # the reader of a pipe has seen enough
-            _drop_output()
-            return 0
         except OSError as error:
             return full(error)
         except UnicodeEncodeError as error:
@@ -44,13 +41,16 @@ def run(options: argparse.Namespace) -> int:
 
 def refused(why: object) -> int:
     """One line on standard error; the exit code."""
-    print(f"pivotree: {sentence(why)}", file=sys.stderr)
+    with suppress(OSError):  # standard error takes no more either: the exit code says it
+        print(f"pivotree: {sentence(why)}", file=sys.stderr)
     return 2
 
 
 def full(error: OSError) -> int:
     """Standard output, or a file that a library writes, takes no more."""
     _drop_output()
+    if isinstance(error, BrokenPipeError):  # the reader of a pipe has seen enough
+        return 0
     place = error.filename or "standard output"
     return refused(f"{place}: {error.strerror or error}; see that it can be written")
 
@@ -69,6 +69,7 @@ def _once() -> Callable[..., None]:
         line = f"pivotree: warning: {sentence(message, 4 * LONGEST)}"
         if line not in said:
             said.add(line)
-            print(line, file=sys.stderr)
+            with suppress(OSError):
+                print(line, file=sys.stderr)
 
     return show

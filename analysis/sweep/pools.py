@@ -125,7 +125,7 @@ def cluster(work: Work[T, R], tasks: Iterator[T], address: str) -> Iterator[R]:
         ) from None
     try:
         client = Client(address, timeout=PATIENCE)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError) as error:  # TypeError: tls:// without certificates
         raise PivotreeError(
             f"option --scheduler: no Dask scheduler answers at {address!r} ({error}); give an "
             "address such as tcp://host:8786"

@@ -56,6 +56,8 @@ class Store:
                 with suppress(PivotreeError):  # the first reason is told
                     self.flush()
         finally:
+            if not self.parts():
+                self._clear()
             if self._lock is not None:
                 self._lock.close()
 
@@ -96,9 +98,14 @@ class Store:
                     self.table.join(self.files(), choose, self.output)
             except FormatError as error:
                 raise self._kept(error) from None
-        for path in [*parts, self.folder / "lock"]:
+        for path in parts:
             path.unlink(missing_ok=True)
+        self._clear()
+
+    def _clear(self) -> None:
+        """Leave no folder where no part lies."""
         with suppress(OSError):  # something else lies there
+            (self.folder / "lock").unlink(missing_ok=True)
             self.folder.rmdir()
 
     def parts(self) -> list[Path]:

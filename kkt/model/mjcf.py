@@ -19,11 +19,11 @@ import networkx as nx
 import numpy as np
 
 from ..base.errors import ModelError, UnreadableError
-from ..base.reading import read_bytes
 from .default_state import default_state
 from .joint_terms import TERMS
 from .joints import TYPES, quaternion_to_vector
 from .loops import checked_loops
+from .mjcf_guard import check
 from .mjcf_loops import Home, kind_of, loops_of, turn_of
 from .spatial import matmul, matvec
 from .tree import Floats, add_body, new_tree
@@ -64,13 +64,14 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
             "python -m pip install mujoco"
         ) from None
     try:
-        read_bytes(file)  # MuJoCo would wait for a pipe
+        check(file)
         model, said = _compiled(mujoco, file)
     except UnreadableError as error:
         raise ModelError(f"{file}: {error}") from None
-    except ValueError as error:
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise ModelError(f"{file}: MuJoCo refuses it: {' '.join(str(error).split())}") from None
     _require_terms(model, file)
+    _require_numbers(model, file)
     if said:
         warnings.warn(f"{file}: MuJoCo warns: {'; '.join(said)}", MjcfWarning, stacklevel=2)
     _switch_off(model)
@@ -107,6 +108,18 @@ def _require_terms(model: Any, where: str) -> None:
             raise ModelError(
                 f"{where}: joint {label!r}: field {field!r} is {values[wrong[0]]:g}; give zero or "
                 "more"
+            )
+
+
+def _require_numbers(model: Any, where: str) -> None:
+    """Raise ModelError for a place, axis or inertia that is infinite or no number."""
+    for field in ("body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia",
+                  "jnt_pos", "jnt_axis", "qpos0", "eq_data"):  # fmt: skip
+        values = getattr(model, field)
+        if not np.isfinite(values).all():
+            k = int(np.argwhere(~np.isfinite(values))[0][0])
+            raise ModelError(
+                f"{where}: {field}[{k}] of MuJoCo's model is no finite number; mend it"
             )
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from typing import Any
-from xml.etree.ElementTree import Element, ParseError
+from xml.etree.ElementTree import Element
 
 import numpy as np
-from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import fromstring
 
 from ..base.errors import ModelError, UnreadableError
+from ..base.markup import root_of
 from ..base.reading import read_bytes
 from .joints import TYPES
 from .spatial import matmul, rotation
@@ -26,21 +25,11 @@ def root_element(file: str) -> Element:
         raise ModelError(f"{error}; give a URDF file") from None
     text = expanded(file) if file.lower().endswith(".xacro") else text
     try:
-        robot = fromstring(text)
-    except ParseError as error:
-        line, column = error.position
-        why = str(error).split(":")[0]
-        raise ModelError(f"line {line}, column {column + 1}: is not XML ({why}); mend it") from None
-    except DefusedXmlException as error:
-        what = type(error).__name__
-        raise ModelError(
-            f"holds an XML entity or document type that is refused ({what}); write it out"
-        ) from None
-    except (ValueError, LookupError):  # an encoding that is unknown or not kept to
-        raise ModelError("is not text in the encoding that it names; save it as UTF-8") from None
-    if robot is None or robot.tag != "robot":
-        tag = "nothing" if robot is None else robot.tag
-        raise ModelError(f"root element is <{tag}>; a URDF file has <robot>")
+        robot = root_of(text)
+    except UnreadableError as error:
+        raise ModelError(str(error)) from None
+    if robot.tag != "robot":
+        raise ModelError(f"root element is <{robot.tag}>; a URDF file has <robot>")
     if any("xacro" in str(element.tag) for element in robot.iter()):
         raise ModelError(
             "holds xacro macros; name it .xacro, or expand them first (xacro in.xacro > out.urdf)"

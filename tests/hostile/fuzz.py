@@ -2,24 +2,79 @@
 
 Prints how many inputs there were and how many failed, and writes the shortest input of each kind of
 failure as a file; put into tests/hostile/cases under a name of its own, it is a regression test.
+FILES are such inputs, which are run once more.
 """
 
 import argparse
-import faulthandler
+import contextlib
+import gc
+import io
+import json
 import math
+import os
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process with one thread can be forked
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import hypothesis
-from inputs import Case, cases
-from judge import faults
+import processes
+from case import Case
+from documents import MJCF, URDF
+from hostile_words import GOOD
+from inputs import SWEEP, cases
 
-BATCH = 200
-APART = 1000  # of so many, one is a process of its own
+from pivotree.analysis import cli
+
+BATCH = 240
+WARM = (
+    "solve chain:2 --json", "solve m.json --certify=20", "solve m.urdf", "solve m.xml",
+    "compare chain:1 --orders=abm --formats=float32 --json", "blame chain:1", "list chain:1",
+    "export chain:1 -o a.c", "guarantee chain:1 --states=1 --orders=abm --formats=float32",
+    "simulate chain:1 --seconds=0.01 --order=abm", "sweep s.toml -j1", "models", "orders",
+    "solve four_bar --json", "solve chain:2 --contact=j2 --json", "tune chain:1 --most=1",
+    "figure matrix chain:1 -o a.svg", "spy chain:1 -o a.png", "prove --only=x", "counts --orders=x",
+    "explore chain:1 --orders=abm --formats=float32 -o a.html",
+    "report chain:1 --states=1 --orders=abm --formats=float32",
+)  # fmt: skip
+
+
+def warm_up() -> None:
+    """Load once what commands import, so that a forked process begins with it."""
+    before, top = (
+        Path.cwd(),
+        Case([], {"m.json": GOOD, "m.urdf": URDF, "m.xml": MJCF, "s.toml": SWEEP}),
+    )
+    with tempfile.TemporaryDirectory(prefix="hostile-") as place:
+        top.lay_out(Path(place) / "a")
+        os.chdir(Path(place) / "a")
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            for line in WARM:
+                with contextlib.suppress(SystemExit):
+                    cli.main(line.split())
+        os.chdir(before)
+    gc.collect()
+    gc.freeze()
+
+
+def drawn(seed: int, batch: int) -> list[Case]:
+    """The cases of one batch: the same for the same seed."""
+    found: list[Case] = []
+    settings = hypothesis.settings(
+        max_examples=BATCH, deadline=None, database=None, phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )  # fmt: skip
+
+    def keep(case: Case) -> None:
+        found.append(case)
+
+    hypothesis.seed(seed * 1_000_003 + batch)(settings(hypothesis.given(cases())(keep)))()
+    return found
 
 
 def campaign(
@@ -28,48 +83,60 @@ def campaign(
     """Inputs judged, and how often each fault was met; the shortest case of each in ``folder``."""
     found: Counter = Counter()
     shortest: dict[str, int] = {}
-    total, batch, end = 0, 0, time.monotonic() + seconds
+    total, batch, begin = 0, 0, time.monotonic()
+    met: set[int] = set()  # hashes: no input counts twice
     folder.mkdir(parents=True, exist_ok=True)
-    current = folder / "current.json"  # what stays where the process itself dies
-
-    def over() -> bool:
-        return total >= most or time.monotonic() > end
-
-    def one(case: Case) -> None:
-        nonlocal total
-        if over():
-            return
-        total += 1
-        text = case.as_json()
-        current.write_text(text)
-        for fault in faults(case, apart=total % APART == 0):
-            kind = f"{case.arguments[0]}: {fault}"
-            found[kind] += 1
-            if len(text) < shortest.get(kind, sys.maxsize):
+    while total < most and time.monotonic() - begin < seconds:
+        new = {hash(case.as_json()): case for case in drawn(seed, batch)}
+        some = [case for number, case in new.items() if number not in met]
+        some = some[: int(min(most - total, BATCH))]
+        met.update(new)
+        for case, faults in processes.judged(some):
+            total += 1
+            for fault in faults:
+                kind = f"{case.arguments[0]}: {fault}"
+                found[kind] += 1
+                text = case.as_json()
                 if kind not in shortest:
-                    print(f"{total}: {kind} {case.arguments!r}"[:600], flush=True)
-                shortest[kind] = len(text)
-                (folder / f"seed{seed}_{list(shortest).index(kind)}.json").write_text(text)
-
-    while not over():
-        drawn = hypothesis.settings(
-            max_examples=BATCH, deadline=None, database=None, phases=[hypothesis.Phase.generate],
-            suppress_health_check=list(hypothesis.HealthCheck),
-        )  # fmt: skip
-        hypothesis.seed(seed * 1_000_003 + batch)(drawn(hypothesis.given(cases())(one)))()
+                    print(
+                        f"{total}: {kind} {case.arguments!r} {case.around or ''}"[:600], flush=True
+                    )
+                if len(text) < shortest.get(kind, sys.maxsize):
+                    shortest[kind] = len(text)
+                    (folder / f"seed{seed}_{list(shortest).index(kind)}.json").write_text(text)
         batch += 1
-    current.unlink(missing_ok=True)
+        if batch % 10 == 0:
+            rate = total / (time.monotonic() - begin)
+            print(
+                f"{total:,} inputs, {sum(found.values())} failures, {rate:.0f} a second", flush=True
+            )
     return total, found
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--seconds", type=float, default=math.inf)
+    parser.add_argument("--most", type=float, default=math.inf, help="inputs")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--into", type=Path, default=Path("build/fuzz"))
+    parser.add_argument("--patience", type=float, default=1.0, help="times a hang's seconds")
+    parser.add_argument("files", nargs="*", type=Path)
     options = parser.parse_args()
-    faulthandler.enable()
-    total, found = campaign(math.inf, options.seed, options.into.absolute(), options.seconds)
+    processes.HANG *= options.patience
+    files = [path.absolute() for path in options.files]
+    with tempfile.TemporaryDirectory(prefix="hostile-cache-") as cache:
+        os.environ["PIVOTREE_CACHE"] = cache
+        warm_up()
+        if files:
+            texts = [json.loads(path.read_text(encoding="utf-8")) for path in files]
+            both = list(
+                zip(files, processes.judged([Case(**text) for text in texts], 1), strict=True)
+            )
+            for path, (_, faults) in both:
+                print(f"{path.stem}: {faults or 'as promised'}")
+            return int(any(faults for _, (_, faults) in both))
+        into = options.into.absolute()
+        total, found = campaign(options.most, options.seed, into, options.seconds)
     print(f"{total:,} inputs, {sum(found.values()):,} failures of {len(found)} kinds")
     for kind, count in found.most_common():
         print(f"{count:7,}  {kind[:300]}")

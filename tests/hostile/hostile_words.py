@@ -7,6 +7,7 @@ import re
 from pivotree.analysis.cli.arguments import parser
 
 LIMIT = 60  # [s] for one call: more is a hang
+SIGN = "pwned"  # of a name that got out of where names stand
 COMMANDS = next(
     action for action in parser()._actions if isinstance(action, argparse._SubParsersAction)
 ).choices

@@ -1,121 +1,26 @@
-"""What may be said of a command line that went wrong: run in a folder of its own, and judged."""
+"""What a command line may answer to anything: exit codes, sentences, and files that are whole."""
 
 import ast
-import contextlib
 import csv
 import io
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import tempfile
 import tokenize
-import traceback
 from pathlib import Path
 
-from helpers import ROOT
-from inputs import SIGN, Case
+from case import Case
+from hostile_words import SIGN
 
 from pivotree.analysis import cli
 from pivotree.analysis.cli.progress import SIGN as SIGN_OF_LIFE
 from pivotree.kkt.base.text import LONGEST
 
-HANG = 20  # [s] of processor time without a word; six times as long where it waits
 CODES = (0, 1, 2, cli.INTERRUPTED)
 
 
-class Hang(BaseException):
-    """No answer in time."""
-
-
-class Heard(io.StringIO):
-    """Standard error of a process that lives while it says how far it is."""
-
-    def write(self, text: str) -> int:
-        alarms()
-        return super().write(text)
-
-
-def alarms() -> None:
-    """From now on, so much time may go by without a word."""
-    signal.setitimer(signal.ITIMER_PROF, HANG)
-    signal.alarm(6 * HANG)
-
-
-def faults(case: Case, apart: bool = False) -> list[str]:
-    """What is wrong with the answer to a case, run in this process, or ``apart`` in its own."""
-    before = Path.cwd()
-    with tempfile.TemporaryDirectory(prefix="hostile-") as place:
-        top = Path(place) / "a" / "b"
-        top.mkdir(parents=True)
-        for name, content in case.files.items():
-            _made(top / name, content)
-        os.chdir(top)
-        try:
-            code, out, err = (_apart if apart else _here)(case.arguments)
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            frames = [
-                f for f in traceback.extract_tb(error.__traceback__) if str(ROOT) in f.filename
-            ]
-            at = (
-                f"{frames[-1].filename.removeprefix(str(ROOT))}:{frames[-1].name}" if frames else ""
-            )
-            return [f"{type(error).__name__} at {at}: {str(error)[:200]}"]
-        finally:
-            os.chdir(before)
-        return [*_said(case, code, out, err), *_left(top, case, code)]
-
-
-def _made(path: Path, content: str | list[str]) -> None:
-    if isinstance(content, str):
-        path.write_bytes(content.encode("utf-8", "surrogatepass"))
-    elif content == ["fifo"]:
-        os.mkfifo(path)
-    elif content == ["folder"]:
-        path.mkdir()
-    elif content == ["loop"]:
-        path.symlink_to(path.name)
-    elif content == ["nowhere"]:
-        path.symlink_to("missing")
-    else:
-        path.touch()
-
-
-def _here(arguments: list[str]) -> tuple[int, str, str]:
-    out, err = io.StringIO(), Heard()
-
-    def late(*_):
-        raise Hang(f"no answer in {HANG} s")
-
-    previous = {number: signal.signal(number, late) for number in (signal.SIGPROF, signal.SIGALRM)}
-    alarms()
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                code = cli.main(arguments)
-            except SystemExit as stop:  # argparse
-                code = stop.code
-    finally:
-        signal.alarm(0)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        for number, handler in previous.items():
-            signal.signal(number, handler)
-    return code, out.getvalue(), err.getvalue()
-
-
-def _apart(arguments: list[str]) -> tuple[int, str, str]:
-    command = [sys.executable, "-m", "pivotree", *(a.replace("\0", "") for a in arguments)]
-    with contextlib.suppress(OSError, UnicodeEncodeError):  # what no process can be given
-        done = subprocess.run(
-            command, capture_output=True, timeout=6 * HANG, encoding="utf-8", errors="replace",
-            stdin=subprocess.DEVNULL, env=os.environ | {"PYTHONIOENCODING": "utf-8"},
-        )  # fmt: skip
-        return done.returncode, done.stdout, done.stderr
-    return 2, "", "pivotree: not started\n"
+def judged(case: Case, folder: Path, code: int, out: str, err: str) -> list[str]:
+    """What is wrong with an exit code, with what was said, and with the files in the folder."""
+    return [*_said(case, code, out, err), *_left(folder, case, code)]
 
 
 def _said(case, code, out, err):
@@ -128,14 +33,26 @@ def _said(case, code, out, err):
         for line in err.splitlines()
         if not line.startswith(("pivotree: warning: ", SIGN_OF_LIFE))
     ]
-    if code == 2 and len(lines) != 1:
+    unheard = _lost(case, "stderr")
+    if code == 2 and len(lines) != 1 and not unheard:
         yield f"a refusal of {len(lines)} lines: {[line[:60] for line in lines[:3]]}"
     if any(len(line) > LONGEST + len("pivotree: ") for line in lines):
         yield "a sentence longer than 500 characters"
     if not all(c.isprintable() or c == "\n" for c in err):
         yield "a control character on standard error"
-    if code in (0, 1) and "--json" in case.arguments and "--help" not in case.arguments:
+    if any(line.startswith(("Exception ignored", "Traceback", "Fatal")) for line in lines):
+        yield f"Python speaks: {lines[:2]}"
+    if code == cli.INTERRUPTED and lines[-1:] != ["pivotree: interrupted"] and not unheard:
+        yield f"interrupted, and not said so: {lines[-1:]}"
+    told = code in (0, 1) and not _lost(case, "stdout") and "--help" not in case.arguments
+    if told and "--json" in case.arguments:
         yield from _json(out, "standard output")
+
+
+def _lost(case, stream):
+    """Whether nobody can read what is said there."""
+    lost = case.around.get(stream) in ("closed", "full", "broken")
+    return lost or case.around.get("written", LONGEST) < LONGEST
 
 
 def _json(text, where):
@@ -155,7 +72,7 @@ def _left(top, case, code):
             yield f"half-written: {name}"
         if name in case.files or not path.is_file():
             continue
-        if code == 2 and "sweep" not in case.arguments[:1]:
+        if code == 2 and "sweep" not in case.arguments[:1] and not _lost(case, "stdout"):
             yield f"refused, and yet written: {name}"
         text = path.read_bytes().decode("utf-8", "replace")
         yield from READERS.get(path.suffix, lambda text, name: ())(text, name)

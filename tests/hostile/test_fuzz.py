@@ -1,34 +1,55 @@
-"""Inputs drawn anew by their seed, and each that once went wrong, by name."""
+"""Inputs drawn anew by their seed, each that once went wrong, by name; and who judges them."""
 
-import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import judge
+import processes
 import pytest
-from fuzz import campaign
-from inputs import Case
+from case import Case
 
-CASES = sorted((Path(__file__).parent / "cases").glob("*.json"))
-
-
-@pytest.fixture(autouse=True)
-def patience(monkeypatch):
-    """Tests are not timed: here only what never answers is a hang."""
-    monkeypatch.setattr(judge, "HANG", 100)
+HERE = Path(__file__).parent
+CASES = sorted((HERE / "cases").glob("*.json"))
 
 
+def fuzz(*arguments):
+    """Answers of the script: its exit code and what it printed."""
+    done = subprocess.run(
+        [sys.executable, HERE / "fuzz.py", *map(str, arguments)], capture_output=True, text=True
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def once_more():
+    """What is said of each case; tests are not timed, and a machine may be busy."""
+    return fuzz("--patience=10", *CASES)[1].splitlines()
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_what_once_went_wrong(path):
-    assert judge.faults(Case(**json.loads(path.read_text(encoding="utf-8")))) == []
+def test_what_once_went_wrong(once_more, path):
+    assert f"{path.stem}: as promised" in once_more
 
 
 @pytest.mark.parametrize(
     "most",
-    [pytest.param(20, marks=pytest.mark.thorough), pytest.param(1000, marks=pytest.mark.slow)],
+    [pytest.param(48, marks=pytest.mark.thorough), pytest.param(1000, marks=pytest.mark.slow)],
 )
 def test_hostile_inputs_are_answered_or_refused(tmp_path, most):
-    total, found = campaign(most, seed=most, folder=tmp_path)
-    assert total >= most and not found
+    code, said = fuzz("--patience=10", f"--most={most}", f"--seed={most}", f"--into={tmp_path}")
+    assert code == 0 and f"{most:,} inputs, 0 failures" in said, said
+
+
+def test_the_same_seed_draws_the_same_inputs():
+    from fuzz import drawn
+
+    first, again, other = drawn(3, 1), drawn(3, 1), drawn(3, 2)
+    assert first == again != other and len(first) > 100
 
 
 @pytest.mark.parametrize(
@@ -49,13 +70,58 @@ def test_cells_of_tables_are_texts_and_numbers_stay_numbers():
     assert csv_line(["-1", "+1e-3", -1.5, "-.5", "", None]) == "-1,+1e-3,-1.5,-.5,,"
 
 
-def test_the_judge_finds_tracebacks_and_files_left(monkeypatch):
+@pytest.fixture
+def orders(monkeypatch):
+    """Put another in the place of what ``pivotree orders`` does: what is found then."""
+
+    def replaced(run, cases=1):
+        monkeypatch.setattr("pivotree.analysis.cli.commands.orders.run", run)
+        return [found for _, found in processes.judged([Case(["orders"])] * cases)]
+
+    return replaced
+
+
+def test_the_judge_finds_tracebacks_and_files_left(orders):
     def broken(options):
         Path("out.json").write_text("{")
         return 2
 
-    monkeypatch.setattr("pivotree.analysis.cli.commands.orders.run", broken)
-    found = judge.faults(Case(["orders"]))
+    [found] = orders(broken)
     assert any("refusal of 0 lines" in f for f in found) and "refused, and yet" in str(found)
-    monkeypatch.setattr("pivotree.analysis.cli.commands.orders.run", lambda options: {}["a"])
-    assert judge.faults(Case(["orders"]))[0].startswith("KeyError")
+    assert orders(lambda options: {}["a"])[0][0].startswith("KeyError")
+    assert orders(lambda options: 7) == [["exit 7"]]
+    assert orders(lambda options: 0) == [[]]
+
+
+def test_what_dies_hangs_or_stays_is_found(orders, monkeypatch):
+    found = orders(lambda options: os.kill(os.getpid(), signal.SIGKILL), 3)
+    assert found == [["the process ends with -9 "]] * 3
+
+    def child(options):
+        if os.fork() == 0:
+            time.sleep(60)
+        return 0
+
+    assert orders(child)[0][0].startswith("a process is left")
+    monkeypatch.setattr(processes, "HANG", 0.3)
+    assert orders(lambda options: time.sleep(60))[0][0].startswith("no word for 0.3 s")
+    monkeypatch.setattr(processes, "HANG", 60)
+    monkeypatch.setattr(processes, "LONG", 1)
+    monkeypatch.setattr(processes, "ANSWER", 1)
+
+    def deaf(options):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        print("so far", file=sys.stderr, flush=True)
+        time.sleep(60)
+
+    assert orders(deaf)[0][0].startswith("no answer to Ctrl-C")
+
+
+def test_what_goes_wrong_only_after_others_is_told_apart(orders):
+    seen = []
+
+    def second(options):
+        seen.append(1)
+        return 7 if len(seen) == 2 else 0
+
+    assert orders(second, 3) == [[], ["(not alone) exit 7"], []]

@@ -1,0 +1,105 @@
+"""What a command finds around itself: streams, limits, a user without rights, a time to be ended.
+
+``case.around`` may hold
+
+* ``env``: variables by name; None for one that is not set,
+* ``stdin``, ``stdout``, ``stderr``: closed, full, broken (a pipe that nobody reads), or ascii,
+* ``files``: how many may be open; ``memory``: more bytes than now; ``written``: bytes of a file,
+* ``nobody``: a user to whom nothing here belongs; ``gone``: the working folder is removed,
+* ``ended``: [s] after which Ctrl-C comes,
+* ``apart``: a new Python runs it, as from a shell.
+"""
+
+import io
+import os
+import resource
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+LIMITS = {"files": resource.RLIMIT_NOFILE, "memory": resource.RLIMIT_AS,
+          "written": resource.RLIMIT_FSIZE}  # fmt: skip
+NOBODY = 65534
+STREAMS = ("stdin", "stdout", "stderr")
+
+
+def connect(around: dict, out: Path, err: Path) -> None:
+    """Standard input, output and error as they are to be; what is said goes into two files."""
+    ends = {"stdin": os.open(os.devnull, os.O_RDONLY), "stdout": _made(out), "stderr": _made(err)}
+    for number, name in enumerate(STREAMS):
+        how = around.get(name)
+        if how == "full":
+            ends[name] = os.open("/dev/full", os.O_RDWR)
+        elif how == "broken":
+            unread, ends[name] = os.pipe()
+            os.close(unread)
+        os.dup2(ends[name], number)
+    for end in ends.values():
+        if end > 2:
+            os.close(end)
+    for number, name in enumerate(STREAMS):
+        if around.get(name) == "closed":
+            os.close(number)
+
+
+def _made(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
+
+
+def wrapped(around: dict) -> None:
+    """Python's own streams over these, as it makes them when it starts."""
+    for number, name in enumerate(STREAMS):
+        stream = None
+        if around.get(name) != "closed":
+            raw = open(number, "rb" if number == 0 else "wb", closefd=False)  # noqa: SIM115
+            encoding = "ascii" if around.get(name) == "ascii" else "utf-8"
+            errors = "backslashreplace" if number == 2 else "strict"
+            stream = io.TextIOWrapper(raw, encoding, errors, line_buffering=number == 2)
+        setattr(sys, name, stream)
+
+
+@contextmanager
+def entered(around: dict) -> Iterator[None]:
+    """Rights, limits and the folder as they are to be; as they were behind the block."""
+    before = {what: resource.getrlimit(LIMITS[what]) for what in LIMITS if what in around}
+    try:
+        limit(around)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        if around.get("nobody") and os.getresuid()[2] == 0:
+            os.setresuid(0, 0, 0)
+        for what, both in before.items():
+            resource.setrlimit(LIMITS[what], both)
+
+
+def limit(around: dict) -> None:
+    """The part that a new process does before it becomes another program."""
+    for what in LIMITS:
+        if what in around:
+            most = around[what] + (_size() if what == "memory" else 0)
+            resource.setrlimit(LIMITS[what], (most, resource.getrlimit(LIMITS[what])[1]))
+    if around.get("gone"):
+        shutil.rmtree(Path.cwd())
+    if around.get("nobody") and os.getuid() == 0:
+        os.setresuid(NOBODY, NOBODY, 0)
+    if "ended" in around:
+        signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+        signal.setitimer(signal.ITIMER_REAL, around["ended"])
+
+
+def _size() -> int:
+    with suppress(OSError):
+        return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    return 2**32
+
+
+def environment(around: dict) -> None:
+    for name, value in around.get("env", {}).items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
