@@ -70,6 +70,10 @@ def parser() -> argparse.ArgumentParser:
         command.description = textwrap.fill(command.description or _first(commands, name), 78)
         command.epilog = "examples:\n" + "\n".join(f"  pivotree {x}" for x in EXAMPLES[name])
         command.epilog += OWN_ORDER if name == "orders" else ""
+        for option in ("--order", "--format"):  # one or several: either name is understood
+            known = command._option_string_actions
+            if option in known:
+                known.setdefault(f"{option}s", known[option])
     return top
 
 

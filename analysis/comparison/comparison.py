@@ -25,6 +25,7 @@ from pivotree.kkt import (
     trace,
 )
 from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.order.sequence import name_of
 from pivotree.kkt.solution.conditioning import Conditioning, conditioning
 from pivotree.kkt.solution.proximal import require_iterable
@@ -176,6 +177,7 @@ def _asked(
     system: System, orders: Any, formats: Any, refine: int, residual: str, proximal: bool
 ) -> Asked:
     """What :func:`compare` is asked for, checked before any work."""
+    require_system(system)
     orders = [orders] if isinstance(orders, str) else orders
     formats = [formats] if isinstance(formats, str | Format) else formats
     chosen = tuple(get_format(name) for name in formats)

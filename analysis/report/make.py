@@ -112,6 +112,7 @@ def robot_report(
         raise Interrupted(f"{model}: interrupted before any state was measured; nothing is written")
     notes.finish()
     report = summed_up(notes, model, states, digits, refused, folder, lambda t: progress(t, None))
+    report = _called(report, setup.called)
     report = replace(report, seconds=time.perf_counter() - began)
     if folder is not None:
         from .make import write_report
@@ -119,6 +120,17 @@ def robot_report(
         progress("the page", None)
         write_report(report, folder)
     return report
+
+
+def _called(report: Report, names: dict[str, str]) -> Report:
+    """The report with orders of one's own called as in one state."""
+    renamed = replace(
+        report,
+        orders=tuple(names[order] for order in report.orders),
+        cells=tuple(replace(cell, order=names[cell.order]) for cell in report.cells),
+        costs={names[order]: cost for order, cost in report.costs.items()},
+    )
+    return replace(renamed, verdict=verdict(renamed))
 
 
 def summed_up(

@@ -84,7 +84,7 @@ class Notebook:
             f"{self.numbers[i]},{csv_line([order, chosen.name])},{self._error[i, a, b]:.6g},"
             f"{kept[a, b]:.4f},{whole[a, b]:.4f},{int(self._failed[i, a, b] > 0)},"
             f"{self._left[i, a, b]:.3g},{int(self._marked[i, a, b])}"
-            for a, order in enumerate(self.setup.orders)
+            for a, order in enumerate(self.setup.called.values())
             for b, chosen in enumerate(self.setup.formats)
         ]
 

@@ -62,7 +62,7 @@ class Inspector:
                 error = exact if certified else error
                 self.smallest = min(self.smallest, error or math.inf)
         parts = [WHY[failed] if failed else f"largest at {self.joint(row, i, j)}"]
-        parts.append(where_lost(order, system, chosen, cell.order))
+        parts.append(where_lost(order, system, chosen, self.setup.called[cell.order]))
         why = "; ".join(part for part in parts if part)
         file, replay = self.save(system, cell, number)
         return Worst(number, error, certified, why, file, replay)

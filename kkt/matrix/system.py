@@ -201,6 +201,13 @@ class System(Shown):
         return fresh
 
 
+def require_system(system: object) -> None:
+    """Raise ModelError for a name or a tree, which are yet to be built."""
+    if not isinstance(system, System):
+        made = "build(load(...))" if isinstance(system, str) else "build(...) of a tree"
+        raise ModelError(f"system: {type(system).__name__} is none; pass {made}")
+
+
 def build(
     tree: nx.DiGraph | BodyTree,
     q: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,

@@ -235,6 +235,8 @@ def compile_tree(tree: nx.DiGraph) -> BodyTree:
     >>> pt.compile_tree(pt.humanoid())
     <BodyTree humanoid: 45 bodies, 50 freedoms, joints 1 floating, 44 revolute>
     """
+    if isinstance(tree, str):
+        raise ModelError(f"tree {tree!r}: is a name; pass load({tree!r})")
     if not isinstance(tree, nx.DiGraph):
         raise ModelError(f"tree: a networkx.DiGraph is expected, not {type(tree).__name__}")
     if tree.number_of_nodes() == 0:

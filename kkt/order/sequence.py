@@ -110,6 +110,8 @@ def as_sequence(order: Any, structure: Structure) -> PivotSequence:
     A function may carry ``order_name``, ``source``, ``rules``, ``links`` and ``composites`` as
     attributes (the decorator of :mod:`orderings` puts them there); a bare function works as well.
     """
+    if isinstance(order, str):
+        raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
     name = name_of(order)
     if getattr(order, "problem", "qdd") != "qdd":
         raise OrderError(

@@ -71,8 +71,6 @@ def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolutio
     if not isinstance(threads, int) or threads < 1:
         raise ModelError(f"threads is {threads!r}; give 1 or more")
     system.structure.require_tree("solve_large", "use kkt.eliminate, which takes it")
-    if isinstance(order, str):
-        raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
     if not isinstance(order, Analysis | Kinds | Bodies):
         order = analyse(order if isinstance(order, Plan) else plan(order, system.structure))
     if isinstance(order, Bodies):

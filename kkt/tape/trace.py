@@ -10,7 +10,7 @@ import numpy as np
 from ..arithmetic import modular
 from ..base.errors import OrderError, SingularError, SizeError
 from ..matrix.blocks import Block
-from ..matrix.system import System
+from ..matrix.system import System, require_system
 from ..model.parents import paths
 from ..order.pivots import plan
 from ..order.sequence import OrderFunction, PivotSequence, as_sequence
@@ -45,8 +45,7 @@ def trace(
     >>> np.allclose(single, double, rtol=1e-4)
     True
     """
-    if isinstance(order, str):
-        raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
+    require_system(system)
     sequence = as_sequence(order, system.structure)
     if composites is not None:
         sequence = replace(sequence, composites=composites)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse.linalg import spsolve
 from strategies import SPLIT, WHOLE, brackets, trees
 
+import pivotree as pt
 from pivotree import kkt, orderings
 from pivotree.orderings.cheapest.search import exported
 
@@ -213,6 +214,17 @@ def test_a_singular_pivot_is_refused_by_its_rank():
 def test_what_is_no_order(order, message):
     with pytest.raises(kkt.OrderError, match=message):
         kkt.eliminate(kkt.build(kkt.chain(2)), order)
+    with pytest.raises(kkt.OrderError, match=message):
+        kkt.plan(order, kkt.build(kkt.chain(2)).structure)
+
+
+def test_what_is_no_tree_and_no_system():
+    with pytest.raises(kkt.ModelError, match=r"is a name; pass load\('chain:3'\)"):
+        kkt.build("chain:3")
+    for wrong, remedy in (("chain:3", r"pass build\(load"), (kkt.chain(3), r"pass build\(")):
+        for run in (kkt.eliminate, kkt.derivatives, pt.blame, lambda s, f: pt.compare(s, [f])):
+            with pytest.raises(kkt.ModelError, match=remedy):
+                run(wrong, orderings.get("abm"))
 
 
 # -- random brackets and switches ---------------------------------------------------------------

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pivotree import kkt, orderings
-from pivotree.kkt.order.sequence import name_of
+from pivotree.kkt.arithmetic import get_format
 
 from ..estimate import admit
 from ..progress import progress_shown
@@ -22,9 +22,6 @@ from .shared import (
     tree_of,
 )
 
-if TYPE_CHECKING:
-    from ...report.summary import Report
-
 
 def run(options: argparse.Namespace) -> int:
     if options.states is not None:
@@ -33,7 +30,9 @@ def run(options: argparse.Namespace) -> int:
 
     folder = None if options.output is None else folder_of(options.output)
     names = None if options.orders is None else items("--orders", options.orders)
+    formats = items("--formats", options.formats)
     corrections = refinement(options)
+    _known(names or (), formats)
     with progress_shown() as progress:
         system, state = system_and_state(options)
         asked = orderings.names(loops=bool(system.loops)) if names is None else names
@@ -41,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         result = compare_orders(
             system,
             names,
-            items("--formats", options.formats),
+            formats,
             refine=corrections,
             residual=options.residual,
             proximal=options.proximal is not None,
@@ -85,13 +84,13 @@ def _many(options: argparse.Namespace) -> int:
 
     names = orderings.names() if options.orders is None else items("--orders", options.orders)
     formats = items("--formats", options.formats)
+    _known(names, formats)
     with progress_shown() as progress:
         found = robot_report(
             tree_of(options), options.model, names, formats,
             states=options.states, seed=options.random or 0, processes=None,
             progress=lambda text, done: progress(text if done is None else f"{text}: {done}"),
         )  # fmt: skip
-    found = _called(found)
     if options.json:
         print_json(found.as_dict())
         return 0
@@ -106,17 +105,9 @@ def _many(options: argparse.Namespace) -> int:
     return 0
 
 
-def _called(report: Report) -> Report:
-    """The report with orders of one's own called as in one state, by their names without a file."""
-    from ...report.words import verdict
-
-    names = {order: name_of(orderings.get(order)) for order in report.orders}
-    if len(set(names.values())) < len(names):  # of two files
-        return report
-    renamed = replace(
-        report,
-        orders=tuple(names.values()),
-        cells=tuple(replace(cell, order=names[cell.order]) for cell in report.cells),
-        costs={names[order]: cost for order, cost in report.costs.items()},
-    )
-    return replace(renamed, verdict=verdict(renamed))
+def _known(orders: Sequence[str], formats: Sequence[str]) -> None:
+    """Refuse unknown names before any work."""
+    for name in orders:
+        orderings.get(name)
+    for name in formats:
+        get_format(name)

@@ -161,3 +161,27 @@ def test_an_interrupt_before_any_state_leaves_nothing(run, tmp_path, arm, monkey
     code, out, err = run("report", arm, "--orders", "abm", "--formats", "float32", "-o", "new")
     assert code == 130 and out == "" and err == "pivotree: interrupted; nothing was measured\n"
     assert not (tmp_path / "new").exists()
+
+
+def test_an_order_of_ones_own_is_called_by_its_name(run, tmp_path):
+    """Its file is named only where a command has to find it."""
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "def odds(structure):\n"
+        "    return [[(x, k) for x in ('pdd', 'qdd', 'f')] for k in structure.tip_to_base]\n"
+    )
+    folder = tmp_path / "out"
+    code, out, _ = run(
+        "report", "chain:2", "--orders", f"{mine}:odds", "--formats", "float32", "--states", "2",
+        "-o", str(folder),
+    )  # fmt: skip
+    assert code == 0 and "enough for odds." in out and "mine.py" not in out
+    assert "\n0,odds,float32," in (folder / "states.csv").read_text()
+    written = json.loads((folder / "report.json").read_text())
+    assert written["orders"] == ["odds"]
+    assert "mine.py:odds" in json.dumps([cell["worst"]["replay"] for cell in written["cells"]])
+
+
+def test_one_or_several_orders_go_by_either_name(run):
+    code, out, _ = run("solve", "chain:2", "--orders", "abm", "--formats", "float32")
+    assert code == 0 and "abm in float32" in out
