@@ -12,6 +12,8 @@ def helpers(script: Script, given: list[str]) -> str:
         text += SPLIT
     if script.functions & {"weigh", "rotate"}:
         text += ROTATIONS + (GEARED if "A" in given else ROTATE)
+    if "merge" in script.functions:
+        text += MERGE
     if script.functions & {"stack", "square", "part"}:
         text += DENSE
     return text
@@ -156,6 +158,48 @@ def rotate(own, sets, N, A=np.zeros((0, 0))):
         rows[:, j] = 0.0
         done.append([*(pivot[:7] / d), d, *((u if j < N else pivot[8:]) / d)])
     return np.array([*done, *(row for row in rows if row[7] and np.delete(row, [6, 7]).any())])
+'''
+
+
+MERGE = '''
+
+def quotient(v, w):
+    """v over w, row by row."""
+    return (np.transpose(v) / w).T
+
+
+def merge(sets, size, soft=None):
+    """Rows rotated into a triangle: L and D of their form, soft rows among them, and residuals."""
+    rows = np.concatenate([np.column_stack(s) for s in sets])
+    own = np.zeros(size) if soft is None else np.diag(soft)
+    L, rest = np.eye(size), np.zeros(size)
+    D = own.copy()
+    for j in range(size):
+        pivot = np.zeros(size + 1)
+        if D[j]:
+            for row in rows:
+                x, w, h = row[j], row[-1], row[:-1].copy()
+                new = D[j] + w * x * x
+                row[:-1] -= x / D[j] * pivot
+                row[-1] *= D[j] / new
+                pivot, D[j] = pivot + w * x * h, new
+        else:
+            wx = rows[:, -1] * rows[:, j]
+            pivot, D[j] = wx @ rows[:, :-1], wx @ rows[:, j]
+            rows[:, :-1] -= np.outer(rows[:, j] / D[j], pivot)
+        rows[:, j] = 0.0
+        L[j + 1 :, j], rest[j] = pivot[j + 1 : size] / D[j], pivot[size] / D[j]
+    return L, D, rest
+
+
+def triangle(merged):
+    """L and D of a form."""
+    return merged[:2]
+
+
+def rest(merged):
+    """The residuals of its rows."""
+    return merged[2]
 '''
 
 

@@ -12,7 +12,7 @@ from .names import Symbol
 from .nodes import Index, Node, Sum, Term
 from .sets import TIED, Condition, Set
 from .style import ATOM, PRODUCT, TESTS, Style
-from .text import has_costs, loops_told, sets_told
+from .text import has_costs, loops_told, sets_told, together
 
 HEAD = r"""\documentclass[10pt]{article}
 \usepackage{amsmath,amssymb}
@@ -169,7 +169,9 @@ def _legend(listing: Listing, style: Latex) -> str:
 
 def _loop(listing: Listing, style: Latex, loop: Loop) -> str:
     sequence = listing.sequence(loop)
-    if sequence == "table":
+    if sequence == "table" and (alone := together(listing, loop)) is not None:
+        head = f"For all loops together, $k$ = {alone}:"
+    elif sequence == "table":
         table = listing.table_of(loop).removesuffix("[()]")
         head = rf"For $k$ in $J_{{{table[1:]}}}$:"
     else:
@@ -256,8 +258,8 @@ def _notes(listing: Listing) -> str:
     lines = [r"$\lambda(k)$ is the parent of $k$; what holds $\lambda(k)$ is absent where there is "
              "none."]  # fmt: skip
     for name, what in sets_told(listing):
-        word, inside = name.split("(")
-        lines.append(rf"\text{{{word}}}$({inside}$: {_words(what)}.")
+        word, of, inside = name.partition("(")
+        lines.append(rf"\text{{{word}}}{f'${of}{inside}$' if of else ''}: {_words(what)}.")
     lines += [_words(line).replace(r"N\_k", "$N_k$") for line in loops_told(listing)]
     for name, shown in listing.shown_tables():
         lines.append(rf"$J_{{{name[1:]}}}$ = {escaped(shown)}.")

@@ -311,9 +311,6 @@ def _program(
         return program, structure, None, source
     factor = symbolic(plan(order, structure))
     sequence = factor.plan.sequence
-    if sequence.rules.elimination == "orthogonal":
-        listed = f"order {sequence.name!r}: a listing of elimination by rotations"
-        structure.require_tree(listed, "list abm, whose pivots are the same")
     if factor.updates > MAX_UPDATES:
         raise SizeError(
             f"order {sequence.name!r}: updates {factor.updates:.1e} pairs of blocks on this tree, "

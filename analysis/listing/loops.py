@@ -75,9 +75,16 @@ class Unit(NamedTuple):
 def units_of(program: Program, tree: Tree, split: bool) -> list[Unit]:
     """Base pivots, those of one body that follow each other together (or each alone)."""
     pivots: list[tuple[int, tuple[str, ...], tuple[int, ...]]] = []
-    if program.symbolic is None or program.symbolic.plan.sequence.rules.elimination != "gauss":
+    if program.symbolic is None:
         steps = {p.pivot: p for p in program.places if p.pivot >= 0}
         return [Unit(p.blocks[0], ((p.label,),), (t,)) for t, p in sorted(steps.items())]
+    if program.symbolic.plan.sequence.rules.elimination != "gauss":
+        n = tree.structure.n
+        first = {p.pivot: p.blocks[0] for p in reversed(program.places) if p.pivot >= 0}
+        return [
+            Unit(b if b < n else n + b % n, (("lam" if b >= n else "body",),), (t,))
+            for t, b in sorted(first.items())
+        ]
     number = 0
     while number < len(program.pivots):
         record = program.pivots[number]

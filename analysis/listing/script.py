@@ -154,6 +154,11 @@ class Script:
             rotors = "".join(f", {self.text(arg)}" for arg in args[2:])
             return f"rotate({self.text(args[0])}, [{self.sets(args[1])}], {size}{rotors})"
         self.functions.add(node.op)
+        if node.op == "merge":
+            soft = "".join(f", {self.text(arg)}" for arg in args[2:])
+            return (
+                f"merge([{self.sets(args[0])}], sum(N[c] for _, c in {self.blocks(args[1])}){soft})"
+            )
         return f"{node.op}({', '.join(self.text(arg) for arg in args)})"
 
     def key(self, node: Node) -> str:

@@ -192,6 +192,8 @@ class Tree:
 
         ``ordered``: their order counts, as in a stack.
         """
+        if ordered and self.structure.ties and {*found} == {tuple(self.set("loops", ()))}:
+            return Set("loops", ())
         if ordered:
             return self._table(contexts, [tuple(x) for x in found])
         wanted = [frozenset(x) for x in found]

@@ -44,7 +44,9 @@ MEANINGS = {
     "toward": "children of k that hold loop j",
     "branch": "bodies that hang on k and hold loop j",
 }
-ARGUMENTS = {"common": "(i,j)", "toward": "(k,j)", "branch": "(k,j)"}  # of all others: (k)
+ARGUMENTS = {  # of all others: (k)
+    "common": "(i,j)", "toward": "(k,j)", "branch": "(k,j)", "bodies": "", "roots": "", "loops": "",
+}  # fmt: skip
 TESTS = {
     "N > 0": "N_{0} > 0", "N = 0": "N_{0} = 0", "N < 6": "N_{0} < 6", "N = 6": "N_{0} = 6",
     "same": "{0} = {1}", "differ": "{0} ≠ {1}", "child of": "{0} is a child of {1}",
@@ -149,6 +151,10 @@ class Style:
             return self.function(node.info[0], node.args)
         if node.op == "part":
             return self.rows_of(node)
+        if node.op == "merge":
+            return self.function(
+                node.op, (node.args[0], *node.args[2:])
+            )  # the list is of all loops
         if node.op == "divide":
             text, level = self.level(node.args[0])
             return f"{self.closed(text, level)} / {node.info[0]}", PRODUCT

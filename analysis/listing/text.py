@@ -69,11 +69,18 @@ def legend(listing: Listing) -> list[str]:
 
 def head(listing: Listing, loop: Loop) -> str:
     sequence = listing.sequence(loop)
+    if sequence == "table" and (alone := together(listing, loop)) is not None:
+        return f"for all loops together, k = {alone}:"
     if sequence == "table":
         return f"for k in {listing.table_of(loop).removesuffix('[()]')}:"
     if sequence == "all" or sequence.startswith("loops"):
         return "for all k:" if sequence == "all" else f"for k in {sequence}:"
     return f"for k from {sequence}{', N_k > 0' if listing.moving(loop) else ''}:"
+
+
+def together(listing: Listing, loop: Loop) -> int | None:
+    """The number of the first loop, where one step finds the multipliers of all; else None."""
+    return loop.bodies[0] if loop.bodies == (listing.tree.n,) else None
 
 
 def _line(listing: Listing, style: Style, line: Line, pad: str) -> Iterator[str]:

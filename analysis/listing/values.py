@@ -267,7 +267,7 @@ class Values(Choice):
         if i.op in ("weigh", "unweighed", "pivot", "weight"):
             signed = tuple(self._signed(ref) for ref in i.args)
             return 1, Node(i.op, signed, self.place[i.out].blocks[:1])
-        if i.op in ("stack", "square", "rows", "rotate"):
+        if i.op in ("stack", "square", "rows", "rotate", "merge"):
             return self._gathered(i)
         sign = 1
         args: list[Any] = []
@@ -328,6 +328,13 @@ class Values(Choice):
             ]
             geared = (self._signed(i.args[-1]),) if len(i.args) % 3 == 2 else ()
             return 1, Node("rotate", (own, Sum(tuple(sets), "parts"), *geared), (i.info[1],))
+        if i.op == "merge":
+            sets = [
+                Term(1, Node("set", tuple(self._signed(ref) for ref in i.args[p : p + 3])))
+                for p in range(0, len(i.args) - 2, 3)
+            ]
+            soft = (self._signed(i.args[-1]),) if len(i.args) % 3 == 1 else ()
+            return 1, Node("merge", (Sum(tuple(sets), "parts"), _listed(self._loops), *soft))
         blocks = self._dense_blocks(i)
         places: list[tuple[tuple[str, int], ...]] = [(block,) for block in blocks]
         if i.op == "square":
@@ -348,10 +355,23 @@ class Values(Choice):
 
     def _dense_blocks(self, i: Instruction) -> list[tuple[str, int]]:
         """Kinds and bodies of the blocks of a stack or a square: those of its dense pivot."""
+        place = self.place[i.out]
         if not self.kinds:  # by rotations: accelerations along the joint, and beside it
-            k = self.place[i.out].blocks[0]
+            if place.label == "share" or "lam" in self._label(place)[1]:
+                return self._loops
+            k = place.blocks[0]
             return [("fJ", k), ("fC", k)][: len(i.args)]
         return [block for block, _ in self._records(i)]
+
+    @property
+    def _loops(self) -> list[tuple[str, int]]:
+        """Blocks of the multipliers that rotations find together."""
+        return [
+            (block.kind, number_of(self.structure, block))
+            for record in self.program.pivots
+            for block in record.blocks
+            if block.kind == "lam"
+        ]
 
     def _records(self, i: Instruction) -> list[tuple[tuple[str, int], tuple[int, int]]]:
         """Blocks of the dense pivot that an instruction serves, with their rows."""
@@ -366,6 +386,16 @@ class Values(Choice):
     def _part(self, i: Instruction) -> tuple[int, Any]:
         """The body whose rows are cut out, or what the rows are."""
         sign, node = self._ref(operand(i, 0))
+        if not self.kinds and "lam" in self._label(self.place[i.out])[1]:
+            made = self.made[operand(i, 0).value]
+            if made.op == "merge":
+                return sign, Node("triangle" if i.info[0] == 0 else "rest", (node,))
+            rows = [r for r in self.program.pivots if r.rows == tuple(i.info) and r.factor >= 0]
+            block = next(r.blocks[0] for r in rows if r.blocks[0].kind == "lam")
+            whole = (node, _listed(self._loops))
+            return sign, Node(
+                "part", whole, *_split(((block.kind, number_of(self.structure, block)),))
+            )
         if not self.kinds:
             k = self.place[i.out].blocks[0]
             N = int(self.structure.dof[k])

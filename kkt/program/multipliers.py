@@ -117,16 +117,18 @@ class Multipliers:
             args.append(w.square(self._compliance(), sizes))
         self.at("merged", next(iter(self.steps)))
         merged = w.emit("merge", tuple(args), (self.count + 1, self.count), info=(self.count,))
+        self.at("triangle", next(iter(self.steps)))
         factor = w.rows(merged, 0, self.count)
         assert factor is not None
         rest = w.t(w.rows(merged, self.count, self.count + 1))
         pulls = w.stack([self.pulls[c] for c in self.steps], sizes, 1)
         w.back = True
-        self.at("x", next(iter(self.steps)))
+        self.at("solved" if len(self.steps) > 1 else "lam", next(iter(self.steps)))
         y = w.forward(factor, pulls)
         found = w.emit("back", (factor, y, rest), (self.count, 1))
         records, first = [], 0
         for c, size in zip(self.steps, sizes, strict=True):
+            self.at("lam", c)
             part = w.rows(found, first, first + size)
             assert part is not None
             self.found[c], name = part, self.structure.ties[c].name

@@ -212,7 +212,7 @@ class _Rotations:
             self.records.append(
                 PivotRecord((Block("qdd", name),), step, False, factor.value, (0, N))
             )
-            w.at("y", k)
+            w.at("shift", k)
             shift = self.part(pivots, RESIDUAL)
             if self.geared(k):
                 w.at("turned", k)
@@ -234,6 +234,7 @@ class _Rotations:
 
             y, force = through(w.input("tau", k, (N, 1)), force)
             self.multipliers.leave(k, through, free=N == 6 and turned is None)
+            w.at("weights", k)
             self.multipliers.weigh(k, y, shift, self.part(pivots, WEIGHT))
         else:
             self.multipliers.leave(k, None)

@@ -17,8 +17,17 @@ from pivotree.analysis import listing
 from pivotree.analysis.cli import main
 from pivotree.analysis.listing import unroll
 
-ORDERS = [name for name in orderings.names(loops=True) if name != "square_root_abm"]
-WHERE = ("abm", "crbm", "lambda_first", "lambda_first_abm", "lcaba", "closed_early", "lagrange")
+ORDERS = orderings.names(loops=True)
+WHERE = (
+    "abm",
+    "crbm",
+    "square_root_abm",
+    "lambda_first",
+    "lambda_first_abm",
+    "lcaba",
+    "closed_early",
+    "lagrange",
+)
 
 
 def mechanism(name, mu=None):
@@ -154,7 +163,7 @@ def test_the_file_runs_by_itself(tmp_path, capsys):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", ["abm", "lambda_first", "closed_early"])
+@pytest.mark.parametrize("order", ["abm", "lambda_first", "closed_early", "square_root_abm"])
 def test_latex_compiles(order, tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed")
@@ -168,10 +177,15 @@ def test_latex_compiles(order, tmp_path):
     assert done.returncode == 0, done.stdout[-2000:]
 
 
-def test_rotations_of_loops_are_not_listed_and_it_is_said(capsys):
-    assert main(["list", "four_bar", "--order", "square_root_abm"]) == 2
-    told = capsys.readouterr().err
-    assert "a listing of elimination by rotations takes trees" in told and "list abm" in told
+def test_rotations_find_all_multipliers_in_one_step():
+    """Rows of every joint on lambda, rotated into one triangle; forces of all loops as one."""
+    text = listing.render(listing.of(mechanism("quadruped:feet=4"), "square_root_abm", "ascher"))
+    lines = [line.strip() for line in text.splitlines()]
+    at = lines.index("for all loops together, k = 13:")
+    assert lines[at + 1].startswith("Δ^_k = merge(set(quotient(stack[forward(D_c, Q_cd)ᵀ for d ∈")
+    assert "Δ_k = triangle(Δ^_k)" in lines and "Λ_j = Λ^_k[lam_j]   for j ∈ loops" in lines
+    assert "P_kj = Σ_{c ∈ toward(k,j)} Φ_c P¯_cj   for j ∈ held(k)   if k has children" in lines
+    assert "loops: all loops and contacts." in lines and not any("J1" in line for line in lines)
 
 
 @pytest.mark.parametrize("style", ["--latex", "--pseudocode"])
