@@ -256,6 +256,9 @@ def _listed(commands: Commands) -> None:
     listed.add_argument(
         "--notation", metavar="WHOSE", help="ascher, featherstone or yamane; the usual if not given"
     )
+    listed.add_argument(
+        "--derivatives", action="store_true", help="and those of qdd by q, qd and tau"
+    )
     listed.add_argument("-o", "--output", metavar="FILE", help="write into this file")
 
 

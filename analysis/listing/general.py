@@ -49,6 +49,8 @@ def in_general(
     if tree.structure.copy_of is not None:
         return None
     best = _beside(structure, TREE, ANY_TREE, eliminated, values, tree)
+    if best is not None and values.program.columns:
+        return best
     if all(len(children) < 2 for children in tree.children):
         chain = _beside(structure, CHAIN, CHAINS, eliminated, values, tree)
         if best is None or (chain is not None and _length(chain) < _length(best)):

@@ -10,6 +10,8 @@ def helpers(script: Script, given: list[str]) -> str:
     text = ""
     if script.functions & {"along", "across", "basis"}:
         text += SPLIT
+    if script.functions & {"crm", "crf"}:
+        text += CROSS
     if script.functions & {"weigh", "rotate"}:
         text += ROTATIONS + (GEARED if "A" in given else ROTATE)
     if "merge" in script.functions:
@@ -47,6 +49,25 @@ def across(H):
     C[other] = np.eye(len(other))
     C[rows] = -np.linalg.solve(H[:, rows], H[:, other])
     return C
+'''
+
+
+CROSS = '''
+
+def skew(d):
+    return np.array([[0.0, -d[2], d[1]], [d[2], 0.0, -d[0]], [-d[1], d[0], 0.0]])
+
+
+def crm(u):
+    """[u]x: what u x multiplies motions by; angular parts come first."""
+    turn = skew(u[:3])
+    return np.block([[turn, np.zeros((3, 3))], [skew(u[3:]), turn]])
+
+
+def crf(f):
+    """What turns a motion v into v x* f."""
+    force = skew(f[3:])
+    return -np.block([[skew(f[:3]), force], [force, np.zeros((3, 3))]])
 '''
 
 

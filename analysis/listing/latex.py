@@ -61,6 +61,12 @@ class Latex(Style):
             return f"{down[1]}_{{{down[2]}{',' if k else ''}{k[2:-1]}}}"
         return base + k
 
+    def cross(self, text: str, kind: str) -> str:
+        return rf"[{text}]" + (r"_{\times}" if kind == "motion" else r"_{\bar\times^*}")
+
+    def column(self, symbol: Symbol, index: tuple[Index, ...]) -> str:
+        return f"[{symbol.by_latex}{self.subscript(index[-1:])}]" if symbol.by else ""
+
     def transposed(self, text: str, level: int) -> str:
         if level != ATOM:
             return rf"\bigl({text}\bigr)^{{T}}"
@@ -124,8 +130,11 @@ class Latex(Style):
                 texts.append(rf"{k} \in \text{{tied}}({c})")
             elif name in TESTS:
                 text = TESTS[name].format(*letters)
-                if re.fullmatch(r"\S+ [=≠<>] \S+", text):
-                    texts.append(text.replace("≠", r"\ne"))
+                if re.fullmatch(r"\S+ [=≠<>∈∉] \S+", text):
+                    text = re.sub(r"([a-z]{2,})\(", r"\\text{\1}(", text)
+                    for sign, told in (("≠", r"\ne"), ("∈", r"\in"), ("∉", r"\notin")):
+                        text = text.replace(sign, told)
+                    texts.append(text)
                 else:
                     words = re.sub(r"\b([a-z])\b(?= is| and|$)", r"$\1$", text)
                     texts.append(rf"\text{{{words}}}")
@@ -137,7 +146,8 @@ class Latex(Style):
 def latex(listing: Listing) -> str:
     """The listing as a standalone article."""
     style = Latex(listing.names, listing.scalar)
-    title = escaped(f"{listing.order} on {listing.system.name}")
+    more = ", with derivatives," if listing.outputs else ""
+    title = escaped(f"{listing.order}{more} on {listing.system.name}")
     parts = [HEAD, rf"\section*{{{title}}}"]
     if listing.source:
         parts.append(escaped(listing.source) + r".\par\medskip")
@@ -254,9 +264,22 @@ def _name(name: str) -> str:
     return name
 
 
+def _columns(listing: Listing) -> list[str]:
+    if not listing.outputs:
+        return []
+    qdd = listing.names.table["qdd"].latex
+    shown = [f"${qdd}_k[{letter.latex}_j]$" for letter in listing.names.columns.values()]
+    return [
+        r"$x_k[q_j]$ is what stands for $x_k$ in the column of $q_j$, where $dr - dK\,x$ is the "
+        f"right-hand side; the derivatives are {', '.join(shown)}. "
+        r"$[u]_{\times} w$ is $u \times w$, and $[f]_{\bar\times^*} w$ is $w \times^* f$."
+    ]
+
+
 def _notes(listing: Listing) -> str:
     lines = [r"$\lambda(k)$ is the parent of $k$; what holds $\lambda(k)$ is absent where there is "
              "none."]  # fmt: skip
+    lines += _columns(listing)
     for name, what in sets_told(listing):
         word, of, inside = name.partition("(")
         lines.append(rf"\text{{{word}}}{f'${of}{inside}$' if of else ''}: {_words(what)}.")

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from numpy.typing import NDArray
+
 from pivotree.kkt.base.errors import OrderError, SizeError
 from pivotree.kkt.matrix.blocks import Structure
 from pivotree.kkt.matrix.system import System
@@ -18,12 +20,14 @@ from pivotree.kkt.structure.symbolic import symbolic
 
 from .choice import operand
 from .cost import Cost, Coster, Poly
+from .derivatives import BY, terms_of, with_derivatives
 from .general import THIS_TREE, Telling, in_general, on_this_tree
 from .loops import Line, Loop, cases
 from .names import DEFAULTS, NOTATIONS, Names, Symbol
 from .nodes import Family, Index, Leaf, leaves
 from .sets import Tree
-from .values import Values
+from .unroll import FoldingError
+from .values import Values, column_of
 
 ENDS = ("tip to base", "base to tip")
 MAX_UPDATES = 60_000  # pairs of blocks that are updated: what is read as formulas in seconds
@@ -48,6 +52,7 @@ class Listing:
     telling: Telling  # what the lines were folded from, and where they hold
     loops: tuple[Loop, ...]
     names: Names
+    terms: dict[str, NDArray]  # of efforts, that derivatives meet: stiffness, damping (N,)
 
     @property
     def holds_on(self) -> str:
@@ -58,6 +63,22 @@ class Listing:
     def problem(self) -> str:
         """What is solved for: qdd, or tau in inverse dynamics."""
         return "tau" if self.values.program.symbolic is None else "qdd"
+
+    @cached_property
+    def outputs(self) -> dict[str, list[tuple[str, bool]]]:
+        """What holds derivatives by q, qd and tau: identifiers, and whether of one index alone."""
+        values = self.telling.values
+        families: dict[str, dict[Family, bool]] = {by: {} for by in BY}
+        for ref in (ref for found in values.program.columns for ref in found.values()):
+            member = values.members[values.canonical(ref.value)]
+            families[column_of(member.family)][member.family] = len(member.index) == 1
+        if not any(families.values()):
+            return {}
+        symbols = self.names.symbols
+        return {
+            by: [(symbols[family].python, one) for family, one in found.items()]
+            for by, found in families.items()
+        }
 
     def lines(self) -> list[Line]:
         return [line for loop in self.loops for case in loop.cases for line in case.lines]
@@ -73,7 +94,7 @@ class Listing:
         if bodies and bodies in (ties, ties[::-1]):
             return "loops" if bodies == ties else "loops, last to first"
         whole = inside == set(range(tree.n))
-        if not loop.cases[0].kinds and whole:  # what precedes the pivots
+        if not loop.cases[0].kinds and whole and not loop.back:  # what precedes the pivots
             return "all"
         if not whole and inside != {k for k in range(tree.n) if tree.dof[k]}:
             return "table"
@@ -115,6 +136,7 @@ class Listing:
         six: dict[str, tuple] = {
             "M": (6, 6), "Phi": (6, 6), "H": (N, 6), "a": (6, 1), "b": (6, 1),
             "tau": (N, 1), "A": (N, N), "G": (N, 6), "gamma": (N, 1), "compliance": (N, N),
+            "qd": (N, 1), "g": (6, 1), "v": (6, 1), "one": (N, N), "stiffness": (N, N), "damping": (N, N),
         }  # fmt: skip
         return {**result, **{("input", letter): dims for letter, dims in six.items()}}
 
@@ -259,11 +281,14 @@ class Listing:
         return result
 
 
-def of(system: System, order: Any, notation: str | None = None) -> Listing:
+def of(
+    system: System, order: Any, notation: str | None = None, derivatives: bool = False
+) -> Listing:
     """The listing of an order (a function, a sequence, or a name) on the system's tree.
 
     ``notation`` is "ascher", "featherstone" or "yamane"; without it, the one in which the order is
-    known.  Raises OrderError for an order that cannot be eliminated or an unknown notation, and
+    known.  With ``derivatives``, those of qdd by q, qd and tau follow, by more right-hand sides of
+    the same pivots (:func:`kkt.derivatives`).  Raises OrderError for an order that cannot be eliminated or an unknown notation, and
     SizeError for one that fills in too much to be read.
 
     >>> from pivotree.analysis import listing
@@ -280,19 +305,28 @@ def of(system: System, order: Any, notation: str | None = None) -> Listing:
     told = notation or DEFAULTS.get(name, "ascher")
     sign = 1 if told == "ascher" else -1  # of pdd: minus the spatial acceleration in (4)
     whole = _with_armature_everywhere(system.structure)
-    program, structure, position, source = _program(whole, order, name)
+    terms = terms_of(system) if derivatives else None
+    program, structure, position, source = _program(whole, order, name, terms)
     values, tree = Values(program, structure, position, sign), Tree(structure)
 
     def eliminated(larger: Structure) -> tuple[Values, Tree]:
-        program, structure, position, _ = _program(larger, order, name)
+        program, structure, position, _ = _program(larger, order, name, terms)
         return Values(program, structure, position, sign), Tree(structure)
 
     general = None if whole.ties else in_general(whole, eliminated, values, tree)
-    telling = general or on_this_tree(values, tree)
+    try:
+        telling = general or on_this_tree(values, tree)
+    except FoldingError as error:
+        if terms is None:
+            raise
+        raise OrderError(
+            f"order {name!r}: finds the forces that derivatives need in a sequence that no loop "
+            "over bodies tells; list its derivatives by crbm or abm"
+        ) from error
     if telling.holds_on == THIS_TREE:
         tree = telling.tree  # its tables are those of the lines
     names = Names(telling.values, telling.loops, told)
-    return Listing(program.name, source, told, system, values, tree, telling, telling.loops, names)
+    return Listing(program.name, source, told, system, values, tree, telling, telling.loops, names, terms or {})
 
 
 def _with_armature_everywhere(structure: Structure) -> Structure:
@@ -303,10 +337,12 @@ def _with_armature_everywhere(structure: Structure) -> Structure:
 
 
 def _program(
-    structure: Structure, order: Any, name: str
+    structure: Structure, order: Any, name: str, terms: dict | None
 ) -> tuple[Program, Structure, dict | None, str]:
     source = str(getattr(order, "source", ""))
     if getattr(order, "problem", "qdd") == "tau":
+        if terms is not None:
+            raise OrderError(f"order {name!r}: solves for tau; list the derivatives of abm's qdd")
         program = trace_substitution(order(structure), structure, name)
         return program, structure, None, source
     factor = symbolic(plan(order, structure))
@@ -317,5 +353,7 @@ def _program(
             f"too many to read; list a smaller tree of the same kind, such as chain:10"
         )
     program = program_of(factor, apart=True)
+    if terms is not None:
+        program = with_derivatives(program, structure, terms)
     position = {int(b): t for t, b in enumerate(factor.plan.blocks)}
     return program, factor.plan.graph.structure, position, sequence.source or source

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from pivotree.kkt.program.program import Program
 
-from .choice import number_of
+from .choice import AFTER, BACK, BETWEEN, FORE, number_of
 from .fold import Folder
 from .nodes import Family, Index, Sum, leaves
 from .sets import Condition, Context, Set, Tree
-from .values import Member, Values
+from .values import Member, Values, column_of
 
 MOST = 8  # loops from which on the pivots become one loop with cases
 OWN = "jihg"  # letters of a line's own indices
@@ -175,26 +175,38 @@ def courses_of(values: Values, tree: Tree, apart: bool = False) -> list[Course]:
     many = apart or len(runs) > MOST
     if many:
         runs = [units_of(values.program, tree, True)]
-    by_event: dict[tuple[bool, int], list[Member]] = defaultdict(list)
+    by_event: dict[tuple[int, int], list[Member]] = defaultdict(list)
     for member in values.members.values():
         by_event[member.event].append(member)
     courses: list[Course] = []
-    before = by_event.get((False, -1), [])
+    before = by_event.get((FORE, -1), [])
     if before:
         steps = sorted({m.index[0] for m in before})
         grouped = ((Unit(k, (), ()), [m for m in before if m.index[0] == k]) for k in steps)
         courses.append(Course(False, tuple(grouped), False))
-    for back in (False, True):
+    for stage in (FORE, BACK, BETWEEN, AFTER + FORE, AFTER + BACK):
+        back = stage in (BACK, AFTER + BACK)
+        if stage == BETWEEN:
+            courses += _between(by_event.get((BETWEEN, -1), []), tree)
+            continue
         for run in runs[::-1] if back else runs:
             ordered = run[::-1] if back else run
             grouped = (
-                (unit, [m for p in unit.pivots for m in by_event.get((back, p), [])])
+                (unit, [m for p in unit.pivots for m in by_event.get((stage, p), [])])
                 for unit in ordered
             )
             course = Course(back, tuple(grouped), many)
             if any(members for _, members in course.steps):
                 courses.append(course)
     return courses
+
+
+def _between(members: list[Member], tree: Tree) -> list[Course]:
+    """From the base to the tips: what moves equation (4)."""
+    if not members:
+        return []
+    steps = ((k, [m for m in members if m.index[0] == k]) for k in tree.order[::-1])
+    return [Course(True, tuple((Unit(k, (), ()), mine) for k, mine in steps), False)]
 
 
 def loops_of(values: Values, tree: Tree, courses: list[Course]) -> list[Loop]:
@@ -258,11 +270,12 @@ def lines_of(
     for family, found in families.items():
         parts = [found]
         split = [_line(values, folder, contexts, family, found)]
-        for fine in (False, True):
+        for how in ("path", "coarse", "fine"):
             if _awkward(folder, split):
-                finer = _parts(folder, contexts, found, fine)
+                finer = _parts(folder, contexts, found, how)
                 other = [_line(values, folder, contexts, family, part) for part in finer]
-                if _awkward(folder, other) < _awkward(folder, split):
+                many = (len(other) - len(split)) * bool(column_of(family))
+                if _awkward(folder, other) + many < _awkward(folder, split):
                     parts, split = finer, other
         lines += split
         makes += parts
@@ -284,14 +297,15 @@ def _awkward(folder: Folder, lines: list[Line]) -> int:
 
 
 def _parts(
-    folder: Folder, contexts: list[Context], found: list[list[Member]], fine: bool
+    folder: Folder, contexts: list[Context], found: list[list[Member]], how: str
 ) -> list[list[list[Member]]]:
     """Members of a family by how the other body of their index is related to the loop's."""
     parts: dict[str, list[list[Member]]] = {}
     for place, members in enumerate(found):
         k = contexts[place]["k"]
         for member in members:
-            kind = " ".join(folder.relation(k, other, fine) for other in member.index)
+            kind = " ".join(folder.relation(k, other, how == "fine") for other in member.index)
+            kind = kind.replace("1 above", "0 same") if how == "path" else kind
             if kind not in parts:
                 parts[kind] = [[] for _ in found]
             parts[kind][place].append(member)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .loops import Loop
 from .nodes import Family, leaves
-from .values import Values
+from .values import Values, base_of, column_of
 
 
 class Symbol(NamedTuple):
@@ -28,6 +28,8 @@ class Symbol(NamedTuple):
     turned: bool = False
     reverse: bool = False
     inverse: bool = False
+    by: str = ""  # of a right-hand side more: what its column is by
+    by_latex: str = ""
 
 
 S = Symbol
@@ -102,9 +104,21 @@ ASCHER = {
     "lam triangle": S("Δ", r"\\Delta", "Delta", "their triangle: a factor of lambda's matrix"),
     "lam solved": S("Λ^", r"\\hat\\Lambda", "Lambda_hat", "multipliers of all loops"),
     "moved": S("σ", r"\\sigma", "sigma", "acceleration along the joint"),
+    "qd": S("q˙", r"\\dot q", "qd", "joint rate"),
+    "g": S("g", "g", "g", "gravity, as a motion (0, g)"),
+    "still": S("v₀", "v_0", "v_0", "velocity of the world, zero"),
+    "stiffness": S("κ", r"\\kappa", "stiffness", "minus what q changes of the joint effort"),
+    "damping": S("δ", r"\\delta", "damping", "minus what the joint rate changes of the effort"),
+    "one": S("1", "1", "one"),
+    "carried": S("u", "u", "u_vel", "velocity of the parent, carried over"),
+    "rate": S("w", "w", "w_vel", "velocity along the joint"),
+    "velocity": S("v", "v", "v", "velocity"),
+    "moves": S("Γ", r"\\Gamma", "Gamma", "what a change of v changes of v × I v"),
+    "given bias": S("b", "b", "b_given", "bias force"),
 }
 FEATHERSTONE = {
     **ASCHER,
+    "qd": S("q'", r"\\dot q", "qd", "joint rate"),
     "M": S("I", "I", "M", "spatial inertia"),
     "H": S("s", "s", "H", "joint axes (motion subspace)", turned=True),
     "Phi": S("X", "X", "Phi", "motion transform from the parent", turned=True),
@@ -127,6 +141,7 @@ FEATHERSTONE = {
 }
 YAMANE = {
     **ASCHER,
+    "qd": S("q'", r"\\dot q", "qd", "joint rate"),
     "M": S("A", "A", "M", "spatial inertia"),
     "A": S("J", "J", "A", "armature of the joint, zero where it has none"),
     "H": S("s", "s", "H", "joint axes (motion subspace)", turned=True),
@@ -202,6 +217,15 @@ ROLES = {  # (label, kinds) -> role
     ("own", ("fJ", "fJ")): "SJJ",
     ("entry", ("fJ", "fJ")): "SJJ other",
     ("entry", ("fJ", "rhs")): "SJ right",
+    # what moves equation (4), for derivatives
+    ("carried", ("pdd",)): "carried",
+    ("rate", ("pdd",)): "rate",
+    ("velocity", ("pdd",)): "velocity",
+    ("moves", ("pdd",)): "moves",
+    ("moved", ()): "velocity",
+    ("given", ("f",)): "a",
+    ("given", ("pdd",)): "given bias",
+    ("given", ("qdd",)): "tau",
     ("along", ("H",)): "along",
     ("across", ("H",)): "across",
     # by rotations
@@ -263,8 +287,17 @@ class Names:
             )
             taken |= {self.table[role].text, letter}
         taken |= {"qdd", "parent", "N", "n", "k"}
+        for letter in ("qd", "g", "v", "stiffness", "damping", "one"):
+            if letter in given:
+                symbol = self.table["still" if letter == "v" else letter]
+                self.symbols["input", letter] = symbol
+                taken |= {symbol.text, symbol.python}
         for line in lines:
             if line.family in self.symbols:
+                continue
+            if column_of(line.family):
+                self.symbols[line.family] = self._column(values, line.family, taken)
+                taken.add(self.symbols[line.family].python)
                 continue
             what = self.role(values, line.family, lines, roles)
             roles.add(what)
@@ -275,6 +308,26 @@ class Names:
                 symbol = self._fresh(values, line.family, taken)
             self.symbols[line.family] = symbol
             taken.add(symbol.python)
+
+    def _column(self, values: Values, family: Family, taken: set[str]) -> Symbol:
+        """Of one right-hand side more: what it stands for has a name already."""
+        by, like = column_of(family), base_of(family)
+        symbol = self.symbols.get(like)
+        if family[0] == "given" and family[1][0] == "pdd":
+            symbol = self.table["given bias"]
+        if symbol is None:
+            role = ROLES.get((family[0], family[1][:-1])) if not any(family[3:]) else None
+            symbol = self.table[role] if role else self._fresh(values, family, taken)
+        python = f"{symbol.python}_{by}"
+        while python in taken:
+            python += "_"
+        letter = self.columns[by]
+        return symbol._replace(python=python, what="", by=letter.text, by_latex=letter.latex)
+
+    @property
+    def columns(self) -> dict[str, Symbol]:
+        """What the columns of derivatives are by."""
+        return {"q": S("q", "q", "q"), "qd": self.table["qd"], "tau": self.table["tau"]}
 
     def role(
         self, values: Values, family: Family, lines: list, roles: set[str | None]

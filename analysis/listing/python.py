@@ -29,10 +29,11 @@ def python(listing: Listing) -> str:
         dict.fromkeys(listing.names.symbols[line.family].python for line in listing.lines())
     )
     given = _given(listing)
-    result = listing.problem
+    result, further = listing.problem, listing.outputs
+    called = "derivatives" if further else result
     own = "n" if listing.tree.structure.copy_of is None else "len(PARENT)"  # pieces come after
     head = [
-        f"def {result}(parent, {', '.join(given)}):",
+        f"def {called}(parent, {', '.join(given)}):",
         *textwrap.indent(_docstring(listing), "    ").splitlines(),
         "    n, N = len(parent), [len(h) for h in H]",
     ]
@@ -86,6 +87,9 @@ def python(listing: Listing) -> str:
         if any(listing.system.tree.dof)
         else "    return np.zeros(0)"
     )
+    if further:
+        head.append("    v_0 = np.zeros(6)")
+        tail = _matrices(listing, tail)
     lines = [*head, *("    " + line for line in body), tail]
     text = "\n".join(lines)
     needs = ["solve"] if "solve(" in text else []
@@ -108,7 +112,8 @@ def python(listing: Listing) -> str:
 
 
 _ORDER = [
-    "children", "ancestors", "tip_to_base", "rank", "siblings", "below", "subtree", "path",
+    "children", "ancestors", "tip_to_base", "rank", "siblings", "below", "subtree", "path", "line",
+    "tree", "aside", "via", "through", "upto", "downto", "beneath",
     "joints", "near", "before", "after", "siblings before", "siblings after", "roots", "bodies",
     "loops", "tied", "ties", "held", "moving", "earlier", "later", "common", "toward", "branch",
 ]  # fmt: skip
@@ -121,7 +126,8 @@ def _given(listing: Listing) -> list[str]:
     loops = ["G", "gamma"] if structure.ties else []
     soft = ["compliance"] if _soft(structure) else []
     effort = "tau" if listing.problem == "qdd" else "qdd"
-    return ["M", "H", "Phi", *armature, "a", "b", effort, *loops, *soft]
+    further = ["qd", "g", *listing.terms] if listing.outputs else []
+    return ["M", "H", "Phi", *armature, "a", "b", effort, *loops, *soft, *further]
 
 
 def _soft(structure: Structure) -> bool:
@@ -140,6 +146,7 @@ def _docstring(listing: Listing) -> str:
         "forces, tau or qdd (N_k,), all of them lists by body.\n"
         + ("A (N_k, N_k) are armatures.\n" if "A" in _given(listing) else "")
         + (LOOPS if "G" in _given(listing) else "")
+        + (FURTHER if listing.outputs else "")
     )
     for family, symbol in listing.names.symbols.items():
         if family[0] != "input" and symbol.what:
@@ -150,6 +157,29 @@ def _docstring(listing: Listing) -> str:
 LOOPS = """G[c, k] (m_c, 6) are rows of loop or contact c on minus the acceleration of body k, with
 a minus on its first body; gamma (m_c,) and compliance (m_c, m_c) are lists by loop.
 """
+
+
+FURTHER = """qd (N_k,) are rates, g (6,) is gravity as a motion; stiffness and damping (N_k, N_k) are
+what efforts lose by q and by qd.  Returns qdd and its derivatives by q, qd and tau, rows and
+columns by body: x_q[k, j] is what stands for x[k] in the column of q_j.
+"""
+
+
+def _matrices(listing: Listing, tail: str) -> str:
+    """Return qdd and the matrices of its derivatives."""
+    made = []
+    for names in listing.outputs.values():
+        pairs = [f"**{{(k, k): x for k, x in {name}.items()}}" if one else f"**{name}"
+                 for name, one in names]  # fmt: skip
+        made.append(f"{{{', '.join(pairs)}}}" if len(pairs) > 1 or names[0][1] else names[0][0])
+    if not any(listing.system.tree.dof):
+        return "    return (np.zeros(0), *(np.zeros((0, 0)) for _ in range(3)))"
+    return f"""    moving = [k for k in range(n) if N[k]]
+    none = {{(k, j): np.zeros((N[k], N[j])) for k in moving for j in moving}}
+    whole = [{{**none, **x}} for x in ({", ".join(made)})]
+    return ({tail.strip().removeprefix("return ")}, *(
+        np.block([[x[k, j] for j in moving] for k in moving]) for x in whole
+    ))"""
 
 
 def _tables(listing: Listing) -> str:
@@ -239,6 +269,10 @@ def _data(listing: Listing) -> str:
         qdd = eliminate(system, None).qdd
         given = [array(qdd[offset[k] : offset[k + 1]]) for k in range(n)]
     parent = textwrap.fill(f"parent = {system.tree.parent.tolist()}", 98, subsequent_indent="    ")
+    more = ""
+    if listing.outputs:
+        lists = [name for name in lists if name != "g"]
+        more = _more(listing, array, rows)
     data = (
         f"{parent}\n"
         + rows("M", [array(x) for x in e.M])
@@ -249,10 +283,34 @@ def _data(listing: Listing) -> str:
         + rows("b", [array(x) for x in e.b])
         + rows(effort, given)
         + _loops(system, array, rows)
+        + more
         + f"{', '.join(lists)} = (\n"
         + "    [np.array(x, dtype=float) for x in blocks]\n"
         + f"    for blocks in ({', '.join(lists)})\n)\n"
-        + f"print({listing.problem}(parent, {', '.join(names)}))\n"
+        + f"{_shown(listing, names)}\n"
     )
     text = 'if __name__ == "__main__":\n'
     return text + textwrap.indent(data, "    ")
+
+
+def _shown(listing: Listing, names: list[str]) -> str:
+    """The statement that prints what a script gives."""
+    if not listing.outputs:
+        return f"print({listing.problem}(parent, {', '.join(names)}))"
+    return f"for x in derivatives(parent, {', '.join(names)}):\n    print(x)"
+
+
+def _more(listing: Listing, array: Callable, rows: Callable) -> str:
+    """Rates, gravity and joint terms, for derivatives."""
+    system = listing.system
+    text = rows("qd", [array(x) for x in by_joint(system, system.state.qd)])
+    for name in listing.terms:
+        blocks = by_joint(system, listing.terms[name])
+        text += rows(name, [array(np.diag(x)) if len(x) else "np.zeros((0, 0))" for x in blocks])
+    return text + f"g = np.array({array(np.concatenate([np.zeros(3), system.state.gravity]))})\n"
+
+
+def by_joint(system: System, x: np.ndarray) -> list[np.ndarray]:
+    """(N,) numbers as blocks (N_k,) of every body."""
+    offset = system.tree.offset
+    return [x[offset[k] : offset[k + 1]] for k in range(system.tree.n)]

@@ -22,6 +22,8 @@ TESTS = {
     "is whole": "whole[{0}] == {0}", "is a piece": "whole[{0}] != {0}",
     "same": "{0} == {1}", "differ": "{0} != {1}", "child of": "parent[{0}] == {1}",
     "parent of": "parent[{1}] == {0}", "siblings": "parent[{0}] == parent[{1}]",
+    "on path": "{0} in path[{1}]", "on line": "{0} in line[{1}]",
+    "off line": "{0} not in line[{1}]",
     "below": "{1} in ancestors[{0}]", "above": "{0} in ancestors[{1}]", "less": "{0} < {1}",
     "more": "{0} > {1}", "holds a loop": "held[{0}]", "holds no loop": "not held[{0}]",
     "comes first": "{0} == n", "comes last": "{0} == len(N) - 1",
@@ -38,6 +40,24 @@ for k in range(n):
     "below": "below = [[j for j in range(n) if k in ancestors[j]] for k in range(n)]",
     "subtree": "subtree = [[j for j in range(n) if j == k or k in ancestors[j]] for k in range(n)]",
     "path": "path = [[k, *ancestors[k]] for k in range(n)]",
+    "line": "line = [[j for j in range(n) if j in path[k] or k in path[j]] for k in range(n)]",
+    "tree": "tree = [[j for j in range(n) if path[j][-1] == path[k][-1]] for k in range(n)]",
+    "aside": "aside = [[j for j in tree[k] if j not in line[k]] for k in range(n)]",
+    "via": """via = {
+    (k, j): [c for c in children[k] if c in path[j]] for k in range(n) for j in range(n)
+}""",
+    "upto": """upto = {
+    (k, j): [c for c in ancestors[k] if j in path[c]] for k in range(n) for j in range(n)
+}""",
+    "downto": """downto = {
+    (k, j): [c for c in path[j] if k in ancestors[c]] for k in range(n) for j in range(n)
+}""",
+    "beneath": """beneath = {
+    (k, j): [c for c in below[k] if c in line[j]] for k in range(n) for j in range(n)
+}""",
+    "through": """through = {
+    (k, j): [c for c in children[k] if c in ancestors[j]] for k in range(n) for j in range(n)
+}""",
     "siblings": """siblings = [
     [j for j in range(n) if j != k and parent[j] == parent[k] >= 0] for k in range(n)
 ]""",
@@ -83,7 +103,10 @@ tip_to_base = [k for level in levels[::-1] for k in level]""",
 }
 NEEDS = {
     "below": ("ancestors",), "subtree": ("ancestors",), "path": ("ancestors",),
-    "joints": ("children",),
+    "joints": ("children",), "line": ("path",), "tree": ("path",), "aside": ("tree", "line"),
+    "via": ("children", "path"),
+    "through": ("children", "ancestors"), "upto": ("path",), "downto": ("path",),
+    "beneath": ("below", "line"),
     "near": ("siblings", "children"),
     "before": ("siblings", "children", "rank"),
     "after": ("siblings", "rank"), "siblings before": ("siblings", "rank"),
@@ -114,6 +137,10 @@ class Script:
 
     def place(self, family: tuple, index: tuple[Index, ...]) -> str:
         symbol: Symbol = self.symbols[family]
+        if family == ("input", "one"):
+            return f"np.eye(N[{self.index(index[0])}])"
+        if not index:
+            return symbol.python
         return f"{symbol.python}[{', '.join(self.index(i) for i in index)}]"
 
     def text(self, node: Any) -> str:
@@ -144,6 +171,10 @@ class Script:
             self.functions.add("part")
             block = self.key(node)
             return f"part({self.text(args[0])}, {block}, {self.blocks(args[1])}, N)"
+        if node.op == "cross":
+            name = "crm" if node.info[0] == "motion" else "crf"
+            self.functions.add(name)
+            return f"{name}({self.text(args[0])})"
         if node.op in ("cut", "rotate"):
             self.functions.add(node.op)
             if node.op == "cut":
@@ -259,8 +290,8 @@ class Script:
                 texts.append(f"({key}) in {name}")
                 continue
             text = TESTS[name].format(*letters)
-            for word in ("children", "ancestors", "held"):
-                if word in text:
+            for word in ("children", "ancestors", "held", "path", "line"):
+                if f"{word}[" in text:
                     self.need(word)
             texts.append(text)
         return " and ".join(texts)

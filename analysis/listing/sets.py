@@ -11,6 +11,7 @@ from pivotree.kkt.matrix.blocks import Structure
 from .nodes import Index
 
 Context = dict[str, int]  # body of each index letter
+OF_PAIRS = ("via", "through", "upto", "downto", "beneath")  # sets of a body and another
 OF_ONE = ("ties", "held", "tied", "moving", "earlier", "later")
 OF_LOOPS = {  # sets and tests about loops: what the letter stands for, and the second one
     "ties": "body", "held": "body", "toward": "body, loop", "branch": "body, loop",
@@ -112,6 +113,14 @@ class Tree:
             "ancestors": lambda: self.ancestors[k],
             "path": lambda: [k, *self.ancestors[k]],
             "below": lambda: self.below[k],
+            "tree": lambda: [j for j in range(self.n) if self.path(j)[-1] == self.path(k)[-1]],
+            "aside": lambda: [j for j in self.set("tree", of) if not self.on_line(j, k)],
+            "line": lambda: sorted([*self.path(k), *self.below[k]]),
+            "upto": lambda: [c for c in self.ancestors[k] if of[-1] in self.path(c)],
+            "downto": lambda: [c for c in self.path(of[-1]) if k in self.ancestors[c]],
+            "beneath": lambda: [c for c in self.below[k] if self.on_line(c, of[-1])],
+            "through": lambda: [c for c in self.children[k] if c in self.ancestors[of[-1]]],
+            "via": lambda: [c for c in self.children[k] if c in self.path(of[-1])],
             "subtree": lambda: sorted([k, *self.below[k]]),
             "siblings": lambda: [c for c in self.children[up] if c != k] if up >= 0 else [],
             "joints": lambda: sorted([k, *self.children[k]]),  # joints that a body has part in
@@ -125,6 +134,12 @@ class Tree:
                 j for j in self.set("siblings", of) if self.rank[j] > self.rank[k]
             ],
         }[name]()
+
+    def on_line(self, i: int, j: int) -> bool:
+        return i in self.path(j) or j in self.path(i)
+
+    def path(self, k: int) -> list[int]:
+        return [k, *self.ancestors[k]]
 
     def _of_loops(self, name: str, of: tuple[int, ...]) -> Sequence[int]:
         """Bodies of a loop, loops of a body, and the bodies or loops that have to do with two."""
@@ -143,7 +158,7 @@ class Tree:
 
     SETS = (
         "children", "ancestors", "below", "path", "subtree", "siblings", "joints",
-        "before", "after", "near", "siblings before", "siblings after",
+        "before", "after", "near", "siblings before", "siblings after", "line", "tree", "aside",
         *OF_ONE,
     )  # fmt: skip
 
@@ -226,7 +241,9 @@ class Tree:
     def _of_two(
         self, letters: tuple[str, ...], contexts: list[Context]
     ) -> Iterator[tuple[str, tuple[str, str]]]:
-        """Sets that a body and a loop have, or two loops."""
+        """Sets that two bodies have, a body and a loop, or two loops."""
+        pairs = [(k, j) for k in letters[:1] for j in letters[1:]]
+        yield from ((name, pair) for name in OF_PAIRS for pair in pairs)
         if self.structure.ties:
             loops = [x for x in letters if self._takes("tied", x, contexts)]
             bodies = [x for x in letters if self._takes("bodies", x, contexts)]
@@ -338,6 +355,9 @@ TESTS: dict[str, Callable[[Tree, int, int], bool]] = {
     "siblings": lambda t, i, j: t.parent[i] == t.parent[j],
     "below": lambda t, i, j: j in t.ancestors[i],
     "above": lambda t, i, j: i in t.ancestors[j],
+    "on path": lambda t, i, j: i in t.path(j),
+    "on line": lambda t, i, j: t.on_line(i, j),
+    "off line": lambda t, i, j: not t.on_line(i, j),
     "less": lambda t, i, j: i < j,
     "more": lambda t, i, j: i > j,
     "holds a loop": lambda t, k, _: bool(t.set("held", (k,))),
@@ -357,6 +377,9 @@ PAIRS = (
     "siblings",
     "below",
     "above",
+    "on path",
+    "on line",
+    "off line",
     "less",
     "more",
     *TIED,

@@ -6,7 +6,7 @@ from typing import Any
 
 from .names import Names, Symbol
 from .nodes import Index, Leaf, Node, Sum, Term, symmetric, transpose
-from .sets import Condition, Set
+from .sets import OF_PAIRS, Condition, Set
 
 SUM, PRODUCT, ATOM = range(3)  # how tightly a text holds together
 
@@ -16,7 +16,8 @@ SETS = {
     "joints": "joints", "siblings before": "siblings before", "siblings after": "siblings after",
     "bodies": "bodies", "roots": "roots", "loops": "loops", "ties": "ties", "held": "held",
     "tied": "tied", "moving": "moving", "earlier": "earlier", "later": "later",
-    "common": "common", "toward": "toward", "branch": "branch",
+    "common": "common", "toward": "toward", "branch": "branch", "line": "line", "tree": "tree", "via": "via",
+    "aside": "aside", "through": "through", "upto": "upto", "downto": "downto", "beneath": "beneath",
 }  # fmt: skip
 MEANINGS = {
     "children": "bodies that hang on body k",
@@ -43,15 +44,27 @@ MEANINGS = {
     "common": "bodies whose joints move the loops i and j",
     "toward": "children of k that hold loop j",
     "branch": "bodies that hang on k and hold loop j",
+    "tree": "all bodies that have k's root",
+    "aside": "bodies of k's tree that are neither k nor above or below it",
+    "line": "k, its ancestors, and all bodies that hang on it",
+    "through": "the child of k that j hangs on, where that is not j itself",
+    "upto": "ancestors of k up to j, and j",
+    "downto": "bodies below k that lead to j, and j",
+    "beneath": "bodies below k that are j, or above or below it",
+    "via": "the child of k that is j, or that j hangs on",
 }
-ARGUMENTS = {  # of all others: (k)
-    "common": "(i,j)", "toward": "(k,j)", "branch": "(k,j)", "bodies": "", "roots": "", "loops": "",
-}  # fmt: skip
+ARGUMENTS = {
+    "common": "(i,j)",
+    **dict.fromkeys(("toward", "branch", *OF_PAIRS), "(k,j)"),
+    **dict.fromkeys(("bodies", "roots", "loops"), ""),
+}  # of all others: (k)
 TESTS = {
     "N > 0": "N_{0} > 0", "N = 0": "N_{0} = 0", "N < 6": "N_{0} < 6", "N = 6": "N_{0} = 6",
     "same": "{0} = {1}", "differ": "{0} ≠ {1}", "child of": "{0} is a child of {1}",
     "parent of": "{0} is the parent of {1}", "siblings": "{0} and {1} are siblings",
     "below": "{0} is below {1}", "above": "{0} is above {1}", "less": "{0} < {1}",
+    "on path": "{0} ∈ path({1})", "on line": "{0} ∈ line({1})",
+    "off line": "{0} ∉ line({1})",
     "more": "{0} > {1}", "is a body of": "{0} ∈ tied({1})", "has the body": "{1} ∈ tied({0})",
 }  # fmt: skip
 
@@ -88,8 +101,11 @@ class Style:
 
     def symbol(self, leaf: Leaf) -> str:
         symbol = self.names.symbols[leaf.family]
-        index = leaf.index[::-1] if symbol.reverse else leaf.index
-        return self._put(symbol, index)
+        index = leaf.index
+        if symbol.by:
+            index = index[:-1] or index
+        index = index[::-1] if symbol.reverse else index
+        return self._put(symbol, index) + self.column(symbol, leaf.index)
 
     def _put(self, symbol: Symbol, index: tuple[Index, ...]) -> str:
         text = self.base(symbol)
@@ -97,6 +113,10 @@ class Style:
             k = self.subscript(index)
             return f"v{k} × I{k} v{k}"
         return text + self.subscript(index)
+
+    def column(self, symbol: Symbol, index: tuple[Index, ...]) -> str:
+        """What a right-hand side more is by: [q_j]."""
+        return f"[{symbol.by}{self.subscript(index[-1:])}]" if symbol.by else ""
 
     def leaf(self, leaf: Leaf) -> tuple[str, int]:
         symbol = self.names.symbols[leaf.family]
@@ -126,6 +146,8 @@ class Style:
             return self.leaf(node)
         if isinstance(node, Sum):
             return self.sum(node)
+        if node.op == "cross":
+            return self.cross(self.text(node.args[0]), node.info[0]), ATOM
         if node.op == "mul":
             return self.product([self.level(arg) for arg in node.args])
         if node.op == "solve":
@@ -159,6 +181,9 @@ class Style:
             text, level = self.level(node.args[0])
             return f"{self.closed(text, level)} / {node.info[0]}", PRODUCT
         return self.function(node.op, node.args)
+
+    def cross(self, text: str, kind: str) -> str:
+        return f"[{text}]" + ("×" if kind == "motion" else "×̄*")
 
     def function(self, name: str, args: tuple, more: str = "") -> tuple[str, int]:
         return f"{name}({', '.join(self.text(arg) for arg in args)}{more})", ATOM

@@ -6,16 +6,20 @@ The family of a value is its place in the elimination without the bodies, its in
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from pivotree.kkt.matrix.blocks import Structure
+from pivotree.kkt.program.columns import LETTER
 from pivotree.kkt.program.program import Instruction, Place, Program, Ref
 
-from .choice import ALWAYS, Choice, number_of, operand
+from .choice import ALWAYS, FORE, Choice, number_of, operand
+from .derivatives import BY
 from .nodes import Family, Leaf, Node, Sum, Term, shape, transpose
 
-FORE = False  # not in the way back
+
+LINEAR = ("mul", "solve", "divide", "forward", "weight", "back", "cross")
 
 
 class Member(NamedTuple):
@@ -24,7 +28,7 @@ class Member(NamedTuple):
     value: int
     family: Family
     index: tuple[int, ...]  # type: ignore[assignment]
-    event: tuple[bool, int]  # in the way back, base pivot; the pivot is -1 before all
+    event: tuple[int, int]  # the pass, base pivot; the pivot is -1 before all
     sign: int  # the family's: the value is sign times what is listed
     turned: bool = False  # what is listed is the transposed value
 
@@ -56,14 +60,14 @@ class Values(Choice):
         at: dict[Place, list[int]] = defaultdict(list)
         for value in sorted(self.names):
             at[self.place[value]].append(value)
-        raw: dict[int, tuple[tuple, tuple[int, ...], tuple[bool, int]]] = {}
+        raw: dict[int, tuple[tuple, tuple[int, ...], tuple[int, int]]] = {}
         pushed = self._pushed()
         for place, values in at.items():
             for later, value in enumerate(reversed(values)):
                 made = self.made[value]
                 if made.op in ALWAYS:  # belongs to the joint, whoever forms it
                     letter, body = self.made[operand(made, 0).value].info
-                    raw[value] = ((made.op, (letter,), FORE, 0), (body,), (FORE, -1))
+                    raw[value] = ((made.op, (letter,), False, 0), (body,), (FORE, -1))
                     continue
                 event = self._event(place)
                 if self._label(place) in pushed:
@@ -135,7 +139,8 @@ class Values(Choice):
     def _sign_families(self) -> None:
         """Signs with which values read best: those of a family alike, first terms positive."""
         forced: dict[Family, int] = {}
-        for block, ref in self.program.solution.items():
+        solved = (self.program.solution, *self.program.columns)
+        for block, ref in (pair for found in solved for pair in found.items()):
             sign, _, value = self._original(ref)  # rotations solve for accelerations, minus pdd
             member = self.members.get(value)
             if member is not None and block.kind in self.told:
@@ -147,11 +152,15 @@ class Values(Choice):
             label, kinds = m.family[:2]
             if label == "entry" and kinds[0] in own and kinds[1] in (kinds[0], "rhs"):
                 forced.setdefault(m.family, own[kinds[0]])
+        for family in {m.family for m in self.members.values()}:
+            if family[0] == "given" and column_of(family):
+                forced[family] = LETTER[family[1][0]][1]
         if any(forced.get(m.family, m.sign) != m.sign for m in self.members.values()):
             self._sign(forced)
 
     def _sign(self, forced: dict[Family, int]) -> None:
         of_family: dict[Family, int] = {}
+        uses: dict[Family, dict[Family | None, int]] = defaultdict(dict)
         seen: dict[Family, dict[tuple, int]] = defaultdict(dict)
         for value in sorted(self.members):
             member = self.members[value] = self.members[value]._replace(sign=1)
@@ -159,13 +168,21 @@ class Values(Choice):
             terms = [(shape(t.node), t.sign) for t in tree.terms]
             known = seen[member.family]
             likeness = sum(known[key] * sign for key, sign in terms if key in known)
+            linear = dict(_linear(tree))
+            if like := base_of(member.family):  # a column is told as what it stands for
+                bare = {base_of(family): sign for family, sign in linear.items()}
+                told = {x: a * b for y, a in uses[like].items() for x, b in uses[y].items()}
+                told |= uses[like]
+                likeness = sum(told[x] * sign for x, sign in bare.items() if x in told) or likeness
             first = forced.get(member.family)
-            if first is None and member.family[0] in ("entry", "own", "x", "right"):
+            if first is None and not like and member.family[0] in ("entry", "own", "x", "right"):
                 first = of_family.get(member.family)  # one quantity of (4)
             sign = 1 if (first or likeness or terms[0][1]) > 0 else -1
             of_family.setdefault(member.family, sign)
             for key, one in terms:
                 known.setdefault(key, sign * one)
+            for family, one in linear.items():
+                uses[member.family].setdefault(family, sign * one)
             self.members[value] = member._replace(sign=sign)
             if sign < 0:
                 tree = Sum(tuple(t._replace(sign=-t.sign) for t in tree.terms))
@@ -213,6 +230,8 @@ class Values(Choice):
 
     def _given(self, letter: str, place: int) -> tuple[Leaf, int]:
         """A block of (4) and its sign; G_ck has that of its side, minus on a loop's first body."""
+        if letter in ("g", "v"):
+            return Leaf(("input", letter), ()), 1
         if letter == "G":
             index, sign = self._sides[place]
             return Leaf(("input", letter), index), sign
@@ -276,7 +295,7 @@ class Values(Choice):
                 args.append(Node("zero", ()))
                 continue
             s, node = self._ref(one)
-            if s < 0 and i.op not in ("mul", "solve", "divide", "forward", "weight", "back"):
+            if s < 0 and i.op not in LINEAR:
                 node, s = Sum((Term(-1, node),)), 1
             if i.op == "back":
                 node, s = (node, 1) if s > 0 else (Sum((Term(-1, node),)), 1)
@@ -284,7 +303,7 @@ class Values(Choice):
                 node = Sum((Term(1, node),))
             sign *= s
             args.append(node)
-        info = i.info if i.op in ("divide",) else ("symmetric",) * (i.symmetric and i.op == "mul")
+        info = i.info if i.op in ("divide", "cross") else ("symmetric",) * (i.symmetric and i.op == "mul")
         return sign, Node(i.op, tuple(args), (), info)
 
     def _terms(self, i: Instruction) -> list[Term]:
@@ -408,6 +427,38 @@ class Values(Choice):
         records = self._records(i)
         block = next(block for block, rows in records if rows == tuple(i.info))
         return sign, Node("part", (node, _listed([b for b, _ in records])), *_split((block,)))
+
+
+def column_of(family: Family) -> str:
+    """What a column is by: q, qd or tau; nothing where it is none."""
+    kinds = family[1]
+    return kinds[-1] if isinstance(kinds, tuple) and kinds and kinds[-1] in BY else ""
+
+
+def base_of(family: Family) -> Family | None:
+    """The family of what a column stands for; None for what is no column."""
+    if family == ("input", "one"):
+        return ("input", "tau")
+    if not column_of(family):
+        return None
+    label, rest = family[0], family[1][:-1]
+    if label == "given":
+        return ("input", LETTER[rest[0]][0])
+    if label in ("entry", "children", "second", "half", "residual", "update"):
+        rest = (*rest, "rhs")
+    return ("velocity" if label == "moved" else label, rest, *family[2:])
+
+
+def _linear(node: Any, sign: int = 1) -> Iterator[tuple[Family, int]]:
+    """Families of an expression's leaves, with the sign that each has when brackets are opened."""
+    if isinstance(node, Leaf):
+        yield node.family, sign
+    elif isinstance(node, Sum):
+        for term in node.terms:
+            yield from _linear(term.node, sign * term.sign)
+    else:
+        for arg in node.args:
+            yield from _linear(arg, sign)
 
 
 def _split(blocks: tuple[tuple[str, int], ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:

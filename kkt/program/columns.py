@@ -17,16 +17,21 @@ from ..matrix.blocks import Block
 from ..matrix.entries import RIGHT_HAND_SIDE
 from .program import Instruction, Place, Program, Ref, Writer
 
+KEPT = ("s",)  # of sums that bear a name even where they have one summand
 LETTER = {"pdd": ("b", 1), "qdd": ("tau", 1), "f": ("a", -1), "lam": ("gamma", -1)}  # of a row
 
 
 class Columns:
     """A program that goes on: the writer for what comes next, and the pivots used again."""
 
-    def __init__(self, program: Program) -> None:
-        """Raises OrderError for an order by rotations, which take the right-hand side along."""
+    def __init__(self, program: Program, apart: bool = False) -> None:
+        """Raises OrderError for an order by rotations, which take the right-hand side along.
+
+        ``apart``: what the program names, columns name too (:func:`.tracer.program_of`).
+        """
         self.base = program
         self.write = Writer.after(program)
+        self.write.apart = apart
         self.found: list[dict[Block, Ref]] = []
         self._linear: list[tuple[Instruction, Place | None]] = []
         self._depends: set[int] = set()  # values that r is in
@@ -65,8 +70,12 @@ class Columns:
         for i, place in self._linear:
             args = [self._again(ref, values) for ref in i.args]
             if any(ref is not None and ref.value in values for ref in i.args):
-                w.step, w.place = i.step, place or w.place
+                w.step = i.step
+                w.place = w.place if place is None else place._replace(column=w.column)
+                made = len(w.shapes)
                 out = _WRITTEN[i.op](w, i, args)
+                if w.apart and out is not None and out.value < made and w.place.label in KEPT:
+                    out = w.emit("same", (out,), w.shape(out))
                 if out is not None:
                     values[i.out] = out
         w.step, w.place = before
@@ -120,5 +129,5 @@ _WRITTEN: dict[str, Callable[[Writer, Instruction, list[Any]], Ref | None]] = {
     "stack": _stacked,
     "rows": lambda w, i, x: w.rows(x[0], *i.info),
     "divide": lambda w, i, x: w.divide(x[0], *i.info),
-    "same": lambda w, i, x: x[0],
+    "same": lambda w, i, x: w.emit("same", (x[0],), w.shape(x[0])) if w.apart else x[0],
 }

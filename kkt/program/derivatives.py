@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..matrix.blocks import Block, Structure
+from ..matrix.blocks import KINDS, Block, Structure
 from .columns import Columns
 from .program import Ref, Writer
 
@@ -40,6 +40,7 @@ class Motion:
     gravity: Ref | None  # (6, 1) pdd of the world, (0, g)
     by_q: Mapping[int, Ref | None] = field(default_factory=dict)  # (N_k, N_k) d effort / dq
     by_qd: Mapping[int, Ref | None] = field(default_factory=dict)  # likewise / dqd
+    velocity: Ref | None = None  # (6, 1) of the world; None where it rests
     carried: Mapping[int, Pairs] = field(default_factory=dict)  # (i, j): dS_i / dq_j = S_i x S_j
 
 
@@ -50,6 +51,7 @@ class Moved:
         self.write, self.structure, self.motion = columns.write, structure, motion
         self.names = structure.names
         self.x = columns.base.solution
+        self.n = columns.structure.n  # of the order's own bodies, pieces among them
         self.v: dict[int, Ref | None] = {}  # velocities
         self.up: dict[int, Ref | None] = {}  # Phi* v of the parent
         self.rate: dict[int, Ref | None] = {}  # S qd
@@ -60,10 +62,14 @@ class Moved:
 
     def _velocity(self, k: int) -> None:
         w, p = self.write, int(self.structure.parent[k])
-        self.up[k] = w.mul(self.Phi(k).T, self.v[p]) if p >= 0 else None
+        w.at("carried", k)
+        self.up[k] = w.mul(self.Phi(k).T, self.v[p] if p >= 0 else self.motion.velocity)
+        w.at("rate", k)
         self.rate[k] = w.mul(self.S(k), self.motion.qd.get(k))
-        self.v[k] = v = w.add(self.up[k], self.rate[k])
+        w.at("velocity", k)
+        self.v[k] = v = w.named(w.add(self.up[k], self.rate[k]), "velocity", k)
         if v is not None:
+            w.at("moves", k)
             M = w.input("M", k, (6, 6))
             own = cross(w, w.mul(M, v), "force")
             self.force[k] = w.sub(own, w.mul(w.t(cross(w, v)), M))  # v x* is -(v x)*
@@ -128,6 +134,7 @@ class Moved:
         """dv_k by the joint's q, (6, N_k), and what stands in rows of (4) beside what dv moves."""
         w, S, p = self.write, self.S(k), int(self.structure.parent[k])
         name, rows = self.names[k], Rows()
+        w.at("own", k)
         turn = self.turned(k, self.motion.qd.get(k))
         pdd = self.motion.gravity if p < 0 else self.x.get(Block("pdd", self.names[p]))
         own = w.mul(cross(w, w.mul(self.Phi(k).T, pdd)), S)
@@ -143,6 +150,7 @@ class Moved:
     def own_qd(self, k: int) -> tuple[Ref | None, Rows]:
         """The same by its rates."""
         w, S, name, rows = self.write, self.S(k), self.names[k], Rows()
+        w.at("own", k)
         own = w.neg(w.mul(cross(w, self.v[k]), S))
         self.more(rows, Block("f", name), w.sub(own, self.bias(k)[1]))
         self.more(rows, Block("qdd", name), self.motion.by_qd.get(k))
@@ -154,13 +162,17 @@ class Moved:
         waiting = [(k, moved)]
         while waiting:
             c, d = waiting.pop()
+            d = w.named(d, "moved", c)
+            w.at("given", c)
             self._moved(rows, c, d)
             for child in self.structure.children(self.names[c]):
                 i = self.structure.index[child]
+                w.at("moved", i)
                 waiting.append((i, w.mul(self.Phi(i).T, d)))
         for block, ref in direct.items():
+            w.at("given", self.number(block))
             self.more(rows, block, ref)
-        return rows
+        return {block: w.named(ref, "given", self.number(block)) for block, ref in rows.items()}
 
     def _moved(self, rows: Rows, k: int, d: Ref | None) -> None:
         """What dv_k = d changes in the rows of body k."""
@@ -178,6 +190,9 @@ class Moved:
         for block, ref in rows.items():
             total = self.write.add(total, self.write.mul(self.write.t(ref), y.get(block)))
         return total
+
+    def number(self, block: Block) -> int:
+        return KINDS.index(block.kind) * self.n + self.structure.index[block.body]
 
     def more(self, rows: Rows, block: Block, ref: Ref | None) -> None:
         rows[block] = self.write.add(rows.get(block), ref)

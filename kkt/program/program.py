@@ -100,6 +100,8 @@ class Place(NamedTuple):
     blocks: tuple[int, ...] = ()  # numbers in the block graph; -1 for the right-hand side
     pivot: int = -1  # base pivot that is at work, as a number of ``Program.pivots``
     back: bool = False  # in the way back
+    # of more right-hand sides: what they are by (q, qd, tau) and of which body
+    column: tuple = ()
 
 
 class PivotRecord(NamedTuple):
@@ -167,6 +169,7 @@ class Writer:
         self.place = Place("input")
         self.pivot = -1
         self.back = False
+        self.column: tuple = ()
         self.places: list[Place] = []
         self.instructions: list[Instruction] = []
         self.shapes: list[tuple[int, int]] = []
@@ -209,7 +212,7 @@ class Writer:
 
     def at(self, label: str, *blocks: int) -> Place:
         """Instructions from here on stand there; returns where those before stood."""
-        before, self.place = self.place, Place(label, blocks, self.pivot, self.back)
+        before, self.place = self.place, Place(label, blocks, self.pivot, self.back, self.column)
         return before
 
     def named(self, ref: Ref | None, label: str, *blocks: int) -> Ref | None:

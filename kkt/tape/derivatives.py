@@ -270,7 +270,7 @@ def _motion(system: System, given: Given, qd: NDArray) -> Motion:
             by_q[k] = w.neg(spring)
             by_qd[k] = w.neg(w.add(damper, w.mul(step, spring)))
     up = np.concatenate([np.zeros(3), state.gravity])[:, None]
-    return Motion(rates, given.block(up), by_q, by_qd, _carried(system))
+    return Motion(rates, given.block(up), by_q, by_qd, carried=_carried(system))
 
 
 def _tied(given: Given, held: Sequence[Closure]) -> list[Pair]:

@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
     with progress_shown() as progress:
         system = system_of(options)
         progress(f"reading {options.order} as formulas")
-        told = listing.of(system, function, options.notation)
+        told = listing.of(system, function, options.notation, options.derivatives)
         text = listing.render(told, options.style or "text")
     if path is None:
         sys.stdout.write(text)

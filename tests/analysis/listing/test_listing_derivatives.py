@@ -1,0 +1,127 @@
+"""Derivatives as algorithms: the listed recursions give what ``kkt.derivatives`` gives."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from armature import with_terms
+
+from pivotree import kkt, orderings
+from pivotree.analysis import listing
+from pivotree.analysis.cli import main
+from pivotree.analysis.listing.python import by_joint
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "derivatives.md"
+TREES = {
+    "chain": lambda: kkt.chain(4),
+    "tree": lambda: kkt.from_spec("random_tree:n=7,seed=3,joints=revolute+prismatic"),
+    "joints": lambda: kkt.from_spec(
+        "random_tree:n=6,seed=3,joints=revolute+spherical+fixed+floating+prismatic"
+    ),
+    "geared": lambda: with_terms(
+        kkt.from_spec("random_tree:n=5,seed=3,joints=revolute+prismatic"), 3
+    ),
+    "quadruped": kkt.quadruped,
+}
+TOLD = [name for name in orderings.names() if name not in ("square_root_abm", "crbm_block_row")]
+CASES = [("chain", "abm"), ("tree", "abm"), ("geared", "abm"), ("tree", "crbm")]
+CASES += [pytest.param("joints", "abm", marks=pytest.mark.slow)]
+CASES += [pytest.param("quadruped", name, marks=pytest.mark.slow) for name in ("abm", "crbm")]
+CASES += [pytest.param("tree", name, marks=pytest.mark.slow) for name in TOLD]
+
+
+def moving(tree):
+    """A system with rates and efforts that are no round numbers."""
+    rng = np.random.default_rng(7)
+    N = len(kkt.build(tree).state.qd)
+    return kkt.build(tree, qd=rng.normal(size=N), tau=rng.normal(size=N))
+
+
+def run(text, system, terms):
+    """The script's function on the blocks of a system."""
+    space = {"__name__": "listed"}
+    exec(compile(text, "listed", "exec"), space)
+    e = system.entries
+    armatures = [[np.diag(x) for x in by_joint(system, e.A)]] if e.A.size else []
+    more = [[np.diag(x) for x in by_joint(system, x)] for x in terms.values()]
+    return space["derivatives"](
+        system.tree.parent.tolist(), e.M, by_joint(system, e.S), e.Phi, *armatures, e.a, e.b,
+        by_joint(system, e.tau), by_joint(system, system.state.qd),
+        np.concatenate([np.zeros(3), system.state.gravity]), *more,
+    )  # fmt: skip
+
+
+def differ(found, system):
+    exact = kkt.derivatives(system, orderings.get("abm"))
+    wanted = exact.qdd, exact.dq, exact.dqd, exact.dtau
+    return [
+        np.abs(x - y).max() / np.abs(y).max() for x, y in zip(found, wanted, strict=True)
+    ]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("tree", "order"), CASES)
+def test_the_script_gives_the_derivatives(tree, order):
+    system = moving(TREES[tree]())
+    one = listing.of(system, order, derivatives=True)
+    assert max(differ(run(listing.render(one, "python"), system, one.terms), system)) <= 1e-10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["abm", "gain_abm", "crbm"])
+def test_lines_of_any_tree_hold_on_others(order):
+    """What was listed for a chain of three runs on a tree with branches."""
+    one = listing.of(kkt.build(kkt.chain(3)), order, derivatives=True)
+    assert one.holds_on == "any tree" and not one.tree.tables
+    system = moving(TREES["tree"]())
+    assert max(differ(run(listing.render(one, "python"), system, {}), system)) <= 1e-10
+
+
+@pytest.mark.slow
+def test_the_recursion_is_the_one_of_qdd_in_another_column():
+    """With the column's letters struck out, abm's lines are those of its qdd."""
+    one = listing.of(kkt.build(kkt.chain(3)), "abm", derivatives=True)
+    lines = [line.strip() for line in listing.render(one).splitlines()]
+    for line in (
+        "p^A_k[q_j] = b_k[q_j] + Σ_{c ∈ children(k)} X_cᵀ (p'_c[q_j] + U_c α_c[q_j])"
+        "   for j ∈ path(k)",
+        "p'_k[q_j] = p^A_k[q_j] + I^A_k c_k[q_j] [j ∈ path(k)]   for j ∈ line(k)",
+        "α_k[q_j] = -s_kᵀ p'_k[q_j] / D_k   for j ∈ line(k)",
+        "a'_k[q_j] = c_k[q_j] [j ∈ path(k)] + X_k a_λ(k)[q_j]   for j ∈ tree(k)",
+    ):
+        assert line in lines
+    struck = re.sub(r"\[[qQ]'?_[jk]\]", "", "\n".join(lines))
+    assert "p^A_k = b_k + Σ_{c ∈ children(k)} X_cᵀ (p'_c + U_c α_c)" in struck
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("style", ["text", "pseudocode", "latex", "python"])
+def test_the_command_writes_it(style, capsys):
+    flags = [] if style == "text" else [f"--{style}"]
+    assert main(["list", "chain:3", "--derivatives", *flags]) == 0
+    printed = capsys.readouterr().out
+    assert len(printed) > 3000 and ("[q_" in printed or r"[\dot q_" in printed or "_qd[" in printed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["chain:3", "--order", "square_root_abm"], "rotations"),
+        (["chain:3", "--order", "inverse_dynamics"], "solves for tau"),
+        (["four_bar"], "loop"),
+        (["random_tree:n=4,seed=1,joints=universal"], "turn with its own coordinates"),
+        (["chain:3", "--order", "crbm_block_row"], "no loop over bodies"),
+    ],
+)
+def test_what_is_not_listed_is_one_sentence(arguments, why, capfd):
+    assert main(["list", *arguments, "--derivatives"]) == 2
+    error = capfd.readouterr().err
+    assert error.startswith("pivotree: ") and error.count("\n") == 1 and why in error
+
+
+@pytest.mark.slow
+def test_the_page_has_the_listing_of_today():
+    """``pivotree list chain:3 --derivatives --pseudocode`` stands in docs/derivatives.md."""
+    one = listing.of(kkt.build(kkt.chain(3)), "abm", derivatives=True)
+    assert listing.render(one, "pseudocode").strip() in PAGE.read_text(encoding="utf-8")
