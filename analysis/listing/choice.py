@@ -16,7 +16,7 @@ THROUGH = ("mirror", "forward", "same", "factor")  # names are those of what the
 ALWAYS = ("along", "across", "basis")  # of S alone: named even where they are used once
 ASKED = ("qdd", "lam")  # unknowns that a listing finds
 FORE, BACK, BETWEEN, AFTER = 0, 1, 2, 3  # passes: there, back, what moves (4), and columns' two
-MOVES = ("carried", "rate", "velocity", "moves", "own", "moved", "given")
+MOVES = ("brought", "rate", "velocity", "moves", "own", "shifted", "change")
 # of one body, or of one loop
 ONE = (("pdd",), ("qdd",), ("f",), ("fJ",), ("fC",), ("lam",), ("pdd", "f"), ("fJ", "qdd"))
 
@@ -38,7 +38,9 @@ class Choice:
         live = program.live(("qdd", "lam"), further)
         wanted = [ref.value for block, ref in program.solution.items() if block.kind == "pdd"]
         if any(i.out in wanted for i, keep in zip(program.instructions, live, strict=True) if keep):
-            live = program.live(("qdd", "lam", "pdd"), further)  # of all bodies, where some are needed
+            live = program.live(
+                ("qdd", "lam", "pdd"), further
+            )  # of all bodies, where some are needed
         self.live = [i for i, keep in zip(program.instructions, live, strict=True) if keep]
         self.place = {
             i.out: place for i, place in zip(program.instructions, program.places, strict=True)

@@ -64,7 +64,7 @@ def on_this_tree(values: Values, tree: Tree) -> Telling:
     try:
         check(values, tree, loops)
     except FoldingError:
-        tree = Tree(tree.structure)
+        tree = Tree(tree.structure, tree.columns)
         loops = tuple(loops_of(values, tree, courses_of(values, tree, apart=True)))
         check(values, tree, loops)
     return Telling(values, tree, loops, THIS_TREE)

@@ -21,13 +21,14 @@ from pivotree.kkt.structure.symbolic import symbolic
 from .choice import operand
 from .cost import Cost, Coster, Poly
 from .derivatives import BY, terms_of, with_derivatives
+from .families import column_of
 from .general import THIS_TREE, Telling, in_general, on_this_tree
 from .loops import Line, Loop, cases
 from .names import DEFAULTS, NOTATIONS, Names, Symbol
 from .nodes import Family, Index, Leaf, leaves
 from .sets import Tree
 from .unroll import FoldingError
-from .values import Values, column_of
+from .values import Values
 
 ENDS = ("tip to base", "base to tip")
 MAX_UPDATES = 60_000  # pairs of blocks that are updated: what is read as formulas in seconds
@@ -136,7 +137,8 @@ class Listing:
         six: dict[str, tuple] = {
             "M": (6, 6), "Phi": (6, 6), "H": (N, 6), "a": (6, 1), "b": (6, 1),
             "tau": (N, 1), "A": (N, N), "G": (N, 6), "gamma": (N, 1), "compliance": (N, N),
-            "qd": (N, 1), "g": (6, 1), "v": (6, 1), "one": (N, N), "stiffness": (N, N), "damping": (N, N),
+            "qd": (N, 1), "g": (6, 1), "v": (6, 1), "one": (N, N),
+            "stiffness": (N, N), "damping": (N, N),
         }  # fmt: skip
         return {**result, **{("input", letter): dims for letter, dims in six.items()}}
 
@@ -288,8 +290,8 @@ def of(
 
     ``notation`` is "ascher", "featherstone" or "yamane"; without it, the one in which the order is
     known.  With ``derivatives``, those of qdd by q, qd and tau follow, by more right-hand sides of
-    the same pivots (:func:`kkt.derivatives`).  Raises OrderError for an order that cannot be eliminated or an unknown notation, and
-    SizeError for one that fills in too much to be read.
+    the same pivots (:func:`kkt.derivatives`).  Raises OrderError for an order that cannot be
+    eliminated or an unknown notation, and SizeError for one that fills in too much to be read.
 
     >>> from pivotree.analysis import listing
     >>> listing.of(pt.build(pt.chain(2)), "abm", notation="ascher").notation
@@ -307,11 +309,11 @@ def of(
     whole = _with_armature_everywhere(system.structure)
     terms = terms_of(system) if derivatives else None
     program, structure, position, source = _program(whole, order, name, terms)
-    values, tree = Values(program, structure, position, sign), Tree(structure)
+    values, tree = Values(program, structure, position, sign), Tree(structure, derivatives)
 
     def eliminated(larger: Structure) -> tuple[Values, Tree]:
         program, structure, position, _ = _program(larger, order, name, terms)
-        return Values(program, structure, position, sign), Tree(structure)
+        return Values(program, structure, position, sign), Tree(structure, derivatives)
 
     general = None if whole.ties else in_general(whole, eliminated, values, tree)
     try:
@@ -326,7 +328,9 @@ def of(
     if telling.holds_on == THIS_TREE:
         tree = telling.tree  # its tables are those of the lines
     names = Names(telling.values, telling.loops, told)
-    return Listing(program.name, source, told, system, values, tree, telling, telling.loops, names, terms or {})
+    return Listing(
+        program.name, source, told, system, values, tree, telling, telling.loops, names, terms or {}
+    )
 
 
 def _with_armature_everywhere(structure: Structure) -> Structure:

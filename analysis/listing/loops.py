@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 from pivotree.kkt.program.program import Program
 
 from .choice import AFTER, BACK, BETWEEN, FORE, number_of
+from .families import column_of
 from .fold import Folder
 from .nodes import Family, Index, Sum, leaves
 from .sets import Condition, Context, Set, Tree
-from .values import Member, Values, column_of
+from .values import Member, Values
 
 MOST = 8  # loops from which on the pivots become one loop with cases
 OWN = "jihg"  # letters of a line's own indices
@@ -270,7 +271,7 @@ def lines_of(
     for family, found in families.items():
         parts = [found]
         split = [_line(values, folder, contexts, family, found)]
-        for how in ("path", "coarse", "fine"):
+        for how in ("path", "coarse", "fine")[not column_of(family) :]:
             if _awkward(folder, split):
                 finer = _parts(folder, contexts, found, how)
                 other = [_line(values, folder, contexts, family, part) for part in finer]

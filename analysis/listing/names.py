@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from .families import base_of, column_of
 from .loops import Loop
 from .nodes import Family, leaves
-from .values import Values, base_of, column_of
+from .values import Values
 
 
 class Symbol(NamedTuple):
@@ -218,14 +219,13 @@ ROLES = {  # (label, kinds) -> role
     ("entry", ("fJ", "fJ")): "SJJ other",
     ("entry", ("fJ", "rhs")): "SJ right",
     # what moves equation (4), for derivatives
-    ("carried", ("pdd",)): "carried",
+    ("brought", ("pdd",)): "carried",
     ("rate", ("pdd",)): "rate",
     ("velocity", ("pdd",)): "velocity",
     ("moves", ("pdd",)): "moves",
-    ("moved", ()): "velocity",
-    ("given", ("f",)): "a",
-    ("given", ("pdd",)): "given bias",
-    ("given", ("qdd",)): "tau",
+    ("change", ("f",)): "a",
+    ("change", ("pdd",)): "given bias",
+    ("change", ("qdd",)): "tau",
     ("along", ("H",)): "along",
     ("across", ("H",)): "across",
     # by rotations
@@ -289,9 +289,9 @@ class Names:
         taken |= {"qdd", "parent", "N", "n", "k"}
         for letter in ("qd", "g", "v", "stiffness", "damping", "one"):
             if letter in given:
-                symbol = self.table["still" if letter == "v" else letter]
-                self.symbols["input", letter] = symbol
-                taken |= {symbol.text, symbol.python}
+                own = self.table["still" if letter == "v" else letter]
+                self.symbols["input", letter] = own
+                taken |= {own.text, own.python}
         for line in lines:
             if line.family in self.symbols:
                 continue
@@ -312,8 +312,8 @@ class Names:
     def _column(self, values: Values, family: Family, taken: set[str]) -> Symbol:
         """Of one right-hand side more: what it stands for has a name already."""
         by, like = column_of(family), base_of(family)
-        symbol = self.symbols.get(like)
-        if family[0] == "given" and family[1][0] == "pdd":
+        symbol = None if like is None else self.symbols.get(like)
+        if family[0] == "change" and family[1][0] == "pdd":
             symbol = self.table["given bias"]
         if symbol is None:
             role = ROLES.get((family[0], family[1][:-1])) if not any(family[3:]) else None

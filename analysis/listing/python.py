@@ -159,9 +159,10 @@ a minus on its first body; gamma (m_c,) and compliance (m_c, m_c) are lists by l
 """
 
 
-FURTHER = """qd (N_k,) are rates, g (6,) is gravity as a motion; stiffness and damping (N_k, N_k) are
-what efforts lose by q and by qd.  Returns qdd and its derivatives by q, qd and tau, rows and
-columns by body: x_q[k, j] is what stands for x[k] in the column of q_j.
+FURTHER = """qd (N_k,) are rates, g (6,) is gravity as a motion;
+stiffness and damping (N_k, N_k) are what efforts lose by q and by qd.
+Returns qdd and its derivatives by q, qd and tau, rows and columns by body:
+x_q[k, j] is what stands for x[k] in the column of q_j.
 """
 
 

@@ -12,6 +12,7 @@ from .nodes import Index
 
 Context = dict[str, int]  # body of each index letter
 OF_PAIRS = ("via", "through", "upto", "downto", "beneath")  # sets of a body and another
+OF_COLUMNS = ("line", "tree", "aside")
 OF_ONE = ("ties", "held", "tied", "moving", "earlier", "later")
 OF_LOOPS = {  # sets and tests about loops: what the letter stands for, and the second one
     "ties": "body", "held": "body", "toward": "body, loop", "branch": "body, loop",
@@ -43,7 +44,9 @@ class Condition(NamedTuple):
 class Tree:
     """What sets and conditions are made from."""
 
-    def __init__(self, structure: Structure) -> None:
+    def __init__(self, structure: Structure, columns: bool = False) -> None:
+        """``columns``: sets and tests that columns of right-hand sides need are known, too."""
+        self.columns = columns
         n = self.n = structure.n
         ties = structure.ties  # loops are numbered behind the bodies; they have rows, no parent
         self.structure = structure
@@ -158,7 +161,7 @@ class Tree:
 
     SETS = (
         "children", "ancestors", "below", "path", "subtree", "siblings", "joints",
-        "before", "after", "near", "siblings before", "siblings after", "line", "tree", "aside",
+        "before", "after", "near", "siblings before", "siblings after",
         *OF_ONE,
     )  # fmt: skip
 
@@ -214,7 +217,7 @@ class Tree:
         wanted = [frozenset(x) for x in found]
         letters = tuple(contexts[0]) if contexts else ()
         for only in ("", "N", "C", "F"):
-            for name in self.SETS:
+            for name in (*self.SETS, *(OF_COLUMNS if self.columns else ())):
                 for letter in letters:
                     if not self._takes(name, letter, contexts):
                         continue
@@ -243,7 +246,7 @@ class Tree:
     ) -> Iterator[tuple[str, tuple[str, str]]]:
         """Sets that two bodies have, a body and a loop, or two loops."""
         pairs = [(k, j) for k in letters[:1] for j in letters[1:]]
-        yield from ((name, pair) for name in OF_PAIRS for pair in pairs)
+        yield from ((name, pair) for name in OF_PAIRS * self.columns for pair in pairs)
         if self.structure.ties:
             loops = [x for x in letters if self._takes("tied", x, contexts)]
             bodies = [x for x in letters if self._takes("bodies", x, contexts)]
@@ -312,6 +315,8 @@ class Tree:
         ]
         single += [(name, (x, y)) for name in PAIRS for x in letters for y in letters if x < y]
         single = [(name, of) for name, of in single if self._tests(name, of, contexts)]
+        if not self.columns:
+            single = [test for test in single if test[0] not in LINES]
         single.sort(key=lambda test: test[0] not in TIED)  # what says most comes first
         columns = []
         for test in single:
@@ -367,6 +372,7 @@ TESTS: dict[str, Callable[[Tree, int, int], bool]] = {
     "is a body of": lambda t, k, c: k in t.set("tied", (c,)),
     "has the body": lambda t, c, k: k in t.set("tied", (c,)),
 }
+LINES = ("on path", "on line", "off line")  # tests that columns need
 TIED = {"is a body of", "has the body"}  # a body's test of a loop, and the other way round
 NUMBERS = ("same", "differ", "less", "more")  # tests of numbers, those of loops among them
 PAIRS = (
@@ -377,9 +383,7 @@ PAIRS = (
     "siblings",
     "below",
     "above",
-    "on path",
-    "on line",
-    "off line",
+    *LINES,
     "less",
     "more",
     *TIED,

@@ -16,8 +16,9 @@ SETS = {
     "joints": "joints", "siblings before": "siblings before", "siblings after": "siblings after",
     "bodies": "bodies", "roots": "roots", "loops": "loops", "ties": "ties", "held": "held",
     "tied": "tied", "moving": "moving", "earlier": "earlier", "later": "later",
-    "common": "common", "toward": "toward", "branch": "branch", "line": "line", "tree": "tree", "via": "via",
-    "aside": "aside", "through": "through", "upto": "upto", "downto": "downto", "beneath": "beneath",
+    "common": "common", "toward": "toward", "branch": "branch", "line": "line",
+    "tree": "tree", "via": "via", "aside": "aside", "through": "through",
+    "upto": "upto", "downto": "downto", "beneath": "beneath",
 }  # fmt: skip
 MEANINGS = {
     "children": "bodies that hang on body k",

@@ -6,7 +6,6 @@ The family of a value is its place in the elimination without the bodies, its in
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,9 +14,8 @@ from pivotree.kkt.program.columns import LETTER
 from pivotree.kkt.program.program import Instruction, Place, Program, Ref
 
 from .choice import ALWAYS, FORE, Choice, number_of, operand
-from .derivatives import BY
+from .families import base_of, column_of, independent, linear_of, listed, split
 from .nodes import Family, Leaf, Node, Sum, Term, shape, transpose
-
 
 LINEAR = ("mul", "solve", "divide", "forward", "weight", "back", "cross")
 
@@ -129,7 +127,7 @@ class Values(Choice):
             for v in sorted(values):
                 turn[v] = times[index[v]]
                 times[index[v]] += 1
-            keep = _independent(list(index.values()))
+            keep = independent(list(index.values()))
             for v in values:
                 short = tuple(index[v][p] for p in keep)
                 name = (*family, turn[v]) if turn[v] else family
@@ -153,14 +151,14 @@ class Values(Choice):
             if label == "entry" and kinds[0] in own and kinds[1] in (kinds[0], "rhs"):
                 forced.setdefault(m.family, own[kinds[0]])
         for family in {m.family for m in self.members.values()}:
-            if family[0] == "given" and column_of(family):
+            if family[0] == "change" and column_of(family):
                 forced[family] = LETTER[family[1][0]][1]
         if any(forced.get(m.family, m.sign) != m.sign for m in self.members.values()):
             self._sign(forced)
 
     def _sign(self, forced: dict[Family, int]) -> None:
         of_family: dict[Family, int] = {}
-        uses: dict[Family, dict[Family | None, int]] = defaultdict(dict)
+        uses: dict[Any, dict[Family | None, int]] = defaultdict(dict)
         seen: dict[Family, dict[tuple, int]] = defaultdict(dict)
         for value in sorted(self.members):
             member = self.members[value] = self.members[value]._replace(sign=1)
@@ -168,7 +166,7 @@ class Values(Choice):
             terms = [(shape(t.node), t.sign) for t in tree.terms]
             known = seen[member.family]
             likeness = sum(known[key] * sign for key, sign in terms if key in known)
-            linear = dict(_linear(tree))
+            linear = dict(linear_of(tree))
             if like := base_of(member.family):  # a column is told as what it stands for
                 bare = {base_of(family): sign for family, sign in linear.items()}
                 told = {x: a * b for y, a in uses[like].items() for x, b in uses[y].items()}
@@ -303,7 +301,11 @@ class Values(Choice):
                 node = Sum((Term(1, node),))
             sign *= s
             args.append(node)
-        info = i.info if i.op in ("divide", "cross") else ("symmetric",) * (i.symmetric and i.op == "mul")
+        info = (
+            i.info
+            if i.op in ("divide", "cross")
+            else ("symmetric",) * (i.symmetric and i.op == "mul")
+        )
         return sign, Node(i.op, tuple(args), (), info)
 
     def _terms(self, i: Instruction) -> list[Term]:
@@ -353,18 +355,18 @@ class Values(Choice):
                 for p in range(0, len(i.args) - 2, 3)
             ]
             soft = (self._signed(i.args[-1]),) if len(i.args) % 3 == 1 else ()
-            return 1, Node("merge", (Sum(tuple(sets), "parts"), _listed(self._loops), *soft))
+            return 1, Node("merge", (Sum(tuple(sets), "parts"), listed(self._loops), *soft))
         blocks = self._dense_blocks(i)
         places: list[tuple[tuple[str, int], ...]] = [(block,) for block in blocks]
         if i.op == "square":
             places = [(a, b) for p, a in enumerate(blocks) for b in blocks[p:]]
         kind = "row" if i.op == "stack" else "cell"
         parts = [
-            Term(1, Node(kind, (self._signed(ref),), *_split(place)))
+            Term(1, Node(kind, (self._signed(ref),), *split(place)))
             for place, ref in zip(places, i.args, strict=True)
             if ref is not None
         ]
-        return 1, Node(i.op, (Sum(tuple(parts), "parts"), _listed(blocks)))
+        return 1, Node(i.op, (Sum(tuple(parts), "parts"), listed(blocks)))
 
     def _signed(self, ref: Ref | None) -> Any:
         if ref is None:
@@ -411,9 +413,9 @@ class Values(Choice):
                 return sign, Node("triangle" if i.info[0] == 0 else "rest", (node,))
             rows = [r for r in self.program.pivots if r.rows == tuple(i.info) and r.factor >= 0]
             block = next(r.blocks[0] for r in rows if r.blocks[0].kind == "lam")
-            whole = (node, _listed(self._loops))
+            whole = (node, listed(self._loops))
             return sign, Node(
-                "part", whole, *_split(((block.kind, number_of(self.structure, block)),))
+                "part", whole, *split(((block.kind, number_of(self.structure, block)),))
             )
         if not self.kinds:
             k = self.place[i.out].blocks[0]
@@ -426,55 +428,4 @@ class Values(Choice):
             return sign, Node("cut", (node,), (k,), (what,))
         records = self._records(i)
         block = next(block for block, rows in records if rows == tuple(i.info))
-        return sign, Node("part", (node, _listed([b for b, _ in records])), *_split((block,)))
-
-
-def column_of(family: Family) -> str:
-    """What a column is by: q, qd or tau; nothing where it is none."""
-    kinds = family[1]
-    return kinds[-1] if isinstance(kinds, tuple) and kinds and kinds[-1] in BY else ""
-
-
-def base_of(family: Family) -> Family | None:
-    """The family of what a column stands for; None for what is no column."""
-    if family == ("input", "one"):
-        return ("input", "tau")
-    if not column_of(family):
-        return None
-    label, rest = family[0], family[1][:-1]
-    if label == "given":
-        return ("input", LETTER[rest[0]][0])
-    if label in ("entry", "children", "second", "half", "residual", "update"):
-        rest = (*rest, "rhs")
-    return ("velocity" if label == "moved" else label, rest, *family[2:])
-
-
-def _linear(node: Any, sign: int = 1) -> Iterator[tuple[Family, int]]:
-    """Families of an expression's leaves, with the sign that each has when brackets are opened."""
-    if isinstance(node, Leaf):
-        yield node.family, sign
-    elif isinstance(node, Sum):
-        for term in node.terms:
-            yield from _linear(term.node, sign * term.sign)
-    else:
-        for arg in node.args:
-            yield from _linear(arg, sign)
-
-
-def _split(blocks: tuple[tuple[str, int], ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Bodies and kinds apart: an index and what is the same for all indices."""
-    return tuple(k for _, k in blocks), tuple(kind for kind, _ in blocks)
-
-
-def _listed(blocks: list[tuple[str, int]]) -> Sum:
-    """Blocks in an order that counts."""
-    return Sum(tuple(Term(1, Node("block", (), *_split((b,)))) for b in blocks), "list")
-
-
-def _independent(indices: list[tuple[int, ...]]) -> list[int]:
-    """Positions of an index that do not always repeat an earlier one."""
-    keep: list[int] = []
-    for p in range(len(indices[0])):
-        if not any(all(i[p] == i[q] for i in indices) for q in keep):
-            keep.append(p)
-    return keep
+        return sign, Node("part", (node, listed([b for b, _ in records])), *split((block,)))

@@ -62,7 +62,7 @@ class Moved:
 
     def _velocity(self, k: int) -> None:
         w, p = self.write, int(self.structure.parent[k])
-        w.at("carried", k)
+        w.at("brought", k)
         self.up[k] = w.mul(self.Phi(k).T, self.v[p] if p >= 0 else self.motion.velocity)
         w.at("rate", k)
         self.rate[k] = w.mul(self.S(k), self.motion.qd.get(k))
@@ -162,17 +162,17 @@ class Moved:
         waiting = [(k, moved)]
         while waiting:
             c, d = waiting.pop()
-            d = w.named(d, "moved", c)
-            w.at("given", c)
+            d = w.named(d, "shifted", c)
+            w.at("change", c)
             self._moved(rows, c, d)
             for child in self.structure.children(self.names[c]):
                 i = self.structure.index[child]
-                w.at("moved", i)
+                w.at("shifted", i)
                 waiting.append((i, w.mul(self.Phi(i).T, d)))
         for block, ref in direct.items():
-            w.at("given", self.number(block))
+            w.at("change", self.number(block))
             self.more(rows, block, ref)
-        return {block: w.named(ref, "given", self.number(block)) for block, ref in rows.items()}
+        return {block: w.named(ref, "change", self.number(block)) for block, ref in rows.items()}
 
     def _moved(self, rows: Rows, k: int, d: Ref | None) -> None:
         """What dv_k = d changes in the rows of body k."""
