@@ -40,7 +40,6 @@ from qdd_cases import Case
 
 def ratio(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> float | None:
     """Largest error of a pivot over the proved bound; None where nothing is promised."""
-    tree = single(tree) if "=" in name else tree  # formats by role: joints of one freedom
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ((bound, error),) = pivots(tree, order, [name], states, seed)
@@ -55,7 +54,7 @@ def of_pivots(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -
 
 def accelerations(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> list[float]:
     """Errors of qdd over the proved bound, in its energy or of a joint, of states with a promise"""
-    return Case(single(tree) if "=" in name else tree, name, order).ratios(states, seed)
+    return Case(tree, name, order).ratios(states, seed)
 
 
 def poses(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> list[float]:

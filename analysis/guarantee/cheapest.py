@@ -20,13 +20,13 @@ import networkx as nx
 import numpy as np
 
 from pivotree import kkt, orderings
-from pivotree.kkt import FormatError
+from pivotree.kkt import FormatError, Payload
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.chunk import ADD, DIV, MUL, SUB
 from pivotree.kkt.arithmetic.mixed import Mixed
 from pivotree.kkt.matrix.ranges import Limits, ranges_of
 from pivotree.kkt.proof.accelerations import promised
-from pivotree.kkt.proof.guarantee import evaluated, require_roundoff
+from pivotree.kkt.proof.guarantee import evaluated, loaded, require_roundoff
 from pivotree.kkt.proof.rightsides import Given, sides_of
 from pivotree.kkt.tape.tape import Tape
 
@@ -44,13 +44,13 @@ class Keeps:
     format: str  # as kkt.arithmetic names it
     cost: int  # bits of significand of data, and that operations read and write
     pivots: float  # digits that are proved
-    qdd: float
+    qdd: float | None  # None: with payloads, for which there is no bound
     why: str  # why nothing can be promised; empty where something is
 
     @property
     def digits(self) -> float:
         """The fewer of the two."""
-        return min(self.pivots, self.qdd)
+        return self.pivots if self.qdd is None else min(self.pivots, self.qdd)
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,15 @@ def cheapest(
     limits: Limits = MappingProxyType({}),
     rates: Given = MappingProxyType({}),
     efforts: Given = MappingProxyType({}),
+    payloads: Sequence[Payload] = (),
     progress: Callable[[str], None] = lambda text: None,
 ) -> Cheapest:
     """The cheapest formats by role with which ``abm`` keeps ``digits`` in every state.
 
     Digits are decimal, of every pivot D_k and of qdd: what :func:`kkt.guarantee` and
-    :func:`kkt.guarantee_qdd` promise.  ``formats``, three at most, are what there is to
-    choose from; ``progress`` is told what is being looked at.
+    :func:`kkt.guarantee_qdd` promise; with ``payloads`` in ranges, for which qdd has no bound, of
+    pivots alone.  ``formats``, three at most, are what there is to choose from; ``progress`` is
+    told what is being looked at.
 
     Raises FormatError where none keeps so many, for formats that have no bound, cannot be mixed or
     are too many, and ModelError as :func:`kkt.guarantee_qdd` does.
@@ -96,16 +98,18 @@ def cheapest(
     if not 0.0 < digits < math.inf:
         raise FormatError(f"option --digits: {digits:g} is no number of digits; use one above 0")
     chosen = _sorted(formats)
-    system = kkt.build(model)
+    light, system = loaded(model, payloads)
     ranges, effort = sides_of(system, ranges_of(system, limits), rates, efforts)
     tape = kkt.trace(system, orderings.get("abm"))
     held = _held(tape)
 
     def kept(parts: tuple[Format, ...]) -> Keeps:
         each = _format(parts)
-        bound, behind = evaluated(system, system, tape, each, ranges)
-        qdd = promised(system, ranges, effort, bound, behind, each)
+        bound, behind = evaluated(light, system, tape, each, ranges)
         cost = _cost(parts, held)
+        if payloads:
+            return Keeps(each.name, cost, bound.digits, None, bound.why)
+        qdd = promised(system, ranges, effort, bound, behind, each)
         return Keeps(each.name, cost, bound.digits, qdd.digits, bound.why or qdd.why)
 
     alone = tuple(kept((each,) * len(PARTS)) for each in chosen)
@@ -123,9 +127,10 @@ def cheapest(
         if found.digits + THREE < digits:
             missed.append((numbers, found.digits))
     told = f"; {best.format} alone keeps {math.floor(10.0 * best.digits) / 10.0:.1f}"
+    told = f": {best.why}" if best.why else told
     raise FormatError(
         f"option --digits: no formats by role of {', '.join(formats)} are promised {digits:g} "
-        f"digits of pivots and qdd{': ' + best.why if best.why else told}"
+        f"digits of {'pivots' if payloads else 'pivots and qdd'}{told}"
     )
 
 

@@ -236,8 +236,9 @@ def pivot_units(sizes: Sizes, k: int) -> float:
     if N == 1:
         return float(found.counts.divided + eta * in_pivot)
     own, sigma = pivot_and_size(sizes.system, found.least[k], found.sizes.size[k], k)
-    rows = 0.5 * eliminated(N)
-    solved = (N + 1.0 + rows[:, None] + rows) * np.outer(sigma, sigma)
+    operands = found.counts.operands
+    rows = 0.5 * (eliminated(N, operands) + operands)
+    solved = (N + 1.0 + operands + rows[:, None] + rows) * np.outer(sigma, sigma)
     return float(eta * in_pivot + share(own, solved))
 
 

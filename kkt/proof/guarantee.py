@@ -205,14 +205,8 @@ def refusal(system: System, tape: Tape, unit: float) -> str:
 
 def by_role(system: System, tape: Tape, chosen: Format) -> str:
     """Why nothing is proved of a format by role here, or an empty sentence."""
-    if not isinstance(chosen, Mixed):
-        return ""
-    if method(system, tape) != "abm":
+    if isinstance(chosen, Mixed) and method(system, tape) != "abm":
         return f"formats by role are proved for abm alone, not for {sequence_of(tape).name}"
-    several = np.flatnonzero(system.tree.dof > 1)
-    if len(several):
-        body, kind = system.tree.names[several[0]], system.tree.joint[several[0]]
-        return f"joint {body}: {kind}; formats by role are proved for joints of one freedom"
     return ""
 
 

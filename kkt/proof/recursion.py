@@ -276,7 +276,7 @@ def joint_of(
         return 1.0, 0.0, PHI * LARGEST
     own, sigma = pivot_and_size(system, M, size, k)
     r, more = float(counts.product[k]), float(counts.pivot[k])
-    terms = eliminated(N)
+    terms = eliminated(N, counts.operands)
     inside = np.minimum.outer(terms, terms) + r + more
     beside = (terms + r) * sigma
     # without inertia in the direction of a joint there is no pivot, however little is rounded

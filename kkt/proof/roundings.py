@@ -106,6 +106,7 @@ class Roundings:
     frame: Counts  # (n, 6, 6) from Mbar_k to Phi_k Mbar_k Phi_k*
     costs: Costs
     divided: float  # a quotient by D_k on the way to qdd, at most
+    operands: float = 0.0  # 1 in a format by role, where an operation rounds its operands as well
 
     @property
     def beside(self) -> Counts:
@@ -131,7 +132,7 @@ class Roundings:
 def roundings(tape: Tape, chosen: Format | None = None) -> Roundings:
     """Counts of an order whose brackets are bodies, tip to base, as ABM's are.
 
-    ``chosen`` matters where it is a format by role, and then joints have one freedom.
+    ``chosen`` matters where it is a format by role.
     """
     counting = Counting(tape, chosen)
     for _ in counting.run():
@@ -139,14 +140,14 @@ def roundings(tape: Tape, chosen: Format | None = None) -> Roundings:
     return counting.found
 
 
-def eliminated(N: int) -> Counts:
+def eliminated(N: int, operands: float = 0.0) -> Counts:
     """(N,) roundings of an entry in row i of K, i pivots before it: i terms c c/d, and sums.
 
     The terms and what is left after each sum are at most sigma sigma together, so that 2 i of the
-    terms and i of the sums come to i + 1.
+    terms and i of the sums come to i + 1; to one more at most where sums round their ``operands``.
     """
     i = np.arange(N, dtype=float)
-    return np.where(i > 0, i + 1.0, 0.0)
+    return np.where(i > 0, i + 1.0 + operands, 0.0)
 
 
 class Counting(Lowering):
@@ -170,7 +171,9 @@ class Counting(Lowering):
         gathered, frame = np.zeros((2, n, 6, 6))
         product, pivot, inner = np.zeros((3, n))
         divided = max(float(costs.whole[DIV]) for costs in self.costs)
-        self.found = Roundings(gathered, product, pivot, inner, frame, self.costs[0], divided)
+        by_role = float(isinstance(chosen, Mixed))
+        given = gathered, product, pivot, inner, frame
+        self.found = Roundings(*given, self.costs[0], divided, by_role)
 
     def lower(self, i: Instruction) -> None:
         before = self.written

@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     chosen = None
     if options.digits is not None:
         with progress_shown() as progress:
-            asked = options.digits, formats, limits, rates, efforts
+            asked = options.digits, formats, limits, rates, efforts, payloads
             chosen = cheapest(model, *asked, progress=progress)
         formats = [chosen.found.format]
     rows: list[Any] = guarantee(model, orders, formats, *given)
@@ -63,24 +63,21 @@ def _of_digits(options: argparse.Namespace, orders: list[str], lengths: list[int
         raise kkt.FormatError(
             f"option --digits: fixed{lengths[0]} is no format of a role; use float32, p20 or others"
         )
-    if options.payload is not None:
-        raise kkt.ModelError(
-            "option --digits: takes no payloads in a range yet; leave out --payload, and give the "
-            "body that mass in the model"
-        )
     return ["abm"]
 
 
 def _print_chosen(chosen: Any) -> None:
     """What was chosen, and each format alone."""
     found = chosen.found
+    of = "pivots" if found.qdd is None else "pivots and qdd"
     sys.stdout.write(
         f"{found.format} is the cheapest of {', '.join(x.format for x in chosen.alone)} by role "
-        f"that keeps {chosen.digits:g} digits of pivots and qdd in every state: "
+        f"that keeps {chosen.digits:g} digits of {of} in every state: "
         f"{found.cost:,} bits.\n"
     )
     for x in chosen.alone:
-        told = f"{_down(x.pivots)} and {_down(x.qdd)} digits" if not x.why else x.why
+        digits = " and ".join(_down(each) for each in (x.pivots, x.qdd) if each is not None)
+        told = x.why or f"{digits} digits"
         sys.stdout.write(f"{x.format} alone: {x.cost:,} bits, {told}.\n")
 
 

@@ -88,7 +88,7 @@ def test_the_cheapest_is_the_first_that_keeps_the_digits():
         (["--digits", "3", "--formats", "p20,p21,p22,p23"], "give at most 3 formats to choose"),
         (["--digits", "3", "--formats", "float32+add=float64"], "is one by role; give its parts"),
         (["--digits", "3", "--formats", "dd"], "dd cannot be mixed"),
-        (["--digits", "3", "--payload", "link2=0:1"], "takes no payloads in a range yet"),
+        (["--digits", "15", "--payload", "j2=0:1"], "are promised 15 digits of pivots"),
     ],
 )
 def test_bad_input_is_one_sentence(given, says, capsys):
@@ -104,8 +104,25 @@ def test_json(capsys):
     assert found["chosen"]["qdd"] >= 3.0 and len(found["chosen"]["alone"]) == 2
 
 
+def test_payloads_in_a_range_count(capsys):
+    """Pivots alone are asked then, and fewer digits are kept than without it."""
+    given = ["guarantee", "chain:2", "--digits", "3.5", "--formats", "float32,p20", "--states", "5"]
+    assert main([*given, "--payload", "j2=0:5", "--json"]) == 0
+    chosen = json.loads(capsys.readouterr().out)["chosen"]
+    alone = kkt.guarantee(kkt.chain(2), ABM, chosen["format"])
+    assert chosen["qdd"] is None and 3.5 <= chosen["pivots"] < alone.digits
+    assert main([*given, "--payload", "j2=0:5"]) == 0
+    assert "3.5 digits of pivots in every state" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", BY_ROLE[:3])
+def test_joints_of_several_freedoms_have_a_promise_that_holds(name):
+    for tree in (kkt.star(2, joint="spherical"), kkt.load("quadruped", floating=True)):
+        (row,) = guarantee(tree, ["abm"], [name], states=10)
+        assert 0.0 < row.error < row.bound.pivot.max() < 1.0, row.bound.why
+    assert not row.qdd.bound.why and (row.qdd.joint < row.qdd.bound.joint).all()
+
+
 def test_what_has_no_bound_says_why():
-    floating = kkt.guarantee(kkt.load("quadruped", floating=True), ABM, BY_ROLE[0])
-    assert "formats by role are proved for joints of one freedom" in floating.why
     other = kkt.guarantee(kkt.chain(2), orderings.get("crbm"), BY_ROLE[0])
     assert other.why == "formats by role are proved for abm alone, not for crbm"
