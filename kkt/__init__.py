@@ -65,7 +65,7 @@ from .proof.guarantee import Guarantee, guarantee
 from .scale.kernel import LargeKernel, compile_large
 from .scale.large import LargeSolution
 from .scale.solve_large import solve_large
-from .solution.columns import joint_space_inverse
+from .solution.columns import delassus_matrix, joint_space_inverse
 from .solution.conditioning import Conditioning, conditioning
 from .solution.derivatives import (
     Derivatives,
@@ -143,6 +143,7 @@ __all__ = [
     "coupled_joints",
     "cut_joint",
     "default_state",
+    "delassus_matrix",
     "delta",
     "derivatives",
     "directional_derivatives",

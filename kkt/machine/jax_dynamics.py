@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError
-from ..matrix.bias import bias, joint_rates
+from ..matrix.bias import bias, joint_rates, velocities
 from ..matrix.blocks import Block
+from ..matrix.closures import closures, constraint_rows
 from ..matrix.entries import ragged
 from ..matrix.system import System
 from ..model.joints import GENERAL, TYPES
@@ -29,10 +30,10 @@ from .jax_reader import JaxReader, require_blocks
 
 
 class Plan(NamedTuple):
-    """What is read, batch by batch, and the qdd of each body that comes out, None where it is 0."""
+    """What is read, batch by batch, and the unknowns that come out, None where they are 0."""
 
     batches: list[Batch]
-    qdd: tuple[Ref | None, ...]
+    found: tuple[Ref | None, ...]  # as ``Dynamics.unknowns``
 
 
 class Blocks(NamedTuple):
@@ -43,8 +44,12 @@ class Blocks(NamedTuple):
     a: Any  # (n, 6)
     b: Any  # (n, 6)
     tau: Any  # (N,)
+    G: Any = None  # (rows of all sides, 6) of loops and contacts
+    gamma: Any = None  # (rows,)
     qdd: Any = None  # (N,) in a residual
+    lam: Any = None  # (rows,) in a residual
     more: Any = None  # (N,) joint efforts that are a right-hand side of their own
+    held: Any = None  # (rows,) of the loops likewise
 
 
 @dataclass(frozen=True)
@@ -74,31 +79,36 @@ class Dynamics:
     # -- programs -----------------------------------------------------------------------------
 
     @cached_property
+    def unknowns(self) -> dict[Block, int]:
+        """qdd of every joint, then lam of every loop, and how many numbers each has."""
+        structure = self.system.structure
+        joints = {Block("qdd", structure.names[k]): int(structure.dof[k]) for k in self.bodies}
+        return joints | {Block("lam", tie.name): tie.rows for tie in structure.ties}
+
+    @cached_property
     def plans(self) -> tuple[Plan, Plan]:
-        """(4) by the order; and behind it, for joint efforts alone, by the same factor."""
-        structure, columns = self.system.structure, Columns(self.program)
-        blocks = [Block("qdd", structure.names[k]) for k in self.bodies]
-        efforts = {
-            block: columns.write.input("more", k, (int(structure.dof[k]), 1))
-            for block, k in zip(blocks, self.bodies, strict=True)
+        """(4) by the order; and behind it, for efforts and rows of loops, by the same factor."""
+        columns, places = Columns(self.program), [*self.bodies, *range(len(self.system.loops))]
+        right = {
+            block: columns.write.input("more" if block.kind == "qdd" else "held", k, (size, 1))
+            for (block, size), k in zip(self.unknowns.items(), places, strict=True)
         }
-        found = columns.solve(efforts, blocks)
+        found = columns.solve(right, right)
         program = self.read(columns.program())
         live = _live(program)
         before = [i for i in live if i.out < len(self.program.shapes)]
         after = [i for i in live if i.out >= len(self.program.shapes)]
         known = [i.out for i in before]
         return (
-            Plan(batches(before, program.shapes), tuple(program.solution[b] for b in blocks)),
-            Plan(batches(after, program.shapes, known), tuple(found.get(b) for b in blocks)),
+            Plan(batches(before, program.shapes), tuple(program.solution[b] for b in right)),
+            Plan(batches(after, program.shapes, known), tuple(found.get(b) for b in right)),
         )
 
     @cached_property
     def residual(self) -> Plan:
-        """tau - ID(qdd)."""
+        """tau - ID(qdd, lam), and what rows of loops leave."""
         program = residual_program(self.system.structure, "dynamics")
-        names = self.system.structure.names
-        rows = tuple(program.solution[Block("qdd", names[k])] for k in self.bodies)
+        rows = tuple(program.solution.get(block) for block in self.unknowns)
         return Plan(batches(_live(program), program.shapes), rows)
 
     def read(self, program: Program) -> Program:
@@ -131,39 +141,45 @@ class Dynamics:
         return q, qd, tau
 
     def solved(self, q: Any, qd: Any, tau: Any) -> tuple[Any, JaxReader]:
-        """qdd (N,), and all values of the program."""
+        """qdd (N,) and lam (rows,), one after the other, and all values of the program."""
         plan, _ = self.plans
         reader = self.reader(self.blocks(q, qd, tau))
         return self.gathered(reader, plan, q.dtype), reader
 
-    def again(self, before: JaxReader, tau: Any) -> Any:
-        """M^-1 tau (N,) by the factor that is there."""
+    def again(self, before: JaxReader, right: Any) -> Any:
+        """(4) solved for efforts (N,) and rows of loops (rows,) by the factor that is there."""
         _, plan = self.plans
-        reader = self.reader(Blocks(None, None, None, None, tau, more=tau), before)
+        tau, rows = self.split(right)
+        reader = self.reader(Blocks(None, None, None, None, tau, more=tau, held=rows), before)
         return self.gathered(reader, plan, tau.dtype)
 
-    def left_over(self, qdd: Any, q: Any, qd: Any, tau: Any) -> Any:
-        """tau - ID(qdd) (N,), Luh, Walker & Paul 1980."""
-        reader = self.reader(self.blocks(q, qd, tau)._replace(qdd=qdd))
+    def split(self, unknowns: Any) -> tuple[Any, Any]:
+        """qdd (N,) and lam (rows,)."""
+        N = int(self.system.tree.offset[-1])
+        return unknowns[:N], unknowns[N:]
+
+    def left_over(self, unknowns: Any, q: Any, qd: Any, tau: Any) -> Any:
+        """tau - ID(qdd, lam) (N,), Luh, Walker & Paul 1980; and what loops' rows leave (rows,)."""
+        qdd, lam = self.split(unknowns)
+        reader = self.reader(self.blocks(q, qd, tau)._replace(qdd=qdd, lam=lam))
         return self.gathered(reader, self.residual, q.dtype)
 
     def reader(self, blocks: Blocks, before: JaxReader | None = None) -> JaxReader:
         return JaxReader(partial(self.leaf, blocks), before)
 
     def gathered(self, reader: JaxReader, plan: Plan, dtype: Any) -> Any:
-        """(N,) the accelerations of a plan that is read, body by body."""
+        """(N + rows,) the unknowns of a plan that is read, body by body and loop by loop."""
         reader.read(plan.batches)
-        dof = self.system.tree.dof[list(self.bodies)]
         parts = [
-            jnp.zeros(int(size), dtype) if ref is None else reader.taken([ref])[0, :, 0]
-            for ref, size in zip(plan.qdd, dof, strict=True)
+            jnp.zeros(size, dtype) if ref is None else reader.taken([ref])[0, :, 0]
+            for ref, size in zip(plan.found, self.unknowns.values(), strict=True)
         ]
         return jnp.concatenate([jnp.zeros(0, dtype), *parts])
 
     # -- equation (4) -------------------------------------------------------------------------
 
     def leaf(self, blocks: Blocks, op: str, info: tuple, places: tuple[tuple, ...]) -> Any:
-        """The stack of inputs of one letter, of the bodies that ``places`` name."""
+        """The stack of inputs of one letter, of the bodies or loops that ``places`` name."""
         dtype = blocks.tau.dtype
         if op == "eye":
             return jnp.eye(info[0], dtype=dtype)[None]
@@ -176,6 +192,8 @@ class Dynamics:
             return blocks.Phi[bodies]
         if letter in ("a", "b"):
             return getattr(blocks, letter)[bodies, :, None]
+        if letter in ("G", "gamma", "lam", "held", "compliance"):
+            return self.rows(blocks, letter, bodies)
         tree = self.system.tree
         own = tree.offset[bodies, None] + np.arange(int(tree.dof[bodies[0]]))
         if letter == "H":
@@ -184,6 +202,18 @@ class Dynamics:
             A = self.system.entries.A[own]
             return jnp.asarray(A[..., None] * np.eye(A.shape[-1]), dtype)
         return getattr(blocks, letter)[own, None]
+
+    def rows(self, blocks: Blocks, letter: str, places: NDArray[np.int64]) -> Any:
+        """The same for rows of loops, ``places`` their numbers; of G those of sides."""
+        ties = self.system.structure.ties
+        sizes = [tie.rows for tie in ties for _ in (tie.bodies if letter == "G" else (0,))]
+        first = np.cumsum([0, *sizes])[places, None]
+        own = first + np.arange(sizes[places[0]])
+        if letter == "compliance":
+            soft = self.system.entries.compliance[own]
+            return jnp.asarray(soft[..., None] * np.eye(soft.shape[-1]), blocks.tau.dtype)
+        found = getattr(blocks, letter)[own]
+        return found if letter == "G" else found[..., None]
 
     @cached_property
     def inertias(self) -> NDArray[np.float64]:
@@ -220,7 +250,11 @@ class Dynamics:
             position[to] = q[places]
             efforts = efforts - tree.terms.at(position).resistance(rate, system.state.step, _same)
         traced: list[Any] = [Phi, S, a, b, efforts]
-        return Blocks(*(value.x for value in traced))
+        if system.loops:
+            held: Any = closures(tree, R, p, system.loops)
+            v = velocities(tree.parent, Phi, rates)
+            traced += constraint_rows(held, v, tree.gravity, _same)[:2]
+        return Blocks(*(jnp.asarray(getattr(value, "x", value), tau.dtype) for value in traced))
 
     def kinematics(self, q: Any, qd: Any) -> tuple[Any, Any, Any, Any]:
         """R (n, 3, 3), p (n, 3), S (N, 6) and S° qd (n, 6), all joints of a kind at once."""
@@ -250,7 +284,7 @@ class Dynamics:
 
 
 def _live(program: Program) -> list[Instruction]:
-    keep = program.live(("qdd",), columns=True)
+    keep = program.live(("qdd", "lam"), columns=True)
     return [i for i, kept in zip(program.instructions, keep, strict=True) if kept]
 
 

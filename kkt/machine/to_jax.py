@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from ..base.errors import ModelError, nearest
 from ..matrix.system import System
+from ..model.loops import Loop
 
 DERIVATIVES = ("pivots", "operations")
 
 
-def to_jax(model: Any, order: Any, *, derivatives: str = "pivots") -> Callable[..., Any]:
+def to_jax(
+    model: Any,
+    order: Any,
+    *,
+    outputs: Sequence[str] = ("qdd",),
+    derivatives: str = "pivots",
+    loops: Sequence[Loop] | None = None,
+) -> Callable[..., Any]:
     """Forward dynamics of a tree by an order: a function (q, qd, tau) -> qdd of JAX arrays.
 
     ``model`` is a tree, or a :class:`kkt.System` whose gravity, wrenches and implicit step become
     constants; ``order`` is whatever :func:`kkt.eliminate` takes.  The function takes one state, q
     (nx,) with quaternions (x, y, z, w) as :func:`kkt.compile` does, qd (N,) and tau (N,) [rad, m,
-    s, N m, N], and gives qdd (N,); ``jax.jit``, ``vmap``, ``grad`` and ``jvp`` take it.  It
+    s, N m, N], and gives qdd (N,), or a tuple of what ``outputs`` name: ``qdd`` and ``lambda``
+    (rows,), the multipliers of loops and contacts.  ``loops`` are those, as :func:`kkt.compile`
+    takes them; None: the model's own.  ``jax.jit``, ``vmap``, ``grad`` and ``jvp`` take it.  It
     computes in the precision of what it is given: for float64 set ``jax_enable_x64``.
 
     The block program of the order is read operation by operation, equal operations side by side, so
@@ -27,8 +37,9 @@ def to_jax(model: Any, order: Any, *, derivatives: str = "pivots") -> Callable[.
     factor that is there, dx = K^-1 (dr - dK x); with "operations" JAX differentiates the
     elimination itself, operation by operation.
 
-    Source: equation (4) of Ascher, Pai & Cloutier 1996.  Raises ModelError where JAX is missing or
-    the model has loops or general joints, OrderError where an order is not one of blocks.
+    Source: equation (4) of Ascher, Pai & Cloutier 1996.  Raises ModelError where JAX is missing,
+    the model has general joints or an output is none, OrderError where an order is not one of
+    blocks.
 
     >>> import jax
     >>> dynamics = pt.kkt.to_jax(pt.chain(3), pt.orderings.get("abm"))
@@ -46,12 +57,24 @@ def to_jax(model: Any, order: Any, *, derivatives: str = "pivots") -> Callable[.
                          f"{nearest(derivatives, DERIVATIVES)}")  # fmt: skip
     from .forward_dynamics import system_to_trace
 
-    system = system_to_trace(model, what="to_jax")
-    system.structure.require_tree("to_jax", "compile it with kkt.compile")
-    return _function(system, order, derivatives)
+    system = system_to_trace(model, loops, what="to_jax")
+    known = ("qdd", "lambda") if system.loops else ("qdd",)
+    names = (outputs,) if isinstance(outputs, str) else tuple(outputs)
+    for name in names or ("",):
+        if name not in known:
+            raise ModelError(f"to_jax: outputs holds {name!r}; {nearest(str(name), known)}")
+    solved, dynamics = _function(system, order, derivatives)
+
+    def forward(q: Any, qd: Any, tau: Any) -> Any:
+        found = dict(zip(("qdd", "lambda"), dynamics.split(solved(q, qd, tau)), strict=True))
+        told = tuple(found[name] for name in names)
+        return told[0] if len(told) == 1 else told
+
+    return forward
 
 
-def _function(system: System, order: Any, derivatives: str) -> Callable[..., Any]:
+def _function(system: System, order: Any, derivatives: str) -> tuple[Callable[..., Any], Any]:
+    """A function to all unknowns, and what knows which they are."""
     import jax
 
     from .jax_dynamics import Dynamics
@@ -62,15 +85,15 @@ def _function(system: System, order: Any, derivatives: str) -> Callable[..., Any
         return dynamics.solved(*dynamics.checked(q, qd, tau))[0]
 
     if derivatives == "operations":
-        return plain
+        return plain, dynamics
 
     solved = jax.custom_jvp(plain)
 
     @solved.defjvp
     def _(state: Any, change: Any) -> Any:
         state = dynamics.checked(*state)
-        qdd, reader = dynamics.solved(*state)
-        _, left = jax.jvp(partial(dynamics.left_over, qdd), state, change)
-        return qdd, dynamics.again(reader, left)
+        unknowns, reader = dynamics.solved(*state)
+        _, left = jax.jvp(partial(dynamics.left_over, unknowns), state, change)
+        return unknowns, dynamics.again(reader, left)
 
-    return solved
+    return solved, dynamics

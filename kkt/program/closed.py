@@ -18,11 +18,12 @@ The world has pdd = (0, g), and does not move.  No loop is taken to be closed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..matrix.blocks import Block
 from ..model.parents import meeting
+from .columns import Columns
 from .derivatives import Moved, Rows, cross
 from .program import Ref, Writer
 
@@ -56,7 +57,7 @@ class Closing:
             while k != up:
                 way.insert(0, k)
                 k = int(structure.parent[k])
-        self.X = X = [_motions(w, R, p) for R, p in zip(pair.R, pair.p, strict=True)]
+        self.X = X = [motions(w, R, p) for R, p in zip(pair.R, pair.p, strict=True)]
         self.C = C = pair.C.T
         rates = [w.mul(Xi, moved.v.get(k)) for Xi, k in zip(X, pair.bodies, strict=True)]
         u, v = (cross(w, rate) for rate in rates)
@@ -122,7 +123,7 @@ class Closing:
                 self.moved.more(rows, self.lam, change if sign > 0 else w.neg(change))
 
 
-def _motions(w: Writer, R: Ref | None, p: Ref | None) -> Ref | None:
+def motions(w: Writer, R: Ref | None, p: Ref | None) -> Ref | None:
     """X (6, 6) of a pose: [[R*, 0], [-R* p~, R*]]."""
     arm = cross(w, w.stack([None, p], [3, 3], 1)) if p is not None else None
     moved = w.mul(w.rows(arm, 3, 6), w.stack([R, None], [3, 3], 3))
@@ -137,3 +138,32 @@ def _slipping(w: Writer, apart: Ref | None) -> Ref | None:
         return None
     back = w.stack([w.rows(apart, 0, 3), w.neg(w.rows(apart, 3, 6))], [3, 3], 1)
     return w.stack([None, w.rows(cross(w, back), 3, 6)], [3, 3], 6)
+
+
+def delassus(columns: Columns, pairs: Sequence[Pair], loops: int) -> None:
+    """J M^-1 J* as further columns: block row i under the keys ("lam", j), j = 0 to i.
+
+    J are the rows of ``pairs``, whose ``loop`` is a number below ``loops`` and need not be in (4):
+    J* is a set of forces on bodies, in the rows pdd, and J takes the pdd of K^-1 J*.
+    """
+    w, names = columns.write, columns.structure.names
+    rows: list[Rows] = [{} for _ in range(loops)]
+    for pair in pairs:
+        for R, p, k, sign in zip(pair.R, pair.p, pair.bodies, (-1, 1), strict=True):
+            if k >= 0:
+                G, body = w.mul(pair.C.T, motions(w, R, p)), Block("pdd", names[k])
+                own = rows[pair.loop]
+                own[body] = w.add(own.get(body), G if sign > 0 else w.neg(G))
+    found = []
+    for i, own in enumerate(rows):
+        met = {body for other in rows[: i + 1] for body in other}
+        x = columns.solve({body: w.t(G) for body, G in own.items()}, met)
+        line: dict[Block, Ref] = {}
+        for j, other in enumerate(rows[: i + 1]):
+            total: Ref | None = None
+            for body, G in other.items():
+                total = w.add(total, w.mul(G, x.get(body)))
+            if total is not None:
+                line[Block("lam", j)] = total
+        found.append(line)
+    columns.found[:] = found

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arithmetic import Format, get_format
 from ..base.errors import CertificationError, FormatError, ModelError, SingularError
+from ..matrix.closures import closures
 from ..matrix.entries import assemble
 from ..matrix.system import System
+from ..model.loops import Loop, checked_loops
 from ..order.sequence import OrderFunction, PivotSequence
+from ..program.closed import delassus
 from ..program.columns import Columns as Again
 from ..program.composites import require_general
 from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, proved_bits
 from ..proof.idle import DOUBLE
 from ..tape.beside import Given, codes_of
-from ..tape.derivatives import inverse_columns, inverse_slots
+from ..tape.derivatives import inverse_columns, inverse_slots, tied
+from ..tape.emit import mirrored
 from ..tape.record import Columns
 from ..tape.run import (
     first_bad,
@@ -83,6 +88,47 @@ def joint_space_inverse(
     return played(system, tape, get_format(format), inverse_slots(system, tape.columns))
 
 
+def delassus_matrix(
+    system: System,
+    order: PivotSequence | OrderFunction | Tape | Any,
+    points: Sequence[Loop],
+    format: str | Format = "float64",
+) -> NDArray:
+    """J M^-1 J* (rows, rows), symmetric: accelerations of given points by forces on them.
+
+    ``points`` are made by :func:`kkt.contact` and :func:`kkt.cut_joint`, whose rows J are: points
+    of bodies, frames, or what two bodies do beside each other.  They are not held; loops and
+    contacts that the system has are, and M^-1 is that of motions that they allow.  Its inverse is
+    the operational-space inertia (Khatib 1987); of the system's own rows it is what lambda solves
+    for (Delassus 1917).  [1/kg, 1/(kg m), 1/(kg m^2)].  K^-1 J* follows by the order's pivots, in
+    any number type; M is not formed.
+
+    Raises ModelError for points that are none, or on no body of the tree, and what
+    :func:`kkt.joint_space_inverse` raises.
+
+    >>> system = pt.build(pt.chain(3), q=[0.3, 0.4, 0.5])
+    >>> hand = pt.contact("j3", (0.1, 0.0, 0.0), (1.0, 0.0, 0.0), [(0.0, 1.0, 0.0)])
+    >>> found = pt.delassus_matrix(system, pt.orderings.get("abm"), [hand])
+    >>> found.shape, np.array_equal(found, found.T)
+    ((2, 2), True)
+    """
+    tree, state = system.tree, system.state
+    loops = checked_loops(points, tree.names, system.graph.graph.get("merged", {}))
+    columns = Again(tape_for(system, order).program)
+    given = Given(columns.write)
+    delassus(columns, tied(given, closures(tree, state.R, state.p, loops)), len(loops))
+    tape = lower(columns.program(), system, given.patterns)
+    ends = np.cumsum([0, *(loop.rows for loop in loops)])
+    at: dict[Hashable, slice] = {i: slice(*pair) for i, pair in enumerate(pairwise(ends.tolist()))}
+    slots = np.zeros((int(ends[-1]),) * 2, dtype=np.int64)
+    for i, line in enumerate(tape.columns):
+        for block, x in line.items():  # x is (rows of j, rows of i), j <= i
+            x = mirrored(x) if block.body == i else x
+            slots[at[block.body], at[i]] = x
+            slots[at[i], at[block.body]] = x.T
+    return played(system, tape, get_format(format), slots, given.numbers)
+
+
 def played(
     system: System,
     tape: Tape,
@@ -98,7 +144,7 @@ def played(
     """
     if chosen.unit < DOUBLE or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
-    given = None if numbers is None else {"beside": numbers}
+    given = {"beside": numbers} if numbers is not None and numbers.size else None
     if chosen.kind == "ball":
         return _in_balls(system, tape, chosen, slots, given)
     if chosen.on_arrays:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -171,11 +172,13 @@ def directional_derivatives(
         width = _shape_of(x)[len(shapes[by]) :][:1]
         break
     steps = {
-        by: _numbers(system, x, (*shapes[by], *width), f"d{by}").reshape(-1, *(width or (1,)))
+        by: _numbers(system, x, (*shapes[by], *width), f"d{by}").reshape(
+            prod(shapes[by]), *(width or (1,))
+        )
         for by, x in given.items()
     }
     tape, slots, numbers = directed(base, system, steps, kind)
-    return played(system, tape, chosen, slots[kind], numbers).reshape(-1, *width)
+    return played(system, tape, chosen, slots[kind], numbers).reshape(len(slots[kind]), *width)
 
 
 def adjoint_derivatives(
@@ -211,9 +214,9 @@ def adjoint_derivatives(
     front = shape[:-1] if len(shape) in (1, 2) else ()
     sizes = {"weights": int(system.tree.offset[-1]), "multipliers": len(system.entries.gamma)}
     rows = {
-        kind: _numbers(system, x, (*front, sizes[name]), name).reshape(-1, sizes[name])
+        kind: _numbers(system, x, (*front, sizes[name]), name).reshape(prod(front), sizes[name])
         for name, kind, x in (("weights", "qdd", weights), ("multipliers", "lam", multipliers))
-        if x is not None
+        if x is not None or kind == "qdd"
     }
     tape, slots, numbers = weighed(base, system, rows, asked)
     values = _values(system, tape, chosen, slots, numbers)
@@ -300,24 +303,24 @@ def _derivatives(
     )  # fmt: skip
 
 
-def _shape_of(given: ArrayLike) -> tuple[int, ...]:
+def _shape_of(given: ArrayLike | None) -> tuple[int, ...]:
     """() for what has none, such as rows of different lengths."""
     try:
-        return np.shape(given)
+        return np.shape(np.asarray(given))
     except (TypeError, ValueError):
         return ()
 
 
-def _numbers(system: System, given: ArrayLike, shape: tuple[int, ...], name: str) -> NDArray:
+def _numbers(system: System, given: ArrayLike | None, shape: tuple[int, ...], name: str) -> NDArray:
     """Doubles of this shape, or a refusal."""
     N, n, rows = int(system.tree.offset[-1]), system.tree.n, len(system.entries.gamma)
     lambdas = f", and {rows} rows of loops" if rows else ""
     found, told = np.zeros(0), f"has shape {_shape_of(given)}"
     try:
-        if np.iscomplexobj(given) or np.ma.is_masked(given):
-            raise TypeError
+        if np.asarray(given).dtype.kind in "cmMV" or np.ma.is_masked(given):
+            raise TypeError  # of which numpy would make numbers of other things
         found = np.array(given, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         told = "holds no numbers, or rows of different lengths"
     if found.shape != shape or not np.isfinite(found).all():
         told = "holds a number that is not finite" if found.shape == shape else told

@@ -182,7 +182,7 @@ def _moved(
 ) -> Moved:
     qd, held = (system.state.qd, system.state.loops) if traced is None else traced
     moved = Moved(columns, system.structure, _motion(system, given, qd))
-    moved.closings += [Closing(moved, pair) for pair in _tied(given, held)]
+    moved.closings += [Closing(moved, pair) for pair in tied(given, held)]
     return moved
 
 
@@ -273,7 +273,7 @@ def _motion(system: System, given: Given, qd: NDArray) -> Motion:
     return Motion(rates, given.block(up), by_q, by_qd, carried=_carried(system))
 
 
-def _tied(given: Given, held: Sequence[Closure]) -> list[Pair]:
+def tied(given: Given, held: Sequence[Closure]) -> list[Pair]:
     """The pairs of bodies that rows of loops tie."""
     found = []
     for number, closure in enumerate(held):

@@ -54,6 +54,29 @@ def test_accelerations_are_those_of_the_kernel(name):
     assert off(jax.jit(kkt.to_jax(tree, order))(*state), kernel(*state)) < 1e-13
 
 
+HELD = [
+    kkt.cut_joint("j3", None, p=(0.1, 0, 0), rows=(2, 3), baumgarte=(2.0, 5.0)),
+    kkt.contact("j2", (0.1, 0.2, 0), damping=3.0, compliance=0.1),
+]
+
+
+@pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
+@pytest.mark.parametrize(("loops", "name"), [(None, "crbm"), (HELD, "abm")])
+def test_closed_loops_and_contacts(loops, name):
+    """qdd and lambda of the kernel, and their derivatives by q, qd and tau."""
+    tree, order = kkt.chain(3) if loops else kkt.four_bar(), orderings.get(name)
+    kernel = kkt.compile(tree, order, outputs=("qdd", "lambda"), loops=loops)
+    f = kkt.to_jax(tree, order, outputs=("qdd", "lambda"), loops=loops)
+    state = state_of(kernel)
+    found, slopes = jax.jit(lambda *x: (f(*x), jax.jacfwd(f, (0, 1, 2))(*x)))(*state)
+    for own, right in zip(found, kernel(*state), strict=True):
+        assert off(own, right) < 1e-12
+    exact = kkt.derivatives(kkt.build(tree, *state, loops=loops), orderings.get("abm"))
+    for own, right in zip(slopes, (exact, exact.dlam), strict=True):
+        for x, by in zip(own, ("dq", "dqd", "dtau"), strict=True):
+            assert off(x, getattr(right, by)) < 1e-11
+
+
 def test_a_humanoid():
     kernel, f = (make(kkt.humanoid(), orderings.get("crbm")) for make in (kkt.compile, kkt.to_jax))
     state = state_of(kernel)
@@ -189,8 +212,10 @@ def test_what_cannot_be_read_is_one_sentence(monkeypatch):
         kkt.to_jax(chain, orderings.get("square_root_abm"))
     with pytest.raises(kkt.OrderError, match="centres of mass"):
         kkt.to_jax(chain, orderings.get("crbm_com"))
-    with pytest.raises(kkt.LoopError, match=r"kkt\.compile"):
-        kkt.to_jax(kkt.four_bar(), abm)
+    with pytest.raises(kkt.ModelError, match="to_jax: outputs holds 'lambda'; use one of qdd"):
+        kkt.to_jax(chain, abm, outputs=("qdd", "lambda"))
+    with pytest.raises(kkt.ModelError, match="outputs holds 'lam'; did you mean lambda"):
+        kkt.to_jax(kkt.four_bar(), abm, outputs="lam")
     with pytest.raises(kkt.ModelError, match="derivatives"):
         kkt.to_jax(chain, abm, derivatives="finite")
     with pytest.raises(kkt.ModelError, match=r"vmap"):

@@ -198,3 +198,41 @@ def test_what_is_refused(mixed):
         kkt.eliminate(mixed, abm, "float16", rhs=np.full((mixed.size, 1), 1e30))
     with pytest.raises(kkt.OrderError, match="rotations take the right-hand side along"):
         kkt.joint_space_inverse(mixed, orderings.get("square_root_abm"))
+
+
+@pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
+@pytest.mark.parametrize("order", ["abm", "crbm", "virtual_work"])
+def test_the_delassus_matrix_is_what_lambda_solves_for(order):
+    """With the same rows in (4), block (lam, lam) of K^-1 is minus its inverse: 40 digits."""
+    tree, first, last, q = kkt.chain(6, axes="xyz"), "j2", "j6", [0.3, -0.4, 0.5, 0.6, 0.7, 0.1]
+    points = [
+        kkt.contact(last, (0.1, 0.2, 0.3), on=first, name="contact"),
+        kkt.cut_joint(None, last, rows=(2, 3), p=(0.1, 0, 0), name="turning"),
+        kkt.coupled_joints(tree, last, first, 2.0, name="coupled"),
+    ]
+    system = kkt.build(tree, q=q)
+    found = kkt.delassus_matrix(system, orderings.get(order), points, "mp:50")
+    assert found.shape == (4, 4) and (found == found.T).all()
+    held = kkt.build(tree, q=q, loops=points)
+    rows = np.zeros((held.size, 4))
+    rows[-4:] = np.eye(4)
+    inverse = kkt.eliminate(held, orderings.get("abm"), "mp:50", rhs=rows).columns.values[-4:]
+    assert np.abs(found.dot(-inverse) - np.eye(4)).max() <= 1e-40
+    # where the contact holds already, nothing moves along it
+    one = kkt.build(tree, q=q, loops=points[:1])
+    still = kkt.delassus_matrix(one, orderings.get(order), points[:2], "mp:50")
+    assert np.abs(still[0]).max() <= 1e-40 <= 1e-3 <= np.abs(still[1:, 1:]).min()
+
+
+def test_what_a_delassus_matrix_refuses():
+    system, abm = kkt.build(kkt.chain(2)), orderings.get("abm")
+    assert kkt.delassus_matrix(system, abm, []).shape == (0, 0)
+    for wrong in (3, "j2", [(0, 0, 1)]):
+        with pytest.raises(kkt.ModelError, match="give a list of kkt"):
+            kkt.delassus_matrix(system, abm, wrong)
+    with pytest.raises(kkt.ModelError, match="body 'j9' is unknown"):
+        kkt.delassus_matrix(system, abm, [kkt.contact("j9", (0, 0, 0))])
+    with pytest.raises(kkt.OrderError, match="rotations"):
+        kkt.delassus_matrix(
+            system, orderings.get("square_root_abm"), [kkt.contact("j2", (0, 0, 0))]
+        )

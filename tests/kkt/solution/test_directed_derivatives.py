@@ -86,6 +86,11 @@ def test_shapes_and_what_is_refused():
     assert kkt.adjoint_derivatives(system, ABM, np.eye(3)[:2]).dq.shape == (2, 3)
     with pytest.raises(kkt.ModelError, match=r"dqd has shape \(2,\); give finite numbers of shape"):
         kkt.directional_derivatives(system, ABM, dq=[1.0, 2, 3], dqd=[1.0, 2])
-    for wrong in ([1.0, 2], [[np.nan, 0, 0]], "one", 1.0):
+    for wrong in ([1.0, 2], [[np.nan, 0, 0]], "one", 1.0, None, [10**400, 0, 0], [1j, 0, 0]):
         with pytest.raises(kkt.ModelError, match=r"chain_3: weights h.*; give finite numbers of"):
             kkt.adjoint_derivatives(system, ABM, wrong)
+    stone = kkt.new_tree("stone")
+    kkt.add_body(stone, "stone", mass=1.0, inertia=np.eye(3), joint="fixed")
+    resting = kkt.build(stone)
+    assert kkt.adjoint_derivatives(resting, ABM, np.zeros((2, 0))).dq.shape == (2, 0)
+    assert kkt.directional_derivatives(resting, ABM, dq=np.zeros((0, 2))).shape == (0, 2)
