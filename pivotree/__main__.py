@@ -1,5 +1,5 @@
 """``python -m pivotree``: the command line."""
 
-from .analysis.cli import main
+from .analysis.cli import command
 
-raise SystemExit(main())
+raise SystemExit(command())

@@ -39,6 +39,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return INTERRUPTED
 
 
+def command() -> int:
+    """``pivotree`` as a process: a Ctrl-C that comes when all is said changes no exit code."""
+    import signal
+
+    code = main()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return code
+
+
 def _main(arguments: Sequence[str] | None) -> int:
     from .arguments import joined, parser
 

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import re
+import signal
 import tokenize
 from pathlib import Path
 
@@ -24,6 +25,8 @@ def judged(case: Case, folder: Path, code: int, out: str, err: str) -> list[str]
 
 
 def _said(case, code, out, err):
+    if code == -signal.SIGINT and "ended" in case.around and not out + err:
+        return  # Python itself was interrupted, before anything of ours ran
     if code not in CODES:
         yield f"exit {code}"
     if "Traceback" in err or "Traceback (most" in out:
