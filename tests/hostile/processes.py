@@ -28,7 +28,7 @@ from surroundings import connect, entered, environment, limit, wrapped
 
 from pivotree.analysis import cli
 
-MANY = 24  # inputs that one process answers; one that changes its surroundings is alone
+MANY = 40  # inputs that one process answers; one that changes its surroundings is alone
 HANG = 20  # [s] of processor time without a word; six times as long where it waits
 LONG = 60  # [s] after which one that does say how far it is must listen to Ctrl-C
 ANSWER = 10  # [s] that it has for this, on a machine that others use
