@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 from _thread import interrupt_main
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 AGAIN = 0.05  # [s] after which a Ctrl-C that was lost is raised again
@@ -19,6 +21,11 @@ class CtrlC:
         self.pressed = False
         self._timers: list[threading.Timer] = []
         self._usual = sys.unraisablehook
+
+    def heard(self, number: int, frame: FrameType | None) -> None:
+        """The handler: imports of compiled code make another error of what it raises."""
+        self.pressed = True
+        signal.default_int_handler(number, frame)
 
     def unraisable(self, what: Any) -> None:
         """Python's hook for what cannot be raised, as in a callback that LLVM calls by ctypes."""
@@ -47,8 +54,14 @@ def listening() -> Iterator[CtrlC]:
     """Raise Ctrl-C again where it was lost, until the block ends."""
     ctrl_c, usual = CtrlC(), sys.unraisablehook
     sys.unraisablehook = ctrl_c.unraisable
+    main = threading.current_thread() is threading.main_thread()
+    hears = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if hears:
+        signal.signal(signal.SIGINT, ctrl_c.heard)
     try:
         yield ctrl_c
     finally:
+        if hears:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.unraisablehook = usual
         ctrl_c.forget()

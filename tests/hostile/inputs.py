@@ -18,8 +18,12 @@ PYTHON = """def mine(structure):
 STATE = {"schema": "pivotree-state/1", "q": {"j1": 0.3, "j2": -1.0}, "qd": [0, 0.1], "tau": [1, 2]}
 LOOPS = {
     "schema": "pivotree-loops/1",
-    "loops": [{"name": "pin", "body": "j2", "joint": "point", "at": [1, 0, 0]}],
-}
+    "loops": [
+        {"first": "j1", "second": "j2", "joint": "revolute", "name": "pin", "p": [0, 0, 0],
+         "p_second": [0, 0, 0], "rows": [0], "compliance": 1e-4, "baumgarte": [1, 2]},
+        {"body": "j2", "point": [0, 0, -0.02], "normal": [0, 0, 1], "compliance": 1e-8},
+    ],
+}  # fmt: skip
 SWEEP = """output = "s.csv"
 models = ["chain:1", "two_link:r={r}"]
 orders = ["abm"]

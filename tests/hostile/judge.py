@@ -25,8 +25,11 @@ def judged(case: Case, folder: Path, code: int, out: str, err: str) -> list[str]
 
 
 def _said(case, code, out, err):
-    if code == -signal.SIGINT and "ended" in case.around and not out + err:
-        return  # Python itself was interrupted, before anything of ours ran
+    if "ended" in case.around and case.around.get("apart"):
+        if code == -signal.SIGINT:  # the same for a shell; so Python ends after an exec was hit
+            code = cli.INTERRUPTED
+        if not out + err or ("Traceback" in err and " in main\n" not in err):
+            return  # Python itself was interrupted, before main
     if code not in CODES:
         yield f"exit {code}"
     if "Traceback" in err or "Traceback (most" in out:
