@@ -205,7 +205,10 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
         home.append((body, eye, -anchor))
     if not tree:
         raise ModelError(f"{where}: no body moves; give one a joint")
-    loops, unknown = loops_of(model, tree, home, carrier)
+    try:
+        loops, unknown = loops_of(model, tree, home, carrier)
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from None
     _tell(model, unknown, where)
     default_state(tree, rate=0.5, effort=2.0)
     if loops:  # MuJoCo's own positions, where they are closed, at rest

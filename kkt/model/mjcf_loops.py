@@ -15,6 +15,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from ..base.errors import ModelError
 from .loops import Loop, coupled_joints, cut_joint
 from .spatial import matmul, matvec
 from .tree import Floats
@@ -92,6 +93,8 @@ def _tied(model: Any, i: int, what: str, name: str, home: list[Home]) -> list[Lo
     joint = "fixed" if what == "weld" else "spherical"
     loop = cut_joint(first, second, joint, R=R, p=p, R_second=R2, p_second=p2, name=name)
     moved = loop.C.T @ _motions(model, ids, frames[0])
+    if not np.isfinite(moved).all():
+        raise ModelError(f"{what} {name!r}: its bodies are too far apart for MuJoCo's numbers")
     U, size, _ = np.linalg.svd(moved)
     rank = int((size > RANK * size.max(initial=0.0)).sum())
     if rank == loop.rows or not rank:
