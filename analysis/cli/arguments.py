@@ -96,6 +96,9 @@ def _compare(commands: Commands) -> None:
     compare.add_argument("--formats", default="float32,float64", help=FORMATS_HELP)
     add_refinement(compare)
     _add_proximal(compare)
+    compare.add_argument(
+        "--derivatives", action="store_true", help="digits of d qdd / dq, dqd and dtau instead"
+    )
     _add_yes(compare)
     compare.add_argument(
         "--states", type=int, metavar="N",

@@ -13,6 +13,7 @@ from rich.table import Table
 from ..comparison import Comparison, Row
 
 if TYPE_CHECKING:
+    from ..comparison.gradients import Gradients
     from ..report.summary import Report
 
 GAP = 3  # between two columns
@@ -194,6 +195,28 @@ def _states(report: Report, formats: Iterable[str], costs: bool) -> Table:
                 f"{bad or '–'}",
             ]
         table.add_row(*cells)
+    return table
+
+
+def derivatives_table(model: str, rows: Iterable[Gradients]) -> Table:
+    """Digits of qdd and of its derivatives, one order in one format a line."""
+    from ..comparison.gradients import FIELDS
+
+    table = Table(
+        box=SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left",
+        title=f"{escape(model)}: correct digits of qdd and of its derivatives",
+        caption="of the largest entry of each, against 50 proved digits for the model's doubles; "
+        "operations: of all of them together",
+    )  # fmt: skip
+    for heading in ("order", "format", "operations", *FIELDS):
+        right = heading not in ("order", "format")
+        table.add_column(heading, justify="right" if right else "left", no_wrap=True)
+    for row in rows:
+        if row.refused is None:
+            kept = [f"{row.digits[name] or 0.0:.1f}" for name in FIELDS]
+        else:
+            kept = ["none", *("" for _ in FIELDS[1:])]
+        table.add_row(escape(row.order), escape(row.format), _number(row.operations), *kept)
     return table
 
 

@@ -24,6 +24,8 @@ from .shared import (
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.derivatives:
+        return _derivatives(options)
     if options.states is not None:
         return _many(options)
     from ...comparison import compare as compare_orders
@@ -70,6 +72,32 @@ def run(options: argparse.Namespace) -> int:
         told = f"{len(files)} files in {folder} ({size:.1f} MB)"
         out.print(told, soft_wrap=out.wraps, markup=False)
     return code
+
+
+def _derivatives(options: argparse.Namespace) -> int:
+    """Digits of the derivatives of qdd by q, qd and tau."""
+    from ...comparison.gradients import compare_derivatives
+
+    for option in ("states", "output", "bits", "refine", "proximal"):
+        if getattr(options, option):
+            name = {"output": "-o"}.get(option, f"--{option}")
+            raise kkt.PivotreeError(f"option --derivatives: is of one state; leave out {name}")
+    names = None if options.orders is None else items("--orders", options.orders)
+    with progress_shown() as progress:
+        system, state = system_and_state(options)
+        found = compare_derivatives(system, names, items("--formats", options.formats), progress)
+    if options.json:
+        rows = [row.as_dict() for row in found]
+        print_json({"model": options.model, "state": state, "rows": rows})
+        return 0
+    from ..table import console, derivatives_table
+
+    out = console(sys.stdout)
+    out.print(derivatives_table(options.model, found))
+    for why in dict.fromkeys(row.refused for row in found if row.refused is not None):
+        out.print(f"none: {why}", soft_wrap=out.wraps, markup=False)
+    out.print(one_state(options.model, state), soft_wrap=out.wraps, markup=False)
+    return 0
 
 
 def _many(options: argparse.Namespace) -> int:

@@ -218,6 +218,23 @@ def test_balls_hold_the_fractions():
                 assert float(ball.rad()) <= 1e-30 * abs(float(x))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["universal", "spherical", "mixture"])
+def test_differences_in_60_digits_lie_in_certified_balls(name):
+    """But for what central differences are off by themselves, 1e-30 of the largest entry."""
+    import flint
+
+    system = kkt.build(CASES[name])
+    proved, limits = kkt.derivatives(system, ABM, "ball:50"), Differences(system)
+    for field in FIELDS:
+        found = limits.derivative(field)
+        own = flint.arb(0, 1e-30 * max(float(abs(x)) for x in found.flat))
+        for ball, x in zip(getattr(proved, field).flat, found.flat, strict=True):
+            with flint.ctx.workprec(400):
+                assert flint.arb(MP.nstr(x, 55)) in ball + own
+                assert float(ball.rad()) <= 1e-50 * max(abs(float(x)), float(own.rad()))
+
+
 def test_by_efforts_they_are_the_joint_space_inverse():
     system = kkt.build(kkt.quadruped())
     found = kkt.derivatives(system, ABM)
