@@ -22,11 +22,12 @@ def mujoco_model(graph: nx.DiGraph) -> mujoco.MjModel:
     for k in range(tree.n):  # parents come first, depth first
         J, turn = tree.inertia[k], np.zeros(4)
         mujoco.mju_mat2Quat(turn, tree.R[k].ravel())
-        body = bodies[int(tree.parent[k])].add_body(
-            name=str(tree.names[k]), pos=tree.p[k], quat=turn,
-            explicitinertial=True, mass=tree.mass[k], ipos=tree.com[k],
-            fullinertia=J[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]],
-        )  # fmt: skip
+        heavy = {} if not J.any() else {
+            "explicitinertial": True, "mass": tree.mass[k], "ipos": tree.com[k],
+            "fullinertia": J[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]],
+        }  # fmt: skip
+        parent = bodies[int(tree.parent[k])]  # a frame without mass is a body without inertia
+        body = parent.add_body(name=str(tree.names[k]), pos=tree.p[k], quat=turn, **heavy)
         if tree.joint[k] == "floating":
             body.add_freejoint()
         else:
