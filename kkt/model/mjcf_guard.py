@@ -14,7 +14,7 @@ from ..base.errors import UnreadableError
 from ..base.markup import root_of
 from ..base.reading import read_bytes
 
-MOST = 10**5  # copies of an element, and words of <size>
+MOST = 10**5  # copies of an element, words for each body or joint, and keyframes
 CELLS = 10**8  # of a height field or texture
 COPIED = ("replicate", "flexcomp")
 
@@ -62,7 +62,8 @@ def _sizes(root: Element, above: int) -> None:
         if element.tag in COPIED:
             copies *= math.prod(_whole(element, "count") or [1])
         cells = math.prod(_whole(element, "nrow", "ncol", "width", "height") or [1])
-        words = _whole(element, *element.keys()) if element.tag == "size" else []
+        many = [key for key in element.attrib if key.startswith(("nuser", "nkey"))]
+        words = _whole(element, *many)
         if copies > MOST or cells > CELLS or max(words, default=0) > MOST:
             raise UnreadableError(
                 f"<{element.tag}>: asks for more than {MOST:,} copies or words, or {CELLS:,} "
