@@ -15,11 +15,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .borrowed import borrowed
+
 WIDTH = 14
 (
     ADD, MUL, MUL_SYMMETRIC, INNER, INNER_SYMMETRIC, FACTOR, FACTOR_GAIN, FORWARD, SOLVE, MIRROR,
     DIVIDE, ROWS, ZERO, PUT, EYE, ALONG, ACROSS, ARRIVED, HAND, KEEP, KEPT, OTHER, FOUND, ENTRY,
 ) = range(24)  # fmt: skip
+ENTRY_A = ENTRY + 6
 
 
 class Stored(NamedTuple):
@@ -59,8 +62,9 @@ class KindPrograms(NamedTuple):
 @njit(cache=True, nogil=True, error_model="numpy")
 def run(programs, numbers, left, store, v, units, ahead):  # pragma: no cover
     """Units in turn, there or back; the first block whose pivot is zero or not a number, or -1."""
+    p, numbers = borrowed(programs), borrowed(numbers)
+    left, store, v = borrowed((left, store, v))
     failed = len(numbers.first)
-    p = programs
     for u in units:
         kind = p.kind[u]
         first, last = p.there[kind], p.back[kind]
@@ -76,10 +80,8 @@ def run(programs, numbers, left, store, v, units, ahead):  # pragma: no cover
                     for j in range(n):
                         x = s * v[a + i * row[5] + j * row[6]]
                         v[out + i * n + j] = x + t * v[b + i * row[8] + j * row[9]]
-            elif op == MUL:
-                product(v, row, 0)
-            elif op == MUL_SYMMETRIC:
-                product(v, row, 1)
+            elif op in (MUL, MUL_SYMMETRIC):
+                product(v, row)
             elif op in (INNER, INNER_SYMMETRIC):
                 inner(v, row)
             elif op in (FACTOR, FACTOR_GAIN):
@@ -109,89 +111,75 @@ def run(programs, numbers, left, store, v, units, ahead):  # pragma: no cover
                 s = 1.0 - 2.0 * (row[4] & 1)
                 for i in range(m):
                     for j in range(i, n):
-                        v[out + i * n + j] = s * v[a + i * row[5] + j * row[6]]
-                for i in range(m):
-                    for j in range(i):
-                        v[out + i * n + j] = v[out + j * n + i]
+                        x = s * v[a + i * row[5] + j * row[6]]
+                        v[out + i * n + j] = v[out + j * n + i] = x
             elif op == DIVIDE:
                 copy(v, out, m, n, row)
                 for i in range(m * n):
                     v[out + i] /= row[7]
-            elif op == ROWS:
-                copy_of(v, out, m, n, row[4] + 2 * row[7] * row[5], row[5], row[6])
-            elif op == ZERO:
-                v[out : out + m * n] = 0.0
-            elif op == PUT:
-                s = 1.0 - 2.0 * (row[4] & 1)
-                for i in range(m):
-                    for j in range(n):
-                        x = v[(row[4] >> 1) + i * row[5] + j * row[6]]
-                        v[out + i * row[7] + j] = s * x
-            elif op == EYE:
-                for i in range(m):
-                    for j in range(n):
-                        v[out + i * n + j] = 1.0 if i == j else 0.0
             elif op in (ALONG, ACROSS):
                 k = p.body[p.body_at[u] + row[7]]
                 split(v, v, out, row[4] >> 1, m, n, numbers.turned[k], op == ALONG)
-            elif op == ARRIVED:
-                here = p.handed[p.arrival[p.arrival_at[u] + row[4]]] + row[5]
+            elif op in (ZERO, EYE, ENTRY_A):
                 for i in range(m * n):
-                    v[out + i] = left[here + i]
-            elif op == HAND:
-                here = p.handed[p.update[u] + row[7]] + out
-                s = 1.0 - 2.0 * (row[4] & 1)
+                    v[out + i] = 0.0
+                if op != ZERO:
+                    for i in range(min(m, n)):
+                        v[out + i * n + i] = 1.0
+                if op == ENTRY_A:
+                    for i in range(m):
+                        k = p.body[p.body_at[u] + row[4]]
+                        v[out + i * n + i] = numbers.A[numbers.offset[k] + i]
+            elif op == ENTRY:
+                k = p.body[p.body_at[u] + row[4]]
+                for i in range(6):
+                    for j in range(i, 6):
+                        x = numbers.M[36 * k + 6 * i + j]
+                        v[out + 6 * i + j] = v[out + 6 * j + i] = x
+            else:  # numbers are moved: from where, and where to
+                source, there, down, right = v, row[4], row[5], row[6]
+                to, here, step = v, out, n
+                if op == ROWS:
+                    there += 2 * row[7] * down
+                elif op == PUT:
+                    step = row[7]
+                elif op == HAND:
+                    to, here = left, p.handed[p.update[u] + row[7]] + out
+                elif op == FOUND:
+                    to, here = numbers.x, numbers.first[p.place[p.at[u] + out]]
+                elif op == KEEP:
+                    to, here = store, p.kept[u] + row[4]
+                    there, down, right = 2 * out, n, 1
+                else:
+                    down, right = n, 1
+                    if op == ARRIVED:
+                        first_of = p.handed[p.arrival[p.arrival_at[u] + row[4]]]
+                        source, there = left, first_of + row[5]
+                    elif op == KEPT:
+                        source, there = store, p.kept[u] + row[4]
+                    elif op == OTHER:
+                        source, there = numbers.x, numbers.first[p.place[p.at[u] + row[4]]]
+                    else:
+                        k = p.body[p.body_at[u] + row[4]]
+                        if op == ENTRY + 1:
+                            source, there = numbers.Phi, 36 * k
+                        elif op == ENTRY + 2:
+                            source, there = numbers.S, 6 * numbers.offset[k]
+                        elif op == ENTRY + 3:
+                            source, there = numbers.a, 6 * k
+                        elif op == ENTRY + 4:
+                            source, there = numbers.b, 6 * k
+                        else:
+                            source, there = numbers.tau, numbers.offset[k]
+                    there *= 2
+                s, there = 1.0 - 2.0 * (there & 1), there >> 1
                 for i in range(m):
                     for j in range(n):
-                        left[here + i * n + j] = s * v[(row[4] >> 1) + i * row[5] + j * row[6]]
-            elif op == KEEP:
-                here = p.kept[u] + row[4]
-                for i in range(m * n):
-                    store[here + i] = v[out + i]
-            elif op == KEPT:
-                here = p.kept[u] + row[4]
-                for i in range(m * n):
-                    v[out + i] = store[here + i]
-            elif op == OTHER:
-                here = numbers.first[p.place[p.at[u] + row[4]]]
-                for i in range(m):
-                    v[out + i] = numbers.x[here + i]
-            elif op == FOUND:
-                here = numbers.first[p.place[p.at[u] + out]]
-                s = 1.0 - 2.0 * (row[4] & 1)
-                for i in range(m):
-                    numbers.x[here + i] = s * v[(row[4] >> 1) + i * row[5]]
-            else:
-                k = p.body[p.body_at[u] + row[4]]
-                if op == ENTRY:
-                    for i in range(6):
-                        for j in range(i, 6):
-                            x = numbers.M[36 * k + 6 * i + j]
-                            v[out + 6 * i + j] = v[out + 6 * j + i] = x
-                elif op == ENTRY + 1:
-                    take(v, out, 36, numbers.Phi, 36 * k)
-                elif op == ENTRY + 2:
-                    take(v, out, m * n, numbers.S, 6 * numbers.offset[k])
-                elif op == ENTRY + 3:
-                    take(v, out, 6, numbers.a, 6 * k)
-                elif op == ENTRY + 4:
-                    take(v, out, 6, numbers.b, 6 * k)
-                elif op == ENTRY + 5:
-                    take(v, out, m, numbers.tau, numbers.offset[k])
-                else:
-                    v[out : out + m * n] = 0.0
-                    for i in range(m):
-                        v[out + i * n + i] = numbers.A[numbers.offset[k] + i]
+                        to[here + i * step + j] = s * source[there + i * down + j * right]
     return failed if failed < len(numbers.first) else -1
 
 
-@njit(cache=True, nogil=True)
-def take(v, out, count, source, here):  # pragma: no cover
-    for i in range(count):
-        v[out + i] = source[here + i]
-
-
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def copy_of(v, out, m, n, a, down, right):  # pragma: no cover
     s, a = 1.0 - 2.0 * (a & 1), a >> 1
     for i in range(m):
@@ -199,14 +187,15 @@ def copy_of(v, out, m, n, a, down, right):  # pragma: no cover
             v[out + i * n + j] = s * v[a + i * down + j * right]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def copy(v, out, m, n, row):  # pragma: no cover
     copy_of(v, out, m, n, row[4], row[5], row[6])
 
 
-@njit(cache=True, nogil=True)
-def product(v, row, symmetric):  # pragma: no cover
-    """A B; with ``symmetric`` the upper triangle, mirrored."""
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def product(v, row):  # pragma: no cover
+    """A B; where it is symmetric the upper triangle, mirrored."""
+    symmetric = row[0] == MUL_SYMMETRIC
     out, m, n, inner = row[1], row[2], row[3], row[10]
     a, down, right = row[4] >> 1, row[5], row[6]
     b, low, side = row[7] >> 1, row[8], row[9]
@@ -243,7 +232,7 @@ def product(v, row, symmetric):  # pragma: no cover
                 v[out + i * n + j] = v[out + j * n + i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 def inner(v, row):  # pragma: no cover
     """Y1^T D^-1 Y2, one term (y1 y2^T)/d after another."""
     out, m, n, size = row[1], row[2], row[3], row[13]
@@ -266,7 +255,7 @@ def inner(v, row):  # pragma: no cover
                 v[out + i * n + j] = v[out + j * n + i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 def factor(F, n, gain):  # pragma: no cover
     """L D L^T in place; d on the diagonal, c or with ``gain`` c/d below.  False without pivots."""
     good, column, scaled = True, np.empty(n), np.empty(n)
@@ -288,7 +277,7 @@ def factor(F, n, gain):  # pragma: no cover
     return good
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 def forward(v, F, out, m, n, gain):  # pragma: no cover
     """L^-1 C in place."""
     x = np.empty(n)
@@ -303,7 +292,7 @@ def forward(v, F, out, m, n, gain):  # pragma: no cover
                     v[here + c] -= ratio * x[c]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 def backward(v, F, out, m, n, gain):  # pragma: no cover
     """What is left of A^-1 C after the way forward, in place."""
     for k in range(m - 1, -1, -1):
@@ -317,7 +306,7 @@ def backward(v, F, out, m, n, gain):  # pragma: no cover
             v[out + k * n + c] = x if gain else x / d
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 def split(v, S, out, H, m, n, word, along):  # pragma: no cover
     """B with H B = 1, or C with H C = 0, of H at its place in S and the rows in a word."""
     dof = n if along else 6 - n

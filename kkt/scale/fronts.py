@@ -19,6 +19,7 @@ from ..matrix.blocks import PDD, QDD, F
 from ..structure import symbolic_kernels
 from ..structure.ascend import ascend
 from ..structure.symbolic import SymbolicFactor
+from .borrowed import borrowed
 from .front_template import Form, FrontTemplate, front_template
 
 DONE, UNKNOWN, ROOM = 0, 1, 2
@@ -226,7 +227,7 @@ def _enter(table, words, kind):  # pragma: no cover
     table[place] = kind
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _find(known, words):  # pragma: no cover
     place = _place_of(known.hash, words)
     while known.hash[place] >= 0:
@@ -247,6 +248,7 @@ def _find(known, words):  # pragma: no cover
 @njit(cache=True)
 def _walk(of, to, with_, known, unit):  # pragma: no cover
     """Units in turn from one on, up to one of a kind that is not known."""
+    of, to, with_, known = borrowed(of), borrowed(to), borrowed(with_), borrowed(known)
     blocks, bodies, arrivals, updates = with_.filled[:4]
     for u in range(unit, len(of.first) - 1):
         with_.filled[5] += 1
@@ -299,14 +301,14 @@ def _walk(of, to, with_, known, unit):  # pragma: no cover
             return u, ROOM
         for a in range(count):
             if a == own:
-                ascend(body, 0, many)
+                ascend(body, np.int64(0), many)
             k = of.member[place[a]]
             for b in (k, of.origin[k]):
                 if with_.body_mark[b] != now:
                     body[many], with_.body_mark[b], with_.need[b] = b, now, 0
                     many += 1
         if own == count:
-            ascend(body, 0, many)
+            ascend(body, np.int64(0), many)
         for b in range(many):
             with_.body_local[body[b]] = b
         for a in range(count):

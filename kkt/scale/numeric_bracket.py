@@ -12,7 +12,7 @@ from ..structure.ascend import ascend
 from .numeric_pivots import copy_block, factor, hand_on, lay_out, right_hand_side, solve
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 def bracket(of, to, with_, mine, g):  # pragma: no cover
     """Eliminate group g; returns its first block without a pivot, or the number of all blocks."""
     t0, t1 = of.group[g], of.group[g + 1]
@@ -47,7 +47,7 @@ def bracket(of, to, with_, mine, g):  # pragma: no cover
     return failed
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _own_block(of, to, B, t0, t1):  # pragma: no cover
     """The group's square block, both triangles."""
     base = of.first[t0]
@@ -73,7 +73,7 @@ def _own_block(of, to, B, t0, t1):  # pragma: no cover
                     B[row + r, column + c] = B[column + c, row + r] = value
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _meet(B, N, first, last):  # pragma: no cover
     """W = (inverse so far) E* above the pivot, and the pivot's own block less E W."""
     coupled = False
@@ -98,7 +98,7 @@ def _meet(B, N, first, last):  # pragma: no cover
     return coupled
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _invert_pair(B, N, z, first, size, coupled):  # pragma: no cover
     """Border the inverse by that of [[X, 1], [1, 0]]; z becomes the pair's part of B^-1 y."""
     x, last = first + size, first + 2 * size
@@ -135,7 +135,7 @@ def _invert_pair(B, N, z, first, size, coupled):  # pragma: no cover
         z[first + r], z[x + r] = z[x + r], z[first + r]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 def _invert(B, N, z, D, first, size, coupled):  # pragma: no cover
     """Border the inverse by that of a square block; z becomes its part of B^-1 y."""
     last = first + size
@@ -186,7 +186,7 @@ def _invert(B, N, z, D, first, size, coupled):  # pragma: no cover
     return good
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
     """X = N C for rows that are coupled to the outside; update C* X, right-hand side C* z."""
     P, Q, h, N, at, mark = with_.P, with_.Q, with_.h, with_.inverse, with_.at, with_.mark
@@ -200,7 +200,7 @@ def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
                 count += 1
     if not count:
         return
-    ascend(outside, 0, count)
+    ascend(outside, np.int64(0), count)
     lay_out(of, with_, count)
     rows, active = np.int64(0), with_.active
     for t in range(t0, t1):
@@ -232,7 +232,7 @@ def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
     hand_on(of, to, with_, mine, count, rows, count > 0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 def back_bracket(of, to, with_, g):  # pragma: no cover
     """x = B^-1 (y - C x_outside), pivot by pivot: s = A^-1 (right - W* right before), x -= W s."""
     t0, t1, here = of.group[g], of.group[g + 1], of.inner[g]

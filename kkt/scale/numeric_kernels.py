@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from numba import njit
 
+from .borrowed import borrowed
 from .numeric_bracket import back_bracket, bracket
 from .numeric_pivots import border_width, pair, right_hand_side, single, solve
-from .numeric_storage import borrowed, enter
+from .numeric_storage import enter
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 def factor(D, n):  # pragma: no cover
     """L D L* in place, updates (c c*)/d; unscaled columns below d.  False where a d is no pivot."""
     good = True
@@ -28,7 +28,7 @@ def factor(D, n):  # pragma: no cover
     return good
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 def solve(D, n, x, at):  # pragma: no cover
     """x[at : at + n] becomes D^-1 x."""
     for j in range(n - 1):
@@ -41,7 +41,7 @@ def solve(D, n, x, at):  # pragma: no cover
         x[at + j] /= D[j, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 def hand_on(of, to, with_, mine, count, rows, coupled):  # pragma: no cover
     """Subtract P* Q, upper triangle, and P* h; ``coupled`` False leaves the matrix as it is."""
     P, Q, h, row, outside, at = with_.P, with_.Q, with_.h, with_.row, with_.outside, with_.at
@@ -97,13 +97,13 @@ def hand_on(of, to, with_, mine, count, rows, coupled):  # pragma: no cover
                         values[shift + c] -= row[c]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def border_width(of, mine):  # pragma: no cover
     """Columns m of what a subtree hands on, m^2 + m numbers."""
     return int(np.sqrt(of.left[mine + 1] - of.left[mine]))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _find(of, i, with_, a, count):  # pragma: no cover
     """Places of the outside blocks after a in the panel of block i, -1 where they do not meet."""
     e, end = of.pointer[i], of.pointer[i + 1]
@@ -114,7 +114,7 @@ def _find(of, i, with_, a, count):  # pragma: no cover
         with_.where[b] = of.start[e] if e < end and of.later[e] == j else -1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def lay_out(of, with_, count):  # pragma: no cover
     """Columns of the outside blocks side by side."""
     with_.at[0] = 0
@@ -122,7 +122,7 @@ def lay_out(of, with_, count):  # pragma: no cover
         with_.at[a + 1] = with_.at[a] + of.size[with_.outside[a]]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def copy_block(panels, here, width, rows, columns, target, row, column):  # pragma: no cover
     """A coupling that starts at ``here`` in its panel, into target[row:, column:]."""
     for r in range(rows):
@@ -130,7 +130,7 @@ def copy_block(panels, here, width, rows, columns, target, row, column):  # prag
             target[row + r, column + c] = panels[here + r * width + c]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 def single(of, to, with_, mine, t):  # pragma: no cover
     """A square block, factored L D L*: P = L^-1 C, Q = D^-1 P.  False where a pivot is none."""
     size, square, D = of.size[t], of.panel[t], with_.D
@@ -165,14 +165,14 @@ def single(of, to, with_, mine, t):  # pragma: no cover
     return good
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def pair(of, to, with_, mine, t):  # pragma: no cover
     """[[X, 1], [1, 0]]: P = [C_x; C_z], Q = [C_z; C_x - X C_z]."""
     size, z = of.size[t], t + 1
     ex, ez, x_end, z_end = of.pointer[t], of.pointer[z], of.pointer[z], of.pointer[z + 1]
     coupled = z_end > ez
     P, Q, h = with_.P, with_.Q, with_.h
-    count, column = np.int64(0), 0  # not a literal: it would be compiled apart
+    none = count = column = np.int64(0)  # no literals: each would be compiled apart
     with_.at[0] = 0
     while ex < x_end or ez < z_end:  # both lists ascend
         a = of.later[ex] if ex < x_end else len(of.size)
@@ -186,7 +186,7 @@ def pair(of, to, with_, mine, t):  # pragma: no cover
                 P[r, column + c] = 0.0
         if a == o:
             here = of.panel[t] + size * size + of.start[ex]
-            copy_block(to.panels, here, of.width[t], size, of.size[o], P, 0, column)
+            copy_block(to.panels, here, of.width[t], size, of.size[o], P, none, column)
         if b == o:
             here = of.panel[z] + size * size + of.start[ez]
             copy_block(to.panels, here, of.width[z], size, of.size[o], P, size, column)
@@ -221,7 +221,7 @@ def pair(of, to, with_, mine, t):  # pragma: no cover
         hand_on(of, to, with_, mine, count, 2 * size if coupled else size, coupled)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def right_hand_side(of, to, t0, t1, after):  # pragma: no cover
     """x of blocks t0 to t1 - 1 becomes y - C x, for the couplings with blocks from ``after`` on."""
     panels, x, y = to.panels, to.x, to.y

@@ -6,11 +6,10 @@ couplings with the later neighbours that the symbolic factor found, row after ro
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from ..matrix.blocks import FC, FJ, PDD, QDD, F
@@ -81,27 +80,6 @@ class Scratch(NamedTuple):
     active: NDArray  # rows of a bracket that are coupled to the outside
     mark: NDArray  # (B,) group that has listed a block
     local: NDArray  # (B,) column of an outside block in what the subtree hands on
-
-
-def _borrowed(context, arrays):  # pragma: no cover
-    """The same named tuple of arrays without a count of references.
-
-    Counts would be kept up in every call, by all threads in the same place.  The caller holds the
-    arrays.
-    """
-
-    def code(target, builder, signature, arguments):
-        result = arguments[0]
-        for i, kind in enumerate(signature.args[0].types):
-            array = target.make_array(kind)(target, builder, builder.extract_value(result, i))
-            array.meminfo = array.meminfo.type(None)
-            result = builder.insert_value(result, array._getvalue(), i)
-        return result
-
-    return arrays(arrays), code
-
-
-borrowed: Any = intrinsic(_borrowed)
 
 
 @njit(cache=True, nogil=True)

@@ -46,7 +46,7 @@ def _merge(room, count):  # pragma: no cover
     """Sort packed runs and join those that overlap or touch, in place; their number."""
     if count == 0:
         return 0
-    ascend(room, 0, count)
+    ascend(room, np.int64(0), count)
     mask = (1 << LOW) - 1
     last = 0
     for i in range(1, count):
