@@ -7,8 +7,9 @@ with the tree, and for right-looking ones that do not go body by body.
 
 The symbolic factor says which blocks every block meets later; each gets a panel of that width, so
 that storage is the factor itself (:mod:`.numeric_storage`).  Updates go to the panels of later
-blocks as they are made; the matrix's own entry is added when a block's group opens, last.  Sums are
-in another order than the tape's, and so are the last bits.
+blocks as they are made; the matrix's own entry is added when a block's group opens, last.  Each
+pivot's operations are those of :mod:`kkt.program` one by one, and crbm has the tape's bits; where
+updates of several branches wait for one entry, they are summed in another order.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError, OrderError, SingularError, SizeError
+from ..matrix.blocks import QDD
 from ..matrix.system import System
 from ..order.pivots import Plan, plan
 from ..structure.symbolic import SINGLE, SymbolicFactor, symbolic
 from . import front_solve
 from . import numeric_kernels as kernels
-from .bodywise import Bodies, bodywise
+from .bodywise import Bodies, _rows, bodywise
 from .front_solve import MOST_BYTES, Kinds
 from .large import LargeSolution, body_by_body, trusted
 from .numeric_storage import Layout, Matrix, Scratch, Storage, enter, split_forces
@@ -133,6 +135,9 @@ def _layout(factor: SymbolicFactor, split: Schedule) -> Layout:
     singles = np.minimum.reduceat(factor.pivot, split.first[:-1]) == SINGLE
     alone = np.maximum.reduceat(factor.pivot, split.first[:-1]) == SINGLE
     bracket = whole & (pivots > 1) & ~(singles & alone)
+    joints = np.minimum.reduceat(graph.kind[chosen.blocks] == QDD, split.first[:-1])
+    from_ = len(joints) - int(np.argmin(joints[::-1]))  # the first of the groups that end it
+    tail = np.arange(len(size)) >= split.first[from_]
     own = np.diff(first[split.first])
     inner = np.concatenate([[0], np.cumsum(np.where(bracket, own * own, 0))])
     border, outside = border_of(split, factor)
@@ -147,7 +152,7 @@ def _layout(factor: SymbolicFactor, split: Schedule) -> Layout:
             "use an order with less fill, such as abm"
         )
     return Layout(
-        graph.kind[chosen.blocks], graph.member[chosen.blocks], size, first, factor.pivot,
+        graph.kind[chosen.blocks], graph.member[chosen.blocks], size, first, factor.pivot, tail,
         factor.column_pointer, factor.column_index, start, factor._widths, panel,
         split.first, bracket, inner, split.task[chosen.group], border, outside, left,
     )  # fmt: skip
@@ -174,7 +179,8 @@ def _scratch(layout: Layout) -> Scratch:
     return Scratch(
         P=np.empty((rows, wide)), Q=np.empty((rows, wide)), h=np.empty(rows),
         B=np.empty((inside, inside)), inverse=np.empty((inside, inside)), z=np.empty(rows),
-        D=np.empty((6, 6)), row=np.empty(wide), outside=np.empty(many, dtype=np.int64),
+        D=np.empty((6, 6)), row=np.empty(wide), more=np.empty(wide),
+        outside=np.empty(many, dtype=np.int64),
         at=np.empty(many, dtype=np.int64), where=np.empty(many, dtype=np.int64),
         active=np.empty(rows, dtype=np.int64), mark=np.full(blocks, -1),
         local=np.empty(blocks, dtype=np.int64),
@@ -194,7 +200,10 @@ def _matrix(system: System, factor: SymbolicFactor) -> Matrix:
         a = np.concatenate([a, np.zeros((more, 6))])
     basis = np.empty((structure.n if factor.plan.graph.split else 0, 6, 6))
     moved = np.empty_like(basis)
-    split_forces(offset, e.S, Phi, basis, moved)
+    turned = np.zeros(len(basis), dtype=np.int64)
+    if len(basis):
+        _rows(tree.offset, e.S, turned[: tree.n])
+    split_forces(offset, np.ascontiguousarray(e.S).ravel(), turned, Phi, basis, moved)
     return Matrix(parent, offset, M, Phi, e.S, a, b, e.tau, e.A, basis, moved)
 
 

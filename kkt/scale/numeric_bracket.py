@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from ..structure.ascend import ascend
-from .numeric_pivots import copy_block, factor, hand_on, lay_out, right_hand_side, solve
+from .numeric_pivots import BRACKET, copy_block, factor, hand_on, lay_out, right_hand_side, solve
 
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
@@ -25,26 +25,41 @@ def bracket(of, to, with_, mine, g):  # pragma: no cover
         two = of.pivot[t] == 1
         first, size = of.first[t] - base, of.size[t]
         last = first + size * (1 + two)
-        coupled = _meet(B, N, first, last)
+        coupled = _meet(of, B, N, t0, t, first, last)
         for i in range(first, last):
             z[i] = to.y[base + i]
-            for j in range(first):
-                if B[i, j] != 0.0:
-                    z[i] -= B[i, j] * z[j]
+            for s in range(t0, t):
+                start, end = of.first[s] - base, of.first[s + 1] - base
+                if _beside(B, i, start, end):
+                    _less(z, i, B, start, end)
         if two:
             _invert_pair(B, N, z, first, size, coupled)
-        elif not _invert(B, N, z, with_.D, first, size, coupled):
+        elif not _invert(B, N, z, with_.D, with_.h, first, size, coupled):
             failed = min(failed, t)
         if coupled:
             for i in range(first):
-                for j in range(first, last):
-                    z[i] -= B[i, j] * z[j]
+                for j in range(first, last, size):
+                    _less(z, i, B, j, j + size)
         t += 1 + two
     for i in range(n):
         for j in range(n):
             to.brackets[here + i * n + j] = B[i, j]
-    _hand_on(of, to, with_, mine, t0, t1, g)
+    if _ends(of, t0, t1):
+        for i in range(n):
+            to.x[base + i] = z[i]
+    else:
+        _hand_on(of, to, with_, mine, t0, t1, g)
     return failed
+
+
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _ends(of, t0, t1):  # pragma: no cover
+    """Whether a group meets nothing outside, so that its unknowns are found on the way there."""
+    for t in range(t0, t1):
+        last = of.pointer[t + 1] - 1
+        if last >= of.pointer[t] and of.later[last] >= t1:  # columns ascend
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -74,26 +89,50 @@ def _own_block(of, to, B, t0, t1):  # pragma: no cover
 
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _meet(B, N, first, last):  # pragma: no cover
-    """W = (inverse so far) E* above the pivot, and the pivot's own block less E W."""
-    coupled = False
+def _less(x, i, B, first, last):  # pragma: no cover
+    """x_i less one row of a block times x, which is summed before."""
+    total = 0.0
+    for j in range(first, last):
+        total += B[i, j] * x[j]
+    x[i] -= total
+
+
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _beside(B, i, first, last):  # pragma: no cover
+    """Whether a row has an entry in a block's columns."""
+    found = False
+    for j in range(first, last):
+        found |= B[i, j] != 0.0
+    return found
+
+
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _meet(of, B, N, t0, t, first, last):  # pragma: no cover
+    """W = (inverse so far) E* above the pivot, and the pivot's own block less E W, by blocks."""
+    coupled, base = False, of.first[t0]
     for b in range(first, last):
         for i in range(first):
             B[i, b] = 0.0
-        for j in range(first):
-            e = B[b, j]
-            if e != 0.0:
+        for s in range(t0, t):
+            start, end = of.first[s] - base, of.first[s + 1] - base
+            if _beside(B, b, start, end):
                 coupled = True
                 for i in range(first):
-                    B[i, b] += N[i, j] * e
+                    total = 0.0
+                    for j in range(start, end):
+                        total += N[i, j] * B[b, j]
+                    B[i, b] += total
     if coupled:
         for b in range(first, last):
+            for s in range(t0, t):
+                start, end = of.first[s] - base, of.first[s + 1] - base
+                if _beside(B, b, start, end):
+                    for c in range(b, last):
+                        total = 0.0
+                        for j in range(start, end):
+                            total += B[b, j] * B[j, c]
+                        B[b, c] -= total
             for c in range(b, last):
-                total = 0.0
-                for j in range(first):
-                    if B[b, j] != 0.0:
-                        total += B[b, j] * B[j, c]
-                B[b, c] -= total
                 B[c, b] = B[b, c]
     return coupled
 
@@ -129,14 +168,16 @@ def _invert_pair(B, N, z, first, size, coupled):  # pragma: no cover
                 N[r, j] = -N[r, j]
                 N[j, r] = N[r, j]
     for r in range(size):  # z becomes [z_z, z_x - X z_z]
+        total = 0.0
         for c in range(size):
-            z[first + r] -= B[first + r, first + c] * z[x + c]
+            total += B[first + r, first + c] * z[x + c]
+        z[first + r] -= total
     for r in range(size):
         z[first + r], z[x + r] = z[x + r], z[first + r]
 
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
-def _invert(B, N, z, D, first, size, coupled):  # pragma: no cover
+def _invert(B, N, z, D, row, first, size, coupled):  # pragma: no cover
     """Border the inverse by that of a square block; z becomes its part of B^-1 y."""
     last = first + size
     for i in range(size):
@@ -158,14 +199,16 @@ def _invert(B, N, z, D, first, size, coupled):  # pragma: no cover
                 scaled = N[first + k, j] / D[k, k]
                 for r in range(k + 1, size):
                     N[first + r, j] -= D[r, k] * scaled
-        for k in range(size):
-            for i in range(first):
+        for i in range(first):
+            for j in range(i, first):
+                row[j] = 0.0
+            for k in range(size):
                 value = N[first + k, i]
                 for j in range(i, first):
-                    N[i, j] += (value * N[first + k, j]) / D[k, k]
-        for i in range(first):
-            for j in range(i):
-                N[i, j] = N[j, i]
+                    row[j] += (value * N[first + k, j]) / D[k, k]
+            for j in range(i, first):
+                N[i, j] += row[j]
+                N[j, i] = N[i, j]
         for j in range(first):
             for k in range(size - 1, -1, -1):
                 for r in range(k + 1, size):
@@ -198,8 +241,6 @@ def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
                 mark[j] = g
                 outside[count] = j
                 count += 1
-    if not count:
-        return
     ascend(outside, np.int64(0), count)
     lay_out(of, with_, count)
     rows, active = np.int64(0), with_.active
@@ -229,13 +270,15 @@ def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
             if value != 0.0:
                 for c in range(at[count]):
                     Q[i, c] += value * P[j, c]
-    hand_on(of, to, with_, mine, count, rows, count > 0)
+    hand_on(of, to, with_, mine, count, rows, BRACKET)
 
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 def back_bracket(of, to, with_, g):  # pragma: no cover
     """x = B^-1 (y - C x_outside), pivot by pivot: s = A^-1 (right - W* right before), x -= W s."""
     t0, t1, here = of.group[g], of.group[g + 1], of.inner[g]
+    if _ends(of, t0, t1):
+        return
     base, right, now, D = of.first[t0], with_.h, with_.z, with_.D
     n = of.first[t1] - base
     B = to.brackets[here : here + n * n].reshape(n, n)
@@ -248,15 +291,19 @@ def back_bracket(of, to, with_, g):  # pragma: no cover
         first, size = of.first[t] - base, of.size[t]
         last = first + size * (1 + two)
         for i in range(first, last):
-            total = 0.0
-            for j in range(first):
-                total += B[j, i] * right[j]
-            now[i] = right[i] - total
+            now[i] = right[i]
+            for s in range(t0, t):
+                total = 0.0
+                for j in range(of.first[s] - base, of.first[s + 1] - base):
+                    total += B[j, i] * right[j]
+                now[i] -= total
         if two:
             z = first + size
             for r in range(size):
+                total = 0.0
                 for c in range(size):
-                    now[first + r] -= B[first + r, first + c] * now[z + c]
+                    total += B[first + r, first + c] * now[z + c]
+                now[first + r] -= total
             for r in range(size):
                 now[first + r], now[z + r] = now[z + r], now[first + r]
         else:
@@ -265,8 +312,8 @@ def back_bracket(of, to, with_, g):  # pragma: no cover
                     D[i, j] = B[first + i, first + j]
             solve(D, size, now, first)
         for i in range(first):
-            for j in range(first, last):
-                now[i] -= B[i, j] * now[j]
+            for j in range(first, last, size):
+                _less(now, i, B, j, j + size)
         t += 1 + two
     for i in range(n):
         to.x[base + i] = now[i]

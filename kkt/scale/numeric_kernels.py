@@ -6,7 +6,7 @@ from numba import njit
 
 from .borrowed import borrowed
 from .numeric_bracket import back_bracket, bracket
-from .numeric_pivots import border_width, pair, right_hand_side, single, solve
+from .numeric_pivots import back_in_tail, border_width, pair, right_hand_side, single, solve
 from .numeric_storage import enter
 
 
@@ -17,8 +17,8 @@ def eliminate(of, to, matrix, with_, groups, delayed):  # pragma: no cover
     Returns the first block whose pivot is zero or not a number, or -1.
     """
     of, to, matrix, with_ = borrowed(of), borrowed(to), borrowed(matrix), borrowed(with_)
-    from_, failed = -2, len(of.size)
-    for g in groups:
+    from_, tail, failed = -2, -2, len(of.size)
+    for n, g in enumerate(groups):
         t, end = of.group[g], of.group[g + 1]
         mine = of.task[t]
         if mine >= 0 and mine != from_:
@@ -26,8 +26,13 @@ def eliminate(of, to, matrix, with_, groups, delayed):  # pragma: no cover
             for e in range(of.border[mine], of.border[mine + 1]):
                 with_.local[of.outside[e]] = column
                 column += of.size[of.outside[e]]
-        if delayed:
+        if delayed and not of.tail[t]:
             enter(of, to, matrix, t, end)
+        elif delayed and tail != mine:  # the joints that end an order are opened together
+            tail = mine
+            for other in groups[n:]:
+                if of.task[of.group[other]] == mine:
+                    enter(of, to, matrix, of.group[other], of.group[other + 1])
         if of.bracket[g]:
             bad = bracket(of, to, with_, mine, g)
             failed = min(failed, bad)
@@ -85,6 +90,10 @@ def back(of, to, with_, groups):  # pragma: no cover
         while t >= first:
             two = of.pivot[t] == 2
             t -= two
+            if of.tail[t]:
+                back_in_tail(of, to, t)
+                t -= 1
+                continue
             size, x = of.size[t], of.first[t]
             right_hand_side(of, to, t, t + 1 + two, t + 1 + two)
             if two:

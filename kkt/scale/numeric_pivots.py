@@ -1,19 +1,19 @@
 """Single blocks and pairs of the numeric factor, and what each pivot hands on.
 
-A single block, a pair or a bracket (:mod:`.numeric_bracket`) brings its part to one form: with the
-columns of the outside blocks side by side,
-
-    update = P* Q, right-hand side P* h,
-
-which :func:`hand_on` subtracts from the panels of the outside blocks.  Sums ascend, without fused
-multiply-add; zeros of P (half of Phi) are skipped.  Arguments: ``of`` Layout, ``to`` Storage,
-``with_`` Scratch, ``mine`` the subtree at work or -1.
+A single block, a pair or a bracket (:mod:`.numeric_bracket`) puts the columns of the outside blocks
+side by side and :func:`hand_on` subtracts what they make from the panels of the outside blocks.
+Products and sums are those of :mod:`kkt.program.pivot`, in its order, without fused multiply-add;
+zeros of P (half of Phi) are skipped.  Arguments: ``of`` Layout, ``to`` Storage, ``with_`` Scratch,
+``mine`` the subtree at work or -1.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+
+# a bracket: P* Q; a block: (P* P)/d, summed or, of the joints that end an order, one by one; a pair
+BRACKET, SQUARE, TAIL, PAIR, ALONE = range(5)
 
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
@@ -42,27 +42,25 @@ def solve(D, n, x, at):  # pragma: no cover
 
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
-def hand_on(of, to, with_, mine, count, rows, coupled):  # pragma: no cover
-    """Subtract P* Q, upper triangle, and P* h; ``coupled`` False leaves the matrix as it is."""
-    P, Q, h, row, outside, at = with_.P, with_.Q, with_.h, with_.row, with_.outside, with_.at
+def hand_on(of, to, with_, mine, count, rows, form):  # pragma: no cover
+    """Subtract the update, upper triangle, and what goes to the right-hand side."""
+    row, outside, at = with_.row, with_.outside, with_.at
     m = at[count]
-    for c in range(m):
-        row[c] = 0.0
-    for k in range(rows):
-        for c in range(m):
-            row[c] += P[k, c] * h[k]
-    for a in range(count):
-        i = outside[a]
-        shift = of.first[i] - at[a]
-        if mine < 0 or of.task[i] == mine:
-            for c in range(at[a], at[a + 1]):
-                to.y[shift + c] -= row[c]
-        else:
-            edge = border_width(of, mine)
-            shift = of.left[mine] + edge * edge + with_.local[i] - at[a]
-            for c in range(at[a], at[a + 1]):
-                to.left[shift + c] -= row[c]
-    if not coupled:
+    turns = rows if form == TAIL else 1  # one column after another, or all of them summed
+    for turn in range(turns):
+        _right(with_, rows, turn, m, form)
+        for a in range(count):
+            i = outside[a]
+            shift = of.first[i] - at[a]
+            if mine < 0 or of.task[i] == mine:
+                for c in range(at[a], at[a + 1]):
+                    to.y[shift + c] -= row[c]
+            else:
+                edge = border_width(of, mine)
+                shift = of.left[mine] + edge * edge + with_.local[i] - at[a]
+                for c in range(at[a], at[a + 1]):
+                    to.left[shift + c] -= row[c]
+    if form == ALONE:
         return
     for a in range(count):
         i = outside[a]
@@ -80,21 +78,91 @@ def hand_on(of, to, with_, mine, count, rows, coupled):  # pragma: no cover
                 with_.where[b] = with_.local[outside[b]]
         for r in range(size):
             c0 = at[a] + r
-            for c in range(c0, m):
-                row[c] = 0.0
-            for k in range(rows):
-                p = P[k, c0]
-                if p != 0.0:
-                    for c in range(c0, m):
-                        row[c] += p * Q[k, c]
-            shift = square + r * stride - at[a]
-            for c in range(c0, at[a + 1]):
-                values[shift + c] -= row[c]
-            for b in range(a + 1, count):
-                if with_.where[b] >= 0:
-                    shift = beside + r * width + with_.where[b] - at[b]
-                    for c in range(at[b], at[b + 1]):
-                        values[shift + c] -= row[c]
+            for turn in range(turns):
+                _row(with_, rows, turn, a, c0, count, form)
+                shift = square + r * stride - at[a]
+                for c in range(c0, at[a + 1]):
+                    values[shift + c] -= row[c]
+                for b in range(a + 1, count):
+                    if with_.where[b] >= 0:
+                        shift = beside + r * width + with_.where[b] - at[b]
+                        for c in range(at[b], at[b + 1]):
+                            values[shift + c] -= row[c]
+
+
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+def _right(with_, rows, turn, m, form):  # pragma: no cover
+    """What the columns take from the right-hand side, each pivot by its own formula."""
+    P, h, D, row, more = with_.P, with_.h, with_.D, with_.row, with_.more
+    first, last = (turn, turn + 1) if form == TAIL else (0, rows)
+    for c in range(m):
+        row[c] = more[c] = 0.0
+    for k in range(first, last):
+        if form == SQUARE:
+            for c in range(m):
+                row[c] += (P[k, c] * h[k]) / D[k, k]
+        elif form == TAIL:
+            scaled = h[k] / D[k, k]
+            for c in range(m):
+                row[c] += P[k, c] * scaled
+        elif form == PAIR and 2 * k >= rows:
+            for c in range(m):
+                more[c] += P[k, c] * h[k]
+        else:
+            for c in range(m):
+                row[c] += P[k, c] * h[k]
+    if form == PAIR:
+        for c in range(m):
+            row[c] += more[c]
+
+
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+def _row(with_, rows, turn, a, c0, count, form):  # pragma: no cover
+    """Row c0 of the update from the diagonal on."""
+    P, Q, D, row, more, at = with_.P, with_.Q, with_.D, with_.row, with_.more, with_.at
+    m, half = at[count], rows // 2
+    first, last = (turn, turn + 1) if form == TAIL else (0, rows)
+    for c in range(c0, m):
+        row[c] = more[c] = 0.0
+    if form == BRACKET:
+        for k in range(rows):
+            p = P[k, c0]
+            if p != 0.0:
+                for c in range(c0, m):
+                    row[c] += p * Q[k, c]
+        return
+    if form != PAIR:
+        for k in range(first, last):
+            p = P[k, c0]
+            if p != 0.0:
+                for c in range(c0, m):
+                    row[c] += (p * P[k, c]) / D[k, k]
+        return
+    own = at[a + 1]
+    for c in range(c0, own):  # once + once* - square
+        square = 0.0
+        for k in range(half):
+            row[c] += P[k, c0] * P[half + k, c]
+            more[c] += P[k, c] * P[half + k, c0]
+            square += P[half + k, c0] * Q[k, c]
+        row[c] = (row[c] + more[c]) - square
+    wide = own - at[a]
+    for b in range(a + 1, count):  # X meets the narrower of the two columns
+        start, end = at[b], at[b + 1]
+        swap = end - start > wide
+        for k in range(half):
+            p, q = P[k, c0], P[half + k, c0]
+            if swap:
+                x = Q[half + k, c0]
+                for c in range(start, end):
+                    row[c] += P[k, c] * q
+                    more[c] += P[half + k, c] * x
+            else:
+                for c in range(start, end):
+                    row[c] += p * P[half + k, c]
+                    more[c] += q * Q[half + k, c]
+        for c in range(start, end):
+            row[c] += more[c]
 
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -132,7 +200,7 @@ def copy_block(panels, here, width, rows, columns, target, row, column):  # prag
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 def single(of, to, with_, mine, t):  # pragma: no cover
-    """A square block, factored L D L*: P = L^-1 C, Q = D^-1 P.  False where a pivot is none."""
+    """A square block, factored L D L*: P = L^-1 C.  False where a pivot is none."""
     size, square, D = of.size[t], of.panel[t], with_.D
     for i in range(size):
         for j in range(i, size):
@@ -153,21 +221,25 @@ def single(of, to, with_, mine, t):  # pragma: no cover
         for c in range(m):
             P[k, c] = to.panels[here + k * m + c]
         h[k] = to.y[first + k]
-    for j in range(size):
+    for j in range(size - 1):
         for c in range(m):
             Q[j, c] = P[j, c] / D[j, j]
-        h[j] /= D[j, j]
+        scaled = h[j] / D[j, j]
         for i in range(j + 1, size):
             for c in range(m):
-                P[i, c] -= D[i, j] * Q[j, c]
-            h[i] -= D[i, j] * h[j]
-    hand_on(of, to, with_, mine, count, size, count > 0)
+                P[i, c] -= (D[i, j] * P[j, c]) / D[j, j] if of.tail[t] else D[i, j] * Q[j, c]
+            h[i] -= D[i, j] * scaled
+    if of.tail[t]:
+        for k in range(size):
+            for c in range(m):
+                to.panels[here + k * m + c] = P[k, c]
+    hand_on(of, to, with_, mine, count, size, TAIL if of.tail[t] else SQUARE)
     return good
 
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def pair(of, to, with_, mine, t):  # pragma: no cover
-    """[[X, 1], [1, 0]]: P = [C_x; C_z], Q = [C_z; C_x - X C_z]."""
+    """[[X, 1], [1, 0]]: P = [C_x; C_z], Q = [X C_z; C_x - X C_z]."""
     size, z = of.size[t], t + 1
     ex, ez, x_end, z_end = of.pointer[t], of.pointer[z], of.pointer[z], of.pointer[z + 1]
     coupled = z_end > ez
@@ -208,17 +280,39 @@ def pair(of, to, with_, mine, t):  # pragma: no cover
         h[size + r] = y[of.first[t] + r] - total
         if coupled:
             for c in range(column):
-                Q[r, c] = P[size + r, c]
-                Q[size + r, c] = 0.0
+                Q[r, c] = 0.0
             for j in range(size):
                 value = to.panels[X + r * size + j]
                 if value != 0.0:
                     for c in range(column):
-                        Q[size + r, c] += value * P[size + j, c]
+                        Q[r, c] += value * P[size + j, c]
             for c in range(column):
-                Q[size + r, c] = P[r, c] - Q[size + r, c]
+                Q[size + r, c] = P[r, c] - Q[r, c]
     if count:
-        hand_on(of, to, with_, mine, count, 2 * size if coupled else size, coupled)
+        hand_on(
+            of, to, with_, mine, count, 2 * size if coupled else size, PAIR if coupled else ALONE
+        )
+
+
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+def back_in_tail(of, to, t):  # pragma: no cover
+    """x of a block among the joints that end an order: of all of them one L D L* is made."""
+    size, first, width, square = of.size[t], of.first[t], of.width[t], of.panel[t]
+    for i in range(size):
+        to.x[first + i] = to.y[first + i]
+    for j in range(size - 1):
+        scaled = to.x[first + j] / to.panels[square + j * size + j]
+        for i in range(j + 1, size):
+            to.x[first + i] -= to.panels[square + i * size + j] * scaled
+    for j in range(size - 1, -1, -1):
+        x = to.x[first + j]
+        for i in range(j + 1, size):
+            x -= to.panels[square + i * size + j] * to.x[first + i]
+        for e in range(of.pointer[t], of.pointer[t + 1]):
+            here, later = square + size * size + j * width + of.start[e], of.first[of.later[e]]
+            for c in range(of.size[of.later[e]]):
+                x -= to.panels[here + c] * to.x[later + c]
+        to.x[first + j] = x / to.panels[square + j * size + j]
 
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..matrix.blocks import FC, FJ, PDD, QDD, F
+from .block_kernels import split
 
 
 class Matrix(NamedTuple):
@@ -39,6 +40,7 @@ class Layout(NamedTuple):
     size: NDArray  # (B,) its rows
     first: NDArray  # (B + 1,) its unknowns among all
     pivot: NDArray  # (B,) SINGLE, PAIR_FIRST or PAIR_SECOND
+    tail: NDArray  # (B,) one of the joints that end the order, which the tape has as one pivot
     pointer: NDArray  # (B + 1,) columns of the symbolic factor
     later: NDArray
     start: NDArray  # place of each coupling among the columns of its panel
@@ -74,6 +76,7 @@ class Scratch(NamedTuple):
     z: NDArray
     D: NDArray
     row: NDArray
+    more: NDArray  # what a pair adds to the row
     outside: NDArray  # the unit's outside blocks
     at: NDArray  # first column of each
     where: NDArray  # place of each in the panel that is updated
@@ -141,63 +144,24 @@ def enter(of, to, matrix, first, last):  # pragma: no cover
 
 
 @njit(cache=True)
-def split_forces(offset, S, Phi, basis, moved):  # pragma: no cover
-    """[B C] of f = B fJ + C fC, with H B = 1 and H C = 0, and Phi [B C]; as the tape has them.
-
-    B is zero outside the rows of S with large pivots, C the identity there.
-    """
-    H, right = np.empty((6, 6)), np.empty((6, 6))
+def split_forces(offset, S, turned, Phi, basis, moved):  # pragma: no cover
+    """[B C] of f = B fJ + C fC, with H B = 1 and H C = 0, and Phi [B C]."""
+    v = np.empty(36)
     for k in range(len(basis)):
         n = offset[k + 1] - offset[k]
-        for i in range(n):
+        for i in range(6):
             for j in range(6):
-                H[i, j] = S[offset[k] + i, j]
-        rows = np.full(6, -1)  # pivot rows: of each column of S the largest entry left
-        taken = np.zeros(6, dtype=np.bool_)
-        for j in range(n):
-            row = 0
+                basis[k, i, j] = 1.0 if i == j else 0.0  # of a fixed joint
+        for part in range(2 if n else 0):
+            columns, at = (n, 0) if part == 0 else (6 - n, n)
+            if columns:
+                split(v, S, 0, 6 * offset[k], 6, columns, turned[k], part == 0)
             for i in range(6):
-                if abs(H[j, i]) > abs(H[j, row]):
-                    row = i
-            rows[j], taken[row] = row, True
-            for m in range(j + 1, n):
-                scale = H[m, row] / H[j, row]
-                for i in range(6):
-                    H[m, i] -= H[j, i] * scale
-                H[m, row] = 0.0
-        basis[k] = 0.0
-        # H restricted to the pivot rows, solved for the identity and for the other rows
-        column = 0
-        for i in range(6):
-            right[:, i] = 0.0
-        other = np.empty(6, dtype=np.int64)
-        for i in range(6):
-            if not taken[i]:
-                other[column] = i
-                column += 1
-        A = np.empty((n, n))
-        for i in range(n):
-            for j in range(n):
-                A[i, j] = S[offset[k] + i, rows[j]]
-            right[i, i] = 1.0
-            for j in range(6 - n):
-                right[i, n + j] = -S[offset[k] + i, other[j]]
-        for j in range(n):  # no pivoting: the rows are in an order that needs none
-            for i in range(n):
-                if i != j:
-                    scale = A[i, j] / A[j, j]
-                    for m in range(j, n):
-                        A[i, m] -= scale * A[j, m]
-                    for m in range(6):
-                        right[i, m] -= scale * right[j, m]
-        for i in range(n):
-            for j in range(6):
-                basis[k, rows[i], j] = right[i, j] / A[i, i]
-        for j in range(6 - n):
-            basis[k, other[j], n + j] = 1.0
+                for j in range(columns):
+                    basis[k, i, at + j] = v[i * columns + j]
         for i in range(6):
             for j in range(6):
-                total = 0.0
-                for m in range(6):
+                total = Phi[k, i, 0] * basis[k, 0, j]
+                for m in range(1, 6):
                     total += Phi[k, i, m] * basis[k, m, j]
                 moved[k, i, j] = total

@@ -177,6 +177,23 @@ def test_the_tape_agrees_with_panels(panels, name):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("tree", SYSTEMS)
+@pytest.mark.parametrize("name", ["abm", "crbm", "natural"])
+def test_pivots_of_panels_are_those_of_the_program(panels, monkeypatch, tree, name):
+    """No bit differs: brackets, pairs, single blocks, the joints that end an order, the way back.
+
+    In these orders no two branches hand on sums to one entry.
+    """
+    monkeypatch.setattr(numeric, "bodywise", lambda plan: None)
+    system, order = SYSTEMS[tree], orderings.get(name)
+    layout = analyse(kkt.plan(order, system.structure)).layout
+    assert (layout.bracket.any(), layout.tail.any(), layout.pivot.any()) == {
+        "abm": (True, False, True), "crbm": (False, True, True), "natural": (False, True, False)
+    }[name]  # fmt: skip
+    same_as_the_tape(system, order)
+
+
+@pytest.mark.thorough
 def test_brackets_decide_the_roundoff():
     """The digits of (pdd qdd f) are lost where couplings are met before the inverse."""
     error = dict.fromkeys(("abm", "bad_abm", "crbm"), 0.0)
