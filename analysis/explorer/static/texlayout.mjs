@@ -47,9 +47,10 @@ export function layout(tex, size) {
     }
     x += own;
     const small = 0.68 * size;
-    if (a.sub) put(a.sub, 0, 0.18 * size, small, {});
+    const gap = /^j/.test(a.sub ?? "") ? 0.1 * size : 0; // its foot reaches to the left
+    if (a.sub) put(a.sub, gap, 0.18 * size, small, {});
     if (a.sup) put(a.sup, 0.05 * size, -0.38 * size, small, {});
-    x += Math.max(widthOf(a.sub ?? "", small), widthOf(a.sup ?? "", small) + (a.sup ? 0.05 * size : 0));
+    x += Math.max(gap + widthOf(a.sub ?? "", small), widthOf(a.sup ?? "", small) + (a.sup ? 0.05 * size : 0));
   }
   return { width: x, runs };
 }
