@@ -192,7 +192,8 @@ class Moved:
         return total
 
     def number(self, block: Block) -> int:
-        return KINDS.index(block.kind) * self.n + self.structure.index[block.body]
+        places = self.structure.tie_index if block.kind == "lam" else self.structure.index
+        return KINDS.index(block.kind) * self.n + places[block.body]
 
     def more(self, rows: Rows, block: Block, ref: Ref | None) -> None:
         rows[block] = self.write.add(rows.get(block), ref)
