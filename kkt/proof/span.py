@@ -49,6 +49,9 @@ def too_narrow(
         own = S @ held[k] @ S.T
         # of a body without children the pivot alone is asked: nothing is rounded into its inertia
         matrices = [0.5 * (own + own.T), held[k]][: 1 + int(rows or (tree.parent == k).any())]
+        if not all(np.isfinite(X).all() for X in matrices):  # beyond float64 itself
+            low, high = 0.0, np.inf
+            break
         low = min([low, *(float(np.linalg.eigvalsh(X)[0]) for X in matrices if X.size)])
     fits = high * high * 64.0 <= largest
     if low > 0.0 and fits and 200.0 * least * (high / low) ** 2 <= 1e-4 * unit * low:
