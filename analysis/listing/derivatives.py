@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from numpy.typing import NDArray
 
@@ -12,7 +12,7 @@ from pivotree.kkt.matrix.system import System
 from pivotree.kkt.model.joints import GENERAL, TYPES
 from pivotree.kkt.program.columns import Columns
 from pivotree.kkt.program.derivatives import Motion, Moved
-from pivotree.kkt.program.program import Program
+from pivotree.kkt.program.program import Program, Ref
 
 BY = ("q", "qd", "tau")  # what the columns are by
 
@@ -68,6 +68,7 @@ def with_derivatives(program: Program, structure: Structure, terms: Collection[s
     for by in BY:
         for k in joints:
             w.column = (by, k)
+            right: Mapping[Block, Ref | None]
             if by == "tau":
                 right = {blocks[k]: w.input("one", k, (size[k], size[k]))}
             else:

@@ -427,5 +427,5 @@ class Values(Choice):
             what = kinds.get(tuple(i.info), "beside")
             return sign, Node("cut", (node,), (k,), (what,))
         records = self._records(i)
-        block = next(block for block, rows in records if rows == tuple(i.info))
-        return sign, Node("part", (node, listed([b for b, _ in records])), *split((block,)))
+        own = next(block for block, rows in records if rows == tuple(i.info))
+        return sign, Node("part", (node, listed([b for b, _ in records])), *split((own,)))

@@ -7,8 +7,10 @@ end; text is UTF-8, and JSON says everything once and in finite numbers.
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
+import sys
 from collections import Counter
 from typing import Any, NoReturn
 
@@ -50,13 +52,21 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     """What a JSON file holds.  Raises UnreadableError, also for NaN and a key that comes twice."""
     text = read_text(path)
     try:
-        return json.loads(text, parse_constant=_not_finite, object_pairs_hook=_once)
+        return json.loads(
+            text, parse_int=_whole, parse_constant=_not_finite, object_pairs_hook=_once
+        )
     except json.JSONDecodeError as error:
         raise UnreadableError(
             f"line {error.lineno}, column {error.colno}: is not JSON ({error.msg})"
         ) from None
     except (RecursionError, ValueError):  # nested too deep; an integer of thousands of digits
         raise UnreadableError("is JSON beyond reason") from None
+
+
+def _whole(digits: str) -> int | float:
+    """A whole number; one beyond all doubles is infinite, as 1e999 is, and refused with its field."""
+    number = int(digits)
+    return number if abs(number) <= sys.float_info.max else math.inf
 
 
 def _not_finite(word: str) -> NoReturn:

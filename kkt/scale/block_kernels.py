@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ..base.compiled import leaf
 from .borrowed import borrowed
 
 WIDTH = 14
@@ -179,7 +180,7 @@ def run(programs, numbers, left, store, v, units, ahead):  # pragma: no cover
     return failed if failed < len(numbers.first) else -1
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def copy_of(v, out, m, n, a, down, right):  # pragma: no cover
     s, a = 1.0 - 2.0 * (a & 1), a >> 1
     for i in range(m):
@@ -187,12 +188,12 @@ def copy_of(v, out, m, n, a, down, right):  # pragma: no cover
             v[out + i * n + j] = s * v[a + i * down + j * right]
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def copy(v, out, m, n, row):  # pragma: no cover
     copy_of(v, out, m, n, row[4], row[5], row[6])
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def product(v, row):  # pragma: no cover
     """A B; where it is symmetric the upper triangle, mirrored."""
     symmetric = row[0] == MUL_SYMMETRIC
@@ -232,7 +233,7 @@ def product(v, row):  # pragma: no cover
                 v[out + i * n + j] = v[out + j * n + i]
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+@leaf(error_model="numpy")
 def inner(v, row):  # pragma: no cover
     """Y1^T D^-1 Y2, one term (y1 y2^T)/d after another."""
     out, m, n, size = row[1], row[2], row[3], row[13]
@@ -255,7 +256,7 @@ def inner(v, row):  # pragma: no cover
                 v[out + i * n + j] = v[out + j * n + i]
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+@leaf(error_model="numpy")
 def factor(F, n, gain):  # pragma: no cover
     """L D L^T in place; d on the diagonal, c or with ``gain`` c/d below.  False without pivots."""
     good, column, scaled = True, np.empty(n), np.empty(n)
@@ -277,7 +278,7 @@ def factor(F, n, gain):  # pragma: no cover
     return good
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+@leaf(error_model="numpy")
 def forward(v, F, out, m, n, gain):  # pragma: no cover
     """L^-1 C in place."""
     x = np.empty(n)
@@ -292,7 +293,7 @@ def forward(v, F, out, m, n, gain):  # pragma: no cover
                     v[here + c] -= ratio * x[c]
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+@leaf(error_model="numpy")
 def backward(v, F, out, m, n, gain):  # pragma: no cover
     """What is left of A^-1 C after the way forward, in place."""
     for k in range(m - 1, -1, -1):
@@ -306,7 +307,7 @@ def backward(v, F, out, m, n, gain):  # pragma: no cover
             v[out + k * n + c] = x if gain else x / d
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+@leaf(error_model="numpy")
 def split(v, S, out, H, m, n, word, along):  # pragma: no cover
     """B with H B = 1, or C with H C = 0, of H at its place in S and the rows in a word."""
     dof = n if along else 6 - n

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ..base.compiled import leaf
 from ..matrix.blocks import PDD, QDD, F
 from ..structure import symbolic_kernels
 from ..structure.ascend import ascend
@@ -227,7 +228,7 @@ def _enter(table, words, kind):  # pragma: no cover
     table[place] = kind
 
 
-@njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def _find(known, words):  # pragma: no cover
     place = _place_of(known.hash, words)
     while known.hash[place] >= 0:

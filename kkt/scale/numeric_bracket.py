@@ -6,13 +6,13 @@ The three steps are those of :mod:`kkt.program.bracket`, on one dense array of t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..base.compiled import leaf
 from ..structure.ascend import ascend
 from .numeric_pivots import BRACKET, copy_block, factor, hand_on, lay_out, right_hand_side, solve
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+@leaf(error_model="numpy")
 def bracket(of, to, with_, mine, g):  # pragma: no cover
     """Eliminate group g; returns its first block without a pivot, or the number of all blocks."""
     t0, t1 = of.group[g], of.group[g + 1]
@@ -52,7 +52,7 @@ def bracket(of, to, with_, mine, g):  # pragma: no cover
     return failed
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def _ends(of, t0, t1):  # pragma: no cover
     """Whether a group meets nothing outside, so that its unknowns are found on the way there."""
     for t in range(t0, t1):
@@ -62,7 +62,7 @@ def _ends(of, t0, t1):  # pragma: no cover
     return True
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def _own_block(of, to, B, t0, t1):  # pragma: no cover
     """The group's square block, both triangles."""
     base = of.first[t0]
@@ -88,7 +88,7 @@ def _own_block(of, to, B, t0, t1):  # pragma: no cover
                     B[row + r, column + c] = B[column + c, row + r] = value
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def _less(x, i, B, first, last):  # pragma: no cover
     """x_i less one row of a block times x, which is summed before."""
     total = 0.0
@@ -97,7 +97,7 @@ def _less(x, i, B, first, last):  # pragma: no cover
     x[i] -= total
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def _beside(B, i, first, last):  # pragma: no cover
     """Whether a row has an entry in a block's columns."""
     found = False
@@ -106,7 +106,7 @@ def _beside(B, i, first, last):  # pragma: no cover
     return found
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def _meet(of, B, N, t0, t, first, last):  # pragma: no cover
     """W = (inverse so far) E* above the pivot, and the pivot's own block less E W, by blocks."""
     coupled, base = False, of.first[t0]
@@ -137,7 +137,7 @@ def _meet(of, B, N, t0, t, first, last):  # pragma: no cover
     return coupled
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def _invert_pair(B, N, z, first, size, coupled):  # pragma: no cover
     """Border the inverse by that of [[X, 1], [1, 0]]; z becomes the pair's part of B^-1 y."""
     x, last = first + size, first + 2 * size
@@ -176,7 +176,7 @@ def _invert_pair(B, N, z, first, size, coupled):  # pragma: no cover
         z[first + r], z[x + r] = z[x + r], z[first + r]
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+@leaf(error_model="numpy")
 def _invert(B, N, z, D, row, first, size, coupled):  # pragma: no cover
     """Border the inverse by that of a square block; z becomes its part of B^-1 y."""
     last = first + size
@@ -229,7 +229,7 @@ def _invert(B, N, z, D, row, first, size, coupled):  # pragma: no cover
     return good
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
     """X = N C for rows that are coupled to the outside; update C* X, right-hand side C* z."""
     P, Q, h, N, at, mark = with_.P, with_.Q, with_.h, with_.inverse, with_.at, with_.mark
@@ -273,7 +273,7 @@ def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
     hand_on(of, to, with_, mine, count, rows, BRACKET)
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+@leaf(error_model="numpy")
 def back_bracket(of, to, with_, g):  # pragma: no cover
     """x = B^-1 (y - C x_outside), pivot by pivot: s = A^-1 (right - W* right before), x -= W s."""
     t0, t1, here = of.group[g], of.group[g + 1], of.inner[g]

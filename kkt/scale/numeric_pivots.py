@@ -10,13 +10,14 @@ zeros of P (half of Phi) are skipped.  Arguments: ``of`` Layout, ``to`` Storage,
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ..base.compiled import leaf
 
 # a bracket: P* Q; a block: (P* P)/d, summed or, of the joints that end an order, one by one; a pair
 BRACKET, SQUARE, TAIL, PAIR, ALONE = range(5)
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+@leaf(error_model="numpy")
 def factor(D, n):  # pragma: no cover
     """L D L* in place, updates (c c*)/d; unscaled columns below d.  False where a d is no pivot."""
     good = True
@@ -28,7 +29,7 @@ def factor(D, n):  # pragma: no cover
     return good
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+@leaf(error_model="numpy")
 def solve(D, n, x, at):  # pragma: no cover
     """x[at : at + n] becomes D^-1 x."""
     for j in range(n - 1):
@@ -41,7 +42,7 @@ def solve(D, n, x, at):  # pragma: no cover
         x[at + j] /= D[j, j]
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+@leaf(error_model="numpy")
 def hand_on(of, to, with_, mine, count, rows, form):  # pragma: no cover
     """Subtract the update, upper triangle, and what goes to the right-hand side."""
     row, outside, at = with_.row, with_.outside, with_.at
@@ -90,7 +91,7 @@ def hand_on(of, to, with_, mine, count, rows, form):  # pragma: no cover
                             values[shift + c] -= row[c]
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+@leaf(error_model="numpy")
 def _right(with_, rows, turn, m, form):  # pragma: no cover
     """What the columns take from the right-hand side, each pivot by its own formula."""
     P, h, D, row, more = with_.P, with_.h, with_.D, with_.row, with_.more
@@ -116,7 +117,7 @@ def _right(with_, rows, turn, m, form):  # pragma: no cover
             row[c] += more[c]
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+@leaf(error_model="numpy")
 def _row(with_, rows, turn, a, c0, count, form):  # pragma: no cover
     """Row c0 of the update from the diagonal on."""
     P, Q, D, row, more, at = with_.P, with_.Q, with_.D, with_.row, with_.more, with_.at
@@ -165,13 +166,13 @@ def _row(with_, rows, turn, a, c0, count, form):  # pragma: no cover
             row[c] += more[c]
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def border_width(of, mine):  # pragma: no cover
     """Columns m of what a subtree hands on, m^2 + m numbers."""
     return int(np.sqrt(of.left[mine + 1] - of.left[mine]))
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def _find(of, i, with_, a, count):  # pragma: no cover
     """Places of the outside blocks after a in the panel of block i, -1 where they do not meet."""
     e, end = of.pointer[i], of.pointer[i + 1]
@@ -182,7 +183,7 @@ def _find(of, i, with_, a, count):  # pragma: no cover
         with_.where[b] = of.start[e] if e < end and of.later[e] == j else -1
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def lay_out(of, with_, count):  # pragma: no cover
     """Columns of the outside blocks side by side."""
     with_.at[0] = 0
@@ -190,7 +191,7 @@ def lay_out(of, with_, count):  # pragma: no cover
         with_.at[a + 1] = with_.at[a] + of.size[with_.outside[a]]
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def copy_block(panels, here, width, rows, columns, target, row, column):  # pragma: no cover
     """A coupling that starts at ``here`` in its panel, into target[row:, column:]."""
     for r in range(rows):
@@ -198,7 +199,7 @@ def copy_block(panels, here, width, rows, columns, target, row, column):  # prag
             target[row + r, column + c] = panels[here + r * width + c]
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+@leaf(error_model="numpy")
 def single(of, to, with_, mine, t):  # pragma: no cover
     """A square block, factored L D L*: P = L^-1 C.  False where a pivot is none."""
     size, square, D = of.size[t], of.panel[t], with_.D
@@ -237,7 +238,7 @@ def single(of, to, with_, mine, t):  # pragma: no cover
     return good
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def pair(of, to, with_, mine, t):  # pragma: no cover
     """[[X, 1], [1, 0]]: P = [C_x; C_z], Q = [X C_z; C_x - X C_z]."""
     size, z = of.size[t], t + 1
@@ -294,7 +295,7 @@ def pair(of, to, with_, mine, t):  # pragma: no cover
         )
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+@leaf(error_model="numpy")
 def back_in_tail(of, to, t):  # pragma: no cover
     """x of a block among the joints that end an order: of all of them one L D L* is made."""
     size, first, width, square = of.size[t], of.first[t], of.width[t], of.panel[t]
@@ -315,7 +316,7 @@ def back_in_tail(of, to, t):  # pragma: no cover
         to.x[first + j] = x / to.panels[square + j * size + j]
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def right_hand_side(of, to, t0, t1, after):  # pragma: no cover
     """x of blocks t0 to t1 - 1 becomes y - C x, for the couplings with blocks from ``after`` on."""
     panels, x, y = to.panels, to.x, to.y

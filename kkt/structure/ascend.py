@@ -6,12 +6,13 @@ Only compiled loops call it; without what Python would need it compiles in half 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ..base.compiled import leaf
 
 FEW = 32  # values that are sorted by insertion
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def ascend(values, start, end):  # pragma: no cover
     """Sort values[start:end] in place: few by insertion, many by a heap."""
     if end - start <= FEW:
@@ -30,7 +31,7 @@ def ascend(values, start, end):  # pragma: no cover
         _sink(values, start, last, np.int64(0), value)
 
 
-@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@leaf()
 def _sink(values, start, end, root, value):  # pragma: no cover
     """Put a value into the heap values[start:end] at its root, or below larger ones."""
     count = end - start
