@@ -43,9 +43,10 @@ def command() -> int:
     """``pivotree`` as a process: a Ctrl-C that comes when all is said changes no exit code."""
     import signal
 
-    code = main()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return code
+    try:
+        return main()
+    finally:  # argparse leaves by SystemExit where it has told its help
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _main(arguments: Sequence[str] | None) -> int:

@@ -64,7 +64,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def _whole(digits: str) -> int | float:
-    """A whole number; one beyond all doubles is infinite, as 1e999 is, and refused with its field."""
+    """A whole number; beyond all doubles it is infinite, as 1e999 is: refused with its field."""
     number = int(digits)
     return number if abs(number) <= sys.float_info.max else math.inf
 

@@ -112,7 +112,9 @@ def _slowest(system: System, e: Entries) -> Floats | None:
             J[first : first + tie.rows] += sign * G @ twists[k]
             side += tie.rows
         first += tie.rows
-    _, values, right = np.linalg.svd(J * size)
+    if not np.isfinite(J := J * size).all():  # LAPACK would not end
+        return None
+    _, values, right = np.linalg.svd(J)
     rank = int((values > 1e-12 * values.max(initial=0.0)).sum())
     basis = right[rank:].T
     if not basis.shape[1]:

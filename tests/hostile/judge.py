@@ -85,6 +85,7 @@ def _left(top, case, code):
 
 
 def _html(text, name):
+    text = re.sub(r"<!--.*?--!?>", "", text, flags=re.DOTALL)  # as a browser ends a comment
     if re.search(rf"<(script|img)[^>]*>?{SIGN}|<img[^>]*{SIGN}|<[^>]*\sonmouseover=\"{SIGN}", text):
         yield f"{name} holds a name as markup"
 
