@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pivotree.kkt.base.files import made, write_whole
+from pivotree.kkt.base.files import made, write_together, write_whole
 
 from .packed import packed
 from .palette import colour_rules, palette
@@ -132,11 +132,13 @@ def write_folder(data: dict[str, Any], folder: Path) -> list[Path]:
     )
     # a plain script, since browsers do not load modules from files
     script = f'(() => {{\n"use strict";\n{_joined()}\n{_START}\n}})();\n'
-    return [
-        write_whole(folder / "explorer.css", page_rules() + explorer_styles()),
-        write_whole(folder / "explorer.js", script),
-        write_whole(folder / "index.html", page),
-    ]
+    written = {
+        folder / "explorer.css": page_rules() + explorer_styles(),
+        folder / "explorer.js": script,
+        folder / "index.html": page,
+    }
+    write_together(written)
+    return list(written)
 
 
 def document_of(data: dict[str, Any], policy: str, style: str, script: str) -> str:

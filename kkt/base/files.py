@@ -6,8 +6,8 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -16,9 +16,15 @@ from .errors import FormatError
 
 def write_whole(path: str | os.PathLike[str], text: str) -> Path:
     """Write a text in UTF-8 as :func:`beside` does; the path is returned."""
-    with beside(path) as part:
-        part.write_text(text, encoding="utf-8")
+    write_together({Path(path): text})
     return Path(path)
+
+
+def write_together(texts: Mapping[Path, str]) -> None:
+    """Write files as :func:`beside` does, and none where one of them cannot be written."""
+    with ExitStack() as all_of:
+        for path, text in texts.items():
+            all_of.enter_context(beside(path)).write_text(text, encoding="utf-8")
 
 
 @contextmanager

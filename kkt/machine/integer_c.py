@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arithmetic.chunk import ADD, DIV, MUL, SUB
 from ..base.errors import FormatError, ModelError
-from ..base.files import write_whole
+from ..base.files import write_together
 from ..matrix.entries import LETTERS
 from ..proof.fixed_point import FixedPoint
 from .portable import KEYWORDS, identifier
@@ -111,8 +111,7 @@ def export_fixed(found: FixedPoint, path: str | Path, name: str | None = None) -
             f"export: {chosen!r} cannot name a function in C; give letters, digits and _"
         )
     header = source.with_suffix(".h")
-    write_whole(header, _header(found, chosen))
-    write_whole(source, _source(found, chosen, header.name))
+    write_together({header: _header(found, chosen), source: _source(found, chosen, header.name)})
     return source, header
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..arithmetic.formats import Hardware
 from ..base.errors import FormatError, ModelError, SizeError
-from ..base.files import write_whole
+from ..base.files import write_together, write_whole
 from .dialect import Cuda, Dialect
 from .emission import rows_of
 from .native import LONGEST
@@ -320,8 +320,7 @@ def write_c(kernel: Any, path: str | Path, name: str | None) -> tuple[Path, Path
     """FILE.c and FILE.h of a kernel; :meth:`kkt.Kernel.export_c`."""
     written, place = _written(kernel, path, name, "C", ".c")
     header = place.with_suffix(".h")
-    write_whole(header, written.header())
-    write_whole(place, written.source(header.name))
+    write_together({header: written.header(), place: written.source(header.name)})
     return place, header
 
 
