@@ -240,6 +240,8 @@ def _left(group: int) -> str:
             os.killpg(group, 0)
         except ProcessLookupError:
             return ""
-    found = subprocess.run(["ps", "-o", "args=", "-g", str(group)], capture_output=True, text=True)
-    os.killpg(group, signal.SIGKILL)
-    return found.stdout.strip()[:100] or "?"
+    found = subprocess.run(["ps", "-eo", "pgid=,stat=,args="], capture_output=True, text=True)
+    own = [line for line in found.stdout.splitlines() if line.split(None, 1)[0] == str(group)]
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+    return "; ".join(own)[:300]
