@@ -32,11 +32,11 @@ class _Parser(argparse.ArgumentParser):
 
     def print_help(self, file: Any = None) -> None:
         """A full disk or a closed pipe is told here."""
-        from .running import full
-
         try:
             print(self.format_help(), end="", file=file, flush=True)
         except OSError as error:
+            from .running import full
+
             raise SystemExit(full(error)) from None
 
 
