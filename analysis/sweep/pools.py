@@ -11,7 +11,6 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cache
 from itertools import chain, islice
 from typing import Any, TypeVar
 
@@ -76,14 +75,15 @@ def _together(
 
     from pivotree.kkt.base.processes import deaf
 
-    parent = os.getpid()
-
     def calls() -> Iterator[Any]:
         for number, task in enumerate(tasks):
             pending[number] = task
-            yield delayed(_numbered)(work, number, task, parent)
+            yield delayed(_numbered)(work, number, task)
 
-    parallel = Parallel(n_jobs=jobs, backend="loky", batch_size=1, return_as="generator_unordered")
+    parallel = Parallel(
+        n_jobs=jobs, backend="loky", batch_size=1, return_as="generator_unordered",
+        initializer=_end_with, initargs=(os.getpid(),),
+    )  # fmt: skip
     ensure_running()  # which would let SIGINT through where it starts itself
     with deaf():  # Ctrl-C reaches the whole group; the children leave it to this process
         results = parallel(calls())
@@ -96,12 +96,10 @@ def _together(
             results.close()
 
 
-def _numbered(work: Work[T, R], number: int, task: T, parent: int) -> tuple[int, R]:
-    _end_with(parent)
+def _numbered(work: Work[T, R], number: int, task: T) -> tuple[int, R]:
     return number, work(task)
 
 
-@cache
 def _end_with(parent: int) -> None:
     """This process ends soon after its parent, however that ends: joblib's would wait minutes."""
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -117,6 +118,25 @@ def test_pieces_of_a_killed_worker_are_done_again(tmp_path, monkeypatch):
     monkeypatch.setattr(pools, "DEATHS", 2)
     with pytest.raises(kkt.PivotreeError, match=r"were killed 2 times .* want of memory"):
         list(pools.processes(dies, iter(range(4)), 2))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="ends with a group of processes")
+def test_a_worker_that_had_no_task_ends_with_its_driver():
+    code = (
+        "import os\nfrom pivotree.analysis.sweep import pools\n"
+        "assert list(pools.processes(abs, iter([-3]), 3)) == [3]\nos._exit(0)"  # as if killed
+    )
+    driver = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    assert driver.wait() == 0
+
+    def gone():
+        try:
+            os.killpg(driver.pid, 0)
+        except ProcessLookupError:
+            return True
+
+    wait_for(gone)
 
 
 def test_only_one_driver_at_a_time(tmp_path):
