@@ -129,7 +129,7 @@ def test_the_model_of_the_mujoco_wheel():
 
 WRONG = {
     "<mujoco><worldbody><body><joint/></body></worldbody></mujoco>": "MuJoCo refuses it",
-    "<mujoco": "MuJoCo refuses it",
+    "<mujoco": "line 1, column 1: is not XML",
     "<mujoco><worldbody><body><geom size='1'/></body></worldbody></mujoco>": "no body moves",
     "<mujoco><worldbody><body><joint type='ball' stiffness='1'/><geom size='1'/></body>"
     "</worldbody></mujoco>": "a spring of 3 freedoms is not known",

@@ -161,7 +161,7 @@ MJCF += "{}</mujoco>"
 ARM = '<body name="a"><joint name="j"/><geom size="0.1"/><body name="b"><joint name="k"/>'
 ARM += '<geom size="0.1" pos="0.1 0 0"/></body></body>'
 MJCF_FAULTS = {
-    "no XML": ("<mujoco", ["MuJoCo refuses it"]),
+    "no XML": ("<mujoco", ["line 1, column 1: is not XML"]),
     "another root": ("<html/>", ["MuJoCo refuses it"]),
     "nothing moves": (MJCF.format('<geom size="1"/>', ""), ["no body moves"]),
     "an unknown body": (
