@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -111,20 +111,29 @@ def derivatives(
     >>> np.allclose(difference, found.dq[:, 0], rtol=1e-4)
     True
     """
-    chosen, base = get_format(format), tape_for(system, order)
-    asked, kinds = _asked(also), ("qdd", "lambda") if system.loops else ("qdd",)
+    chosen = get_format(format)
+    return traced_derivatives(system, order, also)(chosen)
+
+
+def traced_derivatives(
+    system: System, order: PivotSequence | OrderFunction | Tape | Any, also: Sequence[str] = ()
+) -> Callable[[Format], Derivatives]:
+    """:func:`derivatives`, traced once: the result plays them in any format."""
+    base, asked = tape_for(system, order), _asked(also)
+    kinds = ("qdd", "lambda") if system.loops else ("qdd",)
     wanted = [f"d{of}_d{by}" for of in kinds for by in (*BY, *asked)]
     tape, slots, numbers = differentiated(base, system, wanted)
-    values = _values(system, tape, chosen, slots, numbers)
-    own, dlam = (
-        _shaped(system, {by: values[f"d{of}_d{by}"] for by in (*BY, *asked)}, None)
-        if of in kinds
-        else None
-        for of in ("qdd", "lambda")
-    )
-    assert own is not None
-    multipliers = None if dlam is None else Jacobians(**dlam)
-    return _derivatives(base, tape, chosen, values["qdd"], own, multipliers)
+
+    def played_in(chosen: Format) -> Derivatives:
+        values = _values(system, tape, chosen, slots, numbers)
+        own, *more = (
+            _shaped(system, {by: values[f"d{of}_d{by}"] for by in (*BY, *asked)}, None)
+            for of in kinds
+        )
+        dlam = Jacobians(**more[0]) if more else None
+        return _derivatives(base, tape, chosen, values["qdd"], own, dlam)
+
+    return played_in
 
 
 def directional_derivatives(
