@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError
+from ..program.model_data import column_shapes
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,10 @@ class Fields:
         """Shapes of all outputs that there are."""
         n, N = self.n, self.N
         six = {"pdd": (n, 6), "f": (n, 6)}
-        columns: dict[str, tuple[int, ...]] = dict.fromkeys(("q", "qd", "tau"), (N,))
-        columns |= {"parameters": (n, 10), "gravity": (3,), "wrench": (n, 6)}
         derived = {
             f"d{of}_d{by}": (rows, *shape)
             for of, rows in (("qdd", N), ("lambda", self.rows))
-            for by, shape in columns.items()
+            for by, shape in column_shapes(N, n).items()
         }
         own = {"qdd": (N,), "inertia": (N, N), "lambda": (self.rows,), "status": ()}
         return {**own, **six, **derived}

@@ -20,6 +20,14 @@ from .program import Ref
 WIDTHS = {"parameters": 10, "gravity": 3, "wrench": 6}  # columns of a body; of gravity once
 
 
+def column_shapes(N: int, n: int) -> dict[str, tuple[int, ...]]:
+    """Of all that is differentiated by, for N freedoms and n bodies."""
+    own: dict[str, tuple[int, ...]] = dict.fromkeys(("q", "qd", "tau"), (N,))
+    return own | {
+        name: (width,) if name == "gravity" else (n, width) for name, width in WIDTHS.items()
+    }
+
+
 def holders(moved: Moved, name: str) -> range:
     """The bodies that such numbers belong to; gravity counts as that of body 0."""
     return range(1 if name == "gravity" else moved.structure.n)

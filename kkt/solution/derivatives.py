@@ -16,7 +16,7 @@ from ..base.shown import Shown
 from ..matrix.system import System
 from ..model.spatial import spatial_inertia
 from ..order.sequence import OrderFunction, PivotSequence
-from ..program.model_data import WIDTHS
+from ..program.model_data import WIDTHS, column_shapes
 from ..tape.derivatives import BY, differentiated, directed, weighed
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
@@ -286,8 +286,7 @@ def _values(
 
 def _shapes(system: System) -> dict[str, tuple[int, ...]]:
     """Of all that is differentiated by."""
-    n, N = system.tree.n, int(system.tree.offset[-1])
-    return dict.fromkeys(BY, (N,)) | {"parameters": (n, 10), "gravity": (3,), "wrench": (n, 6)}
+    return column_shapes(int(system.tree.offset[-1]), system.tree.n)
 
 
 def _shaped(
