@@ -1,9 +1,10 @@
-"""Tuples of arrays in compiled loops, whose references need not be counted."""
+"""Tuples of arrays, and of such tuples, in compiled loops, whose references need not be counted."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from numba import types
 from numba.extending import intrinsic
 
 
@@ -14,13 +15,20 @@ def _borrowed(context, arrays):  # pragma: no cover
     arrays.
     """
 
-    def code(target, builder, signature, arguments):
-        result = arguments[0]
-        for i, kind in enumerate(signature.args[0].types):
-            array = target.make_array(kind)(target, builder, builder.extract_value(result, i))
-            array.meminfo = array.meminfo.type(None)
-            result = builder.insert_value(result, array._getvalue(), i)
+    def lend(target, builder, kinds, result):
+        for i, kind in enumerate(kinds.types):
+            part = builder.extract_value(result, i)
+            if isinstance(kind, types.BaseTuple):
+                part = lend(target, builder, kind, part)
+            else:
+                array = target.make_array(kind)(target, builder, part)
+                array.meminfo = array.meminfo.type(None)
+                part = array._getvalue()
+            result = builder.insert_value(result, part, i)
         return result
+
+    def code(target, builder, signature, arguments):
+        return lend(target, builder, signature.args[0], arguments[0])
 
     return arrays(arrays), code
 

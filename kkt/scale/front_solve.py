@@ -143,17 +143,17 @@ def solved(system: System, order: Kinds, threads: int) -> LargeSolution:
             f"{chosen.group[min(wrong)] + 1} is zero or not a number for these numbers; give the "
             "massless links an inertia, or use an order that pairs pdd with f, such as abm"
         )
-    return _solution(system, order, x, first, turned[:, 1])
+    return by_body(system, factor, x, first, turned[:, 1])
 
 
-def _solution(
-    system: System, order: Kinds, x: Floats, first: NDArray, turned: NDArray
+def by_body(
+    system: System, factor: SymbolicFactor, x: Floats, first: NDArray, turned: NDArray
 ) -> LargeSolution:
     """Unknowns by body; forces that were split, or shared by two links, are put together."""
-    graph, tree = order.factor.plan.graph, system.tree
+    graph, tree = factor.plan.graph, system.tree
     structure, n, N = graph.structure, tree.n, int(tree.offset[-1])
     place = np.zeros(graph.count, dtype=np.int64)
-    place[order.factor.plan.blocks] = first[:-1]
+    place[factor.plan.blocks] = first[:-1]
     m, six = structure.n, np.arange(6)
     within = np.arange(N) - np.repeat(tree.offset[:-1], tree.dof)
     pdd = x[place[PDD * m : PDD * m + n, None] + six]

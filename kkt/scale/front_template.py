@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import OrderError
 from ..matrix.blocks import Structure
 from ..order.pivots import BlockGraph, Plan
 from ..order.sequence import PivotSequence, Rules
@@ -361,7 +360,7 @@ class _Writer:
             op = kernels.ALONG if i.op == "along" else kernels.ACROSS
             self._row(op, out, rows, columns, *operands[0], body)
         else:
-            raise OrderError(f"operation {i.op!r}: is not one of fronts; kkt.eliminate runs it")
+            raise AssertionError(f"operation {i.op!r}: no order that takes() lets through has it")
 
     def _shape(self, ref: Ref) -> tuple[int, int]:
         return self.group.write.shape(ref)

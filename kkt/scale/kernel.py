@@ -117,7 +117,8 @@ class LargeKernel:
         if not np.isfinite(self._qdd).all():  # as behind a pivot that is zero
             for field, x in (("q", self._q), ("qd", self._qd), ("tau", self._tau)):
                 if not np.isfinite(x).all():
-                    raise ModelError(f"state: field {field!r} holds a number that is not finite")
+                    what = f"state: field {field!r} holds a number that is not finite"
+                    raise ModelError(f"{what}; give finite numbers")
             if not self.check:
                 require_pivots(self.tree, "abm", self._order, self._given_order(self._pivot))
         qdd = self._given_order(self._qdd)
@@ -208,6 +209,7 @@ def compile_large(
     >>> np.allclose(kernel(rest, rest, rest), solution.qdd)
     True
     """
+    relaxed = bool(relaxed)
     if isinstance(model, BodyTree):
         graph, none = nx.DiGraph(name=model.name), np.zeros((model.n, 6))
         return _regular(LargeKernel(model, graph, none, relaxed, threads, check), none, threads)

@@ -7,15 +7,15 @@ with the tree, and for right-looking ones that do not go body by body.
 
 The symbolic factor says which blocks every block meets later; each gets a panel of that width, so
 that storage is the factor itself (:mod:`.numeric_storage`).  Updates go to the panels of later
-blocks as they are made; the matrix's own entry is added when a block's group opens, last.  Each
-pivot's operations are those of :mod:`kkt.program` one by one, and crbm has the tape's bits; where
-updates of several branches wait for one entry, they are summed in another order.
+blocks as they are made, and are summed as on a tape (:mod:`.waiting`); the matrix's own entry is
+added when a block's group opens, last.  Each pivot's operations are those of :mod:`kkt.program` one
+by one, so that virtual_work and its kin, crbm and natural have the tape's bits.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,8 @@ from .bodywise import Bodies, _rows, bodywise
 from .front_solve import MOST_BYTES, Kinds
 from .large import LargeSolution, body_by_body, trusted
 from .numeric_storage import Layout, Matrix, Scratch, Storage, enter, split_forces
-from .schedule import Schedule, border_of, schedule
+from .schedule import Schedule, schedule
+from .waiting import at_once, in_sums_of_the_tape
 
 MOST_BLOCKS = 20_000_000  # a factor of more blocks is refused, listing which takes a gigabyte
 
@@ -64,8 +65,7 @@ def analyse(chosen: Plan) -> Analysis | Kinds | Bodies:
         if kinds is not None:
             return kinds
     _require_own_numbers(chosen)
-    split = schedule(factor, np.searchsorted(chosen.group, np.arange(chosen.groups + 1)))
-    return Analysis(factor, split, _layout(factor, split))
+    return _analysis(factor)
 
 
 def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolution:
@@ -96,7 +96,10 @@ def _solved(system: System, order: Analysis, threads: int) -> LargeSolution:
     failed = _run(layout, storage, matrix, order.schedule, delayed, threads)
     if failed >= 0:
         raise SingularError(_singular(factor, failed))
-    return _solution(system, factor, layout, storage, matrix)
+    turned = np.zeros(system.tree.n, dtype=np.int64)
+    if factor.plan.graph.split:
+        _rows(system.tree.offset, system.entries.S, turned)
+    return front_solve.by_body(system, factor, storage.x, layout.first, turned)
 
 
 def _require_own_numbers(chosen: Plan) -> None:
@@ -122,9 +125,10 @@ def _require_tree_of(system: System, chosen: Plan) -> None:
         )
 
 
-def _layout(factor: SymbolicFactor, split: Schedule) -> Layout:
+def _analysis(factor: SymbolicFactor) -> Analysis:
     """Places of all panels; raises SizeError where they would not fit."""
     chosen, size = factor.plan, factor.size
+    split = schedule(factor, np.searchsorted(chosen.group, np.arange(chosen.groups + 1)))
     graph, rules = chosen.graph, chosen.sequence.rules
     first = np.concatenate([[0], np.cumsum(size)])
     columns = np.concatenate([[0], np.cumsum(size[factor.column_index])])
@@ -140,27 +144,29 @@ def _layout(factor: SymbolicFactor, split: Schedule) -> Layout:
     tail = np.arange(len(size)) >= split.first[from_]
     own = np.diff(first[split.first])
     inner = np.concatenate([[0], np.cumsum(np.where(bracket, own * own, 0))])
-    border, outside = border_of(split, factor)
-    borders = np.concatenate([[0], np.cumsum(size[outside])])[border]
-    width = np.diff(borders)
-    left = np.concatenate([[0], np.cumsum(width * width + width)])
-    room = 8.0 * (panel[-1] + inner[-1] + left[-1] + 4 * first[-1] + 2 * len(start))
+    layout = Layout(
+        graph.kind[chosen.blocks], graph.member[chosen.blocks], size, first, factor.pivot, tail,
+        factor.column_pointer, factor.column_index, start, factor._widths, panel,
+        split.first, bracket, inner, split.task, at_once(len(size), len(joints)),
+    )  # fmt: skip
+    if rules.assembly == "multifrontal":
+        split, layout = in_sums_of_the_tape(split, layout, from_)
+    else:  # updates go to the matrix at once, one after another
+        split = replace(split, task=np.full_like(split.task, -1))
+    further = int(layout.waiting.more.sum())
+    room = 8.0 * (panel[-1] + inner[-1] + further + 4 * first[-1] + 2 * len(start))
     if room > MOST_BYTES:
         raise SizeError(
             f"order {chosen.sequence.name!r}: its factor takes {room / 1e9:.1g} GB "
             f"({factor.fill_blocks} blocks of fill), more than {MOST_BYTES / 1e9:.1g} GB; "
             "use an order with less fill, such as abm"
         )
-    return Layout(
-        graph.kind[chosen.blocks], graph.member[chosen.blocks], size, first, factor.pivot, tail,
-        factor.column_pointer, factor.column_index, start, factor._widths, panel,
-        split.first, bracket, inner, split.task[chosen.group], border, outside, left,
-    )  # fmt: skip
+    return Analysis(factor, split, layout)
 
 
 def _storage(layout: Layout) -> Storage:
-    unknowns = int(layout.first[-1])
-    sizes = (layout.panel[-1], layout.inner[-1], unknowns, unknowns, layout.left[-1])
+    unknowns, (more, more_y) = int(layout.first[-1]), layout.waiting.more
+    sizes = (layout.panel[-1] + more, layout.inner[-1], unknowns + more_y, unknowns)
     return Storage(*(np.zeros(int(size)) for size in sizes))
 
 
@@ -182,8 +188,8 @@ def _scratch(layout: Layout) -> Scratch:
         D=np.empty((6, 6)), row=np.empty(wide), more=np.empty(wide),
         outside=np.empty(many, dtype=np.int64),
         at=np.empty(many, dtype=np.int64), where=np.empty(many, dtype=np.int64),
+        stride=np.empty(many, dtype=np.int64),
         active=np.empty(rows, dtype=np.int64), mark=np.full(blocks, -1),
-        local=np.empty(blocks, dtype=np.int64),
     )  # fmt: skip
 
 
@@ -228,33 +234,10 @@ def _run(
     with ThreadPoolExecutor(threads) as pool:
         side_by_side = pool.map if threads > 1 else map
         failed = list(side_by_side(forward, split.bins))
-        for task in range(split.tasks):
-            kernels.gather_border(layout, to, task)
         failed.append(forward(split.top))
         back(split.top)
         list(side_by_side(back, split.bins))
     return min((t for t in failed if t >= 0), default=-1)
-
-
-def _solution(
-    system: System, factor: SymbolicFactor, layout: Layout, to: Storage, matrix: Matrix
-) -> LargeSolution:
-    """Unknowns by body; split forces are put together again."""
-    graph, n, N = factor.plan.graph, system.tree.n, int(system.tree.offset[-1])
-    blocks = factor.plan.blocks
-    place = np.zeros(graph.count, dtype=np.int64)
-    place[blocks] = layout.first[:-1]
-    m, six = graph.structure.n, np.arange(6)
-    pdd = to.x[place[:n, None] + six]
-    dof, offset = system.tree.dof, system.tree.offset
-    within = np.arange(N) - np.repeat(offset[:-1], dof)
-    qdd = to.x[np.repeat(place[m : m + n], dof) + within]
-    if not graph.split:
-        return LargeSolution(system, qdd, pdd, to.x[place[2 * m : 2 * m + n, None] + six])
-    along = six < dof[:, None]
-    start_J, start_C = place[3 * m : 3 * m + n, None], place[4 * m : 4 * m + n, None] - dof[:, None]
-    parts = to.x[np.where(along, start_J, start_C) + six]
-    return LargeSolution(system, qdd, pdd, np.einsum("kij,kj->ki", matrix.basis[:n], parts))
 
 
 def _singular(factor: SymbolicFactor, position: int) -> str:

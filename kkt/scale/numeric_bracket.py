@@ -13,7 +13,7 @@ from .numeric_pivots import BRACKET, copy_block, factor, hand_on, lay_out, right
 
 
 @leaf(error_model="numpy")
-def bracket(of, to, with_, mine, g):  # pragma: no cover
+def bracket(of, to, with_, g):  # pragma: no cover
     """Eliminate group g; returns its first block without a pivot, or the number of all blocks."""
     t0, t1 = of.group[g], of.group[g + 1]
     base = of.first[t0]
@@ -48,7 +48,7 @@ def bracket(of, to, with_, mine, g):  # pragma: no cover
         for i in range(n):
             to.x[base + i] = z[i]
     else:
-        _hand_on(of, to, with_, mine, t0, t1, g)
+        _hand_on(of, to, with_, t0, t1, g)
     return failed
 
 
@@ -230,7 +230,7 @@ def _invert(B, N, z, D, row, first, size, coupled):  # pragma: no cover
 
 
 @leaf()
-def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
+def _hand_on(of, to, with_, t0, t1, g):  # pragma: no cover
     """X = N C for rows that are coupled to the outside; update C* X, right-hand side C* z."""
     P, Q, h, N, at, mark = with_.P, with_.Q, with_.h, with_.inverse, with_.at, with_.mark
     outside, base, count = with_.outside, of.first[t0], np.int64(0)
@@ -270,7 +270,7 @@ def _hand_on(of, to, with_, mine, t0, t1, g):  # pragma: no cover
             if value != 0.0:
                 for c in range(at[count]):
                     Q[i, c] += value * P[j, c]
-    hand_on(of, to, with_, mine, count, rows, BRACKET)
+    hand_on(of, to, with_, t0, t1, count, rows, BRACKET)
 
 
 @leaf(error_model="numpy")

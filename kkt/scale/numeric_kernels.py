@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from numba import njit
 
+from ..base.compiled import leaf
 from .borrowed import borrowed
 from .numeric_bracket import back_bracket, bracket
-from .numeric_pivots import back_in_tail, border_width, pair, right_hand_side, single, solve
+from .numeric_pivots import back_in_tail, pair, right_hand_side, single, solve
 from .numeric_storage import enter
 
 
@@ -17,62 +18,41 @@ def eliminate(of, to, matrix, with_, groups, delayed):  # pragma: no cover
     Returns the first block whose pivot is zero or not a number, or -1.
     """
     of, to, matrix, with_ = borrowed(of), borrowed(to), borrowed(matrix), borrowed(with_)
-    from_, tail, failed = -2, -2, len(of.size)
+    tail, failed = -2, len(of.size)
     for n, g in enumerate(groups):
-        t, end = of.group[g], of.group[g + 1]
-        mine = of.task[t]
-        if mine >= 0 and mine != from_:
-            from_, column = mine, 0
-            for e in range(of.border[mine], of.border[mine + 1]):
-                with_.local[of.outside[e]] = column
-                column += of.size[of.outside[e]]
+        t, end, mine = of.group[g], of.group[g + 1], of.task[g]
+        for k in range(of.waiting.open[g], of.waiting.open[g + 1]):
+            add_up(to, of.waiting.added[k])
         if delayed and not of.tail[t]:
             enter(of, to, matrix, t, end)
         elif delayed and tail != mine:  # the joints that end an order are opened together
             tail = mine
             for other in groups[n:]:
-                if of.task[of.group[other]] == mine:
+                if of.task[other] == mine:
                     enter(of, to, matrix, of.group[other], of.group[other + 1])
         if of.bracket[g]:
-            bad = bracket(of, to, with_, mine, g)
-            failed = min(failed, bad)
+            failed = min(failed, bracket(of, to, with_, g))
             continue
+        after = len(of.size) if of.tail[t] else end
         while t < end:
             if of.pivot[t] == 1:
-                pair(of, to, with_, mine, t)
+                pair(of, to, with_, after, t)
                 t += 2
             else:
-                if not single(of, to, with_, mine, t):
+                if not single(of, to, with_, after, t):
                     failed = min(failed, t)
                 t += 1
     return failed if failed < len(of.size) else -1
 
 
-@njit(cache=True, nogil=True)
-def gather_border(of, to, mine):  # pragma: no cover
-    """Add to the top what a subtree has handed on."""
-    first, end = of.border[mine], of.border[mine + 1]
-    m, here = border_width(of, mine), of.left[mine]
-    row = 0
-    for a in range(first, end):
-        i = of.outside[a]
-        size, square = of.size[i], of.panel[i]
-        for r in range(size):
-            to.y[of.first[i] + r] += to.left[here + m * m + row + r]
-            for c in range(r, size):
-                to.panels[square + r * size + c] += to.left[here + (row + r) * m + row + c]
-        e, column = of.pointer[i], row + size
-        for b in range(a + 1, end):
-            j = of.outside[b]
-            while e < of.pointer[i + 1] and of.later[e] < j:
-                e += 1
-            if e < of.pointer[i + 1] and of.later[e] == j:
-                for r in range(size):
-                    place = square + size * size + r * of.width[i] + of.start[e]
-                    for c in range(of.size[j]):
-                        to.panels[place + c] += to.left[here + (row + r) * m + column + c]
-            column += of.size[j]
-        row += size
+@leaf()
+def add_up(to, added):  # pragma: no cover
+    """Add a sum of updates to the one that it is part of."""
+    here, width, there, stride = added[2], added[3], added[4], added[5]
+    values = to.y if added[6] else to.panels
+    for r in range(added[0]):
+        for c in range(added[1]):
+            values[there + r * stride + c] += values[here + r * width + c]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -4,7 +4,7 @@ A single block, a pair or a bracket (:mod:`.numeric_bracket`) puts the columns o
 side by side and :func:`hand_on` subtracts what they make from the panels of the outside blocks.
 Products and sums are those of :mod:`kkt.program.pivot`, in its order, without fused multiply-add;
 zeros of P (half of Phi) are skipped.  Arguments: ``of`` Layout, ``to`` Storage, ``with_`` Scratch,
-``mine`` the subtree at work or -1.
+``end`` the first block whose updates wait: that after the group; of joints that end an order, none.
 """
 
 from __future__ import annotations
@@ -43,50 +43,45 @@ def solve(D, n, x, at):  # pragma: no cover
 
 
 @leaf(error_model="numpy")
-def hand_on(of, to, with_, mine, count, rows, form):  # pragma: no cover
-    """Subtract the update, upper triangle, and what goes to the right-hand side."""
-    row, outside, at = with_.row, with_.outside, with_.at
-    m = at[count]
+def hand_on(of, to, with_, t, end, count, rows, form):  # pragma: no cover
+    """Subtract the update of pivot t, upper triangle, and what goes to the right-hand side."""
+    row, outside, at, where, stride = with_.row, with_.outside, with_.at, with_.where, with_.stride
+    m, values, wait = at[count], to.panels, of.waiting
+    further, place = of.panel[len(of.size)], wait.update[t]
     turns = rows if form == TAIL else 1  # one column after another, or all of them summed
     for turn in range(turns):
         _right(with_, rows, turn, m, form)
+        place = wait.update[t]
         for a in range(count):
             i = outside[a]
             shift = of.first[i] - at[a]
-            if mine < 0 or of.task[i] == mine:
-                for c in range(at[a], at[a + 1]):
-                    to.y[shift + c] -= row[c]
-            else:
-                edge = border_width(of, mine)
-                shift = of.left[mine] + edge * edge + with_.local[i] - at[a]
-                for c in range(at[a], at[a + 1]):
-                    to.left[shift + c] -= row[c]
+            if i >= end and wait.several[i]:
+                shift, place = wait.place[place] - at[a], place + 1
+            for c in range(at[a], at[a + 1]):
+                to.y[shift + c] -= row[c]
     if form == ALONE:
         return
     for a in range(count):
         i = outside[a]
-        size = of.size[i]
-        if mine < 0 or of.task[i] == mine:
-            values, square, stride = to.panels, of.panel[i], size
-            beside, width = square + size * size, of.width[i]
-            _find(of, i, with_, a, count)
-        else:
-            values, width = to.left, border_width(of, mine)
-            stride = width
-            beside = of.left[mine] + with_.local[i] * width
-            square = beside + with_.local[i]
+        size, square = of.size[i], of.panel[i]
+        _find(of, i, with_, a, count)
+        if i >= end and wait.several[i]:
+            square, place = wait.place[place], place + 1
             for b in range(a + 1, count):
-                with_.where[b] = with_.local[outside[b]]
+                if wait.several[outside[b]]:
+                    where[b], place = wait.place[place], place + 1
+                    if where[b] >= further:
+                        stride[b] = of.size[outside[b]]
         for r in range(size):
             c0 = at[a] + r
             for turn in range(turns):
                 _row(with_, rows, turn, a, c0, count, form)
-                shift = square + r * stride - at[a]
+                shift = square + r * size - at[a]
                 for c in range(c0, at[a + 1]):
                     values[shift + c] -= row[c]
                 for b in range(a + 1, count):
-                    if with_.where[b] >= 0:
-                        shift = beside + r * width + with_.where[b] - at[b]
+                    if where[b] >= 0:
+                        shift = where[b] + r * stride[b] - at[b]
                         for c in range(at[b], at[b + 1]):
                             values[shift + c] -= row[c]
 
@@ -167,20 +162,15 @@ def _row(with_, rows, turn, a, c0, count, form):  # pragma: no cover
 
 
 @leaf()
-def border_width(of, mine):  # pragma: no cover
-    """Columns m of what a subtree hands on, m^2 + m numbers."""
-    return int(np.sqrt(of.left[mine + 1] - of.left[mine]))
-
-
-@leaf()
 def _find(of, i, with_, a, count):  # pragma: no cover
     """Places of the outside blocks after a in the panel of block i, -1 where they do not meet."""
-    e, end = of.pointer[i], of.pointer[i + 1]
+    e, end, beside = of.pointer[i], of.pointer[i + 1], of.panel[i] + of.size[i] * of.size[i]
     for b in range(a + 1, count):
         j = with_.outside[b]
         while e < end and of.later[e] < j:
             e += 1
-        with_.where[b] = of.start[e] if e < end and of.later[e] == j else -1
+        with_.where[b] = beside + of.start[e] if e < end and of.later[e] == j else -1
+        with_.stride[b] = of.width[i]
 
 
 @leaf()
@@ -200,7 +190,7 @@ def copy_block(panels, here, width, rows, columns, target, row, column):  # prag
 
 
 @leaf(error_model="numpy")
-def single(of, to, with_, mine, t):  # pragma: no cover
+def single(of, to, with_, end, t):  # pragma: no cover
     """A square block, factored L D L*: P = L^-1 C.  False where a pivot is none."""
     size, square, D = of.size[t], of.panel[t], with_.D
     for i in range(size):
@@ -234,12 +224,12 @@ def single(of, to, with_, mine, t):  # pragma: no cover
         for k in range(size):
             for c in range(m):
                 to.panels[here + k * m + c] = P[k, c]
-    hand_on(of, to, with_, mine, count, size, TAIL if of.tail[t] else SQUARE)
+    hand_on(of, to, with_, t, end, count, size, TAIL if of.tail[t] else SQUARE)
     return good
 
 
 @leaf()
-def pair(of, to, with_, mine, t):  # pragma: no cover
+def pair(of, to, with_, end, t):  # pragma: no cover
     """[[X, 1], [1, 0]]: P = [C_x; C_z], Q = [X C_z; C_x - X C_z]."""
     size, z = of.size[t], t + 1
     ex, ez, x_end, z_end = of.pointer[t], of.pointer[z], of.pointer[z], of.pointer[z + 1]
@@ -291,7 +281,7 @@ def pair(of, to, with_, mine, t):  # pragma: no cover
                 Q[size + r, c] = P[r, c] - Q[r, c]
     if count:
         hand_on(
-            of, to, with_, mine, count, 2 * size if coupled else size, PAIR if coupled else ALONE
+            of, to, with_, t, end, count, 2 * size if coupled else size, PAIR if coupled else ALONE
         )
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..matrix.blocks import FC, FJ, PDD, QDD, F
 from .block_kernels import split
+from .waiting import Waiting
 
 
 class Matrix(NamedTuple):
@@ -49,20 +50,17 @@ class Layout(NamedTuple):
     group: NDArray  # (G + 1,) first block of each group
     bracket: NDArray  # (G,) the group's own inverse comes first
     inner: NDArray  # (G + 1,) square array of each bracket in the storage of brackets
-    task: NDArray  # (B,) subtree that the block belongs to, -1 for the top
-    border: NDArray  # (tasks + 1,) outside blocks of each subtree, in ``outside``
-    outside: NDArray
-    left: NDArray  # (tasks + 1,) what each subtree hands to the top, in the storage
+    task: NDArray  # (G,) subtree that a group belongs to, -1 for the top
+    waiting: Waiting  # where updates wait that are summed apart
 
 
 class Storage(NamedTuple):
     """Values: the factor, right-hand side and solution."""
 
-    panels: NDArray
+    panels: NDArray  # and behind them further places of updates
     brackets: NDArray  # factors on the diagonal, W above it
-    y: NDArray  # (size,) right-hand side, as it stands when its block is eliminated
+    y: NDArray  # (size,) right-hand side, as it stands when its block is eliminated; places
     x: NDArray  # (size,)
-    left: NDArray  # of every subtree an upper triangle (m, m), then a right-hand side (m,)
 
 
 class Scratch(NamedTuple):
@@ -79,10 +77,10 @@ class Scratch(NamedTuple):
     more: NDArray  # what a pair adds to the row
     outside: NDArray  # the unit's outside blocks
     at: NDArray  # first column of each
-    where: NDArray  # place of each in the panel that is updated
+    where: NDArray  # place of each in the panel that is updated, or among further places
+    stride: NDArray  # from row to row there
     active: NDArray  # rows of a bracket that are coupled to the outside
     mark: NDArray  # (B,) group that has listed a block
-    local: NDArray  # (B,) column of an outside block in what the subtree hands on
 
 
 @njit(cache=True, nogil=True)

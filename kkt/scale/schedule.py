@@ -16,10 +16,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..structure.ascend import ascend
 from ..structure.symbolic import SymbolicFactor
 
 PIECES = 32  # a subtree has at most this part of the work
+LEAST = 64  # a subtree has at least this part of the most
 ENOUGH = 1e6  # operations below which nothing is worth a second thread
 OVERHEAD = 500.0  # operations that a group costs beside its arithmetic
 
@@ -34,6 +34,7 @@ class Schedule:
     parent: Integers  # (groups,) assembly tree, -1 at a root
     cost: NDArray[np.float64]  # (groups,) operations, roughly
     task: Integers  # (groups,) subtree, -1 in the top
+    rank: Integers  # (groups,) when each has its turn, among those of its subtree or of the top
 
     @property
     def tasks(self) -> int:
@@ -42,13 +43,14 @@ class Schedule:
     @cached_property
     def top(self) -> Integers:
         """Groups that come after all subtrees."""
-        return np.flatnonzero(self.task < 0)
+        groups = np.flatnonzero(self.task < 0)
+        return groups[np.argsort(self.rank[groups])]
 
     @cached_property
     def bins(self) -> list[Integers]:
         """Groups of one subtree after another, in lists of about equal work."""
         groups = np.flatnonzero(self.task >= 0)
-        groups = groups[np.argsort(self.task[groups], kind="stable")]
+        groups = groups[np.lexsort((self.rank[groups], self.task[groups]))]
         if not len(groups):
             return []
         work = np.bincount(self.task[groups], self.cost[groups], minlength=self.tasks)
@@ -72,7 +74,7 @@ def schedule(symbolic: SymbolicFactor, first: Integers) -> Schedule:
     wide = np.maximum.reduceat(symbolic._widths, first[:-1]).astype(float)
     cost = own**3 + own * own * wide + own * wide * wide + OVERHEAD
     share = 0.0 if cost.sum() < ENOUGH else cost.sum() / PIECES
-    return Schedule(first, parent, cost, subtrees(parent, cost, share))
+    return Schedule(first, parent, cost, subtrees(parent, cost, share), np.arange(groups))
 
 
 @njit(cache=True)
@@ -106,7 +108,7 @@ def assembly_tree(pointer, index, group, groups):  # pragma: no cover
 
 @njit(cache=True)
 def subtrees(parent, cost, share):  # pragma: no cover
-    """The subtree of every group, -1 in the top: the largest up to a share."""
+    """The subtree of every group, -1 in the top: the largest up to a share, no tiny ones."""
     groups = len(parent)
     total = cost.copy()
     for g in range(groups):
@@ -118,43 +120,7 @@ def subtrees(parent, cost, share):  # pragma: no cover
             continue
         if parent[g] >= 0 and task[parent[g]] >= 0:
             task[g] = task[parent[g]]
-        else:
+        elif LEAST * total[g] > share:
             task[g] = tasks
             tasks += 1
     return task
-
-
-def border_of(split: Schedule, symbolic: SymbolicFactor) -> tuple[Integers, Integers]:
-    """Blocks outside of each subtree that it updates: (tasks + 1,) pointers, and the blocks."""
-    order = np.argsort(split.task, kind="stable")
-    order = order[np.searchsorted(split.task[order], 0) :]
-    group = np.repeat(np.arange(len(split.task)), np.diff(split.first))
-    pointer, index = symbolic.column_pointer, symbolic.column_index
-    return borders(order, split.tasks, split.task, split.first, group, pointer, index)
-
-
-@njit(cache=True)
-def borders(order, tasks, task, first, group, pointer, index):  # pragma: no cover
-    """Blocks outside of each subtree that it updates, ascending; ``order`` lists its groups."""
-    border = np.zeros(tasks + 1, dtype=np.int64)
-    mark = np.full(len(group), -1, dtype=np.int64)
-    for turn in range(2):
-        filled = 0
-        if turn == 1:
-            outside = np.empty(border[tasks], dtype=np.int64)
-            mark[:] = -1
-        for g in order:
-            mine = task[g]
-            for t in range(first[g], first[g + 1]):
-                for e in range(pointer[t], pointer[t + 1]):
-                    j = index[e]
-                    if task[group[j]] != mine and mark[j] != mine:
-                        mark[j] = mine
-                        if turn == 1:
-                            outside[filled] = j
-                        filled += 1
-            if turn == 0:
-                border[mine + 1] = filled
-    for k in range(tasks):
-        ascend(outside, border[k], border[k + 1])
-    return border, outside

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..matrix.system import System
+from ..matrix.system import System, require_system
 from .large import LargeSolution, body_by_body
 
 
@@ -21,9 +21,9 @@ def solve_large(
     less than 1 kB of memory for each beside the entries of (4).  Other orders run group after
     group, with the same bits: a group of every kind is traced once (:mod:`.front_solve`).  Where
     kinds are too many, since fronts grow with the tree, the panels of the symbolic factor are used
-    (:mod:`.numeric`), which give to rounding what ``kkt.eliminate``
-    gives.  ``threads`` share subtrees; the bits stay the same.  With ``relaxed``, for ABM, the
-    machine may round a product and a sum once: other bits, and a smaller error as a rule.
+    (:mod:`.numeric`), again with the same bits.  ``threads`` share subtrees; the bits stay the
+    same.  With ``relaxed``, for ABM, the machine may round a product and a sum once: other bits,
+    and a smaller error as a rule.
     Raises OrderError for orders that neither can run, and SizeError for too much fill, or too many
     kinds of bodies.
     ``marked`` says why the answer should not be relied on; where bodies are light beside others,
@@ -37,9 +37,10 @@ def solve_large(
     >>> np.array_equal(solution.qdd, tape.qdd)
     True
     """
+    require_system(system)
     if order is not None and order != "abm":
         from .numeric import solve_in_order  # its kernels load where they are used
 
         return solve_in_order(system, order, threads)
     system.structure.require_tree("solve_large", "use kkt.eliminate, which takes it")
-    return body_by_body(system, None, threads, relaxed)
+    return body_by_body(system, None, threads, bool(relaxed))

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import OrderError
 from ..machine.recorder import Recorder
 from ..matrix.blocks import Block, Structure
 from ..order.pivots import plan
@@ -148,7 +147,7 @@ def template(
     ``armed`` says that the body's joint has inertia of its own; what that of its children changes
     stays with them (:attr:`Bodywise.alike`).
 
-    Raises OrderError where more than what is described above passes between bodies.
+    No more passes between bodies in an order that :func:`.bodywise.bodywise` lets through.
     """
     body, most = int(not root), max(dof for dof, _ in order.groups)
     freedoms = [*([] if root else [most]), dof, *children]
@@ -201,7 +200,7 @@ def _template(
             signs = [ref.sign for ref in i.args if ref is not None and ref.value == value]
             crossing[child].setdefault(value, signs[0])
         elif not (late[i.out] and parent[above] == child and value in solution):
-            raise OrderError(f"order {program.name!r}: does not go body by body")
+            raise AssertionError(f"order {program.name!r}: does not go body by body")
     children = [k for k in range(structure.n) if parent[k] == body]
     received = tuple(_named(program, structure, k, sorted(crossing[k])) for k in children)
     own = [i for i in program.instructions if owner[i.out] == body and i.op != "input"]
@@ -291,6 +290,8 @@ class Play:
         for i in template.program.instructions:
             if i.op == "eye":
                 self.values[i.out] = np.eye(i.info[0], dtype=np.int64)
+            elif i.op != "input" and all(ref is None or ref.value in self.values for ref in i.args):
+                self.run((i,))  # of identities alone: no body's own
 
     def enter(self, blocks: dict[str, Scalars]) -> None:
         """The body's entries of (4), by letter."""
@@ -314,7 +315,7 @@ class Play:
                     self.values[left.pop(name)] = block
                 first += len(told)
             if left:
-                raise OrderError(f"order {program.name!r}: does not go body by body")
+                raise AssertionError(f"order {program.name!r}: does not go body by body")
 
     def run(self, instructions: tuple[Instruction, ...]) -> None:
         """Instructions in turn."""
@@ -348,5 +349,5 @@ class Play:
                 block = sign * their_sign * self.values[mine]
             numbers.append(block.ravel()[told])
         if own:
-            raise OrderError(f"order {self.template.program.name!r}: does not go body by body")
+            raise AssertionError(f"order {self.template.program.name!r}: does not go body by body")
         return np.concatenate(numbers)
