@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import get_format
+from ..arithmetic.chunk import DIV, MUL, Chunk
 from ..arithmetic.formats import Format, Hardware
 from ..base.errors import ArmatureError, FormatError, LoopError, ModelError, OrderError, SizeError
 from ..matrix.closures import closures
@@ -18,10 +19,11 @@ from ..matrix.state import coordinates
 from ..matrix.system import System, build
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop
+from ..program.reduced import leaves_inertia
 from ..program.residual_program import residual_program
-from ..tape.derivatives import DERIVED, Differentiated, differentiated
+from ..tape.derivatives import DERIVED, differentiated
 from ..tape.tape import Tape, lower
-from ..tape.trace import tape_for
+from ..tape.trace import tape_for, trace
 from .checking import by_rotations, pivots_of, sizes_of_pivots
 from .checking_rows import pivots_of_rows
 from .configuration import Configuration
@@ -225,16 +227,16 @@ def forward_dynamics(
         with np.errstate(all="ignore"):
             ties = pivots_of_rows(system, traced)
     for tape in tapes:
-        longer = differentiated_for(tape, system, configuration, (x, qd), request)
-        place = replayed(recorder, longer.tape, solved, {"beside": longer.numbers})
-        qdd = qdd_of(recorder, longer.tape, system, place, solved.tau, request.solver)
+        place = replayed(recorder, tape, solved)
+        qdd = qdd_of(recorder, tape, system, place, solved.tau, request.solver)
+        derived = derivatives(recorder, tape, system, configuration, (x, qd), solved, request)
         for output in request.outputs:
             if output == "qdd":
                 wanted += [reference(recorder, value) for value in qdd]
-            elif output in longer.slots:
-                wanted += references(place, longer.slots[output])
+            elif output in derived:
+                wanted += derived[output]
             else:
-                wanted += references(place, slots_of(output, longer.tape, system))
+                wanted += references(place, slots_of(output, tape, system))
         if request.check:
             lam = taken(recorder, place, slots_of("lambda", tape, system))
             left, pdd, rows = defect(recorder, system, traced, qdd, lam)
@@ -253,34 +255,55 @@ def forward_dynamics(
     return finished(recorder, inputs, wanted + questions)
 
 
-def differentiated_for(
+def derivatives(
+    recorder: Recorder,
     tape: Tape,
     system: System,
     configuration: Configuration,
     state: tuple[NDArray[Any], NDArray[Any]],
+    traced: Entries,
     request: Request,
-) -> Differentiated:
-    """The tape with the derivatives that are among the outputs; itself where none is."""
-    derived = [name for name in DERIVED if name in request.outputs]
-    if not derived:
-        return Differentiated(tape, {}, np.zeros(0))
+) -> dict[str, list[int]]:
+    """References of the derivatives that are among the outputs.
+
+    Where an order leaves M they follow from a factor of their own, whatever else is asked: the
+    order's pivots in the same sequence, in fewer operations.
+    """
+    wanted = [name for name in DERIVED if name in request.outputs]
+    if not wanted:
+        return {}
     x, qd = state
+    leaves = leaves_inertia(tape.program) and not by_rotations(tape)
+    tape = in_fewer_operations(tape, system) if leaves else tape
     with np.errstate(all="ignore"):
         held = closures(system.tree, *kinematics(configuration, x, qd)[:2], system.loops)
-        found = differentiated(tape, system, derived, (qd, held))
+        found = differentiated(tape, system, wanted, (qd, held))
     require_length(found.tape)
-    return found
+    place = replayed(recorder, found.tape, traced, {"beside": found.numbers}, by_reciprocals=leaves)
+    return {name: references(place, slots) for name, slots in found.slots.items()}
+
+
+def in_fewer_operations(tape: Tape, system: System) -> Tape:
+    """The order with (c/d) c* in place of (c c*)/d, and composites as ten numbers."""
+    assert tape.program.symbolic is not None
+    sequence = tape.program.symbolic.plan.sequence
+    if sequence.composites == "general":
+        sequence = replace(sequence, composites="rigid")
+    return trace(system, replace(sequence, rules=replace(sequence.rules, rank_update="gain")))
 
 
 def replayed(
-    recorder: Recorder, tape: Tape, traced: Entries, unknowns: dict[str, NDArray[Any]] | None = None
-) -> list[int]:
+    recorder: Recorder, tape: Tape, traced: Entries,
+    unknowns: dict[str, NDArray[Any]] | None = None, *, by_reciprocals: bool = False,
+) -> list[int]:  # fmt: skip
     """Write a tape down on the traced entries; the references of its slots.
 
-    Unknowns that the tape takes as inputs are zero, but for those that are given by name.
+    Unknowns that the tape takes as inputs are zero, but for those that are given by name.  With
+    ``by_reciprocals`` a / b is a (1 / b), so that a pivot is divided by once: a rounding more.
     """
-    place: list[int] = [0] * tape.slots
+    place: list[int] = [0] * (tape.slots + 1)  # one more for a reciprocal
     place[1] = 1
+    chunks = (_inverted(c, tape.slots) if by_reciprocals else c for c in tape.chunks())
     given = {letter: (getattr(tape.inputs, letter), getattr(traced, letter)) for letter in LETTERS}
     for name, values in (unknowns or {}).items():
         if name in tape.inputs.given:
@@ -294,17 +317,29 @@ def replayed(
     if tape.length > MANY and recorder.fold is not None:
         from .replay import Replay
 
-        replay, numbers = Replay(recorder, tape.length), np.array(place, dtype=np.int64)
-        for chunk in tape.chunks():
+        most = 2 * tape.length if by_reciprocals else tape.length
+        replay, numbers = Replay(recorder, most), np.array(place, dtype=np.int64)
+        for chunk in chunks:
             replay.run(chunk, numbers)
         replay.done()
         return numbers.tolist()
-    for chunk in tape.chunks():
+    for chunk in chunks:
         recorder.replay(
             zip(*(part.tolist() for part in (chunk.op, chunk.dst, chunk.a, chunk.b)), strict=True),
             place,
         )
     return place
+
+
+def _inverted(chunk: Chunk, slot: int) -> Chunk:
+    """Each quotient as a product with a reciprocal, which stands in ``slot``."""
+    quotient = chunk.op == DIV
+    twice = np.repeat(np.arange(len(chunk)), 1 + quotient)
+    op, dst, a, b = chunk.op[twice], chunk.dst[twice], chunk.a[twice], chunk.b[twice]
+    last = np.flatnonzero(quotient) + np.cumsum(quotient)[quotient]
+    dst[last - 1], a[last - 1] = slot, 1
+    op[last], b[last] = MUL, slot
+    return Chunk(op, dst, a, b, chunk.step[twice])
 
 
 def defect(

@@ -127,10 +127,18 @@ class Dynamics:
     # -- one state ----------------------------------------------------------------------------
 
     def checked(self, *state: Any) -> tuple[Any, Any, Any]:
-        """q (nx,), qd and tau (N,) in one precision; ModelError for another shape."""
-        N = int(self.system.tree.offset[-1])
-        arrays = tuple(jnp.asarray(x) for x in state)
-        for name, x, size in zip(("q", "qd", "tau"), arrays, (self.places.size, N, N), strict=True):
+        """q (nx,), qd and tau (N,) in one precision; ModelError for what is none."""
+        N, arrays = int(self.system.tree.offset[-1]), []
+        for name, given, size in zip(
+            ("q", "qd", "tau"), state, (self.places.size, N, N), strict=True
+        ):
+            try:
+                x = jnp.asarray(given)
+            except (TypeError, ValueError):
+                x = None
+            if x is None or jnp.issubdtype(x.dtype, jnp.complexfloating):
+                raise ModelError(f"to_jax: {name} holds no real numbers; give ({size},) of them")
+            arrays.append(x)
             if x.shape != (size,):
                 raise ModelError(
                     f"to_jax: {name} has shape {x.shape}; this tree needs ({size},), one state at "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -92,6 +92,7 @@ def compile(
     loops depend on each other, a multiplier's pivot is zero.  Outputs keep the bits that they have
     without a check.
 
+    Time and memory grow with the operations: O(n) for n bodies by abm, O(n^3) by crbm on a chain.
     Raises ModelError, OrderError, SingularError or FormatError, one sentence each.
 
     >>> kernel = pt.compile(pt.chain(3), pt.orderings.get("abm"), "float32")
@@ -102,10 +103,12 @@ def compile(
     for field_, given, known in (("outputs", outputs, OUTPUTS), ("inputs", inputs, INPUTS)):
         if isinstance(given, str):
             raise ModelError(f"compile: {field_} is the text {given!r}; give a tuple of names")
+        if isinstance(given, bytes) or not isinstance(given, Iterable):
+            raise ModelError(f"compile: {field_} is {given!r}; give a tuple of names")
         for name in given:
             if name not in known:
-                raise ModelError(f"compile: {field_} holds {name!r}; {nearest(name, known)}")
-    if solver is not None and solver not in SOLVERS:
+                raise ModelError(f"compile: {field_} holds {name!r}; {nearest(str(name), known)}")
+    if solver is not None and solver not in tuple(SOLVERS):
         raise ModelError(f"compile: solver is {solver!r}; {nearest(solver, tuple(SOLVERS))}")
     if bias not in BIASES:
         raise ModelError(f"compile: bias is {bias!r}; {nearest(bias, BIASES)}")
@@ -125,7 +128,7 @@ def compile(
     if not outputs:
         raise ModelError(f"compile: outputs is empty; ask for one of {', '.join(OUTPUTS)}")
     chosen = get_format(format)
-    if not isinstance(chosen, Hardware | Binary | Mixed) or getattr(chosen, "D", None) is not None:
+    if not isinstance(chosen, Hardware | Binary | Mixed) or getattr(chosen, "on_tapes", False):
         raise FormatError(
             f"format {chosen.name!r}: no kernel runs in it; use float64, float32 or a format of at "
             "most 25 bits, such as bfloat16 or float32:zero, mixed by operation if you like"
@@ -155,8 +158,8 @@ def compile(
     name = found.order if solver is None else f"{found.order} + {solver}"
     name = name if frames == "own" else f"{name}, {frames}"
     return Kernel(
-        name, chosen, fields, configuration, found.program, found.straight, found.rolled, relaxed,
-        judged, found.pivots, system.structure.constraints,
+        name, chosen, fields, configuration, found.program, found.straight, found.rolled,
+        found.abreast, relaxed, judged, found.pivots, system.structure.constraints,
     )  # fmt: skip
 
 
@@ -184,6 +187,7 @@ class Kernel(Shown):
     program: ScalarProgram  # as it is counted
     straight: ScalarProgram  # as it is run: in machine code, sines and cosines are arithmetic
     rolled: Rolled | None = None  # the same, repeated parts once; None where it is short
+    abreast: ScalarProgram | None = None  # the same for one state, like operations side by side
     relaxed: bool = False  # products fused with sums, reciprocals
     judged: Judged | None = None  # where a status is among the outputs
     pivots: tuple[NDArray[np.int64], ...] = ()  # of each order: kind, body or loop, step
@@ -299,9 +303,11 @@ class Kernel(Shown):
         with self._lock:
             if lanes not in self._made:
                 dtype, sizes = self.number.dtype, self.fields.sizes
+                abreast = self.abreast if lanes == 1 and self.lanes > 1 else None
                 made = compiled(
-                    self.rolled or self.straight, dtype, lanes, sizes, relaxed=self.relaxed,
-                    judged=self.judged,
+                    abreast or self.rolled or self.straight, dtype, lanes, sizes,
+                    relaxed=self.relaxed, judged=self.judged,
+                    abreast=self.lanes if abreast else 1,
                 )  # fmt: skip
                 plain = self.fields.orders == 1 and self.judged is None
                 parts = self.fields.parts if lanes == 1 and plain else ()

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tape.branches import BESIDE
 from . import store
+from .abreast import abreast_source
 from .builtin import FEW, HELD, Builtin, builtin, known, symbols
 from .caller import text
 from .checking import Judged
@@ -26,7 +28,7 @@ from .scalar_program import ScalarProgram
 ALIGNMENT = 64  # bytes, of a row
 LONG = 200_000  # operations, from where on code is made in little time rather than to be fast
 LONGEST = 1_000_000  # that become machine code
-FEW_PIECES, SHORT = 4, 1000  # longer programs are compiled in half the time in short pieces
+SHORT = 250  # operations in a piece of a longer program: fewer values wait for a register
 SHARE = 20_000_000  # operations, about a millisecond, for which a thread is worth its start
 
 
@@ -106,9 +108,11 @@ class Native:
 
 def compiled(
     program: ScalarProgram | Rolled, dtype: Any, lanes: int, given: tuple[int, ...],
-    piece: int = PIECE, relaxed: bool = False, judged: Judged | None = None,
+    piece: int = PIECE, relaxed: bool = False, judged: Judged | None = None, abreast: int = 1,
 ) -> Native:  # fmt: skip
     """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs.
+
+    That of one state may have ``abreast`` of its operations in a vector.
 
     Code that was made before on a processor of this kind is read from the disk.
     """
@@ -119,9 +123,9 @@ def compiled(
         numbers = data(program, dtype)[0]
     else:
         length, outputs = len(program), len(program.outputs)
-        piece = piece if length <= FEW_PIECES * piece else min(piece, SHORT)
+        piece = piece if length <= piece else min(piece, SHORT)
         content = [piece, program.inputs, program.op, program.a, program.b, program.outputs,
-                   len(program.constants)]  # fmt: skip
+                   len(program.constants), abreast]  # fmt: skip
         numbers = np.concatenate([np.ones(1), program.constants])
     outputs = judged.shown if judged else outputs
     target, about = _target(level=0 if length > LONG else 1)
@@ -130,6 +134,8 @@ def compiled(
     if kept is None:
         if isinstance(program, Rolled):
             source = rolled_source(program, shape)
+        elif abreast > 1:
+            source = abreast_source(program, shape, piece, min(abreast, BESIDE))
         else:
             source = source_of(program, shape, piece)
         code = np.frombuffer(_object(source.text, target), dtype=np.uint8)

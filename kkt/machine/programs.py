@@ -16,8 +16,10 @@ from ..base.errors import SingularError
 from ..matrix.system import System
 from ..order.pivots import plan
 from ..order.sequence import PivotSequence, as_sequence
+from ..tape.derivatives import DERIVED
 from ..tape.tape import Tape
 from . import store
+from .abreast import worth
 from .checking import by_rotations, looked_at, require_pivots
 from .configuration import Configuration
 from .emission import PIECE
@@ -43,6 +45,7 @@ class Programs:
     rolled: Rolled | None = None
     pivots: tuple[NDArray[np.int64], ...] = ()  # of each order: kind, body and step
     rotations: tuple[bool, ...] = ()  # which orders eliminate by rotations
+    abreast: ScalarProgram | None = None  # for one state, where much of it can be in vectors
 
 
 def programs_of(
@@ -65,13 +68,16 @@ def programs_of(
         pivots = tuple(kept[f"pivots_{i}"] for i in range(len(sequences))) if request.check else ()
         rotations = tuple(s.rules.elimination == "orthogonal" for s in sequences)
         names = ", ".join(s.name for s in sequences)
-        return Programs(names, *parts, _rolled(kept), pivots, rotations)
+        abreast = _program(kept, "abreast") if "abreast_op" in kept else None
+        return Programs(names, *parts, _rolled(kept), pivots, rotations, abreast)
     with uncollected():
         made = _trace(system, configuration, sequences, chosen, request)
     arrays = {**_arrays(made.program, "program"), **_arrays(made.straight, "straight")}
     arrays |= {f"pivots_{i}": pivots for i, pivots in enumerate(made.pivots)}
     if made.rolled is not None:
         arrays |= {f"rolled_{part}": array for part, array in made.rolled.arrays().items()}
+    if made.abreast is not None:
+        arrays |= _arrays(made.abreast, "abreast")
     store.write(name, arrays)
     return made
 
@@ -102,10 +108,12 @@ def _trace(
             f"order {names!r}: in any state {error}, so that a pivot is zero for {chosen.name}; "
             "use another order or format, such as abm in float64"
         ) from None
-    straight = program
+    straight, abreast = program, None
     if isinstance(chosen, Hardware):
         recorder = recorder_for(chosen, program.inputs)
         straight = expanded(program, recorder, PRECISION[chosen.name])
+        if not DERIVED.keys().isdisjoint(request.outputs) and worth(straight):
+            abreast = straight
         if len(straight) > PIECE:  # a shorter one fits into the fastest memory in any order
             straight = depth_first(straight)
     found = None
@@ -116,7 +124,7 @@ def _trace(
     pivots = tuple(looked_at(tape, system) for tape in tapes) if request.check else ()
     rotations = tuple(by_rotations(tape) for tape in tapes)
     names = ", ".join(tape.program.name for tape in tapes)
-    return Programs(names, program, straight, found, pivots, rotations)
+    return Programs(names, program, straight, found, pivots, rotations, abreast)
 
 
 def _content(

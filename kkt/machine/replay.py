@@ -29,11 +29,11 @@ class Replay:
         self.constant[list(recorder.values)] = True
         known = recorder.known
         size = 1 << int(np.ceil(np.log2(2 * (len(known) + most) + 16)))
-        self.keys, self.slots = np.full(size, -1), np.zeros(size, dtype=np.int64)
+        self.table = np.full(size, -1), np.zeros(size, dtype=np.int64)  # keys, slots
         keys, values = (np.fromiter(x, np.int64, len(known)) for x in (known, known.values()))
-        _fill(self.keys, self.slots, keys, values)
-        self.op = np.zeros(most, dtype=np.int8)
-        self.a, self.b, self.slot = (np.zeros(most, dtype=np.int64) for _ in range(3))
+        _fill(*self.table, keys, values)
+        a, b, slot = (np.zeros(most, dtype=np.int64) for _ in range(3))
+        self.out = np.zeros(most, dtype=np.int8), a, b, slot
         self.count = 0
 
     def run(self, chunk: Chunk, place: Ints) -> None:
@@ -42,9 +42,8 @@ class Replay:
         do = (recorder.add, recorder.sub, recorder.mul, recorder.div, recorder.sqrt)
         while True:
             i, recorder.top, self.count = _run(
-                i, recorder.top, self.count, chunk.op, chunk.dst, chunk.a, chunk.b, place,
-                self.constant, self.keys, self.slots, self.op, self.a, self.b, self.slot,
-            )  # fmt: skip
+                i, recorder.top, self.count, chunk, place, self.constant, self.table, self.out
+            )
             if i == len(chunk.op):
                 return
             # of constants: the recorder's, which rounds them
@@ -55,7 +54,7 @@ class Replay:
 
     def done(self) -> None:
         recorder, n = self.recorder, self.count
-        op, a, b, slot = (x[:n] for x in (self.op, self.a, self.b, self.slot))
+        op, a, b, slot = (x[:n] for x in self.out)
         recorder.op += op.tolist()
         recorder.a += a.tolist()
         recorder.b += b.tolist()
@@ -82,10 +81,9 @@ def _at(keys, key):  # pragma: no cover
 
 
 @njit(cache=True)
-def _run(
-    i, top, count, op, dst, a, b, place, constant, keys, slots, out_op, out_a, out_b, out_slot
-):  # pragma: no cover
+def _run(i, top, count, chunk, place, constant, table, out):  # pragma: no cover
     """Until the end, or an operation on constants: (next, top, count)."""
+    op, dst, a, b = chunk.op, chunk.dst, chunk.a, chunk.b
     while i < len(op):
         one, two = place[a[i]], place[b[i]]
         if op[i] == SQRT:
@@ -108,18 +106,18 @@ def _run(
         if (constant[abs(x)] and constant[y]) or (o == DIV and y == 0):
             return i, top, count
         if x < 0:  # a root of -slot: 0 - slot first
-            x, top, count = _found(
-                SUB, 0, -x, top, count, keys, slots, out_op, out_a, out_b, out_slot
-            )
-        slot, top, count = _found(o, x, y, top, count, keys, slots, out_op, out_a, out_b, out_slot)
+            x, top, count = _found(SUB, 0, -x, top, count, table, out)
+        slot, top, count = _found(o, x, y, top, count, table, out)
         place[dst[i]] = sign * slot
         i += 1
     return i, top, count
 
 
 @njit(cache=True)
-def _found(o, x, y, top, count, keys, slots, out_op, out_a, out_b, out_slot):  # pragma: no cover
+def _found(o, x, y, top, count, table, out):  # pragma: no cover
     """The slot of an operation on slots, written down where it is new: (slot, top, count)."""
+    keys, slots = table
+    out_op, out_a, out_b, out_slot = out
     if x > y and o in (ADD, MUL):
         key = (np.int64(o) << 60) | (y << 30) | x
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -59,14 +59,19 @@ def to_jax(
 
     system = system_to_trace(model, loops, what="to_jax")
     known = ("qdd", "lambda") if system.loops else ("qdd",)
+    if isinstance(outputs, bytes) or not isinstance(outputs, Iterable):
+        raise ModelError(f"to_jax: outputs is {outputs!r}; give a tuple of names")
     names = (outputs,) if isinstance(outputs, str) else tuple(outputs)
-    for name in names or ("",):
+    if not names:
+        raise ModelError(f"to_jax: outputs is empty; ask for one of {', '.join(known)}")
+    for name in names:
         if name not in known:
             raise ModelError(f"to_jax: outputs holds {name!r}; {nearest(str(name), known)}")
     solved, dynamics = _function(system, order, derivatives)
 
     def forward(q: Any, qd: Any, tau: Any) -> Any:
-        found = dict(zip(("qdd", "lambda"), dynamics.split(solved(q, qd, tau)), strict=True))
+        state = dynamics.checked(q, qd, tau)
+        found = dict(zip(("qdd", "lambda"), dynamics.split(solved(*state)), strict=True))
         told = tuple(found[name] for name in names)
         return told[0] if len(told) == 1 else told
 

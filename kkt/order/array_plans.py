@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import OrderError
-from ..matrix.blocks import FC, FJ, PDD, QDD, F, Structure
+from ..matrix.blocks import FC, FJ, PDD, QDD, F, Structure, require_structure
 from ..model.tree_order import breadth_first, children_first
 from .pivots import Plan, plan_of
 from .sequence import PivotSequence, Rules
@@ -37,10 +37,14 @@ def plan_from_arrays(
     >>> pt.symbolic(plan).fill_blocks
     1
     """
+    require_structure(structure)
     structure.require_tree("plan_from_arrays")
-    kinds, bodies, groups = (np.asarray(x) for x in (kind, body, group))
-    shapes = {x.shape for x in (kinds, bodies, groups)}
-    if len(shapes) > 1 or kinds.ndim != 1 or any(x.dtype.kind not in "iu" for x in (kinds, bodies)):
+    try:
+        kinds, bodies, groups = (np.asarray(x) for x in (kind, body, group))
+        alike = kinds.shape == bodies.shape == groups.shape and kinds.ndim == 1
+    except ValueError:  # rows of different lengths
+        alike = False
+    if not alike or any(x.dtype.kind not in "iu" for x in (kinds, bodies)):
         raise OrderError(f"order {name!r}: kind, body and group must be integers, equally many")
     outside = (kinds < PDD) | (kinds > FC) | (bodies < 0) | (bodies >= structure.n)
     if outside.any():
@@ -50,7 +54,7 @@ def plan_from_arrays(
             f"to {FC}, bodies from 0 to {structure.n - 1}"
         )
     if (np.diff(groups) < 0).any():
-        raise OrderError(f"order {name!r}: groups must ascend")
+        raise OrderError(f"order {name!r}: groups must ascend; sort the blocks by group")
     sequence = PivotSequence((), name, rules=rules or Rules())
     return plan_of(sequence, structure, kinds, bodies, groups, bool((kinds >= FJ).any()))
 
@@ -66,6 +70,7 @@ def leaf_to_root(structure: Structure) -> Plan:
     >>> pt.symbolic(pt.leaf_to_root(structure)).fill_blocks
     99
     """
+    require_structure(structure)
     order = children_first(*breadth_first(structure.parent))
     kinds = np.tile([PDD, F, QDD], structure.n)
     group = np.repeat(np.arange(structure.n), 3)

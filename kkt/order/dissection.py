@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..matrix.blocks import PDD, QDD, F, Structure
+from ..matrix.blocks import PDD, QDD, F, Structure, require_structure
 from .array_plans import plan_from_arrays
 from .pivots import Plan
 
@@ -23,6 +23,7 @@ def nested_dissection(structure: Structure) -> Plan:
     30
     3000
     """
+    require_structure(structure)
     structure.require_tree("nested_dissection")
     n = structure.n
     kinds, group = np.tile([PDD, F, QDD], n), np.repeat(np.arange(n), 3)

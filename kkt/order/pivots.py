@@ -17,7 +17,19 @@ from numpy.typing import NDArray
 
 from ..base.errors import OrderError, close_names
 from ..base.foreign import foreign
-from ..matrix.blocks import FC, FJ, KINDS, LAM, OF_BODIES, PDD, QDD, Block, F, Structure
+from ..matrix.blocks import (
+    FC,
+    FJ,
+    KINDS,
+    LAM,
+    OF_BODIES,
+    PDD,
+    QDD,
+    Block,
+    F,
+    Structure,
+    require_structure,
+)
 from .sequence import OrderFunction, PivotSequence, as_sequence
 
 # Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
@@ -158,6 +170,7 @@ def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Struct
         ...
     pivotree.kkt.base.errors.OrderError: order 'order': leaves out pdd_j1 and 2 more; name ...
     """
+    require_structure(structure)
     sequence = as_sequence(order, structure)
     structure = structure.with_links(sequence.links)
     with foreign(f"order {sequence.name!r}"):  # bodies are compared, which may be a user's code
@@ -171,6 +184,13 @@ def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Struct
     members = np.concatenate([members, left])
     groups = np.concatenate([groups, after + np.arange(len(left))])
     return plan_of(sequence, structure, kinds, members, groups, split)
+
+
+def require_plan(made: object) -> None:
+    """Raise OrderError for what is no plan, such as an order whose structure is not known."""
+    if not isinstance(made, Plan):
+        told = f"plan: {type(made).__name__} is none"
+        raise OrderError(f"{told}; pass plan(order, system.structure)")
 
 
 def plan_of(

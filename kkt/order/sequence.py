@@ -88,6 +88,11 @@ class PivotSequence:
         if not isinstance(self.name, str) or unfit(self.name) is not None:
             why = unfit(str(self.name)) or "is no text"
             raise OrderError(f"order {self.name!r}: its name {why}; give it another")
+        if not isinstance(self.groups, Iterable) or isinstance(self.groups, str):
+            told = f"order {self.name!r}: groups are {self.groups!r}"
+            raise OrderError(f"{told}; give a list of lists of blocks")
+        if not isinstance(self.source, str):
+            raise OrderError(f"order {self.name!r}: source is {self.source!r}; give a text")
         if not isinstance(self.rules, Rules):
             raise OrderError(f"order {self.name!r}: rules are {self.rules!r}; give kkt.Rules(...)")
         if self.links not in LINKS:

@@ -63,18 +63,29 @@ def _input_body(program: Program, letter: str, number: int) -> int:
     return -1 if letter in ("gamma", "compliance", "lam", "dlam", "beside") else int(number)
 
 
+class Bodies:
+    """The bodies of a program's runs of operations, found once."""
+
+    def __init__(self, program: Program, parent: Owners) -> None:
+        self.of_step = np.append(step_bodies(program), -1)
+        self.of_instruction = instruction_bodies(program, parent)
+        self.step = np.array([i.step for i in program.instructions], dtype=np.int64)
+
+    def of(self, instruction: NDArray[np.integer], step: NDArray[np.integer]) -> Owners:
+        """(runs,) the body of runs of operations of one instruction and one step.
+
+        A factor of several bodies' pivots is the only instruction that has several steps.
+        """
+        at_step = self.of_step[step]
+        other = (step != self.step[instruction]) & (at_step >= 0)
+        return np.where(other, at_step, self.of_instruction[instruction])
+
+
 def run_bodies(
     program: Program, parent: Owners, instruction: NDArray[np.integer], step: NDArray[np.integer]
 ) -> Owners:
-    """(runs,) the body of runs of operations of one instruction and one step.
-
-    A factor of several bodies' pivots is the only instruction that has several steps.
-    """
-    of_step = np.append(step_bodies(program), -1)
-    own = np.array([i.step for i in program.instructions], dtype=np.int64)[instruction]
-    at_step = of_step[step]
-    other = (step != own) & (at_step >= 0)
-    return np.where(other, at_step, instruction_bodies(program, parent)[instruction])
+    """The same, of a program that is asked once."""
+    return Bodies(program, parent).of(instruction, step)
 
 
 def _body(

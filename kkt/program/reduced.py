@@ -20,16 +20,27 @@ once for all.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
 from ..matrix.blocks import Block
 from .columns import Columns
 from .derivatives import Moved, Rows, cross
-from .program import Ref
+from .program import Program, Ref
 
 
-def leaves_inertia(columns: Columns) -> bool:
+class Right(NamedTuple):
+    """A right-hand side, the blocks of its solution that are wanted, and what they have besides."""
+
+    rows: Rows
+    wanted: Collection[Block]
+    more: Mapping[Block, Ref | None] = {}
+
+
+def leaves_inertia(program: Program) -> bool:
     """Whether the order of a tree eliminates all pdd and f before the first qdd."""
-    symbolic = columns.base.symbolic
-    if symbolic is None or columns.structure.ties:
+    symbolic = program.symbolic
+    if symbolic is None or symbolic.plan.graph.structure.ties:
         return False
     graph, blocks = symbolic.plan.graph, symbolic.plan.blocks.tolist()
     kinds = ["qdd" if graph.block(b).kind == "qdd" else "" for b in blocks]
@@ -39,9 +50,10 @@ def leaves_inertia(columns: Columns) -> bool:
 class Reduced:
     """Columns of dr - dK x of which the rows qdd are left."""
 
-    def __init__(self, moved: Moved) -> None:
-        self.moved, self.write = moved, moved.write
+    def __init__(self, moved: Moved, rigid: bool, plain: Collection[int]) -> None:
+        self.moved, self.write, self.plain = moved, moved.write, plain
         w, s = moved.write, moved.structure
+        self.rigid = rigid
         self.M: dict[int, Ref | None] = {}
         self.B: dict[int, Ref | None] = {}
         # (c, j): S_c* B_c and S_c* M^_c, carried from c to j
@@ -53,16 +65,28 @@ class Reduced:
                 B = w.sub(moved.force.get(k), w.mul(M, cross(w, v)))
                 B = w.t(w.rows(w.t(B), 0, 3))
             rows = []
-            composite: Ref | None = M
+            behind: Ref | None = None  # summed first, as the order's own composites are
             for child in s.children(s.names[k]):
                 c = s.index[child]
                 Phi, E = moved.Phi(c), self.turn(c)
-                inner = w.mul(w.mul(Phi, self.M[c]), Phi.T, symmetric=True)
-                composite = w.add(composite, inner)
+                behind = self.joined(behind, self.shifted(Phi, self.M[c]))
                 B = w.add(B, w.mul(w.mul(Phi, self.B[c]), E))
                 rows += [(i, w.mul(b, E), w.mul(m, Phi.T)) for i, b, m in self.own(c)]
                 rows += [(i, w.mul(b, E), w.mul(m, Phi.T)) for i, b, m in self.behind[c]]
-            self.M[k], self.B[k], self.behind[k] = composite, B, rows
+            self.M[k], self.B[k], self.behind[k] = self.joined(M, behind), B, rows
+
+    def shifted(self, Phi: Ref, M: Ref | None) -> Ref | None:
+        """Phi M Phi*, by ten numbers where the program forms its composites so."""
+        w = self.write
+        if self.rigid:
+            return w.emit("shift", (Phi, M), (6, 6), True)
+        return w.mul(Phi, w.mul(M, Phi.T), symmetric=True)
+
+    def joined(self, M: Ref | None, N: Ref | None) -> Ref | None:
+        w = self.write
+        if M is None or N is None or not self.rigid:
+            return w.add(M, N)
+        return w.emit("join", (M, N), (6, 6), True)
 
     def own(self, k: int) -> list[tuple[int, Ref | None, Ref | None]]:
         w, S = self.write, self.moved.S(k)
@@ -75,31 +99,72 @@ class Reduced:
         w = self.write
         return w.t(w.rows(w.t(w.rows(self.moved.Phi(k).T, 0, 3)), 0, 3))
 
-    def by_q(self, k: int) -> Rows:
-        """The columns of a joint's coordinates, in the rows qdd alone."""
+    def by_q(self, k: int) -> tuple[Rows, Rows]:
+        """The columns of a joint's coordinates, in the rows qdd alone, and what qdd_k is beside."""
         return self._column(k, *self.moved.own_q(k))
 
-    def by_qd(self, k: int) -> Rows:
+    def by_qd(self, k: int) -> tuple[Rows, Rows]:
         """The columns of a joint's rates."""
         return self._column(k, *self.moved.own_qd(k))
 
-    def _column(self, k: int, moved: Ref | None, direct: Rows) -> Rows:
+    def _column(self, k: int, moved: Ref | None, direct: Rows) -> tuple[Rows, Rows]:
         w, m, names = self.write, self.moved, self.moved.names
         found: Rows = {}
+        beside: Rows = {}
         # rate x dv - v x dv: what is left of row f_k moves with the parent alone
         alpha = w.sub(direct.get(Block("f", names[k])), w.mul(cross(w, m.up[k]), moved))
+        if k in self.plain and alpha is not None:
+            S, own = self.moved.S(k), Block("qdd", names[k])
+            assert S is not None
+            beside[own] = w.mul(w.t(S), alpha)  # M times it is what alpha along S gives
+            alpha = w.sub(alpha, w.mul(S, beside[own]))
         turned = w.rows(moved, 0, 3)
         for c, by_w, by_alpha in self.behind[k]:
             effort = w.sub(w.mul(by_alpha, alpha), w.mul(by_w, turned))
             m.more(found, Block("qdd", names[c]), effort)
-        force = w.sub(w.mul(self.B[k], turned), w.mul(self.M[k], alpha))
+        asked = w.sub(w.mul(self.M[k], alpha), w.mul(self.B[k], turned))  # -f_k
         m.more(found, Block("qdd", names[k]), direct.get(Block("qdd", names[k])))
         while k >= 0:
             if (S := m.S(k)) is not None:
-                m.more(found, Block("qdd", names[k]), w.neg(w.mul(w.t(S), force)))
+                m.more(found, Block("qdd", names[k]), w.mul(w.t(S), asked))
             p = int(m.structure.parent[k])
-            force = w.mul(m.Phi(k), force)
+            asked = w.mul(m.Phi(k), asked)
             if p >= 0:
-                force = w.add(force, direct.get(Block("pdd", names[p])))
+                asked = w.sub(asked, direct.get(Block("pdd", names[p])))
             direct, k = {}, p
-        return found
+        return found, beside
+
+
+def solve(columns: Columns, rights: Sequence[Right], together: bool) -> None:
+    """K^-1 of columns; ``together``: those in the rows qdd alone by one instruction."""
+    w = columns.write
+    pivots = [record for record in columns.base.pivots if record.blocks[0].kind == "qdd"]
+    one = together and len({record.factor for record in pivots}) == 1
+    at = {record.blocks[0]: record.rows for record in pivots}
+    sizes = [last - first for first, last in at.values()]
+    stacks = [
+        w.stack([right.rows.get(b) for b in at], sizes, _width(columns, right))
+        if one and right.rows.keys() <= at.keys() else None
+        for right in rights
+    ]  # fmt: skip
+    given = [ref for ref in stacks if ref is not None]
+    whole, last = None, 0
+    if given:
+        w.at("x")
+        size = sum(sizes), sum(w.shape(ref)[1] for ref in given)
+        whole = w.emit("branches", (Ref(pivots[0].factor), *given), size).T
+    for right, ref in zip(rights, stacks, strict=True):
+        if ref is None:
+            found: Rows = {**columns.solve(right.rows, right.wanted)}
+        else:
+            first, last = last, last + w.shape(ref)[1]
+            own = w.t(w.rows(whole, first, last))
+            found = {b: w.rows(own, *rows) for b, rows in at.items() if b in right.wanted}
+            columns.found.append({})
+        for block in right.more.keys() & right.wanted:
+            found[block] = w.add(found.get(block), right.more[block])
+        columns.found[-1] = {b: x for b, x in found.items() if x is not None}
+
+
+def _width(columns: Columns, right: Right) -> int:
+    return next((columns.write.shape(ref)[1] for ref in right.rows.values() if ref is not None), 0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..order.pivots import Plan
+from ..order.pivots import Plan, require_plan
 from . import counting_kernels, symbolic_kernels
 from .symbolic import dense_flops, refuse
 
@@ -55,6 +55,7 @@ def column_counts(plan: Plan) -> ColumnCounts:
     >>> pt.column_counts(pt.plan(pt.orderings.get("natural"), structure)).fill_blocks
     1998
     """
+    require_plan(plan)
     graph, count = plan.graph, len(plan.blocks)
     where = np.full(graph.count, -1, dtype=np.int64)
     where[plan.blocks] = np.arange(count)

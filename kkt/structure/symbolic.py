@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import OrderError, SizeError
+from ..base.kinds import of_kind
 from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, Block, F
-from ..order.pivots import Plan
+from ..order.pivots import Plan, require_plan
 from . import symbolic_kernels as kernels
 
 SINGLE, PAIR_FIRST, PAIR_SECOND = 0, 1, 2
@@ -122,6 +123,7 @@ class SymbolicFactor:
         return kernels.postorder(self.parent)
 
 
+@of_kind
 def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
     """Eliminate on structure.
 
@@ -135,6 +137,7 @@ def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
     virtual_work 496
     abm 99
     """
+    require_plan(plan)
     graph = plan.graph
     count = len(plan.blocks)
     where = np.full(graph.count, -1, dtype=np.int64)

@@ -14,8 +14,11 @@ class Given:
     def __init__(self, write: Writer) -> None:
         self.write = write
         self._blocks: list[tuple[NDArray[np.int64], NDArray]] = []
+        self.names: list[str] = []  # of the blocks, for who tells what a program computes
 
-    def block(self, values: NDArray, codes: NDArray[np.int64] | None = None) -> Ref | None:
+    def block(
+        self, values: NDArray, codes: NDArray[np.int64] | None = None, name: str = "given"
+    ) -> Ref | None:
         """An input block with these values; None where all are zero.
 
         ``codes`` say where it is zero (0), one (1) and another number (2), in every state.
@@ -24,6 +27,7 @@ class Given:
         if not codes.any():
             return None
         self._blocks.append((codes, values.ravel()))
+        self.names.append(name)
         return self.write.input("beside", len(self._blocks) - 1, codes.shape)
 
     @property

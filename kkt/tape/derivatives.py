@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import ModelError, SizeError
+from ..base.errors import ModelError, OrderError, SizeError
 from ..matrix.blocks import Block
 from ..matrix.closures import Closure
 from ..matrix.system import System
@@ -19,7 +19,8 @@ from ..program.closed import Closing, Pair
 from ..program.columns import Columns
 from ..program.derivatives import Motion, Moved, Pairs
 from ..program.model_data import WIDTHS, holders, rows_of
-from ..program.reduced import Reduced, leaves_inertia
+from ..program.program import Writer
+from ..program.reduced import Reduced, Right, leaves_inertia, solve
 from .beside import Given
 from .emit import mirrored
 from .tape import Tape, lower
@@ -41,6 +42,11 @@ class Differentiated(NamedTuple):
     tape: Tape
     slots: dict[str, NDArray[np.int64]]  # (N, columns) signed, bodies in the tree's order
     numbers: NDArray
+    names: tuple[str, ...] = ()  # of the blocks that these numbers are in
+
+    def operations(self, base: Tape) -> int:
+        """Scalar operations, those of qdd by the base tape included."""
+        return base.flops + self.tape.length - int(self.tape.first[len(base.program.instructions)])
 
 
 def differentiated(
@@ -61,26 +67,31 @@ def differentiated(
     moved = None
     if any(by != "tau" for _, by in asked.values()):
         moved = _moved(system, columns, given, traced)
-    sides: Any = moved
-    if moved is not None and traced is not None and leaves_inertia(columns):
-        sides = Reduced(moved)  # of traced entries: rounded ones are no rotations to the last digit
-    parts = {}
+    leaves = traced is not None and leaves_inertia(columns.base)
+    reduced = None
+    if moved is not None and leaves:
+        # of traced entries: rounded ones are no rotations to the last digit
+        plain = [k for k in joints if _plain(system, k)]
+        reduced = Reduced(moved, base.program.composites == "rigid", plain)
+    parts, rights = {}, list[Right]()
     for by in dict.fromkeys(by for _, by in asked.values()):
         blocks = _unknowns(system, [kind for kind, x in asked.values() if x == by])
-        first = len(columns.found)
+        first = len(rights)
         if by == "tau" and "dqdd_dtau" in asked:
-            inverse_columns(columns, [b for b in blocks if b.kind == "lam"])
+            rights += inverse_rights(columns, [b for b in blocks if b.kind == "lam"])
         elif moved is None or by == "tau":
-            for k in joints:
-                unit = columns.write.eye(int(tree.dof[k]))
-                columns.solve({Block("qdd", tree.names[k]): unit}, blocks)
+            eyes = ((k, columns.write.eye(int(tree.dof[k]))) for k in joints)
+            rights += [Right({Block("qdd", tree.names[k]): eye}, blocks) for k, eye in eyes]
         elif by in WIDTHS:
-            for k in holders(moved, by):
-                columns.solve(rows_of(moved, by, k), blocks)
+            rights += [Right(rows_of(moved, by, k), blocks) for k in holders(moved, by)]
+        elif reduced is not None:
+            both = map(reduced.by_q if by == "q" else reduced.by_qd, joints)
+            rights += [Right(rows, blocks, more) for rows, more in both]
         else:
-            for k in joints:
-                columns.solve((sides.by_q if by == "q" else sides.by_qd)(k), blocks)
-        parts[by] = slice(first, len(columns.found))
+            each = map(moved.by_q if by == "q" else moved.by_qd, joints)
+            rights += [Right(rows, blocks) for rows in each]
+        parts[by] = slice(first, len(rights))
+    solve(columns, rights, leaves)
     tape = lower(columns.program(), system, given.patterns)
     slots = {}
     for name, (kind, by) in asked.items():
@@ -90,7 +101,24 @@ def differentiated(
         else:
             widths = [WIDTHS[by]] * len(found) if by in WIDTHS else tree.dof[joints].tolist()
             slots[name] = _beside(system, found, widths, kind)
-    return Differentiated(tape, slots, given.numbers)
+    return Differentiated(tape, slots, given.numbers, tuple(given.names))
+
+
+def numbers_of(tape: Tape, system: System) -> NDArray:
+    """The inputs beside (4) of a tape with derivatives, in another state of its robot.
+
+    Raises OrderError where one of them was zero or one when the tape was traced, and is not here.
+    """
+    given = Given(Writer())
+    _motion(system, given, system.state.qd)
+    tied(given, system.state.loops)
+    numbers, slots = given.numbers, tape.inputs.slots("beside")
+    if len(numbers) != len(slots) or (numbers != slots)[slots < 2].any():
+        raise OrderError(
+            f"order {tape.program.name!r}: its derivatives were traced where rates, gravity or "
+            "poses of loops were zero that are not zero here; trace them again on this system"
+        )
+    return numbers
 
 
 def directed(
@@ -202,12 +230,14 @@ def _rows(system: System) -> dict[Block, slice]:
     }
 
 
-def inverse_columns(columns: Columns, also: Sequence[Block] = ()) -> None:
-    """Columns of M^-1, body by body: of the joints that are eliminated with the body or later.
+def inverse_columns(columns: Columns) -> None:
+    """Columns of M^-1, body by body: of the joints that are eliminated with the body or later."""
+    solve(columns, inverse_rights(columns), together=False)
 
-    With the blocks that are named ``also``.
-    """
-    structure, w = columns.structure, columns.write
+
+def inverse_rights(columns: Columns, also: Sequence[Block] = ()) -> list[Right]:
+    """What columns of M^-1 are solved for, with the blocks that are named ``also``."""
+    structure, w, rights = columns.structure, columns.write, list[Right]()
     joints = [block for block in columns.base.solution if block.kind == "qdd"]
     assert columns.base.symbolic is not None
     plan = columns.base.symbolic.plan
@@ -215,7 +245,8 @@ def inverse_columns(columns: Columns, also: Sequence[Block] = ()) -> None:
     for block in joints:
         size = int(structure.dof[structure.index[block.body]])
         later = {b for b in joints if when[b] >= when[block]}
-        columns.solve({block: w.eye(size)}, later.union(also))
+        rights.append(Right({block: w.eye(size)}, later.union(also)))
+    return rights
 
 
 def inverse_slots(system: System, found: Any) -> NDArray[np.int64]:
@@ -259,18 +290,20 @@ def _motion(system: System, given: Given, qd: NDArray) -> Motion:
         own = slice(tree.offset[k], tree.offset[k + 1])
         if own.start == own.stop:
             continue
-        ref = given.block(qd[own, None], np.full((own.stop - own.start, 1), 2))
+        body = tree.names[k]
+        ref = given.block(qd[own, None], np.full((own.stop - own.start, 1), 2), f"qd_{body}")
         assert ref is not None
         rates[k] = ref
         if state.terms is not None:
             spring, damper = (
-                given.block(np.diag(x[own])) for x in (state.terms.stiffness, state.terms.damping)
+                given.block(np.diag(getattr(state.terms, name)[own]), name=f"{name}_{body}")
+                for name in ("stiffness", "damping")
             )
-            step = given.block(np.diag(np.full(own.stop - own.start, state.step)))
+            step = given.block(np.diag(np.full(own.stop - own.start, state.step)), name="step")
             by_q[k] = w.neg(spring)
             by_qd[k] = w.neg(w.add(damper, w.mul(step, spring)))
     up = np.concatenate([np.zeros(3), state.gravity])[:, None]
-    return Motion(rates, given.block(up), by_q, by_qd, carried=_carried(system))
+    return Motion(rates, given.block(up, name="gravity"), by_q, by_qd, carried=_carried(system))
 
 
 def tied(given: Given, held: Sequence[Closure]) -> list[Pair]:
@@ -279,11 +312,14 @@ def tied(given: Given, held: Sequence[Closure]) -> list[Pair]:
     for number, closure in enumerate(held):
         for pair in closure.pairs:
             loop = pair.loop
-            C, (a, b) = given.block(loop.C), loop.baumgarte
+            C, (a, b) = given.block(loop.C, name=f"C_{loop.name}"), loop.baumgarte
             assert C is not None
-            R, p = ([given.block(x.reshape(3, -1)) for x in side] for side in (pair.R, pair.p))
-            damping = given.block(np.diag(np.full(loop.rows, a)))
-            gap = given.block(b * pair.gap_rate) if b else None
+            R, p = (
+                [given.block(x.reshape(3, -1), name=f"{letter}_{loop.name}") for x in side]
+                for letter, side in (("R", pair.R), ("p", pair.p))
+            )
+            damping = given.block(np.diag(np.full(loop.rows, a)), name=f"a_{loop.name}")
+            gap = given.block(b * pair.gap_rate, name=f"b_{loop.name}") if b else None
             found.append(Pair(number, pair.bodies, tuple(R), tuple(p), C, loop.point, damping, gap))
     return found
 
@@ -296,6 +332,15 @@ def _carried(system: System) -> dict[int, Pairs]:
         if moving:
             found[k] = tuple((i, j) for i in moving for j in range(i + 1, int(system.tree.dof[k])))
     return found
+
+
+def _plain(system: System, k: int) -> bool:
+    """Whether the columns of S_k are unit vectors, and the joint has no armature."""
+    own = slice(system.tree.offset[k], system.tree.offset[k + 1])
+    S, one = system.pattern.S[own], system.pattern.S_one[own]
+    armature = system.structure.armature
+    units = bool((one == S).all() and (S.sum(axis=1) == 1).all())
+    return units and (armature is None or not armature[k])
 
 
 def _require_tangents(system: System) -> None:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..matrix.system import System, build
-from ..model.tree import Floats, compile_tree
+from ..model.fields import Floats
+from ..model.tree import compile_tree
 from .emit import Emitter, mul, mul_symmetric
 
 WAYS = ("shift", "placement", "shift and turn")  # that a placement is cut in

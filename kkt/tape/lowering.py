@@ -24,6 +24,7 @@ from .inputs import InputSlots
 
 CHUNK = 1 << 18  # operations in a chunk
 LIMIT = 2_000_000_000  # a longer tape is refused
+SLOTS = 2**31 - 1  # that 32 bits number
 SHARED = 128  # entries of operands up to which templates are kept for other tapes
 _CONSTANTS = np.array([0, 1])  # the first two slots of every template
 
@@ -160,8 +161,8 @@ class Lowering:
         if self.free[size]:
             return self.free[size].pop()
         self.top += size
-        if self.top > np.iinfo(np.int32).max:
-            raise SizeError("tape: needs more than 2^31 slots; use an order with less fill")
+        if self.top > SLOTS:
+            raise SizeError(f"tape: needs more than {SLOTS:,} slots; use an order with less fill")
         return self.top - size
 
     def own(self, value: int, regions: tuple[tuple[int, int], ...]) -> None:

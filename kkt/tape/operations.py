@@ -12,6 +12,7 @@ import numpy as np
 
 from ..program.program import Instruction, Ref
 from . import centre, emit, emit_orthogonal
+from .branches import branches
 from .emit import Emitter, Scalars
 
 
@@ -92,6 +93,8 @@ def emitted(
     if name == "divide":
         out = e.div(blocks[0], blocks[1])
         return emit.mirrored(out) if symmetric else out
+    if name == "branches":
+        return branches(e, *blocks)
     if name in emit.FACTORS:
         return emit.FACTORS[name](e, *blocks, gain)
     return emit.OPERATIONS[name, symmetric](e, *blocks)

@@ -18,7 +18,7 @@ from ..arithmetic.chunk import Chunk
 from ..base.errors import OrderError
 from ..matrix.blocks import Block
 from ..matrix.system import System
-from ..program.owners import diagonal
+from ..program.owners import Bodies, Owners, diagonal
 from ..program.program import Program
 from .emit import Scalars
 from .inputs import UNKNOWNS, InputSlots, near_centres
@@ -72,10 +72,19 @@ class Tape:
 
     def on_diagonal(self, first: int, last: int) -> NDArray[np.bool_]:
         """(last - first,) which of these operations make or use the diagonal blocks D_k."""
+        return self._of_instructions(self._diagonal, first, last)
+
+    def bodies(self, first: int, last: int, step: NDArray[np.integer]) -> Owners:
+        """(last - first,) the body of each of these operations, at steps ``step``; -1 for none."""
+        instruction = self._of_instructions(np.arange(len(self.first) - 1), first, last)
+        return self._bodies.of(instruction, step)
+
+    def _of_instructions(self, values: NDArray, first: int, last: int) -> NDArray:
+        """What an instruction has, for each of its operations between two."""
         low = int(np.searchsorted(self.first, first, side="right")) - 1
         high = int(np.searchsorted(self.first, last, side="left"))
         bounds = np.clip(self.first[low : high + 1], first, last)
-        return np.repeat(self._diagonal[low:high], np.diff(bounds))
+        return np.repeat(values[low:high], np.diff(bounds))
 
     def joint_space_inertia(self, system: System) -> Scalars:
         """(N, N) signed slots of H Phi M Phi* H*, bodies in the tree's order.
@@ -97,6 +106,10 @@ class Tape:
             ]
             matrix[np.ix_(*[np.concatenate(at)] * 2)] = self.inertia[:N, :N]  # multipliers follow
         return matrix
+
+    @cached_property
+    def _bodies(self) -> Bodies:
+        return Bodies(self.program, self.inputs.parent)
 
     @cached_property
     def _diagonal(self) -> NDArray[np.bool_]:

@@ -34,6 +34,8 @@ def trace(
     ten numbers (:mod:`kkt.program.composites`): fewer operations, for floating point alone.
     Where it is None the order says it, by itself or in its file.
 
+    Time and memory grow with the factor: O(n) for n bodies by abm, O(n^3) by crbm on a chain.
+
     Raises OrderError for a sequence that is incomplete, structurally zero or structurally
     singular at a pivot, and SingularError where a pivot needs an inertia that the model lacks.
 

@@ -42,6 +42,8 @@ def geared(tree):
 
 
 FOOT = kkt.contact("b5", (0.1, 0, 0.2), tangents=[(1, 0, 0)], compliance=1e-3)
+HAND = kkt.contact("j2", (0.1, 0, 0.2), compliance=1e-3)
+CLOSED = ("qdd", "lambda", "dqdd_dq", "dlambda_dq", "dlambda_dqd", "dlambda_dtau")
 CASES = [
     ("abm", "float64", {}, kkt.random_tree(5, 1, joints=ALL_JOINTS)),
     ("square_root_abm", "float32", {"outputs": ("f", "qdd")}, kkt.random_tree(4, 2)),
@@ -51,6 +53,8 @@ CASES = [
     ("abm", "float64", {}, geared(kkt.random_tree(6, 4, joints="revolute"))),
     ("abm", "float64", {"outputs": ("qdd", "lambda"), "loops": [FOOT]}, kkt.random_tree(6, 4)),
     ("closed_early", "float32", {"outputs": ("lambda",)}, kkt.load("four_bar")),
+    ("abm", "float64", {"outputs": CLOSED}, kkt.load("four_bar")),
+    ("crbm", "float32", {"outputs": CLOSED, "loops": [HAND]}, kkt.chain(2)),
 ]
 
 
@@ -118,12 +122,14 @@ def test_names_that_c_cannot_have(tmp_path):
     assert "int model_7_arms_abm(" in header.read_text()
     text = source.read_text() + header.read_text()
     assert text.count("/*") == text.count("*/") and "??" not in text
-    for name in ("double", "7", "a b", "é", ""):
+    for name in ("double", "7", "a b", "é", "", 7):
         with pytest.raises(kkt.ModelError, match="cannot name a function in C"):
             kernel.export_c(tmp_path / "b.c", name)
     for path in ("b.h", 'b".c', "b"):
         with pytest.raises(kkt.ModelError, match=r"give FILE\.c"):
             kernel.export_c(tmp_path / path)
+    with pytest.raises(kkt.ModelError, match=r"export: 3 is no path; give FILE\.c"):
+        kernel.export_c(3)
     with pytest.raises(kkt.FormatError, match="C has no bfloat16"):
         kkt.compile(tree, orderings.get("abm"), "bfloat16").export_c(tmp_path / "b.c")
     assert {path.name for path in tmp_path.iterdir()} == {"a.c", "a.h"}

@@ -258,6 +258,9 @@ kept = kernel._calls[0]
 @pytest.mark.thorough
 def test_a_process_that_holds_functions_ends_well():
     done = subprocess.run(
-        [sys.executable, "-X", "dev", "-c", SCRIPT], cwd=ROOT, capture_output=True, timeout=100
+        [sys.executable, "-P", "-X", "dev", "-c", SCRIPT],
+        cwd=ROOT,
+        capture_output=True,
+        timeout=100,
     )
     assert done.returncode == 0, done.stderr.decode()

@@ -5,6 +5,8 @@ import pytest
 from helpers import every_joint
 
 from pivotree import kkt, orderings
+from pivotree.kkt.machine.abreast import widths_of
+from pivotree.kkt.machine.native import compiled
 
 ABM = orderings.get("abm")
 ALL = ("qdd", "dqdd_dq", "dqdd_dqd", "dqdd_dtau")
@@ -115,7 +117,14 @@ def test_what_a_kernel_refuses():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("tree", [kkt.random_tree(4, seed=3, joints="revolute"), kkt.example3()])
+@pytest.mark.parametrize(
+    "tree",
+    [
+        kkt.random_tree(4, seed=3, joints="revolute"),
+        kkt.example3(),
+        pytest.param(kkt.quadruped(), marks=pytest.mark.slow),
+    ],
+)
 def test_an_order_that_leaves_the_inertia_walks_no_subtree_for_a_column(tree):
     """crbm's kernel agrees with abm's in fewer operations than its columns take one by one."""
     crbm = orderings.get("crbm")
@@ -128,3 +137,48 @@ def test_an_order_that_leaves_the_inertia_walks_no_subtree_for_a_column(tree):
         assert np.abs(found - right).max() <= 1e-11 * np.abs(right).max()
     if len(tree) > 3:
         assert sum(kernel.operations.values()) < alone.operations
+
+
+def test_their_pivots_are_divided_by_once_and_qdd_keeps_its_own():
+    """Of crbm: joints' reciprocals are all quotients, and what else is asked changes no bit."""
+    tree, crbm = kkt.chain(5), orderings.get("crbm")
+    outputs = ("dqdd_dq", "dqdd_dqd", "dqdd_dtau")
+    alone, beside, plain = (
+        kkt.compile(tree, crbm, outputs=x) for x in (outputs, ("qdd", *outputs), ("qdd",))
+    )
+    assert alone.operations["div"] == 4 < plain.operations["div"]  # the tip's is a constant
+    _, x, qd, tau = states(plain, tree, 4)
+    qdd, *matrices = beside(x, qd, tau)
+    assert np.array_equal(qdd, plain(x, qd, tau))
+    assert all(map(np.array_equal, matrices, alone(x, qd, tau)))
+
+
+@pytest.mark.thorough
+def test_a_free_base_that_turns_or_slides_moves_its_own_acceleration_alone():
+    """A turned base sees gravity turned, and one that slides as a whole sees nothing else."""
+    kernel = kkt.compile(kkt.quadruped(), orderings.get("crbm"), outputs=ALL[1:3])
+    _, x, qd, tau = states(kernel, kkt.quadruped(), 1)
+    dq, dqd = kernel(x[0], qd[0], tau[0])
+    R = kkt.build(kkt.quadruped(), kernel.coordinates(x[0])).state.R[0]
+    g = R.T @ [0.0, 0.0, -9.81]
+    for matrix, columns, vector in ((dq, slice(0, 3), g), (dqd, slice(3, 6), -qd[0, :3])):
+        expected = np.zeros((kernel.N, 3))
+        expected[3:6] = np.cross(vector, np.eye(3)).T
+        assert np.allclose(matrix[:, columns], expected, rtol=0, atol=1e-12)
+    assert not dq[:, 3:6].any()
+
+
+@pytest.mark.thorough
+def test_like_operations_side_by_side_change_no_bit():
+    """Of one state, in pieces so short that vectors are handed on, and against a batch."""
+    kernel = kkt.compile(kkt.chain(5), orderings.get("crbm"), outputs=ALL[1:])
+    assert (widths_of(kernel.straight, 8) > 1).sum() > 50  # vectors
+    _, x, qd, tau = states(kernel, kkt.chain(5), 2)
+    sizes = kernel.fields.sizes
+    found = np.empty((3, 2, len(kernel.straight.outputs)))
+    for out, (lanes, abreast) in zip(found, ((8, 1), (1, 8), (1, 4)), strict=True):
+        native = compiled(
+            kernel.straight, np.float64, lanes, sizes, piece=400, abreast=abreast
+        )  # fmt: skip
+        assert native.run([x, qd, tau], out)
+    assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
