@@ -9,7 +9,7 @@
 
 Every pivot of every state is held against double-double; a ratio above 1 refutes the theorem.
 Trees are those of tests/hostile_trees.py, with every joint, some with armature; the climb changes
-masses, centres and placements of the trees with the largest ratios.  Prints one JSON line.
+masses, inertias, geometry and joints of the trees with the largest ratios.  Prints one JSON line.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ from pivotree.kkt.model import robot_files
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from hostile_trees import hostile_tree
 from qdd_cases import Case
+
+KINDS = ("revolute", "continuous", "prismatic", "cylindrical", "planar", "spherical", "floating")
 
 
 def ratio(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> float | None:
@@ -105,51 +107,96 @@ def drawn(seed: int, most: int) -> nx.DiGraph:
     return tree
 
 
+def mild(seed: int, most: int) -> nx.DiGraph:
+    """The same tree with masses within a decade, and inertia in every direction."""
+    tree, draw = drawn(seed, most), np.random.default_rng([3, seed])
+    for _, data in tree.nodes(data=True):
+        mass, J = float(data["mass"]), np.asarray(data["inertia"], dtype=float)
+        new = float(10.0 ** draw.uniform(-0.5, 0.5))
+        data["inertia"] = (J * (new / mass) if mass else 0.0) + 0.02 * new * np.eye(3)
+        data["mass"] = new
+    return tree
+
+
 def moved(tree: nx.DiGraph, draw: np.random.Generator) -> nx.DiGraph:
-    """The tree with one body changed."""
+    """The tree with one body changed: mass, shape, centre, place, frame, joint or rotor."""
     new = tree.copy()
     data = new.nodes[list(new)[int(draw.integers(len(new)))]]
-    choice = int(draw.integers(4))
+    J = np.asarray(data["inertia"], dtype=float)
+    choice = int(draw.integers(8))
     if choice == 0:
         scale = 10.0 ** draw.normal(scale=0.5)
-        data["mass"], data["inertia"] = data["mass"] * scale, np.asarray(data["inertia"]) * scale
+        data["mass"], data["inertia"] = data["mass"] * scale, J * scale
     elif choice == 1:
         data["com"] = np.asarray(data["com"]) * 10.0 ** draw.normal(scale=0.3)
     elif choice == 2:
         data["p"] = np.asarray(data["p"]) * 10.0 ** draw.normal(scale=0.3)
-    else:
-        turn = Rotation.from_rotvec(0.2 * draw.normal(size=3)).as_matrix()
-        data["R"] = np.asarray(data["R"]) @ turn
+    elif choice == 3:
+        data["R"] = np.asarray(data["R"]) @ turned(draw)
+    elif choice == 4:  # trace/2 - J is positive where the triangle inequality holds
+        half = 0.5 * np.trace(J) * np.eye(3) - J
+        stretch = turned(draw, 2.0) @ np.diag(10.0 ** draw.normal(scale=0.2, size=3))
+        half = stretch @ half @ stretch.T
+        data["inertia"] = np.trace(half) * np.eye(3) - 0.5 * (half + half.T)
+    elif choice == 5 and data["joint"] in KINDS:
+        data["joint"] = str(draw.choice(KINDS))
+    elif choice == 6 and "axis" in data and data["joint"] != "universal":
+        data["axis"] = np.asarray(data["axis"]) @ turned(draw).T
+    elif choice == 7 and data.get("armature") is not None:
+        data["armature"] = data["armature"] * 10.0 ** draw.normal(scale=0.5)
+    if choice == 5:
+        for key in ("q", "qd", "tau"):
+            new.graph.pop(key, None)
     return new
+
+
+def turned(draw: np.random.Generator, most: float = 0.2) -> np.ndarray:
+    return Rotation.from_rotvec(most * draw.normal(size=3)).as_matrix()
 
 
 def ratios(options: argparse.Namespace, tree: nx.DiGraph, seed: int) -> list[float]:
     """Of the states that are promised something; none where the tree is refused by name."""
     try:
-        return options.what(tree, options.order, options.format, options.states, seed)
+        return options.what(
+            tree, options.order, format_of(options, tree, seed), options.states, seed
+        )
     except kkt.PivotreeError:  # as a massless link on a joint is
         return []
 
 
+def format_of(options: argparse.Namespace, tree: nx.DiGraph, seed: int) -> str:
+    """The format, or with --parts one of them for each body and one for the data, drawn."""
+    if options.parts is None:
+        return str(options.format)
+    draw, parts = np.random.default_rng([7, seed]), options.parts.split(",")
+    rule, *own = draw.choice(parts, size=len(tree) + 1)
+    return rule + "".join(f"@{body}={x}" for body, x in zip(tree, own, strict=True))
+
+
 def attack(options: argparse.Namespace) -> dict:
     drawn_trees = range(options.first, options.first + options.models)
-    found = {k: ratios(options, drawn(k, options.bodies), k) for k in drawn_trees}
+    draw_tree = mild if options.mild else drawn
+    found = {k: ratios(options, draw_tree(k, options.bodies), k) for k in drawn_trees}
     worst = {k: max(values) for k, values in found.items() if values}
     states = sum(map(len, found.values()))
     draw, climbed = np.random.default_rng(options.first), dict(worst)
+    top: list[str] = []
     for seed in sorted(worst, key=worst.__getitem__, reverse=True)[: options.climbs]:
-        tree = drawn(seed, options.bodies)
+        tree = draw_tree(seed, options.bodies)
         for _ in range(options.steps):
             new = moved(tree, draw)
             values = ratios(options, new, seed)
             states += len(values)
             if values and max(values) > climbed[seed]:
                 tree, climbed[seed] = new, max(values)
+        if climbed[seed] == max(climbed.values()):
+            top = [data["joint"] for _, data in tree.nodes(data=True)]
     return {
-        "order": options.order, "format": options.format, "models": len(worst), "states": states,
+        "order": options.order, "format": options.parts or options.format, "models": len(worst),
+        "states": states,
         "random_ratio": max(worst.values(), default=0.0),
         "climbed_ratio": max(climbed.values(), default=0.0),
-        "violations": sum(value > 1.0 for value in climbed.values()),
+        "violations": int(sum(value > 1.0 for value in climbed.values())), "joints": top,
     }  # fmt: skip
 
 
@@ -213,10 +260,12 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--order", default="abm")
     parser.add_argument("--format", default="float64")
+    parser.add_argument("--parts", help="formats of which every body is given one, p20,float32")
     for name, default in (
         ("models", 200), ("states", 2), ("bodies", 6), ("climbs", 3), ("steps", 20), ("first", 0),
     ):  # fmt: skip
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--mild", action="store_true", help="trees of masses within a decade")
     parser.add_argument("--robots", action="store_true", help="robots in the place of trees")
     parser.add_argument(
         "--qdd", dest="what", action="store_const", const=accelerations, default=of_pivots,

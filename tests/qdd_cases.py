@@ -12,10 +12,12 @@ from pivotree.analysis.guarantee.qdd import errors, masked
 from pivotree.analysis.states.sample import system_at
 from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.arithmetic.chunk import DIV, MUL
 from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.proof.accelerations import bounded
 from pivotree.kkt.proof.guarantee import evaluated, loaded
 from pivotree.kkt.proof.rightsides import of_state
+from pivotree.kkt.tape.lowering import Lowering
 from pivotree.kkt.tape.trace import trace
 
 
@@ -68,3 +70,42 @@ class Case:
             return []
         found = (self.ratio(seed, number) for number in range(states))
         return [x for x in found if x is not None]
+
+
+def of_sides(case: Case, **sides):
+    """The energy of the error and the promise, with these right-hand sides alone: of zeros each."""
+    here, order, given = case.state(0, 0)
+    none = {x: 0.0 * getattr(given, x) for x in ("a", "b", "tau")}
+    given = masked(order, replace(given, **(none | {x: f(none[x]) for x, f in sides.items()})))
+    promise = case.promise(of_state(given, case.found.M))
+    return errors(order, here, given, case.chosen)[0], promise
+
+
+class Paths(Lowering):
+    """Longest paths of roundings within instructions of one place.
+
+    By label, forward or back, and how many blocks it stands at; or by the columns written, too.
+    """
+
+    def __init__(self, tape):
+        super().__init__(tape.program, tape.inputs)
+        self.depth, self.longest = {}, {}
+        for _ in self.run():
+            pass
+
+    def lower(self, i):
+        before, place = self.written, self.program.places[i.out]
+        super().lower(i)
+        here = i.step, place.label, place.back, place.blocks
+        if self.written > before:
+            for op, dst, a, b in zip(*(x.tolist() for x in self.parts[-1]), strict=True):
+                deep = max(self.at(here, a), self.at(here, b))
+                self.depth[dst] = here, deep + (op in (MUL, DIV) or (a != 0 and b != 0))
+        deep = max((self.at(here, x) for x in np.abs(self.values[i.out]).ravel()), default=0)
+        columns = i.op, self.program.shapes[i.out][1]
+        for sides in (place.label, place.back, len(place.blocks)), (place.label, *columns):
+            self.longest[sides] = max(self.longest.get(sides, 0), deep)
+
+    def at(self, here, slot):
+        where, count = self.depth.get(slot, (here, 0))
+        return count if where == here else 0

@@ -3,6 +3,7 @@
 from .cheapest import cheapest
 from .fixed import fixed
 from .kinematics import kinematics
+from .promises import by_role
 from .rows import guarantee, pivot_errors, pivots
 
-__all__ = ["cheapest", "fixed", "guarantee", "kinematics", "pivot_errors", "pivots"]
+__all__ = ["by_role", "cheapest", "fixed", "guarantee", "kinematics", "pivot_errors", "pivots"]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
 from pivotree.kkt import Guarantee, Payload, System
-from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.many import held
 from pivotree.kkt.matrix.ranges import Limits, Ranges, ranges_of
@@ -57,7 +57,7 @@ class Moved:
 
 def kinematics(
     model: nx.DiGraph,
-    formats: Sequence[str] = ("float64", "float32"),
+    formats: Sequence[str | Format] = ("float64", "float32"),
     states: int = 100,
     seed: int = 0,
     payloads: Sequence[Payload] = (),

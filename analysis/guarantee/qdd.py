@@ -92,20 +92,20 @@ class Promise:
 
 
 def worst_of_qdd(
-    system: System, ranges: Ranges, effort: Floats, order: Order, name: str,
+    systems: Sequence[System], ranges: Ranges, effort: Floats, order: Order, name: str,
     formats: Sequence[Format], bounds: Sequence[Accelerations], states: int, seed: int,
 ) -> list[Promise]:  # fmt: skip
     """For each format its bound, and the largest errors of random states, at most 40.
 
-    Rates and positions are drawn within the ranges; efforts are drawn within ``effort`` (N,), and
-    in every second state those are taken, cut off there, that give accelerations drawn within
-    theirs.  Where nothing is promised nothing is run.
+    States are of the systems in turns.  Rates and positions are drawn within the ranges; efforts
+    are drawn within ``effort`` (N,), and in every second state those are taken, cut off there, that
+    give accelerations drawn within theirs.  Where nothing is promised nothing is run.
     """
     largest, each = np.zeros(len(formats)), np.zeros((len(formats), len(effort)))
     promised = [i for i, bound in enumerate(bounds) if not bound.why]
     states = min(states, MOST) if promised else 0
     for number in range(states):
-        here = system_at(system, ranges, seed, number)
+        here = system_at(systems[number // 2 % len(systems)], ranges, seed, number)
         tau = np.clip(here.entries.tau, -effort, effort)
         if number % 2:
             tau = np.random.default_rng([1, seed, number]).uniform(-effort, effort)
@@ -114,6 +114,7 @@ def worst_of_qdd(
         for i in promised:
             whole, joint = errors(fitting, here, given, formats[i])
             largest[i], each[i] = max(largest[i], whole), np.maximum(each[i], joint)
+    system = systems[0]
     owner = np.repeat(np.arange(system.tree.n), system.tree.dof)
     names = [str(system.tree.names[k]) for k in owner]
     several = system.tree.dof[owner] > 1

@@ -66,7 +66,7 @@ class Row:
 def guarantee(
     model: nx.DiGraph,
     orders: Sequence[str] = ("abm", "gain_abm"),
-    formats: Sequence[str] = ("float64", "float32"),
+    formats: Sequence[str | Format] = ("float64", "float32"),
     states: int = 100,
     seed: int = 0,
     payloads: Sequence[Payload] = (),
@@ -107,9 +107,8 @@ def guarantee(
         for each in chosen:
             bound, behind = evaluated(light, heavy, order.tape, each, ranges)
             bounds.append(bound)
-            carries = bool(payloads)
-            found.append(promised(heavy, ranges, effort, bound, behind, each, carries))
-        of_qdd = worst_of_qdd(heavy, ranges, effort, order, name, chosen, found, states, seed)
+            found.append(promised((light, heavy), ranges, effort, bound, behind, each))
+        of_qdd = worst_of_qdd(systems, ranges, effort, order, name, chosen, found, states, seed)
         for each, bound, error, qdd in zip(chosen, bounds, seen, of_qdd, strict=True):
             better = improvements(model, bound, payloads, order.tape, each, ranges)
             rows.append(Row(name, each.name, bound, float(error), states, better, qdd))

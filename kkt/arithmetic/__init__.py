@@ -5,16 +5,35 @@
 'mine'
 """
 
-from .binary import Binary
-from .chunk import ADD, DIV, MUL, SQRT, SUB
-from .custom import Custom
-from .double_double import DoubleDouble
-from .fixed import Fixed
-from .formats import Format
-from .mixed import Mixed
-from .names import get_format
+from typing import TYPE_CHECKING
+
+from ..base.lazy import lazily
+
+if TYPE_CHECKING:
+    from .binary import Binary
+    from .chunk import ADD, DIV, MUL, SQRT, SUB
+    from .custom import Custom
+    from .double_double import DoubleDouble
+    from .fixed import Fixed
+    from .formats import Format
+    from .mixed import Mixed
+    from .names import get_format
+
+WHERE = {
+    "binary": "Binary",
+    "chunk": "ADD DIV MUL SQRT SUB",
+    "custom": "Custom",
+    "double_double": "DoubleDouble",
+    "fixed": "Fixed",
+    "formats": "Format",
+    "mixed": "Mixed",
+    "names": "get_format",
+}
 
 __all__ = [
     "ADD", "DIV", "MUL", "SQRT", "SUB",
     "Binary", "Custom", "DoubleDouble", "Fixed", "Format", "Mixed", "get_format",
 ]  # fmt: skip
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazily(__name__, WHERE)

@@ -136,8 +136,5 @@ class Rounded(Runner):
         from . import carrier
 
         first = np.zeros(len(chunk), dtype=np.int8)
-        carrier.rounded(
-            chunk.op, chunk.dst, chunk.a, chunk.b, v,
-            first, first - np.int8(1), self.grid, self.done, x, y, r,
-        )  # fmt: skip
+        carrier.rounded(chunk, v, first, first - np.int8(1), self.grid, self.done, (x, y, r))
         self.done += len(chunk)

@@ -180,12 +180,14 @@ def _operand(x, g, count):  # pragma: no cover
 
 
 @njit(cache=True, error_model="numpy")
-def rounded(op, dst, a, b, v, which, operand, grids, at, xs, ys, rs):  # pragma: no cover
+def rounded(chunk, v, which, operand, grids, at, records):  # pragma: no cover
     """As ``nearest``, each operation on grids of its own.
 
     which, operand (m,): rows of grids for the result and, where not below 0, for both operands;
-    at: operations that went before.
+    at: operations that went before; records: xs, ys and rs.
     """
+    op, dst, a, b = chunk.op, chunk.dst, chunk.a, chunk.b
+    xs, ys, rs = records
     keep = len(xs) > 0
     for i in range(len(op)):
         x, y = v[a[i]], v[b[i]]

@@ -1,16 +1,17 @@
-"""Mixed formats: a base for data and sums, others for the operations of a role."""
+"""Mixed formats: a base for data and sums, others for the operations of a role, or of a body."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import FormatError
+from ..base.errors import FormatError, nearest
 from .binary import Binary
-from .chunk import Chunk
+from .chunk import MUL, Chunk
 from .formats import Format, Hardware, Runner
 
 ROLES = ("add", "mul", "div", "sqrt", "D", "operands")
@@ -19,18 +20,23 @@ ROLE_OF_OPERATION = ("add", "add", "mul", "div", "sqrt")  # as operations are nu
 
 @dataclass(frozen=True)
 class Mixed(Format):
-    """A base format, and others for some operations: ``float32+mul=bfloat16``.
+    """A base format, and others for some operations: ``float32+mul=bfloat16@torso=float64``.
 
     An operation rounds its operands to its own format, and its result once.  ``D`` is the format of
     all that forms, factors and solves with the diagonal blocks D_k
     (:mod:`kkt.program.owners`), whatever the operation; ``operands`` that of the operands of
     products alone, whose results are rounded to ``mul`` or the base: what tensor cores do.
+    ``bodies`` are names of bodies, each with the format of all operations that are that body's, by
+    role again if it is mixed itself; data are rounded to the base everywhere.
     Raises FormatError for a part that is neither float64 nor has at most 25 bits.
 
     >>> from pivotree.kkt.arithmetic import Mixed, get_format
     >>> float32, bfloat16 = get_format("float32"), get_format("bfloat16")
     >>> Mixed("core", float32, operands=bfloat16).unit == bfloat16.unit
     True
+    >>> system, abm = pt.build(pt.chain(3)), pt.orderings.get("abm")
+    >>> pt.eliminate(system, abm, "float32@j1=float64").format
+    'float32@j1=float64'
     """
 
     name: str
@@ -41,6 +47,7 @@ class Mixed(Format):
     sqrt: Format | None = None
     D: Format | None = None
     operands: Format | None = None
+    bodies: tuple[tuple[str, Format], ...] = ()
     kind: str = field(default="float", init=False)
     dtype: type = field(default=np.float64, init=False)
 
@@ -54,9 +61,11 @@ class Mixed(Format):
 
     @property
     def parts(self) -> tuple[Format, ...]:
-        """The base and the formats of the roles that have one."""
+        """The base and the formats of the roles and bodies that have one."""
         chosen = (getattr(self, role) for role in ROLES)
-        return (self.base, *(part for part in chosen if part is not None))
+        own = (self.base, *(part for part in chosen if part is not None))
+        others = (getattr(other, "parts", (other,)) for _, other in self.bodies)
+        return (*own, *(part for parts in others for part in parts))
 
     @property
     def unit(self) -> float:
@@ -67,6 +76,30 @@ class Mixed(Format):
     def places(self) -> int:
         return max(part.places for part in self.parts)
 
+    @property
+    def on_tapes(self) -> bool:
+        """Whose an operation is must be known, of which body or of D_k: a tape knows."""
+        return self.D is not None or bool(self.bodies)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """What operations are rounded to: outside of the bodies that are named, and in each."""
+        return tuple(Kind.of(each) for each in (self, *(other for _, other in self.bodies)))
+
+    def kind_of(self, names: Sequence[Hashable]) -> NDArray[np.int64]:
+        """(n + 1,) which of the kinds each of the bodies ``names`` has; last, what is no body's.
+
+        Raises FormatError for a body that is named and is none of these.
+        """
+        given = {str(name): k for k, name in enumerate(names)}
+        result = np.zeros(len(names) + 1, dtype=np.int64)
+        for i, (name, _) in enumerate(self.bodies):
+            if name not in given:
+                near = nearest(name, given)
+                raise FormatError(f"format {self.name!r}: body {name!r} is unknown; {near}")
+            result[given[name]] = i + 1
+        return result
+
     def cast(self, x: NDArray) -> NDArray:
         return self.base.cast(x).astype(np.float64)
 
@@ -74,39 +107,63 @@ class Mixed(Format):
         return ByRole(self, tape)
 
 
+class Kind(NamedTuple):
+    """Formats of results and of operands, by operation: apart from D_k, and on D_k."""
+
+    result: tuple[tuple[Format, ...], ...]
+    operand: tuple[tuple[Format, ...], ...]
+
+    @classmethod
+    def of(cls, format: Format) -> Kind:
+        if not isinstance(format, Mixed):
+            alike = ((format,) * len(ROLE_OF_OPERATION),) * 2
+            return cls(alike, alike)
+        result = tuple(getattr(format, role) or format.base for role in ROLE_OF_OPERATION)
+        product = format.operands or result[MUL]
+        operand = (*result[:MUL], product, *result[MUL + 1 :])
+        if format.D is None:
+            return cls((result, result), (operand, operand))
+        inside = (format.D,) * len(ROLE_OF_OPERATION)
+        return cls((result, inside), (operand, inside))
+
+
 class ByRole(Runner):
-    """Reads a tape, each operation in the format of its role."""
+    """Reads a tape, each operation in the format of its role and its body."""
 
     def __init__(self, mixed: Mixed, tape: Any) -> None:
         from . import carrier
 
         numbered = {part: i for i, part in enumerate(dict.fromkeys(mixed.parts))}  # rows of grids
         self.grids = np.concatenate([_grid(part) for part in numbered]).astype(carrier.GRID)
-        row = {role: numbered[getattr(mixed, role) or mixed.base] for role in ROLES}
-        self.result = np.array([row[role] for role in ROLE_OF_OPERATION], dtype=np.int8)
-        self.operand = self.result.copy()
-        if mixed.operands is not None:
-            self.operand[ROLE_OF_OPERATION.index("mul")] = row["operands"]
         # where a format holds whatever may stand in a slot, nothing is to be rounded first
-        needed = [not all(holds(part, other) for other in numbered) for part in numbered]
-        self.operand[~np.array(needed)[self.operand]] = -1
-        self.diagonal = row["D"], row["D"] if needed[row["D"]] else -1
-        self.tape = tape if mixed.D is not None else None
+        rounds = {part: not all(holds(part, other) for other in numbered) for part in numbered}
+        kinds = mixed.kinds
+        self.result = np.array([_mapped(kind.result, numbered) for kind in kinds], dtype=np.int8)
+        first = {part: i if rounds[part] else -1 for part, i in numbered.items()}
+        self.operand = np.array([_mapped(kind.operand, first) for kind in kinds], dtype=np.int8)
+        self.tape = tape if mixed.on_tapes else None
+        self.kind_of = mixed.kind_of(tape.inputs.names) if mixed.bodies else None
         self.done = 0  # operations that went before
 
     def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
         """x and y are what the slots held: rounding them first is part of the operation."""
         from . import carrier
 
-        result, operand = self.result[chunk.op], self.operand[chunk.op]
+        inside: Any = 0
+        kind: Any = 0
+        here = self.done, self.done + len(chunk)
         if self.tape is not None:
-            inside = self.tape.on_diagonal(self.done, self.done + len(chunk))
-            result[inside], operand[inside] = self.diagonal
-        carrier.rounded(
-            chunk.op, chunk.dst, chunk.a, chunk.b, v,
-            result, operand, self.grids, self.done, x, y, r,
-        )  # fmt: skip
+            inside = self.tape.on_diagonal(*here).astype(np.int8)
+            if self.kind_of is not None:
+                kind = self.kind_of[self.tape.bodies(*here, chunk.step)]
+        which = kind, inside, chunk.op
+        result, operand = self.result[which], self.operand[which]
+        carrier.rounded(chunk, v, result, operand, self.grids, self.done, (x, y, r))
         self.done += len(chunk)
+
+
+def _mapped(parts: tuple[tuple[Format, ...], ...], numbers: dict[Format, int]) -> list[list[int]]:
+    return [[numbers[part] for part in each] for each in parts]
 
 
 def holds(part: Format, other: Format) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ..base.errors import FormatError, close_names
 from .binary import MODES, Binary
 from .double_double import DoubleDouble
-from .fixed import Fixed
 from .formats import Digits, Format, Hardware
 from .mixed import ROLES, Mixed
 
@@ -38,7 +38,7 @@ FIXED: dict[str, Format] = {
 ALL = (
     f"float64, float32, {', '.join(BINARY)}, pBITS, pBITSeEXPONENT, qINT.FRACTION, dd, exact, "
     "mp:DIGITS or ball:DIGITS; up to 25 bits also with :zero, :up, :down or :stochastic:SEED, and "
-    "mixed as in float32+mul=bfloat16"
+    "mixed as in float32+mul=bfloat16 or, by body, float32@torso=float64"
 )
 
 
@@ -58,10 +58,14 @@ def read(name: str) -> Format:
     """The format of a name; FormatError, with what would be right, for any other text."""
     if name in FIXED:
         return FIXED[name]
+    if "@" in name:
+        return _by_body(name)
     if "+" in name:
         return _mixed(name)
     point = re.fullmatch(r"q(\d{1,9})\.(\d{1,9})", name)
     if point is not None:
+        from .fixed import Fixed  # compiled loops: a tenth of a second
+
         return Fixed(name, int(point[1]), int(point[2]))
     if re.fullmatch(r"fixed\d+", name):
         raise FormatError(
@@ -93,7 +97,7 @@ def _mixed(name: str) -> Format:
     base, *overrides = name.split("+")
     if not base:
         raise FormatError(f"format {name!r}: has no base; use float32+mul=bfloat16")
-    parts: dict[str, Format] = {}
+    parts: dict[str, Any] = {}
     for override in overrides:
         role, _, value = override.partition("=")
         if role not in ROLES or not value or role in parts:
@@ -104,6 +108,26 @@ def _mixed(name: str) -> Format:
             )
         parts[role] = read(value)
     return Mixed(name, read(base), **parts)
+
+
+def _by_body(name: str) -> Format:
+    """float32@torso=float64@hand=p20+add=float32: a format, and others of bodies."""
+    rest, *others = name.split("@")
+    if not rest:
+        raise FormatError(f"format {name!r}: has no format before @; use float32@torso=float64")
+    bodies: dict[str, Format] = {}
+    for other in others:
+        body, _, value = other.partition("=")
+        if not body or not value or body in bodies:
+            what = "is given twice" if body in bodies else "is no body and format"
+            raise FormatError(
+                f"format {name!r}: {'@' + other!r} {what}; use {rest}@torso=float64, once a body"
+            )
+        bodies[body] = read(value)
+    default = read(rest)
+    if isinstance(default, Mixed):
+        return replace(default, name=name, bodies=tuple(bodies.items()))
+    return Mixed(name, default, bodies=tuple(bodies.items()))
 
 
 def _digits(name: str, kind: str, digits: str) -> Format:

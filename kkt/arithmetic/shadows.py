@@ -95,7 +95,7 @@ class Float64:
         off: Floats,
     ) -> None:
         """Record a chunk of the hardware's own float32 and follow it in one loop."""
-        _beside(chunk.op, chunk.dst, chunk.a, chunk.b, v, x, y, r, self.v, high, off)
+        _beside(chunk, v, (x, y, r), self.v, high, off)
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         high = np.sign(slots) * self.v[np.abs(slots)]
@@ -115,8 +115,7 @@ class DoublePairs:
     def follow(
         self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray
     ) -> None:
-        _follow_dd(chunk.op, chunk.dst, chunk.a, chunk.b, self.high, self.low, r, high, low, off,
-                   owed)  # fmt: skip
+        _follow_dd(chunk, self.high, self.low, r, high, low, off, owed)
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         sign, at = np.sign(slots), np.abs(slots)
@@ -247,7 +246,9 @@ def _exponent(x: Any) -> int:
 
 
 @njit(cache=True, error_model="numpy")
-def _beside(op, dst, a, b, v, xs, ys, rs, exact, high, off):  # pragma: no cover
+def _beside(chunk, v, records, exact, high, off):  # pragma: no cover
+    op, dst, a, b = chunk.op, chunk.dst, chunk.a, chunk.b
+    xs, ys, rs = records
     for i in range(len(op)):
         kind, p, q, d = op[i], a[i], b[i], dst[i]
         x, y, u, w = v[p], v[q], exact[p], exact[q]
@@ -266,7 +267,8 @@ def _beside(op, dst, a, b, v, xs, ys, rs, exact, high, off):  # pragma: no cover
 
 
 @njit(cache=True, error_model="numpy")
-def _follow_dd(op, dst, a, b, hi, lo, rs, high, low, off, owed):  # pragma: no cover
+def _follow_dd(chunk, hi, lo, rs, high, low, off, owed):  # pragma: no cover
+    op, dst, a, b = chunk.op, chunk.dst, chunk.a, chunk.b
     keep, owing = len(off) > 0, len(owed) > 0
     for i in range(len(op)):
         xh, xl, yh, yl = hi[a[i]], lo[a[i]], hi[b[i]], lo[b[i]]

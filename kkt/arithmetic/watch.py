@@ -59,17 +59,13 @@ def looked(
         return _looked_pairs(op, x, y, r, cancelled, absorbed, size)
     layout = LAYOUT[x.dtype]
     whole = layout.whole
-    _looked(
-        op, x, y, r, x.view(whole), y.view(whole), r.view(whole),
-        layout.fraction, layout.magnitude, layout.infinity,
-        cancelled, absorbed, size.view(whole),
-    )  # fmt: skip
+    bits = (x.view(whole), y.view(whole), r.view(whole))
+    _looked(op, (x, y, r), bits, layout[1:], cancelled, absorbed, size.view(whole))
 
 
 @njit(cache=True, error_model="numpy")
-def _looked(
-    op, x, y, r, xi, yi, ri, shift, magnitude, infinity, cancelled, absorbed, size
-):  # pragma: no cover
+def _looked(op, numbers, bits_of, layout, cancelled, absorbed, size):  # pragma: no cover
+    (x, y, r), (xi, yi, ri), (shift, magnitude, infinity) = numbers, bits_of, layout
     for i in range(len(op)):
         u, w, t, kind = x[i], y[i], r[i], op[i]
         w = -w if kind == 1 else w

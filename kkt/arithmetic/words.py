@@ -80,9 +80,9 @@ class Words:
         v = np.zeros((m, self.first + T), dtype=np.int64)
         v[:, 1] = 1 << int(self.point[1])
         v[:, 2 : self.first] = words
-        i, j, n = self.shifts
         beyond = np.full(m, T)
-        _play(self.op, self.a, self.b, self.d, i, j, n, self.first, self.top, v, beyond)
+        operands, shifts = (self.a, self.b, self.d), self.shifts
+        _play(self.op, operands, shifts, self.first, self.top, v, beyond)
         wrong = np.abs(words) > self.top
         return v, np.where(wrong.any(axis=1), -2 - wrong.argmax(axis=1), beyond)
 
@@ -132,7 +132,8 @@ def _divided(x, d, n, top):  # pragma: no cover
 
 
 @njit(cache=True)
-def _play(op, a, b, d, i, j, n, first, top, v, beyond):  # pragma: no cover
+def _play(op, operands, shifts, first, top, v, beyond):  # pragma: no cover
+    (a, b, d), (i, j, n) = operands, shifts
     for s in range(len(v)):
         w = v[s]
         for t in range(len(op)):

@@ -17,9 +17,10 @@ import numpy as np
 from ..arithmetic.chunk import ADD, DIV, MUL, SUB
 from ..base.errors import FormatError, ModelError
 from ..base.files import write_together
+from ..base.kinds import of_kind
 from ..matrix.entries import LETTERS
 from ..proof.fixed_point import FixedPoint
-from .portable import KEYWORDS, identifier
+from .portable import identifier, require_name
 
 LENGTH = 1000  # operations in one function
 CONSTANT = ("M", "S", "A")  # letters of (4) that no state changes
@@ -88,6 +89,7 @@ def inputs_of(found: FixedPoint) -> list[Input]:
     return out
 
 
+@of_kind
 def export_fixed(found: FixedPoint, path: str | Path, name: str | None = None) -> tuple[Path, Path]:
     """Write a program on words as C99, FILE.c and its header FILE.h, both returned.
 
@@ -100,16 +102,15 @@ def export_fixed(found: FixedPoint, path: str | Path, name: str | None = None) -
     >>> "int arm(const int32_t *x, int32_t *qdd);" in header.read_text()
     True
     """
+    if not isinstance(found, FixedPoint):
+        raise ModelError(f"export_fixed: found is {found!r}; give what kkt.fixed_point returns")
     if found.words is None:
         raise FormatError(f"format fixed{found.bits}: nothing is promised: {found.why}")
     source = Path(path)
     if source.suffix != ".c":
         raise FormatError(f"{source}: is no C file; give a name that ends in .c")
     chosen = name or identifier(found.system.name, f"fixed{found.bits}")
-    if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", chosen) or chosen in KEYWORDS.split():
-        raise ModelError(
-            f"export: {chosen!r} cannot name a function in C; give letters, digits and _"
-        )
+    require_name(chosen)
     header = source.with_suffix(".h")
     write_together({header: _header(found, chosen), source: _source(found, chosen, header.name)})
     return source, header

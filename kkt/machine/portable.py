@@ -6,6 +6,7 @@ a work array on the stack.  Constants are hexadecimal, which is exact.
 
 from __future__ import annotations
 
+import os
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -77,10 +78,7 @@ class Portable:
     rolled: Rolled | None = None  # written instead where there is one
 
     def __post_init__(self) -> None:
-        if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", self.name) or self.name in KEYWORDS.split():
-            raise ModelError(
-                f"export: {self.name!r} cannot name a function in C; give letters, digits and _"
-            )
+        require_name(self.name)
 
     @property
     def number(self) -> str:
@@ -352,6 +350,8 @@ def _written(
             f"export: {code:,} operations that do not repeat, more than {LONGEST:,} in one file; "
             "use an order with less fill, such as abm, or a smaller tree"
         )
+    if not isinstance(path, str | os.PathLike):
+        raise ModelError(f"export: {path!r} is no path; give FILE{suffix}")
     tree, place = kernel.places.tree, Path(path)
     if place.suffix != suffix or not re.fullmatch(r"[\w.+ -]+", place.name):
         raise ModelError(
@@ -363,6 +363,15 @@ def _written(
         chosen, tree.name, kernel.order, kernel.format, kernel.fields,
         tuple(map(str, tree.names)), kernel.straight, kernel.rolled,
     ), place  # fmt: skip
+
+
+def require_name(name: Any) -> None:
+    """Raise ModelError for what cannot name a function in C."""
+    letters = isinstance(name, str) and re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name)
+    if not letters or name in KEYWORDS.split():
+        raise ModelError(
+            f"export: {name!r} cannot name a function in C; give letters, digits and _"
+        )
 
 
 def identifier(*words: str) -> str:

@@ -10,6 +10,7 @@ and forces b_k + f_k, but for what the sweep from base to tip rounds:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -22,15 +23,18 @@ from ..arithmetic import Format, get_format
 from ..arithmetic.chunk import ADD
 from ..matrix.ranges import Limits, Ranges, ranges_of
 from ..matrix.system import System
+from ..model.payload import Payload
+from ..model.tree import require_graph
 from ..tape.trace import trace
 from .guarantee import Guarantee, evaluated, loaded, require_roundoff
 from .joint_inertia import LARGEST, SECOND
 from .loewner import share
 from .motion import Sizes
-from .reach import UP
+from .reach import UP, axes_turn
 from .recursion import Behind, pivot_and_size
 from .rightsides import Given, RightSides, sides_of, weight, within
 from .roundings import eliminated
+from .row_sweeps import RowsBehind, RowSweeps
 from .span import span
 
 Floats = NDArray[np.float64]
@@ -67,6 +71,7 @@ def guarantee_qdd(
     order: Any,
     format: str | Format = "float64",
     *,
+    payloads: Sequence[Payload] = (),
     rates: Given = MappingProxyType({}),
     efforts: Given = MappingProxyType({}),
     limits: Limits = MappingProxyType({}),
@@ -76,7 +81,8 @@ def guarantee_qdd(
     The states are those of :func:`kkt.guarantee`, with |qd| at most ``rates`` [rad/s, m/s] and
     |tau| at most ``efforts`` [N m, N]: one number for all joints, or numbers by body.  Else rates
     are the model's, 2 rad/s and 0.5 m/s at most, and efforts the model's, or 10 N m and 10 N; at a
-    floating base 0.  No external forces act.
+    floating base 0.  No external forces act.  ``payloads`` are carried, each of any mass in its
+    range; energies are those of the robot with the masses that it has.
 
     Raises ModelError, OrderError and FormatError as :func:`kkt.guarantee` does, and ModelError for
     rates and efforts that are none.
@@ -85,31 +91,39 @@ def guarantee_qdd(
     >>> f"{found.digits:.1f} digits"
     '12.1 digits'
     """
+    require_graph(tree)
     chosen = get_format(format)
     require_roundoff(chosen)
-    system, _ = loaded(tree, ())
-    ranges = sides_of(system, ranges_of(system, limits), rates, efforts)
-    bound, behind = evaluated(system, system, trace(system, order), chosen, ranges[0])
-    return promised(system, *ranges, bound, behind, chosen)
+    light, heavy = loaded(tree, payloads)
+    ranges, effort = sides_of(heavy, ranges_of(heavy, limits), rates, efforts)
+    bound, behind = evaluated(light, heavy, trace(heavy, order), chosen, ranges)
+    return promised((light, heavy), ranges, effort, bound, behind, chosen)
 
 
 def promised(
-    system: System, ranges: Ranges, effort: Floats, bound: Guarantee, behind: Behind | None,
-    chosen: Format, carries: bool = False,
+    systems: tuple[System, System], ranges: Ranges, effort: Floats, bound: Guarantee,
+    behind: Behind | None, chosen: Format,
 ) -> Accelerations:  # fmt: skip
-    """The bound over all states with these rates and efforts; of pivots there is one already."""
-    why = bound.why
+    """The bound over all states with these rates and efforts; of pivots there is one already.
+
+    ``systems`` are those of the least payloads and of the greatest.
+    """
+    (light, system), why = systems, bound.why
     terms = system.tree.terms
     resist = terms is not None and (terms.damping + terms.friction + terms.stiffness).any()
     if resist and not why:
         why = "joints have springs, damping or friction, which are not among the efforts"
     if behind is None and not why:
-        why = "no bound of qdd is proved for this order; there is one for abm and gain_abm"
-    if carries and not why:
-        why = "the bound of qdd takes no payloads yet"
+        why = (
+            "no bound of qdd is proved for this order; there is one for abm, gain_abm and "
+            "square_root_abm"
+        )
+    turning = [k for k in range(system.tree.n) if axes_turn(system, k)]
+    if turning and not why:
+        why = f"joint {system.tree.names[turning[0]]}: universal, of which qdd has no bound yet"
     if why or behind is None:
         return Accelerations(math.inf, math.inf, np.full(len(effort), np.inf), why)
-    data = within(system, ranges, ranges.rate, effort, behind.M, behind.unit)
+    data = within(system, ranges, ranges.rate, effort, behind.M, behind.unit, light)
     return bounded(system, ranges, behind, data, chosen)
 
 
@@ -121,8 +135,11 @@ def bounded(
     with np.errstate(all="ignore"):
         sizes = Sizes(system, ranges, found, data)
         changed, part = inertias(sizes)
-        forces, kept = biases(sizes)
-        back, drifts = innovations(sizes)
+        sweeps: Brackets | RowSweeps = Brackets(sizes)
+        if isinstance(found, RowsBehind):
+            sweeps = RowSweeps(sizes, found)
+        forces, kept = biases(sizes, sweeps)
+        back, drifts = innovations(sizes, sweeps)
         energy = SECOND * (changed + forces + back) * UP
         joint = sizes.unit * energy
     why = ""
@@ -171,19 +188,17 @@ def inertias(sizes: Sizes) -> tuple[float, float]:
     return float(energy[i] + plain), float(most[i] + left[i] @ held + on_ground)
 
 
-def biases(sizes: Sizes) -> tuple[float, bool]:
+def biases(sizes: Sizes, sweeps: Brackets | RowSweeps) -> tuple[float, bool]:
     """What is rounded into bias forces on their way to the base, and whether it is small there."""
     found, tree = sizes.found, sizes.tree
-    n, unit, costs = tree.n, found.unit, found.counts.costs
-    children = np.bincount(tree.parent[tree.parent >= 0], minlength=n)
+    n, unit = tree.n, found.unit
     F, added, behind = np.zeros((n, 6)), 0.0, np.zeros(n)
-    squares, small = 0.0, True
+    squares, small = 0.0, sweeps.small()
     for level in reversed(tree.levels):
         for k in level[~sizes.still[level]].tolist():
-            force = F[k]
-            if children[k]:
-                last = costs.whole[ADD] * found.sizes.size[k] * sizes.bias[k]
-                force = (force + last) * unit
+            force = (F[k] + sweeps.received(k)) * unit
+            added += unit * sweeps.alike(k)
+            if force.any():
                 held = weight(found.least[k], force)
                 if sizes.grounded(k) and tree.dof[k] < 6:
                     added += weight(sizes.pivot[k], np.abs(sizes.rows(k)) @ force)
@@ -198,17 +213,54 @@ def biases(sizes: Sizes) -> tuple[float, bool]:
             up = int(tree.parent[k])
             if up >= 0 and not sizes.still[up]:
                 behind[up] += behind[k]
-                total = sizes.bias[k] + sizes.lifted[k] + sizes.effort[k]
-                sent = costs.path(FRAME + children[up] - 1) + costs.operand[ADD]
-                rounds = handed(sizes, k) + sent * total
-                F[up] += found.sizes.carried[k] * rounds
+                F[up] += sweeps.handed(k)
     return math.sqrt(squares) + added, small
+
+
+class Brackets:
+    """Units of rounding in the brackets of abm and gain_abm, body by body."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        self.sizes, tree = sizes, sizes.tree
+        self.costs = sizes.found.counts.costs
+        self.children = np.bincount(tree.parent[tree.parent >= 0], minlength=tree.n)
+
+    def received(self, k: int) -> Floats:
+        """(6,) into b^_k where b_k is added to what children hand on."""
+        size = self.sizes.found.sizes.size[k] if self.children[k] else np.zeros(6)
+        return np.asarray(self.costs[k].whole[ADD] * size * self.sizes.bias[k])
+
+    def alike(self, k: int) -> float:
+        """A part of b^_k itself: nothing, since forces are rounded entry by entry."""
+        return 0.0
+
+    def handed(self, k: int) -> Floats:
+        """(6,) into the force that meets the parent, in its frame."""
+        sizes, up = self.sizes, int(self.sizes.tree.parent[k])
+        total = sizes.bias[k] + sizes.lifted[k] + sizes.effort[k]
+        there = self.costs[up]  # who sums what its children send, and rounds it first
+        sent = self.costs[k].path(FRAME) + (self.children[up] - 1) * there.whole[ADD]
+        sent += there.entered
+        return np.asarray(sizes.found.sizes.carried[k] * (handed(sizes, k) + sent * total))
+
+    def lost(self, k: int) -> float:
+        """Of qdd_k, given what the base does, in the norm of D_k."""
+        return alone(self.sizes, k) if self.sizes.grounded(k) else again(self.sizes, k)
+
+    def drifted(self, k: int, moved: Floats) -> Floats:
+        """(2,) lengths: of a body's acceleration beside a'_k + H* qdd_k."""
+        added = self.costs[k].path(float(self.sizes.tree.dof[k]) + 1.0)
+        return np.asarray(added * (self.sizes.before[k] + moved))
+
+    def small(self) -> bool:
+        """Nothing is asked beyond what :func:`biases` asks."""
+        return True
 
 
 def handed(sizes: Sizes, k: int) -> float:
     """Units of rounding in b' + U alpha, times the roots of M^_k's diagonal."""
     N, total = float(sizes.tree.dof[k]), sizes.bias[k] + sizes.lifted[k]
-    costs = sizes.found.counts.costs
+    costs = sizes.found.counts.costs[k]
     if not N:
         return float(costs.path(BIAS) * total)
     root = math.sqrt(sizes.found.joints[k, 0])
@@ -220,7 +272,7 @@ def handed(sizes: Sizes, k: int) -> float:
 
 def alone(sizes: Sizes, k: int) -> float:
     """Units of rounding in alpha, the acceleration on a base at rest, its b' rounded as well."""
-    total, costs = sizes.bias[k] + sizes.lifted[k], sizes.found.counts.costs
+    total, costs = sizes.bias[k] + sizes.lifted[k], sizes.found.counts.costs[k]
     root = math.sqrt(sizes.found.joints[k, 0])
     right = costs.path(PUSH) * (sizes.effort[k] + root * total) + root * costs.path(BIAS) * total
     return float(right + pivot_units(sizes, k) * (total + sizes.effort[k]))
@@ -232,36 +284,35 @@ def pivot_units(sizes: Sizes, k: int) -> float:
     Rows of L x = b with i terms take i + 1 roundings an entry, those of L* at most N, d one.
     """
     found, N = sizes.found, int(sizes.tree.dof[k])
+    costs = found.counts.costs[k]
     eta, in_pivot = found.joints[k]
     if N == 1:
-        return float(found.counts.divided + eta * in_pivot)
+        return float(costs.divided + eta * in_pivot)
     own, sigma = pivot_and_size(sizes.system, found.least[k], found.sizes.size[k], k)
     operands = found.counts.operands
     rows = 0.5 * (eliminated(N, operands) + operands)
-    solved = (N + 1.0 + operands + rows[:, None] + rows) * np.outer(sigma, sigma)
+    solved = costs.most * (N + 1.0 + operands + rows[:, None] + rows) * np.outer(sigma, sigma)
     return float(eta * in_pivot + share(own, solved))
 
 
-def innovations(sizes: Sizes) -> tuple[float, bool]:
+def innovations(sizes: Sizes, sweeps: Brackets | RowSweeps) -> tuple[float, bool]:
     """What the sweep from base to tip rounds, and whether accelerations stay what they are."""
     found, tree = sizes.found, sizes.tree
     drift, squares, small = np.zeros((tree.n, 2)), 0.0, True
-    costs = found.counts.costs
     for level in tree.levels:
         for k in level.tolist():
-            up, N = int(tree.parent[k]), float(tree.dof[k])
-            turned = np.zeros(2)
+            up, N = int(tree.parent[k]), tree.dof[k]
+            turned, costs = np.zeros(2), found.counts.costs[k]
             if up >= 0:
                 stepped = ROOT3 * sizes.step(k, sizes.reached[up]) + sizes.own[k]
-                turned = sizes.step(k, drift[up]) + found.unit * costs.path(FRAME + 1) * stepped
+                once = costs.path(FRAME + 1) + costs.entered
+                turned = sizes.step(k, drift[up]) + found.unit * once * stepped
             drift[k] = turned
             if N:
-                added = found.unit * costs.path(N + 1.0)
-                drift[k] = turned + added * (sizes.before[k] + moved(sizes, k))
+                drift[k] = turned + found.unit * sweeps.drifted(k, moved(sizes, k))
             if sizes.still[k] or not N:
                 continue
-            lost = alone(sizes, k) if up < 0 else again(sizes, k)
-            squares += float(found.unit * lost + sizes.size[k] @ turned) ** 2
+            squares += float(found.unit * sweeps.lost(k) + sizes.size[k] @ turned) ** 2
             small &= bool((SECOND * drift[k] <= LARGEST * sizes.reached[k]).all())
     return math.sqrt(squares), small
 
@@ -271,7 +322,7 @@ def again(sizes: Sizes, k: int) -> float:
     root = math.sqrt(sizes.found.joints[k, 0])
     r = float(sizes.found.counts.product[k])
     total = sizes.bias[k] + sizes.seen[k]
-    once = sizes.found.counts.costs.path(AGAIN)
+    once = sizes.found.counts.costs[k].path(AGAIN)
     right = (once + r) * (sizes.effort[k] + root * total)
     return float(right + pivot_units(sizes, k) * (sizes.effort[k] + total))
 

@@ -20,7 +20,7 @@ from ..arithmetic import Format, get_format
 from ..base.errors import CertificationError, SingularError
 from ..matrix.blocks import Block
 from ..matrix.entries import LETTERS, Entries, assemble
-from ..matrix.system import System
+from ..matrix.system import System, require_system
 from ..program.composites import require_general
 from ..tape.run import RangeError, rounded_entries, run_objects
 from ..tape.tape import Tape
@@ -188,10 +188,14 @@ def certify(
     a traced order or an order; leaf to root (articulated body) where None.  Raises
     CertificationError, naming the pivot, where no precision suffices.
 
+    It takes the order's operations, once for each time that the bits are doubled; the bits that are
+    needed grow with the digits and with the depth of the tree: O(n^2) for a chain of n bodies.
+
     >>> proved = pt.certify(pt.build(pt.chain(100)), digits=30)
     >>> proved.decimals()[0]
     '1.93769926768805699307796351744'
     """
+    require_system(system)
     whole = isinstance(digits, int | np.integer) and not isinstance(digits, bool)
     if not whole or not 1 <= digits <= MOST_DIGITS:
         raise CertificationError(
@@ -239,7 +243,7 @@ def _solve(
         entries = assemble(system.state, flint.arb)
     else:
         try:
-            entries = _rounded(system, get_format(rounded_to))
+            entries = rounded_balls(system, get_format(rounded_to))
         except RangeError as error:
             raise CertificationError(str(error)) from None
     try:
@@ -264,7 +268,7 @@ def _solve(
     return solution, Nonsingular(count, least[1], least[0])
 
 
-def _rounded(system: System, format: Format) -> Entries:
+def rounded_balls(system: System, format: Format) -> Entries:
     """The entries of (4) rounded to a format, as exact balls."""
     exact = []
     entries = rounded_entries(system, format)

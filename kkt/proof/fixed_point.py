@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 from ..arithmetic.words import LONGEST, Words
 from ..base.errors import FormatError
+from ..base.kinds import of_kind
 from ..matrix.entries import LETTERS
 from ..matrix.ranges import Limits, Ranges, ranges_of
 from ..matrix.system import System, build
+from ..model.tree import require_graph
 from ..tape.tape import Tape
 from ..tape.trace import trace
 from .accelerations import Accelerations
@@ -78,6 +80,7 @@ class FixedPoint:
         return found
 
 
+@of_kind
 def fixed_point(
     tree: nx.DiGraph,
     order: Any,
@@ -97,6 +100,7 @@ def fixed_point(
     >>> found.why
     'binary points are proved for abm alone, not for crbm'
     """
+    require_graph(tree)
     require_length(bits)
     system = build(tree)
     ranges, effort = sides_of(system, ranges_of(system, limits), rates, efforts)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -25,13 +25,29 @@ from .longer import longer_name
 Floats = NDArray[np.float64]
 
 
+class _Blocks(NamedTuple):
+    """The blocks of (4) of m states, as compiled loops take them."""
+
+    parent: NDArray[np.int64]  # (n,)
+    offset: NDArray[np.int64]  # (n + 1,)
+    M: Floats  # (m, n, 6, 6)
+    Phi: Floats  # (m, n, 6, 6)
+    S: Floats  # (m, N, 6)
+    a: Floats  # (m, n, 6)
+    b: Floats  # (m, n, 6)
+    tau: Floats  # (m, N)
+    A: Floats  # (m, N) inertia of the joints themselves, or (m, 0)
+    sides: NDArray[np.int64]  # (rows of G, 3) of loops: their multiplier, body and sign
+    G: Floats  # (m, rows of all sides, 6)
+    gamma: Floats  # (m, multipliers)
+    compliance: Floats  # (m, multipliers)
+
+
 @dataclass(frozen=True)
 class Equations:
     """(4) of m states of one tree with its entries rounded to a format, m in front of each."""
 
-    tree: Any  # parent (n,), offset (n + 1,)
-    sides: NDArray[np.int64]  # (rows of G, 3) of loops: their multiplier, body and sign
-    entries: Entries
+    blocks: _Blocks
     norms: Floats  # (m, 2) largest row sum of |A|, and largest entry of |b|
     pairs: bool  # sums are formed in twice the digits of float64
 
@@ -43,12 +59,15 @@ class Equations:
         """
         rounded = (np.asarray(chosen.cast(getattr(entries, x)), dtype=float) for x in LETTERS)
         given = Entries(*map(np.ascontiguousarray, rounded))
-        norms, sides = np.empty((len(given.tau), 2)), sides_of(ties)
-        _norms(
+        m = len(given.tau)
+        flat = (x.reshape(m, -1) for x in (given.gamma, given.compliance))
+        blocks = _Blocks(
             tree.parent, tree.offset, given.M, given.Phi, given.S, given.a, given.b, given.tau,
-            _own(given), sides, *_rows(given), norms,
+            given.A.reshape(m, -1), sides_of(ties), given.G.reshape(m, -1, 6), *flat,
         )  # fmt: skip
-        return cls(tree, sides, given, norms, longer_name(chosen) != "float64")
+        norms = np.empty((m, 2))
+        _norms(blocks, norms)
+        return cls(blocks, norms, longer_name(chosen) != "float64")
 
     def backward_errors(
         self, here: NDArray[np.int64], pdd: NDArray, qdd: NDArray, f: NDArray, lam: NDArray
@@ -58,34 +77,18 @@ class Equations:
         ``here`` (k,) are their states, ``pdd`` (k, 6 n), ``qdd`` (k, N), ``f`` (k, 6 n) and ``lam``
         (k, multipliers) the unknowns.  Rigal & Gaches 1967; not a number where an unknown is none.
         """
-        given, n, k = self.entries, len(self.tree.parent), len(here)
-        given_numbers = (pdd, qdd, f, lam)
-        p, q, forces, held = (np.ascontiguousarray(x, dtype=float) for x in given_numbers)
+        n, k = len(self.blocks.parent), len(here)
+        given = (pdd, qdd, f, lam)
+        p, q, forces, held = (np.ascontiguousarray(x, dtype=float) for x in given)
+        unknowns = (p.reshape(k, n, 6), q, forces.reshape(k, n, 6), held)
         found = np.empty(k)
-        _backward(
-            self.tree.parent, self.tree.offset, given.M, given.Phi, given.S, given.a, given.b,
-            given.tau, _own(given), self.sides, *_rows(given), self.norms, here,
-            p.reshape(k, n, 6), q, forces.reshape(k, n, 6), held, self.pairs, found,
-        )  # fmt: skip
+        _backward(self.blocks, self.norms, here, unknowns, self.pairs, found)
         return found
 
 
-def _own(entries: Entries) -> Floats:
-    """(m, N) inertia of the joints themselves, or (m, 0)."""
-    return entries.A.reshape(len(entries.tau), -1)
-
-
-def _rows(entries: Entries) -> tuple[Floats, Floats, Floats]:
-    """G (m, rows of all sides, 6), gamma and compliance (m, multipliers)."""
-    m = len(entries.tau)
-    flat = (entries.gamma.reshape(m, -1), entries.compliance.reshape(m, -1))
-    return entries.G.reshape(m, -1, 6), *flat
-
-
 @njit(cache=True, error_model="numpy")
-def _norms(
-    parent, offset, M, Phi, S, a, b, tau, A, sides, G, gamma, c_lam, out
-):  # pragma: no cover
+def _norms(blocks, out):  # pragma: no cover
+    parent, offset, M, Phi, S, a, b, tau, A, sides, G, gamma, c_lam = blocks
     m, n = b.shape[0], b.shape[1]
     force, motion, held = np.empty((n, 6)), np.empty((n, 6)), np.empty(gamma.shape[1])
     for s in range(m):
@@ -122,29 +125,9 @@ def _norms(
 
 
 @njit(cache=True, error_model="numpy")
-def _backward(
-    parent,
-    offset,
-    M,
-    Phi,
-    S,
-    a,
-    b,
-    tau,
-    A,
-    sides,
-    G,
-    gamma,
-    c_lam,
-    norms,
-    here,
-    pdd,
-    qdd,
-    f,
-    lam,
-    pairs,
-    out,
-):  # pragma: no cover
+def _backward(blocks, norms, here, unknowns, pairs, out):  # pragma: no cover
+    parent, offset, M, Phi, S, a, b, tau, A, sides, G, gamma, c_lam = blocks
+    pdd, qdd, f, lam = unknowns
     n = b.shape[1]
     force, motion = np.empty((n, 6, 2)), np.empty((n, 6, 2))  # sums, and what they have lost
     effort, held = np.empty(2), np.empty((gamma.shape[1], 2))

@@ -41,7 +41,7 @@ class Sizes:
         self.unit = self._units()  # (N,) of qdd_i, where the energy is 1
         self.effort, self.pushed, self.kicked = self._efforts()
         self.lifted = np.einsum("ki,ki->k", self.size, self.own)  # of M^_k a_k
-        self.bias = self._bias()  # of b^_k, in the norm of M^_k^-1
+        self.bias = self.gathered(data.force, self.lifted + self.pushed, self.kicked)
         self.frames = self._frames()
         self.base = self._base()  # of M_k w0_k
         self.scale = math.hypot(*data.force[~self.still]) + self._pushes() + math.hypot(*self.base)
@@ -124,16 +124,17 @@ class Sizes:
                 bodies[parent[k]] += weight(self.found.M[parent[k]], back)
         return min(together, math.hypot(*bodies) + roots)
 
-    def _bias(self) -> Floats:
+    def gathered(self, force: Floats, sent: Floats, kicked: Floats) -> Floats:
+        """(n,) |b^_k| in the norm of M^_k^-1, of forces (n,) and what joints send on, or react."""
         tree = self.tree
-        handed, kicked, bias = np.zeros((3, tree.n))
+        handed, back, bias = np.zeros((3, tree.n))
         for level in reversed(tree.levels):
             for k in level[~self.still[level]].tolist():
-                bias[k] = (math.hypot(self.data.force[k], math.sqrt(handed[k])) + kicked[k]) * UP
+                bias[k] = (math.hypot(force[k], math.sqrt(handed[k])) + back[k]) * UP
                 up = int(tree.parent[k])
                 if up >= 0:
-                    handed[up] += (bias[k] + self.lifted[k] + self.pushed[k]) ** 2
-                    kicked[up] += self.kicked[k]
+                    handed[up] += (bias[k] + sent[k]) ** 2
+                    back[up] += kicked[k]
         return bias
 
     def step(self, k: int, x: Floats) -> Floats:
@@ -149,9 +150,12 @@ class Sizes:
         return frames
 
     def _base(self) -> Floats:
-        M = self.found.M
-        parts = [np.linalg.eigvalsh(M[:, s, s])[:, -1] for s in (slice(0, 3), slice(3, 6))]
-        roots = np.sqrt(np.maximum(np.stack(parts, axis=1), 0.0) * (1.0 + 1e-9))
+        rounded = 1.0 + 4.0 * self.found.unit  # a block's norm, at most
+        most = np.zeros((self.tree.n, 2))
+        for M in (self.found.M, rounded * self.system.entries.M):  # with the least payloads, or all
+            parts = [np.linalg.eigvalsh(M[:, s, s])[:, -1] for s in (slice(0, 3), slice(3, 6))]
+            most = np.maximum(most, np.stack(parts, axis=1))
+        roots = np.sqrt(most * (1.0 + 1e-9))
         return np.asarray(np.einsum("ki,ki->k", roots, self.frames) * ~self.still)
 
     def along(self, k: int) -> Floats:

@@ -81,7 +81,7 @@ def let_go(system: System, k: int) -> NDArray[np.bool_]:
     S = system.entries.S[tree.offset[k] : tree.offset[k + 1]]
     alone = (S != 0.0).sum(axis=1) == 1
     rows = np.zeros(6, dtype=bool)
-    if not has_armature(system, k) and not _moves(system, k):
+    if not has_armature(system, k) and not axes_turn(system, k):
         rows[np.flatnonzero((S[alone] != 0.0).any(axis=0))] = True
     return rows
 
@@ -92,8 +92,9 @@ def has_armature(system: System, k: int) -> bool:
     return bool(own is not None and own[k])
 
 
-def _moves(system: System, k: int) -> bool:
-    return system.tree.joint[k] == "universal"
+def axes_turn(system: System, k: int) -> bool:
+    """Whether an axis of the joint of body k moves with q, in the body's frame."""
+    return bool(system.tree.joint[k] == "universal")
 
 
 class Turn:

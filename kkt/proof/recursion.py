@@ -20,15 +20,16 @@ from ..matrix.system import System
 from .angles import above, angles
 from .joint_inertia import LARGEST, PHI, SECOND
 from .loewner import share
-from .reach import ROUNDED, UP, Reach, Turn, has_armature
+from .reach import ROUNDED, UP, Reach, Turn, axes_turn, has_armature
 from .roundings import Roundings, eliminated
-from .support import handed_on, placed
+from .support import EPS, handed_on, placed
 
 Floats = NDArray[np.float64]
 LOCAL = 0.01  # of a pivot, by its own rounding
 DEFINITE = 0.5  # of an inertia whose rounding counts at its parent, at most
 LESS = 0.7  # of what it would be, to be worth it
 LOOKED = 6  # bodies at which boxes of angles are looked at, one after another
+ROUNDED_AXES = 0.02  # of products of unit vectors, where n u is at most 1e-3
 WORTH = 0.3  # of the worst pivot, what such a body adds at least
 
 
@@ -116,6 +117,8 @@ class Recursion:
         if not B.any():
             return 0.0, 0.0, 0.0, 0.0, 0.0
         S, unit = self.rows(k), SECOND * self.unit
+        if axes_turn(self.system, k):  # no one direction is known
+            S = np.eye(6)
         along = S @ least @ S.T, np.abs(S) @ B @ np.abs(S).T
         pivot = unit * share(0.5 * (along[0] + np.swapaxes(along[0], -1, -2)), along[1])
         if self.system.tree.parent[k] < 0:  # of a body on the ground only its joint matters
@@ -276,7 +279,7 @@ def joint_of(
         return 1.0, 0.0, PHI * LARGEST
     own, sigma = pivot_and_size(system, M, size, k)
     r, more = float(counts.product[k]), float(counts.pivot[k])
-    terms = eliminated(N, counts.operands)
+    terms = eliminated(N, counts.operands) * counts.costs[k].most
     inside = np.minimum.outer(terms, terms) + r + more
     beside = (terms + r) * sigma
     # without inertia in the direction of a joint there is no pivot, however little is rounded
@@ -293,8 +296,23 @@ def pivot_and_size(system: System, M: Floats, size: Floats, k: int) -> tuple[Flo
     here = slice(int(system.tree.offset[k]), int(system.tree.offset[k + 1]))
     S = system.entries.S[here]
     own, sigma = S @ M @ S.T, np.abs(S) @ size
+    if axes_turn(system, k):
+        own, sigma = _in_all_turns(S, M, size)
     added = system.entries.A[here] if has_armature(system, k) else np.zeros(len(S))
     return 0.5 * (own + own.T) + np.diag(added), np.sqrt(sigma * sigma + added)
+
+
+def _in_all_turns(S: Floats, M: Floats, size: Floats) -> tuple[Floats, Floats]:
+    """The same of two axes, (2, 6), the first of which turns about the second: whatever the angle.
+
+    Lengths and the angle between them stay, but for what rounding their entries moves.
+    """
+    angular = M[:3, :3]
+    least = float(np.linalg.eigvalsh(angular)[0]) - 64.0 * EPS * float(np.abs(angular).max())
+    gram = S @ S.T - ROUNDED_AXES * np.eye(2)
+    length = float(np.linalg.norm(size[:3])) * UP
+    sigma = np.array([np.linalg.norm(S[0]) * length, np.abs(S[1]) @ size]) * UP
+    return max(least, 0.0) * gram, sigma
 
 
 def _outer(x: Floats) -> Floats:

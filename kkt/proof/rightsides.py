@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,9 +53,13 @@ def of_state(entries: Entries, M: Floats) -> RightSides:
 
 
 def within(
-    system: System, ranges: Ranges, rate: Floats, effort: Floats, M: Floats, unit: float
-) -> RightSides:
+    system: System, ranges: Ranges, rate: Floats, effort: Floats, M: Floats, unit: float,
+    light: System | None = None,
+) -> RightSides:  # fmt: skip
     """Sizes over all states whose rates are at most ``rate`` (N,), and efforts ``effort`` (N,).
+
+    ``light`` is the robot with its least payloads, where it carries any of masses in ranges;
+    ``system`` has the greatest, and inertias M (n, 6, 6) are at least the format's of any.
 
     No external forces act.  v_k = Phi* v_parent + S_k qd_k, a_k = v_k x (S_k qd_k), and gravity is
     in a_k of a root; b_k = v_k x* (M_k v_k) is met about the centre of mass, where it is
@@ -78,38 +83,50 @@ def within(
             sliding[k] = (spin[k] * own_speed + speed[k] * own_spin) * grown
             if up < 0:
                 sliding[k] += float(np.linalg.norm(tree.gravity)) * grown
-            force[k] = _gyroscopic(system, M[k], k, spin[k], speed[k], unit)
+            force[k] = _gyroscopic(system, light or system, M[k], k, (spin[k], speed[k]), unit)
     return RightSides(force, turning, sliding, effort * (1.0 + unit))
 
 
-def _gyroscopic(system: System, M: Floats, k: int, spin: float, speed: float, unit: float) -> float:
-    """A bound of sqrt(b* M^-1 b), b = v x* (M v)."""
+def _gyroscopic(
+    heavy: System, light: System, M: Floats, k: int, at: tuple[float, float], unit: float
+) -> float:
+    """A bound of sqrt(b* M_k^-1 b), b = v x* (M_k v), with any of the payloads.
+
+    Masses m at points r add m w x (v + w x r) to b.  The square of a sum of forces in the norm of
+    the inverse of a sum of inertias is at most the sum of the squares, each in its own: at most
+    m |w|^2 (|v| + |w| |r|)^2 for these.
+    """
+    spin, speed = at
     if spin == 0.0:
         return 0.0
-    tree = system.tree
-    mass, com = float(tree.mass[k]), tree.com[k]
-    exact = system.entries.M[k]
+    exact, most = light.entries.M[k], heavy.entries.M[k]
+    size, added = np.abs(exact), 0.0
+    if light is not heavy and (exact != most).any():
+        root = np.sqrt(np.diagonal(most))
+        size = np.outer(root, root)  # |M_ij| with any of them
+        mass = float(most[3, 3] - exact[3, 3] + 1e-14 * most[3, 3])
+        moment = 0.5 * float(np.trace((most - exact)[:3, :3]) + 1e-14 * np.trace(most[:3, :3]))
+        added = spin * (math.sqrt(mass) * speed + math.sqrt(moment) * spin)
+    mass, com = float(light.tree.mass[k]), light.tree.com[k]
     cross = np.array([[0, -com[2], com[1]], [com[2], 0, -com[0]], [-com[1], com[0], 0]])
     moments = np.linalg.eigvalsh(exact[:3, :3] - mass * cross @ cross.T)
     # w x I w has the parts (I_j - I_k) w_j w_k, and |w_j w_k| is at most half the square of |w|
     spread = np.array([moments[2] - moments[1], moments[2] - moments[0], moments[1] - moments[0]])
     slack = 1e-9 * float(np.abs(exact[:3, :3]).max())
-    if not (moments > slack).all() or mass <= 0.0:
-        return _entrywise(M, spin, speed, 1.0)
+    # as the format holds it M_k is less than what it was rounded from, by this share at most
+    less = 2.0 * unit * share(M, size)
+    if not (moments > slack).all() or mass <= 0.0 or not less <= 0.5:
+        return _entrywise(M, size, spin, speed, 1.0 + 2.0 * unit)
     about = float(np.linalg.norm(0.5 * (spread + slack) / np.sqrt(moments - slack))) * spin * spin
     centre = speed + spin * float(np.linalg.norm(com))
-    # as the format holds it M_k is less than what it was rounded from, by this share at most
-    less = 2.0 * unit * share(M, np.abs(exact))
-    if not less <= 0.5:
-        return _entrywise(M, spin, speed, 1.0)
-    found = np.hypot(about, np.sqrt(mass) * spin * centre) / np.sqrt(1.0 - less)
-    return float(found * UP) + _entrywise(M, spin, speed, ROUNDED * unit)
+    found = math.hypot(about, math.sqrt(mass) * spin * centre, added) / math.sqrt(1.0 - less)
+    return float(found * UP) + _entrywise(M, size, spin, speed, ROUNDED * unit)
 
 
-def _entrywise(M: Floats, spin: float, speed: float, part: float) -> float:
-    """The same of entries in the norm of M^-1, whatever their signs; ``part`` of it."""
+def _entrywise(M: Floats, size: Floats, spin: float, speed: float, part: float) -> float:
+    """``part`` of b in the norm of M^-1, whatever the signs; ``size`` (6, 6) bounds |M_k|."""
     v = np.array([spin] * 3 + [speed] * 3)
-    momentum = np.abs(M) @ v
+    momentum = size @ v
     turn = np.ones((3, 3)) - np.eye(3)
     b = np.concatenate(
         [spin * (turn @ momentum[:3]) + speed * (turn @ momentum[3:]), spin * (turn @ momentum[3:])]
@@ -136,8 +153,10 @@ def _given(system: System, default: Floats, given: Given, what: str) -> Floats:
     """``default`` (N,) or what is given; one number for all leaves a floating base's zeros."""
     tree, found = system.tree, default.copy()
     one = not isinstance(given, Mapping)
-    each = given if isinstance(given, Mapping) else dict.fromkeys(tree.names, float(given))
+    each = given if isinstance(given, Mapping) else dict.fromkeys(tree.names, given)
     for name, value in each.items():
+        if not isinstance(value, Real):
+            raise ModelError(f"{what}: {value!r} is no number; give one, or one for each body")
         k = system.structure.index.get(name)
         if k is None:
             near = nearest(str(name), map(str, tree.names))

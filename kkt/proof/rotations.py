@@ -24,9 +24,10 @@ from .joint_inertia import LARGEST
 from .reach import UP, Reach, has_armature
 from .recursion import Recursion, Total, light, searched
 from .roundings import Counting, Counts
+from .row_sweeps import ROWS, WEIGHTS, RowsBehind
 
 Floats = NDArray[np.float64]
-TURN = 5.0 + 2.0 * math.sqrt(10.0)  # of one stage: weights, and two rows of entries
+TURN = WEIGHTS + 2.0 * ROWS  # of one stage: weights, and two rows of entries
 WEIGHED = 6.0  # of M_k = R^T W R: five terms of two roundings each, and their sums
 UNIT_ROWS = 2.0  # of rows that are divided by their weight
 GEARED = 3.0  # of D_k + A_k
@@ -34,9 +35,10 @@ GEARED = 3.0  # of D_k + A_k
 
 def rotations(
     system: System, ranges: Ranges, M: Floats, held: Floats, sizes: Reach, tape: Tape, unit: float
-) -> Total:
+) -> tuple[Total, RowsBehind]:
     """The theorem's numbers for square_root_abm; M_k is at least ``M`` (n, 6, 6)."""
-    return searched(_Rotations(system, ranges, M, held, sizes, tape, unit))
+    found = _Rotations(system, ranges, M, held, sizes, tape, unit)
+    return searched(found), found.behind()
 
 
 def unbounded(system: System) -> str:
@@ -107,7 +109,8 @@ class _Rotations(Recursion):
             int(self.rows_of.handed[below].sum()) + has_armature(system, k)
             for k, below in enumerate(children)
         ]
-        self.turned = TURN * np.array([stages(m) for m in merged], dtype=float) + UNIT_ROWS
+        self.stages = np.array([stages(m) for m in merged], dtype=float)
+        self.turned = TURN * self.stages + UNIT_ROWS
         self.all = self.turned + WEIGHED + self.rows_of.weighed
         super().__init__(system, ranges, M, held, sizes, counting.found, unit)
 
@@ -132,6 +135,14 @@ class _Rotations(Recursion):
             B = B + 2.0 * self.rows_of.carried[c] * _outer(sent[..., i, :] @ F)
             B = B + self.out[c] * _outer(carried[..., i, :])
         return np.asarray(B)
+
+    def behind(self) -> RowsBehind:
+        """What the numbers were computed from, and the counts of rows."""
+        rows = self.rows_of
+        return RowsBehind(
+            **vars(super().behind()), carried=rows.carried, back=rows.spread, stages=self.stages,
+            spread=self.spread, solved=self.solved,
+        )  # fmt: skip
 
     def total(self) -> Total:
         """Those of the recursion, if every M_k has a factor."""

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, Mixed
 from ..matrix.system import System
-from .reach import Reach
+from .reach import Reach, axes_turn
+from .recursion import pivot_and_size
 
 Floats = NDArray[np.float64]
 
@@ -47,6 +48,8 @@ def too_narrow(
     for k in moving:
         S = system.entries.S[tree.offset[k] : tree.offset[k + 1]]
         own = S @ held[k] @ S.T
+        if axes_turn(system, k):
+            own, _ = pivot_and_size(system, held[k], sizes.size[k], k)
         # of a body without children the pivot alone is asked: nothing is rounded into its inertia
         matrices = [0.5 * (own + own.T), held[k]][: 1 + int(rows or (tree.parent == k).any())]
         if not all(np.isfinite(X).all() for X in matrices):  # beyond float64 itself

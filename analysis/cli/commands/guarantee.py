@@ -14,9 +14,10 @@ from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.model.contact_names import point_of
 
+from ..estimate import admit_promises
 from ..loops import size_of
 from ..progress import progress_shown
-from .shared import items, print_json, tree_of
+from .shared import items, print_json, system_of_any, tree_of
 
 
 def run(options: argparse.Namespace) -> int:
@@ -26,20 +27,23 @@ def run(options: argparse.Namespace) -> int:
     orders = items("--orders", options.orders)
     named = items("--formats", options.formats)
     lengths = [bits for bits in map(bits_of, named) if bits is not None]
-    formats = [name for name in named if bits_of(name) is None]
+    formats: list[Any] = [name for name in named if bits_of(name) is None]
     if options.digits is not None:
         orders = _of_digits(options, orders, lengths)
+    elif options.by_body:
+        raise kkt.FormatError("option --by-body: formats are chosen for --digits; give how many")
     model = tree_of(options)
     limits = {} if options.limits is None else _limits(model, options.limits)
     payloads = [] if options.payload is None else _payloads(model, options.payload)
     rates, efforts = (_most(model, x, getattr(options, x[2:])) for x in ("--qd", "--tau"))
     given = options.states, options.seed, payloads, limits, rates, efforts
+    admit_promises(options, system_of_any(model), orders, len(named))
     chosen = None
     if options.digits is not None:
         with progress_shown() as progress:
-            asked = options.digits, formats, limits, rates, efforts, payloads
-            chosen = cheapest(model, *asked, progress=progress)
-        formats = [chosen.found.format]
+            asked = options.digits, formats, limits, rates, efforts, payloads, orders[0]
+            chosen = cheapest(model, *asked, options.by_body, progress)
+        formats = [chosen.found.chosen]
     rows: list[Any] = guarantee(model, orders, formats, *given)
     rows += [fixed(model, order, bits, *given) for order in orders for bits in lengths]
     moved = kinematics(model, formats, options.states, options.seed, payloads, limits)
@@ -57,28 +61,51 @@ def run(options: argparse.Namespace) -> int:
 
 def _of_digits(options: argparse.Namespace, orders: list[str], lengths: list[int]) -> list[str]:
     """The order that formats are chosen for, or a refusal."""
-    if options.orders != "abm,gain_abm" and orders != ["abm"]:
-        raise kkt.OrderError("option --digits: formats are chosen for abm alone; use --orders abm")
+    orders = ["abm"] if options.orders == "abm,gain_abm" else orders
+    if orders not in (["abm"], ["gain_abm"]):
+        raise kkt.OrderError(
+            "option --digits: formats are chosen for one order, abm or gain_abm; use --orders abm"
+        )
     if lengths:
         raise kkt.FormatError(
             f"option --digits: fixed{lengths[0]} is no format of a role; use float32, p20 or others"
         )
-    return ["abm"]
+    return orders
 
 
 def _print_chosen(chosen: Any) -> None:
     """What was chosen, and each format alone."""
     found = chosen.found
-    of = "pivots" if found.qdd is None else "pivots and qdd"
+    how = "by role and body found" if chosen.bodies else "by role"
     sys.stdout.write(
-        f"{found.format} is the cheapest of {', '.join(x.format for x in chosen.alone)} by role "
-        f"that keeps {chosen.digits:g} digits of {of} in every state: "
+        f"{found.format} is the cheapest of {', '.join(x.format for x in chosen.alone)} {how} "
+        f"that keeps {chosen.digits:g} digits of pivots and qdd in every state: "
         f"{found.cost:,} bits.\n"
     )
-    for x in chosen.alone:
-        digits = " and ".join(_down(each) for each in (x.pivots, x.qdd) if each is not None)
-        told = x.why or f"{digits} digits"
-        sys.stdout.write(f"{x.format} alone: {x.cost:,} bits, {told}.\n")
+    alike = () if chosen.by_role is None else ((chosen.by_role, ", the cheapest by role"),)
+    for x, told in (*alike, *((x, " alone") for x in chosen.alone)):
+        digits = x.why or f"{_down(x.pivots)} and {_down(x.qdd)} digits"
+        sys.stdout.write(f"{x.format}{told}: {x.cost:,} bits, {digits}.\n")
+    if chosen.bodies:
+        _print_bodies(chosen)
+
+
+def _print_bodies(chosen: Any) -> None:
+    """The format of each body, and what would be left a step below."""
+    from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
+    from rich.table import Table
+
+    from ..table import console
+
+    out = console(sys.stdout, wide=True)
+    shown = Table(box=SIMPLE_HEAD, title="formats by body")
+    for head in ("body", "format", "bits", "a step cheaper", "digits then"):
+        shown.add_column(head, no_wrap=True)
+    for x in chosen.bodies:
+        then = f"{x.digits:.2f}" if x.cheaper else ""
+        shown.add_row(escape(x.body), x.format, f"{x.bits:,}", x.cheaper, then)
+    out.print(shown)
 
 
 def _limits(model: nx.DiGraph, text: str) -> dict[Hashable, tuple[float, float]]:
@@ -162,7 +189,7 @@ def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
         shown.add_column(head, no_wrap=True)
     for row in rows:
         shown.add_row(
-            row.order, row.format, _down(row.bound.digits),
+            row.order, _short(row.format), _down(row.bound.digits),
             f"{row.seen:.1f}" if row.states else "", str(row.states),
             escape(str("" if row.bound.worst is None else row.bound.worst)),
             _down(row.qdd.bound.digits), "" if row.qdd.bound.why else f"{row.qdd.seen:.1f}",
@@ -170,7 +197,7 @@ def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
     for row in moved:
         seen = "" if row.seen is None else f"{row.seen:.1f}"
         shown.add_row(
-            "kinematics", row.format, _down(row.bound.digits), seen, str(row.states),
+            "kinematics", _short(row.format), _down(row.bound.digits), seen, str(row.states),
             escape(str("" if row.bound.worst is None else row.bound.worst)),
         )  # fmt: skip
     out.print(shown)
@@ -182,7 +209,7 @@ def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
             soft_wrap=True,
         )
     for row in rows:
-        where = f"{row.order}, {row.format}"
+        where = f"{row.order}, {_short(row.format)}"
         if row.bound.why:
             out.print(f"{where}: nothing is promised: {escape(row.bound.why)}.", soft_wrap=True)
         elif row.qdd.bound.why:
@@ -207,8 +234,14 @@ def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
             _print_points(out, row)
     for row in moved:
         if row.bound.why:
-            where = f"kinematics, {row.format}"
+            where = f"kinematics, {_short(row.format)}"
             out.print(f"{where}: nothing is promised: {escape(row.bound.why)}.", soft_wrap=True)
+
+
+def _short(format: str) -> str:
+    """A format's name, without its bodies'."""
+    rule, at, _ = format.partition("@")
+    return f"{rule}, by body" if at else format
 
 
 SHOWN = ("M^", "D", "Mbar", "b^", "alpha", "h", "a'", "qdd")  # of the quantities

@@ -8,7 +8,7 @@ import pytest
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.guarantee import cheapest, guarantee, pivot_errors
+from pivotree.analysis.guarantee import by_role, cheapest, guarantee, pivot_errors
 from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.proof.roundings import roundings, unit_of
@@ -45,7 +45,7 @@ def test_a_format_of_one_part_is_counted_as_it_was():
     for name in ("gathered", "product", "pivot", "inner", "frame", "beside", "before", "last"):
         np.testing.assert_array_equal(getattr(plain, name), getattr(same, name))
     assert plain.frame.max() > 1.0 and (plain.frame == np.round(plain.frame)).all()
-    assert plain.costs.path(7) == 7.0 and plain.divided == 1.0
+    assert all(own.path(7) == 7.0 and own.divided == own.most == 1.0 for own in plain.costs)
 
 
 @pytest.mark.parametrize("name", BY_ROLE)
@@ -83,12 +83,16 @@ def test_the_cheapest_is_the_first_that_keeps_the_digits():
     [
         (["--digits", "14"], "no formats by role of float64, float32 are promised 14 digits of"),
         (["--digits", "0"], "0 is no number of digits; use one above 0"),
-        (["--digits", "3", "--orders", "crbm"], "formats are chosen for abm alone"),
+        (
+            ["--digits", "3", "--orders", "crbm"],
+            "formats are chosen for one order, abm or gain_abm",
+        ),
+        (["--by-body"], "formats are chosen for --digits; give how many"),
         (["--digits", "3", "--formats", "fixed32"], "fixed32 is no format of a role"),
         (["--digits", "3", "--formats", "p20,p21,p22,p23"], "give at most 3 formats to choose"),
         (["--digits", "3", "--formats", "float32+add=float64"], "is one by role; give its parts"),
-        (["--digits", "3", "--formats", "dd"], "dd cannot be mixed"),
-        (["--digits", "15", "--payload", "j2=0:1"], "are promised 15 digits of pivots"),
+        (["--digits", "3", "--formats", "dd"], "at most float64's digits"),
+        (["--digits", "15", "--payload", "j2=0:1"], "are promised 15 digits of pivots and"),
     ],
 )
 def test_bad_input_is_one_sentence(given, says, capsys):
@@ -105,14 +109,15 @@ def test_json(capsys):
 
 
 def test_payloads_in_a_range_count(capsys):
-    """Pivots alone are asked then, and fewer digits are kept than without it."""
-    given = ["guarantee", "chain:2", "--digits", "3.5", "--formats", "float32,p20", "--states", "5"]
+    """Fewer digits are kept than without, of pivots and of qdd."""
+    given = ["guarantee", "chain:2", "--digits", "3.2", "--formats", "float32,p20", "--states", "5"]
     assert main([*given, "--payload", "j2=0:5", "--json"]) == 0
     chosen = json.loads(capsys.readouterr().out)["chosen"]
     alone = kkt.guarantee(kkt.chain(2), ABM, chosen["format"])
-    assert chosen["qdd"] is None and 3.5 <= chosen["pivots"] < alone.digits
+    assert 3.2 <= chosen["pivots"] < alone.digits
+    assert 3.2 <= chosen["qdd"] < kkt.guarantee_qdd(kkt.chain(2), ABM, chosen["format"]).digits
     assert main([*given, "--payload", "j2=0:5"]) == 0
-    assert "3.5 digits of pivots in every state" in capsys.readouterr().out
+    assert "3.2 digits of pivots and qdd in every state" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", BY_ROLE[:3])
@@ -125,4 +130,30 @@ def test_joints_of_several_freedoms_have_a_promise_that_holds(name):
 
 def test_what_has_no_bound_says_why():
     other = kkt.guarantee(kkt.chain(2), orderings.get("crbm"), BY_ROLE[0])
-    assert other.why == "formats by role are proved for abm alone, not for crbm"
+    assert other.why == "formats by role are proved for abm and gain_abm alone, not for crbm"
+
+
+def test_operands_of_products_are_named_where_they_are_shorter():
+    """Else a cost would be that of other formats than those that are promised."""
+    parts = [get_format(x) for x in ("p22", "p24", "p24", "p22", "p22", "p22")]
+    assert by_role(tuple(parts)).name == "p22+add=p24+mul=p24+operands=p22"
+    longer = get_format("p24")
+    assert by_role((*parts[:-1], longer)).name == "p22+add=p24+mul=p24"
+
+
+@pytest.mark.parametrize("name", BY_ROLE)
+def test_gain_abm_has_its_own_promise_by_role(name):
+    for tree in (kkt.chain(3), kkt.load("quadruped", floating=True)):
+        (row,) = guarantee(tree, ["gain_abm"], [name], states=10)
+        assert not row.bound.why and not row.qdd.bound.why
+        assert 0.0 < row.error < row.bound.pivot.max()
+        assert (row.qdd.joint < row.qdd.bound.joint).all()
+    ball = kkt.guarantee(kkt.star(2, joint="spherical"), orderings.get("gain_abm"), name)
+    assert "several freedoms" in ball.why
+
+
+def test_formats_are_chosen_for_gain_abm_too(capsys):
+    given = ["--digits", "3", "--orders", "gain_abm", "--states", "5", "--json"]
+    assert main(["guarantee", "chain:2", *given]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["chosen"]["order"] == "gain_abm" == found["rows"][0]["order"]

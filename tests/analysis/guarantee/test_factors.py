@@ -15,12 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers import ROOT
-from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.analysis.states.traced import Order
-from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.proof import accelerations, joint_inertia
 from pivotree.kkt.proof import angles as supports_by_angle
@@ -32,82 +28,8 @@ from pivotree.kkt.proof import support as supports
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from guarantee import ratio
+from made import LOST, SKEW, TILTED, UNIT, Made, robot, samples
 from test_lemmas import inner_in_float32, product
-
-UNIT = 2.0**-24
-LOST = 0.97 * UNIT  # added to 1 + 2 u it is lost
-NO_TURN = np.eye(3)
-TILTED = Rotation.from_rotvec([0.5, 0.7, 1.1]).as_matrix()
-SKEW = (0.48, 0.6, 0.64)  # an axis of no frame
-
-
-def robot(children: int, R=NO_TURN, joint="fixed", axis=(0, 0, 1), armature=0.0):
-    """A slide along x, and what hangs on it; its pivot is entry (3, 3) of M^."""
-    tree = kkt.new_tree("two bodies")
-    whole = {"mass": 1.0, "com": (0.1, 0.2, 0.3), "inertia": np.eye(3)}
-    first = {"joint": "revolute" if R is TILTED else "prismatic", "axis": (1, 0, 0)}
-    if not children:
-        first = {"joint": joint, "axis": axis, "armature": armature}
-    kkt.add_body(tree, "base", **first, **whole)
-    for i in range(children):
-        place = {"R": R, "p": (0.3, 0.5, 0.7) if R is TILTED else (0, 0, 0)}
-        kkt.add_body(tree, f"c{i}", "base", joint=joint, axis=axis, **place, **whole)
-    return kkt.build(tree)
-
-
-class Made:
-    """Numbers for (4) of a robot, in float32: what is lost of the base's pivot, over the bound."""
-
-    def __init__(self, system) -> None:
-        self.system = system
-        self.order = Order(kkt.trace(system, orderings.get("abm")), system)
-        self.counts = counting.roundings(self.order.tape)
-
-    def ratio(self, M: NDArray, S: NDArray, A: NDArray, Phi: NDArray, tried: int = 40) -> float:
-        """Of samples M (m, n, 6, 6), S (m, N, 6), A (m, N), Phi (m, n, 6, 6) the largest."""
-        one = self.system.entries
-        given = {x: np.repeat(getattr(one, x)[None], len(M), axis=0) for x in vars(one)}
-        given |= {"M": M, "S": S, "A": A, "Phi": Phi}
-        given = {x: np.asarray(y, dtype=np.float32).astype(float) for x, y in given.items()}
-        batch = replace(one, **given)
-        values = get_format("float32").cast(self.order.values_of(batch))
-        slots = self.order.tape.pivot_places[2][-1:]
-        (found,) = self.order.found(get_format("float32"), values, slots)
-        (exact,) = self.order.found(get_format("dd"), np.asarray(values, dtype=float), slots)
-        off = np.abs((np.asarray(found, dtype=float) - exact.real) - exact.imag)[:, 0]
-        best = np.argsort(-off)[:tried]
-        return max(off[i] / self.bound(batch, i) for i in best)
-
-    def bound(self, batch, i: int) -> float:
-        """Of first order, with the sizes that these very numbers have."""
-        here = replace(batch, **{x: getattr(batch, x)[i] for x in vars(batch)})
-        system, tree = replace(self.system, entries=here), self.system.tree
-        size = np.sqrt(np.einsum("kii->ki", here.M))
-        sent, carried = np.zeros((2, tree.n, 6))
-        for k in range(1, tree.n):
-            W = here.S[1:] @ here.M[k]
-            N = here.M[k] - (W.T @ np.linalg.solve(W @ here.S[1:].T, W) if len(W) else 0.0)
-            handed = np.sqrt(np.maximum(np.diagonal(N), 0.0))
-            sent[k], carried[k] = np.abs(here.Phi[k]) @ handed, np.abs(here.Phi[k]) @ size[k]
-            size[0] = np.sqrt(size[0] ** 2 + np.diagonal(here.Phi[k] @ N @ here.Phi[k].T))
-        sizes = reaches.Reach(size, size, sent, carried, np.zeros(tree.n), np.zeros(tree.n))
-        held = here.M.copy()
-        if tree.n > 1:
-            held[0] = 1e6 * np.eye(6)  # that nothing is refused
-        given = system, ranges_of(system), held, held, sizes, self.counts, UNIT
-        found = bounds.Recursion(*given)
-        row, (eta, in_pivot) = int(np.flatnonzero(here.S[0])[0]), found.joints[0]
-        if tree.n > 1:
-            return UNIT * found.B[0][row, row]
-        D = here.S[0] @ here.M[0] @ here.S[0] + here.A.sum()
-        return UNIT * in_pivot * eta * D
-
-
-def samples(system, m):
-    """m copies of M, S, A and Phi of (4), to be written over; and a generator."""
-    e = system.entries
-    return [np.repeat(x[None], m, axis=0) for x in (e.M, e.S, e.A, e.Phi)], np.random.default_rng(0)
-
 
 # -- checks: the largest that is seen over what is proved, of one step each ----------------------
 

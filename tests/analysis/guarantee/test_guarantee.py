@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from helpers import ROOT, bracketed
 from numpy.testing import assert_allclose
+from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
@@ -25,7 +26,7 @@ from pivotree.kkt.proof.support import averaged, support
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from guarantee import drawn, ratio
 
-PROMISED = (9, 14, 18, 74, 79, 111, 119, 134)  # hostile trees that the theorem speaks of
+PROMISED = (9, 14, 18, 74, 79, 111, 119, 134, 186, 841)  # hostile; 186, 841: universal
 
 
 def exact_inertias(system):
@@ -128,7 +129,7 @@ def test_a_format_without_the_exponents_gets_no_promise(monkeypatch):
     [
         (kkt.chain(3), "virtual_work", "no bound is proved for virtual_work;"),
         (kkt.example3(m1=1e9), "abm", "what its children hand to it"),
-        (kkt.chain(3, joint="universal"), "abm", "universal"),
+        (kkt.chain(3, joint="universal"), "crbm", "universal"),
         (kkt.star(2, joint="spherical"), "gain_abm", "several freedoms"),
     ],
 )
@@ -137,8 +138,29 @@ def test_where_nothing_is_promised_the_row_says_why(tree, order, why):
     assert row.bound.digits == 0.0 and row.bound.worst is None and why in row.bound.why
 
 
+def thin():
+    """A body that is thin in a direction that the first of its axes turns into."""
+    tree, turn = kkt.new_tree("thin"), Rotation.from_euler("y", 0.5).as_matrix()
+    inertia = turn @ np.diag([1.0, 1.0, 1e-6]) @ turn.T
+    given = {"mass": 1.0, "com": (0, 0, 0), "inertia": (inertia + inertia.T) / 2}
+    kkt.add_body(tree, "b", joint="universal", axis=np.eye(3)[:2], **given)
+    return tree
+
+
+def test_an_axis_that_turns_counts_in_its_worst_direction(monkeypatch):
+    assert 0.0 < ratio(thin(), "abm", "float64", 2000, 0) <= 1.0
+    for room in (recursion, bounds):
+        monkeypatch.setattr(room, "axes_turn", lambda *_: False)
+    assert ratio(thin(), "abm", "float64", 2000, 0) > 100.0
+
+
+def test_what_has_no_bound_of_qdd_yet_says_so():
+    (row,) = guarantee(kkt.chain(2, joint="universal"), ["abm"], ["float64"], states=4)
+    assert 6.0 < row.bound.digits < row.seen and "universal" in row.qdd.bound.why
+
+
 def test_a_format_that_does_not_round_is_refused():
-    with pytest.raises(kkt.FormatError, match="no unit roundoff"):
+    with pytest.raises(kkt.FormatError, match="at most float64's digits"):
         guarantee(kkt.chain(2), ["abm"], ["exact"], states=0)
     with pytest.raises(kkt.PivotreeError, match="--states"):
         guarantee(kkt.chain(2), states=-1)

@@ -14,17 +14,19 @@ from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.guarantee.qdd import energy, errors, masked
 from pivotree.analysis.states.sample import system_at
+from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.arithmetic.chunk import DIV, MUL
+from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.model.payload import carrying
 from pivotree.kkt.proof import accelerations
+from pivotree.kkt.proof.guarantee import least_inertias, loaded
 from pivotree.kkt.proof.motion import Sizes
-from pivotree.kkt.proof.rightsides import of_state, within
-from pivotree.kkt.tape.lowering import Lowering
+from pivotree.kkt.proof.rightsides import of_state, sides_of, within
 from pivotree.kkt.tape.trace import trace
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from guarantee import drawn
-from qdd_cases import Case
+from qdd_cases import Case, Paths, of_sides
 
 PROMISED = (36, 44, 118, 138, 143, 145, 246, 354)  # hostile trees that the theorem speaks of
 ABM = orderings.get("abm")
@@ -107,18 +109,10 @@ def test_ranges_bound_right_hand_sides(seed):
             assert np.sqrt(abs(exact)) <= bound.force[k] * (1 + 1e-9) + 1e-9
 
 
-def one_effort(case, number, joint):
-    """The energy of the error and the promise, where one joint alone has an effort."""
-    here, order, given = case.state(0, number)
-    tau = np.where(np.arange(len(given.tau)) == joint, 1.0, 0.0)
-    given = masked(order, replace(given, a=0.0 * given.a, b=0.0 * given.b, tau=tau))
-    promise = case.promise(of_state(given, case.found.M))
-    return errors(order, here, given, case.chosen)[0], promise
-
-
 def test_without_the_child_against_the_parent_the_bound_is_refuted():
     """Constants times u alone, as one might think who sees no inverse."""
-    off, promise = one_effort(Case(kkt.example3(m1=1e6, case=2, angle=0.7)), 0, 0)
+    case = Case(kkt.example3(m1=1e6, case=2, angle=0.7))
+    off, promise = of_sides(case, tau=lambda tau: np.eye(len(tau))[0])
     assert 30.0 * get_format("float64").unit * promise.scale < off <= promise.energy
 
 
@@ -127,7 +121,7 @@ def test_without_the_sweep_from_the_base_the_bound_is_refuted(monkeypatch):
     case = Case(pt.chain(1), "float32")
     assert case.promise(of_state(case.state(0, 0)[2], case.found.M)).energy > 0.0
     assert max(case.ratio(0, 3 * i) for i in range(5)) <= 1.0
-    monkeypatch.setattr(accelerations, "innovations", lambda sizes: (1e-30, True))
+    monkeypatch.setattr(accelerations, "innovations", lambda *_: (1e-30, True))
     assert max(case.ratio(0, 3 * i) for i in range(5)) > 1.0
 
 
@@ -158,37 +152,11 @@ def test_slower_robots_and_smaller_efforts_are_promised_smaller_errors():
     assert slow.energy < fast.energy and (slow.joint < fast.joint).all()
 
 
-class Paths(Lowering):
-    """Longest paths of roundings within instructions of one place, by label, forward or back."""
-
-    def __init__(self, tape):
-        super().__init__(tape.program, tape.inputs)
-        self.depth, self.longest = {}, {}
-
-    def lower(self, i):
-        before, place = self.written, self.program.places[i.out]
-        super().lower(i)
-        here = i.step, place.label, place.back, place.blocks
-        if self.written > before:
-            for op, dst, a, b in zip(*(x.tolist() for x in self.parts[-1]), strict=True):
-                deep = max(self.at(here, a), self.at(here, b))
-                self.depth[dst] = here, deep + (op in (MUL, DIV) or (a != 0 and b != 0))
-        sides = place.label, place.back, len(place.blocks)
-        deep = max((self.at(here, x) for x in np.abs(self.values[i.out]).ravel()), default=0)
-        self.longest[sides] = max(self.longest.get(sides, 0), deep)
-
-    def at(self, here, slot):
-        where, count = self.depth.get(slot, (here, 0))
-        return count if where == here else 0
-
-
 @pytest.mark.parametrize("order", ["abm", "gain_abm"])
 def test_the_engine_rounds_no_more_often_than_the_proof_counts(order):
     """Revolute joints about axes of no frame: H has three entries, all else is full."""
     system = kkt.tilted(kkt.build(pt.chain(4)), kkt.random_turns(4, 0))
     paths = Paths(trace(system, orderings.get(order)))
-    for _ in paths.run():
-        pass
     most = {
         ("s", False, 2): accelerations.BIAS, ("residual", False, 1): accelerations.PUSH,
         ("z", False, 2): 2, ("update", False, 3): accelerations.FRAME,
@@ -208,3 +176,46 @@ def test_the_command_tells_of_qdd(capsys):
     assert of_crbm == {"proved_digits": 0.0, "why": of_crbm["why"]} and "abm" in of_crbm["why"]
     assert main([*asked, "--tau", "j9=1"]) == 2
     assert "option --tau: joint 'j9' is unknown" in capsys.readouterr().err
+
+
+CARRIED = kkt.Payload("link2", 6.0, at=(0.4, 0.3, 0.0))
+
+
+def test_payloads_of_any_mass_are_within_the_ranges_of_right_hand_sides():
+    """And are not without what they add: the bound of the bare arm is exceeded."""
+    tree = kkt.rr_arm()
+    light, heavy = loaded(tree, [CARRIED])
+    ranges, effort = sides_of(heavy, ranges_of(heavy), 5.0, 1.0)
+    least = least_inertias(light, heavy, get_format("float64"))
+    bound = within(heavy, ranges, ranges.rate, effort, least, 2.0**-53, light).force
+    bare = within(light, ranges, ranges.rate, effort, light.entries.M, 2.0**-53).force
+    draw, largest = np.random.default_rng(0), np.zeros(2)
+    for mass in (0.0, 0.1, 1.0, 3.0, 6.0):
+        loaded_tree = carrying(tree, [kkt.Payload("link2", mass, at=CARRIED.at)])
+        for _ in range(20):
+            q, qd = draw.uniform(-3, 3, 2), ranges.rate * draw.choice([-1.0, 1.0], 2)
+            e = kkt.build(loaded_tree, q=q, qd=qd).entries
+            sizes = [np.sqrt(b @ np.linalg.solve(M, b)) for M, b in zip(e.M, e.b, strict=True)]
+            largest = np.maximum(largest, sizes)
+    assert (largest <= bound * (1.0 + 1e-9)).all() and (largest > bare)[1]
+
+
+@pytest.mark.parametrize("order", ["abm", "square_root_abm"])
+@pytest.mark.parametrize("name", ["float64", "float32"])
+def test_no_mass_in_its_range_has_accelerations_further_off(name, order):
+    tree, abm = kkt.rr_arm(), orderings.get(order)
+    found = kkt.guarantee_qdd(tree, abm, name, payloads=[CARRIED], rates=2.0, efforts=5.0)
+    bare = kkt.guarantee_qdd(tree, abm, name, rates=2.0, efforts=5.0)
+    assert found.why == "" and 0.0 < found.digits < bare.digits
+    draw = np.random.default_rng(1)
+    for mass in (0.0, 1e-6, 0.5, 2.0, 6.0):
+        whole = carrying(tree, [kkt.Payload("link2", mass, at=CARRIED.at)])
+        one = kkt.guarantee_qdd(whole, abm, name, rates=2.0, efforts=5.0)
+        assert min(found.scale / one.scale, found.energy / one.energy) >= 1.0 - 1e-3
+        for _ in range(5):
+            q, qd, tau = draw.uniform(-3, 3, 2), draw.uniform(-2, 2, 2), draw.uniform(-5, 5, 2)
+            here = kkt.build(whole, q=q, qd=qd, tau=tau)
+            order = Order(kkt.trace(here, abm), here)
+            off, each = errors(order, here, masked(order, here.entries), get_format(name))
+            assert off <= found.energy and (each <= found.joint).all()
+            assert energy(here, here.entries, kkt.eliminate(here, abm).qdd) <= found.scale

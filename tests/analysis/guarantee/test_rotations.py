@@ -155,4 +155,4 @@ def test_what_is_not_proved_has_a_sentence():
     (row,) = guarantee(tree, [ORDER], ["float64"], states=0)
     assert "armature on several freedoms" in row.bound.why
     (row,) = guarantee(kkt.chain(2), [ORDER], ["float64"], states=1)
-    assert row.bound.digits > 8 and "no bound of qdd is proved" in row.qdd.bound.why
+    assert row.bound.digits > 8 and row.qdd.bound.digits > 8

@@ -1,12 +1,18 @@
 """docs/guarantee.md, step 9: terms of first order are not enough, and 1.25 times them are.
 
-In exact fractions, in the standard model: each operation is off by 1 + d, |d| <= u.
+In exact fractions, in the standard model: each operation is off by 1 + d, |d| <= u; and in float64,
+where a robot's numbers are such that roundings are all but u, and of one sign.
 """
 
+import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
+from pivotree import kkt, orderings
+from pivotree.analysis.states.traced import Order
+from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.proof.joint_inertia import LARGEST, PHI, SECOND
 from pivotree.kkt.proof.recursion import LOCAL
 
@@ -36,6 +42,48 @@ def test_first_order_alone_is_refuted_where_the_theorem_holds():
     assert Fraction(SECOND) * u * 2 * (X * X + 1) <= h  # the theorem's own test of this joint
     assert e < off <= Fraction(SECOND) * e
     assert pivot > u * 2 * X * X  # 2 u + u^2 of the pivot
+
+
+def rod_on_a_slide():
+    """A rod that turns about two axes, all but thin along one, on a slide of its own mass.
+
+    With one = 2 u, float64's, b b is all but half of one below the number it is rounded to, and so
+    is that, over a, below its own.  Of c 125 ones are left.
+    """
+    one, thin = 2.0**-52, 2.0**-10
+    a, b = 1.0 + 46_302_394 * one, 1.0 + 47_457_878 * one
+    c = b * b / a + 125 * one
+    left = (Fraction(c) - Fraction(b) ** 2 / Fraction(a)) * Fraction(thin) ** 2
+    b, c = b * thin, c * thin**2
+    mass = float(left * Fraction(9995, 10000))  # the centre of mass is 1 m away: less than left
+    tree, turns = kkt.new_tree("rod on a slide"), np.eye(6)[:, :2]
+    point = {"com": (0, 0, 0), "inertia": mass * np.eye(3)}
+    kkt.add_body(tree, "slide", joint="prismatic", axis=(1, 0, 0), mass=mass, **point)
+    rod = {"com": (0, 0, 1), "inertia": [[a, b, 0], [b, c - mass, 0], [0, 0, a + c]]}
+    kkt.add_body(tree, "rod", "slide", joint="general", S=turns, mass=mass, **rod)
+    return tree, (a, b, c, mass)
+
+
+def test_first_order_alone_is_refuted_by_a_run_in_float64():
+    """The slide's pivot loses more than terms of first order say, those of its own included."""
+    tree, (a, b, c, mass) = rod_on_a_slide()
+    system, u = kkt.build(tree), Fraction(1, 2**53)
+    M = system.entries.M[1]
+    assert [M[0, 0], M[0, 1], M[1, 1], M[1, 3], M[3, 3]] == [a, b, c, mass, mass]
+    assert not M[0, 3] and system.entries.M[0, 3, 3] == mass
+    order = Order(kkt.trace(system, orderings.get("abm")), system)
+    slots = order.tape.pivot_places[2]
+    (found,) = order.found(get_format("float64"), order.values(system)[None], slots)
+    slide = Fraction(float(found[0, 2]))  # tips first
+    a, b, c, mass = map(Fraction, (a, b, c, mass))
+    left = c - b * b / a
+    off = abs(slide - (mass + mass - mass * mass / left))
+    X2 = c / left
+    e = 3 + 2 * Fraction(2 * math.sqrt(X2)) + 2 * X2  # step 4: p_2 = 2, r = 0, no armature
+    second = Fraction(SECOND)
+    assert second * u * 2 * X2 <= h and second * u * e <= L  # tests of the rod, and of the slide
+    rest = 1000  # more units of s^2 than all else that is rounded into the slide's inertia
+    assert Fraction(1007, 1000) * (e + rest) * u * mass < off <= second * e * u * mass
 
 
 def needed(largest=L, local=h, most=MOST, phi=L):

@@ -1,5 +1,6 @@
 """Formats of p bits against MPFR, gfloat and ml_dtypes: single operations, to the bit."""
 
+import re
 import zlib
 from dataclasses import replace
 
@@ -228,16 +229,25 @@ def test_a_seed_repeats_and_another_does_not():
         ("tf32:stochastic:x", "'stochastic:x' is no rounding mode"),
         ("tf32:up:3", "'up:3' is no rounding mode"),
         ("exact:up", "not rounded"),
+        ("+mul=bfloat16", "has no base; use float32+mul=bfloat16"),
+        ("mp:x", "'x' is no number of digits; use 1 to"),
+        ("ball:0", "'0' is no number of digits; use 1 to"),
+        ("fixed32", "its binary points are chosen for one robot, by proof; ask pivotree guarantee"),
     ],
 )
 def test_names_that_mean_nothing(name, message):
-    with pytest.raises(kkt.FormatError, match=f"format '{name}'") as error:
+    with pytest.raises(kkt.FormatError, match=re.escape(f"format {name!r}")) as error:
         get_format(name)
     assert message in str(error.value) and "\n" not in str(error.value)
 
 
 def test_names():
+    mixed = get_format("float32+mul=bfloat16@j1=float64")
+    assert mixed.mul == get_format("bfloat16") and dict(mixed.bodies) == {
+        "j1": get_format("float64")
+    }
     assert get_format("float32:nearest") == get_format("float32")
+    assert get_format("float64:nearest") == get_format("float64")
     assert get_format("p24e8:nearest") == get_format("p24e8") == get_format(get_format("p24e8"))
     assert get_format("p13").emax == 127 and get_format("p13e5").emin == -14
     assert get_format("float32:up").unit == 2.0**-23 and get_format("float32").unit == 2.0**-24

@@ -1,0 +1,142 @@
+"""Formats by body: every pivot keeps its own bound, and no body can be given a cheaper format."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from pivotree import kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.analysis.guarantee import cheapest, guarantee
+from pivotree.analysis.guarantee.by_body import Search
+from pivotree.analysis.guarantee.promises import PARTS, Promises
+from pivotree.analysis.states.traced import Order
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.proof.guarantee import evaluated
+from pivotree.kkt.proof.roundings import roundings, unit_of
+
+ABM = orderings.get("abm")
+KINDS = ("float64", "float32", "p20", "p22+add=float32", "float32+D=p21")
+
+
+def errors_by_pivot(system, tape, name, states):
+    """(P,) the largest errors of pivots over states, and (P,) what is proved of each."""
+    chosen, ranges = get_format(name), ranges_of(system)
+    bound, _ = evaluated(system, system, tape, chosen, ranges)
+    order, slots = Order(tape, system), tape.pivot_places[2]
+    body = [tape.program.pivots[i].blocks[0].body for i in tape.pivot_places[1]]
+    off = np.zeros(len(slots))
+    for number in range(states):
+        draw = np.random.default_rng(number)
+        here = kkt.build(system.graph, q=draw.uniform(-3, 3, int(system.tree.offset[-1])))
+        values = chosen.cast(order.values(here)[None])
+        (found,) = order.found(chosen, values, slots)
+        (exact,) = order.found(get_format("dd"), values, slots)
+        apart = np.abs((found - exact.real) - exact.imag) / np.abs(exact.real)
+        off = np.maximum(off, apart[0])
+    return off, bound.pivot[[system.structure.index[b] for b in body]], bound
+
+
+@pytest.mark.parametrize("order", ["abm", "gain_abm"])
+@pytest.mark.parametrize("robot", ["chain:4", "star:3", "quadruped"])
+def test_no_pivot_is_further_off_than_its_own_bound(robot, order):
+    tree = kkt.load(robot)
+    system = kkt.build(tree)
+    tape, draw = kkt.trace(system, orderings.get(order)), np.random.default_rng(1)
+    promised = 0
+    for _ in range(4):
+        rule, *own = draw.choice(KINDS, size=system.tree.n + 1)
+        name = rule + "".join(f"@{k}={x}" for k, x in zip(system.tree.names, own, strict=True))
+        off, proved, bound = errors_by_pivot(system, tape, name, 4)
+        promised += not bound.why
+        assert (off <= proved).all() and np.isfinite(off).all()
+        (row,) = guarantee(tree, [order], [name], states=4)
+        assert row.qdd.bound.why or (row.qdd.joint < row.qdd.bound.joint).all()
+    assert promised
+
+
+def test_a_promise_that_knows_no_bodies_is_broken():
+    """What float64 is promised does not hold where one body has fewer bits: they are noticed."""
+    system = kkt.build(kkt.chain(3))
+    tape = kkt.trace(system, ABM)
+    off, _, _ = errors_by_pivot(system, tape, "float64@j2=p12", 3)
+    _, proved, _ = errors_by_pivot(system, tape, "float64", 1)
+    assert off.max() > 1e6 * proved.max()
+
+
+def test_numbers_that_enter_a_shorter_body_are_rounded_there():
+    """A sum of M_k and what a child of float64 hands on: the operand, and the result."""
+    system = kkt.build(kkt.chain(2))
+    tape, parent = kkt.trace(system, ABM), 0
+    assert list(system.tree.names)[parent] == "j1"
+    alike, shorter = "p20@j1=p20@j2=p20", "p20@j1=p20@j2=float64"
+    unit, wider = unit_of(get_format(alike)), unit_of(get_format(shorter))
+    assert wider == pytest.approx(3.0 * unit, rel=1e-6)
+    alike, shorter = (roundings(tape, get_format(x)) for x in (alike, shorter))
+    twice = 2.0 * unit * alike.gathered[parent].max()
+    assert wider * shorter.gathered[parent].max() == pytest.approx(twice, rel=1e-6)
+    assert shorter.costs[parent].entered > 0.0 and shorter.costs[1].entered == 0.0
+    assert shorter.frame[1].max() < 1e-6 * alike.frame[1].max()
+
+
+def test_a_body_of_data_that_are_longer_rounds_them_at_every_operation():
+    system = kkt.build(kkt.chain(2))
+    tape = kkt.trace(system, ABM)
+    long, short = (roundings(tape, get_format(f"{x}@j1=p20")) for x in ("float64", "p20"))
+    assert long.costs[0].operand.min() > 0.0 == short.costs[0].operand.max()
+    assert long.costs[1].operand.max() == 0.0
+
+
+DIGITS, FORMATS = 2.8, ["p20", "p24"]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return cheapest(kkt.chain(3), DIGITS, FORMATS, by_body=True)
+
+
+def test_it_is_cheaper_than_by_role_and_keeps_the_digits(found):
+    assert found.found.cost < found.by_role.cost
+    tree, name = kkt.chain(3), found.found.format
+    assert kkt.guarantee(tree, ABM, name).digits == found.found.pivots >= DIGITS
+    assert kkt.guarantee_qdd(tree, ABM, name).digits == found.found.qdd >= DIGITS
+    (row,) = guarantee(tree, ["abm"], [name], states=20)
+    assert row.error < 10.0**-DIGITS and (row.qdd.joint < row.qdd.bound.joint).all()
+
+
+def test_a_step_cheaper_at_any_body_breaks_the_promise(found):
+    """By the bound; and far enough below it what is seen breaks it, too."""
+    assert any(x.cheaper for x in found.bodies)
+    assert all(x.digits < DIGITS for x in found.bodies if x.cheaper)
+    worst = kkt.guarantee(kkt.chain(3), ABM, found.found.format).worst
+    rule, *others = found.found.format.split("@")
+    kept = [x for x in others if not x.startswith(f"{worst}=")]
+    (row,) = guarantee(kkt.chain(3), ["abm"], ["@".join([rule, *kept, f"{worst}=p9"])], states=20)
+    assert row.bound.why and row.error > 10.0**-DIGITS
+
+
+def test_it_is_near_the_cheapest_of_all_assignments(found):
+    promises = Promises(kkt.chain(3), "abm", {}, {}, {}, ())
+    kinds = [(get_format(x),) * len(PARTS) for x in FORMATS]
+    search = Search(promises, kinds, get_format("p20"), DIGITS, lambda text: None)
+    every = [search.of(x) for x in itertools.product(range(2), repeat=3) if search.keeps(x)]
+    assert found.found.cost <= min(x.cost for x in every)
+
+
+def test_json_and_table(capsys):
+    given = ["guarantee", "chain:3", "--digits", "2.8", "--formats", "p20,p24", "--by-body"]
+    assert main([*given, "--states", "5", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    chosen = found["chosen"]
+    assert (
+        sorted(chosen["bodies"]) == ["j1", "j2", "j3"]
+        and chosen["bits"] < chosen["by_role"]["bits"]
+    )
+    assert found["rows"][0]["format"] == chosen["format"] and "@" in chosen["format"]
+    assert found["rows"][0]["proved_digits"] >= 2.8
+    assert sum(x["bits"] for x in chosen["bodies"].values()) < chosen["bits"]
+    assert main([*given, "--states", "5"]) == 0
+    told = capsys.readouterr().out
+    assert "formats by body" in told and "the cheapest by role" in told
