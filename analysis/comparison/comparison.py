@@ -15,6 +15,7 @@ from pivotree.kkt import (
     Elimination,
     FormatError,
     LoopError,
+    ModelError,
     OrderError,
     PivotreeError,
     SingularError,
@@ -180,9 +181,12 @@ def _asked(
     require_system(system)
     orders = [orders] if isinstance(orders, str) else orders
     formats = [formats] if isinstance(formats, str | Format) else formats
+    for name, value in (("orders", () if orders is None else orders), ("formats", formats)):
+        if not isinstance(value, Iterable):
+            raise ModelError(f"compare: {name} is {value!r}; give a list of names")
     chosen = tuple(get_format(name) for name in formats)
     for f in chosen:
-        require_iterable(system, f, MOST * proximal, bool(refine))
+        require_iterable(system, f, MOST * bool(proximal), bool(refine))
     functions = [
         orderings.get(order) if isinstance(order, str) else order
         for order in (orderings.names(loops=bool(system.loops)) if orders is None else orders)

@@ -2,38 +2,53 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import flint
 import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import orderings
-from pivotree.kkt import PivotreeError, System, derivatives
+from pivotree.kkt import PivotreeError, System, trace
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.solution.derivatives import traced_derivatives
+from pivotree.kkt.proof.balls import ball_of
+from pivotree.kkt.solution.columns import played
 
-from .row import digits_of
+from ..states import traced
+from ..states.traced import Order, Pair
+from .row import digits_of, full_digits
 
-FIELDS = ("qdd", "dq", "dqd", "dtau")
-PROVED = "ball:50"  # what they are held against
+FIELDS = traced.FIELDS["derivatives"]
+PROVED = 50  # digits of what they are held against
+HELD = 2.0**-106  # relative: of a reference nothing below is held
+BITS = 256  # in which numbers of other types are looked at
+DATA = "data alone"  # the row of what rounding the data leaves, whatever the order
 
 
 @dataclass(frozen=True)
 class Gradients:
-    """One order in one format: errors relative to the largest entry of each matrix."""
+    """One order in one format: errors relative to the largest entry of each matrix.
+
+    >>> from pivotree.analysis.comparison import compare_derivatives
+    >>> crbm = compare_derivatives(pt.build(pt.chain(3)), ["crbm"], ["float64"])[0]
+    >>> sorted(crbm.errors), crbm.refused
+    (['dq', 'dqd', 'dtau', 'qdd'], None)
+    """
 
     order: str
     format: str
     errors: Mapping[str, float] = field(default_factory=dict)  # of qdd, dq, dqd, dtau
     digits: Mapping[str, float | None] = field(default_factory=dict)
+    errors_with_data: Mapping[str, float] = field(default_factory=dict)  # against unrounded data
     operations: int | None = None  # those of qdd included
     refused: str | None = None  # why there are none
 
     def as_dict(self) -> dict[str, Any]:
         """The row of a JSON document."""
-        return {**self.__dict__, "errors": dict(self.errors), "digits": dict(self.digits)}
+        return {name: dict(x) if isinstance(x, Mapping) else x for name, x in self.__dict__.items()}
 
 
 def compare_derivatives(
@@ -44,14 +59,15 @@ def compare_derivatives(
 ) -> list[Gradients]:
     """Run orders in number formats, and hold d qdd / dq, dqd, dtau against 50 proved digits.
 
-    The reference is that of the model's doubles, so that rounding the data to a format counts;
-    it is held as the doubles next to it, so that no more than 15.9 digits are ever told.
-    An order that has no derivatives here gives a row with ``refused``.  Raises what
-    :func:`kkt.derivatives` raises of the system itself, and OrderError and FormatError for names
-    that are unknown.
+    As in :func:`compare`, ``errors`` are against the answer for the data as the format has them, so
+    that the arithmetic alone is judged; ``errors_with_data`` against that for the model's doubles.
+    A last row for each format, "data alone", has what lies between the two.  References are held
+    to 32 digits, so that no more are ever told.  An order that has no derivatives here gives a row
+    with ``refused``.  Raises what :func:`kkt.derivatives` raises of the system itself, and
+    OrderError and FormatError for names that are unknown.
 
-    >>> from pivotree.analysis.comparison.gradients import compare_derivatives
-    >>> [row] = compare_derivatives(pt.build(pt.chain(3)), ["abm"], ["float32"])
+    >>> from pivotree.analysis.comparison import compare_derivatives
+    >>> row, data = compare_derivatives(pt.build(pt.chain(3)), ["abm"], ["float32"])
     >>> row.order, row.digits["dtau"] > 5
     ('abm', True)
     """
@@ -59,31 +75,60 @@ def compare_derivatives(
     functions = {name: orderings.get(name) for name in names}
     chosen = [get_format(name) for name in formats]
     progress("certified derivatives")
-    proved = _flat(derivatives(system, orderings.get("abm"), PROVED))
-    exact = {name: np.array([float(x.mid()) for x in flat]) for name, flat in proved.items()}
+    proof = Order(trace(system, orderings.get("abm")), system, "derivatives")
+    true = proof.certified(system, PROVED)
+    rounded = {f.name: _reference(proof, system, f, true) for f in chosen}
     rows = []
     for name, function in functions.items():
-        play: Callable[[Format], Any] | None = None  # traced once for all formats
+        order: Order | None = None  # traced once for all formats
         for one in chosen:
             progress(f"{name} in {one.name}")
+            exact = rounded[one.name]
+            if isinstance(exact, str):
+                rows.append(Gradients(name, one.name, refused=exact))
+                continue
             try:
-                play = play or traced_derivatives(system, function)
-                found = play(one)
+                order = order or Order(trace(system, function), system, "derivatives")
+                numbers = order.given(system)["beside"]
+                found = _pair(played(system, order.tape, one, order.answer, numbers))
             except PivotreeError as error:
                 rows.append(Gradients(name, one.name, refused=str(error)))
                 continue
-            errors = {x: _error(flat, exact[x]) for x, flat in _flat(found).items()}
-            kept = {x: digits_of(error, one) for x, error in errors.items()}
-            rows.append(Gradients(name, one.name, errors, kept, found.operations))
+            rows.append(_row(name, one, found, exact, true, order.operations))
+    for one in chosen:
+        exact = rounded[one.name]
+        if not isinstance(exact, str) and exact is not true:
+            rows.append(_row(DATA, one, exact, true, true, None))
     return rows
 
 
-def _flat(found: Any) -> dict[str, NDArray]:
-    return {name: np.ravel(getattr(found, name)) for name in FIELDS}
+def _reference(proof: Order, system: System, chosen: Format, true: Pair) -> Pair | str:
+    """The answer for the data as a format sees them, or why it cannot hold them."""
+    if chosen.from_model:
+        return true
+    try:
+        return proof.certified(system, PROVED, chosen)
+    except PivotreeError as error:
+        return str(error)
 
 
-def _error(found: NDArray, exact: NDArray) -> float:
-    """Largest difference over the largest entry; infinite where there is no number."""
-    off = np.abs(np.array([float(x) for x in found]) - exact)
-    worst = float(off.max(initial=0.0)) / (float(np.abs(exact).max(initial=0.0)) or 1.0)
-    return worst if np.isfinite(worst) else float("inf")
+def _row(
+    name: str, chosen: Format, found: Pair, exact: Pair, true: Pair, operations: int | None
+) -> Gradients:
+    """Largest differences over largest entries; infinite where there is no number."""
+    errors, whole = (
+        dict(zip(FIELDS, np.nan_to_num(of.largest(*found), nan=np.inf).tolist(), strict=True))
+        for of in (exact, true)
+    )
+    least = HELD if full_digits(chosen) > -math.log10(HELD) else 0.0
+    kept = {x: digits_of(max(error, least), chosen) for x, error in errors.items()}
+    return Gradients(name, chosen.name, errors, kept, whole, operations)
+
+
+def _pair(found: NDArray) -> Pair:
+    """Numbers of any type; of balls the middles."""
+    if found.dtype.kind == "f":
+        return Pair(found.astype(float), np.zeros(found.shape))
+    with flint.ctx.workprec(BITS):
+        balls = np.array([*map(ball_of, found.flat), None], dtype=object)[:-1]
+    return Pair.of_balls(balls.reshape(found.shape), BITS)

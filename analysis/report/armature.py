@@ -147,12 +147,13 @@ class _Bench:
         for entries in (self.seen, self.other):
             if not held(setup.system.pattern, entries).all():
                 raise OrderError(
-                    f"{compiled.name}: other entries of (4) are zero in some of the random states; "
-                    "ask for fewer states, or for another seed"
+                    f"{compiled.name}: some random states have zeros in (4) where others have "
+                    "none; ask for fewer states, or for another seed"
                 )
         if any(self.order.turned(self.seen.S)):
             raise OrderError(
-                f"order {order!r}: splits forces along joints that turn; ask for crbm or abm"
+                f"order {order!r}: splits forces along joint axes that turn with the state, so "
+                "that one program does not hold in all states; ask for crbm or abm"
             )
         crbm = trace(self.system, orderings.get("crbm"))
         few = [

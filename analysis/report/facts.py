@@ -23,6 +23,24 @@ def _digits(x: float) -> str:
     return f"{x:.1f}"
 
 
+def title(report: Report) -> str:
+    """The heading of page and sheet."""
+    of = " of the derivatives of qdd" if report.quantity == "derivatives" else ""
+    return f"{report.model}: digits{of} kept"
+
+
+FIELD_COLUMNS = ("median", "worst")
+
+
+def field_rows(report: Report, format: str) -> list[list[str]]:
+    """A line an order: of qdd and of each matrix the digits in the median and at worst."""
+    rows = []
+    for cell in (report.cell(order, format) for order in report.orders):
+        kept = (_digits(q[name]) for q in cell.fields.values() for name in FIELD_COLUMNS)
+        rows.append([cell.order, *kept])
+    return rows
+
+
 def cheapest_rows(report: Report) -> list[list[str]]:
     """A line an order: the cheapest format in all states, in 99 %, in half, and with the data."""
     return [
@@ -40,8 +58,6 @@ CHEAPEST_HEAD = ("order", "all states", "99 %", "half", "all, rounded data count
 
 def subtitle(report: Report) -> str:
     states = f"{report.states:,} random states"
-    if report.states < report.asked:
-        states = f"{report.states:,} of {report.asked:,} random states (interrupted)"
     return (
         f"{report.bodies} bodies, {report.dof} degrees of freedom · {states}, seed {report.seed}"
         f" · asked for: {report.wanted:g} digits"
@@ -50,8 +66,14 @@ def subtitle(report: Report) -> str:
 
 def notes(report: Report) -> list[str]:
     """How it was measured, and how far the reference can be trusted."""
+    what = "max |qdd - exact| / max |exact| over all joint accelerations"
+    if report.quantity == "derivatives":
+        what = (
+            "max |D - exact| / max |exact| over all entries of D = d qdd / dq, dqd and dtau, the "
+            "worst of these three matrices"
+        )
     told = [
-        "Digits kept: -log10 of max |qdd - exact| / max |exact| over all joint accelerations, "
+        f"Digits kept: -log10 of {what}, "
         "exact for equation (4) with its entries rounded to the format, so that the arithmetic "
         "alone is judged; a state without an answer counts as 0. Data alone: the exact answer for "
         "the rounded entries against the exact answer for those in double precision.",

@@ -1,94 +1,53 @@
-"""Many states measured on all cores, kept as they come, and stopped without loss by Ctrl-C."""
+"""Many states measured on all cores, kept as they come."""
 
 from __future__ import annotations
 
 import os
-import signal
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 
-from pivotree.kkt.base.processes import deaf, ended
+from pivotree.kkt.base.processes import deaf, end_with, ended
 from pivotree.kkt.machine.native import processors
 
 from ..states.measure import Measured, Setup, measure
 
 SHORT = 3.0  # [s] of work that other processes would not finish sooner: they start in about 2 s
 SLICE = 0.4  # [s] of work handed to a process at a time
-STOPS = (signal.SIGINT, signal.SIGTERM)
-STOPPING = b"pivotree: stopping after the states under way; Ctrl-C again stops at once\n"
 Keep = Callable[[Measured], None]
 
 
-def gather(setup: Setup, count: int, keep: Keep, processes: int | None = None) -> bool:
-    """Measure states 0 to count - 1, giving each to ``keep``; False where it was stopped.
+def gather(setup: Setup, states: Iterable[int], keep: Keep, processes: int | None = None) -> None:
+    """Measure states by their numbers, giving each to ``keep`` when it is done.
 
     ``processes`` None is one for each core that this process may use; the work stays in this
-    process where it is short.  SIGINT or SIGTERM ends it after the states under way.
+    process where it is short.  Ctrl-C ends it at once; what was kept is whole.
     """
     workers = processors() if processes is None else processes
-    numbers = deque(range(count))
-    with stop_asked() as stop:
-        began = time.perf_counter()
-        while numbers and not stop.is_set():
-            keep(measure(setup, numbers.popleft()))
-            done = count - len(numbers)
-            if done == 1:  # it loaded compiled code and says nothing of the others' time
-                began = time.perf_counter()
-            elif workers > 1 and done == 3:
-                each = (time.perf_counter() - began) / 2
-                if each * len(numbers) > SHORT:
-                    _together(setup, numbers, workers - 1, each, keep, stop)
-    return not numbers
+    numbers = deque(states)
+    began, done = time.perf_counter(), 0
+    while numbers:
+        keep(measure(setup, numbers.popleft()))
+        done += 1
+        if done == 1:  # it loaded compiled code and says nothing of the others' time
+            began = time.perf_counter()
+        elif workers > 1 and done == 3:
+            each = (time.perf_counter() - began) / 2
+            if each * len(numbers) > SHORT:
+                _together(setup, numbers, workers - 1, each, keep)
 
 
-@contextmanager
-def stop_asked() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C (or SIGTERM) sets; the second one acts as usual."""
-    asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked
-        return
-    before = {number: signal.getsignal(number) for number in STOPS}
-
-    def restore() -> None:
-        for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-
-    def stop(*_: object) -> None:
-        asked.set()
-        restore()
-        with suppress(OSError):  # no print: it may be at work when the signal comes
-            os.write(2, STOPPING)
-
-    for number in STOPS:
-        signal.signal(number, stop)
-    try:
-        yield asked
-    finally:
-        restore()
-
-
-def _together(
-    setup: Setup,
-    numbers: deque[int],
-    others: int,
-    each: float,
-    keep: Keep,
-    stop: threading.Event,
-) -> None:
-    """Measure here and in other processes, until ``numbers`` is empty or a stop is asked for."""
+def _together(setup: Setup, numbers: deque[int], others: int, each: float, keep: Keep) -> None:
+    """Measure here and in other processes, until ``numbers`` is empty."""
     size = max(1, int(SLICE / max(each, 1e-6)))
     pending: dict[Future[list[Measured]], list[int]] = {}
-    pool = ProcessPoolExecutor(others, get_context("spawn"), _begin, (setup,))
+    pool = ProcessPoolExecutor(others, get_context("spawn"), _begin, (setup, os.getpid()))
 
     def submit() -> None:
-        part = [numbers.pop() for _ in range(min(size, len(numbers)))]
+        part = [numbers.popleft() for _ in range(min(size, len(numbers)))]
         pending[pool.submit(_work, part)] = part
 
     try:
@@ -96,7 +55,7 @@ def _together(
             with deaf():  # Ctrl-C reaches the whole group; the children leave it to this process
                 for _ in range(others):
                     submit()
-            while (numbers or pending) and not stop.is_set():
+            while numbers or pending:
                 while numbers and len(pending) < 2 * others:
                     submit()
                 if numbers:
@@ -104,11 +63,6 @@ def _together(
                 else:
                     wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
                 _harvest(pending, keep)
-            for future in list(pending):  # stopped: what has not begun is left out
-                if future.cancel():
-                    numbers.extend(pending.pop(future))
-            wait(pending)
-            _harvest(pending, keep)
     except BrokenProcessPool:  # one was killed: what it had is done here
         numbers.extend(number for part in pending.values() for number in part)
     finally:
@@ -126,8 +80,8 @@ def _harvest(pending: dict[Future[list[Measured]], list[int]], keep: Keep) -> No
 _setups: list[Setup] = []  # of a worker process: set once, when it starts
 
 
-def _begin(setup: Setup) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _begin(setup: Setup, parent: int) -> None:
+    end_with(parent)
     _setups.append(setup)
 
 

@@ -33,7 +33,7 @@ from ..states.measure import Measured, Setup
 from ..states.sample import drawn_system
 from ..states.traced import Order
 from .gather import gather
-from .notebook import Notebook, most_digits
+from .notebook import Notebook, most_digits, records
 from .page import page
 from .sheet import sheet
 from .summary import Report, cells_of, quantiles
@@ -43,11 +43,9 @@ from .worst import Inspector
 ORDERS = ("abm", "modified_abm", "crbm", "square_root_abm")
 FORMATS = ("float64", "float32", "tf32", "bfloat16")
 MOST_STATES = 10_000_000
+ROTATED = {"qdd": (), "derivatives": (OrderError,)}  # orders by rotations have no columns
+TABLE, PAGE, SHEET, DOCUMENT = "states.csv", "report.html", "report.pdf", "report.json"
 DIGITS = (1.0, 15.0)  # that may be asked for
-
-
-class Interrupted(PivotreeError):
-    """Stopped before any state was measured."""
 
 
 def default_orders() -> list[str]:
@@ -75,15 +73,21 @@ def robot_report(
     digits: float = 3.0,
     folder: str | os.PathLike[str] | None = None,
     processes: int | None = 1,
+    quantity: str = "qdd",
     progress: Callable[[str, int | None], None] = lambda text, done: None,
 ) -> Report:
     """Digits kept by orders in number formats, over random states of a robot.
 
-    ``folder`` (new, or empty) receives the page as HTML and PDF, ``report.json``,
-    ``states.csv`` and the worst states as model files.  ``processes`` None uses every core.
+    ``quantity`` "derivatives" has those of d qdd / dq, dqd and dtau in the place of qdd's, the
+    worst of the three matrices, each relative to its own largest entry.
+    ``folder`` (new, empty, or of a run that was ended) receives the page as HTML and PDF,
+    ``report.json``, ``states.csv`` and the worst states as model files.  ``processes`` None uses
+    every core.
     ``progress`` is told what is being done and, while states are measured, how many are done.
-    Ctrl-C ends the measuring and the report is made of the states that are done.  Raises
-    PivotreeError, one sentence, for input that is wrong.
+    A run that is ended leaves its states in the folder, and the next one with the same arguments,
+    or with fewer states, goes on from there.  Time grows with states times formats times the
+    orders' operations; each order is traced once.  Raises PivotreeError, one sentence, for input
+    that is wrong.
 
     >>> from pivotree.analysis.report import robot_report
     >>> print(robot_report(pt.chain(3), "chain:3", states=5).verdict[0])
@@ -98,27 +102,29 @@ def robot_report(
     folder = None if folder is None else Path(folder)
     if folder is not None:
         check_empty(folder)
-    setup, refused = prepare(tree, model, names, chosen, seed, lambda text: progress(text, None))
+    setup, refused = prepare(
+        tree, model, names, chosen, seed, quantity, lambda text: progress(text, None)
+    )
     if folder is not None:
         made(folder)
-    notes = Notebook(setup, states, None if folder is None else folder / "states.csv")
+    notes = Notebook(setup, states, None if folder is None else folder / TABLE)
 
     def keep(measured: Measured) -> None:
         notes.keep(measured)
         progress("states", notes.done)
 
-    gather(setup, states, keep, processes)
-    if not notes.done:
-        raise Interrupted(f"{model}: interrupted before any state was measured; nothing is written")
-    notes.finish()
-    report = summed_up(notes, model, states, digits, refused, folder, lambda t: progress(t, None))
-    report = _called(report, setup.called)
-    report = replace(report, seconds=time.perf_counter() - began)
-    if folder is not None:
-        from .make import write_report
-
-        progress("the page", None)
-        write_report(report, folder)
+    try:
+        gather(setup, notes.missing(), keep, processes)
+        notes.finish()
+        report = summed_up(notes, model, digits, refused, folder, lambda t: progress(t, None))
+        report = _called(report, setup.called)
+        report = replace(report, seconds=time.perf_counter() - began)
+        if folder is not None:
+            progress("the page", None)
+            write_report(report, folder)
+        notes.close(done=True)
+    finally:
+        notes.close()
     return report
 
 
@@ -136,13 +142,12 @@ def _called(report: Report, names: dict[str, str]) -> Report:
 def summed_up(
     notes: Notebook,
     model: str,
-    asked: int,
     digits: float,
     refused: dict[str, str],
     folder: Path | None,
     progress: Callable[[str], None],
 ) -> Report:
-    """The report of the states that are measured, their worst ones certified and saved."""
+    """The report of the states, their worst ones certified and saved."""
     setup, inspector = notes.setup, Inspector(notes, folder, model)
     cells = []
     for cell in cells_of(notes, digits):
@@ -155,7 +160,6 @@ def summed_up(
         bodies=system.tree.n,
         dof=int(system.tree.offset[-1]),
         seed=setup.seed,
-        asked=asked,
         states=notes.done,
         wanted=digits,
         distribution=_distribution(notes),
@@ -168,6 +172,7 @@ def summed_up(
         refused=refused,
         seconds=0.0,
         reference=inspector.reference,
+        quantity=setup.quantity,
     )
     return replace(report, verdict=verdict(report))
 
@@ -187,6 +192,7 @@ def prepare(
     orders: Sequence[str],
     formats: Sequence[str],
     seed: int,
+    quantity: str = "qdd",
     progress: Callable[[str], None] = lambda text: None,
 ) -> tuple[Setup, dict[str, str]]:
     """The setup, and the orders that this robot rules out with the reason."""
@@ -206,15 +212,15 @@ def prepare(
         raise ModelError(f"{model}: has no joint that moves; a report needs at least one")
     system, ranges = drawn_system(tree, seed)
     progress("tracing abm, for the reference")
-    proof = Order(trace(system, orderings.get("abm")), system)
+    proof = Order(trace(system, orderings.get("abm")), system, quantity)
     found: dict[str, Order] = {}
     refused: dict[str, str] = {}
     for name in orders:
         progress(f"tracing {name}")
         try:
-            abm = name == "abm"
-            found[name] = proof if abm else Order(trace(system, orderings.get(name)), system)
-        except (ArmatureError, LoopError, SingularError, SizeError) as error:
+            tape = proof if name == "abm" else trace(system, orderings.get(name))
+            found[name] = tape if isinstance(tape, Order) else Order(tape, system, quantity)
+        except (ArmatureError, LoopError, SingularError, SizeError, *ROTATED[quantity]) as error:
             refused[name] = _without_name(str(error), name)
     if not found:
         name, why = next(iter(refused.items()))
@@ -241,10 +247,10 @@ def check(states: int, seed: int, digits: float) -> None:
 
 
 def check_empty(folder: Path) -> None:
-    """Raise PivotreeError where something is already there: nothing is ever written over."""
+    """Raise PivotreeError where something is already there but the states of an ended run."""
     check_folder(folder)
     with writing(folder, "output folder "):
-        taken = folder.exists() and any(folder.iterdir())
+        taken = folder.exists() and any(folder.iterdir()) and not records(folder / TABLE).is_file()
     if taken:
         raise PivotreeError(
             f"output folder {folder}: is not empty; give another with -o, or remove it"
@@ -262,9 +268,6 @@ def _once(what: str, names: Sequence[str]) -> list[str]:
 
 
 # -- files ----------------------------------------------------------------------------------------
-
-
-PAGE, SHEET, DOCUMENT = "report.html", "report.pdf", "report.json"
 
 
 def write_report(report: Report, folder: Path) -> list[Path]:

@@ -14,11 +14,14 @@ from .facts import (
     CHEAPEST_HEAD,
     COLUMNS,
     DATA,
+    FIELD_COLUMNS,
     cheapest_rows,
     digits_rows,
+    field_rows,
     notes,
     replays,
     subtitle,
+    title,
 )
 from .picture import joints, strips
 from .summary import Report
@@ -44,6 +47,7 @@ th,td{padding:.22rem .5rem;text-align:right;white-space:nowrap}
 th:first-child,td:first-child{text-align:left;padding-left:0}
 thead th{border-bottom:1px solid var(--ink);font-weight:600}
 thead tr.group th{border-bottom:0;text-align:center;padding-bottom:0}
+thead tr.group th:first-child{text-align:left}
 td.first,th.first{padding-left:1.2rem}
 tbody tr+tr td{border-top:1px solid var(--line)}
 tr.data td{color:var(--soft)}
@@ -68,12 +72,12 @@ td.why{white-space:normal;min-width:16rem}
 
 def page(report: Report) -> str:
     """The whole HTML document."""
-    title = f"{report.model}: digits kept"
+    head = title(report)
     # a rule of print comes last, so that a dark screen prints dark on light
     style = _STYLE % (_colours(False), _colours(True), _colours(False))
     verdict = "\n".join(f"<p>{escape(sentence)}</p>" for sentence in report.verdict)
     body = [
-        f"<h1>{escape(title)}</h1>",
+        f"<h1>{escape(head)}</h1>",
         f'<p class="sub">{escape(subtitle(report))}</p>',
         f'<section class="verdict">{verdict}</section>',
         _figure(
@@ -81,6 +85,7 @@ def page(report: Report) -> str:
             f"Grey line: the {report.wanted:g} digits asked for.",
         ),
         _digits(report),
+        _fields(report),
         _cheapest(report),
         _joints(report),
         '<section class="notes">',
@@ -91,7 +96,7 @@ def page(report: Report) -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{escape(head)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(body)
         + "\n</main>\n</body>\n</html>\n"
     )
@@ -162,6 +167,31 @@ def _digits(report: Report) -> str:
     return f"<h2>Digits kept, by share of states</h2>{''.join(parts)}{told}"
 
 
+def _fields(report: Report) -> str:
+    """Digits of qdd and of each matrix, of derivatives; a table a format."""
+    if not report.cells[0].fields:
+        return ""
+    names = list(report.cells[0].fields)
+    groups = "".join(f'<th class="first" colspan="2">{escape(name)}</th>' for name in names)
+    head = "".join(
+        f"<th{' class=first' if i == 0 else ''}>{c}</th>"
+        for _ in names
+        for i, c in enumerate(FIELD_COLUMNS)
+    )
+    parts = []
+    for format in reversed(report.by_cost):
+        rows = "\n".join(
+            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>"
+            for row in field_rows(report, format)
+        )
+        parts.append(
+            '<div class="wide"><table class="tight"><thead>'
+            f'<tr class="group"><th>{escape(format)}</th>{groups}</tr>'
+            f"<tr><th>digits kept by</th>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        )
+    return f"<h2>Digits of qdd and of each matrix</h2>{''.join(parts)}"
+
+
 def _row(report: Report, row: list[str]) -> str:
     cells = [f"<td>{escape(row[0])}</td>"]
     for i, text in enumerate(row[1:]):
@@ -190,6 +220,8 @@ def _joints(report: Report) -> str:
         return ""
     label = f"The joints that lose most in {report.focus}."
     caption = "Errors relative to the largest acceleration of the state."
+    if report.quantity == "derivatives":
+        caption = "Errors in their rows, relative to the largest entry of each matrix."
     return f"<h2>Joints that lose most</h2>{_figure(joints(report), 'b', label, caption)}"
 
 

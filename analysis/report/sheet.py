@@ -18,6 +18,7 @@ from .facts import (
     notes,
     replays,
     subtitle,
+    title,
 )
 from .picture import (
     ACROSS,
@@ -124,7 +125,7 @@ def sheet(report: Report) -> Figure:
 def _laid_out(report: Report, economy: Economy) -> Sheet:
     made = Sheet()
     made.y += 0.16
-    made.text(MARGIN, f"{report.model}: digits kept", 14.0, weight="bold")
+    made.text(MARGIN, title(report), 14.0, weight="bold")
     made.y += 0.2
     made.text(MARGIN, subtitle(report), 8.0, color="#555555")
     made.y += 0.08

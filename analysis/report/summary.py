@@ -56,6 +56,7 @@ class Cell:
     keeps_with_data: float
     joints: tuple[Joint, ...]  # worst median first
     worst: Worst | None = None
+    fields: dict[str, Quantiles] = field(default_factory=dict)  # digits of qdd and each matrix
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,7 @@ class Report:
     bodies: int
     dof: int
     seed: int
-    asked: int  # states
-    states: int  # that were measured
+    states: int
     wanted: float  # digits D
     distribution: str  # in words
     orders: tuple[str, ...]
@@ -102,6 +102,7 @@ class Report:
     reference: Reference | None = None
     verdict: tuple[str, ...] = field(default=())  # sentences
     costs: dict[str, dict[str, int]] = field(default_factory=dict)  # by order, the same everywhere
+    quantity: str = "qdd"  # or "derivatives": whose digits they are
 
     def cell(self, order: str, format: str) -> Cell:
         return next(c for c in self.cells if (c.order, c.format) == (order, format))
@@ -140,10 +141,10 @@ class Report:
             cells.append(row)
         return {
             "model": self.model,
+            "quantity": self.quantity,
             "bodies": self.bodies,
             "dof": self.dof,
             "seed": self.seed,
-            "states_asked": self.asked,
             "states": self.states,
             "digits": self.wanted,
             "distribution": self.distribution,
@@ -198,6 +199,10 @@ def cells_of(notes: Notebook, wanted: float) -> tuple[Cell, ...]:
                     keeps=float((kept[:, i, j] >= wanted).mean()),
                     keeps_with_data=float((whole[:, i, j] >= wanted).mean()),
                     joints=_joints(notes, i, j),
+                    fields={
+                        name: quantiles(notes.fields[:, i, j, k])
+                        for k, name in enumerate(notes.names)
+                    },
                 )
             )
     return tuple(result)

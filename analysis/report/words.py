@@ -25,10 +25,9 @@ def verdict(report: Report) -> tuple[str, ...]:
     if hopeless:
         none = _none(report, "keeps", "digit")
         sentences.append(f"In {joined(hopeless)} {none} in half of the states.")
-    sentences += [*_data(report), *_joint(report), *_failures(report), *_marked(report)]
+    sentences += [*_fields(report), *_data(report), *_joint(report)]
+    sentences += [*_failures(report), *_marked(report)]
     sentences += [*_others(report), *_refused(report)]
-    if report.states < report.asked:
-        sentences.insert(0, f"Interrupted: {report.states} of {report.asked} states.")
     return tuple(s for s in sentences if s)
 
 
@@ -55,7 +54,8 @@ def _cheapest(report: Report) -> str:
         else:
             parts.append(f"{who} need{'s' if one else ''} {name}")
     count = f"all {report.states:,} states" if report.states > 1 else "the one state"
-    return f"To keep {amount(report.wanted)} in {count}, {'; '.join(parts)}."
+    of = " of d qdd / dq, dqd and dtau" if report.quantity == "derivatives" else ""
+    return f"To keep {amount(report.wanted)}{of} in {count}, {'; '.join(parts)}."
 
 
 def _measured(report: Report) -> str:
@@ -129,6 +129,17 @@ def _range(low: float, high: float) -> str:
     return f"{low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"{low:.1f} to {high:.1f}"
 
 
+def _fields(report: Report) -> list[str]:
+    """Of derivatives: which matrix keeps how much, by the best order in the format in focus."""
+    cells = [report.cell(order, report.focus) for order in report.orders]
+    cells = [cell for cell in cells if cell.fields and cell.failed < report.states]
+    if not cells:
+        return []
+    best = max(cells, key=lambda c: c.digits["median"] + c.digits["worst"])
+    kept = [f"{q['median']:.1f} of {name}" for name, q in best.fields.items()]
+    return [f"In {report.focus}, {best.order} keeps {joined(kept)} in the median."]
+
+
 def _data(report: Report) -> list[str]:
     """What no order can mend: the robot's data, rounded."""
     left: dict[str, list[str]] = {}
@@ -161,7 +172,8 @@ def _joint(report: Report) -> list[str]:
     for name, orders in by_joint.items():
         who = f" with {_who(report, orders)}" if len(by_joint) > 1 else ""
         parts.append(f"{name}{who} ({_span([found[order].leads for order in orders])})")
-    return [f"In {report.focus} the largest error is most often at {joined(parts)}."]
+    where = "in the row of" if report.quantity == "derivatives" else "at"
+    return [f"In {report.focus} the largest error is most often {where} {joined(parts)}."]
 
 
 def _span(shares: list[float]) -> str:
@@ -220,10 +232,10 @@ def _refused(report: Report) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for order, why in report.refused.items():
         reasons.setdefault(why.split(", and order")[0], []).append(order)
-    return [
-        f"{joined(orders)} {'is' if len(orders) == 1 else 'are'} not for this robot: {why}."
-        for why, orders in reasons.items()
-    ]
+    verbs = ("is not for this robot", "are not for this robot")
+    if report.quantity == "derivatives":
+        verbs = ("gives no derivatives here", "give no derivatives here")
+    return [f"{joined(orders)} {verbs[len(orders) > 1]}: {why}." for why, orders in reasons.items()]
 
 
 def joined(words: Iterable[str]) -> str:

@@ -8,16 +8,15 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
-import flint
 import numpy as np
 
-from pivotree.kkt import Block, CertificationError, Certified, System, certify, write_model
+from pivotree.kkt import Block, CertificationError, System, write_model
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.files import made, stems
 
 from ..comparison import verdict
 from ..states.measure import OK, WHY, Setup
-from ..states.traced import Order
+from ..states.traced import Order, Pair
 from .notebook import Notebook
 from .summary import Cell, Reference, Worst, coordinate_names, worst_state
 
@@ -36,7 +35,7 @@ class Inspector:
         self.disagreement = 0.0
         self.smallest = math.inf
         self.trouble: str | None = None
-        self.proofs: dict[tuple[int, str], Certified | None] = {}
+        self.proofs: dict[tuple[int, str], Pair | None] = {}
         setup = self.setup
         self.stems = stems(f"{o}_{f}" for o in setup.orders for f in setup.format_names)
         if folder is not None:
@@ -57,19 +56,23 @@ class Inspector:
             proof = self.prove(number, system, chosen)
             if proof is not None:
                 values = chosen.cast(order.values(system)[None])
-                exact = proof.error(order.found(chosen, values, order.qdd)[0][0])
-                certified = exact is not None and math.isfinite(exact)
+                exact = float(order.judged(proof.largest(order.answered(chosen, values)[0])))
+                certified = math.isfinite(exact)
                 error = exact if certified else error
                 self.smallest = min(self.smallest, error or math.inf)
-        parts = [WHY[failed] if failed else f"largest at {self.joint(row, i, j)}"]
+        parts = [WHY[failed] if failed else f"largest {self.joint(row, i, j)}"]
         parts.append(where_lost(order, system, chosen, self.setup.called[cell.order]))
         why = "; ".join(part for part in parts if part)
         file, replay = self.save(system, cell, number)
         return Worst(number, error, certified, why, file, replay)
 
     def joint(self, row: int, i: int, j: int) -> str:
-        """Where the error of a state is largest."""
-        return coordinate_names(self.setup.system)[int(self.notes.joints[row, i, j].argmax())][0]
+        """Where the error of a state is largest: at a joint, of derivatives in a matrix's row."""
+        name = coordinate_names(self.setup.system)[int(self.notes.joints[row, i, j].argmax())][0]
+        if not self.notes.names:
+            return f"at {name}"
+        worst = int(self.notes.fields[row, i, j, 1:].argmin())
+        return f"in {self.notes.names[1 + worst]} at {name}"
 
     def save(self, system: System, cell: Cell, number: int) -> tuple[str | None, str | None]:
         if self.folder is None:
@@ -77,7 +80,9 @@ class Inspector:
         file = f"{FOLDER}/{self.stems[f'{cell.order}_{cell.format}']}.json"
         seed = self.setup.seed
         write_model(self.folder / file, system.state, f"{self.model}, seed {seed}, state {number}")
-        words = ("blame", file, "--order", self.from_folder(cell.order), "--format", cell.format)
+        more = [] if self.setup.quantity == "qdd" else [f"--{self.setup.quantity}"]
+        order = self.from_folder(cell.order)
+        words = ["blame", file, "--order", order, "--format", cell.format, *more]
         return file, f"pivotree {shlex.join(words)}"
 
     def from_folder(self, order: str) -> str:
@@ -87,29 +92,26 @@ class Inspector:
             return order
         return os.path.relpath(path, self.folder) + colon + function
 
-    def prove(self, number: int, system: System, chosen: Format) -> Certified | None:
+    def prove(self, number: int, system: System, chosen: Format) -> Pair | None:
         """The certified answer, held against the double-double one; None where there is none."""
         key = (number, chosen.name)
         if key not in self.proofs:
             self.proofs[key] = self._prove(number, system, chosen)
         return self.proofs[key]
 
-    def _prove(self, number: int, system: System, chosen: Format) -> Certified | None:
+    def _prove(self, number: int, system: System, chosen: Format) -> Pair | None:
         order = self.setup.proof.fitting("abm", system)
         found = order.truth(chosen, order.values(system)[None])
         if not found.known[0]:
             return None
         try:
-            proof = certify(system, PROVED, rounded_to=chosen, tape=order.tape)
+            proof = order.certified(system, PROVED, chosen)
         except CertificationError as error:
             self.trouble = f"state {number} in {chosen.name}: {error}"
             return None
-        with flint.ctx.workprec(proof.bits):
-            pairs = zip(*(x[0].tolist() for x in found.pair), strict=True)
-            balls = np.array([*(flint.arb(h) + flint.arb(low) for h, low in pairs), None])[:-1]
-        off = proof.error(balls)
+        off = float(order.judged(proof.largest(*(x[0] for x in found.pair))))
         self.certified += 1
-        if off is None or not math.isfinite(off):
+        if not math.isfinite(off):
             self.trouble = f"state {number} in {chosen.name}: balls and double-double disagree"
         else:
             self.disagreement = max(self.disagreement, off)

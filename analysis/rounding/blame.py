@@ -19,6 +19,7 @@ from pivotree.kkt.rounding.contributions import Linearised, linearised
 from pivotree.kkt.tape.tape import Tape
 
 from ..comparison import REFERENCE_DIGITS
+from ..states.traced import FIELDS, Order, Pair
 from .culprits import Culprits
 from .text import Blame
 
@@ -31,84 +32,116 @@ def blame(
     format: str | Format = "float32",
     output: Hashable | None = None,
     *,
+    quantity: str = "qdd",
     top: int = TOP,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Blame:
     """Blame operations, pivots and bodies for the error of an order in a format.
 
     ``output``: a body, "BODY" or "BODY[j]", one joint acceleration; the one with the largest error
-    where None.  Where a pivot became zero or not a number, the error of that pivot is blamed
-    instead, and ``ratio`` is None.  Raises FormatError for formats that are no rounding to a float,
-    OrderError for an unknown order or output, and CertificationError for singular systems.
+    where None.  With the ``quantity`` "derivatives" it is an entry of d qdd / dq, dqd or dtau, such
+    as "dq[BODY,BODY]", row and column, each error relative to the largest entry of its matrix; or
+    a matrix, such as "dq", of which it is the worst entry.
+
+    Where a pivot became zero or not a number, the error of that pivot is blamed instead, and
+    ``ratio`` is None.  Raises FormatError for formats that are no rounding to a float, OrderError
+    for an unknown order or output, and CertificationError for singular systems.
 
     >>> print(pt.blame(pt.build(pt.example3(m1=10**7.5, case=1)), "crbm").sentence)
     crbm in float32 on example3: pivot qdd_2 has lost its value. M_2 + Phi_21 M_1 Phi_21^T, ...
     """
     chosen = get_format(format)
-    if top < 1:
-        raise PivotreeError(f"top: {top} culprits cannot be named; give at least 1")
+    if not isinstance(top, int) or top < 1:
+        raise PivotreeError(f"top: {top!r} culprits cannot be named; give at least 1")
     if isinstance(order, str):
         order = orderings.get(order)
     progress("tracing")
-    tape = order if isinstance(order, Tape) else kkt.trace(system, order)
-    tape.require(system)
+    base = order if isinstance(order, Tape) else kkt.trace(system, order)
+    base.require(system)
+    traced = Order(base, system, quantity)
+    tape = traced.tape
     progress(f"{tape.program.name} in {chosen.name}, and its shadow")
-    pair = linearised(tape, system.entries, chosen)
+    pair = linearised(tape, system.entries, chosen, given=traced.given(system))
     progress("certified answer")
-    exact = kkt.certify(system, REFERENCE_DIGITS, rounded_to=chosen)
-    data = kkt.certify(system, REFERENCE_DIGITS)
-    answers = _Answers(system, tape, pair, exact, data)
+    proof = Order(kkt.trace(system, orderings.get("abm")), system, quantity)
+    exact = proof.certified(system, REFERENCE_DIGITS, chosen)
+    data = proof.certified(system, REFERENCE_DIGITS)
+    answers = _Answers(system, traced, pair, exact, data)
     which = None if output is None else answers.find(output)
     progress("adjoints")
     bad = _first_bad(pair)
     if bad is not None:
         if not _sound(pair.shadowed(bad[2])) and pair.shadow != "dd":
-            pair = answers.pair = linearised(tape, system.entries, chosen, "dd")
+            pair = answers.pair = linearised(
+                tape, system.entries, chosen, "dd", traced.given(system)
+            )
         return _of_pivot(system, answers, bad, chosen, which, top)
     return _of_output(system, answers, which, chosen, top)
 
 
 class _Answers:
-    """The joint accelerations that were computed, beside the certified ones."""
+    """The joint accelerations that were computed, or derivatives, beside the certified ones."""
 
     def __init__(
-        self,
-        system: System,
-        tape: Tape,
-        pair: Linearised,
-        exact: kkt.Certified,
-        data: kkt.Certified,
+        self, system: System, order: Order, pair: Linearised, exact: Pair, data: Pair
     ) -> None:
-        self.tape, self.pair = tape, pair
-        self.labels: list[str] = []
-        self.slots: list[int] = []
-        for block in exact.blocks:
-            slots = tape.solution[block][:, 0].tolist()
-            self.slots += slots
-            several = len(slots) > 1
-            self.labels += [f"{block}[{j}]" if several else str(block) for j in range(len(slots))]
-        if not self.slots:
-            raise OrderError(f"{system.name}: has no degree of freedom, so that nothing is blamed")
-        computed = np.array([pair.output(slot) for slot in self.slots])
-        #: (N,) computed minus certified, over max |certified|
-        self.errors = exact.differences(computed) / exact.largest
-        #: (N,) what the rounding of the data does
-        self.data = np.abs(data.differences(exact.qdd) / data.largest)
-        self.scale = exact.largest
+        self.tape, self.pair, self.beside = order.tape, pair, order.beside
+        bodies = zip(system.tree.names, system.tree.dof, strict=True)
+        freedoms = [
+            f"{name}[{j}]" if dof > 1 else str(name) for name, dof in bodies for j in range(dof)
+        ]
+        if not freedoms:
+            raise OrderError(
+                f"{system.name}: has no joint that moves, and so no acceleration that could lose "
+                "digits; give a model with at least one"
+            )
+        judged = slice(None)  # of derivatives without qdd
+        self.labels = [f"qdd_{name}" for name in freedoms]
+        self.matrices: tuple[str, ...] = ()
+        if order.quantity == "derivatives":
+            judged, self.matrices = slice(1, None), FIELDS[order.quantity][1:]
+            self.labels = [
+                f"{x}[{i},{j}]" for x in self.matrices for i in freedoms for j in freedoms
+            ]
+        own = order.answer[judged]
+        self.slots: list[int] = own.ravel().tolist()
+        computed = np.array([pair.output(slot) for slot in self.slots]).reshape(own.shape)
+        right, unrounded = (Pair(x.high[judged], x.low[judged]) for x in (exact, data))
+        #: (outputs,) the largest certified number of each one's kind; errors are relative to it
+        self.scale = _sizes(right)
+        #: (outputs,) computed minus certified, over that
+        self.errors = right.differences(computed).ravel() / self.scale
+        #: (outputs,) what the rounding of the data does
+        self.data = np.abs(unrounded.differences(*right).ravel() / _sizes(unrounded))
 
     def find(self, output: Hashable) -> int:
-        """The place of "BODY" or "BODY[j]"."""
+        """The place of "BODY" or "BODY[j]"; of "dq", the worst one there, or of "dq[BODY,BODY]"."""
+        if output in self.matrices:
+            size = len(self.labels) // len(self.matrices)
+            return self.worst(self.matrices.index(str(output)) * size, size)
         for text in (f"qdd_{output}", f"qdd_{output}[0]", str(output), f"{output}[0]"):
             if text in self.labels:
                 return self.labels.index(text)
-        known = [label.removeprefix("qdd_") for label in self.labels]
+        known = ", ".join(label.removeprefix("qdd_") for label in self.labels[:4])
+        if self.matrices:
+            raise OrderError(
+                f"output {str(output)!r}: is no derivative here; use {', '.join(self.matrices)}, "
+                f"or an entry of one, row and column, such as {known}"
+            )
         raise OrderError(
             f"output {str(output)!r}: is no joint acceleration here; use a body, or BODY[j] if it "
-            f"has several freedoms, such as {', '.join(known[:4])}"
+            f"has several freedoms, such as {known}"
         )
 
-    def worst(self) -> int:
-        return int(np.argmax(np.abs(np.nan_to_num(self.errors, nan=np.inf, posinf=np.inf))))
+    def worst(self, start: int = 0, size: int | None = None) -> int:
+        own = self.errors[start:][:size]
+        return start + int(np.argmax(np.abs(np.nan_to_num(own, nan=np.inf, posinf=np.inf))))
+
+
+def _sizes(pair: Pair) -> np.ndarray:
+    """(outputs,) the largest number of each one's row; 1 where all are zero."""
+    size = np.abs(pair.high).max(axis=-1, keepdims=True)
+    return np.broadcast_to(np.where(size > 0.0, size, 1.0), pair.high.shape).ravel()
 
 
 def _of_output(
@@ -117,7 +150,7 @@ def _of_output(
     j = answers.worst() if which is None else which
     true = float(answers.errors[j])
     found = answers.pair.contributions({answers.slots[j]: 1.0}, keep=False)
-    found /= answers.scale
+    found /= answers.scale[j]
     total = float(found.sum())
     why: str | None = None
     if not np.isfinite(true):
@@ -203,7 +236,8 @@ def _told(
     top: int,
     **errors: Any,
 ) -> Blame:
-    culprits = Culprits(answers.tape, np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0))
+    found = np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0)
+    culprits = Culprits(answers.tape, found, answers.beside)
     return Blame(
         model=system.name,
         order=answers.tape.program.name,

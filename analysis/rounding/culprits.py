@@ -46,11 +46,15 @@ class Culprit:
 class Culprits:
     """One error's contributions (operations of the tape,), in shares of their sum."""
 
-    def __init__(self, tape: Tape, contributions: NDArray[np.float64]) -> None:
+    def __init__(
+        self, tape: Tape, contributions: NDArray[np.float64], beside: tuple[str, ...] = ()
+    ) -> None:
+        """``beside`` are the names of inputs that are not in (4)."""
         self.tape, self.program = tape, tape.program
         total = float(contributions.sum())
         self.shares = contributions / total if total else contributions
-        self.formulas = Formulas(self.program, tape.inputs.names, tape.inputs.parent)
+        self.formulas = Formulas(self.program, tape.inputs.names, tape.inputs.parent, beside)
+        self.outside = "dr - dK x, between the passes" if beside else "before the first pivot"
 
     # -- where operations belong --------------------------------------------------------------
 
@@ -100,7 +104,7 @@ class Culprits:
         own = step_bodies(self.program)
         return tuple(
             Culprit(
-                self.pivot(g) or "before the first pivot", self.pivot(g),
+                self.pivot(g) or self.outside, self.pivot(g),
                 g + 1 if g >= 0 else None, self.name(int(own[g])) if g >= 0 else None,
                 None, float(sums[g + 1]),
             )

@@ -33,8 +33,15 @@ TAGS = {  # operations of orthogonal elimination
 class Formulas:
     """Texts of the values of one program; names of bodies (n,) in the tree's order."""
 
-    def __init__(self, program: Program, names: tuple[Hashable, ...], parent: np.ndarray) -> None:
+    def __init__(
+        self,
+        program: Program,
+        names: tuple[Hashable, ...],
+        parent: np.ndarray,
+        beside: tuple[str, ...] = (),
+    ) -> None:
         self.program, self.names, self.parent = program, names, parent
+        self.beside = beside  # of inputs that are not in (4)
         self.made = {i.out: i for i in program.instructions}
         self.fresh: dict[int, str] = {}  # value -> T1, T2 ...
         self.closed = False  # no more fresh names
@@ -85,6 +92,8 @@ class Formulas:
             return f"G_{loop},{self.body(body)}"
         if letter in ("gamma", "compliance"):
             return f"{letter}_{self._ties[k].name}"
+        if letter == "beside":
+            return self.beside[k]
         return letter + self._subscript(k)
 
     @property

@@ -21,7 +21,8 @@ BOTH_SIGNS = 2.5  # sum of the top shares' magnitudes from which they cancel eac
 class Blame:
     """Whose the error of one output is.
 
-    Errors are absolute errors of the output over max |qdd|, as in a comparison.
+    Errors are absolute errors of the output over max |qdd|, as in a comparison, or of derivatives
+    over the largest entry of the output's matrix.
 
     >>> found = pt.blame(pt.build(pt.chain(20)), "crbm", "float32")
     >>> found.output, f"{found.true_error:.0e}"
@@ -34,7 +35,8 @@ class Blame:
     order: str
     format: str
     unit: float  # unit roundoff of the format
-    output: str  # qdd_BODY, qdd_BODY[j] with several freedoms, or the pivot that vanished
+    output: str  # qdd_BODY, qdd_BODY[j] with several freedoms, dq[BODY,BODY] of derivatives, or the
+    #              pivot that vanished
     true_error: float | None  # |computed - certified|; None where it is not a number
     explained: float | None  # sum of contributions, positive where it has the error's sign
     ratio: float | None  # explained / true; None where it says nothing
@@ -81,8 +83,10 @@ def _error(b: Blame) -> str:
     if b.true_error == 0.0:
         return f"{b.output} is exact, so that no operation is to blame."
     units = b.true_error / b.unit
+    matrix = b.output.partition("[")[0]
+    largest = "acceleration" if matrix.startswith("qdd_") else f"entry of {matrix}"
     return (
-        f"{b.output} is off by {b.true_error:.1e} of the largest acceleration, "
+        f"{b.output} is off by {b.true_error:.1e} of the largest {largest}, "
         f"{f'{units:.1f}' if units < MANY else f'{units:.1e}'} units of rounding."
     )
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from pivotree.kkt.matrix.ranges import Ranges
 from pivotree.kkt.proof.many_residuals import Equations
 
 from .sample import drawn_again, system_at
-from .traced import Order
+from .traced import FIELDS, Order, Pair
 
 Floats = NDArray[np.float64]
 ONE = np.zeros(1, dtype=np.int64)  # the only state
@@ -56,22 +56,41 @@ class Setup:
         own = {x: o.tape.program.name if ".py:" in x else x for x, o in self.orders.items()}
         return own if len({*own.values()}) == len(own) else {x: x for x in own}
 
+    @property
+    def quantity(self) -> str:
+        return self.proof.quantity
+
+    def head(self) -> str:
+        """What is measured, and how its states are drawn, in one line."""
+        bodies, dof = self.system.tree.n, int(self.system.tree.offset[-1])
+        return repr((bodies, dof, self.seed, self.quantity, tuple(self.orders), self.format_names))
+
     def system_at(self, number: int) -> System:
         return system_at(self.system, self.ranges, self.seed, number)
 
 
 class Measured(NamedTuple):
-    """Errors of one state: relative to the largest joint acceleration, NaN where it failed."""
+    """Errors of one state, NaN where it failed: relative to the largest joint acceleration.
+
+    Of derivatives each matrix counts by its own largest entry, and the worst of three is told.
+    """
 
     number: int
     error: Floats  # (orders, formats) against the exact answer for the rounded data
     total: Floats  # (orders, formats) against the exact answer for the data in float64
     data: Floats  # (formats,) of the exact answer, by rounding the data alone
     failed: NDArray[np.int8]  # (orders, formats) OK or why there is no answer
-    joints: NDArray[np.float32]  # (orders, formats, N) error of each joint, relative as above
+    joints: NDArray[np.float32]  # (orders, formats, N) error of each joint, relative as above;
+    #                              of derivatives its row in any of the matrices
+    fields: Floats  # (orders, formats, fields) of qdd and of each matrix
     left: Floats  # (orders, formats) backward error in (4), normwise
     marked: NDArray[np.bool_]  # (orders, formats) answers that should not be relied on
     again: int = 0  # draws before it that led to no state that closes the loops
+
+
+def _worst(proof: Order, exact: Pair, found: NDArray) -> Floats:
+    """(k,) the errors that count of k answers."""
+    return proof.judged(exact.largest(found))
 
 
 def measure(setup: Setup, number: int) -> Measured:
@@ -81,11 +100,12 @@ def measure(setup: Setup, number: int) -> Measured:
     proof = setup.proof.fitting("abm", system)
     data_of_4 = proof.values(system)[None]
     truth = proof.pairs(data_of_4)
-    N = truth.high.shape[1]
+    N, judged = len(setup.proof.qdd), setup.proof.judged
     shape = (len(setup.orders), len(setup.formats))
     error, total = np.full(shape, np.nan), np.full(shape, np.nan)
     failed, data = np.zeros(shape, dtype=np.int8), np.full(shape[1], np.nan)
     joints = np.full((*shape, N), np.nan, dtype=np.float32)
+    fields = np.full((*shape, len(FIELDS[setup.quantity])), np.nan)
     left, marked = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
     entries = Entries(*(getattr(system.entries, letter)[None] for letter in LETTERS))
     ties = system.structure.ties
@@ -93,7 +113,7 @@ def measure(setup: Setup, number: int) -> Measured:
     exact = [proof.truth(chosen, data_of_4) for chosen in setup.formats]
     for j, found in enumerate(exact):
         if found.known[0]:
-            data[j] = truth.largest(*found.pair)[0]
+            data[j] = judged(truth.largest(*found.pair))[0]
     for i, (name, order) in enumerate(setup.orders.items()):
         order = order.fitting(name, system)
         values = order.values(system)[None]
@@ -101,13 +121,16 @@ def measure(setup: Setup, number: int) -> Measured:
             if not found.known[0]:
                 failed[i, j] = SINGULAR if found.whole[0] else OVERFLOW
                 continue
-            answers = order.answers(chosen, values, equations[j], ONE, found.pair.largest)
+            own = partial(_worst, setup.proof, found.pair)
+            answers = order.answers(chosen, values, equations[j], ONE, own)
             (said,) = answers.said
             if said.failed_at is not None:
-                finite = np.isfinite(answers.qdd).all() and np.isfinite(answers.pivots).all()
+                finite = np.isfinite(answers.found).all() and np.isfinite(answers.pivots).all()
                 failed[i, j] = ZERO if finite or (answers.pivots == 0).any() else NUMBER
                 continue
-            joints[i, j], error[i, j] = found.pair.error(answers.qdd)[0], answers.errors[0]
+            off = found.pair.error(answers.found)[0]
+            fields[i, j], error[i, j] = off.max(axis=-1), answers.errors[0]
+            joints[i, j] = off if off.ndim == 1 else off[1:].reshape(-1, N, N).max(axis=(0, 2))
             left[i, j], marked[i, j] = answers.left[0], said.marked is not None
-            total[i, j] = truth.largest(answers.qdd)[0]
-    return Measured(number, error, total, data, failed, joints, left, marked, again)
+            total[i, j] = judged(truth.largest(answers.found))[0]
+    return Measured(number, error, total, data, failed, joints, fields, left, marked, again)

@@ -1,7 +1,8 @@
 """A traced order, read in many states at a time: answers, errors, and what is said of them.
 
-Errors are held against the leaf-to-root (articulated body) program in double-double on the data
-rounded to the format, some 30 digits.
+An answer is qdd (N,), or with the quantity "derivatives" qdd and its matrices (4, N N): rows of
+``FIELDS``, each relative to its own largest entry.  Errors are held against the leaf-to-root
+(articulated body) program in double-double on the data rounded to the format, some 30 digits.
 """
 
 from __future__ import annotations
@@ -10,23 +11,27 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
+import flint
 import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import orderings
-from pivotree.kkt import OrderError, System, trace
+from pivotree.kkt import OrderError, System, certify, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.proof.longer import longer_name
 from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.proof.soundness import Said, blocks_of, said
+from pivotree.kkt.solution.columns import enclosed
 from pivotree.kkt.tape.batch import answers
+from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.tape.inputs import pivot_rows
 from pivotree.kkt.tape.run import first_bad
 from pivotree.kkt.tape.tape import Tape
 
 KEPT = 2_000_000  # slots and operations of tapes that are kept for states to come
 NO_NUMBER = "qdd: overflow or not a number"
+FIELDS = {"qdd": ("qdd",), "derivatives": ("qdd", "dq", "dqd", "dtau")}  # of a quantity
 Floats = NDArray[np.float64]
 Rows = tuple[tuple[int, tuple[int, ...]], ...]  # bodies, and rows of S that split their forces
 
@@ -37,10 +42,23 @@ class Pair(NamedTuple):
     high: Floats
     low: Floats
 
+    @staticmethod
+    def of_balls(balls: NDArray, bits: int) -> Pair:
+        """The middles of balls (...), found with so many bits."""
+        with flint.ctx.workprec(bits):
+            high = np.array([float(x.mid()) for x in balls.flat])
+            low = [float((x - flint.arb(h)).mid()) for x, h in zip(balls.flat, high, strict=True)]
+        return Pair(high.reshape(balls.shape), np.reshape(low, balls.shape))
+
+    def differences(self, x: NDArray, low: NDArray | float = 0.0) -> Floats:
+        """(..., N) x + low - this, with their signs."""
+        with np.errstate(all="ignore"):
+            return (np.asarray(x, dtype=float) - self.high) + (low - self.low)
+
     def error(self, x: NDArray, low: NDArray | float = 0.0) -> Floats:
         """(..., N) |x + low - this|, relative to the largest of these numbers."""
         with np.errstate(all="ignore"):
-            off = np.abs((np.asarray(x, dtype=float) - self.high) + (low - self.low))
+            off = np.abs(self.differences(x, low))
             size = np.abs(self.high).max(axis=-1, initial=0.0, keepdims=True)
             return np.where(size > 0.0, off / size, np.where(off == 0.0, 0.0, np.inf))
 
@@ -64,7 +82,7 @@ class Truth(NamedTuple):
 class Answers(NamedTuple):
     """Of an order in a format, in k states."""
 
-    qdd: NDArray  # (k, N)
+    found: NDArray  # (k, N), or (k, 4, N N) of derivatives
     pivots: NDArray  # (k, P)
     errors: Floats  # (k,) against a reference
     left: Floats  # (k,) backward errors in (4), normwise
@@ -74,13 +92,29 @@ class Answers(NamedTuple):
 class Order:
     """A traced order, with the slots that every run writes and reads, found once."""
 
-    def __init__(self, tape: Tape, system: System) -> None:
-        self.tape = tape
+    def __init__(self, tape: Tape, system: System, quantity: str = "qdd") -> None:
+        """Raises what :func:`kkt.derivatives` does of an order or a robot that has none."""
+        self.quantity, self.operations = quantity, tape.flops
         self.others: dict[Rows, Order] = {}  # of the same order, where joints have turned
+        self.beside: tuple[str, ...] = ()  # names of inputs that are not in (4)
+        matrices = []
+        if quantity == "derivatives":
+            further = differentiated(tape, system)
+            self.operations, tape = further.operations(tape), further.tape
+            self.beside = further.names
+            matrices = [further.slots[f"dqdd_{by}"] for by in FIELDS[quantity][1:]]
+        self.tape = tape
         pdd, self.qdd, f, lam = tape.unknowns(system)
+        self.answer = self.qdd  # signed slots
+        if matrices:
+            first = np.zeros_like(matrices[0])  # qdd_i in row i, and nothing beside it
+            first[:, 0] = self.qdd
+            self.answer = np.stack([first, *matrices]).reshape(len(matrices) + 1, -1)
         self.wanted = (self.qdd, tape.pivot_places[2], pdd.ravel(), f.ravel(), lam)
         slots = [np.asarray(getattr(tape.inputs, letter)) for letter in LETTERS]
         slots[0] = np.triu(slots[0])  # M is symmetric
+        if quantity == "derivatives":
+            slots.append(np.asarray(tape.inputs.slots("beside")))
         self.takes = [array > 1 for array in slots]
         self.places = np.concatenate(
             [array[take] for array, take in zip(slots, self.takes, strict=True)]
@@ -96,15 +130,17 @@ class Order:
         factor = self.tape.program.symbolic
         assert factor is not None
         return {
-            "flops": self.tape.flops,
+            "flops": self.operations,
             "fill": factor.fill_blocks,
             "fill_entries": factor.fill_entries,
             "height": factor.height,
         }
 
     def values(self, system: System) -> NDArray:
-        """The entries of (4) as the tape reads them, in float64."""
-        entries = (getattr(system.entries, letter) for letter in LETTERS)
+        """The entries of (4) as the tape reads them, and what stands beside them, in float64."""
+        entries = [getattr(system.entries, letter) for letter in LETTERS]
+        if self.quantity == "derivatives":
+            entries.append(numbers_of(self.tape, system))
         return np.concatenate([x[take] for x, take in zip(entries, self.takes, strict=True)])
 
     def values_of(self, entries: Entries) -> NDArray:
@@ -133,15 +169,24 @@ class Order:
         if rows not in self.others:  # a tape follows from these rows and the pattern
             if len(self.others) * self.size > KEPT:
                 self.others.clear()
-            self.others[rows] = Order(trace(system, orderings.get(name)), system)
+            self.others[rows] = self._anew(name, system)
         return self.others[rows]._required(name, system)
 
     def _required(self, name: str, system: System) -> Order:
         try:
             self.tape.require(system)
+            if self.quantity == "derivatives":
+                numbers_of(self.tape, system)
         except OrderError:
-            return Order(trace(system, orderings.get(name)), system)
+            return self._anew(name, system)
         return self
+
+    def _anew(self, name: str, system: System) -> Order:
+        return Order(trace(system, orderings.get(name)), system, self.quantity)
+
+    def judged(self, errors: Floats) -> Floats:
+        """(...,) the error that counts of those of the fields (..., 4): of the matrices' worst."""
+        return errors if self.quantity == "qdd" else errors[..., 1:].max(axis=-1)
 
     def found(self, chosen: Format, values: NDArray, *wanted: NDArray[np.int64]) -> list[NDArray]:
         """(k, w) what stands in signed slots (w,), for each array of them, in k states.
@@ -152,10 +197,32 @@ class Order:
         every = answers(self.tape, chosen, self.places, values, np.concatenate(wanted))
         return np.split(every, ends, axis=1)
 
+    def given(self, system: System) -> dict[str, NDArray]:
+        """The inputs that are not in (4), by letter."""
+        derived = self.quantity == "derivatives"
+        return {"beside": numbers_of(self.tape, system)} if derived else {}
+
+    def answered(self, chosen: Format, values: NDArray) -> NDArray:
+        """(k, *) answers in k states, whose values (k, p) are rounded to the format already."""
+        (found,) = self.found(chosen, values, self.answer.ravel())
+        return found.reshape(len(values), *self.answer.shape)
+
     def pairs(self, values: NDArray) -> Pair:
-        """(m, N) qdd of m states' values (m, p) in double-double."""
-        (found,) = self.found(get_format("dd"), np.asarray(values, dtype=float), self.qdd)
+        """(m, *) answers for m states' values (m, p) in double-double."""
+        found = self.answered(get_format("dd"), np.asarray(values, dtype=float))
         return Pair(found.real.copy(), found.imag.copy())
+
+    def certified(self, system: System, digits: int, rounded_to: Format | None = None) -> Pair:
+        """The answer for the data, or those rounded to a format, of so many proved digits.
+
+        Held to some 32 digits.  Raises CertificationError where none can be proved.
+        """
+        if self.quantity == "qdd":
+            proof = certify(system, digits, rounded_to=rounded_to, tape=self.tape)
+            return Pair.of_balls(np.array([*proof.qdd, None], dtype=object)[:-1], proof.bits)
+        numbers = numbers_of(self.tape, system)
+        found = enclosed(system, self.tape, self.answer, numbers, digits, rounded_to)
+        return Pair.of_balls(*found)
 
     def truth(
         self, chosen: Format, values: NDArray, needed: NDArray[np.bool_] | None = None
@@ -164,9 +231,10 @@ class Order:
         rounded = np.asarray(chosen.cast(values).real, dtype=float)
         whole = np.isfinite(rounded).all(axis=1)
         known = whole if needed is None else needed & whole
-        pair = Pair(*np.zeros((2, len(values), len(self.qdd))))
+        pair = Pair(*np.zeros((2, len(values), *self.answer.shape)))
         pair.high[known], pair.low[known] = self.pairs(rounded[known])
-        return Truth(pair, whole, known & np.isfinite(pair.high).all(axis=1))
+        there = np.isfinite(pair.high).all(axis=tuple(range(1, pair.high.ndim)))
+        return Truth(pair, whole, known & there)
 
     def answers(
         self,
@@ -178,14 +246,18 @@ class Order:
     ) -> Answers:
         """Answers in k states of ``equations`` that are named ``here`` (k,), and what is said.
 
-        ``values`` (k, p) are theirs, in float64; ``errors_of`` gives (k,) errors of qdd (k, N).
+        ``values`` (k, p) are theirs, in float64; ``errors_of`` gives (k,) errors of answers (k, *).
         """
         values = chosen.cast(values)
-        qdd, pivots, pdd, f, lam = self.found(chosen, values, *self.wanted)
-        sound = np.isfinite(qdd).all(axis=1) & np.isfinite(pivots).all(axis=1)
-        sound &= (pivots != 0).all(axis=1)
+        more = () if self.quantity == "qdd" else (self.answer.ravel(),)
+        qdd, pivots, pdd, f, lam, *matrices = self.found(chosen, values, *self.wanted, *more)
+        own = qdd
+        if matrices:
+            own = matrices[0].reshape(len(values), *self.answer.shape)
+        sound = np.isfinite(own.reshape(len(values), -1)).all(axis=1)
+        sound &= np.isfinite(pivots).all(axis=1) & (pivots != 0).all(axis=1)
         with np.errstate(all="ignore"):
-            errors = errors_of(qdd)
+            errors = errors_of(own)
             left = equations.backward_errors(here, pdd, qdd, f, lam)
         held = np.flatnonzero(sound)
 
@@ -200,4 +272,4 @@ class Order:
             told[i] = one
         for i in np.flatnonzero(~sound).tolist():
             told[i] = Said(first_bad(self.tape, blocks_of(self.tape, pivots[i])) or NO_NUMBER)
-        return Answers(qdd, pivots, errors, left, told)
+        return Answers(own, pivots, errors, left, told)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import Path
 
 import networkx as nx
 
 from pivotree import kkt
-from pivotree.kkt.base.reading import read_bytes
+from pivotree.kkt.base.kinds import is_number
 from pivotree.kkt.model.contact_names import contacts_of
 
 from .fields import Fields
@@ -35,9 +32,7 @@ class Beside:
         if given is not None and not contact:
             raise options.wrong("compliance", given, "contacts that it softens, contact = 'foot'")
         number = 0.0 if given is None else given
-        if isinstance(number, bool) or not isinstance(number, int | float):
-            raise options.wrong("compliance", given, "zero or more [1/kg]")
-        if not 0.0 <= number < math.inf:
+        if not is_number(number) or number < 0:
             raise options.wrong("compliance", given, "zero or more [1/kg]")
         return Beside(contact, float(number), loops) if contact or loops else None
 
@@ -53,12 +48,6 @@ class Beside:
             warnings.simplefilter("ignore", kkt.LoopWarning)
             kkt.build(held)  # what is wrong with them is told before the long work
         return held
-
-    @property
-    def digest(self) -> str:
-        """Of what is said, and of the file's content."""
-        content = read_bytes(Path(self.loops)) if self.loops else b""
-        return f" {self.contact} {self.compliance!r} {sha256(content).hexdigest()}"
 
     @property
     def label(self) -> str:

@@ -38,6 +38,8 @@ def keys_of(config: Config, model: Model, first: int, states: int) -> list[str]:
     settings = config.settings
     state = f"random {settings.seed}" if settings.random else "given"
     base = sha256(f"{settings.reference}\n{state}\n{model.digest}\n".encode())
+    if settings.quantity != "qdd":
+        base.update(f"{settings.quantity}\n".encode())
     if settings.simulate is not None:
         asked = ", ".join(f"{name}={value!r}" for name, value in vars(settings.simulate).items())
         base.update(f"Simulate({asked})\n".encode())

@@ -16,7 +16,7 @@ from pivotree.kkt.machine.joint_space import SOLVERS
 
 from .fields import Fields, document
 from .models import Model, Models, models_of
-from .settings import ELIMINATED, INTEGRATED, MEASURES, REFERENCES, Settings
+from .settings import DERIVED, ELIMINATED, INTEGRATED, MEASURES, REFERENCES, Settings
 
 if TYPE_CHECKING:
     from ..simulation import Integration
@@ -77,7 +77,10 @@ def read_config(path: Path) -> Config:
     found = models_of(fields)
     orders = tuple(fields.names("orders"))
     formats = tuple(fields.names("formats", ["float32", "float64"]))
-    measures = tuple(fields.names("measure", USUAL))
+    derived = fields.yes("derivatives")
+    measures = tuple(
+        fields.names("measure", [*USUAL[:-1], *DERIVED, USUAL[-1]] if derived else USUAL)
+    )
     reference = fields.one_of("reference", REFERENCES[0], REFERENCES)
     states = Fields(path, fields.take("states", {"distribution": "given"}), "states")
     motion = fields.take("simulate", None)
@@ -90,12 +93,17 @@ def read_config(path: Path) -> Config:
     for i, name in enumerate(measures):
         if name not in MEASURES:
             raise fields.wrong(f"measure[{i}]", name, f"one of {', '.join(MEASURES)}")
+        if name in DERIVED and not derived:
+            raise fields.wrong(f"measure[{i}]", name, "derivatives = true with it, or leave it out")
     asked = simulate_of(fields, motion, measures)
     for i, models in enumerate(found):
         if asked is not None and models.frames == "aligned":
             right = "'given' or 'factored': aligned frames are one state's, and a motion has many"
             raise fields.wrong(f"models[{i}].frames", models.frames, right)
-    alone = bool(ELIMINATED.keys() & set(measures)) or asked is None
+    alone = bool((ELIMINATED.keys() | DERIVED.keys()) & set(measures)) or asked is None
+    if derived and not alone:
+        right = f"with derivatives = true also one of {', '.join(ELIMINATED | DERIVED)}"
+        raise fields.wrong("measure", list(measures), right)
     digests = tuple(_digest(fields, i, name, alone) for i, name in enumerate(orders))
     for i, name in enumerate(formats):
         try:
@@ -106,7 +114,10 @@ def read_config(path: Path) -> Config:
             right = "a floating-point format of fixed precision, by its own name"
             raise fields.wrong(f"formats[{i}]", name, right)
     ranges = {name: values for models in found for name, values in models.holes}
-    settings = Settings(orders, formats, measures, reference, random, seed, tuple(ranges), asked)
+    quantity = "derivatives" if derived else "qdd"
+    settings = Settings(
+        orders, formats, measures, reference, random, seed, tuple(ranges), asked, quantity
+    )
     for name in ranges:
         if settings.columns.count(name) > 1:
             raise PivotreeError(

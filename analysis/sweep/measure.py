@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt import (
     CertificationError,
+    Certified,
     PivotreeError,
     SizeError,
     System,
@@ -31,13 +32,8 @@ from .settings import Settings
 from .together import measured, together, why
 
 Row = tuple[Any, ...]
+Errors = Callable[[NDArray], NDArray]  # of k answers: (k,), or of derivatives (k, fields)
 ONE = np.zeros(1, dtype=np.int64)  # the only state
-
-
-class Reference(Protocol):
-    """What errors are held against."""
-
-    def error(self, qdd: NDArray) -> Any: ...
 
 
 def measure(task: Task) -> list[Row]:
@@ -113,7 +109,7 @@ def one(
     system = prepared.model.written(system)
     proof = prepared.proof.fitting("abm", system)
     shared = prepared.sizes | _of_state(settings, system, proof)
-    exact: dict[str, Reference | str] = {}
+    exact: dict[str, Errors | str] = {}
     equations: dict[str, Equations] = {}
     found: list[dict[str, Any]] = [{} for _ in keys]
     place = -1
@@ -143,31 +139,37 @@ def one(
             if format not in equations:
                 given = Entries(*(getattr(system.entries, x)[None] for x in LETTERS))
                 equations[format] = Equations.of(system.tree, given, chosen, system.structure.ties)
-            (told,) = measured(order, chosen, values[None], equations[format], ONE, _each(truth))
+            (told,) = measured(order, chosen, values[None], equations[format], ONE, truth)
             here |= told
     return found
 
 
-def _each(truth: Reference) -> Callable[[NDArray], NDArray]:
+def _each(truth: Certified) -> Errors:
     """Errors of (k, N) answers; not a number where one holds none."""
 
     def errors(qdd: NDArray) -> NDArray:
-        found = [truth.error(x) if np.isfinite(x).all() else np.nan for x in qdd]
-        return np.array([np.max(error, initial=0.0) for error in found], dtype=float)
+        found = [truth.error(x) if np.isfinite(x).all() else None for x in qdd]
+        return np.array([np.nan if error is None else error for error in found])
 
     return errors
 
 
-def reference(kind: str, system: System, proof: Order, chosen: Format) -> Reference | str:
-    """The answer for the data rounded to a format, proved or in double-double, or why none is."""
+def reference(kind: str, system: System, proof: Order, chosen: Format) -> Errors | str:
+    """Errors against the answer for the data rounded to a format, proved or in double-double.
+
+    Or why there is none.
+    """
     if kind == "certified":
         digits = max(REFERENCE_DIGITS, 10 - round(math.log10(chosen.unit)))
         try:
-            return certify(system, digits, rounded_to=chosen, tape=proof.tape)
+            if proof.quantity != "qdd":
+                return proof.certified(system, digits, chosen).largest
+            return _each(certify(system, digits, rounded_to=chosen, tape=proof.tape))
         except CertificationError as error:
             return " ".join(str(error).split())
     truth = proof.truth(chosen, proof.values(system)[None])
-    return Pair(*(x[0] for x in truth.pair)) if truth.known[0] else why(truth, 0, chosen)
+    pair = Pair(*(x[0] for x in truth.pair))
+    return pair.largest if truth.known[0] else why(truth, 0, chosen)
 
 
 def _of_state(settings: Settings, system: System, proof: Order) -> dict[str, Any]:
@@ -175,7 +177,7 @@ def _of_state(settings: Settings, system: System, proof: Order) -> dict[str, Any
     found: dict[str, Any] = {}
     if {"kappa", "kappa_inertia"} & set(settings.measures):
         try:
-            condition = conditioning(system, proof.tape)
+            condition = conditioning(system, proof.tape if proof.quantity == "qdd" else None)
         except (SizeError, CertificationError):  # too large for it, or float64 too short
             return found
         kappas = {"kappa": condition.kappa, "kappa_inertia": condition.kappa_inertia}

@@ -6,7 +6,7 @@ import math
 import pickle
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from decimal import Decimal
 from hashlib import sha256
 from itertools import product
@@ -19,7 +19,8 @@ import numpy as np
 from pivotree import kkt
 from pivotree.kkt import PivotreeError
 from pivotree.kkt.base.errors import nearest
-from pivotree.kkt.base.reading import read_bytes
+from pivotree.kkt.base.kinds import is_number
+from pivotree.kkt.model.load import SUFFIXES
 
 from .beside import Beside
 from .fields import Fields
@@ -37,7 +38,7 @@ class Model:
 
     text: str  # as the user calls it
     values: tuple[tuple[str, Value], ...]  # of the ranges that it takes
-    digest: str  # of the content: the spec, or the file and how it is read
+    digest: str  # of the spec, or of the tree that was read from a file
     pickled: bytes | None = None  # the tree of a file or a robot; None where the text says it all
     # or "aligned": every state in frames along the joint axes; or "factored": kkt.factored
     frames: str = "given"
@@ -132,7 +133,7 @@ def _models(
         if name not in ranges:
             known = nearest(name, ranges) if ranges else "write a table [ranges]"
             raise PivotreeError(f"{fields.path}: {place} takes range {name!r}, not given; {known}")
-    if not names and (text.startswith("robot:") or Path(text).suffix.lower() in (".urdf", ".json")):
+    if not names and (text.startswith("robot:") or Path(text).suffix.lower() in SUFFIXES):
         return Models(
             text, (), _in_frames(_of_file(fields, place, text, floating, merge, beside), frames)
         )
@@ -159,7 +160,7 @@ def _held(fields: Fields, place: str, text: str, beside: Beside) -> Model:
         tree = beside.on(kkt.load(text))
     except PivotreeError as error:
         raise PivotreeError(f"{fields.path}: {place}: {error}") from None
-    digest = sha256(f"spec {text}{beside.digest}".encode()).hexdigest()
+    digest = _digest(f"spec {text}", tree)
     return Model(text, (), digest, pickle.dumps(tree), beside=beside.label)
 
 
@@ -169,19 +170,43 @@ def _of_file(
     """A tree that no text makes again on another machine."""
     try:
         tree = kkt.load(text, True if floating else None, merge_fixed=merge)
-        path = Path(text)
-        if text.startswith("robot:"):
-            path = Path(kkt.find_robot(text.removeprefix("robot:").strip())[0])
-        content = read_bytes(path)
         if beside is not None:
             tree = beside.on(tree)
     except PivotreeError as error:
         raise PivotreeError(f"{fields.path}: {place}: {error}") from None
-    how = f"file {text.startswith('robot:')} {floating} {merge} ".encode()
-    more = "" if beside is None else beside.digest
-    digest = sha256(how + content + more.encode()).hexdigest()
+    digest = _digest(f"file {text.startswith('robot:')} {floating} {merge}", tree)
     label = "" if beside is None else beside.label
     return Model(text, (), digest, pickle.dumps(tree), beside=label)
+
+
+def _digest(how: str, tree: nx.DiGraph) -> str:
+    """What a tree is, to its last bit, wherever it was read from.
+
+    Not the file's content: files that it includes, meshes and what xacro reads count as well.
+    """
+    total = sha256()
+    graph = {key: value for key, value in tree.graph.items() if key != "source"}  # a path
+    for part in _parts((how, graph, dict(tree.nodes(data=True)), list(tree.edges(data=True)))):
+        total.update(f"{len(part)} ".encode() + part)
+    return total.hexdigest()
+
+
+def _parts(value: Any) -> Iterator[bytes]:
+    if isinstance(value, np.ndarray):
+        yield f"{value.dtype.str} {value.shape}".encode()
+        yield value.tobytes()
+    elif isinstance(value, Mapping):
+        yield f"mapping of {len(value)}".encode()
+        for pair in value.items():
+            yield from _parts(pair)
+    elif isinstance(value, list | tuple):
+        yield f"sequence of {len(value)}".encode()
+        for item in value:
+            yield from _parts(item)
+    elif is_dataclass(value):
+        yield from _parts(vars(value))
+    else:
+        yield repr(value).encode()
 
 
 def _in_frames(model: Model, frames: str) -> Model:
@@ -224,6 +249,6 @@ def _values(fields: Fields, name: str) -> tuple[Value, ...]:
 
 def _number(table: Fields, field: str) -> int | float:
     value = table.take(field)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if not is_number(value):
         raise table.wrong(field, value, "a number")
     return value

@@ -6,12 +6,15 @@ is killed takes nothing with it: its pieces are done again.
 
 from __future__ import annotations
 
+import logging
+import math
 import os
-import threading
+import queue
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from itertools import chain, islice
+from contextlib import suppress
+from itertools import chain
 from typing import Any, TypeVar
 
 from pivotree.kkt import PivotreeError
@@ -23,8 +26,10 @@ Work = Callable[[T], R]
 SHORT = 3.0  # [s] of work that other processes would not finish sooner
 DEATHS = 3  # of workers, one after another, without any result between them
 AHEAD = 4  # pieces handed to a Dask worker's thread in advance
-WATCH = 0.5  # [s] between looks whether the parent lives
 PATIENCE = 15.0  # [s] until a scheduler answers
+ASK = 1.0  # [s] between questions which workers there are
+SILENT = 30.0  # [s] after which a worker that is not heard of is frozen, or cut off
+WORKERLESS = 120.0  # [s] that a cluster may have no worker
 
 
 def here(work: Work[T, R], tasks: Iterator[T], seconds: float = float("inf")) -> Iterator[R]:
@@ -73,7 +78,7 @@ def _together(
     from joblib import Parallel, delayed
     from joblib.externals.loky.backend.resource_tracker import ensure_running
 
-    from pivotree.kkt.base.processes import deaf
+    from pivotree.kkt.base.processes import deaf, end_with
 
     def calls() -> Iterator[Any]:
         for number, task in enumerate(tasks):
@@ -82,7 +87,7 @@ def _together(
 
     parallel = Parallel(
         n_jobs=jobs, backend="loky", batch_size=1, return_as="generator_unordered",
-        initializer=_end_with, initargs=(os.getpid(),),
+        initializer=end_with, initargs=(os.getpid(),),
     )  # fmt: skip
     ensure_running()  # which would let SIGINT through where it starts itself
     with deaf():  # Ctrl-C reaches the whole group; the children leave it to this process
@@ -100,27 +105,18 @@ def _numbered(work: Work[T, R], number: int, task: T) -> tuple[int, R]:
     return number, work(task)
 
 
-def _end_with(parent: int) -> None:
-    """This process ends soon after its parent, however that ends: joblib's would wait minutes."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(WATCH)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
 def cluster(work: Work[T, R], tasks: Iterator[T], address: str) -> Iterator[R]:
-    """On the Dask cluster of a scheduler.  Raises PivotreeError where it cannot be reached."""
+    """On the Dask cluster of a scheduler.  Raises PivotreeError where it is gone, or never was."""
     try:
-        from distributed import CancelledError, Client, as_completed
+        from distributed import CancelledError, Client
         from distributed.client import FutureCancelledError
         from distributed.scheduler import KilledWorker
     except ImportError:
         raise PivotreeError(
             "option --scheduler: needs dask.distributed; python -m pip install distributed"
         ) from None
+    for name in ("distributed", "distributed.client"):  # its errors are told here, in one line
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         client = Client(address, timeout=PATIENCE)
     except (OSError, ValueError, TypeError) as error:  # TypeError: tls:// without certificates
@@ -130,19 +126,98 @@ def cluster(work: Work[T, R], tasks: Iterator[T], address: str) -> Iterator[R]:
         ) from None
     with client:
         try:
-            running = as_completed(with_results=True)
-
-            def hand_over(count: int) -> None:
-                for task in islice(tasks, count):
-                    running.add(client.submit(work, task, pure=False))
-
-            hand_over(AHEAD)
-            for _, result in running:
-                yield result
-                threads = sum(client.nthreads().values())
-                hand_over(max(1, AHEAD * threads - running.count()))
-        except (KilledWorker, CancelledError, FutureCancelledError) as error:
+            yield from _from_cluster(client, work, tasks)
+        except (KilledWorker, CancelledError, FutureCancelledError, TimeoutError, OSError) as error:
             raise PivotreeError(
-                f"scheduler {address}: gave the work up ({type(error).__name__}); run the same "
-                "command again: what was measured is kept"
+                f"scheduler {address}: gave the work up, or is gone ({type(error).__name__}); run "
+                "the same command again: what was measured is kept"
             ) from None
+
+
+def _from_cluster(client: Any, work: Work[T, R], tasks: Iterator[T]) -> Iterator[R]:
+    """Results as they come, one for each task.  Raises TimeoutError where the scheduler is silent.
+
+    What a worker has that is no longer heard of is done by others; where it awakes after all, what
+    it then has is nobody's.
+    """
+    done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    running: dict[Any, T] = {}
+    lost: list[T] = []
+    workers = _Workers(client)
+    seen = time.monotonic()  # when there was a worker
+
+    def hand_over(count: int, among: list[str] | None = None) -> None:
+        for _ in range(count):
+            task = lost.pop() if lost else next(tasks, None)
+            if task is None:
+                return
+            only = {"workers": among, "allow_other_workers": True} if among else {}
+            future = client.submit(work, task, pure=False, **only)
+            running[future] = task
+            future.add_done_callback(done.put)
+
+    hand_over(AHEAD)
+    while running or lost:
+        with suppress(queue.Empty):  # long work, or nobody there
+            future = done.get(timeout=PATIENCE)
+            if future in running:  # else another has its task
+                task = running.pop(future)
+                try:
+                    result = future.result(PATIENCE)
+                except (
+                    TimeoutError
+                ):  # its worker is frozen; the scheduler, where it does not answer
+                    lost.append(task)
+                else:
+                    yield result
+        threads, silent = workers.heard()
+        now = time.monotonic()
+        seen = now if threads else seen
+        if now - seen > WORKERLESS:
+            raise PivotreeError(
+                f"the Dask cluster had no worker for {WORKERLESS:.0f} s; start some, and run the "
+                "same command again: what was measured is kept"
+            )
+        if silent and threads:
+            held = client.sync(
+                client.scheduler.processing, workers=silent, callback_timeout=PATIENCE
+            )
+            held = {key for keys in held.values() for key in keys}
+            theirs = [future for future in running if future.key in held]
+            lost += [running.pop(future) for future in theirs]
+            client.cancel(theirs)
+        room = AHEAD * sum(threads.values()) - len(running)
+        hand_over(max(0 if running else 1, room), [*threads] if silent and threads else None)
+
+
+class _Workers:
+    """Those of a cluster, and which of them the scheduler hears."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.last: dict[str, tuple[float, float]] = {}  # by the scheduler's clock, and by this one
+        self.told: set[str] = set()
+        self.asked = -math.inf
+        self.answer: tuple[dict[str, int], list[str]] = {}, []
+
+    def heard(self) -> tuple[dict[str, int], list[str]]:
+        """Threads of the workers that are heard, by address; and the others, told once each."""
+        if time.monotonic() - self.asked > ASK:
+            self.answer, self.asked = self._asked(), time.monotonic()
+        return self.answer
+
+    def _asked(self) -> tuple[dict[str, int], list[str]]:
+        there = self.client.sync(self.client.scheduler.identity, callback_timeout=PATIENCE)
+        there, now = there["workers"], time.monotonic()
+        for address, worker in there.items():
+            if self.last.get(address, (None,))[0] != worker["last_seen"]:
+                self.last[address] = worker["last_seen"], now
+        silent = [address for address in there if now - self.last[address][1] > SILENT]
+        for address in set(silent) - self.told:
+            warnings.warn(
+                f"worker {address} of the Dask cluster has not been heard of for {SILENT:.0f} s "
+                "(frozen, or cut off): what it had is given to others, where there are any",
+                stacklevel=2,
+            )
+        self.told |= set(silent)
+        return {x: worker["nthreads"] for x, worker in there.items() if x not in silent}, silent

@@ -50,7 +50,9 @@ def prepare(settings: Settings, model: Model) -> Prepared:
     orders: dict[str, Order | str] = {}
     if settings.eliminates:
         orders = kept_tapes().orders(
-            model.written(system), tuple(dict.fromkeys((*settings.orders, "abm")))
+            model.written(system),
+            tuple(dict.fromkeys((*settings.orders, "abm"))),
+            settings.quantity,
         )
         if isinstance(refused := orders["abm"], str):
             raise PivotreeError(refused)

@@ -50,7 +50,8 @@ def sweep(
 
     ``jobs`` processes work, one for each core where it is None (and this one alone where the work
     is short), or the Dask cluster of ``scheduler``.  A run that is killed is taken up by the next
-    one.  Raises PivotreeError, one sentence, for a file that cannot be written.
+    one.  Time grows with the rows, and with the operations of each order, which is traced once for
+    a model.  Raises PivotreeError, one sentence, for a file that cannot be written.
 
     >>> from pathlib import Path
     >>> from pivotree.analysis.sweep import read_config, sweep

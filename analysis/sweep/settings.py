@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..states.traced import FIELDS
+
 if TYPE_CHECKING:
     from ..simulation import Integration
 
@@ -20,6 +22,9 @@ ELIMINATED: dict[str, type] = {
     "flops": int,  # operations that qdd takes
     "height": int,  # of the elimination tree
 }
+DERIVED: dict[str, type] = {  # of qdd, and of each matrix by its own largest entry
+    f"digits_{name}": float for name in FIELDS["derivatives"]
+}
 INTEGRATED: dict[str, type] = {
     "evaluations": int,  # of the accelerations, by the integrator
     "steps": int,  # accepted
@@ -27,7 +32,7 @@ INTEGRATED: dict[str, type] = {
     "operations": int,  # of one evaluation in the kernel, sines and cosines as one each
     "energy_drift": float,  # largest change of the energy, over the largest kinetic one
 }
-MEASURES = ELIMINATED | INTEGRATED
+MEASURES = ELIMINATED | DERIVED | INTEGRATED
 MEASURES |= {
     "bodies": int,
     "dof": int,
@@ -49,23 +54,25 @@ class Settings:
     seed: int
     ranges: tuple[str, ...]  # names, one column each
     simulate: Integration | None = None  # where what an integrator takes is measured
+    quantity: str = "qdd"  # or "derivatives": whose errors and operations they are
 
     @property
     def runs(self) -> bool:
         """Something is measured that takes an elimination in numbers."""
-        wanted = {"error", "digits", "backward_error", "marked"}
+        wanted = {"error", "digits", "backward_error", "marked", *DERIVED}
         wanted |= {"failed_at"} if self.simulate is None else set()
         return bool(wanted & set(self.measures))
 
     @property
     def eliminates(self) -> bool:
         """Something is measured that an elimination has."""
-        return self.simulate is None or bool(ELIMINATED.keys() & set(self.measures))
+        wanted = ELIMINATED.keys() | DERIVED.keys()
+        return self.simulate is None or bool(wanted & set(self.measures))
 
     @property
     def together(self) -> bool:
-        """Many states can be measured at a time: none needs balls or condition numbers."""
-        alone = {"kappa", "kappa_inertia"} & set(self.measures)
+        """Many states can be measured at a time: none needs balls, derivatives or kappa."""
+        alone = {"kappa", "kappa_inertia"} & set(self.measures) or self.quantity != "qdd"
         return self.random and self.reference == REFERENCES[0] and not alone
 
     @property

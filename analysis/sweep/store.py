@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pivotree.kkt import FormatError, PivotreeError
-from pivotree.kkt.base.files import check_file, part_of, writing
+from pivotree.kkt.base.files import check_file, locked, parts_of, remove_parts, writing
 
 from .edition import EDITION
 from .tables import Table
@@ -40,11 +40,14 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
             check_file(self.output)
             self._lock = self._locked()
-            name = part_of(self.output, "*").name
-            for left in (*self.folder.glob(".*.part*"), *self.output.parent.glob(name)):
-                left.unlink()  # half written by a process that was killed
-        for path in self.files():
-            self.done.update(self._keys(path))
+            # half written by processes that were killed
+            remove_parts([*self.folder.glob(".*.part*"), *parts_of(self.output)])
+        try:
+            for path in self.files():
+                self.done.update(self._keys(path))
+        except PivotreeError:
+            self._close()
+            raise
         return self
 
     def __exit__(self, kind: Any, *rest: Any) -> None:
@@ -56,10 +59,13 @@ class Store:
                 with suppress(PivotreeError):  # the first reason is told
                     self.flush()
         finally:
-            if not self.parts():
-                self._clear()
-            if self._lock is not None:
-                self._lock.close()
+            self._close()
+
+    def _close(self) -> None:
+        if not self.parts():
+            self._clear()
+        if self._lock is not None:
+            self._lock.close()
 
     def add(self, rows: Sequence[Sequence[Any]]) -> None:
         """Keep rows; they are on disk at the latest after a fiftieth of the time so far."""
@@ -136,21 +142,15 @@ class Store:
                 f"{path}: cannot be read as a sweep's {self.table.suffix} ({error}); move it away"
             ) from None
 
-    def _locked(self) -> BinaryIO | None:
+    def _locked(self) -> BinaryIO:
         """A file that is locked as long as this process lives."""
-        try:
-            import fcntl
-        except ImportError:  # not on this system: nobody looks after two sweeps at a time
-            return None
         file = (self.folder / "lock").open("wb")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not locked(file):
             file.close()
             raise PivotreeError(
                 f"{self.output}: another sweep is writing it; wait for its end, or give another "
                 "output"
-            ) from None
+            )
         return file
 
     def _kept(self, error: FormatError) -> PivotreeError:

@@ -24,16 +24,18 @@ class Tapes:
     def __init__(self) -> None:
         self.kept: dict[tuple[str, str], Order] = {}
 
-    def orders(self, system: System, names: tuple[str, ...]) -> dict[str, Order | str]:
+    def orders(
+        self, system: System, names: tuple[str, ...], quantity: str = "qdd"
+    ) -> dict[str, Order | str]:
         """An order by its name, or the sentence that refuses it on this model."""
-        pattern = fingerprint(system)
-        return {name: self._order(system, name, pattern) for name in names}
+        pattern = fingerprint(system, quantity)
+        return {name: self._order(system, name, pattern, quantity) for name in names}
 
-    def _order(self, system: System, name: str, pattern: str) -> Order | str:
+    def _order(self, system: System, name: str, pattern: str, quantity: str) -> Order | str:
         known = self.kept.get((name, pattern))
         try:
             if known is None:
-                known = Order(trace(system, orderings.get(name)), system)
+                known = Order(trace(system, orderings.get(name)), system, quantity)
                 self._keep((name, pattern), known)
             else:  # what a trace refuses for the sake of the model's numbers
                 unphysical(known.tape.program, system)
@@ -55,12 +57,15 @@ def kept_tapes() -> Tapes:
     return Tapes()
 
 
-def fingerprint(system: System) -> str:
+def fingerprint(system: System, quantity: str = "qdd") -> str:
     """Everything that a tape is made from: equal for systems whose tapes are equal."""
     tree, pattern = system.tree, system.pattern
     parts: list[Any] = [tree.parent, tree.dof, near_centres(tree, pattern), *system.state.S]
     parts += list(vars(pattern).values())
     found = sha256(repr((tree.names, system.structure.ties)).encode())
+    if quantity != "qdd":  # derivatives take more of a model than (4) does
+        found.update(repr((quantity, tree.joint, system.loops)).encode())
+        parts += [tree.gravity, *(() if tree.terms is None else vars(tree.terms).values())]
     for array in map(np.ascontiguousarray, parts):
         found.update(f"{array.shape} {array.dtype}".encode())
         found.update(array.tobytes())

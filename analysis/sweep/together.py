@@ -17,7 +17,7 @@ from pivotree.kkt.proof.many_residuals import Equations
 from ..comparison import digits_of
 from ..states.measure import SINGULAR, WHY
 from ..states.sample import entries_at, system_at
-from ..states.traced import Order, Truth
+from ..states.traced import FIELDS, Order, Truth
 from .prepared import Prepared
 from .settings import Settings
 
@@ -129,8 +129,20 @@ def measured(
     here: NDArray[np.int64],
     errors_of: Callable[[NDArray], NDArray],
 ) -> list[dict[str, Any]]:
-    """What is measured of an order's answers in k states (:meth:`..traced.Order.answers`)."""
-    found = order.answers(chosen, values, equations, here, errors_of)
+    """What is measured of an order's answers in k states (:meth:`..traced.Order.answers`).
+
+    ``errors_of`` gives their errors (k,), of derivatives those of each field (k, fields).
+    """
+    found = order.answers(chosen, values, equations, here, lambda x: order.judged(errors_of(x)))
+    each: list[dict[str, Any]] = [{} for _ in here]
+    if order.quantity == "derivatives":
+        each = [
+            {
+                f"digits_{name}": digits_of(x, chosen)
+                for name, x in zip(FIELDS[order.quantity], own, strict=True)
+            }
+            for own in errors_of(found.found).tolist()
+        ]
     return [
         {"failed_at": said.failed_at}
         if said.failed_at is not None
@@ -140,8 +152,9 @@ def measured(
             "digits": digits_of(error, chosen),
             "backward_error": left,
             "marked": said.marked,
+            **own,
         }
-        for error, left, said in zip(
-            found.errors.tolist(), found.left.tolist(), found.said, strict=True
+        for error, left, said, own in zip(
+            found.errors.tolist(), found.left.tolist(), found.said, each, strict=True
         )
     ]

@@ -23,7 +23,7 @@ from ..arithmetic.chunk import Chunk
 from ..arithmetic.formats import Hardware
 from ..base.errors import FormatError, SizeError
 from ..matrix.entries import Entries
-from ..tape.run import rounded_into
+from ..tape.run import give, rounded_into
 from ..tape.tape import Tape
 from .watched_run import PIECE, traceable
 
@@ -76,10 +76,15 @@ class Linearised:
 
 
 def linearised(
-    tape: Tape, entries: Entries, format: Format, shadow: str | None = None
+    tape: Tape,
+    entries: Entries,
+    format: Format,
+    shadow: str | None = None,
+    given: Mapping[str, NDArray] | None = None,
 ) -> Linearised:
     """Run a tape in a format of kind "float" beside its shadow: float64 or dd, by the digits.
 
+    ``given`` has doubles that are inputs beside (4), by letter; they are rounded as (4) is.
     Raises FormatError for formats that are no rounding to a float, SizeError for a tape of more
     than 1e8 operations.
     """
@@ -95,6 +100,7 @@ def linearised(
         )
     longer = get_format(shadow or ("float64" if format.unit >= ENOUGH else "dd"))
     v = rounded_into(tape, entries, format)
+    give(tape, v, {letter: format.cast(values) for letter, values in (given or {}).items()})
     exact = np.array(longer.cast(v))
     side_by_side = _native if isinstance(format, Hardware) and longer.dtype is np.float64 else _any
     errors = np.empty(tape.length)

@@ -12,20 +12,28 @@ from numpy.typing import ArrayLike, NDArray
 from ..arithmetic import Format, get_format
 from ..base.errors import CertificationError, FormatError, ModelError, SingularError
 from ..matrix.closures import closures
-from ..matrix.entries import assemble
-from ..matrix.system import System
+from ..matrix.entries import Entries, assemble
+from ..matrix.system import System, require_system
 from ..model.loops import Loop, checked_loops
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.closed import delassus
 from ..program.columns import Columns as Again
 from ..program.composites import require_general
-from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, proved_bits
+from ..proof.balls import ball_of
+from ..proof.certify import (
+    BITS_PER_DIGIT,
+    MAX_BITS,
+    SPARE_BITS,
+    proved_bits,
+    rounded_balls,
+)
 from ..proof.idle import DOUBLE
 from ..tape.beside import Given, codes_of
 from ..tape.derivatives import inverse_columns, inverse_slots, tied
 from ..tape.emit import mirrored
 from ..tape.record import Columns
 from ..tape.run import (
+    RangeError,
     first_bad,
     number_of,
     played_objects,
@@ -82,6 +90,7 @@ def joint_space_inverse(
     >>> np.allclose(inverse @ M, np.eye(3)), np.array_equal(inverse, inverse.T)
     (True, True)
     """
+    require_system(system)
     columns = Again(tape_for(system, order).program)
     inverse_columns(columns)
     tape = lower(columns.program(), system)
@@ -112,6 +121,7 @@ def delassus_matrix(
     >>> found.shape, np.array_equal(found, found.T)
     ((2, 2), True)
     """
+    require_system(system)
     tree, state = system.tree, system.state
     loops = checked_loops(points, tree.names, system.graph.graph.get("merged", {}))
     columns = Again(tape_for(system, order).program)
@@ -146,7 +156,7 @@ def played(
         require_general(tape.program, chosen.name)
     given = {"beside": numbers} if numbers is not None and numbers.size else None
     if chosen.kind == "ball":
-        return _in_balls(system, tape, chosen, slots, given)
+        return enclosed(system, tape, slots, numbers, chosen.digits)[0]
     if chosen.on_arrays:
         rounded_entries(system, chosen)  # or refused
         data = {letter: chosen.cast(values) for letter, values in (given or {}).items()}
@@ -176,30 +186,51 @@ def _in_objects(
     return signed(played_objects(tape, entries, number, data)[0], slots)
 
 
-def _in_balls(
+def enclosed(
     system: System,
     tape: Tape,
-    chosen: Format,
     slots: NDArray[np.int64],
-    given: Mapping[str, NDArray] | None,
-) -> NDArray:
+    numbers: NDArray | None,
+    digits: int,
+    rounded_to: Format | None = None,
+) -> tuple[NDArray, int]:
+    """Balls in some signed slots, with ``digits`` proved digits of each, and their precision.
+
+    The data are the model's doubles, or (4)'s entries and ``numbers`` rounded to a floating-point
+    format.  Raises CertificationError where no precision suffices, or where they overflow it.
+    """
     import flint
 
-    wanted = chosen.digits * BITS_PER_DIGIT + SPARE_BITS
+    wanted = digits * BITS_PER_DIGIT + SPARE_BITS
     bits, least = max(128, int(wanted * 1.2) + 64), 0.0
+    data = beside = np.zeros(0) if numbers is None else numbers
     while bits <= max(MAX_BITS, int(8 * wanted)):
         with flint.ctx.workprec(bits):
-            entries = assemble(system.state, flint.arb)
+            if rounded_to is None:
+                entries = assemble(system.state, flint.arb)
+            else:
+                entries = _exactly(system, rounded_to)
+                shown = map(ball_of, rounded_to.shown(rounded_to.cast(beside)).tolist())
+                data = np.array([*shown, None], dtype=object)[:-1]
+            given = {"beside": data} if data.size else None
             values = _in_objects(tape, entries, flint.arb, slots, given)
             balls = values.ravel().tolist()
             least = proved_bits(balls) if all(x.is_finite() for x in balls) else 0.0
         if least >= wanted:
-            return values
+            return values, bits
         bits *= 2
     raise CertificationError(
         f"{system.name}: only {max(0, int(least / BITS_PER_DIGIT))} digits of K^-1 B are certified "
         f"at {bits // 2} bits; equation (4) is singular or nearly so"
     )
+
+
+def _exactly(system: System, chosen: Format) -> Entries:
+    """The rounded entries, as exact balls; CertificationError where one overflows."""
+    try:
+        return rounded_balls(system, chosen)
+    except RangeError as error:
+        raise CertificationError(str(error)) from None
 
 
 def _cast(x: NDArray, number: Callable[[float], Any]) -> NDArray:

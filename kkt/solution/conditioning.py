@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import get_format
 from ..base.errors import CertificationError, SizeError
-from ..matrix.system import System
+from ..matrix.system import System, require_system
 from ..rounding.adjoint import gradient, record
 from ..tape.run import signed
 from ..tape.tape import Tape
@@ -75,6 +75,7 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
     >>> round(found.kappa, 1), max(found.shares, key=found.shares.get)
     (7.3, 'Phi')
     """
+    require_system(system)
     tape = tape_for(system, tape)
     N = int(system.tree.offset[-1])
     if tape.length * N > MOST:

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from ..arithmetic import Format, get_format
 from ..base.errors import ModelError
 from ..base.shown import Shown
-from ..matrix.system import System
+from ..matrix.system import System, require_system
 from ..model.spatial import spatial_inertia
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.model_data import WIDTHS, column_shapes
-from ..tape.derivatives import BY, differentiated, directed, weighed
+from ..tape.derivatives import BY, Differentiated, differentiated, directed, weighed
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from .columns import played
@@ -99,6 +99,9 @@ def derivatives(
     qd move freely, whether the loop stays closed or not.  Rows are those of the loop's frame c,
     their compliance and gains are constant.
 
+    Tracing takes time and memory in proportion to joints times bodies, each with the blocks of its
+    column of the factor: O(n^2) for n bodies by abm, O(n^3) by crbm on a chain.
+
     Raises OrderError for an order by rotations, ModelError for a general joint whose motions S are
     no tangent space, SizeError for trees of more than about 300 joints (95 bodies with parameters),
     SingularError where a pivot is zero, FormatError and CertificationError as
@@ -122,7 +125,8 @@ def traced_derivatives(
     base, asked = tape_for(system, order), _asked(also)
     kinds = ("qdd", "lambda") if system.loops else ("qdd",)
     wanted = [f"d{of}_d{by}" for of in kinds for by in (*BY, *asked)]
-    tape, slots, numbers = differentiated(base, system, wanted)
+    found = differentiated(base, system, wanted)
+    tape, slots, numbers = found.tape, found.slots, found.numbers
 
     def played_in(chosen: Format) -> Derivatives:
         values = _values(system, tape, chosen, slots, numbers)
@@ -131,7 +135,7 @@ def traced_derivatives(
             for of in kinds
         )
         dlam = Jacobians(**more[0]) if more else None
-        return _derivatives(base, tape, chosen, values["qdd"], own, dlam)
+        return _derivatives(base, found, chosen, values["qdd"], own, dlam)
 
     return played_in
 
@@ -186,7 +190,7 @@ def directional_derivatives(
         )
         for by, x in given.items()
     }
-    tape, slots, numbers = directed(base, system, steps, kind)
+    tape, slots, numbers, _ = directed(base, system, steps, kind)
     return played(system, tape, chosen, slots[kind], numbers).reshape(len(slots[kind]), *width)
 
 
@@ -227,10 +231,11 @@ def adjoint_derivatives(
         for name, kind, x in (("weights", "qdd", weights), ("multipliers", "lam", multipliers))
         if x is not None or kind == "qdd"
     }
-    tape, slots, numbers = weighed(base, system, rows, asked)
+    found = weighed(base, system, rows, asked)
+    tape, slots, numbers = found.tape, found.slots, found.numbers
     values = _values(system, tape, chosen, slots, numbers)
     own = _shaped(system, {by: values[by] for by in (*BY, *asked)}, front)
-    return _derivatives(base, tape, chosen, values["qdd"], own)
+    return _derivatives(base, found, chosen, values["qdd"], own)
 
 
 def inertial_parameters(system: System) -> NDArray:
@@ -250,6 +255,7 @@ def inertial_parameters(system: System) -> NDArray:
     >>> np.allclose(change, 0.0)  # twice the masses under twice the efforts: the same motion
     True
     """
+    require_system(system)
     state = system.state
     M = spatial_inertia(state.mass, state.com, state.inertia)
     row, column = np.tril_indices(3)
@@ -301,13 +307,12 @@ def _shaped(
 
 
 def _derivatives(
-    base: Tape, tape: Tape, chosen: Format, qdd: NDArray, own: Mapping[str, Any],
+    base: Tape, found: Differentiated, chosen: Format, qdd: NDArray, own: Mapping[str, Any],
     dlam: Jacobians | None = None,
 ) -> Derivatives:  # fmt: skip
-    operations = base.flops + tape.length - int(tape.first[len(base.program.instructions)])
     return Derivatives(
-        order=base.program.name, format=chosen.name, qdd=qdd, operations=operations, dlam=dlam,
-        **own,
+        order=base.program.name, format=chosen.name, qdd=qdd, operations=found.operations(base),
+        dlam=dlam, **own,
     )  # fmt: skip
 
 

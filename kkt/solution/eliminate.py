@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arithmetic import Fixed, Format, get_format
 from ..arithmetic.fixed import OutOfRange
-from ..base.errors import FormatError, SingularError
+from ..base.errors import FormatError, ModelError, SingularError
 from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
-from ..matrix.system import System
+from ..matrix.system import System, require_system
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.composites import require_general
 from ..proof.certify import certify
@@ -87,6 +87,8 @@ def eliminate(
     chosen = get_format(format)
     require_refinable(chosen, refine, residual)
     require_iterable(system, chosen, proximal, bool(refine) or rhs is not None)
+    if reference is not None and not hasattr(reference, "block_error"):
+        raise ModelError(f"eliminate: reference is {reference!r}; give what kkt.certify returns")
     tape = tape_for(system, order)
     if rhs is not None:
         columns = solved(system, tape, chosen, rhs)
@@ -209,6 +211,7 @@ def joint_space_inertia(
     >>> M.shape, np.allclose(M, M.T)
     ((3, 3), True)
     """
+    require_system(system)
     chosen = get_format(format)
     slots = (tape := tape_for(system, order)).joint_space_inertia(system)
     if not chosen.on_arrays:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arithmetic import get_format
-from ..base.errors import FormatError, ModelError, OrderError
+from ..base.errors import FormatError, OrderError
 from ..base.foreign import foreign
 from ..matrix.blocks import Structure
 from ..matrix.entries import assemble
-from ..matrix.system import System
+from ..matrix.system import System, require_system
+from ..model.fields import checked
 from ..order.sequence import name_of
 from ..program.substitution import Substitution, trace_substitution
 from ..tape.record import Unknowns
@@ -60,12 +61,11 @@ def inverse_dynamics(
     >>> np.allclose(found.tau, system.state.tau)
     True
     """
-    wanted = np.array(qdd, dtype=float)
-    if wanted.shape != system.entries.tau.shape or not np.isfinite(wanted).all():
-        raise ModelError(
-            f"state: field 'qdd' has shape {wanted.shape}; give {len(system.entries.tau)} "
-            "finite numbers, one for each degree of freedom"
-        )
+    require_system(system)
+    wanted = checked("state", "qdd", qdd, system.entries.tau.shape)
+    if not callable(order):
+        told = f"order {order!r}: is no function of a structure"
+        raise OrderError(f"{told}; give orderings.get('inverse_dynamics')")
     name = name_of(order)
     if getattr(order, "problem", "tau") != "tau":
         raise OrderError(f"order {name!r}: solves for qdd; use orderings.get('inverse_dynamics')")

@@ -21,44 +21,19 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ModelError, SingularError
+from ..base.errors import ModelError, SingularError, nearest
 from ..matrix.bias import velocities
 from ..matrix.state import State, coordinates, state_of
 from ..matrix.system import build
+from ..model.fields import Floats, checked
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop, cut_joint
-from ..model.spatial import cross, force_transform, matvec, spatial_inertia
-from ..model.tree import Floats, checked, compile_tree
+from ..model.spatial import IDENTITY, Pose, force_transform, matvec, spatial_inertia
+from ..model.tree import compile_tree
 
 EYE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 FITS = 1e-9  # relative residual of a velocity that a joint can follow
 FREE = "floating"
-
-
-@dataclass(frozen=True)
-class Pose:
-    """A frame in another one."""
-
-    R: Floats  # (3, 3)
-    p: Floats  # (3,) [m]
-
-    def __matmul__(self, other: Pose) -> Pose:
-        return Pose(self.R @ other.R, self.R @ other.p + self.p)
-
-    @property
-    def inverse(self) -> Pose:
-        return Pose(self.R.T, -self.R.T @ self.p)
-
-    def motion(self, v: Floats) -> Floats:
-        """A velocity (6,) of the outer frame, seen in this one, which is fixed to it."""
-        return np.concatenate([self.R.T @ v[:3], self.R.T @ (v[3:] + cross(v[:3], self.p))])
-
-    def force(self, f: Floats) -> Floats:
-        """A wrench (6,), moment first, seen in this frame."""
-        return np.concatenate([self.R.T @ (f[:3] - cross(self.p, f[3:])), self.R.T @ f[3:]])
-
-
-IDENTITY = Pose(np.eye(3), np.zeros(3))
 
 
 def released(
@@ -81,7 +56,9 @@ def released(
     if what not in tree:
         kept = [loop for loop in now.loops if loop.name != what]
         if len(kept) == len(now.loops):
-            raise ModelError(f"{what!r}: is neither a body nor a loop of tree {now.name!r}")
+            known = (*tree, *(loop.name for loop in now.loops))
+            told = nearest(str(what), map(str, known))
+            raise ModelError(f"{what!r}: is neither a body nor a loop of tree {now.name!r}; {told}")
         result = tree.copy()
         result.graph["loops"] = kept
         return _at(result, now.q, now.qd)
@@ -116,8 +93,7 @@ def rerooted(
     None
     """
     now = _Moment.of(tree, q, qd)
-    if body not in tree:
-        raise ModelError(f"body {body!r}: is not in tree {now.name!r}")
+    _require_body(tree, body)
     up = [body, *_ancestors(tree, body)]
     root = up[-1]
     if tree.nodes[root].get("joint", "revolute") != FREE:
@@ -184,11 +160,10 @@ def joined(
     pivotree.kkt.base.errors.ModelError: state: field 'q' has shape (2,); this tree needs 8 ...
     """
     now = _Moment.of(tree, q, qd)
-    for one in (body, onto):
-        if one is not None and one not in tree:
-            raise ModelError(f"body {one!r}: is not in tree {now.name!r}")
+    for one in (body,) if onto is None else (body, onto):
+        _require_body(tree, one)
     if body == onto:
-        raise ModelError(f"body {body!r}: cannot be joined to itself")
+        raise ModelError(f"body {body!r}: cannot be joined to itself; give another body, or None")
     frame = Pose(checked(f"body {body!r}", "R", R, (3, 3)), checked(f"body {body!r}", "p", p, (3,)))
     place = now.pose[body] @ frame  # of the joint, in the world
     on = IDENTITY if onto is None else now.pose[onto]
@@ -375,6 +350,11 @@ def _reframed(loop: Loop, frames: Mapping[Hashable, Pose]) -> Loop:
     beside = loop.beside and _reframed(loop.beside, frames)
     R, p = np.stack([x.R for x in here]), np.stack([x.p for x in here])
     return replace(loop, R=R, p=p, beside=beside)
+
+
+def _require_body(tree: nx.DiGraph, body: Hashable) -> None:
+    if body not in tree:
+        raise ModelError(f"body {body!r}: is not in the tree; {nearest(str(body), map(str, tree))}")
 
 
 def _ancestors(tree: nx.DiGraph, body: Hashable) -> list[Hashable]:

@@ -17,7 +17,7 @@ iteration starts from zero and never leaves the range of J.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
@@ -26,7 +26,7 @@ from ..arithmetic.formats import Format
 from ..base.errors import FormatError, LoopError, OrderError
 from ..matrix.entries import Entries, assemble
 from ..matrix.redundancy import following
-from ..matrix.system import System
+from ..matrix.system import System, require_system
 from ..model.loops import Loop
 from ..proof.residual import rows_of
 from ..proof.soundness import backward_of
@@ -50,6 +50,10 @@ def softened(loops: Sequence[Loop], mu: float) -> list[Loop]:
     good = isinstance(mu, int | float | np.number) and not isinstance(mu, bool)
     if not good or not 0.0 < mu < math.inf:
         raise LoopError(f"proximal: mu is {mu!r}; give a number above zero, such as 1e-4")
+    for loop in loops if isinstance(loops, Iterable) else (loops,):
+        if not isinstance(loop, Loop):
+            told = f"proximal: {type(loop).__name__} is no loop or contact"
+            raise LoopError(f"{told}; give system.loops, or what contact and cut_joint make")
     return [replace(loop, compliance=np.full(loop.rows, float(mu))) for loop in loops]
 
 
@@ -66,6 +70,7 @@ def rigid(system: System) -> System:
     >>> hard.loops[0].numbers, hard.loops[0].compliance.tolist()
     ((2, 3), [0.0, 0.0])
     """
+    require_system(system)
     if not any(loop.compliance.any() for loop in system.loops):
         return system
     kept = [np.arange(loop.rows) for loop in system.loops]

@@ -1,37 +1,250 @@
-"""``compare --derivatives``: digits of gradients, held against what was not read from a float."""
+"""Digits of gradients: compare, report and blame, held against what was not read from a float."""
 
+import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from pivotree import kkt, orderings
+from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.comparison.gradients import compare_derivatives
+from pivotree.analysis.comparison.gradients import DATA, FIELDS, compare_derivatives
+from pivotree.analysis.report import robot_report
+from pivotree.analysis.report.make import prepare
+from pivotree.analysis.states.traced import Order
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.matrix.entries import LETTERS, Entries
+
+ABM = orderings.get("abm")
 
 
-@pytest.mark.slow
-def test_errors_are_those_against_40_digits():
+def tree_of(gravity=(1.0, -2.0, -9.0)):
+    """Four bodies with a branch, a joint that slides, tilted gravity."""
+    tree = kkt.random_tree(4, seed=5, joints="revolute")
+    tree.nodes["b4"]["joint"] = "prismatic"
+    tree.graph["gravity"] = gravity
+    return tree
+
+
+def robot(gravity=(1.0, -2.0, -9.0)):
+    state = [0.3, -0.2, 0.5, 0.7], [1.0, -0.5, 0.25, 2.0], [0.3, 0.1, -0.2, 0.4]
+    return kkt.build(tree_of(gravity), *state)
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory):
+    """A report, its folder, and the rows of its table of states."""
+    folder = tmp_path_factory.mktemp("derivatives")
+    report = robot_report(
+        tree_of(), "robot", ["abm", "gain_abm"], ["float32", "tf32"], states=6, seed=2,
+        quantity="derivatives", folder=folder,
+    )  # fmt: skip
+    with open(folder / "states.csv", encoding="utf-8") as file:
+        return report, folder, list(csv.DictReader(file))
+
+
+def rounded(system, format):
+    """The same system, its entries and all that derivatives read beside them rounded."""
+    cast = get_format(format).cast
+    entries = Entries(*(cast(getattr(system.entries, x)).astype(float) for x in LETTERS))
+    state = system.state
+    own = {x: cast(getattr(state, x)).astype(float) for x in ("qd", "gravity")}
+    return replace(system, entries=entries, state=replace(state, **own))
+
+
+def largest(found, exact):
+    return np.abs(found - exact).max() / np.abs(exact).max()
+
+
+def test_errors_are_those_for_the_rounded_data_and_for_the_model():
+    """By another order in double-double on rounded entries, and in 40 digits on the model."""
+    system = robot()
+    near = kkt.derivatives(rounded(system, "float32"), orderings.get("crbm"), "dd")
+    true = kkt.derivatives(system, ABM, "mp:40")
+    abm, crbm, data = compare_derivatives(system, ["abm", "crbm"], ["float32"])
+    assert (data.order, data.operations) == (DATA, None)
+    for name in FIELDS:
+        own, exact, whole = (
+            np.array(getattr(one, name), dtype=float)
+            for one in (kkt.derivatives(system, ABM, "float32"), near, true)
+        )
+        assert abm.errors[name] == pytest.approx(largest(own, exact), rel=1e-6) and own.any()
+        assert abm.errors_with_data[name] == pytest.approx(largest(own, whole), rel=1e-6)
+        assert data.errors[name] == pytest.approx(largest(exact, whole), rel=1e-6)
+    assert abm.errors != crbm.errors and min(crbm.errors.values()) > 0.0
+
+
+def test_longer_formats_are_told_apart():
+    """References are held to 32 digits: no format is told more, and none is cut to a double's."""
     system = kkt.build(kkt.chain(3), qd=[1.0, -0.5, 0.25])
-    exact = kkt.derivatives(system, orderings.get("abm"), "mp:40")
-    for row in compare_derivatives(system, ["abm", "crbm"], ["float32"]):
-        found = kkt.derivatives(system, orderings.get(row.order), "float32")
-        for name in ("qdd", "dq", "dqd", "dtau"):
-            x, y = (np.array(getattr(one, name), dtype=float) for one in (found, exact))
-            wanted = np.abs(x - y).max() / np.abs(y).max()
-            assert row.errors[name] == pytest.approx(wanted, rel=1e-6) and wanted > 0.0
+    rows = compare_derivatives(system, ["abm"], ["mp:25", "mp:60", "dd"])
+    digits = {row.format: row.digits["dq"] for row in rows if row.order == "abm"}
+    assert digits["mp:25"] == 25.0 and digits["mp:60"] <= 31.92 and 28.0 < digits["dd"] < 32.0
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("format", ["float32", None])
+def test_certified_derivatives_are_those_of_another_order(format):
+    """In balls by abm, and in double-double or 50 digits by base_to_tip; every kind of number."""
+    system, other = robot(), orderings.get("base_to_tip")
+    order = Order(kkt.trace(system, ABM), system, "derivatives")
+    found = order.certified(system, 30, None if format is None else get_format(format))
+    held = rounded(system, format) if format else system
+    exact = kkt.derivatives(held, other, "dd" if format else "mp:50")
+    for k, name in enumerate(FIELDS):
+        matrix = np.array(getattr(exact, name), dtype=float)
+        own = found.high[k].reshape(len(matrix), -1)
+        own = own[:, 0] if name == "qdd" else own
+        assert largest(own, matrix) < 1e-15
+
+
+def test_a_tape_is_read_in_other_states_and_refused_where_it_cannot_be():
+    system = robot()
+    order = Order(kkt.trace(system, ABM), system, "derivatives")
+    moved = system.refresh(q=[0.1, -0.7, 0.2, 0.4], qd=[0.3, 2.0, -1.0, 0.5], tau=np.ones(4))
+    found = order.answered(get_format("float64"), order.values(moved)[None])[0]
+    exact = kkt.derivatives(moved, ABM)
+    assert np.array_equal(found[1], exact.dq.ravel()) and np.array_equal(
+        found[3], exact.dtau.ravel()
+    )
+    weightless = robot((0.0, 0.0, 0.0))
+    with pytest.raises(kkt.OrderError, match="trace them again"):
+        order.values(weightless)
+    assert order.fitting("abm", weightless) is not order
+
+
+# -- report, and compare --states --------------------------------------------------------------
+
+
+def test_every_state_of_a_report_is_held_against_another_order(reported):
+    """The errors of the table, field by field, against double-double by crbm on rounded data."""
+    report, _, rows = reported
+    assert {int(row["state"]) for row in rows} == set(range(6))
+    setup, _ = prepare(tree_of(), "robot", ["abm"], ["float32"], 2)
+    for row in rows[:: len(report.formats) + 1]:
+        system = setup.system_at(int(row["state"]))
+        own = kkt.derivatives(system, orderings.get(row["order"]), row["format"])
+        near = kkt.derivatives(rounded(system, row["format"]), orderings.get("crbm"), "dd")
+        errors = {}
+        for name in FIELDS:
+            x, y = (np.array(getattr(one, name), dtype=float) for one in (own, near))
+            errors[name] = largest(x, y)
+            told = min(-np.log10(errors[name]), report.capacity[row["format"]])
+            assert float(row[f"digits_{name}"]) == pytest.approx(told, abs=2e-3)
+        worst = max(errors[name] for name in FIELDS[1:])
+        assert float(row["error"]) == pytest.approx(worst, rel=1e-3)
+
+
+def test_worst_states_of_a_report_replay_with_blame(reported):
+    report, folder, _ = reported
+    assert report.reference.sound and report.reference.disagreement < 1e-25
+    for cell in report.cells:
+        system = kkt.build(kkt.load(folder / cell.worst.file))
+        found = analysis.blame(system, cell.order, cell.format, quantity="derivatives")
+        assert found.true_error == pytest.approx(cell.worst.error, rel=1e-9)
+        assert found.ratio == pytest.approx(1.0, abs=1e-6)
+        assert f"largest in {found.output.partition('[')[0]} at " in cell.worst.why
+        assert cell.worst.replay.endswith("--derivatives") and cell.worst.certified
+
+
+def test_a_page_of_derivatives_says_so(reported):
+    _, folder, rows = reported
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "digits of the derivatives of qdd kept" in page and "Digits of qdd and of each" in page
+    document = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert document["quantity"] == "derivatives"
+    cell = document["rows"][0]
+    kept = sorted(
+        float(row["digits_dq"]) for row in rows
+        if (row["order"], row["format"]) == (cell["order"], cell["format"])
+    )  # fmt: skip
+    assert cell["fields"]["dq"]["worst"] == pytest.approx(kept[0], abs=1e-3)
+    least = min(cell["fields"][name]["worst"] for name in FIELDS[1:])
+    assert cell["digits"]["worst"] == least  # of the three matrices, and not of qdd
+    assert any("d qdd / dq, dqd and dtau" in text for text in document["verdict"])
+
+
+def test_the_command_tells_digits_over_states(capsys):
+    asked = ["compare", "chain:3", "--derivatives", "--states", "4", "--orders"]
+    assert main([*asked, "abm,square_root_abm", "--formats", "float32", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (cell,) = document["rows"]
+    assert 5.0 < cell["fields"]["dq"]["worst"] <= cell["fields"]["dq"]["median"] <= 7.3
+    assert "rotations" in document["refused"]["square_root_abm"]
+    assert main([*asked, "abm,crbm", "--formats", "float32"]) == 0
+    out = capsys.readouterr().out
+    assert "derivatives of qdd" in out and "dqd" in out and "crbm" in out
+
+
+# -- blame ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["abm", "crbm", "gain_abm"])
+def test_blame_explains_the_error_of_an_entry(order):
+    system = robot()
+    own = kkt.derivatives(system, orderings.get(order), "float32")
+    near = kkt.derivatives(rounded(system, "float32"), orderings.get("virtual_work"), "dd")
+    for name in FIELDS[1:]:
+        x, y = (np.array(getattr(one, name), dtype=float) for one in (own, near))
+        i, j = divmod(int(np.abs(x - y).argmax()), len(x))
+        found = analysis.blame(system, order, "float32", name, quantity="derivatives")
+        assert found.output == f"{name}[b{i + 1},b{j + 1}]"
+        assert found.true_error == pytest.approx(largest(x, y), rel=1e-6)
+        assert found.ratio == pytest.approx(1.0, abs=1e-6)
+        assert sum(c.share for c in found.bodies) == pytest.approx(1.0, abs=1e-9)
+    entry = analysis.blame(system, order, "float32", "dq[b1,b4]", quantity="derivatives")
+    assert entry.output == "dq[b1,b4]" and "largest entry of dq" in entry.sentence
+
+
+def test_blame_names_what_is_not_in_equation_4():
+    """Rates and gravity stand beside (4); a formula that has them calls them so."""
+    found = analysis.blame(robot(), "abm", "float32", "dqd", quantity="derivatives", top=400)
+    text = " ".join([*(c.formula for c in found.blocks), *found.where.values()])
+    assert "qd_b" in text and any(c.formula.startswith("dr - dK x") for c in found.pivots)
+
+
+def test_blame_of_a_pivot_that_vanishes():
+    system = kkt.build(kkt.from_spec("example3:m1=1e8,case=2"))
+    found = analysis.blame(system, "crbm", "float32", quantity="derivatives")
+    assert found.output.startswith("pivot ") and found.ratio is None
+
+
+# -- the command line ----------------------------------------------------------------------------
+
+
 def test_the_command_tells_digits_and_what_has_none(capsys):
     asked = ["compare", "chain:3", "--derivatives", "--formats", "float32", "--json"]
     assert main([*asked, "--orders", "abm,square_root_abm"]) == 0
-    abm, rotated = json.loads(capsys.readouterr().out)["rows"]
+    abm, rotated, data = json.loads(capsys.readouterr().out)["rows"]
     assert 6.0 < abm["digits"]["dq"] <= 7.3 and abm["refused"] is None
     assert rotated["digits"] == {} and "rotations" in rotated["refused"]
+    assert data["order"] == DATA and data["digits"]["dtau"] > 6.0
 
 
-def test_states_are_refused_in_one_sentence(capfd):
-    assert main(["compare", "chain:3", "--derivatives", "--states", "5"]) == 2
+def test_the_command_blames(capsys):
+    asked = ["blame", "chain:3", "--derivatives", "--order", "abm", "--json", "--output"]
+    assert main([*asked, "dtau"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["output"].startswith("dtau[j") and document["ratio"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("compare chain:3 --derivatives --refine 1", "--refine"),
+        ("compare chain:3 --derivatives --states 0", "--states"),
+        ("compare chain:3 --derivatives --states 2 --bits", "--bits"),
+        ("compare chain:3 --derivatives --states 2 --formats exact", "'exact'"),
+        ("report chain:3 --derivatives --armature", "--derivatives"),
+        ("report chain:3 --derivatives --states 2 --orders square_root_abm -o no", "rotations"),
+        ("blame chain:3 --derivatives --output j1", "dq[j1,j1]"),
+        ("blame chain:3 --output dq", "joint acceleration"),
+        ("blame chain:3 --derivatives --order square_root_abm", "rotations"),
+    ],
+)
+def test_bad_input_is_refused_in_one_sentence(words, told, capfd, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(words.split()) == 2
     error = capfd.readouterr().err
-    assert error.startswith("pivotree: ") and error.count("\n") == 1 and "--states" in error
+    assert error.startswith("pivotree: ") and error.count("\n") == 1 and told in error
+    assert not list(tmp_path.iterdir())

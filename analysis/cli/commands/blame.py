@@ -7,8 +7,9 @@ import sys
 from dataclasses import replace
 
 from pivotree import kkt, orderings
+from pivotree.kkt.arithmetic import get_format
 
-from ..estimate import admit
+from ..estimate import admit, derived, eliminated
 from ..progress import progress_shown
 from .shared import one_state, print_json, system_and_state
 
@@ -21,10 +22,13 @@ def run(options: argparse.Namespace) -> int:
     function = orderings.get(options.order)
     with progress_shown() as progress:
         system, state = system_and_state(options)
-        admit(options, system, {options.order: function})
+        plays = [get_format(options.format)]
+        takes = derived(plays) if options.derivatives else eliminated(plays)
+        admit(options, system, {options.order: function}, takes)
         found = blame(
-            system, function, options.format, options.output, top=options.top, progress=progress
-        )
+            system, function, options.format, options.output, top=options.top, progress=progress,
+            quantity="derivatives" if options.derivatives else "qdd",
+        )  # fmt: skip
     found = replace(found, model=options.model)  # as the user calls it
     if options.json:
         print_json({"state": state, **found.as_dict()})

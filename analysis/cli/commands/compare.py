@@ -10,7 +10,7 @@ from dataclasses import replace
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 
-from ..estimate import admit
+from ..estimate import admit, admit_states, certificate, derivatives_take, eliminated, states_pilot
 from ..progress import progress_shown
 from .shared import (
     folder_of,
@@ -19,17 +19,16 @@ from .shared import (
     print_json,
     refinement,
     system_and_state,
+    system_of_any,
     tree_of,
 )
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.derivatives:
-        return _derivatives(options)
     if options.states is not None:
         return _many(options)
-    from ...comparison import compare as compare_orders
-
+    if options.derivatives:
+        return _derivatives(options)
     folder = None if options.output is None else folder_of(options.output)
     names = None if options.orders is None else items("--orders", options.orders)
     formats = items("--formats", options.formats)
@@ -38,7 +37,13 @@ def run(options: argparse.Namespace) -> int:
     with progress_shown() as progress:
         system, state = system_and_state(options)
         asked = orderings.names(loops=bool(system.loops)) if names is None else names
-        admit(options, system, {name: orderings.get(name) for name in asked})
+        wanted = {name: orderings.get(name) for name in asked}
+        # each order is played beside the answer, and once more for each correction
+        plays = [get_format(name) for name in formats for _ in range(1 + corrections)]
+        certified = certificate(system, orderings.get("abm"), times=len(formats))
+        admit(options, system, wanted, eliminated(plays), certified)
+        from ...comparison import compare as compare_orders
+
         result = compare_orders(
             system,
             names,
@@ -76,16 +81,23 @@ def run(options: argparse.Namespace) -> int:
 
 def _derivatives(options: argparse.Namespace) -> int:
     """Digits of the derivatives of qdd by q, qd and tau."""
-    from ...comparison.gradients import compare_derivatives
-
-    for option in ("states", "output", "bits", "refine", "proximal"):
+    for option in ("output", "bits", "refine", "proximal"):
         if getattr(options, option):
             name = {"output": "-o"}.get(option, f"--{option}")
-            raise kkt.PivotreeError(f"option --derivatives: is of one state; leave out {name}")
+            raise kkt.PivotreeError(
+                f"option --derivatives: compares digits alone, without {name}; leave {name} out"
+            )
     names = None if options.orders is None else items("--orders", options.orders)
+    formats = items("--formats", options.formats)
+    _known(names or (), formats)
     with progress_shown() as progress:
         system, state = system_and_state(options)
-        found = compare_derivatives(system, names, items("--formats", options.formats), progress)
+        asked = orderings.names(loops=bool(system.loops)) if names is None else names
+        wanted = {name: orderings.get(name) for name in asked}
+        admit(options, system, wanted, *derivatives_take(system, formats))
+        from ...comparison import compare_derivatives
+
+        found = compare_derivatives(system, names, formats, progress)
     if options.json:
         rows = [row.as_dict() for row in found]
         print_json({"model": options.model, "state": state, "rows": rows})
@@ -114,10 +126,19 @@ def _many(options: argparse.Namespace) -> int:
     formats = items("--formats", options.formats)
     _known(names, formats)
     with progress_shown() as progress:
+        tree = tree_of(options)
+        admit_states(options, system_of_any(tree), names)
+        pilot = states_pilot(options, kept=False)
+
+        def counted(text: str, done: int | None) -> None:
+            progress(text if done is None else f"{text}: {done}")
+            if done is not None:
+                pilot(done, options.states)
+
         found = robot_report(
-            tree_of(options), options.model, names, formats,
+            tree, options.model, names, formats,
             states=options.states, seed=options.random or 0, processes=None,
-            progress=lambda text, done: progress(text if done is None else f"{text}: {done}"),
+            quantity="derivatives" if options.derivatives else "qdd", progress=counted,
         )  # fmt: skip
     if options.json:
         print_json(found.as_dict())

@@ -5,20 +5,22 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from pivotree import orderings
-from pivotree.kkt import PivotreeError
+from pivotree.kkt import FormatError, PivotreeError
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.base.reading import read_text
+from pivotree.kkt.model.load import SUFFIXES
 
+from ..estimate import admit_states, states_pilot
 from ..progress import progress_shown
 from . import INTERRUPTED
-from .shared import folder_of, items, print_json, tree_of
+from .shared import folder_of, items, print_json, system_of_any, tree_of
 
 
 def run(options: argparse.Namespace) -> int:
-    from ...report.make import Interrupted, check, check_empty, robot_report
+    from ...report.make import check, check_empty, default_orders, robot_report
 
     check(options.states, options.seed, options.digits)
     orders = None if options.orders is None else items("--orders", options.orders)
@@ -31,31 +33,53 @@ def run(options: argparse.Namespace) -> int:
         return _least_armature(options, orders or ["crbm"], formats or ["float32"])
     folder = _named(options.model) if options.output is None else folder_of(options.output)
     check_empty(folder)
+    where = f"the states are kept in {folder}, and the same command goes on from there"
     try:
         with progress_shown("the matrix", options.states) as progress:
             tree = tree_of(options)
+            system = system_of_any(tree)
+            named = default_orders() if orders is None else orders
+            admit_states(options, system, named)
+            pilot = states_pilot(options)
+
+            def told(text: str, done: int | None) -> None:
+                progress(text, done)
+                if done is not None:
+                    pilot(done, options.states)
+
             result = robot_report(
                 tree, options.model, orders, formats, states=options.states, seed=options.seed,
-                digits=options.digits, folder=folder, processes=None, progress=progress,
+                digits=options.digits, folder=folder, processes=None, progress=told,
+                quantity="derivatives" if options.derivatives else "qdd",
             )  # fmt: skip
-    except (KeyboardInterrupt, Interrupted):
+    except PivotreeError as error:
+        _remove_if_empty(folder)
+        if isinstance(error, FormatError) and (folder / "states.part").is_file():  # a full disk
+            raise FormatError(f"{error}; {where}") from None
+        raise
+    except KeyboardInterrupt:
         kept = _remove_if_empty(folder)
-        told = f"what was measured is in {folder}" if kept else "nothing was measured"
-        print(f"pivotree: interrupted; {told}", file=sys.stderr)
+        print(f"pivotree: interrupted; {where if kept else 'nothing was measured'}",
+              file=sys.stderr)  # fmt: skip
         return INTERRUPTED
     if options.json:
         print_json(result.as_dict())
     else:
         print("\n".join(result.verdict))
         print(f"{folder / 'report.html'}, report.pdf, report.json, states.csv, worst/")
-    return 0 if result.states == options.states else INTERRUPTED
+    return 0
 
 
 def _least_armature(options: argparse.Namespace, orders: list[str], formats: list[str]) -> int:
     from ...report.armature import STATES, least_armature
 
     if options.output is not None:
-        raise PivotreeError("report --armature: writes nothing; leave -o out")
+        raise PivotreeError("option --armature: writes nothing; leave -o out")
+    if options.derivatives:
+        raise PivotreeError(
+            "option --armature: is found for the digits of qdd, not of its derivatives; leave "
+            "--derivatives out"
+        )
     tree = tree_of(options)
     found = [
         least_armature(
@@ -78,19 +102,15 @@ def _least_armature(options: argparse.Namespace, orders: list[str], formats: lis
 
 def _named(model: str) -> Path:
     """A folder of the model's name, here."""
-    stem = Path(model).stem if model.endswith((".urdf", ".json")) else model
+    stem = Path(model).stem if Path(model).suffix.lower() in SUFFIXES else model
     return Path(f"report-{re.sub(r'[^A-Za-z0-9_.=-]+', '-', stem).strip('-')}")
 
 
 def _remove_if_empty(folder: Path) -> bool:
     """Remove a folder that holds a head line at most; whether something is kept."""
-    if not folder.is_dir():
-        return False
-    part = folder / "states.csv.part"
-    if part.is_file() and len(read_text(part).splitlines()) <= 1:
+    part = folder / "states.part"
+    if part.is_file() and part.stat().st_size <= len(part.open("rb").readline()):
         part.unlink()
-    try:
+    with suppress(OSError):  # it holds something, or is not there
         folder.rmdir()
-    except OSError:  # it holds something
-        return True
-    return False
+    return folder.is_dir()

@@ -1,15 +1,9 @@
 """pivotree report: stopped, asked, and refused."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
-from helpers import ROOT
 from report_made import table
 
 from pivotree import kkt
@@ -20,60 +14,68 @@ from pivotree.analysis.report.make import prepare
 from pivotree.analysis.report.notebook import Notebook
 
 
-@pytest.mark.thorough
-def test_an_interrupt_writes_what_is_done(arm, tmp_path):
+def test_an_ended_run_is_taken_up_and_measures_what_is_missing(arm, tmp_path, monkeypatch):
+    def report(folder, progress=lambda text, done: None, **given):
+        given = {"states": 9, "seed": 3} | given
+        orders, formats = ["abm", "crbm"], ["float32"]
+        return robot_report(
+            kkt.load(arm), "arm", orders, formats, folder=tmp_path / folder, progress=progress,
+            **given,
+        )  # fmt: skip
+
     def interrupt(text, done):
         if done == 5:
-            signal.raise_signal(signal.SIGINT)
+            raise KeyboardInterrupt
 
-    before = signal.getsignal(signal.SIGINT)
-    folder = tmp_path / "stopped"
-    folder.mkdir()
-    report = robot_report(
-        kkt.load(arm), "arm", ["abm"], ["float32"], states=50, folder=folder, progress=interrupt
-    )
-    assert signal.getsignal(signal.SIGINT) is before
-    assert (report.states, report.asked) == (5, 50)
-    assert report.verdict[0] == "Interrupted: 5 of 50 states."
-    assert [int(row["state"]) for row in table(folder)] == [0, 1, 2, 3, 4]
-    assert "5 of 50 random states (interrupted)" in (folder / "report.html").read_text()
+    whole = report("whole")
+    with pytest.raises(KeyboardInterrupt):
+        report("ended", interrupt)
+    part = tmp_path / "ended" / "states.part"
+    assert [path.name for path in part.parent.iterdir()] == [part.name]
+    part.write_bytes(part.read_bytes() + b"torn")
+    seen, usual = [], gathering.measure
+    monkeypatch.setattr(gathering, "measure", lambda *x: seen.append(x[1]) or usual(*x))
+    for other in ({"seed": 4}, {"states": 8, "seed": 4}):
+        with pytest.raises(kkt.PivotreeError, match="states of other orders, formats or seeds"):
+            report("ended", **other)
+    again = report("ended")
+    assert seen == [5, 6, 7, 8] and again.as_dict() | {"seconds": 0} == whole.as_dict() | {
+        "seconds": 0
+    }
+    for name in ("states.csv", "worst"):
+        both = (tmp_path / folder / name for folder in ("whole", "ended"))
+        if name == "worst":
+            both = (sorted(x.read_bytes() for x in folder.iterdir()) for folder in both)
+        else:
+            both = (x.read_bytes() for x in both)
+        assert next(both) == next(both)
+    assert not part.exists()
+    with pytest.raises(kkt.PivotreeError, match="is not empty"):
+        report("ended")
 
 
 def test_states_are_on_disk_as_they_come(arm, tmp_path):
-    """What a killed run leaves: every state that was measured, and nothing half."""
+    """What a killed run leaves: every state that was measured, for fewer states too."""
     setup, _ = prepare(kkt.load(arm), "arm", ["abm"], ["float32"], 0)
-    notes = Notebook(setup, 3, tmp_path / "states.csv")
+    path = tmp_path / "states.csv"
+    notes = Notebook(setup, 3, path)
     for number in (2, 0):
         notes.keep(gathering.measure(setup, number))
-        lines = (tmp_path / "states.csv.part").read_text().splitlines()
-        assert lines[-1].startswith(f"{number},abm,float32,")
-    assert not (tmp_path / "states.csv").exists()
+        with pytest.raises(kkt.PivotreeError, match="another report is writing it"):
+            Notebook(setup, 3, path)
+    del notes
+    other, _ = prepare(kkt.chain(setup.system.tree.n), "arm", ["abm"], ["float32"], 0)
+    with pytest.raises(kkt.PivotreeError, match="states of another robot"):
+        Notebook(other, 3, path)
+    fewer = Notebook(setup, 2, path)
+    assert fewer.missing() == [1] and fewer.numbers.tolist() == [0]
+    fewer.close()
+    notes = Notebook(setup, 3, path)
+    assert notes.missing() == [1] and not path.exists()
     notes.finish()
+    notes.close(done=True)
     assert [int(row["state"]) for row in table(tmp_path)] == [0, 2]
     assert [path.name for path in tmp_path.iterdir()] == ["states.csv"]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process")
-def test_ctrl_c_on_a_real_run(arm, tmp_path):
-    folder = tmp_path / "run"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pivotree", "report", str(arm), "--states", "200000",
-         "--orders", "abm", "--formats", "float32", "-o", str(folder)],
-        cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-    )  # fmt: skip
-    part = folder / "states.csv.part"
-    limit = time.monotonic() + 60
-    while time.monotonic() < limit and (not part.exists() or part.stat().st_size < 5_000):
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: parent and children
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130 and "Traceback" not in err, err
-    document = json.loads((folder / "report.json").read_text())
-    assert 0 < document["states"] < 200_000
-    assert f"Interrupted: {document['states']} of 200000 states." in out
-    assert len(table(folder)) == document["states"] and not part.exists()
 
 
 @pytest.fixture

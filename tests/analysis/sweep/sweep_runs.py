@@ -1,11 +1,8 @@
 """What tests of sweeps share: configurations, tables, and the processes that make them."""
 
 import csv
-import os
 import sys
 from pathlib import Path
-
-from helpers import ROOT
 
 SMALL = """
 output = "{output}"
@@ -37,7 +34,6 @@ def slow_abm(structure):
     return [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
 """
 COMMAND = [sys.executable, "-m", "pivotree", "sweep"]
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
 
 def config(folder, text, output="s.csv"):

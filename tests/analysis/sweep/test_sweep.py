@@ -102,7 +102,7 @@ def test_what_a_model_rules_out_is_told_in_its_rows(tmp_path):
     for body, parent, mass in ((1, None, 1.0), (2, 1, 0.0), (3, 2, 1.0)):
         kkt.add_body(
             tree, body, parent, mass=mass, com=(0.05, 0, 0), inertia=0.1 * mass * np.eye(3),
-            joint="revolute", axis=(0, body == 2, body != 2), p=(0.1, 0, 0),
+            joint="revolute", axis=(0, int(body == 2), int(body != 2)), p=(0.1, 0, 0),
         )  # fmt: skip
     kkt.write_model(tmp_path / "light.json", kkt.build(tree).state)
     text = f'models = ["{tmp_path}/light.json"]\norders = ["virtual_work", "abm"]\n'
@@ -124,6 +124,8 @@ def test_command_line_prints_a_summary(tmp_path, capsys):
     assert "60 rows, 0 measured now" in capsys.readouterr().out
 
 
+ONE = 'output = "s.csv"\norders = ["abm"]\nmodels = [{ %s }]\n'
+RANGE = 'output = "s.csv"\norders = ["abm"]\nmodels = ["chain:{n}"]\n[ranges]\nn = %s'
 MINIMAL = 'output = "s.csv"\nmodels = ["chain:3"]\norders = ["abm"]\n'
 WRONG = {
     'models = [': "is no TOML",
@@ -152,6 +154,22 @@ WRONG = {
     + "[ranges]\nstate = [3]": "range 'state' has the name of a column",
     MINIMAL.replace("chain:3", "two_link:r={r}")
     + "[ranges]\nr = {from = 0, to = 1, count = 3, scale = 'log'}": "for scale 'log', ends above 0",
+    MINIMAL + "states = 3": "field 'states' is 3; give a table",
+    MINIMAL.replace('orders = ["abm"]', ""): "has no field 'orders'; give a list of names",
+    MINIMAL.replace('["abm"]', '"abm"'): "field 'orders' is 'abm'; give a list of names",
+    MINIMAL.replace('["abm"]', "[3]"): "field 'orders[0]' is 3; give a text",
+    MINIMAL.replace('["abm"]', '["abm", "abm"]'): "field 'orders[1]' is 'abm'; give each name once",
+    ONE % 'model = "r.urdf", merge_fixed = 1': "field 'models[0].merge_fixed' is 1; give true or",
+    ONE % 'model = "chain:3", floating = true': "a .urdf file or robot:NAME, or leave out floating",
+    ONE % 'model = "chain:3", contact = "j3", compliance = "x"': "is 'x'; give zero or more [1/kg]",
+    ONE % f'model = "chain:3", contact = "j3", compliance = 1{400 * "0"}': "0; give zero or more",
+    ONE % 'model = "chain:{n}", contact = "j3"' + "[ranges]\nn = [3]": "one model without a range",
+    RANGE % "[true]": "field 'ranges.n' is [True]; give a list of values, or {from, to, step}",
+    RANGE % '[3, "4"]': "give texts alone, or numbers alone",
+    RANGE % "3": "field 'ranges.n' is 3; give a list of values, or {from, to, step}",
+    RANGE % "{from = 3, to = 1, step = 1}": "give a step above 0, and 'to' not below 'from'",
+    RANGE % '{from = "1", to = 3, step = 1}': "field 'ranges.n.from' is '1'; give a number",
+    RANGE % f"{{from = 1, to = 1{400 * '0'}, count = 2}}": "0; give a number",
 }  # fmt: skip
 
 
@@ -164,6 +182,30 @@ def test_wrong_configs_are_one_sentence(text, tmp_path, capsys, monkeypatch):
     assert told.startswith("pivotree: c.toml: ") and told.count("\n") == 1
     assert WRONG[text] in told
     assert not list(tmp_path.glob("s.*"))
+
+
+def test_what_a_config_may_hold(tmp_path, monkeypatch):
+    """Ranges of texts and of powers, an order of one's own, loops and contacts of one model."""
+    monkeypatch.chdir(tmp_path)
+    Path("own.py").write_text("def f(s): return [[('pdd', k), ('qdd', k), ('f', k)] for k in s]")
+    foot = {"body": "j3", "point": [0, 0, 0], "name": "foot"}
+    Path("feet.json").write_text(json.dumps({"schema": "pivotree-loops/1", "loops": [foot]}))
+    kkt.write_model("arm.json", kkt.build(kkt.chain(3)).state)
+    Path("c.toml").write_text(
+        'output = "s.csv"\norders = ["own.py:f"]\nmodels = ["{kind}:3", "two_link:r={r}", '
+        '{ model = "chain:3", loops = "feet.json" }, { model = "arm.json", loops = "feet.json" }]\n'
+        '[ranges]\nkind = ["chain", "star"]\nr = {from = 0.001, to = 0.1, count = 3, scale = "log"}'
+    )
+    found = read_config(Path("c.toml"))
+    labels = [model.label for model in found.models]
+    assert labels[:2] == ["chain:3", "star:3"] and found.rows == 7 * 2
+    assert [float(label.partition("=")[2]) for label in labels[2:5]] == pytest.approx(
+        [0.001, 0.01, 0.1]
+    )
+    assert labels[5:] == ["chain:3, loops feet.json", "arm.json, loops feet.json"]
+    assert [len(m.tree().graph["loops"]) for m in list(found.models)[5:]] == [1, 1]
+    assert (found.kinds["kind"], found.kinds["r"]) == (str, float)
+    assert found.order_digests[0].startswith("own.py:f ")
 
 
 def test_files_that_are_not_this_sweep_s(tmp_path, capsys, monkeypatch):

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sweep_runs import ENVIRONMENT, SMALL, config, done_parts, kept, table
+from sweep_runs import SMALL, config, done_parts, kept, table
 
 from pivotree.analysis.cli import main
 from pivotree.analysis.sweep import pools, read_config, sweep
@@ -76,9 +76,7 @@ def test_a_file_system_that_fills_up(tmp_path):
     )
     if shutil.which("unshare") is None:
         pytest.skip("unshare is not installed")
-    done = subprocess.run(
-        ["unshare", "-rm", "sh", "-c", script], env=ENVIRONMENT, capture_output=True, text=True
-    )
+    done = subprocess.run(["unshare", "-rm", "sh", "-c", script], capture_output=True, text=True)
     if done.returncode == 77 or "unshare" in done.stderr:
         pytest.skip("a file system cannot be mounted here")
     assert done.returncode == 2, done.stderr

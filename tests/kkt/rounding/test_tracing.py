@@ -78,7 +78,7 @@ def test_runs_gather_what_the_operations_say():
     faster = observe(tape, system.entries, FLOAT32, "dd", blocks=False)
     for a, b in zip(seen.steps, faster.steps, strict=True):
         assert np.array_equal(a, b)
-    with pytest.raises(kkt.FormatError, match="blocks=True"):
+    with pytest.raises(kkt.FormatError, match="by steps alone; ask for it with blocks=True"):
         faster.bodies  # noqa: B018
 
 

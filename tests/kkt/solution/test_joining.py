@@ -248,9 +248,9 @@ def test_what_cannot_be_is_told():
     for call, words in (
         (lambda: kkt.released(tree, "nobody"), "neither a body nor a loop"),
         (lambda: kkt.released(tree, "tree0"), "hangs on nothing"),
-        (lambda: kkt.rerooted(tree, "nobody"), "is not in tree"),
+        (lambda: kkt.rerooted(tree, "nobody"), "is not in the tree"),
         (lambda: kkt.rerooted(fixed, list(fixed)[2]), "another root"),
-        (lambda: kkt.joined(tree, "nobody", None), "is not in tree"),
+        (lambda: kkt.joined(tree, "nobody", None), "is not in the tree"),
         (lambda: kkt.joined(tree, "tree1", "tree1"), "to itself"),
         (lambda: kkt.joined(tree, "tree1", "tree3", "universal", axis=np.eye(3)[:2]), "joint"),
         (lambda: kkt.joined(tree, "tree1", "tree2", p=(1.0, 2.0)), "shape"),
