@@ -20,7 +20,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 LESSONS = sorted(HERE.glob("[1-9]_*.py"))
-FURTHER = [HERE / "swing_up.py"]  # notebooks that need an extra of pivotree
+FURTHER = [HERE / f"{name}.py" for name in ("swing_up", "reach")]  # they need an extra of pivotree
 
 
 @dataclass(frozen=True)
