@@ -44,10 +44,12 @@ def question_of(document: Any) -> Question:
         raise OrderError("request: is no object; send groups, format, links and rules")
     format = document.get("format")
     if not isinstance(format, str) or format not in FORMATS:
-        raise FormatError(f"request: format {str(format)[:40]!r}: use one of {', '.join(FORMATS)}")
+        raise FormatError(
+            f"request: format {str(format)[:40]!r} is unknown; use {', '.join(FORMATS)}"
+        )
     links = document.get("links", "whole")
     if not isinstance(links, str) or links not in LINKS:
-        raise OrderError(f"request: links {str(links)[:40]!r}: use one of {', '.join(LINKS)}")
+        raise OrderError(f"request: links {str(links)[:40]!r} is unknown; use {', '.join(LINKS)}")
     return Question(_groups(document.get("groups")), format, links, rules_of(document.get("rules")))
 
 
@@ -68,7 +70,9 @@ def rules_of(value: Any) -> Rules:
     """Switches by name; None and {} are the default ones."""
     known = vars(Rules())
     if value is not None and not (isinstance(value, Mapping) and value.keys() <= known.keys()):
-        raise OrderError(f"request: rules {str(value)[:60]}: give some of {', '.join(known)}")
+        raise OrderError(
+            f"request: rules {str(value)[:60]!r} are no switches; give some of {', '.join(known)}"
+        )
     return Rules(**(value or {}))
 
 

@@ -221,7 +221,7 @@ def serve(
     with ExplorerServer(system, data, port) as server:
         if told is None:
             print(server.address, flush=True)  # at once, also into a pipe
-            print("Ctrl-C stops the page", file=sys.stderr, flush=True)
+            print("pivotree: Ctrl-C stops the page", file=sys.stderr, flush=True)
         else:
             told(server.address)
         if browser:  # a browser may take its time, or never come back

@@ -7,17 +7,19 @@ when its input does, which is when the process that started it ends, however tha
 from __future__ import annotations
 
 import json
+import os
 import pickle
-import signal
 import sys
 import warnings
 from typing import Any
+
+from pivotree.kkt.base.processes import end_with
 
 from .asked import Measurer, refusal
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that started it
+    end_with(os.getppid())
     warnings.simplefilter("ignore")
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # what anything prints is no answer

@@ -130,5 +130,5 @@ def close_names(word: str, names: Iterable[str], n: int = 3, cutoff: float = 0.6
 def nearest(word: str, names: Iterable[str]) -> str:
     """'did you mean a or b?' where names come near the word, else the list of them all."""
     known = sorted(names)
-    close = close_names(word, known, 3, 0.55)
+    close = close_names(str(word), known, 3, 0.55)
     return f"did you mean {' or '.join(close)}?" if close else f"use one of {', '.join(known)}"

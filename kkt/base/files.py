@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
+import platform
 import re
+import shutil
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
+from typing import IO
 
 from .errors import FormatError
 
@@ -37,6 +42,7 @@ def beside(path: str | os.PathLike[str]) -> Iterator[Path]:
     with writing(path):
         place = _place(path)
         part = part_of(place)
+        clear_parts(place)
         try:
             yield part
             if place.exists():  # what it was to others it stays
@@ -96,13 +102,71 @@ def stems(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def part_of(place: Path, who: object = None) -> Path:
-    """The file that becomes ``place``: hidden beside it, named by the process that writes it.
+def clear_parts(place: Path) -> None:
+    """Remove what processes that were killed have left of this file: those that are no more."""
+    if os.name == "posix":  # elsewhere to ask for a process by a signal would end it
+        remove_parts(parts_of(place), _ended)
 
-    With ``who`` "*" it is a pattern of those that killed processes have left.
+
+def remove_parts(found: Iterable[Path], ended: Callable[[int], bool] = lambda pid: True) -> None:
+    """Remove parts that processes of this machine left, those that have ``ended`` by their number.
+
+    In a folder that several machines share, another's process may be at work on a part of its own:
+    those stay, and a warning names them.
     """
-    stem, suffix = place.stem[:40], place.suffix[:40]  # a name has at most 255 bytes
-    return place.with_name(f".{stem}.{os.getpid() if who is None else who}.part{suffix}")
+    for left in found:
+        written = re.match(r".*\.([^.]*)\.(\d+)\.part", left.name, re.S)
+        if written and written[1] != _host():
+            warnings.warn(
+                f"{left}: is written by a process on {written[1]}, or was left by one that was "
+                "killed; in that case remove it",
+                stacklevel=2,
+            )
+        elif written and ended(int(written[2])):
+            with suppress(OSError):
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+
+def _host() -> str:
+    """This machine's name, as it stands in the names of parts."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", platform.node())[:30]
+
+
+def _ended(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # another user's
+        return False
+    return False
+
+
+def locked(file: IO[bytes]) -> bool:
+    """Whether this process alone may write an open file from now on, as long as it lives.
+
+    Where the system has no such locks, nobody looks after two at a time.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def part_of(place: Path, who: str = "") -> Path:
+    """The file that becomes ``place``: hidden beside it, named by the machine and the process."""
+    stem, suffix = place.stem[:40], place.suffix[:30]  # a name has at most 255 bytes
+    return place.with_name(f".{stem}.{who or f'{_host()}.{os.getpid()}'}.part{suffix}")
+
+
+def parts_of(place: Path) -> Iterator[Path]:
+    """What becomes ``place``, or would have, whoever writes it."""
+    return place.parent.glob(glob.escape(part_of(place, "\0").name).replace("\0", "*"))
 
 
 def _place(path: str | os.PathLike[str]) -> Path:

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import active_children, resource_tracker
+
+WATCH = 0.5  # [s] between looks whether the parent lives
+
+
+def end_with(parent: int) -> None:
+    """This process ends soon after its parent, however that ends: a pool's would wait for it.
+
+    A worker calls it when it starts; from then on it leaves Ctrl-C to its parent.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # one that is forked has its parent's
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from .text import sentence
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 SIDE = 160  # of a picture [px]
 LARGEST = 20_000  # unknowns of a matrix that is drawn

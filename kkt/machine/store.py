@@ -4,7 +4,11 @@ An entry is a file named by a hash of all that its content follows from, the sou
 package included, so that no entry is ever out of date.  It is written beside and then renamed, so
 that two processes may write the same one; one that is cut short, changed, or stands under another
 name fails its checksum and is as good as none, and so is a folder that cannot be read or written.
-A folder that another user owns or may write to is not used, and a warning says so.
+A checksum is no secret: that machine code is this user's own follows from who may write it.  A
+folder that another user owns or may write to is not used, and a warning says so.  An entry counts
+if the file that was opened is a plain one, no link, which this user owns and nobody else may
+write: so nothing that comes into its place after the folder was looked at is run, nor what others
+left there before the folder was closed to them.
 
 The folder is the user's for such files: ``~/.cache/pivotree`` or under ``XDG_CACHE_HOME``,
 ``~/Library/Caches`` on macOS, ``LOCALAPPDATA`` on Windows.  ``PIVOTREE_CACHE`` names another, or
@@ -15,8 +19,11 @@ from __future__ import annotations
 
 import io
 import os
+import re
+import stat
 import sys
 import warnings
+import zipfile
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
@@ -27,13 +34,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import FormatError, UnreadableError
+from ..base.errors import FormatError
 from ..base.files import beside
-from ..base.reading import read_bytes
 
 Arrays = dict[str, NDArray]
 ROOM = 256 * 2**20  # bytes; beyond, the entries that were longest unread are removed
 CHECK = 32  # bytes of a checksum
+ENTRY = re.compile(r"[0-9a-f]{40}\.npz")
 
 
 def folder() -> Path | None:
@@ -44,7 +51,7 @@ def folder() -> Path | None:
     try:
         path = Path(chosen) if chosen else _of_the_user() / "pivotree"
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        open_to = _open_to(path.stat())
+        open_to = _open_to(path.stat()) or _of_others(path.lstat())
     except (OSError, RuntimeError):  # RuntimeError: no home
         return None
     if open_to:  # code is read from here: nobody else may have put it there
@@ -58,12 +65,18 @@ def folder() -> Path | None:
 
 
 def _open_to(status: os.stat_result) -> str:
-    """Who else may have put a file into a folder, in words; nothing where nobody may."""
-    if not hasattr(os, "getuid"):  # Windows: the user's own folder by its place
-        return ""
-    if status.st_uid != os.getuid():
+    """Who else may have put a file into a folder, or text into a file; nothing where nobody may."""
+    if hasattr(os, "getuid") and status.st_uid != os.getuid():
         return "belongs to another user"
-    return "can be written by other users" if status.st_mode & 0o022 else ""
+    # Windows: the user's own folder by its place
+    open_to = hasattr(os, "getuid") and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return "can be written by other users" if open_to else ""
+
+
+def _of_others(status: os.stat_result) -> str:
+    """Whether a link in the folder's place is another user's, who may point it to any folder."""
+    linked = stat.S_ISLNK(status.st_mode) and hasattr(os, "getuid")
+    return "is a link of another user" if linked and status.st_uid not in (0, os.getuid()) else ""
 
 
 def _of_the_user() -> Path:
@@ -114,16 +127,39 @@ def read(name: str) -> Arrays | None:
         return None
     path = top / f"{name}.npz"
     try:
-        whole = read_bytes(path)
+        whole = _own(path)
         if _checksum(name, whole[CHECK:]) != whole[:CHECK]:
-            return None
+            raise ValueError
         with np.load(io.BytesIO(whole[CHECK:]), allow_pickle=False) as entry:
             arrays = dict(entry)
-    except (UnreadableError, OSError, ValueError):
+    except OSError:
+        return None
+    except (ValueError, zipfile.BadZipFile):
+        with suppress(OSError):  # a new one takes its place, and is not written through a link
+            path.unlink()
         return None
     with suppress(OSError):
         os.utime(path)  # what is read stays
     return arrays
+
+
+def _own(path: Path) -> bytes:
+    """The content of a plain file, no link, that this user alone may write.
+
+    Raises ValueError for any other, and OSError where there is none or it cannot be read.
+    """
+    flags = [getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")]
+    try:
+        number = os.open(path, os.O_RDONLY | sum(flags))
+    except OSError:
+        if path.is_symlink():
+            raise ValueError from None
+        raise
+    with os.fdopen(number, "rb") as file:
+        status = os.fstat(number)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > ROOM or _open_to(status):
+            raise ValueError
+        return file.read()
 
 
 def write(name: str, arrays: Arrays) -> None:
@@ -136,6 +172,7 @@ def write(name: str, arrays: Arrays) -> None:
     data = stream.getvalue()
     with suppress(FormatError, OSError):
         with beside(top / f"{name}.npz") as part:
+            part.touch(0o600, exist_ok=False)
             part.write_bytes(_checksum(name, data) + data)
         _make_room(top)
 
@@ -143,6 +180,8 @@ def write(name: str, arrays: Arrays) -> None:
 def _make_room(top: Path) -> None:
     entries = []
     for path in top.glob("*.npz"):
+        if not ENTRY.fullmatch(path.name):  # a folder that was named may hold arrays of its user
+            continue
         with suppress(OSError):  # removed by another process
             status = path.stat()
             entries.append((status.st_mtime, status.st_size, path))

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from ..base.errors import UnreadableError
@@ -16,46 +18,101 @@ from ..base.reading import read_bytes
 
 MOST = 10**5  # copies of an element, words for each body or joint, and keyframes
 CELLS = 10**8  # of a height field or texture
+MODELS = 1000  # that are attached, and those attached to them
 COPIED = ("replicate", "flexcomp")
 
 
 def check(file: str) -> None:
     """Raise UnreadableError, one sentence, for a file that should not be compiled.
 
-    Included files are looked at, too; meshes and the like must be plain files where they are there.
+    Files that it includes and models that it attaches are looked at, too, and what these name;
+    meshes and the like must be plain files where they are there.
     """
-    folder, seen, rest = os.path.dirname(file), {file}, [file]
-    elements: list[Element] = []
+    rest: list[tuple[str, int, tuple[str, ...]]] = [(file, 1, ())]
+    looked_at = 0
     while rest:
-        path = rest.pop()
+        looked_at += 1
+        path, copies, outer = rest.pop()
+        place = os.path.realpath(path)
+        if place in outer or looked_at > MODELS:
+            why = "attaches itself" if place in outer else f"is one of more than {MODELS:,} models"
+            raise UnreadableError(f"<model>: file {path!r} {why}; attach fewer")
+        document = _document(path, copies, file)
+        _require_plain(document)
+        attached: Counter[str | None] = Counter()
+        for found in document:
+            if found.element.tag == "attach":
+                attached[found.element.get("model")] += found.copies
+        for found in document:
+            if found.element.tag == "model":
+                name = found.element.get("name")
+                within = attached[name] if name else attached.total()
+                rest += [(inner, max(copies, within), (*outer, place)) for inner in _there(found)]
+
+
+class _Found(NamedTuple):
+    """An element, how often it is copied, and the folders in which its files may lie.
+
+    Versions of MuJoCo look for a file beside the one that names it, or beside the outermost.
+    """
+
+    element: Element
+    copies: int
+    folders: frozenset[str]
+
+
+def _document(path: str, copies: int, outermost: str) -> list[_Found]:
+    """The elements of a file and of those that it includes, each of them once as MuJoCo has it."""
+    document: list[_Found] = []
+    rest, seen = [(path, frozenset[str](), copies)], set()
+    while rest:
+        path, folders, copies = rest.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        folders |= {os.path.dirname(path)}
         try:
             root = root_of(read_bytes(path))
-            _sizes(root, 1)
+            found = [_Found(x, n, folders) for x, n in _sizes(root, copies)]
         except UnreadableError as error:
-            raise UnreadableError(f"{path}: {error}" if path != file else str(error)) from None
-        elements += root.iter()
-        named = {os.path.join(folder, name) for x in root.iter("include") for name in _files(x)}
-        rest += [path for path in sorted(named - seen) if os.path.exists(path)]
-        seen |= named
-    places = {folder}
-    for element in elements:
+            told = str(error) if path == outermost else f"{path}: {error}"
+            raise UnreadableError(told) from None
+        document += found
+        for one in found:
+            if one.element.tag == "include":
+                rest += [(inner, folders, one.copies) for inner in _there(one)]
+    return document
+
+
+def _require_plain(document: list[_Found]) -> None:
+    """Raise UnreadableError where a file that is named is a folder, a pipe or a device."""
+    folders = {""}
+    for found in document:
         for key in ("meshdir", "texturedir", "assetdir"):
-            if element.tag == "compiler" and key in element.attrib:
-                places.add(os.path.join(folder, element.attrib[key]))
-    for element in elements:
-        for path in (os.path.join(place, name) for name in _files(element) for place in places):
-            if os.path.exists(path) and not os.path.isfile(path):
-                raise UnreadableError(f"<{element.tag}>: file {path!r} is no plain file")
+            if found.element.tag == "compiler" and key in found.element.attrib:
+                folders.add(found.element.attrib[key])
+    for found in document:
+        for path in _there(found, sorted(folders)):
+            if not os.path.isfile(path):
+                raise UnreadableError(f"<{found.element.tag}>: file {path!r} is no plain file")
 
 
-def _files(element: Element) -> Iterator[str]:
-    for key, value in element.attrib.items():
-        if key.startswith("file") and value and "\0" not in value:
-            yield value
+def _there(found: _Found, within: Iterable[str] = ("",)) -> Iterator[str]:
+    """What is there of the files that an element may mean; ``within`` are folders in folders."""
+    for key, name in found.element.attrib.items():
+        if key.startswith("file") and name and "\0" not in name:
+            for folder in sorted(found.folders):
+                for inner in within:
+                    path = os.path.join(folder, inner, name)
+                    if os.path.exists(path):
+                        yield path
 
 
-def _sizes(root: Element, above: int) -> None:
-    """Raise UnreadableError for more copies, cells or words than anyone has a use for."""
+def _sizes(root: Element, above: int) -> Iterator[tuple[Element, int]]:
+    """Every element, and how often it is copied.
+
+    Raises UnreadableError for more copies, cells or words than anyone has a use for.
+    """
     rest = [(root, above)]
     while rest:
         element, copies = rest.pop()
@@ -69,6 +126,7 @@ def _sizes(root: Element, above: int) -> None:
                 f"<{element.tag}>: asks for more than {MOST:,} copies or words, or {CELLS:,} "
                 "cells; ask for fewer"
             )
+        yield element, copies
         rest += [(child, copies) for child in element]
 
 

@@ -4,7 +4,7 @@ import argparse
 import json
 import re
 
-from pivotree.analysis.cli.arguments import parser
+from pivotree.analysis.cli.parser import parser
 
 LIMIT = 60  # [s] for one call: more is a hang
 SIGN = "pwned"  # of a name that got out of where names stand

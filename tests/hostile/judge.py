@@ -28,7 +28,8 @@ def _said(case, code, out, err):
     if "ended" in case.around and case.around.get("apart"):
         if code == -signal.SIGINT:  # the same for a shell; so Python ends after an exec was hit
             code = cli.INTERRUPTED
-        if not out + err or ("Traceback" in err and " in main\n" not in err):
+        starting = "Fatal Python error: init" in err  # while it imported site
+        if not out + err or starting or ("Traceback" in err and " in main\n" not in err):
             return  # Python itself was interrupted, before main
     if code not in CODES:
         yield f"exit {code}"

@@ -5,10 +5,12 @@ another, each in a folder of its own, with files in the place of its streams, th
 the command line.  What went wrong is asked again in a process of its own.
 """
 
+import atexit
 import contextlib
 import faulthandler
 import gc
 import json
+import math
 import os
 import select
 import shutil
@@ -16,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Iterator
@@ -32,6 +35,7 @@ MANY = 40  # inputs that one process answers; one that changes its surroundings 
 HANG = 20  # [s] of processor time without a word; six times as long where it waits
 LONG = 60  # [s] after which one that does say how far it is must listen to Ctrl-C
 ANSWER = 10  # [s] that it has for this, on a machine that others use
+DEAD = os.WEXITED | os.WNOHANG | os.WNOWAIT
 
 
 def judged(cases: list[Case], many: int = MANY) -> Iterator[tuple[Case, list[str]]]:
@@ -113,8 +117,8 @@ def _one(case: Case, place: Path, top: Path) -> list[str]:
             fault = _place_of(error)
             _flushed(1)
     os.chdir(place)
-    if fault:
-        return [fault]
+    if fault is not None:
+        return [fault] if fault else []
     texts = (path.read_bytes().decode("utf-8", "replace") for path in (out, err))
     return judge.judged(case, folder, code, *texts)
 
@@ -126,6 +130,72 @@ def _main(arguments: list[str]) -> int:
     except SystemExit as stop:  # argparse
         code = stop.code or 0
     return _flushed(code)
+
+
+class Forked:
+    """A command line in a session of its own, forked off this process; as subprocess.Popen has it.
+
+    It ends as a Python does that was started for it: by what runs at the exit, and by signals.
+    Nothing of this process may wait to be removed then: no tempfile.TemporaryDirectory.
+    """
+
+    def __init__(self, arguments: list[str], folder: Path, variables: dict, out: Path, err: Path):
+        ready, begun = os.pipe()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        self.returncode: int | None = None
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(ready)
+            os.setsid()
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            os.chdir(folder)
+            connect({}, out, err)
+            environment({"env": variables})
+            wrapped({})
+            _to_the_end(arguments, begun)
+        os.close(begun)
+        os.read(ready, 1)  # its end: signals reach what can hear them from here on
+        os.close(ready)
+
+    def poll(self) -> int | None:
+        if self.returncode is None and os.waitid(os.P_PID, self.pid, DEAD):
+            self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.returncode
+
+    def wait(self, timeout: float = math.inf) -> int:
+        end = time.monotonic() + timeout
+        while self.poll() is None:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout)
+            time.sleep(min(left, 0.005))
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+
+def _to_the_end(arguments: list[str], begun: int) -> None:
+    """The rest of a forked process."""
+    code = 1
+    try:
+        tempfile.tempdir, sys.argv = None, ["pivotree", *arguments]
+        os.close(begun)
+        try:
+            code = cli.command()
+        except SystemExit as stop:
+            code = stop.code or 0
+        threading._shutdown()
+        atexit._run_exitfuncs()
+    except KeyboardInterrupt:  # as Python ends where it comes before ``main``
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGINT)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(_flushed(code))
 
 
 def _flushed(code: int) -> int:
@@ -164,7 +234,11 @@ def _apart(case: Case, out: Path, err: Path) -> int:
 
 
 def _place_of(error: BaseException) -> str:
+    """Where an error left the program; nothing for a Ctrl-C before the first statement of main."""
     found = traceback.extract_tb(error.__traceback__)
+    begun = found[-1].name != "main" or found[-1].lineno != cli.main.__code__.co_firstlineno
+    if isinstance(error, KeyboardInterrupt) and not begun:
+        return ""
     frames = [f for f in found if str(ROOT) in f.filename and "tests/hostile" not in f.filename]
     at = f"{frames[-1].filename.removeprefix(str(ROOT))}:{frames[-1].name}" if frames else ""
     return f"{type(error).__name__} at {at}: {str(error)[:200]}"

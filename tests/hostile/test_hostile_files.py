@@ -76,7 +76,7 @@ OWN = {  # files of the package itself, and those that grow or are locked while 
     "read_bytes": {"kkt/machine/store.py"},
     "write_text": set(), "write_bytes": {"papers/make.py"}, "savefig": set(), "exec_module": set(),
     "open": {"kkt/base/reading.py", "analysis/report/notebook.py", "analysis/sweep/store.py",
-             "analysis/cli/running.py", "analysis/cli/__init__.py"},
+             "analysis/cli/running.py", "analysis/cli/__init__.py", "kkt/machine/store.py"},
     "exec": {"kkt/base/foreign.py"},
 }  # fmt: skip
 MADE = {"part", "stream", "self.fronts", "Image"}  # by kkt.base.files.beside, in memory, no files

@@ -9,7 +9,6 @@ import subprocess
 import sys
 
 import pytest
-from helpers import ROOT
 from hostile_words import COMMANDS, LIMIT, output_of, positional, words
 
 from pivotree import kkt
@@ -126,11 +125,11 @@ def test_ctrl_c_behind_an_error_of_compiled_code(run, monkeypatch):
 
 
 LONG = {
-    "explore": ["random_tree:n=20000"],
-    "report": ["random_tree:n=30", "-o", "out", "--states", "100000"],
+    "explore": ["random_tree:n=20000", "--no-browser"],
+    "report": ["random_tree:n=30", "-o", "out", "--states", "100000", "--yes"],
     "prove": [],
     "counts": ["-o", "counts.md"],
-    "simulate": ["chain:7", "--seconds", "1e9", "--steps", "1000000000"],
+    "simulate": ["chain:7", "--seconds", "1e9", "--steps", "1000000000", "--yes"],
 }
 
 
@@ -146,7 +145,7 @@ def test_ctrl_c(tmp_path, command, seconds):
     """Ctrl-C reaches every process of a terminal, wherever they are."""
     process = subprocess.Popen(
         [sys.executable, "-m", "pivotree", command, *LONG[command]], cwd=tmp_path, text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)}, start_new_session=True,
+        start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_heeding_ctrl_c,
     )  # fmt: skip
     try:

@@ -49,6 +49,12 @@ def test_files_that_cannot_be_read(refused, tmp_path, command, kind):
         assert f"in{suffix}: " in line
 
 
+@pytest.mark.parametrize("name", ["a\0b.json", "\ud800.json"])
+def test_a_name_that_no_file_can_have(name):
+    with pytest.raises(kkt.ModelError, match="cannot be read"):
+        kkt.read_model(name)
+
+
 ORDER_OPTIONS = [
     (command, option)
     for command, parser in COMMANDS.items()

@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import pytest
-from helpers import ROOT
 from hostile_words import (
     COMMANDS,
     LIMIT,
@@ -17,6 +16,7 @@ from hostile_words import (
 )
 
 from pivotree import kkt
+from pivotree.kkt.base import files
 from pivotree.kkt.base.files import beside, stems, write_whole
 
 UNWRITABLE = {
@@ -101,7 +101,7 @@ def test_no_two_names_make_one_file():
 def test_a_disk_that_is_full(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "pivotree", "list", "chain:2", "-o", "a.txt"], cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)} | UNCACHED, preexec_fn=limited,
+        env=os.environ | UNCACHED, preexec_fn=limited,
         capture_output=True, text=True, timeout=LIMIT,
     )  # fmt: skip
     assert done.returncode == 2 and done.stderr.count("\n") == 1
@@ -113,7 +113,7 @@ def test_a_disk_that_is_full(tmp_path):
 def test_an_output_that_has_no_letter_for_it(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "pivotree", "list", "chain:2"], cwd=tmp_path, timeout=LIMIT,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"},
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
         capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 2 and done.stderr.count("\n") == 1
@@ -128,7 +128,7 @@ def test_streams_that_are_closed(tmp_path, closed, arguments):
     with open(tmp_path / "kept", "w") as kept:
         done = subprocess.run(
             [sys.executable, "-m", "pivotree", *arguments], cwd=tmp_path, timeout=LIMIT,
-            env=os.environ | {"PYTHONPATH": str(ROOT)}, preexec_fn=lambda: os.close(closed),
+            preexec_fn=lambda: os.close(closed),
             stdout=kept if closed == 2 else None, stderr=kept if closed == 1 else None,
         )  # fmt: skip
     assert done.returncode == (2 if closed == 2 else 0)
@@ -141,8 +141,42 @@ def test_a_standard_output_that_is_full(tmp_path, arguments):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "pivotree", *arguments], cwd=tmp_path, timeout=LIMIT,
-            env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=full, stderr=subprocess.PIPE,
+            stdout=full, stderr=subprocess.PIPE,
             text=True,
         )  # fmt: skip
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert "standard output: No space left on device" in done.stderr
+
+
+def test_parts_that_were_left_go_where_their_process_is_no_more(tmp_path, monkeypatch):
+    """Not on Windows, where os.kill(number, 0) is Ctrl-C for the process that it asks for."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    path = tmp_path / "a.json"
+    own = files.part_of(path)
+    left = own.with_name(own.name.replace(f".{os.getpid()}.", f".{ended.pid}."))
+    left.touch()
+    own.touch()
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(os, "kill", lambda *asked: pytest.fail(f"a signal: {asked}"))
+        elsewhere.setattr(os, "name", "nt")
+        files.clear_parts(path)
+    assert left.exists()
+    files.clear_parts(path)
+    assert own.exists() and not left.exists()
+
+
+def test_parts_of_another_machine_stay_in_a_folder_that_both_share(tmp_path, monkeypatch):
+    """Its process of this number may be alive, though this machine has none."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    path = tmp_path / "a.json"
+    with monkeypatch.context() as there:
+        there.setattr("platform.node", lambda: "other.example")
+        there.setattr(os, "getpid", lambda: ended.pid)
+        left = files.part_of(path)
+    left.write_text("half")
+    with pytest.warns(UserWarning, match=f"{left.name}: is written by a process on other-example"):
+        write_whole(path, "{}")
+    assert left.read_text() == "half" and path.read_text() == "{}"
+    assert sorted(os.listdir(tmp_path)) == [left.name, "a.json"]

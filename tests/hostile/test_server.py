@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -250,3 +251,93 @@ def test_many_pages_at_once(page):
         honest = list(pool.map(lambda _: page_of(page), range(100)))
     list(hostile)
     assert all(SPEC.encode() in answer for answer in honest)
+
+
+ELSEWHERE = """<!doctype html><title>elsewhere</title><iframe name="there"></iframe><script>
+const [address, live] = ["ADDRESS", "ADDRESSlive"];
+const body = JSON.stringify({ groups: [], format: "float32", order: "evil.py:f", file: "evil.py" });
+const loaded = (tag, field) => new Promise((resolve) => {
+  const node = document.createElement(tag);
+  node[field] = tag === "script" ? address + "explorer.js" : address;
+  node.onload = () => resolve(`${tag} loaded`);
+  node.onerror = () => resolve("refused");
+  document.body.append(node);
+});
+const asked = (url, options) => fetch(url, options).then(
+  async (answer) => answer.type === "opaque" ? "opaque" : answer.text(), () => "refused");
+const sent = (type) => {
+  const form = document.createElement("form");
+  Object.assign(form, { action: live, method: "post", enctype: type, target: "there" });
+  const field = document.createElement("input");
+  [field.name, field.value] = [body, "x"];
+  form.append(field);
+  document.body.append(form);
+  form.submit();
+};
+window.tried = (async () => {
+  const told = [];
+  for (const mode of ["cors", "no-cors"]) {
+    told.push(await asked(address, { mode }));
+    told.push(await asked(live, { mode, method: "POST", body }));
+    const headers = { "Content-Type": "application/json" };
+    told.push(await asked(live, { mode, method: "POST", body, headers }));
+  }
+  told.push(await loaded("script", "src"), await loaded("img", "src"));
+  for (const type of ["text/plain", "multipart/form-data"]) sent(type);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  let read = "refused";
+  try { read = window.frames[0].document.body.innerText || "refused"; } catch {}
+  return [...told, read];
+})();
+</script>"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+@pytest.mark.parametrize("token", ["right", "wrong"])
+def test_a_page_from_elsewhere_reads_nothing_and_asks_nothing(page, chromium, host, token):
+    """In a browser, from another port of this machine; even where it has come to know the token."""
+    answered = []
+    send = server._Handler.send_response
+
+    def noted(self, code, message=None):
+        answered.append((self.command, int(code)))
+        send(self, code, message)
+
+    server._Handler.send_response = noted
+    try:
+        address = f"http://127.0.0.1:{page.server_port}/{page.token if token == 'right' else 'x'}/"
+        text = ELSEWHERE.replace("ADDRESS", address).encode()
+
+        class Elsewhere(BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(text)
+
+            def log_message(self, *_):
+                pass
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as other:
+            threading.Thread(target=other.serve_forever, args=(0.05,), daemon=True).start()
+            tab = chromium.new_page()
+            tab.goto(f"http://{host}:{other.server_address[1]}/")
+            told = tab.evaluate("window.tried")
+            tab.close()
+            other.shutdown()
+    finally:
+        server._Handler.send_response = send
+    assert set(told) <= {"refused", "opaque"} and told.count("opaque") <= 3, told
+    posts = [code for command, code in answered if command != "GET"]
+    assert len(posts) >= 3 and set(posts) <= {403, 501}  # 501: a browser's question, OPTIONS
+    assert token == "right" or {code for _, code in answered} <= {403, 501}
+    assert not Path(MARK).exists() and page.live._process is None
+
+
+def test_a_name_that_was_made_to_point_here_is_another_host(page):
+    """DNS rebinding: the page's own name resolves to this machine, and its origin is that name."""
+    for host in ("evil.example", f"evil.example:{page.server_port}", "127.0.0.1.nip.io", "0.0.0.0"):
+        for origin in (f"http://{host}", "null"):
+            head = f"GET /{page.token}/ HTTP/1.0\r\nHost: {host}\r\nOrigin: {origin}\r\n\r\n"
+            assert raw(page, head.encode()).startswith(b"HTTP/1.0 403 ")

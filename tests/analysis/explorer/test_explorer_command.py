@@ -28,10 +28,10 @@ def heard():
 
 def started(*arguments):
     process = subprocess.Popen(
-        [sys.executable, "-m", "pivotree", "explore", "chain:2", "--orders", "abm",
+        [sys.executable, "-P", "-m", "pivotree", "explore", "chain:2", "--orders", "abm",
          "--formats", "float32", "--no-browser", *arguments],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)}, start_new_session=True,
+        start_new_session=True,
         preexec_fn=heard,
     )  # fmt: skip
     address = process.stdout.readline().strip()

@@ -151,5 +151,5 @@ def test_a_scene_is_shown_inside_a_notebook(chromium, tmp_path, scene):
 
 
 def test_a_scene_that_is_not_there_is_refused():
-    with pytest.raises(kkt.ModelError, match="there are scenes 1 to 5"):
+    with pytest.raises(kkt.ModelError, match="is unknown; use 1 to 5, or None"):
         embedded(scene=6)

@@ -1,7 +1,6 @@
 """The explorer as a widget: the page's order in Python, and for real in a notebook."""
 
 import json
-import os
 import re
 import socket
 import subprocess
@@ -27,7 +26,7 @@ def test_without_anywidget_one_sentence_says_what_to_install():
         "except ImportError as error:\n    print(error)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-P", "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert "pip install anywidget" in done.stdout and done.stdout.count("\n") == 1
 
@@ -172,7 +171,7 @@ def notebook(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "marimo", "run", "notebook.py", "--headless", "--no-token",
          "--host", "127.0.0.1", "--port", str(port)],
-        cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:

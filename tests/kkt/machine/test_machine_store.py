@@ -4,12 +4,14 @@ import os
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers import ROOT
 
 from pivotree import kkt, orderings
+from pivotree.kkt.base.files import part_of
 from pivotree.kkt.machine import native, store
 
 ABM = orderings.get("abm")
@@ -109,16 +111,23 @@ def test_a_folder_that_cannot_be_used_is_none(tmp_path, monkeypatch):
 
 
 def test_what_was_longest_unread_makes_room(folder, monkeypatch):
+    """Among entries: what else lies in a folder that was named is its user's."""
     monkeypatch.setattr(store, "ROOM", 5000)
+    names = [store.key(i) for i in range(5)]
+    folder.mkdir(mode=0o700)
+    others = ["results.npz", "a" * 39 + ".npz", f"{names[0]}.txt"]
+    for name in others:
+        (folder / name).write_bytes(bytes(9000))
+        os.utime(folder / name, (1, 1))
     for i in range(5):
-        store.write(f"entry{i}", {"x": np.zeros(200)})
+        store.write(names[i], {"x": np.zeros(200)})
         for j in range(i + 1):
-            path = folder / f"entry{j}.npz"
+            path = folder / f"{names[j]}.npz"
             if path.exists():
                 os.utime(path, (100 + j, 100 + j))
-    left = {path.stem for path in folder.iterdir()}
-    assert "entry4" in left and "entry0" not in left
-    assert sum(path.stat().st_size for path in folder.iterdir()) <= 5000
+    left = {path.stem: path.stat().st_size for path in folder.iterdir() if path.name not in others}
+    assert names[4] in left and names[0] not in left and sum(left.values()) <= 5000
+    assert all((folder / name).stat().st_size == 9000 for name in others)
 
 
 SCRIPT = """
@@ -131,7 +140,7 @@ sys.stdout.write(kernel([0.1, 0.2, 0.3], [1, 2, 3], [3, 2, 1]).tobytes().hex())
 
 @pytest.mark.slow
 def test_two_processes_share_a_folder(folder):
-    command = [sys.executable, "-c", SCRIPT]
+    command = [sys.executable, "-P", "-c", SCRIPT]
     running = [
         subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)
     ]
@@ -210,6 +219,122 @@ def test_the_folder_is_made_for_its_user_alone(tmp_path, monkeypatch):
         os.umask(before)
 
 
+@pytest.fixture
+def others(monkeypatch):
+    """What lies at these places belongs to another user, or to this one with another mode."""
+    status_of = {"stat": os.stat, "lstat": os.lstat, "fstat": os.fstat}
+    foreign = set()
+
+    def told(name):
+        def call(place, *given, **more):
+            found = status_of[name](place, *given, **more)
+            if (found.st_dev, found.st_ino) not in foreign:
+                return found
+            return os.stat_result([*found[:4], found.st_uid + 1, *found[5:10]])
+
+        return call
+
+    for name in status_of:
+        monkeypatch.setattr(os, name, told(name))
+
+    def give_away(path):
+        status = status_of["lstat"](path)
+        foreign.add((status.st_dev, status.st_ino))
+
+    return give_away
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files of Windows have no such modes")
+@pytest.mark.parametrize("whose", ["another's", "written by all", "a link", "a folder", "a pipe"])
+def test_an_entry_that_others_may_have_put_there_is_made_anew(tmp_path, monkeypatch, others, whose):
+    """Its checksum is right: others can compute one, too.  The folder is closed to them now."""
+    monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path / "kept"))
+    before = os.umask(0)
+    try:
+        store.write("one", {"x": np.arange(3)})
+        path, away = store.folder() / "one.npz", tmp_path / "away.npz"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        if whose == "another's":
+            others(path)
+            os.link(path, tmp_path / "held")  # no other file is it, however the system counts
+        elif whose == "written by all":
+            path.chmod(0o666)
+        else:
+            path.rename(away)
+            {"a link": lambda: path.symlink_to(away), "a folder": path.mkdir,
+             "a pipe": lambda: os.mkfifo(path)}[whose]()  # fmt: skip
+        kept = away.read_bytes() if away.exists() else b""
+        assert store.read("one") is None
+        store.write("one", {"x": np.arange(4)})
+        if whose != "a folder":  # nothing of its user's is removed with what it holds
+            assert np.array_equal(store.read("one")["x"], np.arange(4))
+        assert not path.is_symlink() and (not kept or away.read_bytes() == kept)
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files of Windows have no such modes")
+def test_what_comes_into_the_folder_s_place_after_the_check_is_not_run(
+    tmp_path, monkeypatch, others
+):
+    """Another may rename the folder where its parent is theirs; the file that is read is judged."""
+    monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path / "kept"))
+    store.write("one", {"x": np.arange(3)})
+    checked = store.folder()
+    monkeypatch.setattr(store, "folder", lambda: checked)  # looked at, and found good
+    checked.rename(tmp_path / "away")
+    checked.mkdir()
+    (checked / "one.npz").write_bytes((tmp_path / "away" / "one.npz").read_bytes())
+    (checked / "one.npz").chmod(0o644)
+    assert store.read("one") is not None  # it is this user's own
+    others(checked / "one.npz")
+    assert store.read("one") is None
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders of Windows have no such modes")
+def test_a_link_in_the_folder_s_place_is_its_user_s_own(tmp_path, monkeypatch, others):
+    """In /tmp, say, another's could have entries written into any folder of this user."""
+    kept, link = tmp_path / "kept", tmp_path / "link"
+    kept.mkdir(mode=0o700)
+    link.symlink_to(kept)
+    monkeypatch.setenv("PIVOTREE_CACHE", str(link))
+    store.write("one", {"x": np.arange(3)})
+    assert store.read("one") is not None and (kept / "one.npz").exists()
+    others(link)
+    with pytest.warns(UserWarning, match="is a link of another user"):
+        assert store.read("one") is None
+
+
+def test_a_part_that_lies_there_is_not_written_through(folder, tmp_path):
+    """Its name can be guessed: a link there may point to any file of the user."""
+    store.write("other", {"x": np.arange(3)})
+    (tmp_path / "mine").write_text("mine")
+    part_of(folder / "one.npz").symlink_to(tmp_path / "mine")
+    store.write("one", {"x": np.arange(3)})
+    assert (tmp_path / "mine").read_text() == "mine" and store.read("one") is None
+    store.write("one", {"x": np.arange(3)})
+    assert store.read("one") is not None
+
+
+@pytest.mark.parametrize("home", ["/dev/null", "/proc/none", "", "NOWHERE"])
+def test_without_a_home_that_can_be_written_nothing_is_kept_and_all_is_computed(
+    tmp_path, monkeypatch, home
+):
+    monkeypatch.delenv("PIVOTREE_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HOME", str(tmp_path / "file") if home == "NOWHERE" else home)
+    if home == "":  # Python takes the root folder for it
+        monkeypatch.setattr(Path, "mkdir", refuse_to_write)
+    assert store.folder() is None
+    assert np.isfinite(result()).all()
+
+
+def refuse_to_write(*_, **__):
+    raise PermissionError(13, "Permission denied")
+
+
+@pytest.mark.thorough
 def test_an_entry_under_another_name_is_none(tmp_path, monkeypatch):
     """Machine code of one robot is never run for another, nor with any bit flipped."""
     monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path / "new"))
@@ -219,7 +344,9 @@ def test_an_entry_under_another_name_is_none(tmp_path, monkeypatch):
     path.with_stem("two").write_bytes(whole)
     assert store.read("two") is None
     for at in range(len(whole)):
+        path.touch(0o600)
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :])
-        assert store.read("one") is None
+        assert store.read("one") is None and not path.exists()
+    path.touch(0o600)
     path.write_bytes(whole)
     assert np.array_equal(store.read("one")["x"], np.arange(3))

@@ -56,3 +56,52 @@ def test_files_that_are_included_are_looked_at_and_must_be_plain(tmp_path):
         checked(tmp_path, '<?xml version="1.0" encoding="nonsense"?><mujoco/>')
     with pytest.raises(UnreadableError, match="EntitiesForbidden"):
         checked(tmp_path, '<!DOCTYPE x [<!ENTITY l "ha">]><mujoco model="&l;"/>')
+
+
+ATTACHED = """<mujoco><asset><model name="m" file="{}"/></asset>
+<worldbody><body name="x">{}</body></worldbody></mujoco>"""
+ATTACH = '<attach model="m" body="x" prefix="{}_"/>'
+INCLUDE = '<mujoco><include file="{}"/></mujoco>'
+HUGE = '<mujoco><size nkey="1e9"/></mujoco>'
+COPIES = "<mujoco><worldbody>{}</worldbody></mujoco>"
+
+
+def written(folder, **texts):
+    """Files of a model by their paths, with __ for a slash."""
+    for name, text in texts.items():
+        path = folder / (name.replace("__", "/") + ".xml")
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(text)
+    return str(folder / "a.xml")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [{"a": INCLUDE.format("s/b.xml"), "s__b": INCLUDE.format("c.xml"), "s__c": HUGE},
+     {"a": ATTACHED.format("s/b.xml", ATTACH), "s__b": INCLUDE.format("c.xml"), "s__c": HUGE},
+     {"a": COPIES.format('<replicate count="400"><include file="b.xml"/></replicate>'),
+      "b": '<mujocoinclude><replicate count="400"/></mujocoinclude>'},
+     {"a": ATTACHED.format("b.xml", f'<replicate count="400">{ATTACH}</replicate>'),
+      "b": COPIES.format('<replicate count="400"/>')},
+     {"a": ATTACHED.format("b.xml", ATTACH * 400), "b": ATTACHED.format("c.xml", ATTACH * 400),
+      "c": COPIES.format('<replicate count="2"/>')},
+     {"a": ATTACHED.format("b.xml", ATTACH), "b": ATTACHED.format("a.xml", ATTACH)},
+     {"a": ATTACHED.format("a.xml", ATTACH)},
+     {"a": ATTACHED.format("b.xml", ATTACH), "b": INCLUDE.format("a.xml")}],
+)  # fmt: skip
+def test_files_within_files_cannot_ask_for_more(tmp_path, texts):
+    """Beside the file that names them, which is where MuJoCo finds them; and copies of copies."""
+    with pytest.raises(UnreadableError, match=r"asks for more than 100,000 copies|attaches itself"):
+        check(written(tmp_path, **texts))
+
+
+def test_models_that_attach_two_models_each_end_in_a_sentence(tmp_path):
+    two = '<mujoco><model name="m" file="{0}.xml"/><model name="n" file="{0}.xml"/></mujoco>'
+    texts = {f"m{k}": two.format(f"m{k + 1}") for k in range(40)}
+    with pytest.raises(UnreadableError, match="is one of more than 1,000 models"):
+        check(written(tmp_path, a=two.format("m0"), **texts))
+
+
+def test_models_that_are_attached_twelve_times_go_on_to_the_compiler(tmp_path):
+    own = COPIES.format('<body name="x"><replicate count="1000"><body/></replicate></body>')
+    check(written(tmp_path, a=ATTACHED.format("b.xml", ATTACH * 12), b=own))

@@ -1,0 +1,67 @@
+"""Arguments of public functions that are of another kind than their annotations say."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import os
+from collections.abc import Callable
+from functools import wraps
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+from .errors import ModelError
+
+F = TypeVar("F", bound=Callable[..., Any])
+_PATH = ((str, os.PathLike), "a path, as text")
+_KINDS: dict[str, tuple[Any, str]] = {  # of annotations, which are texts
+    "int": (Integral, "a whole number"),
+    "float": (Real, "a finite number"),
+    "str": (str, "a text"),
+    "str | os.PathLike[str]": _PATH,
+    "str | Path": _PATH,
+}
+
+
+def of_kind(function: F) -> F:
+    """A function that first refuses what is no number, text or path where one is asked for.
+
+    The ModelError names the function and the argument.  What other annotations ask for, and
+    whether a number is in its range, the function itself says.
+    """
+    signature = inspect.signature(function)
+    asked = {
+        name: (*_KINDS[kind], parameter.default)
+        for name, parameter in signature.parameters.items()
+        if (kind := str(parameter.annotation).removesuffix(" | None")) in _KINDS
+    }
+
+    @wraps(function)
+    def checked(*args: Any, **options: Any) -> Any:
+        given = signature.bind(*args, **options).arguments
+        for name in asked.keys() & given.keys():
+            types, right, default = asked[name]
+            value = given[name]
+            if value is not default and not _is(value, types):
+                raise ModelError(f"{function.__name__}: {name} is {value!r}; give {right}")
+        return function(*args, **options)
+
+    return checked  # type: ignore[return-value]
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a finite real number that float64 holds, and neither True nor False."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _is(value: Any, types: Any) -> bool:
+    if getattr(value, "ndim", None) == 0:  # a number in an array of no axes
+        value = value.item()
+    if types is Real:
+        return is_number(value)
+    return isinstance(value, types) and not isinstance(value, bool)

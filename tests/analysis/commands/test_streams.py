@@ -1,0 +1,69 @@
+"""What a command writes where, and how it ends: results, refusals, warnings, exit codes."""
+
+import json
+
+import pytest
+
+from pivotree.analysis.cli.examples import EXAMPLES
+from pivotree.analysis.cli.parser import parser
+
+# A command at work that prints a document, and its exit code; one that it refuses
+DOCUMENTS = {
+    "compare": (0, "chain:2 --orders abm --formats float32", "none.urdf"),
+    "compare states": (
+        0, "chain:2 --orders abm --formats float32 --states 2", "chain:2 --states 0"
+    ),
+    "compare of nothing": (1, "example3:m1=1e8 --orders crbm --formats float32", "chain:0"),
+    "solve": (0, "chain:2", "example3:m1=1e8 --order crbm --format float32"),
+    "report": (0, "chain:2 --states 2 --orders abm --formats float32 -o r", "chain:2 --states 0"),
+    "guarantee": (0, "chain:2 --states 1 --orders abm --formats float32", "chain:2 --states -1"),
+    "blame": (0, "chain:2 --order abm", "chain:2 --output j9"),
+    "prove": (0, "--only equation~(4)", "--only equation~(99)"),
+    "counts": (0, "--orders abm --family planar", "--orders amb"),
+    "simulate": (0, "chain:2 --order abm --seconds 0.01", "chain:2 --eps 0"),
+    "simulate of nothing": (1, "chain:2 --order abm --seconds 9 --steps 1", "chain:2 --runs 0"),
+    "sweep": (0, "c.toml -j 1", "none.toml"),
+    "tune": (0, "chain:2 --most 2", "chain:2 --most 0"),
+    "reproduce": (0, "ascher1996 --item structure", "ascher1996 --item table9"),
+    "orders": (0, "", "--all"),
+    "models": (0, "", "--all"),
+}  # fmt: skip
+
+
+def test_every_command_that_prints_a_document_is_here():
+    known = parser()._subparsers._group_actions[0].choices
+    with_json = {name for name in EXAMPLES if "--json" in known[name]._option_string_actions}
+    assert with_json == {name.split()[0] for name in DOCUMENTS}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_alone_stands_on_standard_output(name, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.toml").write_text('output = "s.csv"\nmodels = ["chain:2"]\norders = ["abm"]\n')
+    wanted, given, refused = DOCUMENTS[name]
+    command = name.split()[0]
+    code, out, err = run(command, *(word.replace("~", " ") for word in given.split()), "--json")
+    assert code == wanted and json.loads(out, parse_constant=lambda name: 1 / 0)
+    assert all(line.startswith(("pivotree: ... ", "pivotree: warning: "))
+               for line in err.splitlines()), err  # fmt: skip
+    code, out, err = run(command, *(word.replace("~", " ") for word in refused.split()), "--json")
+    assert code == 2 and out == "" and err.startswith("pivotree: ") and err.count("\n") == 1, err
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "given",
+    [
+        "spy chain:2 -o x.svg",
+        "figure trees chain:2 -o x.svg",
+        "list chain:2 -o x.txt",
+        "export chain:2 -o x.c",
+        "explore chain:2 -o x.html",
+    ],
+)
+def test_what_is_written_is_told_on_standard_output(given, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(*given.split())
+    assert code == 0 and given.split()[-1] in out and not err
+    assert (tmp_path / given.split()[-1]).stat().st_size

@@ -1,0 +1,309 @@
+"""Refusals of analysis that only a program meets, or surroundings that are made: by their words."""
+
+import sys
+from importlib import import_module
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from pivotree import kkt, orderings
+from pivotree.analysis import blame, complements, contact, figures, gradients, inertia, listing
+from pivotree.analysis.algebra.algebra import Algebra
+from pivotree.analysis.algebra.expressions import number, polynomial
+from pivotree.analysis.algebra.polynomial import one
+from pivotree.analysis.cli import main
+from pivotree.analysis.counts import crossover
+from pivotree.analysis.explorer import asked, embedded, explorer_data
+from pivotree.analysis.figures import data, files, film, kinds
+from pivotree.analysis.proofs import boolean, fields
+from pivotree.analysis.report import armature, notebook
+from pivotree.analysis.simulation import Motion, closed
+from pivotree.analysis.sweep import pools, read_config, sweep, tables
+
+TREE = kkt.chain(3)
+SYSTEM = kkt.build(TREE)
+ABM = orderings.get("abm")
+HARD = kkt.load("example3:m1=1e8")
+TURNED = np.array([[1.0, 1.0, -0.5], [1.0, 4.0, 0.0], [-0.5, 0.0, 1.0]])
+BRACKETS = [[(kind, k) for kind in ("pdd", "qdd", "f")] for k in ("j3", "j2", "j1")]
+MINE = kkt.PivotSequence(BRACKETS, "mine", composites="rigid")
+A = sp.MatrixSymbol("A", 2, 2)
+
+
+def letters():
+    algebra = Algebra()
+    algebra.letter("A", (2, 2))
+    algebra.letter("A", (3, 3))
+
+
+def question(**changed):
+    return lambda: asked.question_of({"groups": [], "format": "float32"} | changed)
+
+
+def floor(**options):
+    return contact.Floor.of(TREE, [("j3", (0.0, 0.0, 0.0))], **options)
+
+
+def worked():
+    tree = kkt.chain(1, joint="spherical")
+    tau = np.ones(3)
+    motion = Motion(tree, kkt.compile(tree, ABM), tau, None)
+    motion.work(motion.start()[None])
+
+
+REFUSED = {
+    # -- algebra and proofs
+    "letter 'A': stands for a block of shape (2, 2) already": letters,
+    "2x2 + 3x3: blocks do not fit": lambda: one(2) + one(3),
+    "formula holds HadamardProduct, which is no operation": (
+        lambda: polynomial(sp.HadamardProduct(A, A), Algebra(), {})
+    ),
+    "holds HadamardProduct, which is no operation on blocks": (
+        lambda: number(sp.HadamardProduct(A, A), lambda name: None)
+    ),
+    "HadamardProduct, which is no operation on blocks": (
+        lambda: fields.Field.value(None, sp.HadamardProduct(A, A))
+    ),
+    "pivot ('f', 0) is zero": lambda: boolean.eliminate((-1,), [[("f", 0)]]),
+    # -- forms of M, complements, gradients
+    "format 'exact': complements are solved in float64": (
+        lambda: complements.solve(SYSTEM, format="exact")
+    ),
+    "inertia: method is 3; use 1 or 2": lambda: inertia.columns(SYSTEM, 3),
+    "format 'float16': columns are found in float64 or": (
+        lambda: inertia.columns(SYSTEM, 2, "float16")
+    ),
+    "format 'exact': a preconditioner needs a floating-point": (
+        lambda: gradients.preconditioner(SYSTEM, format="exact")
+    ),
+    # -- contact
+    "floor: field 'normal' is zero; give a direction": lambda: floor(normal=(0, 0, 0)),
+    "Newton's law with this friction the floor would have to pull": (
+        lambda: contact.newton(TURNED, np.array([-1.0, 100.0, 100.0]), 0.0, 4.0)
+    ),
+    "blow: A is not positive definite; give A =": (
+        lambda: contact.poisson(np.ones((2, 2)), np.array([-1.0, 1.0]), 0.5, 0.1)
+    ),
+    "joint friction: order 'crbm' in float32: pivot": (
+        lambda: contact.JointFriction.of(HARD, dry=1.0).solve(
+            kkt.build(HARD), order="crbm", format="float32"
+        )
+    ),
+    "contacts: order 'crbm' in float32: pivot": (
+        lambda: contact.impact(
+            kkt.build(HARD, qd=[1.0, 1.0], loops=[kkt.contact(2, (0, 0, 0))]),
+            order="crbm", format="float32",
+        )
+    ),
+    "format 'exact': contacts need a floating-point format": (
+        lambda: contact.impact(SYSTEM, format="exact")
+    ),
+    "springs: stiffness is 0.0; give a number above 0 [N/m]": (
+        lambda: contact.Springs(floor()).start([0] * 3, [0] * 3, [0.0])
+    ),
+    # -- counts, listings
+    "style 'html' is unknown; use text": (
+        lambda: listing.render(listing.of(SYSTEM, "abm"), "html")
+    ),
+    # -- the explorer
+    "request: is no object; send groups": lambda: asked.question_of([]),
+    "request: format 'half' is unknown; use float64": question(format="half"),
+    "request: links 'torn' is unknown; use whole": question(links="torn"),
+    "request: groups are no list of groups; send": question(groups=["f"]),
+    "request: step 1 holds f; a block is": question(groups=[["f"]]),
+    "are no switches; give some of couple": question(rules={"x": 1}),
+    "order 'mine': has composites of ten numbers": (
+        lambda: explorer_data(
+            SYSTEM, "chain:3",
+            [MINE], ["float32"],
+        )
+    ),
+    "scene 9 is unknown; use 1 to 5, or None": lambda: embedded("chain:3", scene=9),
+    # -- figures
+    "'.avi' does not move; use .gif or .mp4": lambda: film.writer_of(files.Path("x.avi")),
+    # -- listings and blame
+    "finds the forces that derivatives need in a sequence that no loop": (
+        lambda: listing.of(SYSTEM, "crbm_block_row", derivatives=True)
+    ),
+    "top: 0 culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=0),
+    # -- motions, states, reports
+    "field 'tau' drives a spherical joint, whose work is": worked,
+    "give q and qd that keep it, or ask for the nearest": (
+        lambda: closed(kkt.four_bar(), qd=[1.0, 0.0, 0.0])
+    ),
+    "splits forces along joint axes that turn with the state": (
+        lambda: armature.least_armature(kkt.chain(3, joint="universal"), "virtual_work", states=9)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("told", REFUSED)
+def test_a_refusal_is_one_sentence(told):
+    with pytest.raises((ValueError, TypeError, kkt.PivotreeError)) as error:
+        REFUSED[told]()
+    assert told in str(error.value) and "\n" not in str(error.value)
+
+
+def raising(error):
+    def call(*_, **__):
+        raise error
+
+    return call
+
+
+def killed():
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    return TerminatedWorkerError("killed")
+
+
+ENTRY = SimpleNamespace(value="a:b", dist=None, group="pivotree.figures", name="mine",
+                        load=lambda: 3)  # fmt: skip
+FALL = {"seconds": 0.1, "step": 0.05}
+MADE = {  # what is changed, to what, and the call that then is refused
+    "contact: 0 blows up to t = 0 s, one after another without end": (
+        "contact.rigid.MOST", 0, lambda: contact.fall(floor(), floor().start(), **FALL)
+    ),
+    "impact: points still come nearer after 0 blows; lower the friction": (
+        "contact.impacts.MOST", 0,
+        lambda: contact.impacts._one_by_one(np.eye(2), -np.ones(2), np.arange(2), [0] * 2, [0] * 2,
+                                            "newton"),
+    ),
+    "order 'crbm': has no polynomial on family 'binary'; take another": (
+        "counts.table.polynomial", lambda *_: SimpleNamespace(order="crbm", polynomials={}),
+        lambda: crossover("crbm", "abm", "binary"),
+    ),
+    "figure: no order can be counted on this model; use a smaller one": (
+        "figures.data.COUNTED", 0, lambda: data.costs(TREE, ["abm"])
+    ),
+    "takes some 5e+03 operations, more than 1e+00; use a smaller model or": (
+        "figures.kinds.HEAVY", 1,
+        lambda: kinds.Request(SYSTEM, ("crbm",)).require("crbm"),
+    ),
+    "table: 9 blocks are more than 3, too many for a dense table": (
+        "figures.state._LIMIT", 3,
+        lambda: figures.block_state(kkt.symbolic(kkt.plan(ABM, SYSTEM.structure)), 0).table(),
+    ),
+    "kind 'mine' of a:b is no Kind or function": (
+        "figures.kinds.added", lambda group: {"mine": ENTRY},
+        lambda: kinds.kind_of("mine"),
+    ),
+    "figure x.pgf: LaTeX refuses a text of it: no": (
+        "figures.files.shutil", SimpleNamespace(which=lambda name: name),
+        lambda: files._save_pgf(SimpleNamespace(savefig=raising(RuntimeError("no")),
+                                                get_facecolor=lambda: "w"), files.Path("x.pgf")),
+    ),
+    "some random states have zeros in (4) where others have none": (
+        "report.armature.held", lambda *_: np.array([False]),
+        lambda: armature.least_armature(kkt.chain(2), states=2),
+    ),
+    "worker processes were killed 3 times before they had a result": (
+        "sweep.pools._together", lambda *_: raising(killed())(),
+        lambda: list(pools.processes(str, iter([1]), 2)),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("told", MADE)
+def test_a_refusal_of_surroundings_is_one_sentence(told, monkeypatch):
+    place, value, call = MADE[told]
+    room, _, name = place.rpartition(".")
+    monkeypatch.setattr(import_module(f"pivotree.analysis.{room}"), name, value)
+    with pytest.raises((ValueError, kkt.PivotreeError)) as error:
+        call()
+    assert told in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("package", "call", "told"),
+    [
+        ("distributed", lambda: list(pools.cluster(str, iter([]), "x")), "needs dask.distributed"),
+        ("pyarrow", lambda: tables.Parquet({}), "Parquet needs pyarrow; python -m pip install"),
+    ],
+)
+def test_what_needs_a_package_that_is_not_there_says_so(package, call, told, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(kkt.PivotreeError, match=told):
+        call()
+
+
+class Nobody:
+    """A client of a cluster without workers."""
+
+    scheduler = SimpleNamespace(identity=None)
+    sync = staticmethod(lambda *_, **__: {"workers": {}})
+    submit = staticmethod(lambda *_, **__: Nobody())
+    add_done_callback = staticmethod(lambda call: None)
+
+    def __init__(self, *_, **__):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+def test_a_cluster_without_workers_or_with_a_scheduler_that_is_gone(monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    monkeypatch.setattr(distributed, "Client", Nobody)
+    monkeypatch.setattr(pools, "PATIENCE", 0.001)
+    monkeypatch.setattr(pools, "WORKERLESS", 0.0)
+    with pytest.raises(kkt.PivotreeError, match="had no worker for 0 s; start some, and run the"):
+        list(pools.cluster(str, iter([1]), "tcp://x"))
+    monkeypatch.setattr(Nobody, "sync", staticmethod(raising(TimeoutError())))
+    with pytest.raises(kkt.PivotreeError, match="scheduler tcp://x: gave the work up, or is gone"):
+        list(pools.cluster(str, iter([1]), "tcp://x"))
+
+
+def test_a_table_of_parquet_with_other_columns(tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    path = tmp_path / "s.parquet"
+    tables.Parquet({"key": str, "x": int}).write(path, [])
+    with pytest.raises(kkt.PivotreeError, match=r"holds other columns than this sweep \(lacks y"):
+        tables.Parquet({"key": str, "y": int}).keys(path)
+
+
+def test_a_sweep_over_a_robot_without_an_answer_says_why_in_its_rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tree = kkt.new_tree("light")
+    kkt.add_body(tree, "tip", mass=0.0)
+    kkt.write_model("light.json", kkt.build(tree).state)
+    files.Path("c.toml").write_text('output = "s.csv"\nmodels = ["light.json"]\norders = ["abm"]')
+    assert sweep(read_config(files.Path("c.toml")), jobs=1).failed == 2
+    assert "body 'tip': carries a joint but no mass" in files.Path("s.csv").read_text()
+
+
+def test_a_folder_that_holds_states_of_another_report(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    part = notebook.records(files.Path("r/states.csv"))
+    files.Path("r").mkdir(exist_ok=True)
+    part.write_text("of other orders\nand states")
+    assert main(["report", "chain:2", "--states", "2", "--orders", "abm", "-o", "r"]) == 2
+    assert "holds states of other orders, formats or seeds; give" in capsys.readouterr().err
+    assert part.read_text() == "of other orders\nand states"
+
+
+def test_a_report_on_a_full_disk_says_that_its_states_are_kept(tmp_path, monkeypatch, capsys):
+    def full(*_, folder, **__):
+        (folder / "states.part").write_text("head\na state")
+        raise kkt.FormatError("states.part: cannot be written (No space left on device)")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pivotree.analysis.report.make.robot_report", full)
+    (tmp_path / "r").mkdir()
+    assert main(["report", "chain:2", "--states", "2", "--orders", "abm", "-o", "r"]) == 2
+    err = capsys.readouterr().err
+    assert "(No space left on device); the states are kept in r, and the same command" in err
+    assert (tmp_path / "r" / "states.part").is_file()
+
+
+def test_a_setting_with_which_an_item_ends_in_an_error_of_arithmetic(monkeypatch, capsys):
+    monkeypatch.setattr("pivotree.papers.paper.Item.measure", raising(ZeroDivisionError("by zero")))
+    asked_for = ["reproduce", "ascher1996", "--item", "structure", "--set", "links=4"]
+    assert main(asked_for) == 2
+    told = "structure cannot be measured with links=4 (ZeroDivisionError: by zero); give values"
+    assert told in capsys.readouterr().err

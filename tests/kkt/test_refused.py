@@ -1,0 +1,321 @@
+"""Refusals of the engine that no other test names: what is called, and words of the one sentence.
+
+`make refusals` says which refusals are named by no test.
+"""
+
+import os
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import flint
+import numpy as np
+import pytest
+
+import pivotree as pt
+from pivotree import kkt, orderings
+from pivotree.analysis.states.traced import Order
+from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.program.program import Instruction
+from pivotree.kkt.program.reader import BlockReader
+from pivotree.kkt.tape.derivatives import differentiated, numbers_of
+
+TREE = kkt.chain(3)
+SYSTEM = kkt.build(TREE)
+ABM, CRBM = orderings.get("abm"), orderings.get("crbm")
+INERTIA = np.eye(3)
+
+
+def tree_of(*bodies, **graph):
+    """A chain of bodies, each given by what kkt.add_body takes beside a mass and an inertia."""
+    tree, last = kkt.new_tree("t"), None
+    for number, body in enumerate(bodies):
+        name = body.pop("name", "abcdef"[number])
+        kkt.add_body(tree, name, last, **{"mass": 1.0, "inertia": INERTIA} | body)
+        last = name
+    tree.graph.update(graph)
+    return tree
+
+
+def pin(com, axis=(0.0, 0.0, 1.0), **first):
+    """A point mass on a joint, beyond a body: where com lies along the axis, nothing turns."""
+    beyond = {"inertia": 0 * INERTIA, "com": com, "axis": axis, "p": (1.0, 0.0, 0.0)}
+    return tree_of({"com": (1.0, 0.0, 0.0), **first}, beyond, q=[0.1, 0.2], tau=[0.1, 0.1])
+
+
+SKEW = {"com": (0.1, 0.2, 0.0), "axis": (0.1, 0.2, 0.0)}  # zero but for rounding
+
+
+def massless(tree, body):
+    tree.nodes[body].update(mass=0.0, inertia=0 * INERTIA)
+    return tree
+
+
+def uneven():
+    """A robot with a link that weighs next to nothing between heavy ones."""
+    tree = kkt.chain(3)
+    for body, mass in zip(tree, (1.0, 1e-10, 1e10), strict=True):
+        tree.nodes[body].update(mass=mass, inertia=tree.nodes[body]["inertia"] * mass)
+    return kkt.build(tree)
+
+
+def late(structure):
+    """CRBM, whose updates are made when they are read."""
+    return kkt.PivotSequence(CRBM(structure), "late", rules=kkt.Rules(assembly="right_looking"))
+
+
+def plan_of(order):
+    return kkt.plan(order, kkt.build(kkt.chain(2)).structure)
+
+
+def written(name, text):
+    Path(name).write_text(text)
+    return name
+
+
+def fifo():
+    os.mkfifo("pipe.json")
+    return "pipe.json"
+
+
+@cache
+def kernel():
+    return kkt.compile(TREE, ABM)
+
+
+def general(columns, **more):
+    return tree_of({"joint": "general", "S": np.eye(6)[:, :columns], **more})
+
+
+def same_names():
+    feet = [
+        kkt.contact("j3", (x, 0.0, 0.0), compliance=1e-3, name=n) for x, n in ((0, 1), (1, "1"))
+    ]
+    return kkt.build(TREE, loops=feet)
+
+
+def cycle():
+    tree = kkt.chain(3)
+    tree.add_edge("j3", "j1")
+    return tree
+
+
+def arrays(parent=(-1, 0), **fields):
+    return lambda: kkt.tree_from_arrays(parent, **{"mass": 1.0, "inertia": INERTIA} | fields)
+
+
+DAMPED = (
+    "<robot name='r'><link name='a'/><link name='b'><inertial><mass value='1'/>"
+    "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+    "<joint name='j' type='revolute'><parent link='a'/><child link='b'/><axis xyz='0 0 1'/>"
+    "<limit effort='1' velocity='1'/><dynamics damping='-1'/></joint></robot>"
+)
+REFUSED = {
+    # -- arguments of another kind
+    "loop: None and lists are no names; give a text": lambda: kkt.contact([], (0, 0, 0)),
+    "random_turns: n is -1; give how many rotations": lambda: kkt.random_turns(-1),
+    "turns: is [[1], [2, 3]]; give one rotation": lambda: kkt.tilted(SYSTEM, [[1], [2, 3]]),
+    "m.json: 'expected' cannot be written": lambda: kkt.write_model(
+        "m.json", SYSTEM.state, expected={"qdd": {1}}
+    ),
+    "limits: is 3; give a mapping of bodies": lambda: kkt.guarantee(TREE, ABM, limits=3),
+    "rates: 'fast' is no number; give one": lambda: kkt.fixed_point(TREE, ABM, rates="fast"),
+    "tree: field 'joint' is 3; give 2, one for each body": arrays(joint=3),
+    "tree: field 'names' holds what names nothing": arrays(names=["a", []]),
+    "payload of body 'a': field 'most' is 'x'; give a mass in kg": lambda: kkt.Payload("a", "x"),
+    "payloads: is 3; give a list of kkt.Payload": lambda: kkt.guarantee(TREE, ABM, payloads=3),
+    "payloads: 3 is none; give kkt.Payload": lambda: kkt.guarantee(TREE, ABM, payloads=[3]),
+    "payload of 'hook': this link is fixed to the world": lambda: kkt.guarantee(
+        tree_of({}, merged={"hook": (None, INERTIA, np.zeros(3))}), ABM,
+        payloads=[kkt.Payload("hook", 1.0)],
+    ),
+    "order 'order': groups are 3; give a list of lists": lambda: kkt.PivotSequence(3),
+    "order 'order': source is 3; give a text": lambda: kkt.PivotSequence([], source=3),
+    "eliminate: reference is 3; give what kkt.certify": lambda: kkt.eliminate(
+        SYSTEM, ABM, reference=3
+    ),
+    "order 3: is no function of a structure; give": lambda: kkt.inverse_dynamics(
+        SYSTEM, np.ones(3), 3
+    ),
+    "export_fixed: found is 3; give what": lambda: kkt.export_fixed(3, "arm.c"),
+    "order 3: is no name; give one as a text": lambda: orderings.get(3),
+    "order 'mine.py': is a file; name a function of it": lambda: orderings.get("mine.py"),
+    "compare: orders is 3; give a list of names": lambda: pt.compare(SYSTEM, 3),
+    "top: 'x' culprits cannot be named; give at least 1": lambda: pt.blame(SYSTEM, "abm", top="x"),
+    "load: spec is []; give a path, as text": lambda: kkt.load([]),
+    "chain: n is 'x'; give a whole number": lambda: kkt.chain("x"),
+    "delta: angle is nan; give a finite number": lambda: kkt.delta(float("nan")),
+    # -- files
+    "robot.urdf: holds an XML entity or document type that is refused": lambda: kkt.load(
+        written("robot.urdf", "<!DOCTYPE r [<!ENTITY a 'b'>]><robot name='&a;'/>")
+    ),
+    "pipe.json: cannot be read (is no plain file)": lambda: kkt.load(fifo()),
+    "has the field 'name' twice in one object": lambda: kkt.load(
+        written("m.json", '{"name": "a", "name": "b"}')
+    ),
+    "field 'dynamics damping' is -1; give zero or more": lambda: kkt.load(
+        written("damped.urdf", DAMPED), dynamics=True
+    ),
+    "order o.json: holds 'rule'; write 'rules'": lambda: orderings.get(
+        written("o.json", '{"groups": [], "rule": {}}')
+    ),
+    "tree: bodies form a cycle; a tree has none": lambda: kkt.write_model(
+        "m.json", replace(SYSTEM.state, parent=np.array([2, 0, 1]))
+    ),
+    "loops: two would have one name as texts; give every loop its own": lambda: kkt.write_model(
+        "m.json", same_names().state
+    ),
+    # -- trees
+    "bodies 'j1' -> 'j2' -> 'j3' form a cycle": lambda: kkt.build(cycle()),
+    "body 'a\\x01': field 'name' holds the control character": lambda: kkt.build(
+        tree_of({"name": "a\x01"})
+    ),
+    "body 'a': field 'mass' holds a number beyond 1.8e308": lambda: kkt.build(
+        tree_of({"mass": 10**400})
+    ),
+    "tree: field 'joint' holds 'hinge'; give 2 of": arrays(joint="hinge"),
+    "tree: body 0 hangs on a cycle": arrays((1, 0)),
+    "body 0: field 'axis' is zero; give a direction": arrays(axis=(0, 0, 0)),
+    "gallery: stewart has height = 0.0; give more than zero": lambda: kkt.stewart(0.0),
+    "chain is given 'n' twice; give it once": lambda: kkt.from_spec("chain:3,n=4"),
+    "two_link argument 'r' is nan; give a finite number": lambda: kkt.from_spec("two_link:r=nan"),
+    "star needs 'n'; write star:n=... or star:VALUE": lambda: kkt.from_spec("star"),
+    "loop 'a-b': field 'baumgarte' corrects the position of a general joint": lambda: kkt.cut_joint(
+        "a", "b", "general", S=np.eye(6)[:, :2], baumgarte=(1.0, 1.0)
+    ),
+    "field 'tangents' is 'all'; give none, one or two": lambda: kkt.contact(
+        "a", (0, 0, 0), tangents="all"
+    ),
+    "t: no velocity follows from the blow: equation (4) is singular": lambda: kkt.joined(
+        tree_of({"joint": "floating"}, {"inertia": 0 * INERTIA, **SKEW}), "a", None, "revolute"
+    ),
+    # -- orders
+    "order 3: its name is no text; give it another": lambda: kkt.PivotSequence([], name=3),
+    "order 'order': rules are {}; give kkt.Rules": lambda: kkt.PivotSequence([], rules={}),
+    "operation 'input': has no meaning in what this program is read in": lambda: BlockReader().read(
+        kkt.trace(SYSTEM, ABM).program.instructions
+    ),
+    "operation 'along': has no meaning in what this program": lambda: BlockReader().basis(
+        "B", Instruction("along", 1, (), -1)
+    ),
+    # -- numbers
+    "joint_space_inertia needs a floating-point format": lambda: kkt.joint_space_inertia(
+        SYSTEM, CRBM, "exact"
+    ),
+    "order 'crbm': pivot qdd_b, step 3: zero; use another order": lambda: kkt.joint_space_inverse(
+        kkt.build(pin(**SKEW)), CRBM, "float32"
+    ),
+    "t: only 0 digits of K^-1 B are certified": lambda: kkt.joint_space_inverse(
+        kkt.build(pin(**SKEW)), ABM, "ball:20"
+    ),
+    "field 'M' of equation (4) overflows float16": lambda: Order(
+        kkt.trace(kkt.build(kkt.example2()), ABM), kkt.build(kkt.example2()), "derivatives"
+    ).certified(kkt.build(kkt.example2()), 10, get_format("float16")),
+    "traced where rates, gravity or poses of loops were zero": lambda: numbers_of(
+        differentiated(kkt.trace(SYSTEM, ABM), SYSTEM).tape,
+        kkt.build(kkt.chain(3, gravity=(1.0, 0.0, -9.81))),
+    ),
+    "general joint do not commute, so that the rates of its spring's q": lambda: kkt.derivatives(
+        kkt.build(general(3, stiffness=[1.0, 1.0, 1.0]), q=[0.1, 0.2, 0.3]), ABM
+    ),
+    "only joints of one freedom have limits": lambda: kkt.guarantee(
+        tree_of({"joint": "spherical"}), ABM, limits={"a": (0, 1)}
+    ),
+    "limits of body 'j1': 1 to 0 is no range; give low < high": lambda: kkt.guarantee(
+        TREE, ABM, limits={"j1": (1, 0)}
+    ),
+    # -- machine code
+    "no coordinates of its general joint give this pose": lambda: kkt.compile(
+        general(2), ABM
+    ).coordinates([0, 0, 0, 0.5, 0.5, 0.5, 0.5]),
+    "field 'x' has shape (2,); give 3 numbers, or m x 3": lambda: kernel().rate(
+        np.zeros(2), np.zeros(3)
+    ),
+    "arm.txt: is no C file; give a name that ends in .c": lambda: kkt.export_fixed(
+        kkt.fixed_point(kkt.chain(1), ABM), "arm.txt"
+    ),
+    "export: 'int' cannot name a function in C": lambda: kkt.export_fixed(
+        kkt.fixed_point(kkt.chain(1), ABM), "arm.c", "int"
+    ),
+    # -- large trees
+    "field 'q' holds a number that is not finite; give": lambda: kkt.compile_large(TREE)(
+        np.full(3, np.nan)
+    ),
+    "pivot qdd_b: zero for float64 in any state; give what it moves": lambda: kkt.compile_large(
+        pin((0.0, 0.0, 0.0))
+    ),
+    "order 'abm': equation (4) is singular to float64: the point mass 'b'": lambda: kkt.solve_large(
+        kkt.build(pin((0.0, 0.0, 0.0)))
+    ),
+    "float64 keeps no digit here (error about 1e+01), since a pivot is": lambda: kkt.solve_large(
+        uneven(), orderings.get("virtual_work")
+    ),
+    "'late': pivot qdd_j3 at step 4 is zero or not a number": lambda: kkt.solve_large(
+        kkt.build(massless(kkt.chain(3), "j3")), late
+    ),
+    "order 'abm': pivot qdd_b is zero or not a number for these": lambda: kkt.solve_large(
+        kkt.build(pin((1e-170, 0.0, 0.0)))
+    ),
+    "order 'lagrange': a pivot is zero or not a number for these": lambda: kkt.solve_large(
+        kkt.build(pin((1e-170, 0.0, 0.0))), orderings.get("lagrange")
+    ),
+    "order 'abm': is a plan of another tree": lambda: kkt.solve_large(SYSTEM, plan_of(ABM)),
+    "order 'crbm': is a plan of another tree": lambda: kkt.solve_large(SYSTEM, plan_of(CRBM)),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def told_by(call):
+    with pytest.raises(kkt.PivotreeError) as error:
+        call()
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_a_refusal_is_one_sentence(words):
+    assert words in told_by(REFUSED[words])
+
+
+def wrong_residual(*_):
+    return {kkt.Block("pdd", "j1"): [flint.arb(1)]}
+
+
+LOWERED = {  # what is put in the place of a limit, or of a part, and a call that meets it
+    "j.json: cannot be read (it is larger than 1 bytes)": (
+        {"kkt.base.reading.read_text.__defaults__": (1,)},
+        lambda: kkt.load(written("j.json", "[]")),
+    ),
+    "the tree has 3 kinds of bodies for this order, more than 0": (
+        {"kkt.scale.classes.LIMIT": 0, "kkt.scale.classes.MOST": 0},
+        lambda: kkt.solve_large(kkt.build(kkt.chain(5))),
+    ),
+    "order 'late': its factor takes 5e-06 GB (6 blocks of fill), more than": (
+        {"kkt.scale.numeric.MOST_BYTES": 1}, lambda: kkt.solve_large(SYSTEM, late)
+    ),
+    "operations are too many to record; use an order with less fill": (
+        {"kkt.rounding.adjoint.MOST": 10}, lambda: kkt.conditioning(SYSTEM)
+    ),
+    "tape: needs more than 100 slots; use an order with less fill": (
+        {"kkt.tape.lowering.SLOTS": 100}, lambda: kkt.trace(SYSTEM, ABM)
+    ),
+    "its solution does not satisfy row pdd_j1 of equation (4)": (
+        {"kkt.proof.certify.residual": wrong_residual}, lambda: kkt.certify(SYSTEM, 5)
+    ),
+    "search: no order solves this robot in float32; use a longer format": (
+        {"orderings.cheapest.search.errors": lambda system, tapes, *_: [np.inf] * len(tapes)},
+        lambda: pt.search(kkt.chain(1), "digits", states=1),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", LOWERED)
+def test_a_refusal_beyond_a_limit_is_one_sentence(words, monkeypatch):
+    changed, call = LOWERED[words]
+    for place, value in changed.items():
+        monkeypatch.setattr(f"pivotree.{place}", value)
+    assert words in told_by(call)
