@@ -2,8 +2,10 @@
 ``report``, ``guarantee``, ``list``, ``counts``, ``prove``, ``explore``, ``simulate``,
 ``sweep``, ``tune``, ``reproduce``, ``orders``, ``models``.
 
-Exit 0 done; 1 a comparison in which no order gave an answer, a proof that failed, or a criterion
-of a paper that is missed; 2 bad input, with one line on standard error; 130 interrupted by Ctrl-C.
+Exit 0 done; 1 a comparison in which no order gave an answer, a motion that no order went through, a
+proof that failed, or a criterion of a paper that is missed; 2 bad input, with one line on standard
+error; 130 interrupted by Ctrl-C.  Results go to standard output, with --json one document and
+nothing else; refusals, warnings and signs of life to standard error.
 Everything heavy is imported by the command that needs it, so that ``--help`` answers at once.
 """
 
@@ -44,13 +46,26 @@ def command() -> int:
     import signal
 
     try:
-        return main()
+        code = main()
     finally:  # argparse leaves by SystemExit where it has told its help
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if code == INTERRUPTED:
+        _leave(code)
+    return code
+
+
+def _leave(code: int) -> None:
+    """End at once: to free all that was built would take Python half a second more."""
+    import atexit
+
+    atexit._run_exitfuncs()
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    os._exit(code)
 
 
 def _main(arguments: Sequence[str] | None) -> int:
-    from .arguments import joined, parser
+    from .parser import joined, parser
 
     for name in ("stdout", "stderr"):  # closed by the one who calls: nobody reads it
         if getattr(sys, name) is None:

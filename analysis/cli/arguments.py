@@ -1,86 +1,14 @@
-"""What the command line understands: one function a command, and nothing heavy."""
+"""What each command understands: one function a command, and nothing heavy."""
 
 from __future__ import annotations
 
 import argparse
-import textwrap
-from collections.abc import Sequence
-from functools import cache
-from typing import Any, NoReturn
+from typing import Any
 
-from .examples import (
-    BLAME_FORMATS_HELP,
-    EXAMPLES,
-    FAMILIES_HELP,
-    FORMATS_HELP,
-    OWN_ORDER,
-)  # fmt: skip
+from .examples import BLAME_FORMATS_HELP, FAMILIES_HELP, FORMATS_HELP, ORDER_HELP
 from .model_arguments import add_model, add_refinement
 
-
-class _Parser(argparse.ArgumentParser):
-    """One line for what is refused; examples below the options, as they are written."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
-
-    def error(self, message: str) -> NoReturn:
-        """One line, like every other refusal."""
-        from .running import refused
-
-        raise SystemExit(refused(f"{message}; see {self.prog} --help"))
-
-    def print_help(self, file: Any = None) -> None:
-        """A full disk or a closed pipe is told here."""
-        try:
-            print(self.format_help(), end="", file=file, flush=True)
-        except OSError as error:
-            from .running import full
-
-            raise SystemExit(full(error)) from None
-
-
-def joined(texts: Sequence[str]) -> list[str]:
-    """A list of numbers that begins with a minus is a value, and no option: ``--q -0.3,1``."""
-    result: list[str] = []
-    for text in texts:
-        number = text[:1] == "-" and (text[1:2].isdigit() or text[1:2] == ".")
-        if number and result and result[-1] in ("--q", "--qd", "--tau"):
-            result[-1] += f"={text}"
-            continue
-        result.append(text)
-    return result
-
-
 Commands = Any  # what takes the commands; argparse has no public name for it
-
-
-@cache
-def parser() -> argparse.ArgumentParser:
-    """The parser of ``pivotree`` and all its commands; read, and never changed."""
-    top = _Parser(
-        prog="pivotree",
-        description="Forward-dynamics algorithms as sequences of pivots on one sparse matrix.",
-    )
-    top.add_argument("--version", action="store_true", help="print the version and exit")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    for add in COMMANDS:
-        add(commands)
-    for name, command in commands.choices.items():
-        command.description = textwrap.fill(command.description or _first(commands, name), 78)
-        command.epilog = "examples:\n" + "\n".join(f"  pivotree {x}" for x in EXAMPLES[name])
-        command.epilog += OWN_ORDER if name == "orders" else ""
-        for option in ("--order", "--format"):  # one or several: either name is understood
-            known = command._option_string_actions
-            if option in known:
-                known.setdefault(f"{option}s", known[option])
-    return top
-
-
-def _first(commands: Commands, name: str) -> str:
-    """What a command's line in the list of commands says, as a sentence."""
-    told = next(action.help for action in commands._choices_actions if action.dest == name)
-    return f"{told[0].upper()}{told[1:]}."
 
 
 def _compare(commands: Commands) -> None:
@@ -90,15 +18,16 @@ def _compare(commands: Commands) -> None:
     add_model(compare)
     compare.add_argument(
         "--orders",
-        help="comma-separated: names (pivotree orders) and FILE.py:FUNCTION, your own (pivotree "
-        "orders --help shows one); all registered ones if not given",
+        help="comma-separated: names (pivotree orders) and FILE.py:FUNCTION, your own, which is "
+        "run (pivotree orders --help shows one); all registered ones if not given",
     )
-    compare.add_argument("--formats", default="float32,float64", help=FORMATS_HELP)
+    compare.add_argument(
+        "--formats", default="float32,float64", metavar="F,F",
+        help=f"comma-separated (float32,float64): {FORMATS_HELP}",
+    )  # fmt: skip
     add_refinement(compare)
     _add_proximal(compare)
-    compare.add_argument(
-        "--derivatives", action="store_true", help="digits of d qdd / dq, dqd and dtau instead"
-    )
+    _add_derivatives(compare)
     _add_yes(compare)
     compare.add_argument(
         "--states", type=int, metavar="N",
@@ -109,6 +38,14 @@ def _compare(commands: Commands) -> None:
     )
     compare.add_argument("--json", action="store_true", help="print one JSON document")
     compare.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
+
+
+def _add_derivatives(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--derivatives",
+        action="store_true",
+        help="of qdd's derivatives by q, qd and tau",
+    )
 
 
 def _add_proximal(command: argparse.ArgumentParser) -> None:
@@ -122,15 +59,17 @@ def _add_proximal(command: argparse.ArgumentParser) -> None:
 def _add_yes(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--yes", action="store_true",
-        help="go on where the elimination would take more than a minute or 4 GB",
+        help="go on where the work would take more than a minute or 4 GB",
     )  # fmt: skip
 
 
 def _solve(commands: Commands) -> None:
     solve = commands.add_parser("solve", help="joint accelerations, with their certified error")
     add_model(solve)
-    solve.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
-    solve.add_argument("--format", default="float64", help=FORMATS_HELP)
+    solve.add_argument("--order", default="abm", metavar="A", help=f"{ORDER_HELP} (abm)")
+    solve.add_argument(
+        "--format", default="float64", metavar="F", help=f"one of (float64): {FORMATS_HELP}"
+    )
     add_refinement(solve)
     _add_yes(solve)
     solve.add_argument("--certify", type=int, metavar="D", help="prove D digits of qdd and lambda")
@@ -141,8 +80,8 @@ def _solve(commands: Commands) -> None:
 def _spy(commands: Commands) -> None:
     spy = commands.add_parser("spy", help="draw the blocks of the matrix while it is eliminated")
     add_model(spy)
-    spy.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
-    spy.add_argument("--step", type=int, help="after this many pivots (all of them if not given)")
+    spy.add_argument("--order", default="abm", metavar="A", help=f"{ORDER_HELP} (abm)")
+    spy.add_argument("--step", type=int, help="after this many brackets (all of them if not given)")
     spy.add_argument("--dark", action="store_true", help="light on dark")
     spy.add_argument("-o", "--output", required=True, metavar="FILE", help=".png, .pdf, .svg, .tex")
 
@@ -151,6 +90,7 @@ def _figure(commands: Commands) -> None:
     figure = commands.add_parser("figure", help="draw a figure for a paper, of one of many kinds")
     figure.add_argument("kind", nargs="?", metavar="KIND", help="a name from --list")
     add_model(figure, needed=False)
+    _add_yes(figure)
     figure.add_argument("--list", action="store_true", help="print the kinds and exit")
     figure.add_argument(
         "--orders", metavar="A,B", help="comma-separated; the kind's own if not given"
@@ -178,6 +118,8 @@ def _report(commands: Commands) -> None:
     report.add_argument("--states", type=int, default=1000, help="how many (1000)")
     report.add_argument("--seed", type=int, default=0, help="of the random states (0)")
     report.add_argument("--digits", type=float, default=3.0, help="that a format must keep (3)")
+    _add_derivatives(report)
+    _add_yes(report)
     report.add_argument(
         "--armature", action="store_true",
         help="print the least armature with which crbm in float32 (--orders, --formats) keeps the "
@@ -203,6 +145,9 @@ def _guarantee(commands: Commands) -> None:
         help="choose among --formats by role: the cheapest that keep so many in every state",
     )  # fmt: skip
     promised.add_argument(
+        "--by-body", action="store_true", help="with --digits: shorter formats body by body, too"
+    )
+    promised.add_argument(
         "--states", type=int, default=100, metavar="N", help="sampled beside the proof (100)"
     )
     promised.add_argument("--seed", type=int, default=0, metavar="S", help="of the states (0)")
@@ -219,19 +164,24 @@ def _guarantee(commands: Commands) -> None:
     promised.add_argument(
         "--tau", metavar="EFFORT", help="largest |tau| of every joint [N m, N], or JOINT=EFFORT,..."
     )
+    _add_yes(promised)
     promised.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def _blame(commands: Commands) -> None:
     blame = commands.add_parser("blame", help="which operations, pivots and bodies lost the digits")
     add_model(blame)
-    blame.add_argument("--order", default="crbm", help="a name, file.py:function, or file.json")
-    blame.add_argument("--format", default="float32", help=BLAME_FORMATS_HELP)
+    blame.add_argument("--order", default="crbm", metavar="A", help=f"{ORDER_HELP} (crbm)")
+    blame.add_argument(
+        "--format", default="float32", metavar="F", help=f"{BLAME_FORMATS_HELP} (float32)"
+    )
     blame.add_argument(
         "--output",
         metavar="BODY",
-        help="BODY or BODY[j]: a joint acceleration; the worst if not given",
+        help="BODY or BODY[j]: a joint acceleration; with --derivatives a matrix, dq, or an entry, "
+        "dq[BODY,BODY]; the worst if not given",
     )
+    _add_derivatives(blame)
     _add_yes(blame)
     blame.add_argument("--top", type=int, default=10, metavar="N", help="culprits to name (10)")
     blame.add_argument("--json", action="store_true", help="print one JSON document")
@@ -246,7 +196,7 @@ def _prove(commands: Commands) -> None:
 def _listed(commands: Commands) -> None:
     listed = commands.add_parser("list", help="the algorithm that an order is, as formulas")
     add_model(listed)
-    listed.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
+    listed.add_argument("--order", default="abm", metavar="A", help=f"{ORDER_HELP} (abm)")
     styles = listed.add_mutually_exclusive_group()
     for style, what in (
         ("latex", "a LaTeX article"),
@@ -262,6 +212,7 @@ def _listed(commands: Commands) -> None:
     listed.add_argument(
         "--derivatives", action="store_true", help="and those of qdd by q, qd and tau"
     )
+    _add_yes(listed)
     listed.add_argument("-o", "--output", metavar="FILE", help="write into this file")
 
 
@@ -284,7 +235,7 @@ def _explore(commands: Commands) -> None:
     explore.add_argument(
         "--formats",
         default="float64,float32,bfloat16,float16",
-        help="whose errors are measured for every order",
+        help="whose errors are measured for every order (float64,float32,bfloat16,float16)",
     )
     explore.add_argument(
         "-o",
@@ -301,8 +252,7 @@ def _simulate(commands: Commands) -> None:
     simulate = commands.add_parser(
         "simulate",
         help="what an order's rounding costs an adaptive integrator",
-        description="Integrate a robot's motion, from rest and without efforts where none are "
-        "given, and count what each order takes.",
+        description="Integrate a robot's motion, and count what each order takes.",
     )
     add_model(simulate, frames=False)
     simulate.add_argument(
@@ -317,20 +267,20 @@ def _simulate(commands: Commands) -> None:
     )  # fmt: skip
     simulate.add_argument(
         "--frames", default="own", metavar="HOW",
-        help="that (4) is written in: each body's own, or the world's directions for all (own)",
+        help="that (4) is written in (own): own, each body's, or world, along its axes for all",
     )  # fmt: skip
     simulate.add_argument("--format", default="float32", help="comma-separated (float32)")
     simulate.add_argument(
         "--integrator", default="cash_karp", metavar="I",
-        help="cash_karp (adaptive, of Numerical Recipes), midpoint (symplectic), or scipy's RK45, "
-        "DOP853, Radau, BDF, LSODA",
+        help="one of (cash_karp): cash_karp (adaptive, of Numerical Recipes), midpoint "
+        "(symplectic), or scipy's RK45, DOP853, Radau, BDF, LSODA",
     )  # fmt: skip
     for name, kind, default, what in (
-        ("seconds", float, 10.0, "of motion (10)"),
-        ("eps", float, 1e-4, "accuracy of each step (1e-4)"),
+        ("seconds", float, 10.0, "of motion [s] (10)"),
+        ("eps", float, 1e-4, "accuracy of each step (0.0001)"),
         ("step", float, 0.01, "first step, of midpoint every one [s] (0.01)"),
         ("floor", float, 0.1, "size below which errors count as absolute (0.1)"),
-        ("steps", int, 10_000, "after which a run is given up (10000)"),
+        ("steps", int, 10_000, "steps after which a run is given up (10000)"),
         ("runs", int, 1, "from starts one roundoff apart (1)"),
         ("seed", int, 0, "of the starts (0)"),
     ):
@@ -344,8 +294,9 @@ def _simulate(commands: Commands) -> None:
     simulate.add_argument(
         "--clock",
         metavar="TYPE",
-        help="of Cash-Karp's time and step (if not given, as --state-type)",
+        help="number type of Cash-Karp's time and step (if not given, as --state-type)",
     )
+    _add_yes(simulate)
     simulate.add_argument("--json", action="store_true", help="print one JSON document")
     simulate.add_argument("-o", "--output", metavar="DIR", help="write the picture of the steps")
 
@@ -358,7 +309,8 @@ def _sweep(commands: Commands) -> None:
     sweep.add_argument(
         "-j", "--jobs", type=int, metavar="N", help="processes; one for each core if not given"
     )
-    sweep.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster that does it")
+    sweep.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster that works")
+    _add_yes(sweep)
     sweep.add_argument("--json", action="store_true", help="print one JSON document")
 
 
@@ -367,14 +319,18 @@ def _export(commands: Commands) -> None:
         "export", help="forward dynamics by an order, as portable C or CUDA"
     )
     add_model(export, state=False)
-    export.add_argument("--order", default="abm", help="a name, file.py:function, or file.json")
-    export.add_argument("--format", default="float64", help="float64 or float32")
+    export.add_argument("--order", default="abm", metavar="A", help=f"{ORDER_HELP} (abm)")
+    export.add_argument(
+        "--format", default="float64", metavar="F",
+        help="one of (float64): float64, float32, or fixed32 and others: whole numbers alone, with "
+        "binary points that are proved",
+    )  # fmt: skip
     language = export.add_mutually_exclusive_group()
     language.add_argument("--c", action="store_true", help="C99 and its header (if not given)")
     language.add_argument("--cuda", action="store_true", help="CUDA: one thread solves one state")
     outputs = (
         "of qdd, pdd, f, inertia, lambda; dqdd_dq, dqdd_dqd, dqdd_dtau, dqdd_dparameters, "
-        "dqdd_dgravity, dqdd_dwrench; likewise dlambda_dq and so on"
+        "dqdd_dgravity, dqdd_dwrench; likewise dlambda_dq and so on (qdd)"
     )
     export.add_argument("--outputs", default="qdd", metavar="A,B", help=outputs)
     _add_yes(export)
@@ -395,16 +351,17 @@ def _tune(commands: Commands) -> None:
     )
     add_model(tune, state=False)
     tune.add_argument(
-        "--cost", default="flops", metavar="WHAT", help="flops (if not given), depth, digits, time"
+        "--cost", default="flops", metavar="WHAT", help="one of (flops): flops, depth, digits, time"
     )
     tune.add_argument(
         "--composites", default="rigid", metavar="HOW",
-        help="rigid (if not given): composite inertias as ten numbers; or general",
+        help="composite inertias (rigid): rigid, as ten numbers, or general",
     )  # fmt: skip
     tune.add_argument(
-        "--format", default="float32", help="for digits and time: float32 (if not given), float64"
+        "--format", default="float32", help="for digits and time (float32): float32 or float64"
     )
     tune.add_argument("--most", type=int, default=60, metavar="N", help="orders to count (60)")
+    _add_yes(tune)
     tune.add_argument("--json", action="store_true", help="print one JSON document")
     tune.add_argument("-o", "--output", metavar="FILE.json", help="write the order, for --order")
 

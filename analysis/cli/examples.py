@@ -3,15 +3,19 @@
 MODEL_HELP = (
     "a .urdf, .xacro or MuJoCo .xml file, a pivotree-model .json file, robot:NAME, or a gallery "
     "name: chain:100, example3:m1=1e8,case=2, random_tree:n=50,seed=1, humanoid, four_bar "
-    "(pivotree models: all of them)"
+    "(pivotree models: all of them); a .xacro file is a program, which xacro runs"
+)
+ORDER_HELP = (
+    "a name (pivotree orders), FILE.json, or FILE.py:FUNCTION, a program of yours, which is run"
 )
 FORMATS_HELP = (
     "float64, float32, tf32, bfloat16, float16, e5m2, e4m3, pBITS or pBITSeEXPONENT (to 25 bits), "
     "these but float64 also with :zero, :up, :down or :stochastic:SEED; mixed by role, as in "
-    "float32+mul=bfloat16 (add, mul, div, sqrt, D, operands); dd, exact, mp:DIGITS, ball:DIGITS"
+    "float32+mul=bfloat16 (add, mul, div, sqrt, D, operands), or by body, as in "
+    "float32@torso=float64; dd, exact, mp:DIGITS, ball:DIGITS"
 )
 FAMILIES_HELP = (
-    "growing robots: dh (if not given), dh_whole, revolute, planar, prismatic, spherical, "
+    "growing robots (dh): dh, dh_whole, revolute, planar, prismatic, spherical, "
     "floating, star, star_spherical, binary; dh+armature: with armature on every joint; "
     "dh+contact: a point of the last link held"
 )
@@ -33,6 +37,7 @@ EXAMPLES = {
         "compare chain:100",
         "compare robot.urdf --orders crbm,abm --q shoulder=0.3,elbow=-1.2",
         "compare robot.urdf --states 20",
+        "compare robot.urdf --derivatives --states 20",
         "compare robot.urdf --orders mine.py:my_order,abm -o figures",
     ),
     "solve": (
@@ -51,16 +56,18 @@ EXAMPLES = {
     "guarantee": (
         "guarantee robot:ur5",
         "guarantee robot.urdf --orders abm --payload gripper=0:5",
-        "guarantee robot.urdf --digits 4",
+        "guarantee robot.urdf --digits 4 --by-body",
     ),
     "report": (
         "report robot.urdf",
         "report chain:6 --states 100 --digits 4 -o report",
         "report chain:20 --armature --digits 4 --orders crbm,abm",
+        "report robot.urdf --derivatives --states 100",
     ),
     "blame": (
         "blame example3:m1=1e7.5,case=1",
         "blame robot.urdf --order abm --format bfloat16 --output wrist",
+        "blame chain:12 --derivatives --output dq",
     ),
     "prove": ("prove", "prove --only 'equation (5)'"),
     "list": ("list chain:4 --order abm", "list robot.urdf --order crbm --latex -o crbm.tex"),

@@ -1,4 +1,4 @@
-"""Ctrl-C that is heard, wherever it comes: callbacks of compiled code lose what it raises."""
+"""Ctrl-C and SIGTERM, heard wherever they come: callbacks of compiled code lose what they raise."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+# what a process does by itself
+USUAL: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
 AGAIN = 0.05  # [s] after which a Ctrl-C that was lost is raised again
 
 
@@ -19,12 +21,14 @@ class CtrlC:
 
     def __init__(self) -> None:
         self.pressed = False
+        self.ended = False  # by SIGTERM, which cleans up as Ctrl-C does
         self._timers: list[threading.Timer] = []
         self._usual = sys.unraisablehook
 
     def heard(self, number: int, frame: FrameType | None) -> None:
         """The handler: imports of compiled code make another error of what it raises."""
         self.pressed = True
+        self.ended = self.ended or number == signal.SIGTERM
         signal.default_int_handler(number, frame)
 
     def unraisable(self, what: Any) -> None:
@@ -51,17 +55,20 @@ class CtrlC:
 
 @contextmanager
 def listening() -> Iterator[CtrlC]:
-    """Raise Ctrl-C again where it was lost, until the block ends."""
+    """Raise Ctrl-C again where it was lost, until the block ends; SIGTERM ends the process then."""
     ctrl_c, usual = CtrlC(), sys.unraisablehook
     sys.unraisablehook = ctrl_c.unraisable
     main = threading.current_thread() is threading.main_thread()
-    hears = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if hears:
-        signal.signal(signal.SIGINT, ctrl_c.heard)
+    before = {number: signal.getsignal(number) for number in USUAL} if main else {}
+    hears = [number for number, handler in before.items() if handler is USUAL[number]]
+    for number in hears:
+        signal.signal(number, ctrl_c.heard)
     try:
         yield ctrl_c
     finally:
-        if hears:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in hears:
+            signal.signal(number, USUAL[number])
         sys.unraisablehook = usual
         ctrl_c.forget()
+        if ctrl_c.ended:
+            signal.raise_signal(signal.SIGTERM)

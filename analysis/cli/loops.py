@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from pivotree import kkt
-from pivotree.kkt.model.contact_names import contacts_of
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def loops_of(options: argparse.Namespace, tree: nx.DiGraph) -> tuple[kkt.Loop, ...]:
@@ -22,6 +23,8 @@ def loops_of(options: argparse.Namespace, tree: nx.DiGraph) -> tuple[kkt.Loop, .
     read = () if file is None else kkt.read_loops(file, tree)
     if told is None:
         return tuple(read)
+    from pivotree.kkt.model.contact_names import contacts_of
+
     mu = 0.0
     if soft is not None:
         mu = size_of(soft, "--compliance", "compliance; give zero or more [1/kg]")

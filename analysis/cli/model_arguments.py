@@ -10,10 +10,17 @@ from .examples import MODEL_HELP
 def add_refinement(command: argparse.ArgumentParser) -> None:
     """Options of corrections."""
     command.add_argument(
-        "--refine", type=int, default=0, metavar="K", help="K corrections in the same format"
+        "--refine",
+        type=int,
+        default=0,
+        metavar="K",
+        help="this many corrections in the same format (0)",
     )
     command.add_argument(
-        "--residual", default="dynamics", help="of a correction: dynamics (RNEA), or equations (4)"
+        "--residual",
+        default="dynamics",
+        metavar="OF",
+        help="of a correction (dynamics): dynamics, by RNEA, or equations, those of (4)",
     )
 
 
@@ -38,8 +45,7 @@ def add_model(
     )  # fmt: skip
     model.add_argument(
         "--mimic", default="free", metavar="HOW",
-        help="URDF: joints that mimic others move free (the default), are fixed, or coupled by a "
-        "row each",
+        help="URDF: joints that mimic others (free): free, fixed, or coupled, by a row each",
     )  # fmt: skip
     if loops:
         for name, metavar, what in (
@@ -52,13 +58,16 @@ def add_model(
     if state and frames:
         model.add_argument(
             "--frames", default="given", metavar="HOW",
-            help="given, aligned with the joint axes, or factored: placements as own frames",
+            help="of the joints (given): given, aligned with their axes, or factored: placements "
+            "as frames of their own",
         )  # fmt: skip
     if not state:
         return
-    group = command.add_argument_group(
-        "the state", "one state is computed; without these options it is the model's own"
-    )
+    about = "one state is computed; without these options it is the model's own"
+    if not frames:
+        about = "where the motion starts; without these options the model's own positions,\n"
+        about += "  at rest and without efforts, or with those that a .json model holds"
+    group = command.add_argument_group("the state", about)
     for name, what in (("q", "positions"), ("qd", "rates"), ("tau", "efforts")):
         group.add_argument(
             f"--{name}", metavar="X,X",

@@ -10,10 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..comparison import Comparison, Row
-
 if TYPE_CHECKING:
-    from ..comparison.gradients import Gradients
+    from ..comparison import Comparison, Gradients, Row
     from ..report.summary import Report
 
 GAP = 3  # between two columns
@@ -161,16 +159,39 @@ def states_tables(report: Report, width: int) -> list[Table]:
     together = taken + 26 * len(report.formats) <= width
     groups = [report.formats] if together else [(name,) for name in report.formats]
     tables = [_states(report, group, costs=number == 0) for number, group in enumerate(groups)]
+    of = "" if report.quantity == "qdd" else "; derivatives of qdd"
     tables[0].title = (
         f"{escape(report.model)}: {report.bodies} bodies, {report.dof} degrees of freedom, "
-        f"{report.states} states"
+        f"{report.states} states{of}"
     )
     tables[-1].caption = (
         "fill: blocks of one triangle that were zero in the matrix and become nonzero; operations: "
         "as in every state; median, worst: correct digits in half of the states, and in the worst; "
         "marked: states without an answer, or with one that should not be relied on"
     )
+    if report.quantity == "derivatives":
+        tables += [_by_field(report, name) for name in report.formats]
+        tables[-1].caption = (
+            "of the largest entry of each matrix; above, of the worst of dq, dqd and dtau. Exact "
+            "is the answer for the data as rounded to the format, so that the arithmetic alone is "
+            "judged"
+        )
     return tables
+
+
+def _by_field(report: Report, format: str) -> Table:
+    """Digits of qdd and of each matrix in one format, median and worst."""
+    from ..report.facts import FIELD_COLUMNS, field_rows
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
+    table.add_column(f"{escape(format)}\norder", no_wrap=True)
+    for name in report.cells[0].fields:
+        for i, column in enumerate(FIELD_COLUMNS):
+            heading = f"{name if i == 0 else ''}\n{column}"
+            table.add_column(heading, justify="right", no_wrap=True)
+    for row in field_rows(report, format):
+        table.add_row(*map(escape, row))
+    return table
 
 
 def _states(report: Report, formats: Iterable[str], costs: bool) -> Table:
@@ -205,8 +226,9 @@ def derivatives_table(model: str, rows: Iterable[Gradients]) -> Table:
     table = Table(
         box=SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left",
         title=f"{escape(model)}: correct digits of qdd and of its derivatives",
-        caption="of the largest entry of each, against 50 proved digits for the model's doubles; "
-        "operations: of all of them together",
+        caption="of the largest entry of each, against 50 proved digits for the data as rounded to "
+        "the format, so that the arithmetic alone is judged; data alone: what rounding the data "
+        "leaves, whatever the order; operations: of all of them together",
     )  # fmt: skip
     for heading in ("order", "format", "operations", *FIELDS):
         right = heading not in ("order", "format")

@@ -7,6 +7,7 @@ import argparse
 from pivotree import kkt, orderings
 from pivotree.kkt.base.files import write_whole
 
+from ..estimate import admit_figure
 from ..progress import progress_shown
 from .shared import file_of, items, system_of, written
 
@@ -42,8 +43,10 @@ def run(options: argparse.Namespace) -> int:
         orderings.get(name)
     style = "dark" if options.dark else "gray" if options.gray else "light"
     with progress_shown() as progress:
+        system = system_of(options)
+        admit_figure(options, system, orders)
         request = Request(
-            system_of(options),
+            system,
             orders,
             options.step,
             options.format,

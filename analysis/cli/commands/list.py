@@ -8,6 +8,7 @@ import sys
 from pivotree import orderings
 from pivotree.kkt.base.files import write_whole
 
+from ..estimate import admit, listed
 from ..progress import progress_shown
 from .shared import file_of, system_of, written
 
@@ -19,6 +20,9 @@ def run(options: argparse.Namespace) -> int:
     path = None if options.output is None else file_of(options.output)
     with progress_shown() as progress:
         system = system_of(options)
+        smaller = "use a smaller model of the same kind, such as chain:10"
+        admit(options, system, {options.order: function}, listed(options.derivatives),
+              smaller=smaller)  # fmt: skip
         progress(f"reading {options.order} as formulas")
         told = listing.of(system, function, options.notation, options.derivatives)
         text = listing.render(told, options.style or "text")

@@ -8,16 +8,15 @@ import math
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from pivotree import kkt
 from pivotree.kkt.base.files import check_file, check_folder
-from pivotree.kkt.solution.refine import MOST, RESIDUALS
 
 from ..loops import loops_of, proximal_rows
-from ..state import left_open, system_in_state
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def tree_of(options: argparse.Namespace) -> nx.DiGraph:
@@ -33,7 +32,7 @@ def tree_of(options: argparse.Namespace) -> nx.DiGraph:
     beside = [*tree.graph.get("loops", ()), *loops_of(options, tree)]
     if (mu := getattr(options, "proximal", None)) is not None:
         beside = proximal_rows(mu, beside)
-    return tree if not beside else nx.DiGraph(tree, loops=beside)
+    return tree if not beside else type(tree)(tree, loops=beside)
 
 
 def system_of(options: argparse.Namespace) -> kkt.System:
@@ -48,6 +47,8 @@ def system_and_state(options: argparse.Namespace) -> tuple[kkt.System, str]:
             f"option --frames: {options.frames!r} is unknown; use given, aligned or factored"
         )
     tree = tree_of(options)
+    from ..state import system_in_state
+
     tree = kkt.factored(tree) if options.frames == "factored" else tree
     system, state = system_in_state(tree, options)
     return (kkt.aligned(system) if options.frames == "aligned" else system), state
@@ -61,6 +62,8 @@ def system_of_any(tree: nx.DiGraph) -> kkt.System:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kkt.LoopWarning)
         system = kkt.build(tree)
+    from ..state import left_open
+
     if left_open(system) is None:
         return system
     from ...states.sample import drawn_system
@@ -84,6 +87,10 @@ def written(path: Path) -> str:
 
 def refinement(options: argparse.Namespace) -> int:
     """Corrections asked for, with their residual, or one sentence."""
+    if not options.refine and options.residual == "dynamics":
+        return 0
+    from pivotree.kkt.solution.refine import MOST, RESIDUALS
+
     if not 0 <= options.refine <= MOST:
         raise kkt.OrderError(
             f"option --refine: {options.refine} is no number of corrections; use 0 to {MOST}"

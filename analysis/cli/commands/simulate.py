@@ -9,6 +9,7 @@ from typing import Any
 
 from pivotree import kkt
 
+from ..estimate import Motions
 from ..progress import progress_shown
 from ..state import given_values
 from .shared import folder_of, items, print_json, tree_of
@@ -63,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
         kkt.build(tree, **given)  # what is wrong with the state is told before the long work
     found = []
     with progress_shown() as progress:
+        judged = Motions(options, len(formats) * len(names))
         for format in formats:
             for name in names:
                 what = f"{name} in {format}"
@@ -71,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
                     simulate(
                         tree, name, format, integration, runs=options.runs, seed=options.seed,
                         **given, frames=options.frames, manifold=manifold,
-                        tick=clock(progress, what, options.seconds),
+                        tick=judged.of(clock(progress, what, options.seconds)),
                     )
                 )  # fmt: skip
     said = verdict(found)

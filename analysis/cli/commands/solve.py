@@ -11,7 +11,7 @@ from pivotree.kkt.arithmetic.names import MAX_DIGITS
 from pivotree.kkt.proof.certify import decimal
 from pivotree.kkt.solution.refine import MOST
 
-from ..estimate import admit
+from ..estimate import admit, certificate, eliminated
 from ..progress import progress_shown
 from .shared import one_state, print_json, refinement, system_and_state
 
@@ -32,7 +32,13 @@ def run(options: argparse.Namespace) -> int:
     proved: kkt.Certified | None = None
     with progress_shown() as progress:
         system, state = system_and_state(options)
-        admit(options, system, {options.order: function})
+        rest = certificate(system, orderings.get("abm"))
+        if digits is not None:
+            rest = rest.plus(certificate(system, function, digits))
+        less = "use an order with less fill, such as abm, or a smaller model"
+        smaller = less if digits is None else f"{less}, or give fewer digits with --certify"
+        plays = [chosen] * (1 + corrections)
+        admit(options, system, {options.order: function}, eliminated(plays), rest, smaller)
         progress(f"tracing {options.order}")
         tape = kkt.trace(system, function)
         progress(f"certified answer for {chosen.name}")
@@ -46,9 +52,7 @@ def run(options: argparse.Namespace) -> int:
             records=False, refine=corrections, residual=options.residual,
         )  # fmt: skip
     if result.failed_at and proved is None:
-        told = result.failed_at
-        remedy = "" if "; " in told else "; use another order or a longer format"
-        raise kkt.SingularError(f"order {result.order!r} in {chosen.name}: {told}{remedy}")
+        raise kkt.SingularError(_failure(result, chosen.name))
     error = None if result.failed_at else exact.error(result.qdd)
     values: list[Any] = [
         float(x) if chosen.kind == "float" else decimal(x, chosen.places) for x in result.qdd
@@ -113,6 +117,13 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _failure(result: Any, format: str) -> str:
+    """What a pivot says that became zero, and what would be right."""
+    told = str(result.failed_at)
+    remedy = "" if "; " in told else "; use another order or a longer format"
+    return f"order {result.order!r} in {format}: {told}{remedy}"
+
+
 def _proximal(options: argparse.Namespace) -> int:
     """Rigid rows by iteration, beside the certified answer of those that are independent."""
     from ...comparison import digits_of, reference
@@ -134,7 +145,7 @@ def _proximal(options: argparse.Namespace) -> int:
         exact = reference(rigid, chosen)
     record = result.proximal
     if result.failed_at or record is None:
-        raise kkt.SingularError(f"order {result.order!r} in {chosen.name}: {result.failed_at}")
+        raise kkt.SingularError(_failure(result, chosen.name))
     error = exact.error(result.qdd)
     values = [float(x) for x in result.qdd]
     if options.json:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pivotree import kkt
 
+from ..estimate import sweep_pilot
 from ..progress import progress_shown
 from . import INTERRUPTED
 from .shared import print_json
@@ -21,13 +22,19 @@ def run(options: argparse.Namespace) -> int:
     if options.jobs is not None and not 1 <= options.jobs <= MOST_JOBS:
         raise kkt.PivotreeError(f"option --jobs: is {options.jobs}; give 1 to {MOST_JOBS:,}")
     if options.jobs is not None and options.scheduler is not None:
-        raise kkt.PivotreeError("option --jobs: has no say on a cluster; leave it out")
+        raise kkt.PivotreeError(
+            "option --jobs: is of processes on this machine, and --scheduler hands the work to a "
+            "cluster; leave one of them out"
+        )
     config = read_config(Path(options.config))
+    pilot = None if options.scheduler is not None else sweep_pilot(options, config)
     try:
         with progress_shown("rows", 0) as progress:
 
             def told(done: int, missing: int, kept: int) -> None:
                 progress(f"rows ({kept} were there)" if kept else "rows", done, missing)
+                if pilot is not None:
+                    pilot(kept + done, kept + missing)
 
             summary = sweep(config, options.jobs, options.scheduler, told)
     except KeyboardInterrupt:

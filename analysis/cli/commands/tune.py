@@ -10,6 +10,7 @@ from typing import Any
 
 from pivotree import kkt, orderings
 
+from ..estimate import admit_search
 from ..progress import progress_shown
 from .shared import file_of, print_json, system_of_any, tree_of
 
@@ -36,19 +37,26 @@ def run(options: argparse.Namespace) -> int:
     from pivotree.orderings.cheapest.search import COSTS, errors, times
 
     if options.cost not in COSTS:
-        raise kkt.OrderError(f"option --cost: {options.cost!r}; use {', '.join(COSTS)}")
+        raise kkt.OrderError(f"option --cost: {options.cost!r} is unknown; use {', '.join(COSTS)}")
     if options.composites not in ("rigid", "general"):
-        raise kkt.OrderError(f"option --composites: {options.composites!r}; use rigid or general")
+        raise kkt.OrderError(
+            f"option --composites: {options.composites!r} is unknown; use rigid or general"
+        )
     if options.format not in FORMATS:
-        raise kkt.FormatError(f"option --format: {options.format!r}; use float32 or float64")
+        raise kkt.FormatError(
+            f"option --format: {options.format!r} cannot be timed; use float32 or float64"
+        )
     if options.most < 1:
-        raise kkt.OrderError(f"option --most: {options.most} orders; give 1 or more")
+        raise kkt.OrderError(f"option --most: is {options.most}; give 1 order or more")
     file = None if options.output is None else file_of(options.output)
     if file is not None and file.suffix != ".json":
-        raise kkt.FormatError(f"option -o: {file} has no name of an order file; end it in .json")
+        raise kkt.FormatError(
+            f"option -o: {file} is no name of an order file; give one that ends in .json"
+        )
     with progress_shown() as progress:
         tree = tree_of(options)
         system = system_of_any(tree)
+        admit_search(options, system)
         found = orderings.search(
             system, options.cost, composites=options.composites, format=options.format,
             most=options.most, tick=progress,

@@ -3,9 +3,9 @@
 Keys, exit codes and the form of refusals are the published contract of the commands.
 """
 
+import argparse
 import json
 import math
-import os
 import subprocess
 import sys
 from decimal import Decimal
@@ -14,6 +14,7 @@ import pytest
 from helpers import MODELS, ROOT, printed
 
 from pivotree import orderings
+from pivotree.analysis.cli.parser import parser
 
 COMPARE = {"model", "state", "bodies", "dof", "kappa", "kappa_inertia", "rows"}
 ROW = {
@@ -188,8 +189,7 @@ def test_success_without_a_terminal_prints_no_progress(run):
 
 def process(*arguments):
     return subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        [sys.executable, "-P", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
 
 
@@ -234,3 +234,19 @@ def test_a_comparison_without_an_answer_exits_with_1(run):
                        "float32", "--json")  # fmt: skip
     (row,) = document(out)["rows"]
     assert code == 1 and row["error"] is None and "qdd_2" in row["failed_at"]
+
+
+def test_help_says_what_is_a_program_and_is_run():
+    """Where an order of one's own, or a xacro file, may be given."""
+    commands = next(a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
+    found = 0
+    for command in commands.choices.values():
+        for action in command._actions:
+            told = action.help or ""
+            if action.metavar == "MODEL" and ".xacro" in told:
+                found += "a .xacro file is a program" in told
+                assert "program" in told
+            if ".py:" in told.lower():
+                found += 1
+                assert "is run" in told.replace("\n", " "), told
+    assert found > 12

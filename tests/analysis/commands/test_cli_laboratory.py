@@ -86,8 +86,8 @@ def test_ctrl_c_is_one_line(run, command, monkeypatch):
 
 def started(*arguments, **options):
     return subprocess.Popen(
-        [sys.executable, "-m", "pivotree", *arguments], cwd=ROOT, text=True,
-        stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)}, **options,
+        [sys.executable, "-P", "-m", "pivotree", *arguments], cwd=ROOT, text=True,
+        stderr=subprocess.PIPE, **options,
     )  # fmt: skip
 
 
@@ -364,7 +364,7 @@ def test_an_order_of_ones_own_replays_from_the_folder(run, tmp_path, monkeypatch
 @pytest.mark.slow
 def test_a_link_is_followed_and_what_is_no_file_is_left_alone(tmp_path):
     def listed(place):
-        command = [sys.executable, "-m", "pivotree", "list", "chain:2", "-o", str(place)]
+        command = [sys.executable, "-P", "-m", "pivotree", "list", "chain:2", "-o", str(place)]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         return done.returncode, done.stderr
 

@@ -1,5 +1,6 @@
 """The command line says in which state it computes, and takes others."""
 
+import argparse
 import io
 import json
 import re
@@ -9,8 +10,8 @@ import pytest
 
 import pivotree as pt
 from pivotree import kkt, orderings
-from pivotree.analysis.cli.arguments import joined, parser
 from pivotree.analysis.cli.examples import EXAMPLES
+from pivotree.analysis.cli.parser import joined, parser
 from pivotree.analysis.cli.table import _Console, comparison_tables
 from pivotree.analysis.states.sample import system_at
 from pivotree.kkt.matrix.ranges import ranges_of
@@ -210,6 +211,7 @@ def test_contacts_and_loops_stand_beside_the_model_on_the_command_line(run, refu
         (["--contact", "tol"], "option --contact: body 'tol' is unknown; did you mean tool"),
         (["--contact", "tool@1"], "option --contact: 'tool@1' names no point; write tool@0:0:-0.1"),
         (["--contact", "tool@0:0:nan"], "names no point"),
+        (["--contact", "tool@0:0:x"], "names no point"),
         (["--contact", "tool,tool"], "option --contact: 'tool' is named twice"),
         (["--contact", "tool"], "follow"),  # three rows on two joints
         (["--compliance", "1"], "option --compliance: softens contacts; name some"),
@@ -217,3 +219,12 @@ def test_contacts_and_loops_stand_beside_the_model_on_the_command_line(run, refu
         (["--loops", tmp_path / "none.json"], "none.json: cannot be read"),
     ):
         assert told in refused("solve", arm, *options)
+
+
+@pytest.mark.parametrize("command", EXAMPLES)
+def test_help_says_the_default_of_every_option(command):
+    parsed = parser()._subparsers._group_actions[0].choices[command]
+    for action in parsed._actions:
+        default = f"{action.default:g}" if isinstance(action.default, float) else action.default
+        if action.option_strings and default not in (None, False, argparse.SUPPRESS):
+            assert f"({default})" in action.help, action.option_strings
