@@ -10,9 +10,24 @@ An order is a function from the structure of a tree to a list of groups of block
 2
 """
 
-from .aliases import ALIASES, Alias
-from .catalogue import LOOPS, ORDERS, get, names
-from .cheapest.search import SearchResult, search
-from .registry import order
+from typing import TYPE_CHECKING
+
+from pivotree.kkt.base.lazy import lazily
+
+if TYPE_CHECKING:
+    from .aliases import ALIASES, Alias
+    from .catalogue import LOOPS, ORDERS, get, names
+    from .cheapest.search import SearchResult, search
+    from .registry import order
+
+WHERE = {
+    "aliases": "ALIASES Alias",
+    "catalogue": "LOOPS ORDERS get names",
+    "cheapest.search": "SearchResult search",
+    "registry": "order",
+}
 
 __all__ = ["ALIASES", "LOOPS", "ORDERS", "Alias", "SearchResult", "get", "names", "order", "search"]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazily(__name__, WHERE)

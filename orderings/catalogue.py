@@ -68,6 +68,8 @@ def get(name: str) -> Callable[..., Any]:
         ...
     pivotree.kkt.base.errors.OrderError: order 'joseph' is unknown; nearest: joseph_abm
     """
+    if not isinstance(name, str):
+        raise OrderError(f"order {name!r}: is no name; give one as a text, such as 'abm'")
     if name in ELSEWHERE:
         raise OrderError(f"order {name!r}: is no order of pivots; it is {ELSEWHERE[name]}")
     others = {other: ORDERS[alias.order] for other, alias in ALIASES.items()}

@@ -99,7 +99,7 @@ def from_json(path: Path) -> Callable[..., Any]:
             told = f"order {path}: field 'schema' is {groups['schema']!r}"
             raise OrderError(f"{told}; an order file has {SCHEMA!r}, or none")
         keys = ("groups", "links", "rules", "composites", "schema")
-        for key in groups.keys() - set(keys):  # others, such as a name, are a reader's own
+        for key in sorted(groups.keys() - set(keys)):  # others, such as a name, are a reader's own
             if near := close_names(key, keys, n=1, cutoff=0.7):
                 raise OrderError(f"order {path}: holds {key!r}; write {near[0]!r}")
         links, rules = groups.get("links", "whole"), groups.get("rules", {})

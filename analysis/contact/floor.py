@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from pivotree import kkt, orderings
 from pivotree.kkt import ModelError
 from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.model.fields import checked
 from pivotree.kkt.model.spatial import cross
-from pivotree.kkt.model.tree import checked
 
 from ..simulation import Motion
 from ..simulation.motion import BodyMotions, turned

@@ -185,11 +185,6 @@ def _one_by_one(
             return p, blows
         own = np.arange(total[i], total[i + 1])
         given = LAWS[law](A[np.ix_(own, own)], v[own], e[i], mu[i])
-        if not given[0] > 0.0:
-            raise PivotreeError(
-                "impact: by Newton's law with this friction the floor would have to pull; use "
-                "law='poisson'"
-            )
         p[own] += given
         v += A[:, own] @ given
     raise PivotreeError(f"impact: points still come nearer after {MOST} blows; lower the friction")

@@ -95,7 +95,10 @@ class JointFriction:
             format, records=False,
         )  # fmt: skip
         if solved.failed_at is not None:
-            raise SingularError(f"joint friction: {solved.failed_at}, by {solved.order}")
+            raise SingularError(
+                f"joint friction: order {solved.order!r} in {solved.format}: {solved.failed_at}; "
+                "use another order or a longer format"
+            )
         qdd, sticks = np.asarray(solved.qdd, float), np.zeros(len(qd), dtype=bool)
         if still.size:
             inverse, unit = solving(system, found, format)[0], np.eye(len(qd))

@@ -49,19 +49,27 @@ def complementary(A: Floats, b: Floats) -> Floats:
 def newton(A: Floats, v: Floats, e: float, mu: float) -> Floats:
     """Newton's law, v_N+ = -e v_N-: the point sticks, or where that asks too much friction, slides.
 
-    It slides on in its direction (after Hahn 1988; reversed sliding is left out).
+    It slides on in its direction (after Hahn 1988; reversed sliding is left out).  Raises
+    PivotreeError where A is not definite, or only an impulse that pulls would do that.
 
     >>> from pivotree.analysis.contact import newton
     >>> newton(np.eye(2), np.array([-1.0, 0.5]), e=0.5, mu=0.1).round(3)  # impulses: normal, along
     array([ 1.5 , -0.15])
     """
+    _require_definite(A)
     stick = np.linalg.solve(A, -v * np.where(np.arange(len(v)) == 0, 1.0 + e, 1.0))
     if np.linalg.norm(stick[1:]) <= mu * stick[0]:
         return np.asarray(stick)
     along = np.concatenate([[1.0], -mu * _unit(v[1:])])
     if not v[1:].any():  # it starts to slide
         along[1:] = mu * _unit(_holding(A))
-    return along * (-(1.0 + e) * v[0] / (A[0] @ along))
+    slope = A[0] @ along
+    if not slope > 0.0:
+        raise PivotreeError(
+            "blow: by Newton's law with this friction the floor would have to pull; use "
+            "law='poisson', or a lower friction"
+        )
+    return along * (-(1.0 + e) * v[0] / slope)
 
 
 def poisson(A: Floats, v: Floats, e: float, mu: float) -> Floats:
@@ -69,12 +77,13 @@ def poisson(A: Floats, v: Floats, e: float, mu: float) -> Floats:
 
     The normal impulse grows as time does (Routh; Keller 1986).  In the plane the velocity is
     piecewise linear in it (Wang & Mason 1992); in space the direction of sliding turns, and is
-    integrated.
+    integrated.  Raises PivotreeError where A is not definite.
 
     >>> from pivotree.analysis.contact import poisson
     >>> poisson(np.eye(2), np.array([-1.0, 0.05]), e=0.5, mu=0.1).round(3)  # it stops, and sticks
     array([ 1.5 , -0.05])
     """
+    _require_definite(A)
     p, v, total = np.zeros(len(v)), np.array(v, dtype=float), np.inf
     held, turns = _holding(A), len(v) == 3
     slow = STILL * max(float(np.abs(v).max()), 1e-300)
@@ -124,6 +133,16 @@ def gain(A: Floats, v: Floats, p: Floats) -> float:
 LAWS: dict[str, Callable[[Floats, Floats, float, float], Floats]] = {
     "newton": newton, "poisson": poisson
 }  # fmt: skip
+
+
+def _require_definite(A: Floats) -> None:
+    try:
+        np.linalg.cholesky(A)
+    except np.linalg.LinAlgError:
+        raise PivotreeError(
+            "blow: A is not positive definite; give A = J M^-1 J^T of rows that do not depend on "
+            "each other"
+        ) from None
 
 
 def _holding(A: Floats) -> Floats:
@@ -177,7 +196,7 @@ def _sliding(
     for name, times in zip(ends, found.t_events or [], strict=True):
         if len(times):
             return np.asarray(found.y[3:, -1]), name
-    raise PivotreeError("blow: the point slides without end; A is not positive definite")
+    raise AssertionError("a point that is slowed down by a definite A comes to an end")
 
 
 def _escape(A: Floats, mu: float) -> Floats:

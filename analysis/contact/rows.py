@@ -99,7 +99,10 @@ class Rows:
             replace(self.bare, entries=entries), self.tape, self.format, records=False
         )
         if found.failed_at is not None:
-            raise SingularError(f"contacts: {found.failed_at}, by {found.order} in {found.format}")
+            raise SingularError(
+                f"contacts: order {found.order!r} in {found.format}: {found.failed_at}; use "
+                "another order or a longer format"
+            )
         lam, held = np.asarray(found.lam, float), {}
         for closure in self.bare.state.loops:
             held[closure.loop.name], lam = lam[: closure.rows], lam[closure.rows :]

@@ -119,7 +119,7 @@ class _Run:
             self.begin(who[self.fresh[who]], rates)
             y, t, h, fresh = self.y[who], self.t[who], self.h[who], self.fresh[who]
             after, error = stages(rates, y, self.slope[who], h.astype(y.dtype)[:, None])
-            worst = np.abs(error / self.scale[who]).max(1).astype(self.clock)
+            worst = np.abs(error / self.scale[who]).max(1, initial=0.0).astype(self.clock)
             worst = worst / self.clock.type(method.eps)
             good = worst <= 1.0
             following = self.following(h, worst, good)

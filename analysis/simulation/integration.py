@@ -61,7 +61,7 @@ class Integration:
                 f"option --step: is {self.step:g}, more than {MOST_STEPS:,} steps in "
                 f"{self.seconds:g} s; give a longer one"
             )
-        for name, number in (("state", self.state), ("clock", self.clock or self.state)):
+        for name, number in (("state-type", self.state), ("clock", self.clock or self.state)):
             if number not in STATES:
                 raise kkt.PivotreeError(f"option --{name}: is {number!r}; use float64 or float32")
         if self.clock is not None and self.integrator != "cash_karp":

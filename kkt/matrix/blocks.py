@@ -245,6 +245,14 @@ class Structure:
         )
 
 
+def require_structure(structure: object) -> None:
+    """Raise OrderError for what is no structure, such as a tree or the system that has one."""
+    if not isinstance(structure, Structure):
+        raise OrderError(
+            f"structure: {type(structure).__name__} is none; pass build(...).structure"
+        )
+
+
 def _longer(armature: NDArray[np.bool_] | None, more: int) -> NDArray[np.bool_] | None:
     """That of bodies with ``more`` new ones behind, which have no joint of their own."""
     return None if armature is None else np.concatenate([armature, np.zeros(more, dtype=bool)])

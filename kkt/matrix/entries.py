@@ -83,10 +83,8 @@ def _assembled(state: State, inertias: Array | None) -> Entries:
     M = spatial_inertia(s.mass, s.com, s.inertia) if inertias is None else inertias
     Phi, v, a, b = np.empty((n, 6, 6)), np.empty((n, 6)), np.empty((n, 6)), np.empty((n, 6))
     order = breadth_first(s.parent)[0]
-    compiled_moving(
-        order, s.parent, s.S.offset, s.R, s.p, M, s.S.columns, s.qd, s.joint_bias, s.wrench,
-        s.gravity, Phi, v, a, b,
-    )  # fmt: skip
+    given = (s.qd, s.joint_bias, s.wrench, s.gravity)
+    compiled_moving(order, s.parent, s.S.offset, (s.R, s.p), M, s.S.columns, given, (Phi, v, a, b))
     tau, A = joint_entries(s, lambda x: x)
     return Entries(M, Phi, s.S.columns, a, b, tau, A=A)
 

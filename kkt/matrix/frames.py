@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ModelError
+from ..base.kinds import of_kind
+from ..model.fields import Floats
 from ..model.joints import GENERAL, rotation_vector
 from ..model.loops import LoopWarning, turned
 from ..model.parents import levels
 from ..model.spatial import cross, matmul, matvec, skew, transpose
-from ..model.tree import Floats, InertiaWarning, new_tree
-from .system import System, build
+from ..model.tree import InertiaWarning, new_tree
+from .system import System, build, require_system
 
 NOISE = 8 * np.finfo(float).eps  # of a turned unit vector: entries below are zeros of exact turns
 Z = np.array([0.0, 0.0, 1.0])
@@ -42,6 +44,7 @@ def aligned(system: System) -> System:
     >>> system.matrix.nnz, pt.aligned(system).matrix.nnz
     (104, 74)
     """
+    require_system(system)
     state = system.state
     turns = np.broadcast_to(np.eye(3), (len(state.names), 3, 3)).copy()
     for level in levels(state.parent):
@@ -67,8 +70,12 @@ def tilted(system: System, turns: ArrayLike) -> System:
     >>> np.allclose(pt.eliminate(turned, abm).qdd, pt.eliminate(system, abm).qdd)
     True
     """
+    require_system(system)
     n = len(system.state.names)
-    Q = np.array(turns, dtype=float)
+    try:
+        Q = np.array(turns, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"turns: is {turns!r}; give one rotation (3, 3), or {n} of them") from None
     if Q.shape not in ((3, 3), (n, 3, 3)):
         raise ModelError(
             f"turns: have shape {Q.shape}; give one rotation (3, 3), or {n} of them, one a body"
@@ -84,6 +91,7 @@ def tilted(system: System, turns: ArrayLike) -> System:
     return _in_frames(system, Q, tidy=False)
 
 
+@of_kind
 def random_turns(n: int, seed: int = 0) -> Floats:
     """n rotations (n, 3, 3) [1], uniformly distributed, from a seed.
 
@@ -95,7 +103,7 @@ def random_turns(n: int, seed: int = 0) -> Floats:
     ((5, 3, 3), True)
     """
     if n < 0:
-        raise ModelError(f"random_turns: n is {n}; give how many rotations, 0 or more")
+        raise ModelError(f"random_turns: n is {n!r}; give how many rotations, 0 or more")
     x = np.random.default_rng(seed).normal(size=(n, 4))  # directions of quaternions are uniform
     x /= np.linalg.norm(x, axis=1)[:, None]
     half = np.linalg.norm(x[:, 1:], axis=1)

@@ -10,13 +10,15 @@ import numpy as np
 
 from ..base.errors import ModelError
 from ..base.files import write_whole
+from ..base.kinds import of_kind
+from ..model.fields import Floats
 from ..model.loops_file import loop_document
 from ..model.modelfile import SCHEMA, WITH_TERMS
 from ..model.parents import levels
-from ..model.tree import Floats
 from .state import State
 
 
+@of_kind
 def write_model(
     path: str | os.PathLike[str],
     state: State,
@@ -36,6 +38,9 @@ def write_model(
     >>> bool(abs(again.matrix - system.matrix).max() == 0)
     True
     """
+    if not (hasattr(state, "S") and hasattr(state, "terms")):
+        told = f"write_model: {type(state).__name__} is no state"
+        raise ModelError(f"{told}; give a path first, then build(...).state")
     if state.terms is not None and state.step:
         raise ModelError(
             f"{os.fspath(path)}: a file holds no step, and this state was built with "
@@ -91,6 +96,9 @@ def write_model(
         first, last = json.dumps(head, allow_nan=False), json.dumps(tail, allow_nan=False)
     except ValueError:
         raise ModelError(f"{os.fspath(path)}: a number is not finite; nothing written") from None
+    except TypeError as error:
+        told = f"{os.fspath(path)}: 'expected' cannot be written ({error})"
+        raise ModelError(f"{told}; give texts, numbers, lists and mappings") from None
     write_whole(path, f'{first[:-1]}, "bodies": [\n{lines}\n], {last[1:]}\n')
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError, nearest
+from ..model.fields import checked
 from .system import System
 
 Floats = NDArray[np.float64]
@@ -59,8 +60,10 @@ def ranges_of(system: System, limits: Limits = MappingProxyType({})) -> Ranges:
     >>> states.ranges_of(pt.build(pt.two_link())).upper.round(2)
     array([3.14, 3.14])
     """
-    for name, (low, high) in limits.items():
-        _check(system, name, low, high)
+    if not isinstance(limits, Mapping):
+        raise ModelError(f"limits: is {limits!r}; give a mapping of bodies to (low, high)")
+    for name, pair in limits.items():
+        _check(system, name, *checked(f"limits of body {name!r}", "range", pair, (2,)))
     tree = system.tree
     turning = _turning(system)
     upper = np.where(turning, ANGLE, SHIFT)

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError
+from ..model.fields import Floats
 from ..model.parents import path
 from ..model.spatial import force_transform
-from ..model.tree import Floats
 from .closures import Closure
 from .state import State
 

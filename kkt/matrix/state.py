@@ -14,7 +14,8 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.errors import ModelError
+from ..base.errors import ModelError, nearest
+from ..model.fields import checked
 from ..model.joint_terms import JointTerms
 from ..model.joints import GENERAL, TYPES, exponential, quaternion_to_vector
 from ..model.loops import Loop
@@ -110,9 +111,9 @@ def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, S
     columns = np.zeros((int(tree.offset[-1]), 6))
     for kind, bodies in tree.by_joint.items():
         if kind in ONE_AXIS and len(bodies) >= MANY:
-            c, s = np.cos(q), np.sin(q)
+            placed, angle = (tree.axis, tree.R, tree.p), (q, np.cos(q), np.sin(q))
             along = kind == "prismatic"
-            one_axis(bodies, tree.offset, tree.axis, tree.R, tree.p, q, c, s, along, R, p, columns)
+            one_axis(bodies, tree.offset, placed, angle, along, (R, p, columns))
             continue
         if kind == GENERAL:
             for k in bodies.tolist():
@@ -138,10 +139,7 @@ def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, S
 def _vector(field: str, value: Any, length: int) -> Floats:
     if value is None:
         return np.zeros(length)
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"state: field {field!r} holds no numbers; give {length}") from None
+    array = _numbers(field, value, length)
     if array.shape != (length,):
         raise ModelError(
             f"state: field {field!r} has shape {array.shape}; this tree needs {length} numbers, "
@@ -151,6 +149,20 @@ def _vector(field: str, value: Any, length: int) -> Floats:
         bad = int(np.flatnonzero(~np.isfinite(array))[0])
         raise ModelError(f"state: field {field!r} holds {array[bad]} at {bad}; give finite numbers")
     return array
+
+
+def _numbers(field: str, value: Any, length: int) -> Floats:
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"state: field {field!r} holds no numbers; give {length}") from None
+
+
+def _require_bodies(tree: BodyTree, field: str, given: Mapping) -> None:
+    for name in given:
+        if name not in tree.names:
+            told = nearest(str(name), map(str, tree.names))
+            raise ModelError(f"state: field {field!r} names the unknown body {name!r}; {told}")
 
 
 _WITH_QUATERNION = {"spherical": 4, "floating": 7}
@@ -163,27 +175,25 @@ def coordinates(tree: BodyTree, graph: nx.DiGraph, q: Any) -> Floats:
     if value is None or (isinstance(value, np.ndarray) and value.shape == (N,)):
         return _vector("q", value, N)
     if isinstance(value, Mapping):
-        unknown = [name for name in value if name not in tree.names]
-        if unknown:
-            raise ModelError(f"state: field 'q' names the unknown body {unknown[0]!r}")
+        _require_bodies(tree, "q", value)
         pieces = [
             value.get(name, np.zeros(d)) for name, d in zip(tree.names, tree.dof, strict=True)
         ]
         return np.concatenate(
-            [np.zeros(0)]
-            + [_joint_coordinates(tree, k, np.atleast_1d(x)) for k, x in enumerate(pieces)]
+            [np.zeros(0)] + [_joint_coordinates(tree, k, x) for k, x in enumerate(pieces)]
         )
     long = [_WITH_QUATERNION.get(t, int(d)) for t, d in zip(tree.joint, tree.dof, strict=True)]
-    if value is not None and np.ndim(value) == 1 and len(value) == sum(long) != N:
-        cuts = np.split(np.asarray(value, dtype=float), np.cumsum(long)[:-1])
+    array = _numbers("q", value, N)
+    if array.shape == (sum(long),) and sum(long) != N:
+        cuts = np.split(array, np.cumsum(long)[:-1])
         return np.concatenate([_joint_coordinates(tree, k, x) for k, x in enumerate(cuts)])
-    return _vector("q", value, N)
+    return _vector("q", array, N)
 
 
 def _joint_coordinates(tree: BodyTree, k: int, x: Any) -> Floats:
     kind, dof = tree.joint[k], int(tree.dof[k])
     try:
-        array = np.asarray(x, dtype=float)
+        array = np.atleast_1d(np.asarray(x, dtype=float))
     except (TypeError, ValueError):
         raise ModelError(
             f"body {tree.names[k]!r}: field 'q' is {x!r}; its {kind} joint needs {dof} numbers"
@@ -208,9 +218,7 @@ def _wrenches(tree: BodyTree, graph: nx.DiGraph, f_ext: Any) -> Floats:
     if f_ext is None:
         return node_field(tree, graph, "wrench")
     if isinstance(f_ext, Mapping):
-        unknown = [name for name in f_ext if name not in tree.names]
-        if unknown:
-            raise ModelError(f"state: field 'f_ext' names the unknown body {unknown[0]!r}")
+        _require_bodies(tree, "f_ext", f_ext)
         f_ext = [f_ext.get(name, np.zeros(6)) for name in tree.names]
     try:
         array = np.array(f_ext, dtype=float)
@@ -229,5 +237,5 @@ def node_field(tree: BodyTree, graph: nx.DiGraph, field: str) -> Floats:
     result = np.zeros((tree.n, 6))
     for k, (_, value) in enumerate(graph.nodes(data=field)):
         if value is not None:
-            result[k] = _vector(field, value, 6)
+            result[k] = checked(f"body {tree.names[k]!r}", field, value, (6,))
     return result

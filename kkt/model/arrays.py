@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError
+from ..base.kinds import of_kind
+from .fields import Floats, check_names, checked
 from .joints import GENERAL, TYPES
-from .tree import STANDARD_GRAVITY, BodyTree, Floats, check_names, check_values, checked, unit_axes
+from .tree import STANDARD_GRAVITY, BodyTree, check_values, unit_axes
 from .tree_order import breadth_first
 
 
+@of_kind
 def tree_from_arrays(
     parent: ArrayLike,
     *,
@@ -43,7 +46,10 @@ def tree_from_arrays(
     """
     up = _parents(parent)
     n = len(up)
-    kinds = (joint,) * n if isinstance(joint, str) else tuple(joint)
+    for field, value in (("joint", joint), ("names", names)):
+        if not isinstance(value, Iterable) and (value is not None or field == "joint"):
+            raise ModelError(f"tree: field {field!r} is {value!r}; give {n}, one for each body")
+    kinds = (joint,) * n if isinstance(joint, str) else tuple(map(str, joint))
     known = tuple(kind for kind in TYPES if kind != GENERAL)
     if len(kinds) != n or (set(kinds) - set(known)):
         wrong = sorted(set(map(str, kinds)) - set(known))
@@ -52,6 +58,8 @@ def tree_from_arrays(
             f"tree: field 'joint' {found}; give {n} of {', '.join(sorted(known))}, or one for all"
         )
     labels = tuple(range(n)) if names is None else tuple(names)
+    if not all(isinstance(label, Hashable) for label in labels):
+        raise ModelError("tree: field 'names' holds what names nothing, such as a list; give texts")
     if len(labels) != n or len(set(labels)) < n:
         raise ModelError(f"tree: field 'names' must hold {n} different names")
     check_names(labels)
@@ -67,7 +75,10 @@ def tree_from_arrays(
 
 
 def _parents(parent: ArrayLike) -> NDArray[np.int64]:
-    given = np.asarray(parent)
+    try:
+        given = np.asarray(parent)
+    except ValueError:  # rows of different lengths
+        given = np.zeros(0)
     if given.ndim != 1 or not len(given) or given.dtype.kind not in "iu":
         raise ModelError("tree: field 'parent' must be one integer for each body, -1 for a root")
     up = given.astype(np.int64)
@@ -87,7 +98,11 @@ def _parents(parent: ArrayLike) -> NDArray[np.int64]:
 
 def _rows(field: str, value: ArrayLike, n: int, shape: tuple[int, ...]) -> Floats:
     """(n, *shape), from as much or from one for all bodies."""
-    if np.shape(value) == shape:
+    try:
+        one = np.shape(value) == shape
+    except ValueError:  # rows of different lengths
+        one = False
+    if one:
         return np.broadcast_to(checked("tree", field, value, shape), (n, *shape)).copy()
     return checked("tree", field, value, (n, *shape))
 
@@ -97,7 +112,10 @@ def _axes(axis: ArrayLike, kinds: tuple[str, ...], labels: tuple[Hashable, ...])
     wanted = {kind: TYPES[kind].axes for kind in set(kinds)}
     count = np.array([wanted[kind] for kind in kinds])
     result = np.zeros((n, 2, 3))
-    shape = np.shape(axis)
+    try:
+        shape = np.shape(axis)
+    except ValueError:  # rows of different lengths, of which _rows tells
+        shape = ()
     if shape[-2:] == (2, 3) and len(shape) > 1 and shape != (n, 3):
         result[:] = _rows("axis", axis, n, (2, 3))
     else:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
+from ..base.kinds import of_kind
 from .joints import GENERAL, TYPES, known
+from .tree import require_graph
 
 
 def count_dof(tree: nx.DiGraph) -> int:
@@ -17,6 +19,7 @@ def count_dof(tree: nx.DiGraph) -> int:
     return total
 
 
+@of_kind
 def default_state(tree: nx.DiGraph, rate: float = 0.2, effort: float = 0.1) -> nx.DiGraph:
     """Put ``q``, ``qd`` and ``tau`` into ``tree.graph``, each (N,), and return the tree.
 
@@ -39,6 +42,7 @@ def default_state(tree: nx.DiGraph, rate: float = 0.2, effort: float = 0.1) -> n
     >>> [round(float(tree.graph["qd"][0]), 3) for tree in (own, pt.default_state(own.copy()))]
     [-0.333, -0.133]
     """
+    require_graph(tree)
     k = np.arange(1.0, count_dof(tree) + 1.0)
     tree.graph["q"] = 0.3 * np.sin(1.7 * k)
     tree.graph["qd"] = rate * np.cos(2.3 * k)

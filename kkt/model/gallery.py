@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError, nearest
+from ..base.kinds import of_kind
 from .default_state import count_dof, default_state
+from .fields import Floats
 from .joints import GENERAL, TYPES
 from .spatial import rotation
-from .tree import STANDARD_GRAVITY, Floats, add_body, new_tree
+from .tree import STANDARD_GRAVITY, add_body, new_tree
 
 MOST = 10_000_000  # bodies of a graph; larger trees come from arrays
 IN_PLANE = (0.0, -9.81, 0.0)  # gravity [m/s^2] for arms that move in the x-y plane
@@ -96,6 +98,7 @@ def _rods(
     return default_state(tree)
 
 
+@of_kind
 def chain(
     n: int,
     joint: str = "revolute",
@@ -118,6 +121,7 @@ def chain(
     return _rods(f"chain_{n}", list(range(-1, n - 1)), joint, axes, length, width, mass, gravity)
 
 
+@of_kind
 def star(n: int, joint: str = "revolute") -> nx.DiGraph:
     """A hub and n leaves: n + 1 bodies.
 
@@ -130,6 +134,7 @@ def star(n: int, joint: str = "revolute") -> nx.DiGraph:
     return _rods(f"star_{n}", [-1] + [0] * n, joint)
 
 
+@of_kind
 def binary(depth: int, joint: str = "revolute") -> nx.DiGraph:
     """Every body above the last level carries two: 2^(depth + 1) - 1 bodies.
 
@@ -142,6 +147,7 @@ def binary(depth: int, joint: str = "revolute") -> nx.DiGraph:
     return _rods(f"binary_{depth}", [-1] + [k // 2 for k in range(2 ** (depth + 1) - 2)], joint)
 
 
+@of_kind
 def comb(n: int, joint: str = "revolute") -> nx.DiGraph:
     """A chain of n bodies, each with one leaf as its tooth: 2 n bodies.
 
@@ -155,6 +161,7 @@ def comb(n: int, joint: str = "revolute") -> nx.DiGraph:
     return _rods(f"comb_{n}", [max(parent, -1) for parent in parents], joint)
 
 
+@of_kind
 def random_tree(
     n: int, seed: int = 0, mass_ratio: float = 1.0, joints: str = MIXTURE
 ) -> nx.DiGraph:
@@ -207,6 +214,7 @@ def random_tree(
     return default_state(tree)
 
 
+@of_kind
 def featherstone(
     bodies: int, branching: float = 1.0, skew: float = 0.0, taper: float = 1.0
 ) -> nx.DiGraph:
@@ -274,6 +282,7 @@ def _two_links(
     return tree
 
 
+@of_kind
 def two_link(r: float = 0.1, tilt: float = 0.0) -> nx.DiGraph:
     """The arm of Ascher 1996, Table 1: l2 = m2 = r (base), l1 = m1 = 1 - r (tip), width 0.1 m.
 
@@ -288,6 +297,7 @@ def two_link(r: float = 0.1, tilt: float = 0.0) -> nx.DiGraph:
     return _two_links(f"two_link_{r!r}", sizes, sizes, 0.1, (0.0, 0.0), tilt)
 
 
+@of_kind
 def example1(
     q1: float = 0.0, tilt: float = 0.0, m1: float = 10.0, l1: float = 2.0,
     m2: float = 0.1, l2: float = 0.02, width: float = 0.02,
@@ -306,6 +316,7 @@ def example1(
     return _two_links("example1", lengths, masses, width, (0.0, float(q1)), tilt)
 
 
+@of_kind
 def example2(m1: float = 1e8) -> nx.DiGraph:
     """Ascher 1996, Example 2: two collinear prismatic joints, Phi_21 = 1, m2 = 1.
 
@@ -321,6 +332,7 @@ def example2(m1: float = 1e8) -> nx.DiGraph:
     return tree
 
 
+@of_kind
 def example3(m1: float = 1e8, case: int = 1, angle: float = math.nan) -> nx.DiGraph:
     """Ascher 1996, Example 3 and Table 2: M_k = m_k times the 6 x 6 identity, a = b = 0.
 

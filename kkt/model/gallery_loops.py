@@ -15,17 +15,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ModelError
+from ..base.kinds import of_kind
 from .default_state import default_state
+from .fields import Floats
 from .gallery import AXES, IN_PLANE, box
 from .loops import cut_joint
 from .spatial import rotation
-from .tree import Floats, add_body, new_tree
+from .tree import add_body, new_tree
 
 X, Y = AXES["x"], AXES["y"]
 PLANAR = (2, 3)  # of a pin's five rows, those that a planar linkage does not hold by itself
 THICK = 0.1  # a rod's width and height, of its length
 
 
+@of_kind
 def four_bar(
     crank: float = 1.0, coupler: float = 3.0, rocker: float = 2.5, base: float = 3.0,
     angle: float = 1.0,
@@ -64,6 +67,7 @@ def four_bar(
     return _at_rest(tree, [angle, phi - angle, psi], [pin])
 
 
+@of_kind
 def stewart(height: float = 0.8, stiffness: float = 0.0) -> nx.DiGraph:
     """The platform of Gough 1956 and Stewart 1965 on six legs: 13 bodies, six freedoms.
 
@@ -98,6 +102,7 @@ def stewart(height: float = 0.8, stiffness: float = 0.0) -> nx.DiGraph:
     return _at_rest(tree, q, loops)
 
 
+@of_kind
 def delta(angle: float = 0.3) -> nx.DiGraph:
     """The parallel robot of Clavel 1988: 3 arms, 6 rods and a platform, three freedoms.
 
@@ -140,6 +145,7 @@ def delta(angle: float = 0.3) -> nx.DiGraph:
     return _at_rest(tree, q, loops)
 
 
+@of_kind
 def gripper(angle: float = 0.5) -> nx.DiGraph:
     """A palm that slides upright, and two fingers that parallelograms keep upright: 3 freedoms.
 

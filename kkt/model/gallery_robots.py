@@ -8,6 +8,7 @@ from __future__ import annotations
 import networkx as nx
 
 from ..base.errors import ModelError
+from ..base.kinds import of_kind
 from .default_state import default_state
 from .gallery import AXES, box
 from .loops import contact
@@ -39,6 +40,7 @@ def _link(
     )
 
 
+@of_kind
 def quadruped(feet: int = 0, compliance: float = 0.0) -> nx.DiGraph:
     """A four-legged robot: a floating trunk and three joints a leg, 13 bodies, 18 dof, 33 kg.
 

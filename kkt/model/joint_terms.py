@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError
+from .fields import Floats, truth_in
 from .joints import GENERAL, TYPES
 
-Floats = NDArray[np.float64]
 TERMS = ("armature", "damping", "friction", "stiffness")  # each zero or more
 UNITS = {
     "armature": "kg m^2 or kg",
@@ -108,6 +108,8 @@ def _checked(name: Hashable, kind: str, field: str, value: Any, dof: int) -> Flo
     shape = "a number" if dof < 2 else f"a number, or one for each of {dof} freedoms"
     wanted = f"give {shape}, {sign}, in {UNITS[field]}"
     try:
+        if truth_in(value):
+            raise ValueError
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
         raise ModelError(f"{what} is {value!r}; {wanted}") from None

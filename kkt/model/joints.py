@@ -186,7 +186,7 @@ GENERAL = "general"  # any 6 x N matrix of full rank, given as the attribute S
 
 def known(kind: object, body: object) -> str:
     """The type of a body's joint; ModelError where there is no such type."""
-    if kind != GENERAL and kind not in TYPES:
+    if kind != GENERAL and (not isinstance(kind, str) or kind not in TYPES):
         names = [*TYPES, GENERAL]
         raise ModelError(f"body {body!r}: field 'joint' is {kind!r}; {nearest(str(kind), names)}")
     return str(kind)

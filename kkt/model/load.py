@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from ..base.errors import ModelError
-from .mjcf import read_mjcf
-from .modelfile import read_model
-from .robot_data import find_robot
+from ..base.kinds import of_kind
 from .specs import from_spec
-from .urdf import read_urdf, require_mimic
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+SUFFIXES = (".urdf", ".xacro", ".json", ".xml")  # of files that hold a model
 
 
+@of_kind
 def load(
     spec: str | os.PathLike[str],
     floating: bool | None = None,
@@ -40,11 +42,16 @@ def load(
         ...
     pivotree.kkt.base.errors.ModelError: robot.urdf: does not exist; give a path, robot:NAME ...
     """
-    require_mimic(mimic)
+    if mimic != "free":
+        from .urdf import require_mimic
+
+        require_mimic(mimic)
     text = os.fspath(spec).strip()
     if not text:
         raise ModelError("model: no name is given; give a path, robot:NAME or a gallery spec")
     if text.startswith("robot:"):
+        from .robot_data import find_robot
+
         path, floats = find_robot(text.removeprefix("robot:").strip())
         floating = floats if floating is None else floating
         return _from_file(
@@ -52,7 +59,7 @@ def load(
         )
     suffix = Path(text).suffix.lower()
     separated = os.sep in text or (os.altsep is not None and os.altsep in text)
-    if suffix in (".urdf", ".xacro", ".json", ".xml") or separated or os.path.lexists(text):
+    if suffix in SUFFIXES or separated or os.path.lexists(text):
         return _from_file(text, suffix, bool(floating), merge_fixed, mimic, dynamics)
     return from_spec(text)
 
@@ -63,10 +70,16 @@ def _from_file(
     if not os.path.lexists(text):
         raise ModelError(f"{text}: does not exist; give a path, robot:NAME or a gallery spec")
     if suffix == ".json":
+        from .modelfile import read_model
+
         return read_model(text)
     if suffix in (".urdf", ".xacro"):
+        from .urdf import read_urdf
+
         return read_urdf(text, floating, merge_fixed, mimic, dynamics)
     if suffix == ".xml":
+        from .mjcf import read_mjcf
+
         return read_mjcf(text)
     raise ModelError(
         f"{text}: is no .urdf or .xacro, no .json model file, nor MuJoCo's .xml; give one of these"

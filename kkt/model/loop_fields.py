@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError
-from .tree import Floats, checked
+from .fields import Floats, checked
 
 
 def checked_rotation(where: str, field: str, value: ArrayLike) -> Floats:

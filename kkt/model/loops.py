@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ModelError, nearest
+from .fields import Floats, check_names, checked, require_name
 from .joints import GENERAL, TYPES, in_plane
 from .loop_fields import (
     checked_compliance,
@@ -31,7 +32,7 @@ from .loop_fields import (
     checked_rotation,
 )
 from .spatial import Array, matmul, matvec
-from .tree import Floats, check_names, checked
+from .tree import require_graph
 
 JOINTS = (*(name for name, t in TYPES.items() if t.constant and t.dof < 6), GENERAL)
 OPEN = 1e-6  # rad or m
@@ -223,6 +224,7 @@ def coupled_joints(
     True
     """
     name = body if name is None else name
+    require_name(name, "loop")
     where = f"loop {name!r}"
     size = float(checked(where, "ratio", ratio, ()))
     gains = checked_damping(where, damping)
@@ -240,6 +242,7 @@ def _along(
     gains: tuple[float, float], soft: Floats,
 ) -> Loop:  # fmt: skip
     """The motion of a body beside its parent, along its joint, ``size`` times."""
+    require_graph(tree)
     if body not in tree:
         raise ModelError(f"{where}: body {body!r} is unknown; {nearest(str(body), map(str, tree))}")
     data, kind = tree.nodes[body], tree.nodes[body]["joint"]
@@ -331,6 +334,9 @@ def warn_if_open(loop: Loop, gap: Floats) -> None:
 
 
 def _name(name: Hashable, first: Hashable, second: Hashable) -> Hashable:
+    for body in (name, first, second):
+        if body is not None:
+            require_name(body, "loop")
     if name is not None:
         return name
     return "-".join("world" if body is None else str(body) for body in (first, second))

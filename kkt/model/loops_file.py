@@ -18,7 +18,9 @@ import networkx as nx
 import numpy as np
 
 from ..base.errors import ModelError, UnreadableError, nearest
+from ..base.kinds import of_kind
 from ..base.reading import read_json
+from .fields import checked
 from .joints import GENERAL
 from .loop_fields import (
     checked_compliance,
@@ -27,12 +29,12 @@ from .loop_fields import (
     checked_rotation,
 )
 from .loops import JOINTS, Loop, checked_loops, contact, coupled_joints, cut_joint
-from .tree import checked
 
 SCHEMA = "pivotree-loops/1"
 FIELDS = ("bodies", "R", "p", "C", "free", "point", "baumgarte", "compliance", "numbers", "name")
 
 
+@of_kind
 def read_loops(path: str | os.PathLike[str], tree: nx.DiGraph) -> tuple[Loop, ...]:
     """The loops and contacts of a file, between bodies of a tree or links merged into them.
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .fields import Floats
 from .spatial import matmul, matvec
-from .tree import Floats
 
 
 @dataclass(frozen=True)

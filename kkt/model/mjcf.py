@@ -19,14 +19,16 @@ import networkx as nx
 import numpy as np
 
 from ..base.errors import ModelError, UnreadableError
+from ..base.kinds import of_kind
 from .default_state import default_state
+from .fields import Floats
 from .joint_terms import TERMS
 from .joints import TYPES, quaternion_to_vector
 from .loops import checked_loops
 from .mjcf_guard import check
 from .mjcf_loops import Home, kind_of, loops_of, turn_of
 from .spatial import matmul, matvec
-from .tree import Floats, add_body, new_tree
+from .tree import add_body, new_tree
 
 KINDS = ("floating", "spherical", "prismatic", "revolute")  # mjtJoint: free, ball, slide, hinge
 
@@ -41,6 +43,7 @@ class MjcfWarning(UserWarning):
     """
 
 
+@of_kind
 def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
     """The tree of an MJCF file, bodies depth first; armature, damping and springs with it.
 
@@ -252,8 +255,6 @@ def _joint(model: Any, j: int, where: str) -> dict[str, Any]:
             f"{where}: armature of a free joint resists linear accelerations in the world, which "
             "are no rates here; leave it out"
         )
-    if kind == "floating" and np.ptp(given["damping"][3:]) > 0.0:
-        raise ModelError(f"{where}: damping differs by direction of the world; give one number")
     polynomials = (("jnt_stiffnesspoly", j), ("dof_dampingpoly", own))
     if any(np.any(getattr(model, field)[k]) for field, k in polynomials if hasattr(model, field)):
         raise ModelError(f"{where}: damping or stiffness is a polynomial; give one number")

@@ -16,9 +16,9 @@ import networkx as nx
 import numpy as np
 
 from ..base.errors import ModelError
+from .fields import Floats
 from .loops import Loop, coupled_joints, cut_joint
 from .spatial import matmul, matvec
-from .tree import Floats
 
 Home = tuple[str | None, Floats, Floats]  # of MuJoCo's body: the body here, and its pose in it
 RANK = 1e-9  # of the largest singular value: what the rows of a loop move

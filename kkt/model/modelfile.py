@@ -17,17 +17,20 @@ import networkx as nx
 import numpy as np
 
 from ..base.errors import ModelError, UnreadableError
+from ..base.kinds import of_kind
 from ..base.reading import read_json
+from .fields import Floats
 from .joint_terms import TERMS
 from .joints import GENERAL
 from .loops_file import loops_from
-from .tree import Floats, InertiaWarning, add_body, compile_tree, new_tree
+from .tree import InertiaWarning, add_body, compile_tree, new_tree
 
 SCHEMA = "pivotree-model/1"
 WITH_TERMS = "pivotree-model/2"  # may hold the terms of joints, one or N_k numbers each, and loops
 EXTRAS = ("bias", "wrench")  # optional keys of a body, 6 numbers each
 
 
+@of_kind
 def read_model(path: str | os.PathLike[str]) -> nx.DiGraph:
     """The tree of a model file, its state being q = 0; nodes in the order of the file's bodies.
 

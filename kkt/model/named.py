@@ -9,7 +9,7 @@ from .descriptions import PACKAGE as DESCRIPTIONS
 from .descriptions import descriptions
 from .robot_data import PACKAGE as ROBOTS
 from .robot_data import robot_files, robots_folder
-from .specs import EXAMPLES, GALLERY, arguments_of
+from .specs import EXAMPLES, arguments_of, builders
 
 SOURCES = {"gallery": None, ROBOTS: ROBOTS, DESCRIPTIONS: DESCRIPTIONS}  # what to pip
 
@@ -39,7 +39,7 @@ def named_models() -> list[Named]:
     ['four_bar:angle=0.5']
     """
     found = []
-    for name, build in GALLERY.items():
+    for name, build in builders().items():
         what = (inspect.getdoc(build) or "").partition("\n")[0].replace("``", "")
         found.append(Named("gallery", name, EXAMPLES[name], what, arguments_of(build), None))
     files = robot_files() if robots_folder() is not None else {}

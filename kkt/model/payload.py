@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from numbers import Real
 
 import networkx as nx
 import numpy as np
 
 from ..base.errors import ModelError, nearest
+from .fields import Floats, checked, require_name
 from .mass import Mass, combine
-from .tree import Floats, compile_tree
+from .tree import compile_tree
 
 
 @dataclass(frozen=True)
@@ -31,16 +33,19 @@ class Payload:
     at: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
+        require_name(self.body, "payload")
+        for field in ("most", "least"):
+            if not isinstance(getattr(self, field), Real):
+                raise ModelError(
+                    f"payload of body {self.body!r}: field {field!r} is {getattr(self, field)!r}; "
+                    "give a mass in kg"
+                )
         if not (0.0 <= self.least <= self.most and isfinite(self.most)):
             raise ModelError(
                 f"payload of body {self.body!r}: from {self.least:g} to {self.most:g} kg; give "
                 "finite masses, 0 <= least <= most"
             )
-        if len(self.at) != 3 or not all(map(isfinite, self.at)):
-            raise ModelError(
-                f"payload of body {self.body!r}: field 'at' is {self.at!r}; give three finite "
-                "coordinates [m] in the body's frame"
-            )
+        checked(f"payload of body {self.body!r}", "at", self.at, (3,))
 
 
 def carrying(tree: nx.DiGraph, payloads: Sequence[Payload], most: bool = True) -> nx.DiGraph:
@@ -49,9 +54,14 @@ def carrying(tree: nx.DiGraph, payloads: Sequence[Payload], most: bool = True) -
     A payload may be on a link that was merged into a body.  Raises ModelError for one on no body
     of the tree, or on a link that nothing moves, and for a tree that is wrong.
     """
+    if not isinstance(payloads, Sequence):
+        raise ModelError(f"payloads: is {payloads!r}; give a list of kkt.Payload(body, kg)")
     if not payloads:
         return tree
     loaded, merged = nx.DiGraph(tree), tree.graph.get("merged", {})
+    for payload in payloads:
+        if not isinstance(payload, Payload):
+            raise ModelError(f"payloads: {payload!r} is none; give kkt.Payload(body, kg)")
     flat, parts = compile_tree(tree), dict[Hashable, list[tuple[Mass, Floats, Floats]]]()
     for payload in payloads:
         body, R, p = merged.get(payload.body, (payload.body, np.eye(3), np.zeros(3)))

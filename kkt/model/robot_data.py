@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from ..base.errors import ModelError, nearest
+from ..base.kinds import of_kind
 from .descriptions import descriptions, find_description
 
 PACKAGE = "example-robot-data"
@@ -126,6 +127,7 @@ def robot_files() -> dict[str, tuple[Path, bool]]:
     return result
 
 
+@of_kind
 def find_robot(name: str) -> tuple[Path, bool]:
     """Path of a robot's file, and whether its base floats by default.
 

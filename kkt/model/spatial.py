@@ -9,6 +9,8 @@ summation differs between processors.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -129,3 +131,29 @@ def turned(axis: Array, c: Array, s: Array) -> Array:
         1.0 - (1.0 - c)[..., None] * off_axis,
     )
     return R
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A frame in another one."""
+
+    R: Array  # (3, 3)
+    p: Array  # (3,) [m]
+
+    def __matmul__(self, other: Pose) -> Pose:
+        return Pose(self.R @ other.R, self.R @ other.p + self.p)
+
+    @property
+    def inverse(self) -> Pose:
+        return Pose(self.R.T, -self.R.T @ self.p)
+
+    def motion(self, v: Array) -> Array:
+        """A velocity (6,) of the outer frame, seen in this one, which is fixed to it."""
+        return np.concatenate([self.R.T @ v[:3], self.R.T @ (v[3:] + cross(v[:3], self.p))])
+
+    def force(self, f: Array) -> Array:
+        """A wrench (6,), moment first, seen in this frame."""
+        return np.concatenate([self.R.T @ (f[:3] - cross(self.p, f[3:])), self.R.T @ f[3:]])
+
+
+IDENTITY = Pose(np.eye(3), np.zeros(3))

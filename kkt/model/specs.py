@@ -6,35 +6,17 @@ import inspect
 import math
 import re
 from collections.abc import Callable
-
-import networkx as nx
+from functools import cache
+from typing import TYPE_CHECKING
 
 from ..base.errors import ModelError, nearest
-from . import gallery, gallery_loops, gallery_robots
+from ..base.kinds import of_kind
 
-Builder = Callable[..., nx.DiGraph]
-GALLERY: dict[str, Builder] = {
-    build.__name__: build
-    for build in (
-        gallery.chain,
-        gallery.star,
-        gallery.binary,
-        gallery.comb,
-        gallery.random_tree,
-        gallery.featherstone,
-        gallery.two_link,
-        gallery.example1,
-        gallery.example2,
-        gallery.example3,
-        gallery.rr_arm,
-        gallery_robots.quadruped,
-        gallery_robots.humanoid,
-        gallery_loops.four_bar,
-        gallery_loops.stewart,
-        gallery_loops.delta,
-        gallery_loops.gripper,
-    )
-}
+if TYPE_CHECKING:
+    import networkx as nx
+
+    Builder = Callable[..., nx.DiGraph]
+
 EXAMPLES = {
     "chain": "chain:100", "star": "star:20", "binary": "binary:6", "comb": "comb:10",
     "random_tree": "random_tree:n=50,seed=1", "featherstone": "featherstone:20,branching=2",
@@ -43,6 +25,15 @@ EXAMPLES = {
     "humanoid": "humanoid", "four_bar": "four_bar:angle=0.5", "stewart": "stewart:height=1",
     "delta": "delta:angle=0.2", "gripper": "gripper:angle=0.3",
 }  # fmt: skip
+
+
+@cache
+def builders() -> dict[str, Builder]:
+    """The function behind each name of the gallery; numpy and networkx are loaded here."""
+    from . import gallery, gallery_loops, gallery_robots
+
+    known = vars(gallery) | vars(gallery_robots) | vars(gallery_loops)
+    return {name: known[name] for name in EXAMPLES}
 
 
 def arguments_of(build: Builder) -> dict[str, str]:
@@ -67,6 +58,7 @@ def _number(text: str) -> float:
 _READERS: dict[str, Callable[[str], object]] = {"int": int, "float": _number, "str": str}
 
 
+@of_kind
 def from_spec(text: str) -> nx.DiGraph:
     """Build from ``name`` or ``name:value,...,argument=value,...``, as in ``example3:m1=1e8``.
 
@@ -77,12 +69,12 @@ def from_spec(text: str) -> nx.DiGraph:
     """
     name, _, rest = text.strip().partition(":")
     name = name.strip()
-    if name not in GALLERY:
-        told = nearest(name, GALLERY)
+    if name not in EXAMPLES:
+        told = nearest(name, EXAMPLES)
         if not told.startswith("did you mean"):
             told += f"; an installed robot is written robot:{name}, a file with its suffix"
         raise ModelError(f"gallery: {name!r} is unknown; {told}")
-    build = GALLERY[name]
+    build = builders()[name]
     known = {
         key: str(parameter.annotation)
         for key, parameter in inspect.signature(build).parameters.items()

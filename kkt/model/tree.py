@@ -21,7 +21,7 @@ Gravity and the own state may stand in ``tree.graph`` as ``gravity``, ``q``, ``q
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -31,13 +31,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ArmatureError, ModelError
+from ..base.kinds import of_kind
 from ..base.shown import Shown
-from ..base.text import first_unfit
+from .fields import Floats, check_names, checked, require_name, stacked
 from .joint_terms import JointTerms, joint_terms
 from .joints import GENERAL, TYPES, known
 from .parents import levels
 
-Floats = NDArray[np.float64]
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # [m/s^2]
 
 
@@ -55,6 +55,7 @@ class InertiaWarning(UserWarning):
     """
 
 
+@of_kind
 def new_tree(name: str, gravity: Sequence[float] = STANDARD_GRAVITY) -> nx.DiGraph:
     """An empty tree; add bodies with :func:`add_body`.
 
@@ -107,6 +108,8 @@ def add_body(
     >>> pt.eliminate(pt.build(tree), pt.orderings.get("abm")).qdd.round(3)  # held level: 9.81 / 0.7
     array([14.014])
     """
+    require_graph(tree)
+    require_name(name)
     check_names((name,))
     if name in tree:
         raise ModelError(f"body {name!r}: name is used twice; every body needs its own name")
@@ -122,13 +125,6 @@ def add_body(
     tree.nodes[name].update({key: value for key, value in given.items() if value is not None})
     if parent is not None:
         tree.add_edge(parent, name)
-
-
-def check_names(names: Iterable[Hashable], what: str = "body") -> None:
-    """Raise ModelError for a name that no figure, table or file could show as it is."""
-    found = first_unfit(names)
-    if found is not None:
-        raise ModelError(f"{what} {found[0]!r}: field 'name' {found[1]}; give another name")
 
 
 @dataclass(frozen=True, repr=False)
@@ -225,6 +221,15 @@ def freedoms(joint: Sequence[str], S: dict[int, Floats]) -> NDArray[np.int64]:
     )
 
 
+def require_graph(tree: object) -> None:
+    """Raise ModelError for what is no graph of bodies, such as a name or arrays."""
+    if isinstance(tree, str):
+        raise ModelError(f"tree {tree!r}: is a name; pass load({tree!r})")
+    if not isinstance(tree, nx.DiGraph):
+        told = f"tree: a networkx.DiGraph is expected, not {type(tree).__name__}"
+        raise ModelError(f"{told}; give what kkt.load or kkt.new_tree makes")
+
+
 def compile_tree(tree: nx.DiGraph) -> BodyTree:
     """Check a tree and gather its attributes into arrays.
 
@@ -235,10 +240,7 @@ def compile_tree(tree: nx.DiGraph) -> BodyTree:
     >>> pt.compile_tree(pt.humanoid())
     <BodyTree humanoid: 45 bodies, 50 freedoms, joints 1 floating, 44 revolute>
     """
-    if isinstance(tree, str):
-        raise ModelError(f"tree {tree!r}: is a name; pass load({tree!r})")
-    if not isinstance(tree, nx.DiGraph):
-        raise ModelError(f"tree: a networkx.DiGraph is expected, not {type(tree).__name__}")
+    require_graph(tree)
     if tree.number_of_nodes() == 0:
         raise ModelError("tree: has no bodies; add at least one with kkt.add_body")
     names = tuple(tree.nodes)
@@ -275,57 +277,16 @@ def compile_tree(tree: nx.DiGraph) -> BodyTree:
         joint=joint,
         axis=_axes(names, joint, data),
         S=S,
-        R=_stack(names, data, "R", (3, 3), np.eye(3)),
-        p=_stack(names, data, "p", (3,), np.zeros(3)),
-        mass=_stack(names, data, "mass", (), None),
-        com=_stack(names, data, "com", (3,), np.zeros(3)),
-        inertia=_stack(names, data, "inertia", (3, 3), np.zeros((3, 3))),
+        R=stacked(names, data, "R", (3, 3), np.eye(3)),
+        p=stacked(names, data, "p", (3,), np.zeros(3)),
+        mass=stacked(names, data, "mass", (), None),
+        com=stacked(names, data, "com", (3,), np.zeros(3)),
+        inertia=stacked(names, data, "inertia", (3, 3), np.zeros((3, 3))),
         gravity=checked("tree", "gravity", tree.graph.get("gravity", STANDARD_GRAVITY), (3,)),
         terms=joint_terms(names, joint, offset, data),
     )
     check_values(compiled)
     return compiled
-
-
-def checked(owner: Any, field: str, value: Any, shape: tuple[int, ...]) -> Floats:
-    """One attribute as a float array of the asked shape, or one sentence."""
-    what = f"{owner}: field {field!r}"
-    if value is None:
-        raise ModelError(f"{what} is missing; give {_shape_text(shape)}")
-    try:
-        array = np.array(value, dtype=float)
-    except OverflowError:
-        raise ModelError(f"{what} holds a number beyond 1.8e308; give finite numbers") from None
-    except (TypeError, ValueError):
-        raise ModelError(f"{what} is {value!r}; give {_shape_text(shape)}") from None
-    if array.shape != shape:
-        raise ModelError(f"{what} has shape {array.shape}; give {_shape_text(shape)}")
-    if not np.isfinite(array).all():
-        raise ModelError(f"{what} holds {array[~np.isfinite(array)].flat[0]}; give finite numbers")
-    return array
-
-
-def _shape_text(shape: tuple[int, ...]) -> str:
-    return "a number" if shape == () else f"{' x '.join(map(str, shape))} numbers"
-
-
-def _stack(
-    names: tuple[Hashable, ...],
-    data: list[dict[str, Any]],
-    field: str,
-    shape: tuple[int, ...],
-    default: Floats | None,
-) -> Floats:
-    values = [d.get(field, default) for d in data]
-    try:  # one conversion for the whole tree; only a failure looks at bodies one by one
-        array = np.array(values, dtype=float)
-        if array.shape == (len(names), *shape) and np.isfinite(array).all():
-            return array
-    except (TypeError, ValueError, OverflowError):
-        pass
-    return np.array(
-        [checked(f"body {n!r}", field, v, shape) for n, v in zip(names, values, strict=True)]
-    )
 
 
 def _axes(

@@ -29,12 +29,15 @@ def velocities(order, parent, Phi, rates):  # pragma: no cover
 
 
 @njit(cache=True)
-def one_axis(bodies, offset, axis, R0, p0, q, c, s, along, R, p, columns):  # pragma: no cover
+def one_axis(bodies, offset, placed, angle, along, found):  # pragma: no cover
     """Poses and motion subspaces of joints that turn about an axis, or shift along it.
 
-    The operations are those of :func:`kkt.model.spatial.turned` and of the products with the fixed
-    placement, in their order, but for terms that are zero.
+    ``placed`` are axis, R and p of all joints, ``angle`` is q with its cosine and sine, and
+    ``found`` are the R, p and columns of S that are written.  The operations are those of
+    :func:`kkt.model.spatial.turned` and of the products with the fixed placement, in their order,
+    but for terms that are zero.
     """
+    (axis, R0, p0), (q, c, s), (R, p, columns) = placed, angle, found
     turn = np.empty((3, 3))
     for k in bodies:
         j = offset[k]
@@ -64,10 +67,13 @@ def one_axis(bodies, offset, axis, R0, p0, q, c, s, along, R, p, columns):  # pr
 
 
 @njit(cache=True)
-def moving(
-    order, parent, offset, R, p, M, S, qd, joint_bias, wrench, gravity, Phi, v, a, b
-):  # pragma: no cover
-    """Transforms, velocities and bias as in :mod:`kkt.matrix.bias`, parents before children."""
+def moving(order, parent, offset, pose, M, S, given, found):  # pragma: no cover
+    """Transforms, velocities and bias as in :mod:`kkt.matrix.bias`, parents before children.
+
+    ``pose`` are R and p, ``given`` qd, the joints' bias, wrenches and gravity, and ``found`` the
+    Phi, v, a, b that are written.
+    """
+    (R, p), (qd, joint_bias, wrench, gravity), (Phi, v, a, b) = pose, given, found
     rate, force = np.empty(6), np.empty(6)
     for k in order:
         T, up = Phi[k], parent[k]
@@ -160,14 +166,14 @@ def matrix_pointers(parent, offset, in_M, in_Phi, in_S):  # pragma: no cover
 
 
 @njit(cache=True)
-def matrix_entries(
-    pointer, parent, offset, in_M, in_Phi, in_S, M, Phi, S, row, value
-):  # pragma: no cover
+def matrix_entries(pointer, parent, offset, masks, blocks, row, value):  # pragma: no cover
     """Row indices and values into arrays that are one longer than the entries; rows ascend.
 
-    An entry that is not let through is written and then written over: no branch is mispredicted.
-    Places are unsigned, so that none is looked at as if counted from the end.
+    ``masks`` say which entries of the ``blocks`` M, Phi and S are let through.  One that is not is
+    written and then written over: no branch is mispredicted.  Places are unsigned, so that none is
+    looked at as if counted from the end.
     """
+    (in_M, in_Phi, in_S), (M, Phi, S) = masks, blocks
     n, N = len(parent), offset[-1]
     cursor = np.empty(6 * n, dtype=np.int32)
     for k in range(n):
@@ -223,11 +229,10 @@ def matrix(
     through.
     """
     in_M, in_Phi, in_S = (mask.view(np.uint8) for mask in masks)
-    M, Phi, S = blocks
     pointer = matrix_pointers(parent, offset, in_M, in_Phi, in_S)
     entries = int(pointer[-1])
     # numpy's arrays: on Linux it asks for large pages, and touching small ones costs more than
     # writing them
     row, value = np.empty(entries + 1, dtype=np.int32), np.empty(entries + 1)
-    matrix_entries(pointer, parent, offset, in_M, in_Phi, in_S, M, Phi, S, row, value)
+    matrix_entries(pointer, parent, offset, (in_M, in_Phi, in_S), tuple(blocks), row, value)
     return pointer, row[:entries], value[:entries]

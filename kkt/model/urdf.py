@@ -19,11 +19,13 @@ import networkx as nx
 import numpy as np
 
 from ..base.errors import ModelError, nearest
+from ..base.kinds import of_kind
 from .default_state import default_state
+from .fields import Floats
 from .joints import TYPES
 from .mass import Mass, combine, turned_inertia
 from .spatial import matmul, matvec
-from .tree import Floats, add_body, new_tree
+from .tree import add_body, new_tree
 from .urdf_dynamics import joint_dynamics, put_into
 from .urdf_elements import (
     attribute,
@@ -74,6 +76,7 @@ def require_mimic(mimic: str) -> None:
         raise ModelError(f"option mimic is {mimic!r}; use one of {', '.join(MIMIC)}")
 
 
+@of_kind
 def read_urdf(
     path: str | os.PathLike[str],
     floating: bool = False,
@@ -220,7 +223,7 @@ class _Reader:
         coupling = element.find("mimic")
         if coupling is not None and kind != "fixed":
             kind, R, p = self._mimic(name, coupling, kind, axis, R, p)
-        limits, effort = limits_of(where, element, kind), effort_of(element, kind)
+        limits, effort = limits_of(where, element, kind), effort_of(where, element, kind)
         return Joint(name, kind, ends[0], ends[1], R, p, axis, limits, effort)
 
     def _mimic(

@@ -11,9 +11,9 @@ import numpy as np
 from ..base.errors import ModelError, UnreadableError
 from ..base.markup import root_of
 from ..base.reading import read_bytes
+from .fields import Floats, check_names
 from .joints import TYPES
 from .spatial import matmul, rotation
-from .tree import Floats, check_names
 from .urdf_xacro import expanded
 
 
@@ -98,27 +98,28 @@ def limits_of(where: str, element: Element, kind: str) -> tuple[float, float, fl
         return None
     found = []
     for field, none in (("lower", -math.inf), ("upper", math.inf), ("velocity", math.inf)):
-        text = written.get(field)
-        try:
-            value = none if text is None else float(text)
-        except ValueError:
-            what = f"{where}: field 'limit {field}'"
-            raise ModelError(f"{what} is {text!r}; give a number") from None
+        value = _limit(where, written, field, none)
         endless = math.isnan(value) or (kind == "continuous" and field != "velocity")
         found.append(none if endless else value)
     return found[0], found[1], found[2]
 
 
-def effort_of(element: Element, kind: str) -> float | None:
+def effort_of(where: str, element: Element, kind: str) -> float | None:
     """Largest effort [N m, N] of a joint of one freedom; None where the file gives none.
 
-    Zero is what files write where nothing is known, and so is what is no number.
+    Zero, infinity and NaN are what files write where nothing is known.
     """
     written = element.find("limit")
     if written is None or TYPES[kind].dof != 1:
         return None
-    try:
-        value = float(written.get("effort", "0"))
-    except ValueError:
-        return None
+    value = _limit(where, written, "effort", 0.0)
     return value if 0.0 < value < math.inf else None
+
+
+def _limit(where: str, written: Element, field: str, none: float) -> float:
+    text = written.get(field)
+    try:
+        return none if text is None else float(text)
+    except ValueError:
+        what = f"{where}: field 'limit {field}'"
+        raise ModelError(f"{what} is {text!r}; give a number") from None

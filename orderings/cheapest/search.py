@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pivotree import kkt
 from pivotree.kkt import OrderError, PivotreeError, PivotSequence, Rules, System, plan, symbolic
+from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.order.sequence import as_sequence
 
@@ -136,6 +137,7 @@ def search(
             raise OrderError(f"search: {name} is {number!r}; give a whole number, at least 1")
     if composites not in ("general", "rigid"):
         raise OrderError(f"search: composites is {composites!r}; use general or rigid")
+    get_format(format)  # or refused
     system = model if isinstance(model, System) else kkt.build(model)
     meter = Meter(system, composites)
     family = _family(system, meter, most, tick)
@@ -274,15 +276,15 @@ def _ranked(
 
 def _from_the_first_that_runs(ranked: list[Ranked], system: System) -> list[Ranked]:
     """Without orders, from the front, whose pivots this robot's inertias refuse."""
-    refused: PivotreeError | None = None
+    refused = []
     for i, first in enumerate(ranked):
         try:
             kkt.trace(system, first.sequence)
         except PivotreeError as error:
-            refused = refused or error
+            refused.append(error)
         else:
             return ranked[i:]
-    raise refused or OrderError("search: there is no order")
+    raise refused[0]
 
 
 def _least_depth(system: System) -> int:

@@ -69,7 +69,8 @@ def test_bare_and_decorated_functions_are_abm(three, tmp_path):
 @pytest.mark.parametrize("wrap", [False, True])
 def test_a_json_list_of_groups_is_abm(three, tmp_path, style, wrap):
     groups = groups_of(style)
-    (tmp_path / "own.json").write_text(json.dumps({"groups": groups} if wrap else groups))
+    document = {"groups": groups, "name": "a reader's own"} if wrap else groups
+    (tmp_path / "own.json").write_text(json.dumps(document))
     order = orderings.get(f"{tmp_path}/own.json")
     result = kkt.eliminate(three, order)
     assert (result.qdd == kkt.eliminate(three, orderings.get("abm")).qdd).all()
@@ -90,6 +91,13 @@ def test_json_keeps_switches_and_links(tmp_path, name):
     own = kkt.eliminate(system, orderings.get(f"{tmp_path}/own.json"), "float32").qdd
     assert np.array_equal(own, kkt.eliminate(system, orderings.get(name), "float32").qdd)
     assert not np.array_equal(own, kkt.eliminate(system, orderings.get("abm"), "float32").qdd)
+
+
+@pytest.mark.parametrize("block", ["3", '["pdd", "j1", "j2"]', "null", "{}"])
+def test_what_is_no_block_in_json_is_told(three, tmp_path, block):
+    (tmp_path / "own.json").write_text(f"[[{block}]]")
+    with pytest.raises(kkt.OrderError, match="order 'own': "):
+        kkt.eliminate(three, orderings.get(f"{tmp_path}/own.json"))
 
 
 def test_integer_pivots_in_json(three, tmp_path):

@@ -1,5 +1,6 @@
 """MJCF files, read and solved here, against mj_forward without constraints."""
 
+import sys
 import warnings
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from mujoco_peer import Peer, mjcf_model  # noqa: E402
 from random_states import difference, random_state  # noqa: E402
 
 from pivotree import kkt, orderings  # noqa: E402
+from pivotree.kkt.model import mjcf  # noqa: E402
 
 HAND_WRITTEN = """
 <mujoco><compiler angle="degree"/><option gravity="0 1 -9"/>
@@ -146,12 +148,58 @@ WRONG |= {
 }
 
 
+HINGE = (
+    "<mujoco><worldbody><body name='a'><joint name='hip' {}/><geom size='1' {}/></body>{}</mujoco>"
+)
+WRONG |= {
+    HINGE.format("axis='0 nan 0'", "", "</worldbody>"): r"jnt_axis\[0\] of MuJoCo's model is no",
+    '<?xml version="1.0" encoding="latin-1"?>'
+    + HINGE.format("", "name='\xff'", "</worldbody>").replace("'a'", "'\xff'"): "not text in UTF-8",
+    HINGE.format(
+        "", "",
+        "</worldbody><equality><connect body1='a' anchor='0 0 0'/>"
+        "<connect name='equality 0' body1='a' anchor='0 0 0'/></equality>",
+    ): "loop 'equality 0': name is used twice",
+}  # fmt: skip
+if tuple(map(int, mujoco.__version__.split(".")[:2])) >= (3, 4):  # before, MuJoCo refuses it
+    WRONG |= {
+        HINGE.format(f"{field}='1 2'", "", "</worldbody>"): "'hip': damping or stiffness is a poly"
+        for field in ("damping", "stiffness")
+    }
+
+
 @pytest.mark.parametrize("text", WRONG)
 def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path, text, capfd, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "robot.xml"
-    path.write_text(text)
+    path.write_bytes(text.encode("latin-1"))
     with pytest.raises(kkt.ModelError, match=WRONG[text]) as error:
         kkt.load(path)
     assert capfd.readouterr() == ("", "") and list(tmp_path.iterdir()) == [path]  # no log
     assert "robot.xml" in str(error.value) and "\n" not in str(error.value)
+
+
+def test_nothing_is_told_where_nothing_is_left_out(tmp_path):
+    path = tmp_path / "robot.xml"
+    path.write_text(HINGE.format("", "contype='0' conaffinity='0'", "</worldbody>"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert set(kkt.load(path)) == {"a"}
+
+
+def test_mjcf_without_mujoco_is_told(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(kkt.ModelError, match="not installed; python -m pip install mujoco"):
+        kkt.read_mjcf(tmp_path / "robot.xml")
+
+
+def test_what_mujoco_warns_of_is_told_and_not_logged(tmp_path, monkeypatch):
+    """Its own words, without a MUJOCO_LOG.TXT in the folder that one is in."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "robot.xml"
+    path.write_text(HINGE.format("", "", "</worldbody>"))
+    compiled = mjcf._compiled
+    monkeypatch.setattr(mjcf, "_compiled", lambda *given: (compiled(*given)[0], ["inertia is odd"]))
+    with pytest.warns(kkt.MjcfWarning, match="MuJoCo warns: inertia is odd"):
+        kkt.load(path)
+    assert list(tmp_path.iterdir()) == [path]

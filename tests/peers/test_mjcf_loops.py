@@ -288,3 +288,27 @@ def test_a_loop_within_a_body_is_refused(tmp_path):
     path.write_text(text.format('<connect name="x" site1="lag" site2="lug"/>'))
     with pytest.warns(kkt.MjcfWarning), pytest.raises(kkt.ModelError, match="'x': ties 'box' to"):
         kkt.load(path)
+
+
+def test_constraints_that_tie_nothing_and_those_of_tendons_are_no_loops(tmp_path):
+    path = tmp_path / "robot.xml"
+    path.write_text(
+        "<mujoco><worldbody><body name='a'><joint name='h'/><geom size='.1' pos='.1 0 0'/></body>"
+        "<body name='still'><geom size='.1'/></body></worldbody><tendon><fixed name='t'>"
+        "<joint joint='h' coef='1'/></fixed></tendon><equality><weld body1='still'/>"
+        "<tendon name='e' tendon1='t'/></equality></mujoco>"
+    )
+    with pytest.warns(kkt.MjcfWarning, match=r"equality constraints \(tendon 'e'\); 1 tendons"):
+        assert "loops" not in kkt.load(path).graph
+
+
+def test_bodies_too_far_apart_for_the_rows_of_a_loop_are_refused(tmp_path):
+    path = tmp_path / "robot.xml"
+    path.write_text(
+        "<mujoco><worldbody><body name='b' pos='1e308 1e308 1e308'><joint axis='0 1 0'/>"
+        "<geom size='.1'/><body name='d' pos='1 0 0'><joint type='slide'/><geom size='.1'/></body>"
+        "</body><body name='c'><freejoint/><geom size='.1'/></body></worldbody><equality>"
+        "<connect body1='d' body2='c' anchor='0 0 0'/></equality></mujoco>"
+    )
+    with pytest.raises(kkt.ModelError, match=r"robot\.xml: connect 'equality 0': .* too far apart"):
+        kkt.load(path)

@@ -90,18 +90,22 @@ def test_laws_on_a_ball():
 @pytest.mark.thorough
 def test_poisson_never_gains_and_newton_may():
     draw = np.random.default_rng(5)
-    gains = {"newton": [], "poisson": []}
+    gains, pulled = {"newton": [], "poisson": []}, 0
     for _ in range(300):
         t = int(draw.integers(1, 3))
         A = draw.normal(size=(1 + t, 1 + t))
         A, mu = A @ A.T + 0.05 * np.eye(1 + t), float(draw.uniform(0, 1))
         v = np.concatenate([[-1.0], draw.normal(size=t)])
         for name, law in laws():
-            p = law(A, v, 0.8, mu)
-            if p[0] > 0.0:
-                gains[name].append(gain(A, v, p))
-                assert np.linalg.norm(p[1:]) <= mu * p[0] * (1 + 1e-9)
-    assert max(gains["poisson"]) <= 1e-8 < max(gains["newton"])
+            try:
+                p = law(A, v, 0.8, mu)
+            except kkt.PivotreeError as error:
+                assert name == "newton" and "the floor would have to pull" in str(error)
+                pulled += 1
+                continue
+            gains[name].append(gain(A, v, p))
+            assert p[0] > 0.0 and np.linalg.norm(p[1:]) <= mu * p[0] * (1 + 1e-9)
+    assert max(gains["poisson"]) <= 1e-8 < max(gains["newton"]) and 0 < pulled < 30
 
 
 # -- impacts of trees, beside dense mechanics -----------------------------------------------------

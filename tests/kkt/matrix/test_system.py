@@ -286,3 +286,39 @@ def test_data_beyond_a_format_are_named():
     system = kkt.build(kkt.example3(m1=1e39, case=2))
     with pytest.raises(kkt.CertificationError, match=r"body 1: field 'M' .*overflows float32"):
         kkt.certify(system, 20, rounded_to="float32")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"q": ["x"] * 4}, "state: field 'q' holds no numbers; give 3"),
+        ({"q": [[1], [1, 2]]}, "state: field 'q' holds no numbers; give 3"),
+        ({"q": [1.0, 2.0]}, "state: field 'q' has shape (2,); this tree needs 3 numbers"),
+        ({"q": {"arm": ["x"] * 4}}, "body 'arm': field 'q' is ['x', 'x', 'x', 'x']; its spherical"),
+        (
+            {"q": {"arm": [1, 2]}},
+            "body 'arm': field 'q' has 2 numbers; its spherical joint needs 3",
+        ),
+        (
+            {"q": [0, 0, 0, 0]},
+            "field 'q' holds the quaternion [0.0, 0.0, 0.0, 0.0]; give x, y, z, w",
+        ),
+        ({"q": {"am": [1, 2, 3]}}, "field 'q' names the unknown body 'am'; did you mean arm?"),
+        ({"qd": [1, np.nan, 0]}, "state: field 'qd' holds nan at 1; give finite numbers"),
+        ({"f_ext": {"am": np.ones(6)}}, "'f_ext' names the unknown body 'am'; did you mean arm?"),
+        ({"f_ext": "x"}, "field 'f_ext' has shape (0,); give 1 x 6 finite numbers, moment first"),
+    ],
+)
+def test_a_state_that_is_none_is_one_sentence(given, told):
+    tree = kkt.new_tree("t")
+    kkt.add_body(tree, "arm", joint="spherical", mass=1.0, inertia=np.eye(3))
+    with pytest.raises(kkt.ModelError) as error:
+        kkt.build(tree, **given)
+    assert told in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_wrench_on_a_body_has_six_numbers():
+    tree = kkt.chain(2)
+    tree.nodes["j2"]["wrench"] = [1.0, 2.0]
+    with pytest.raises(kkt.ModelError, match="body 'j2': field 'wrench' has shape"):
+        kkt.build(tree)

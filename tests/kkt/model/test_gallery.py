@@ -28,7 +28,7 @@ from pivotree.kkt.model.gallery import (
 )
 from pivotree.kkt.model.gallery_robots import humanoid, quadruped
 from pivotree.kkt.model.load import load
-from pivotree.kkt.model.specs import GALLERY, from_spec
+from pivotree.kkt.model.specs import EXAMPLES, builders, from_spec
 from pivotree.kkt.model.tree import compile_tree
 
 MODELS = ROOT / "tests" / "models"
@@ -61,7 +61,7 @@ def test_every_tree_builds_with_a_state_and_solves(spec):
 
 
 def test_every_builder_is_covered_above():
-    assert set(GALLERY) == {spec.partition(":")[0] for spec in SPECS}
+    assert set(builders()) == set(EXAMPLES) == {spec.partition(":")[0] for spec in SPECS}
 
 
 @pytest.mark.parametrize("n", [10, 100])

@@ -54,6 +54,24 @@ def test_a_file_of_loops_says_what_the_functions_take(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[", "line 1, column 2: is not JSON (Expecting value); give a file of loops"),
+        ("[]", "is no file of loops; give an object with 'schema': 'pivotree-loops/1'"),
+        ('{"schema": "pivotree-model/2"}', "is no file of loops; give an object with 'schema'"),
+        ('{"schema": "pivotree-loops/1"}', "has the fields 'schema'; give 'schema' and 'loops'"),
+        ('{"schema": "pivotree-loops/1", "loops": {}}', "field 'loops' is no list; give a list"),
+    ],
+)
+def test_a_file_that_holds_no_loops_is_told_in_one_sentence(text, told, tmp_path):
+    file = tmp_path / "loops.json"
+    file.write_text(text)
+    with pytest.raises(kkt.ModelError) as error:
+        kkt.read_loops(file, four_bar(1.0)[0])
+    assert str(error.value).startswith(f"{file}: {told}") and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
     ("entry", "told"),
     [
         ("pin", "loop 1 of 'loops': is no object"),
@@ -63,7 +81,26 @@ def test_a_file_of_loops_says_what_the_functions_take(tmp_path):
         ({"first": "crank", "second": 3}, "field 'second' is 3; give a text"),
         ({"first": "crank", "second": "rocker", "joint": 1}, "field 'joint' is 1; give a text"),
         ({"first": "crank", "second": "rocker", "joint": "hinge"}, "field 'joint' is 'hinge'"),
+        ({"first": "", "second": "rocker"}, "field 'first' is empty; give a text, or leave it out"),
+        (
+            {"first": "crank", "second": "rocker", "p": [True, 0, 0]},
+            "true and false are no numbers",
+        ),
+        (
+            {"first": "crank", "second": "rocker", "S": [1]},
+            "that of a joint 'general', and this one",
+        ),
+        ({"first": "crank", "second": "rocker", "axis": [0, 0, 0]}, "field 'axis' is zero; give a"),
+        ({"first": "crank", "second": "rocker", "joint": "general"}, "field 'S' is missing; give"),
         ({"body": "crank"}, "field 'point' is missing"),
+        (
+            {"first": "crank", "second": "rocker", "baumgarte": [-1, 0]},
+            "[-1, 0]; give zero or more",
+        ),
+        (
+            {"body": "crank", "point": [0, 0, 0], "damping": -1},
+            "'damping' is -1; give zero or more",
+        ),
         ({"body": "crank", "point": [0, 0, "x"]}, "field 'point'"),
         ({"body": "crank", "point": [0, 0, 0], "tangents": 3}, "field 'tangents'"),
         ({"bodies": ["crank", "rocker"]}, "is missing"),
@@ -90,6 +127,9 @@ def test_a_loop_in_a_file_that_is_wrong_is_told_in_one_sentence(entry, told, tmp
         ({"R": np.stack([-np.eye(3)] * 2).tolist()}, "field 'R' is not a rotation"),
         ({"compliance": [-1, 0]}, "field 'compliance' is -1.0; give zero or more"),
         ({"free": "z"}, "field 'free'"),
+        ({"R": np.eye(3).tolist()}, "field 'R' is no list of two rotations; give two, each 3 x 3"),
+        ({"baumgarte": [0, -1]}, "field 'baumgarte' is [0, -1]; give zero or more"),
+        ({"beside": 1}, "field 'beside' is no object; give another pair of bodies"),
         ({"more": 1}, "field 'more' is unknown"),
     ],
 )
@@ -102,6 +142,19 @@ def test_a_written_loop_that_was_changed_is_told_in_one_sentence(change, told, t
     with pytest.raises(kkt.ModelError) as error:
         kkt.load(file)
     assert told in str(error.value) and "\n" not in str(error.value)
+
+
+def test_the_other_pair_of_a_coupling_has_as_many_rows(tmp_path):
+    tree, file = from_spec("chain:2"), tmp_path / "robot.json"
+    pair = kkt.coupled_joints(tree, "j1", "j2", 2.0, name="gear")
+    write_model(file, kkt.build(tree, loops=[pair]).state)
+    document = json.loads(file.read_text())
+    document["loops"][0]["beside"] |= {
+        "numbers": [0, 1], "C": np.eye(6)[:, :2].tolist(), "compliance": [0, 0]
+    }  # fmt: skip
+    file.write_text(json.dumps(document))
+    with pytest.raises(kkt.ModelError, match="'gear': field 'beside' has 2 rows; give 1"):
+        kkt.load(file)
 
 
 def test_model_files_without_loops_in_their_schema_refuse_them(tmp_path):

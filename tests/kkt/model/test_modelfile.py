@@ -204,6 +204,7 @@ def test_children_may_stand_before_their_parents(change):
         (body(0, "parent", "tip"), "cycle"),
         (body(0, "parent", "base"), "cycle"),
         (body(0, "mass", -1.0), "body 'base': field 'mass' is -1.0; give zero or more"),
+        (body(1, "name", ""), "body 2 of 'bodies': field 'name' is ''; give a text"),
         (body(0, "mass", None), "'mass' holds null; give a number"),
         (body(0, "com", [0.0, 1.0]), "'com' has 2 entries, not 3; give 3 numbers"),
         (body(0, "R", [[2.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]]), "'R' is not a rotation"),
@@ -251,6 +252,8 @@ def test_load_tells_paths_from_names(tmp_path):
         load(other)
     with pytest.raises(ModelError, match=r"robot\.sdfx: does not exist"):
         load(f"{other}x")
+    with pytest.raises(ModelError, match="no name is given; give a path, robot:NAME or a gallery"):
+        load(" ")
     assert load("chain:3").number_of_nodes() == 3
     write_model(tmp_path / "m.JSON", state())
     assert load(tmp_path / "m.JSON").number_of_nodes() == 3

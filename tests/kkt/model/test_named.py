@@ -10,6 +10,7 @@ import pytest
 
 from pivotree import kkt
 from pivotree.analysis.cli import main
+from pivotree.kkt.model import robot_data
 
 URDF = """<robot name="r"><link name="w"/><link name="a">
 <inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -156,3 +157,54 @@ def test_xacro_that_fails_is_told_in_one_sentence(xacro, tmp_path, capsys, text,
     assert main(["solve", str(path)]) == 2
     err = capsys.readouterr().err
     assert told in err and err.count("\n") == 1
+
+
+def test_an_expansion_that_does_not_end_or_start_is_told(xacro, tmp_path, monkeypatch):
+    path = tmp_path / "arm.xacro"
+    path.write_text("")
+    monkeypatch.setattr("pivotree.kkt.model.urdf_xacro.SECONDS", 0.2)
+    xacro("import time; time.sleep(60)")
+    with pytest.raises(kkt.ModelError, match=r"arm\.xacro: cannot be expanded by .*timed out"):
+        kkt.load(path)
+    (tmp_path / "xacro").write_bytes(b"\0 no program")
+    with pytest.raises(
+        kkt.ModelError, match=r"arm\.xacro: cannot be expanded by .*; expand it else"
+    ):
+        kkt.load(path)
+
+
+def test_a_power_of_ten_in_a_spec_need_not_be_whole():
+    for text in ("1e1.5", "10**1.5", "10^1.5"):
+        assert kkt.load(f"example2:m1={text}").nodes[1]["mass"] == pytest.approx(10**1.5)
+
+
+def test_robots_of_a_folder_go_by_short_names(tmp_path, monkeypatch):
+    """Those of its table that are there, and every file by its own name."""
+    home = tmp_path / robot_data.SHARE
+    for name in ("panda_description/urdf/panda", "ur_description/urdf/ur5_robot", "mine/arm"):
+        path = home / f"{name}.urdf"
+        path.parent.mkdir(parents=True)
+        path.write_text(URDF)
+    monkeypatch.setattr(robot_data, "robots_folder", lambda: home)
+    files = robot_data.robot_files()
+    assert set(files) == {"panda", "ur5", "ur5_robot", "arm"}
+    assert (
+        files["ur5"] == files["ur5_robot"] == (home / "ur_description/urdf/ur5_robot.urdf", False)
+    )
+    assert kkt.find_robot("arm") == (home / "mine/arm.urdf", False)
+    assert set(kkt.load("robot:ur5")) == {"a"}
+
+
+def test_a_folder_of_robots_is_found_beside_other_packages(tmp_path, monkeypatch):
+    monkeypatch.setattr(robot_data, "PACKAGE", "no-such-package-of-robots")
+    home = tmp_path / "cmeel.prefix" / robot_data.SHARE
+    home.mkdir(parents=True)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert robot_data.robots_folder() == home
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert robot_data.robots_folder() is None
+    with pytest.raises(
+        kkt.ModelError, match="robot: example-robot-data is not installed; python -m"
+    ):
+        robot_data.robot_files()

@@ -234,6 +234,8 @@ TWO = link("w") + link("a")
         (TWO + joint("j", "w", "a", inside='<axis xyz="0 1"/>'), "'axis' is '0 1'; give 3 numb"),
         (TWO + joint("j", "w", "a", inside='<origin xyz="0 0 x"/>'), "'origin xyz' is 'x'"),
         (TWO + joint("j", "w", "a", inside='<origin rpy="0 inf 0"/>'), "'origin rpy' is 'inf'"),
+        (TWO + joint("j", "w", "a", inside='<limit upper="x"/>'), "'limit upper' is 'x'; give a"),
+        (TWO + joint("j", "w", "a", inside='<limit effort="x"/>'), "'limit effort' is 'x'; give"),
         (link("w") + link("a", "-1") + joint("j", "w", "a"), "link 'a': field 'mass' is -1; giv"),
         (link("w") + link("a", "nan") + joint("j", "w", "a"), "'mass' is 'nan'; give a finite"),
         (link("w") + link("a", "1 kg") + joint("j", "w", "a"), "'mass' is '1 kg'"),
@@ -322,6 +324,32 @@ def test_a_gear_without_a_rotor_is_told(write):
     path = geared(write, "", "<mechanicalReduction>40</mechanicalReduction>")
     with pytest.warns(UrdfWarning, match="transmissions t: .* add no armature"):
         assert not compile_tree(read_urdf(path, dynamics=True)).terms.armature.any()
+
+
+def test_what_says_nothing_of_a_joint_is_no_term(write):
+    """Zero damping, a motor without a gear, and damping of a joint that does not move."""
+    still = joint("j0", "u", "w", "fixed", '<dynamics damping="3"/>')
+    arm = joint("j1", "w", "a", inside='<dynamics damping="0"/>')
+    path = write(link("u"), link("w"), link("a"), still, arm, TRANSMISSION.format(""))
+    assert compile_tree(read_urdf(path, dynamics=True)).terms is None
+
+
+@pytest.mark.parametrize("effort", ["0", "inf", "nan"])
+def test_an_effort_that_says_nothing_is_none(write, effort):
+    path = write(TWO + joint("j", "w", "a", inside=f'<limit effort="{effort}" upper="nan"/>'))
+    data = read_urdf(path).nodes["a"]
+    assert "effort" not in data and data["limits"] == (-np.inf, np.inf, np.inf)
+
+
+def test_many_mimic_joints_are_told_in_one_warning(write):
+    coupled = '<mimic joint="j1" offset="0.5"/>'
+    path = write(
+        link("w"), link("a"), link("b"), link("c"), joint("j1", "w", "a"),
+        joint("j2", "a", "b", inside=coupled), joint("j3", "b", "c", inside=coupled),
+    )  # fmt: skip
+    for mimic, told in (("free", "move freely"), ("fixed", "are held at their offsets")):
+        with pytest.warns(MimicWarning, match=f"2 joints mimic others and {told} here: 'j2'"):
+            read_urdf(path, mimic=mimic)
 
 
 @pytest.mark.parametrize(

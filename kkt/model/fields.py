@@ -1,0 +1,83 @@
+"""What a user gives a body, a loop or a tree: names and numbers, checked, or one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import ModelError
+from ..base.text import first_unfit
+
+Floats = NDArray[np.float64]
+
+
+def check_names(names: Iterable[Hashable], what: str = "body") -> None:
+    """Raise ModelError for a name that no figure, table or file could show as it is."""
+    found = first_unfit(names)
+    if found is not None:
+        raise ModelError(f"{what} {found[0]!r}: field 'name' {found[1]}; give another name")
+
+
+def require_name(name: object, what: str = "body") -> None:
+    """Raise ModelError for what can be no key of a mapping, or is None."""
+    try:
+        hash(name)
+    except TypeError:
+        name = None
+    if name is None:
+        raise ModelError(f"{what}: None and lists are no names; give a text")
+
+
+def checked(owner: Any, field: str, value: Any, shape: tuple[int, ...]) -> Floats:
+    """One attribute as a float array of the asked shape, or one sentence."""
+    what = f"{owner}: field {field!r}"
+    if value is None:
+        raise ModelError(f"{what} is missing; give {_shape_text(shape)}")
+    if truth_in(value):
+        raise ModelError(f"{what} is {value!r}, a truth value; give {_shape_text(shape)}")
+    try:
+        array = np.array(value, dtype=float)
+    except OverflowError:
+        raise ModelError(f"{what} holds a number beyond 1.8e308; give finite numbers") from None
+    except (TypeError, ValueError):
+        raise ModelError(f"{what} is {value!r}; give {_shape_text(shape)}") from None
+    if array.shape != shape:
+        raise ModelError(f"{what} has shape {array.shape}; give {_shape_text(shape)}")
+    if not np.isfinite(array).all():
+        raise ModelError(f"{what} holds {array[~np.isfinite(array)].flat[0]}; give finite numbers")
+    return array
+
+
+def truth_in(value: Any) -> bool:
+    """Whether True or False stands where numbers are wanted, which Python takes for 1 and 0."""
+    if isinstance(value, list | tuple):
+        return any(map(truth_in, value))
+    return isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
+
+
+def _shape_text(shape: tuple[int, ...]) -> str:
+    return "a number" if shape == () else f"{' x '.join(map(str, shape))} numbers"
+
+
+def stacked(
+    names: tuple[Hashable, ...],
+    data: list[dict[str, Any]],
+    field: str,
+    shape: tuple[int, ...],
+    default: Floats | None,
+) -> Floats:
+    """One attribute of every body, as an array (n, *shape); raises ModelError as checked does."""
+    values = [d.get(field, default) for d in data]
+    try:  # one conversion for the whole tree; only a failure looks at bodies one by one
+        array = np.array(values, dtype=float)
+        numbers = shape or not any(isinstance(value, bool | np.bool_) for value in values)
+        if numbers and array.shape == (len(names), *shape) and np.isfinite(array).all():
+            return array
+    except (TypeError, ValueError, OverflowError):
+        pass
+    return np.array(
+        [checked(f"body {n!r}", field, v, shape) for n, v in zip(names, values, strict=True)]
+    )
