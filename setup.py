@@ -1,7 +1,8 @@
 """The folders kkt, orderings, analysis and papers are installed inside one package, pivotree.
 
 Other projects on PyPI have packages of these names; the rest of the build is in pyproject.toml.
-With SOURCE_DATE_EPOCH set, wheels and source distributions are the same bytes in every build.
+With SOURCE_DATE_EPOCH set, wheels and source distributions are the same bytes in every build,
+whatever the umask of who builds them.
 """
 
 import gzip
@@ -10,6 +11,7 @@ import tarfile
 from pathlib import Path
 
 from setuptools import find_packages, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.sdist import sdist
 
 ROOMS = ("kkt", "orderings", "analysis", "papers")
@@ -40,11 +42,21 @@ class Sdist(sdist):
         return made
 
 
+class Wheel(bdist_wheel):
+    """A wheel whose files all may read, whatever who builds it lets others do with theirs."""
+
+    def write_wheelfile(self, *given, **more):
+        super().write_wheelfile(*given, **more)
+        for path in Path(self.bdist_dir).rglob("*"):
+            if path.is_file():
+                path.chmod(0o644)
+
+
 setup(
     packages=[
         "pivotree",
         *(f"pivotree.{name}" for name in find_packages(include=[f"{room}*" for room in ROOMS])),
     ],
     package_dir={"pivotree": "pivotree"} | {f"pivotree.{room}": room for room in ROOMS},
-    cmdclass={"sdist": Sdist},
+    cmdclass={"sdist": Sdist, "bdist_wheel": Wheel},
 )

@@ -8,28 +8,20 @@ In float32 crbm keeps 4.6 digits on chain_10 in this one state; abm keeps 6.3 di
 crbm in float32 on chain_10: qdd_j4 is off by 2.7e-05 of the largest acceleration, ...
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pivotree.kkt.base.lazy import lazily
 
 if TYPE_CHECKING:
     from .comparison import Comparison, Row, compare
-    from .rounding import Blame, blame
+    from .rounding.blame import Blame, blame
 
-ROOMS = ("complements", "contact", "gradients", "inertia")  # modules, loaded where they are used
+WHERE = {"comparison": "Comparison Row compare", "rounding.blame": "Blame blame"}
 
-__all__ = ["Blame", "Comparison", "Row", "blame", "compare", *ROOMS]
+__all__ = [
+    "Blame", "Comparison", "Row", "blame", "compare", "complements", "contact", "gradients",
+    "inertia",
+]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    """Load what is asked for: the command line starts without it."""
-    if name in ("Blame", "blame"):
-        from . import rounding
-
-        return getattr(rounding, name)
-    if name in ROOMS:
-        return import_module(f"{__name__}.{name}")
-    if name in __all__:
-        from . import comparison
-
-        return getattr(comparison, name)
-    raise AttributeError(f"module 'analysis' has no attribute {name!r}")
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazily(__name__, WHERE)

@@ -8,7 +8,7 @@ import inspect
 import math
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -42,13 +42,17 @@ class Item:
         text = files(f"pivotree.papers.{self.paper}").joinpath(f"{self.name}.py").read_text("utf-8")
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0].rstrip(".")
 
+    @property
+    def _defaults(self) -> dict[str, Any]:
+        """What ``measure`` takes if nothing is set; a record's fields are settings each."""
+        parameters = inspect.signature(self.module.measure).parameters.items()
+        return {key: x.default for key, x in parameters if x.default is not inspect.Parameter.empty}
+
     def settings(self, given: Mapping[str, str]) -> dict[str, Any]:
         """Settings that ``measure`` takes, read from text; one sentence for others."""
-        defaults = {
-            name: parameter.default
-            for name, parameter in inspect.signature(self.module.measure).parameters.items()
-            if parameter.default is not inspect.Parameter.empty
-        }
+        defaults: dict[str, Any] = {}
+        for name, value in self._defaults.items():
+            defaults |= _fields(value) if is_dataclass(value) else {name: value}
         unknown = next((name for name in given if name not in defaults), None)
         if unknown is not None:
             known = ", ".join(f"{name} ({_shown(value)})" for name, value in defaults.items())
@@ -58,7 +62,12 @@ class Item:
         return {name: _read(self.name, name, text, defaults[name]) for name, text in given.items()}
 
     def measure(self, progress: Progress, **settings: Any) -> Any:
-        return self.module.measure(progress, **settings)
+        given = dict(settings)
+        for name, record in self._defaults.items():
+            if is_dataclass(record):
+                own = {key: given.pop(key) for key in _fields(record) if key in given}
+                given[name] = replace(record, **own)  # type: ignore[type-var]
+        return self.module.measure(progress, **given)
 
     def rows(self, found: Any) -> list[Row]:
         """The rows, each named after its item, of plain Python numbers."""
@@ -106,6 +115,10 @@ def items(paper: str, only: list[str] | None = None) -> list[Item]:
     return [Item(paper, name) for name in known if only is None or name in only]
 
 
+def _fields(record: Any) -> dict[str, Any]:
+    return {field.name: getattr(record, field.name) for field in fields(record)}
+
+
 def _plain(value: Any) -> Any:
     """Numbers of numpy as Python's own."""
     if isinstance(value, list | tuple):
@@ -119,14 +132,12 @@ def _read(item: str, name: str, text: str, default: Any) -> Any:
     kind = (type(default[0]) if default else float) if several else type(default)
     try:
         values = [kind(part) for part in text.split(";")] if several else [kind(text)]
-        if not all(math.isfinite(value) for value in values if isinstance(value, float)):
-            raise ValueError(text)
-        return tuple(values) if several else values[0]
     except (ValueError, OverflowError):
+        values = []
+    if not values or any(isinstance(x, float) and not math.isfinite(x) for x in values):
         like = _shown(default) if default != () else "numbers with semicolons between, as 0.5;2"
-        raise PivotreeError(
-            f"option --set: {item}'s {name} is {text!r}; give it as {like}"
-        ) from None
+        raise PivotreeError(f"option --set: {item}'s {name} is {text!r}; give it as {like}")
+    return tuple(values) if several else values[0]
 
 
 def _shown(value: Any) -> str:

@@ -31,11 +31,7 @@ if TYPE_CHECKING:
     from .kkt import *  # noqa: F403  (kkt.__all__ is what is public)
     from .orderings import order, search
 
-ROOMS = ("kkt", "orderings", "analysis", "papers")
-FROM = {
-    "analysis": ("Blame", "Comparison", "Row", "blame", "compare"),
-    "orderings": ("order", "search"),
-}
+WHERE = {"analysis": "Blame Comparison Row blame compare", "orderings": "order search"}
 
 __version__: str
 __all__ = [  # and all that kkt exports
@@ -50,15 +46,10 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("pivotree")
-    if name in ROOMS:
-        return import_module(f"{__name__}.{name}")
-    for room, names in FROM.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{room}"), name)
-    kkt = import_module(f"{__name__}.kkt")
-    if name in kkt.__all__:
-        return getattr(kkt, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .kkt.base.lazy import lazily
+
+    where = {**WHERE, "kkt": " ".join(import_module(f"{__name__}.kkt").__all__)}
+    return lazily(__name__, where)[0](name)
 
 
 def __dir__() -> list[str]:

@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import tempfile
+from importlib import import_module
 
 import pytest
 import slow
@@ -63,7 +64,7 @@ def traced_once(request):
         return
     import tapes
 
-    module = sys.modules["pivotree.kkt.tape.trace"]
+    module = import_module("pivotree.kkt.tape.trace")
     module.lower = tapes.lowered_once
     yield
     module.lower = tapes.lower

@@ -3,12 +3,16 @@
 import ast
 import importlib
 import importlib.util
+import inspect
 import os
 import re
+import subprocess
+import sys
 
 import pytest
 from helpers import ROOT
 
+HEAVY = {"matplotlib", "networkx", "numba", "scipy", "sympy"}  # packages, a tenth of a second each
 FOLDERS = ("docs", "papers", "benchmarks")
 FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*"))]
 WRITTEN = [ROOT / "README.md", *(path for path in FILES if path.suffix in (".py", ".md"))]
@@ -20,7 +24,9 @@ INSIDE = {
     ("docs/study/measure.py", "kkt.solution.conditioning"): "likewise",
     ("docs/orders/order_facts.py", "analysis.proofs.graphs"): "a source, loaded when it is proved",
     ("papers/proved.py", "analysis.proofs.prove"): "loads every source of statements",
-    ("docs/site/build.py", "analysis.cli.arguments"): "its page of options is the parser's own",
+    ("docs/site/build.py", "analysis.cli.parser"): "its page of options is the parser's own",
+    ("docs/site/build.py", "analysis.cli.interrupt"): "it hears Ctrl-C as the commands do",
+    ("docs/site/build.py", "kkt.base.files"): "its pages come whole, as all files do",
     ("papers/make.py", "analysis.cli.commands.reproduce"): "the page is what the command prints",
     ("papers/cloutier1995/animation.py", "analysis.simulation.picture"): "loads matplotlib",
     ("papers/ascher1996/table1.py", "analysis.simulation.picture"): "loads matplotlib",
@@ -109,3 +115,51 @@ def test_what_is_allowed_is_needed():
 def test_an_inner_room_is_seen(line, tmp_path):
     (tmp_path / "mine.py").write_text(line)
     assert len(list(outside(tmp_path / "mine.py"))) == 1
+
+
+LAZY = [
+    path for path in sorted(ROOT.glob("[a-z]*/**/__init__.py")) if "lazily(" in path.read_text()
+]
+
+
+@pytest.mark.parametrize("path", LAZY, ids=lambda path: str(path.parent.relative_to(ROOT)))
+def test_a_lazy_face_says_one_thing_three_times(path):
+    """What is loaded on demand, what type checkers read, and what a star imports are the same."""
+    name = ".".join(path.parent.relative_to(ROOT).parts)
+    face = importlib.import_module(name if name == "pivotree" else f"pivotree.{name}")
+    [typed] = [node.body for node in ast.parse(path.read_text()).body if isinstance(node, ast.If)
+               and ast.unparse(node.test) == "TYPE_CHECKING"]  # fmt: skip
+    told = {node.module: {a.name for a in node.names} for node in typed}
+    if name == "pivotree":
+        assert told.pop("kkt") == {"*"} and told.pop(None) == {
+            "analysis",
+            "kkt",
+            "orderings",
+            "papers",
+        }
+    assert {module: set(names.split()) for module, names in face.WHERE.items()} == told
+    assert set(face.__all__) >= set().union(*told.values())
+    assert set(face.__all__) <= set(dir(face))
+    for one in face.__all__:
+        assert getattr(face, one) is vars(face)[one], "loaded once"
+        if not any(one in names for names in told.values()):
+            assert inspect.ismodule(getattr(face, one))
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        _ = face.no_such_name
+
+
+def test_the_faces_are_lazy():
+    """Each in a process of its own: what an import loads, and what a refused name loads."""
+    assert len(LAZY) > 5
+
+    def loaded(code):
+        run = f"import sys\n{code}\nprint(*{HEAVY} & {{*sys.modules}})"
+        return subprocess.run(
+            [sys.executable, "-P", "-c", run], capture_output=True, text=True, check=True
+        ).stdout.split()
+
+    refused = "from pivotree.analysis.cli import main\nassert main({}) == 2".format
+    assert not loaded("import pivotree.kkt, pivotree.analysis, pivotree.orderings")
+    assert not loaded(refused(["compare", "nosuchrobot"]))
+    assert not loaded(refused(["compare", "chain:3", "--orders", "nosuch"]))
+    assert "networkx" in loaded("import pivotree as pt\npt.chain(3)")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from pathlib import Path
 
 import pytest
 from helpers import ROOT
@@ -29,30 +30,44 @@ def wheel(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def source_distributions(tmp_path_factory):
-    """Two builds on two days, with the one date that was asked for."""
+def distributions(tmp_path_factory):
+    """A source distribution and a wheel of each of two builds that have only their date alike."""
     made = []
-    for day in (0, 1):
-        source, place = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("sdist")
+    for day, umask, zone in ((0, 0o022, "UTC"), (1, 0o077, "Asia/Tokyo")):
+        source, place = tmp_path_factory.mktemp("a source"), tmp_path_factory.mktemp("made")
         skipped = shutil.ignore_patterns(
             ".git", ".venv", "__pycache__", "*.egg-info", "build", "*_cache"
         )
         shutil.copytree(ROOT, source, dirs_exist_ok=True, ignore=skipped)
         for path in source.rglob("*"):
             os.utime(path, (1e9 + 86_400 * day,) * 2)
-        build = f"from setuptools import build_meta; build_meta.build_sdist({str(place)!r})"
+            path.chmod(path.stat().st_mode & ~umask)
+        place = str(place)
+        build = f"b.build_sdist({place!r}); b.build_wheel({place!r})"
         subprocess.run(
-            [sys.executable, "-c", build], cwd=source, capture_output=True, check=True,
-            env=os.environ | {"SOURCE_DATE_EPOCH": "1700000000"},
+            [sys.executable, "-c", f"from setuptools import build_meta as b; {build}"], cwd=source,
+            capture_output=True, check=True, umask=umask,
+            env=os.environ | {
+                "SOURCE_DATE_EPOCH": "1700000000", "TZ": zone, "PYTHONHASHSEED": str(day)},
         )  # fmt: skip
-        made += place.glob("*.tar.gz")
+        made.append(sorted(Path(place).iterdir()))  # the wheel is first
     return made
 
 
 @pytest.mark.slow
-def test_source_distributions_are_the_same_bytes_and_the_whole_repository(source_distributions):
-    first, second = source_distributions
+@pytest.mark.skipif(os.name != "posix", reason="files of Windows have no such modes")
+def test_wheels_are_the_same_bytes_whoever_builds_them(distributions):
+    (first, _), (second, _) = distributions
+    assert first.name == second.name and first.suffix == ".whl"
     assert first.read_bytes() == second.read_bytes()
+    with zipfile.ZipFile(first) as archive:  # who installs it as root lets others read it
+        assert all(one.external_attr >> 16 & 0o444 == 0o444 for one in archive.infolist())
+
+
+@pytest.mark.slow
+def test_source_distributions_are_the_same_bytes_and_the_whole_repository(distributions):
+    (_, first), (_, second) = distributions
+    assert first.suffixes[-2:] == [".tar", ".gz"] and first.read_bytes() == second.read_bytes()
     with tarfile.open(first) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)

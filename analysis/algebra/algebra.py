@@ -50,7 +50,10 @@ class Algebra:
     def letter(self, name: str, shape: tuple[int, int], symmetric: bool = False) -> BlockPolynomial:
         """A block of its own; the same letter for the same name."""
         if self.shapes.setdefault(name, shape) != shape:
-            raise ValueError(f"letter {name!r}: is {self.shapes[name]}, not {shape}")
+            raise ValueError(
+                f"letter {name!r}: stands for a block of shape {self.shapes[name]} already, not of "
+                f"{shape}; give it another name"
+            )
         if symmetric:
             self.symmetric.add(name)
         return BlockPolynomial({(Letter(name),): Fraction(1)}, shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import re
 import shutil
@@ -15,14 +16,14 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from pivotree.kkt import FormatError, SymbolicFactor
-from pivotree.kkt.base.files import beside, made, stems
+from pivotree.kkt.base.files import beside, check_file, made, stems
 
 from .cancelled import cancelled
 from .charts import error_bars, fill_cost
 from .spy import before_after, spy
 from .steps import pivot_errors
 from .style import RASTER_DPI, settings
-from .tex import tikz
+from .tex import escaped, tikz
 
 # what would differ from one run to the next, or between versions of matplotlib, is left out
 _METADATA: dict[str, dict[str, Any]] = {
@@ -30,8 +31,7 @@ _METADATA: dict[str, dict[str, Any]] = {
     ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
     ".svg": {"Creator": None, "Date": None, "Format": None, "Type": None},
 }
-_PGF_WORDS = re.compile(r"^(\\pgftext.*\\def%\{\\%\})(.*)$", re.M)
-_UNDERSCORE = re.compile(r"(?<!\\)_(?=(?:[^$]*\$[^$]*\$)*[^$]*$)")  # not between two dollars
+_DOLLAR = re.compile(r"(?<!\\)\$")
 _MATHDEFAULT = "\\providecommand\\mathdefault[1]{#1}%\n"  # of matplotlib's own preamble
 _SUFFIXES = (*_METADATA, ".tex", ".pgf")
 
@@ -55,15 +55,18 @@ def save(figure: Figure | str, path: str | Path) -> Path:
         raise FormatError(f"figure {path}: {suffix} does not hold {what}; use {fit}")
     if suffix == ".pgf" and isinstance(figure, Figure):
         return _save_pgf(figure, path)
+    stream = io.BytesIO()  # matplotlib's PDF makes another error of what a full disk refuses
+    if isinstance(figure, str):
+        stream.write(figure.encode())
+    else:
+        check_file(path)  # before the drawing
+        with settings(), _without_font_dates():
+            figure.savefig(
+                stream, format=suffix[1:], dpi=RASTER_DPI, metadata=_METADATA[suffix],
+                facecolor=figure.get_facecolor(),
+            )  # fmt: skip
     with beside(path) as part:
-        if isinstance(figure, str):
-            part.write_text(figure, encoding="utf-8")
-        else:
-            with settings(), _without_font_dates():
-                figure.savefig(
-                    part, format=suffix[1:], dpi=RASTER_DPI, metadata=_METADATA[suffix],
-                    facecolor=figure.get_facecolor(),
-                )  # fmt: skip
+        part.write_bytes(stream.getbuffer())
     return path
 
 
@@ -80,7 +83,7 @@ def _save_pgf(figure: Figure, path: Path) -> Path:
             "write a .pdf"
         )
     options: Any = {"pgf.texsystem": "pdflatex", "pgf.rcfonts": False}
-    with tempfile.TemporaryDirectory() as folder, matplotlib.rc_context(options):
+    with tempfile.TemporaryDirectory() as folder, matplotlib.rc_context(options), _words_as_words():
         try:
             part = Path(folder) / path.name
             figure.savefig(part, format="pgf", facecolor=figure.get_facecolor())
@@ -95,10 +98,44 @@ def _save_pgf(figure: Figure, path: Path) -> Path:
 
 
 def _plain_pgf(text: str) -> str:
-    """Words without the package underscore, and nothing cut where the document's font is wider."""
+    """Nothing cut where the document's font is wider, and a name that matplotlib's formulas use."""
     text = text.replace("{use as bounding box, clip}", "{use as bounding box}", 1)
-    text = text.replace("\\makeatletter%\n", "\\makeatletter%\n" + _MATHDEFAULT, 1)
-    return _PGF_WORDS.sub(lambda found: found[1] + _UNDERSCORE.sub(r"\\_", found[2]), text)
+    return text.replace("\\makeatletter%\n", "\\makeatletter%\n" + _MATHDEFAULT, 1)
+
+
+@contextmanager
+def _words_as_words() -> Iterator[None]:
+    """Texts as they stand: matplotlib hands them to LaTeX, which runs what is a command in a name.
+
+    It does so already where it asks LaTeX for their widths.  Formulas between dollars are ours.
+    """
+    from matplotlib.backends import backend_pgf
+
+    class Words(backend_pgf.RendererPgf):
+        def draw_text(
+            self, gc: Any, x: Any, y: Any, s: str, prop: Any, angle: Any, ismath: Any = False,
+            mtext: Any = None,
+        ) -> None:  # fmt: skip
+            super().draw_text(gc, x, y, _words(s, ismath), prop, angle, ismath, mtext)
+
+        def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> Any:
+            return super().get_text_width_height_descent(_words(s, ismath), prop, ismath)
+
+    names, own = vars(backend_pgf), backend_pgf.RendererPgf
+    names["RendererPgf"] = Words
+    try:
+        yield
+    finally:
+        names["RendererPgf"] = own
+
+
+def _words(text: str, formulas: Any) -> str:
+    """A text for LaTeX; with ``formulas``, what stands between two dollars is one."""
+    if not formulas:
+        return escaped(text)
+    parts = _DOLLAR.split(text)
+    parts[::2] = [escaped(part.replace(r"\$", "$")) for part in parts[::2]]
+    return "$".join(parts)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -149,10 +150,17 @@ def _write(
     ax.set_axis_off()
     blank = np.broadcast_to(page, (tall, wide, 3))
     shown = ax.imshow(blank, interpolation="nearest", aspect="auto")
-    with writer.saving(screen, str(path), dpi=100):
-        for k, picture in enumerate(pictures):
-            frame = blank.copy()
-            frame[: picture.shape[0]] = picture[:, :wide]
-            shown.set_data(frame)
-            for _ in range(4 if k == len(pictures) - 1 else 1):  # the end stays for a while
-                writer.grab_frame(facecolor="white")
+    with matplotlib.rc_context({"savefig.bbox": None}):
+        writer.setup(screen, str(path), dpi=100)
+        try:
+            for k, picture in enumerate(pictures):
+                frame = blank.copy()
+                frame[: picture.shape[0]] = picture[:, :wide]
+                shown.set_data(frame)
+                for _ in range(4 if k == len(pictures) - 1 else 1):  # the end stays for a while
+                    writer.grab_frame(facecolor="white")
+        except BaseException:
+            if path.suffix.lower() == ".mp4":  # a .gif is made at the end: not where Ctrl-C comes
+                writer.finish()  # ffmpeg ends
+            raise
+        writer.finish()

@@ -85,7 +85,7 @@ def block_loss(tape: Tape, system: System, format: Format) -> BlockLoss:
     bits = -found.log_unit
     factor = tape.program.symbolic
     if factor is None:
-        raise ValueError("tape: belongs to no elimination")
+        raise AssertionError("kkt.trace refuses orders that substitute")
     count = len(factor.pivot)
     where = np.full(factor.plan.graph.count + 1, count, dtype=np.int64)  # last: of -1
     where[factor.plan.blocks] = np.arange(count)
@@ -106,7 +106,7 @@ def _furthest(
     size: dict[tuple[int, int], float] = {}
     program, blocks = seen.tape.program, seen.blocks
     if blocks.off is None or blocks.scale is None:
-        raise ValueError("trace: ran without a shadow")
+        raise AssertionError("blocks are told apart beside a shadow")
     for k, place in enumerate(program.places):
         if not blocks.operations[k] or not place.blocks:
             continue

@@ -361,7 +361,7 @@ def kind_of(name: str) -> Kind:
     if isinstance(found, Kind):
         return found
     if not callable(found):
-        raise PivotreeError(f"figure: kind {name!r} of {others[name].value} makes no figure")
+        raise PivotreeError(f"figure: kind {name!r} of {others[name].value} is no Kind or function")
     return Kind(name, (found.__doc__ or "").partition("\n")[0], found)
 
 

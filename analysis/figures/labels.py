@@ -281,7 +281,7 @@ def place_labels(
     """
     figure = ax.get_figure(root=True)
     if figure is None:
-        raise ValueError("axes: belongs to no figure")
+        raise ValueError("axes: belong to no figure; make them by figure.add_subplot")
     renderer = FigureCanvasAgg(figure).get_renderer()
     points = ax.transData.transform(np.column_stack([x, y]))
     frame = ax.get_window_extent(renderer)

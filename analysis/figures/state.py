@@ -100,7 +100,10 @@ class BlockState:
         ``zeros``: blocks that the elimination has made zero are ZEROED, not what they were.
         """
         if self.blocks > _LIMIT:
-            raise ValueError(f"{self.blocks} blocks: a dense table stops at {_LIMIT}")
+            raise ValueError(
+                f"table: {self.blocks} blocks are more than {_LIMIT}, too many for a dense table; "
+                "read row, col and kind"
+            )
         table = np.diag(self.diagonal)
         table[self.row, self.col] = table[self.col, self.row] = self.kind
         if zeros:

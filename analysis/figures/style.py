@@ -114,7 +114,7 @@ def theme(dark: bool = False, style: str | Theme | None = None) -> Theme:
     if style is None:
         return DARK if dark else LIGHT
     if style not in STYLES:
-        raise ValueError(f"style {style!r}: use {', '.join(STYLES)}")
+        raise ValueError(f"style {style!r} is unknown; use {', '.join(STYLES)}")
     return STYLES[style]
 
 
@@ -128,7 +128,7 @@ def settings(font: str = "stix") -> AbstractContextManager[Any]:
     Text(0.5, 1.0, 'mine')
     """
     if font not in FONTS:
-        raise ValueError(f"font {font!r}: use {' or '.join(FONTS)}")
+        raise ValueError(f"font {font!r} is unknown; use {' or '.join(FONTS)}")
     settings: Any = {
         **FONTS[font],
         "font.size": TEXT,
@@ -171,7 +171,7 @@ def new_figure(width: str, height: float, dark: bool | Theme) -> Figure:
     array([3.4, 2. ])
     """
     if width not in WIDTHS:
-        raise ValueError(f"width {width!r}: use {' or '.join(WIDTHS)}")
+        raise ValueError(f"width {width!r} is unknown; use {' or '.join(WIDTHS)}")
     look = dark if isinstance(dark, Theme) else theme(dark)
     figure = PaperFigure(figsize=(WIDTHS[width], height), facecolor=look.page)
     figure.font = look.font

@@ -45,7 +45,10 @@ def with_derivatives(program: Program, structure: Structure, terms: Collection[s
     the others are, where the engine finds one triangle and mirrors it.
     """
     if structure.ties:
-        raise OrderError("a listing of derivatives is one of trees; leave loops and contacts out")
+        raise OrderError(
+            "list: derivatives are listed for trees without closed loops and contacts; leave "
+            "these, or --derivatives, out"
+        )
     columns = Columns(program, apart=True)
     w = columns.write
     w.pivot, w.back = -1, True

@@ -10,9 +10,10 @@ from pivotree.kkt.program.program import Program
 from .choice import AFTER, BACK, BETWEEN, FORE, number_of
 from .families import column_of
 from .fold import Folder
+from .members import Member
 from .nodes import Family, Index, Sum, leaves
 from .sets import Condition, Context, Set, Tree
-from .values import Member, Values
+from .values import Values
 
 MOST = 8  # loops from which on the pivots become one loop with cases
 OWN = "jihg"  # letters of a line's own indices

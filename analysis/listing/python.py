@@ -95,9 +95,8 @@ def python(listing: Listing) -> str:
     needs = ["solve"] if "solve(" in text else []
     imports = "import numpy as np\n" + ("from numpy.linalg import solve\n" if needs else "")
     needed = helpers(script, given)
-    said = sentence(f"{listing.order} on {listing.system.name}, listed by pivotree.")
-    said = said.replace("\\", "\\\\").replace('"', '\\"')  # a name never ends the docstring
-    first = f'"""{said}"""\n\n'
+    said = f"{listing.order} on {listing.system.name}, listed by pivotree."
+    first = f'"""{_quoted(said)}"""\n\n'
     return (
         first
         + imports
@@ -135,10 +134,16 @@ def _soft(structure: Structure) -> bool:
     return any(tie.compliant for tie in structure.ties)
 
 
+def _quoted(text: str) -> str:
+    """Words of a docstring, which no name in them ends."""
+    return sentence(text).replace("\\", "\\\\").replace('"', '\\"')
+
+
 def _docstring(listing: Listing) -> str:
     what = "Joint accelerations" if listing.problem == "qdd" else "Joint efforts"
     source = f" ({listing.source})" if listing.source else ""
-    first = textwrap.wrap(f'"""{what} by {listing.order}{source}.', 92)
+    said = _quoted(f"{what} by {listing.order}{source}.")
+    first = textwrap.wrap(f'"""{said}', 92, break_long_words=False)
     text = "\n".join(first) + "\n\n"
     text += (
         "parent[k] is the body that k hangs on, -1 for none; M (6, 6) inertias, H (N_k, 6) joint\n"

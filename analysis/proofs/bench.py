@@ -82,7 +82,7 @@ class Bench:
             return Identity(6)
         up = self.parent(k)
         if up == 0:
-            raise ValueError(f"Phi_{i}{k}: {i} is no ancestor of {k}")
+            raise AssertionError(f"Phi_{i}{k}: {i} is no ancestor of {k}")  # ours: claims
         step = self.symbol(f"Phi_{up}{k}", 6, 6)
         return step if up == i else self.Phi(i, up) * step
 
@@ -149,7 +149,7 @@ class Bench:
     def let(self, name: str, formula: MatrixExpr) -> MatrixSymbol:
         """A short name for a formula, which is read as the formula: no new letter."""
         if name in self.values or name in self.algebra.shapes:
-            raise ValueError(f"{name}: stands for something already")
+            raise AssertionError(f"{name}: stands for something already")  # ours: claims
         self.values[name] = self.polynomial(formula)
         self.formulas[name] = formula
         return MatrixSymbol(name, *formula.shape)

@@ -39,7 +39,7 @@ def statement(name: str, source: str, says: str) -> Callable[..., Callable[[], I
 
     def keep(function: Callable[[], Iterable[Any]]) -> Callable[[], Iterable[Any]]:
         if name in REGISTRY:
-            raise ValueError(f"statement {name!r}: is there twice")
+            raise AssertionError(f"statement {name!r}: is there twice")  # ours: claims
         REGISTRY[name] = Statement(name, source, says, function)
         return function
 

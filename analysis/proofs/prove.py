@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -9,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from typing import Any
 
-from pivotree.kkt.base.processes import deaf, ended
+from pivotree.kkt.base.processes import deaf, end_with, ended
 
 from .claim import (
     FAILED,
@@ -121,7 +122,7 @@ def prove(
             if done is not None:
                 done(found[name])
     else:
-        with ProcessPoolExecutor(workers) as pool, ended():
+        with ProcessPoolExecutor(workers, None, end_with, (os.getpid(),)) as pool, ended():
             with deaf():
                 waiting = [pool.submit(prove_one, name) for name in names]
             for future in as_completed(waiting):

@@ -16,6 +16,7 @@ from pivotree import kkt, orderings
 
 from ..paper import Progress
 from ..row import Row, claim
+from ..settings import between
 
 ORDERS = ("crbm", "abm")
 
@@ -48,8 +49,8 @@ def measure(
     states: int = 40, seed: int = 0,
 ) -> Found:  # fmt: skip
     """Medians over random angles of the joints, for 0 to ``most`` links more."""
-    if most < 1 or states < 1:
-        raise kkt.PivotreeError(f"links: most {most}, states {states}; give at least 1 of each")
+    between("most", most, 1)
+    between("states", states, 1)
     kappa: dict[float, list[float]] = {r: [] for r in ratios}
     errors: dict[str, list[float]] = {order: [] for order in ORDERS}
     for r in ratios:

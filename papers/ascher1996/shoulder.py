@@ -16,6 +16,7 @@ from pivotree import kkt, orderings
 
 from ..paper import Progress
 from ..row import Row, claim
+from ..settings import above
 
 ORDERS = ("crbm", "abm", "modified_abm", "square_root_abm")
 NAMES = {"crbm": "CRBM", "abm": "ABM", "modified_abm": "eq (11)", "square_root_abm": "rotations"}
@@ -47,8 +48,8 @@ def measure(
     length: float = 1.0, format: str = "float32",
 ) -> Found:  # fmt: skip
     """Errors of the orders on the way to the singularity; mass [kg], length [m]."""
-    if not (mass > 0.0 and length > 0.0 and np.isfinite([mass, length]).all()):
-        raise kkt.PivotreeError(f"shoulder: mass {mass}, length {length}; give more than 0")
+    above("kg", mass=mass)
+    above("m", length=length)
     kappa: list[float] = []
     errors: dict[str, list[float]] = {order: [] for order in ORDERS}
     for angle in angles:

@@ -17,6 +17,7 @@ from pivotree import kkt, orderings
 
 from ..paper import Progress, printed
 from ..row import Row
+from ..settings import between
 
 # twist and offset of the joint (Denavit & Hartenberg), mass [kg], centre [m], moments [kg m^2]
 LINKS = (
@@ -69,8 +70,8 @@ def _quarter() -> np.ndarray:
 
 def measure(progress: Progress, *, states: int = 2000, seed: int = 0, checked: int = 20) -> Found:
     """Condition numbers over random states, and errors of two orders in the first ``checked``."""
-    if min(states, checked) < 1:
-        raise kkt.PivotreeError(f"stanford: {states} states, {checked} checked; give 1 or more")
+    between("states", states, 1)
+    between("checked", checked, 1)
     tree = stanford_arm()
     draw = np.random.default_rng(seed)
     q = draw.uniform(-np.pi, np.pi, (states, 6))

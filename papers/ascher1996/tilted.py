@@ -21,6 +21,7 @@ from pivotree import kkt, orderings
 
 from ..paper import Progress
 from ..row import Row, claim
+from ..settings import above, between
 from .sweep import Sweep, sweep, turned
 
 ORDERS = ("abm", "modified_abm", "child_frame", "projected_abm", "square_root_abm", "crbm",
@@ -54,8 +55,8 @@ def measure(
 
     The picture of the tilt takes an angle ``every`` so many degrees up to 90, and those beside.
     """
-    if not 0.0 < every <= 90.0:
-        raise kkt.PivotreeError(f"tilted: an angle every {every} degrees; give 0 to 90")
+    between("every", every, 0.1, 90.0)
+    above("kg", m1=m1)
 
     def frames(about: str, degrees: float) -> Any:
         return turned(kkt.example1(), ABOUT[about], math.radians(degrees))

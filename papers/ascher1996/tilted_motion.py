@@ -74,22 +74,35 @@ class Found:
         return before[0], math.inf
 
 
+@dataclass(frozen=True)
+class Runs:
+    """How each motion is run."""
+
+    runs: int = 6
+    seed: int = 0
+    seconds: float = 10.0
+    eps: float = 1e-4
+    clock: str = "float32"
+
+
+USUAL = Runs()
+
+
 def measure(
     progress: Progress, *, tilt: float = 45.0,
-    ratios: tuple[float, ...] = (0.004, 0.003, 0.002, 0.0015, 0.001, 0.0008), runs: int = 6,
-    seed: int = 0, seconds: float = 10.0, eps: float = 1e-4, format: str = "float32",
-    clock: str = "float32", solver: str = "cholesky",
+    ratios: tuple[float, ...] = (0.004, 0.003, 0.002, 0.0015, 0.001, 0.0008), how: Runs = USUAL,
+    format: str = "float32", solver: str = "cholesky",
     orders: tuple[str, ...] = ("abm", "modified_abm", "projected_abm", "crbm"),
 ) -> Found:  # fmt: skip
     """Ensembles in frames turned by degrees about x, and in frames along the axes."""
     orders = ("abm", *(order for order in orders if order != "abm"))
+    integration = Integration(how.seconds, how.eps, state="float32", clock=how.clock)
     lines = []
     for r in sorted(ratios, reverse=True):
         level, turned = (
             {
                 order: ensemble(progress, kkt.two_link(r, math.radians(angle)), order, format,
-                                solver, Integration(seconds, eps, state="float32", clock=clock),
-                                runs=runs, seed=seed)
+                                solver, integration, runs=how.runs, seed=how.seed)
                 for order in orders
             }
             for angle in (0.0, tilt)

@@ -21,9 +21,9 @@ from pivotree.analysis.simulation import Integration, Motion, Record, Simulation
 
 from ..paper import Progress
 from ..row import Row
+from ..settings import between
 from .falling import Floats
 from .robot import height_energy, planar_robot, shared
-from .settings import between
 
 METHODS = {"abm": "ABM", "crbm": "CRBM"}
 

@@ -16,9 +16,9 @@ from pivotree import kkt, orderings
 
 from ..paper import Progress
 from ..row import Row
+from ..settings import between, each
 from .falling import Floats
 from .robot import planar_robot
-from .settings import between, each
 
 ORDERS = ("abm", "crbm")
 HELD_LINKS = 8  # of the robot whose forces are checked

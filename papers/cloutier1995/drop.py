@@ -19,8 +19,8 @@ from pivotree.analysis.simulation import Record
 
 from ..paper import Progress
 from ..row import Row, claim
+from ..settings import between, each
 from .falling import Floats, falling
-from .settings import between, each
 
 TOUCHES = 1  # blows that the compared motions go through
 

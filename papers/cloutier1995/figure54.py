@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from pivotree.kkt import PivotreeError
-
 from ..paper import Progress
 from ..row import Row
+from ..settings import between
 from .sweep import Floats, Sweep, sweep
 
 UNIT = 2.0**-53
@@ -57,11 +56,9 @@ def measure(
     width: float = 1.0, draws: int = 60, seed: int = 0,
 ) -> Growth:  # fmt: skip
     """``decades`` is lengths a decade from 1 to ``most``, ``draws`` lengths drawn log-uniformly."""
-    if not 10.0 <= most < 1e100 or decades < 1 or draws < 1:
-        raise PivotreeError(
-            f"settings most, decades, draws: are {most:g}, {decades}, {draws}; give a length of 10 "
-            "or more, and at least 1 of the others"
-        )
+    between("most", most, 10.0, 1e100)
+    between("decades", decades, 1)
+    between("draws", draws, 1)
     count = max(round(np.log10(most) * decades), 1) + 1
     lengths = np.geomspace(1.0, most, count)
     random = np.sort(most ** np.random.default_rng(seed).uniform(size=draws))

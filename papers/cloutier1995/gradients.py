@@ -15,8 +15,8 @@ from pivotree.analysis.gradients import descend, equation
 
 from ..paper import Progress
 from ..row import Row, claim
+from ..settings import each
 from .robot import planar_robot
-from .settings import each
 
 UNTIL = {"float64": 1e-14, "float32": 1e-6}  # of the first residual
 MOST = 40  # iterations over n

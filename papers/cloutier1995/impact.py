@@ -15,8 +15,8 @@ from pivotree.analysis.contact import Floor, gain, newton, poisson
 
 from ..paper import Progress
 from ..row import Row
+from ..settings import between
 from .falling import Floats, falling
-from .settings import between
 
 LAWS = {"Newton": newton, "Poisson": poisson}
 

@@ -21,9 +21,9 @@ from pivotree.analysis.gradients import descend, equation
 
 from ..paper import Progress
 from ..row import Row
+from ..settings import between, each
 from .falling import Floats
 from .robot import planar_robot, two_links
-from .settings import between, each
 from .tally import tally
 
 KERNELS = {  # name -> order, solver

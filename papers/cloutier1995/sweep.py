@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt import PivotreeError
-
+from ..settings import between
 from .closed_form import at_rest
 from .robot import two_links
 from .simulator import BIAS, condition, kernel
@@ -51,8 +50,7 @@ def sweep(
     second: float, methods: dict[str, tuple[str, str, str]], angles: int, width: float = 1.0
 ) -> Sweep:
     """Methods are name -> (method, solver, bias), see :func:`.simulator.kernel`."""
-    if angles < 5:
-        raise PivotreeError(f"setting angles: is {angles}; give 5 or more, from 0 to 2 pi")
+    between("angles", angles, 5)
     tree, turns = two_links(second, width), np.linspace(0.0, 2.0 * np.pi, angles)
     q = np.stack([np.zeros(angles), turns], axis=1)
     found = {

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from pivotree import kkt
 from pivotree.analysis.counts import Polynomial, fit
-from pivotree.kkt import PivotreeError
 
 from ..paper import Progress, printed
 from ..row import Row
+from ..settings import between
 from .lagrangian import arms, lagrangian
 
 FIT = 8  # sizes that a polynomial of degree 4 must meet to count as found
@@ -81,15 +81,9 @@ def measure(
 
     Homogeneous transforms are matrices of size 4.
     """
-    if most < 2 or size < 1:
-        raise PivotreeError(
-            f"efficiency: {most} matrices of size {size}; give 2 or more, of size 1 or more"
-        )
-    if links < FIT:
-        raise PivotreeError(
-            f"efficiency: arms of up to {links} links; give {FIT} or more, so that a fit of "
-            "degree 4 can be told from others"
-        )
+    between("most", most, 2)
+    between("size", size, 1)
+    between("links", links, FIT)  # a fit of degree 4 can then be told from others
     draw = np.random.default_rng(seed)
     counts: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     off = quotient = 0.0

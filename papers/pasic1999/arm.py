@@ -103,14 +103,6 @@ class Accelerations:
 PAPER = Arm()
 
 
-def positive(item: str, **settings: float | Pair) -> None:
-    """Times and lengths of domains must be finite and more than 0.  Raises PivotreeError."""
-    for name, value in settings.items():
-        numbers = value if isinstance(value, tuple) else (value,)
-        if not all(np.isfinite(x) and x > 0.0 for x in numbers):
-            raise kkt.PivotreeError(f"{item}: setting {name!r} is {value}; give more than 0 [s]")
-
-
 def boundary(item: str, target: Pair) -> None:
     """Boundary values are two angles, or none given.  Raises PivotreeError."""
     if target and (len(target) != 2 or not np.isfinite(target).all()):

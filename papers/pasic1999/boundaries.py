@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from pivotree import kkt
-
 from ..paper import Progress
 from ..row import Row, claim
-from .arm import PAPER, Arm, Floats, Pair, positive
+from ..settings import above, between, each
+from .arm import PAPER, Arm, Floats, Pair
 from .general import Conditions, Problem
 from .references import integrate
 
@@ -55,14 +54,12 @@ class Found:
 def measure(
     progress: Progress, *, ends: Pair = (0.1, 0.3), s: int = 20,
     orders: tuple[int, ...] = (1, 2, 3, 4), points: int = 4,
-    length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
-    mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
+    arm: Arm = PAPER, order: str = "abm",
 ) -> Found:  # fmt: skip
     """The arm on [0, e] with s Gauss points; exp(-x) on [0, 1] with ``points``."""
-    positive("boundaries", ends=ends)
-    if min(orders, default=0) < 1 or points < 2:
-        raise kkt.PivotreeError(f"boundaries: orders {orders}, points {points}; give 1 and 2 least")
-    arm = Arm(length, centre, moment, mass, torque)
+    above("s", ends=ends)
+    each("orders", orders, 1)
+    between("points", points, 2)
     ours = arm.accelerations(order)
     exact = integrate(arm.closed_form, max(ends), np.zeros(2), np.zeros(2))
 

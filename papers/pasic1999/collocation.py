@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree import kkt
+from ..settings import between
 
 Floats = NDArray[np.float64]
 Acceleration = Callable[[Floats, Floats, Floats], Floats]  # t (...), q (..., N), qd (..., N)
@@ -35,8 +35,7 @@ class Gauss:
 
 @cache
 def gauss(s: int) -> Gauss:
-    if not 1 <= s <= 64:
-        raise kkt.PivotreeError(f"collocation: {s} Gauss points; give 1 to 64")
+    between("s", s, 1, 64)  # Gauss points
     c = (np.polynomial.legendre.leggauss(s)[0] + 1.0) / 2.0
     once, twice = integrals(s, np.append(c, 1.0))
     return Gauss(c, once[:-1], twice[:-1], once[-1], twice[-1])

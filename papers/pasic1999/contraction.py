@@ -14,7 +14,8 @@ import numpy as np
 
 from ..paper import Progress, printed
 from ..row import Row, claim
-from .arm import END, PAPER, Arm, Floats, Pair, positive
+from ..settings import above
+from .arm import END, PAPER, Arm, Floats, Pair
 from .collocation import contraction, gauss, iterate, ivp_map
 from .references import integrate
 
@@ -49,12 +50,10 @@ class Found:
 def measure(
     progress: Progress, *, steps: Pair = STEPS, s: int = 3, more: tuple[int, ...] = (5, 8, 12),
     starts: int = 41, end: float = END,
-    length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
-    mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
+    arm: Arm = PAPER, order: str = "abm",
 ) -> Found:  # fmt: skip
     """Steps of every length from ``starts`` points of the exact solution, F = 0 to begin with."""
-    positive("contraction", steps=steps, end=end)
-    arm = Arm(length, centre, moment, mass, torque)
+    above("s", steps=steps, end=end)
     ours = arm.accelerations(order)
     progress("scipy, equation (20)")
     zero = np.zeros(2)

@@ -11,7 +11,8 @@ from pivotree import kkt
 
 from ..paper import Progress
 from ..row import Row
-from .arm import PAPER, Arm, Floats, Pair, positive
+from ..settings import above, between
+from .arm import PAPER, Arm, Floats
 from .matching import Blocks, Local, LocalFailure, Matching
 from .multiple_shooting import multiple_shooting, without_slopes
 from .references import conjugate_points, integrate
@@ -52,17 +53,14 @@ class Found:
 
 def measure(
     progress: Progress, *, end: float = 1.0, subdomains: int = 20, s: int = 3, seed: int = 17,
-    length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
-    mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
+    arm: Arm = PAPER, order: str = "abm",
     eliminations: tuple[str, ...] = (*NAMES, "random:0"), lengths: int = 141,
 ) -> Found:  # fmt: skip
     """J at the initial value problem's solution on [0, end], and a random right side."""
     import scipy.sparse.linalg as linalg
 
-    if subdomains < 3:
-        raise kkt.PivotreeError(f"equation17: {subdomains} subdomains; give at least 3")
-    positive("equation17", end=end)
-    arm = Arm(length, centre, moment, mass, torque)
+    between("subdomains", subdomains, 3)
+    above("s", end=end)
     ours = arm.accelerations(order)
     closed = arm.closed_form
     zero = np.zeros(2)

@@ -11,7 +11,8 @@ from pivotree import kkt
 
 from ..paper import Progress, printed
 from ..row import Row, claim
-from .arm import END, PAPER, Arm, Floats, Pair, positive
+from ..settings import above, between
+from .arm import END, PAPER, Arm, Floats, Pair
 from .collocation import Path, ivp
 from .references import integrate
 
@@ -40,14 +41,13 @@ class Found:
 def measure(
     progress: Progress, *, s: int = 3, iterations: int = 5, steps: Pair = STEPS, end: float = END,
     at: Pair = (0.3, 1.0),
-    length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
-    mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
+    arm: Arm = PAPER, order: str = "abm",
 ) -> Found:  # fmt: skip
     """Step lengths with five iterations as printed, and a solution to 12 digits."""
-    positive("figure4", steps=steps, end=end, at=at)
-    if iterations < 1:
-        raise kkt.PivotreeError(f"figure4: {iterations} iterations; give at least 1")
-    arm = Arm(length, centre, moment, mass, torque)
+    above("s", steps=steps, end=end, at=at)
+    between("iterations", iterations, 1)
+    for step in steps:
+        edges(end, step)
     ours = arm.accelerations(order)
     progress("scipy, equation (20)")
     zero = np.zeros(2)
@@ -68,14 +68,15 @@ def measure(
     half = error(ivp(ours, edges(end, min(steps) / 2), zero, zero, s, 100, 1e-14), exact)
     slope = float(np.log2(settled[min(steps)] / half)) if half > ROUNDOFF else np.nan
     own = arm.papers
-    return Found(own, end, s, iterations, torque, values, errors, settled, slope, paths, fine)
+    return Found(own, end, s, iterations, arm.torque, values, errors, settled, slope, paths, fine)
 
 
 def edges(end: float, step: float) -> Floats:
     """0, step, ... end; steps are a little shorter where they do not divide the domain."""
     if not 0.0 < step <= end:
         raise kkt.PivotreeError(
-            f"figure4: step {step} of a domain of {end} s; give 0 < step <= end"
+            f"setting steps: a step of {step:g} s does not fit into {end:g} s; give more than "
+            "0 and at most the end"
         )
     return np.linspace(0.0, end, int(np.ceil(end / step - 1e-9)) + 1)
 

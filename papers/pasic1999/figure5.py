@@ -9,7 +9,8 @@ import numpy as np
 
 from ..paper import Progress, printed
 from ..row import Row, claim
-from .arm import PAPER, Arm, Floats, Pair, boundary, positive
+from ..settings import above
+from .arm import PAPER, Arm, Floats, Pair, boundary
 from .branches import Point, Problem, crossing
 from .collocation import Path, along, bvp_map, iterate, slope
 from .references import boundary_value, conjugate_points, integrate, reached
@@ -55,17 +56,15 @@ class Found:
 def measure(
     progress: Progress, *, ends: Pair = (0.3, 0.35), s: int = 32, target: Pair = (),
     scan: Pair = SCAN, guesses: int = 30, push: float = 100.0, seed: int = 0,
-    length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
-    mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
+    arm: Arm = PAPER, order: str = "abm",
 ) -> Found:  # fmt: skip
     """Theta(0) = 0 and Theta(e) from the IVP, or ``target``, for every e; then all lengths.
 
     ``guesses`` are parabolas between the boundary values, their second derivative drawn from a
     normal distribution of ``push`` [rad/s^2].
     """
-    positive("figure5", ends=ends, scan=scan)
+    above("s", ends=ends, scan=scan)
     boundary("figure5", target)
-    arm = Arm(length, centre, moment, mass, torque)
     ours = arm.accelerations(order)
     closed = arm.closed_form
     zero = np.zeros(2)

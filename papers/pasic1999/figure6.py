@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from pivotree import kkt
-
 from ..paper import Progress, printed
 from ..row import Row, claim
-from .arm import PAPER, Arm, Floats, Pair, boundary, positive
+from ..settings import above, between
+from .arm import PAPER, Arm, Floats, Pair, boundary
 from .collocation import Path
 from .matching import Local, LocalFailure, Matched, Matching, newton, straight
 from .references import boundary_value, conjugate_points, integrate, reached
@@ -53,18 +52,15 @@ class Found:
 def measure(
     progress: Progress, *, ends: Pair = (1.0, 1.5), subdomains: int = 20, s: int = 3,
     plus: float = 0.01, target: Pair = (), elimination: str = "virtual_work",
-    length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
-    mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
+    arm: Arm = PAPER, order: str = "abm",
 ) -> Found:  # fmt: skip
     """From the IVP's solution ``plus`` a share, and from the straight line.
 
     Newton's J is eliminated by ``elimination``, an order as in :mod:`.tridiagonal`.
     """
-    if subdomains < 3:
-        raise kkt.PivotreeError(f"figure6: {subdomains} subdomains; give at least 3")
-    positive("figure6", ends=ends)
+    between("subdomains", subdomains, 3)
+    above("s", ends=ends)
     boundary("figure6", target)
-    arm = Arm(length, centre, moment, mass, torque)
     ours = arm.accelerations(order)
     closed = arm.closed_form
     zero = np.zeros(2)

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pivotree import kkt
-
 from ..paper import Progress
 from ..row import Row, claim
-from .arm import PAPER, Arm, Floats, Pair, positive
+from ..settings import above, between
+from .arm import PAPER, Arm, Floats, Pair
 from .matching import EPS_2, Local, LocalFailure, Matching, newton
 from .references import conjugate_points, integrate, reached
 from .tridiagonal import eliminate, order_of
@@ -52,14 +51,12 @@ class Found:
 
 def measure(
     progress: Progress, *, ends: Pair = (0.2, 0.3, 0.36), subdomains: int = 5, s: int = 6,
-    length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
-    mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
+    arm: Arm = PAPER, order: str = "abm",
 ) -> Found:  # fmt: skip
     """Both from the initial value problem's solution plus 1 %, so that both find that one."""
-    positive("local", ends=ends)
-    if subdomains < 3:
-        raise kkt.PivotreeError(f"local: {subdomains} subdomains; give at least 3")
-    arm, zero = Arm(length, centre, moment, mass, torque), np.zeros(2)
+    above("s", ends=ends)
+    between("subdomains", subdomains, 3)
+    zero = np.zeros(2)
     ours = arm.accelerations(order)
     exact = integrate(arm.closed_form, max(ends), zero, zero)
     swept = []

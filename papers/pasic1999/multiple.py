@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from pivotree import kkt
-
 from ..paper import Progress, printed
 from ..row import Row, claim
-from .arm import PAPER, Arm, Floats, Pair, positive
+from ..settings import above, each
+from .arm import PAPER, Arm, Floats, Pair
 from .matching import Blocks, Matching, newton, straight
 from .multiple_shooting import Shooting
 from .references import reached
@@ -60,14 +59,11 @@ def measure(
     progress: Progress, *, ends: Pair = (1.0, 1.5, 2.0),
     subdomains: tuple[int, ...] = (10, 15, 20, 30, 40), s: int = 3,
     step: float = 0.005,
-    length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
-    mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
+    arm: Arm = PAPER, order: str = "abm",
 ) -> Found:  # fmt: skip
     """Both methods from the straight line; ``step`` [s] is that of shooting's Runge-Kutta."""
-    positive("multiple", ends=ends, step=step)
-    if min(subdomains) < 3:
-        raise kkt.PivotreeError(f"multiple: {min(subdomains)} subdomains; give at least 3")
-    arm = Arm(length, centre, moment, mass, torque)
+    above("s", ends=ends, step=step)
+    each("subdomains", subdomains, 3)
     ours, zero = arm.accelerations(order), np.zeros(2)
     said = printed("pasic1999")["figure6"]["subdomains"]
     tries = []

@@ -13,7 +13,8 @@ import numpy as np
 
 from ..paper import Progress
 from ..row import Row, claim
-from .arm import PAPER, Arm, Floats, Pair, boundary, positive
+from ..settings import above
+from .arm import PAPER, Arm, Floats, Pair, boundary
 from .collocation import bvp_map, iterate
 from .matching import Matching, newton, straight
 from .references import integrate, reached
@@ -49,13 +50,11 @@ def measure(
     progress: Progress, *, ends: Pair = (0.3, 0.35, 1.0, 1.5, 2.0), near: float = 0.01,
     target: Pair = (),
     subdomains: int = 20, s: int = 3, single: int = 16,
-    length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
-    mass: Pair = PAPER.mass, torque: Pair = PAPER.torque, order: str = "abm",
+    arm: Arm = PAPER, order: str = "abm",
 ) -> Found:  # fmt: skip
     """From the straight line's slope, and from the IVP's (zero) plus ``near`` [rad/s]."""
-    positive("shooting", ends=ends)
+    above("s", ends=ends)
     boundary("shooting", target)
-    arm = Arm(length, centre, moment, mass, torque)
     ours = arm.accelerations(order)
     closed = arm.closed_form
     zero = np.zeros(2)

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pivotree import kkt
 from pivotree.analysis.counts import Count, polynomial
 
 from ..paper import Progress, printed
 from ..row import Row, claim, within
+from ..settings import between
 from .fig6 import NEAR
 from .growth import FOLDED, WHOLE, Growth, exponent, growth
 
@@ -35,8 +35,7 @@ def measure(
     progress: Progress, *, least: int = 2, most: int = 12, family: str = "star_spherical"
 ) -> Branched:
     """Stars of ``least`` to ``most`` leaves of a family of analysis.counts."""
-    if most < 5:
-        raise kkt.PivotreeError(f"fig7: at most {most} leaves; links split from 3 on, give 5")
+    between("most", most, 5)  # links are split from three leaves on
     found = growth(progress, family, range(least, most + 1), ORDERS)
     progress("polynomials")
     laws = {name: polynomial(name, family) for name in ORDERS[:2]}

@@ -14,6 +14,7 @@ from pivotree.analysis.counts import family_of
 
 from ..paper import Progress
 from ..row import Row, claim
+from ..settings import between
 from .recursion import PRINTED, joint_accelerations
 
 SAYS = {
@@ -43,9 +44,8 @@ def measure(
     """Errors relative to max |qdd| on a chain of n links of a family of analysis.counts."""
     for line in lines:
         if line not in PRINTED:
-            raise kkt.PivotreeError(f"readings: {line!r} is no line; use {', '.join(PRINTED)}")
-    if n < 3:
-        raise kkt.PivotreeError(f"readings: a chain of {n} links has too few joints; give 3")
+            raise kkt.PivotreeError(f"setting lines: {line!r} is unknown; use {', '.join(PRINTED)}")
+    between("n", n, 3)
     system = family_of(family).system(n)
     exact = kkt.certify(system, 20)
     meant = _error(exact, joint_accelerations(system))

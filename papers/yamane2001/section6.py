@@ -20,6 +20,7 @@ from pivotree.analysis.proofs import mobility
 
 from ..paper import Progress
 from ..row import Row
+from ..settings import between
 
 ORDERS = ("abm", "virtual_work", "constraint_force", "divide_and_conquer", "lagrange")
 SHAPES = ((2, 3, 4, 0), (3, 3, 5, 5, 0), (4, 4, 4, 0))  # parents, tip to base, 0 a root
@@ -39,8 +40,7 @@ def measure(
     progress: Progress, *, largest: int = 6, joint: str = "spherical", leaves: int = 12
 ) -> Comparison:
     """Chains of 2^h - 1 links, h = 2 to ``largest``, a star, a humanoid; fractions for M_k."""
-    if largest < 3:
-        raise kkt.PivotreeError(f"section6: largest is {largest}; give 3 or more, 2^h - 1 links")
+    between("largest", largest, 3)
     sizes = tuple(2**h - 1 for h in range(2, largest + 1))
     heights: dict[str, list[int]] = {name: [] for name in ORDERS}
     flops: dict[str, list[int]] = {name: [] for name in ORDERS}

@@ -19,6 +19,7 @@ from pivotree import kkt, orderings
 from ..featherstone1983.slides import Links
 from ..paper import Progress
 from ..row import Row
+from ..settings import above, between
 
 Floats = NDArray[np.float64]
 MOST = 1e-6
@@ -45,10 +46,8 @@ def measure(
     reach: float = 1.2,
 ) -> dict[str, Swing]:
     """Both chains, from ``reach`` [rad] off the vertical, by an order in double precision."""
-    if pictures < 2 or seconds <= 0:
-        raise kkt.PivotreeError(
-            f"snapshots: {pictures} pictures in {seconds} s; give 2 or more, in more than 0 s"
-        )
+    between("pictures", pictures, 2)
+    above("s", seconds=seconds)
     robots = {"serial": list(range(-1, 9)), "branched": list(BRANCHED)}
     found = {}
     for name, parents in robots.items():

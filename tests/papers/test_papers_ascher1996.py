@@ -261,8 +261,8 @@ def test_where_abm_breaks_down_in_turned_frames():
 
 @pytest.mark.slow
 def test_turned_frames_are_integrated():
-    found = tilted_motion.measure(silent, ratios=(0.001, 0.002), runs=2, seconds=0.5,
-                                  orders=("projected_abm",))  # fmt: skip
+    found = tilted_motion.measure(silent, ratios=(0.001, 0.002), orders=("projected_abm",),
+                                  how=tilted_motion.Runs(runs=2, seconds=0.5))  # fmt: skip
     assert [line.r for line in found.lines] == [0.002, 0.001]
     assert list(found.lines[0].tilted) == ["abm", "projected_abm"]
     near, far = (line.times("abm") for line in found.lines)

@@ -207,21 +207,6 @@ def test_figures_in_every_style(shown):
         assert len(list(made)) == 5
 
 
-BAD = [
-    (drop, {"restitution": 2.0}), (drop, {"links": 0}), (drop, {"stiffness": (1e4,)}),
-    (drop, {"step": 0.0}), (impact, {"samples": 0}), (impact, {"links": 0}),
-    (contact_rows, {"contacts": (9,)}), (contact_rows, {"held": 0}), (methods, {"angles": 0}),
-    (methods, {"links": (0,)}), (gradients, {"exact": ()}), (animation, {"frames": 0}),
-    (animation, {"links": 0}), (animation, {"ratio": 1.5}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("item,settings", BAD)
-def test_settings_that_make_no_sense_are_told_in_a_sentence(item, settings):
-    with pytest.raises(kkt.PivotreeError):
-        item.measure(quiet, **settings)
-
-
 # -- propagators -----------------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """Johnson & Su's slides on Featherstone's algorithm: formulas, robots of peers, held-out cases."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -27,20 +28,6 @@ def quiet(text):
 @pytest.fixture(scope="module")
 def listings():
     return {"rnea": rnea_item.measure(quiet), "aba": aba_item.measure(quiet, model="star:3")}
-
-
-@pytest.mark.parametrize(
-    "item,settings",
-    [
-        (efficiency, {"most": 1}),
-        (efficiency, {"links": 7}),
-        (growth, {"family": "x"}),
-        (robots, {"models": ("x",)}),
-    ],
-)
-def test_settings_that_make_no_sense_are_told_in_a_sentence(item, settings):
-    with pytest.raises(kkt.PivotreeError):
-        item.measure(quiet, **settings)
 
 
 # -- formulas -------------------------------------------------------------------------------------
@@ -94,8 +81,9 @@ def test_formulas_are_read_as_sums_of_words():
     assert read("a_i - a_i") == {}
     assert key(put(read("I_i v_i × s_i q'_i"), DATA["rules"])) == key(read("I_i c_i"))
     assert in_one_frame("c_k + X_k a_λ(k) + c_c") == "c_i +  a_{i-1} + c_{i+1}"
-    for text in ("a_i + ?", "(a_i", "a_i)", "a_i ("):
-        with pytest.raises(kkt.PivotreeError, match="formula"):
+    for text, said in (("a_i + ?", "cannot read ' ?'"), ("(a_i", "a bracket is not closed"),
+                       ("a_i)", "')' is left over"), ("a_i /", "a symbol is missing")):  # fmt: skip
+        with pytest.raises(kkt.PivotreeError, match=re.escape(said)):
             read(text)
 
 
@@ -197,9 +185,9 @@ def test_lagrangian_form_on_a_tree_with_sliding_and_fixed_joints():
 
 
 def test_lagrangian_form_refuses_what_has_no_coordinates():
-    with pytest.raises(ModelError, match="degrees of freedom"):
+    with pytest.raises(ModelError, match="body 'j1': its joint has 3 degrees of freedom"):
         lagrangian(kkt.build(kkt.chain(2, joint="spherical")))
-    with pytest.raises(ModelError, match="wrenches"):
+    with pytest.raises(ModelError, match="has external wrenches or loops"):
         lagrangian(kkt.build(kkt.chain(1), f_ext=np.ones((1, 6))))
 
 

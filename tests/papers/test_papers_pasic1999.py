@@ -5,7 +5,6 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from pivotree import kkt, orderings
-from pivotree.analysis.cli import main
 from pivotree.papers.paper import items
 from pivotree.papers.pasic1999 import contraction as contraction_item
 from pivotree.papers.pasic1999 import (
@@ -157,14 +156,18 @@ def test_figure_4():
 
 @pytest.mark.thorough
 def test_figure_4_of_another_arm_claims_nothing_of_the_paper():
-    found = figure4.measure(quiet, steps=(0.02, 0.01), end=0.5, at=(0.5,), s=2, mass=(3.0, 6.0))
+    found = figure4.measure(
+        quiet, steps=(0.02, 0.01), end=0.5, at=(0.5,), s=2, arm=Arm(mass=(3.0, 6.0))
+    )
     rows = figure4.rows(found)
     assert met(rows) == 2 and not any(row.printed == ["-1.1525", "0.5915"] for row in rows)
     assert not any(row.state == "refuted" for row in rows)
 
 
 def test_a_wrong_torque_misses_the_printed_digits():
-    found = figure4.measure(quiet, steps=(0.025, 0.0125), end=0.3, at=(0.3,), torque=(0.41, 0.1))
+    found = figure4.measure(
+        quiet, steps=(0.025, 0.0125), end=0.3, at=(0.3,), arm=Arm(torque=(0.41, 0.1))
+    )
     _, ours, scipy = found.values[0]
     assert np.max(np.abs(ours - scipy)) < 1e-11
     assert [f"{x:.4f}" for x in ours] != ["-1.1525", "0.5915"]
@@ -199,7 +202,7 @@ def test_three_points_do_not_reach_the_digits_of_the_second_solution():
 
 
 def test_other_boundary_values():
-    found = figure5.measure(quiet, ends=(0.25,), target=(-0.2, 0.1), mass=(12.0, 3.0))
+    found = figure5.measure(quiet, ends=(0.25,), target=(-0.2, 0.1), arm=Arm(mass=(12.0, 3.0)))
     assert met(figure5.rows(found)) == 2 and found.solved[0].converged
 
 
@@ -223,7 +226,7 @@ def test_figure_6(sixth):
 @pytest.mark.parametrize("elimination", ["constraint_force", "divide_and_conquer", "random:3"])
 def test_other_subdomains_orders_and_arms(elimination):
     found = figure6.measure(
-        quiet, ends=(0.8,), subdomains=24, s=4, torque=(1.0, 0.5), elimination=elimination
+        quiet, ends=(0.8,), subdomains=24, s=4, arm=Arm(torque=(1.0, 0.5)), elimination=elimination
     )
     near = found.cases[0]
     assert near.matched.converged and near.apart < 1e-5 and near.missed < 1e-7
@@ -278,7 +281,7 @@ def test_equation_17():
 @pytest.mark.slow
 def test_the_pivots_of_another_arm_count_its_conjugate_points():
     found = equation17.measure(
-        quiet, end=1.2, subdomains=31, s=4, mass=(8.0, 6.0), torque=(2.0, 0.0),
+        quiet, end=1.2, subdomains=31, s=4, arm=Arm(mass=(8.0, 6.0), torque=(2.0, 0.0)),
         eliminations=("virtual_work",), lengths=2,
     )  # fmt: skip
     assert len(found.orders[0].turned) > 1
@@ -286,29 +289,6 @@ def test_the_pivots_of_another_arm_count_its_conjugate_points():
 
 
 # -- bad input -------------------------------------------------------------------------------------
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("item", "given", "said"),
-    [
-        ("figure4", "mass=1;2;3", "arm: setting 'mass'"),
-        ("figure4", "steps=9", "give 0 < step <= end"),
-        ("figure6", "subdomains=1", "give at least 3"),
-        ("equation17", "subdomains=2", "give at least 3"),
-        ("equation17", "eliminations=crbm", "names no constraint forces"),
-        ("figure5", "order=abn", "abn"),
-        ("figure5", "s=0", "Gauss points"),
-        ("figure5", "ends=-0.3", "setting 'ends'"),
-        ("figure6", "target=1", "give two angles"),
-        ("contraction", "end=nan", "contraction's end is 'nan'"),
-        ("figure4", "iterations=0", "give at least 1"),
-    ],
-)
-def test_bad_settings_are_one_sentence(item, given, said, capsys):
-    assert main(["reproduce", "pasic1999", "--item", item, "--set", given]) == 2
-    error = capsys.readouterr().err
-    assert said in error and "Traceback" not in error
 
 
 @pytest.mark.thorough

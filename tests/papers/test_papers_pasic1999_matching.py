@@ -114,7 +114,7 @@ def test_conditions_that_determine_nothing_are_refused():
                                    general_item.Conditions.at(2, 1, free_ends), 4)  # fmt: skip
     with pytest.raises(kkt.SingularError, match="do not determine"):
         problem.solve()
-    with pytest.raises(kkt.PivotreeError, match="give 2"):
+    with pytest.raises(kkt.PivotreeError, match="1 for order 2 and 1 unknowns; give 2"):
         general_item.Conditions(np.zeros((1, 2, 1)), np.zeros((1, 2, 1)), np.zeros(1))
 
 

@@ -35,20 +35,6 @@ def met(rows):
     return {row.item: row.met for row in rows}
 
 
-BAD = [
-    (fig6, {"most": 1}), (fig6, {"family": "foo"}), (fig7, {"most": 2}),
-    (equations, {"only": "no such"}),
-    (readings, {"lines": ("z",)}), (readings, {"n": 2}), (closed, {"links": (2,)}),
-    (section6, {"largest": 1}), (snapshots, {"pictures": 0}), (agreement, {"joint": "foo"}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("item,settings", BAD)
-def test_settings_that_make_no_sense_are_told_in_a_sentence(item, settings):
-    with pytest.raises(kkt.PivotreeError):
-        item.measure(quiet, **settings)
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("joint", ["spherical", "universal", "prismatic", "cylindrical"])
 def test_section_3_as_typed_gives_certified_accelerations_on_any_chain(joint):

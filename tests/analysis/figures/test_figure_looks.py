@@ -173,6 +173,24 @@ def test_a_strip_marks_what_is_new_since_the_picture_before():
     assert {"made zero", "new fill", "earlier fill"} <= set(legend)
 
 
+@pytest.mark.thorough
+def test_an_interrupted_film_is_not_put_together_first(tmp_path, monkeypatch):
+    """matplotlib does so, and a long film takes it longer than Ctrl-C may."""
+    from matplotlib.animation import PillowWriter
+
+    seen = []
+
+    def interrupted(self, **how):
+        seen.append(self)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PillowWriter, "grab_frame", interrupted)
+    monkeypatch.setattr(PillowWriter, "finish", lambda self: pytest.fail("it is put together"))
+    with pytest.raises(KeyboardInterrupt):
+        figures.animation(factor("chain:1", "abm"), tmp_path / "film.gif")
+    assert len(seen) == 1 and not list(tmp_path.iterdir())
+
+
 @pytest.mark.slow
 def test_an_animation_has_a_picture_a_bracket(tmp_path):
     path = write(KINDS["film"], request(width="single"), tmp_path / "film.gif")
@@ -283,7 +301,7 @@ def test_refusals_are_still_the_commands(gallery):
 
 
 def test_commands_of_the_gallery_are_understood():
-    from pivotree.analysis.cli.arguments import parser
+    from pivotree.analysis.cli.parser import parser
 
     text = (GALLERY / "README.md").read_text(encoding="utf-8")
     for line in re.findall(r"pivotree (figure [^`\n]+)", text):
@@ -347,30 +365,6 @@ def test_a_film_of_the_command_has_twice_the_resolution(tmp_path):
     twice = write(KINDS["film"], asked, tmp_path / "twice.gif")
     sizes = [Image.open(path).size for path in (once, twice)]
     assert sizes[1][0] == 2 * sizes[0][0] and abs(sizes[1][1] - 2 * sizes[0][1]) <= 1
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("spec", ["star:4", "binary:3"])
-def test_the_base_is_above_in_every_tree(spec):
-    """Of both trees, on the page and in LaTeX, where y points down too."""
-    made = factor(spec, "crbm")
-    figure = figures.trees(made)
-    FigureCanvasAgg(figure).draw()
-    parents = (made.plan.graph.structure.parent, made.parent)
-    drawn = [ax.collections[-1].get_offsets() for ax in figure.axes]
-    heights = [
-        ax.transData.transform(places)[:, 1] for ax, places in zip(figure.axes, drawn, strict=True)
-    ]
-    text = figures.tikz_tree(made)
-    assert text.count("y=-") == 2
-    pictures = text.split(r"\begin{tikzpicture}")[1:]
-    for picture in pictures:
-        found = re.findall(r"\(n(\d+)\) at \([-\d.]+,([-\d.]+)\)", picture)
-        heights.append(np.array([-float(y) for _, y in found]))
-    for up, height in zip(parents * 2, heights, strict=True):
-        assert len(up) == len(height)
-        below = np.flatnonzero(np.asarray(up) >= 0)
-        assert len(below) and (height[np.asarray(up)[below]] > height[below]).all()
 
 
 @pytest.mark.thorough

@@ -1,10 +1,14 @@
 """The tree of bodies and the elimination tree, as they are laid out and coloured."""
 
+import re
+
 import numpy as np
 import pytest
 from helpers import system_of
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from test_figures import factor
 
+from pivotree.analysis import figures
 from pivotree.analysis.figures.style import LIGHT
 from pivotree.analysis.figures.trees import bodies_of, body_colours, tree_layout, walk
 
@@ -53,3 +57,27 @@ def _line(k, parent):
     while k >= 0:
         yield k
         k = int(parent[k])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("spec", ["star:4", "binary:3"])
+def test_the_base_is_above_in_every_tree(spec):
+    """Of both trees, on the page and in LaTeX, where y points down too."""
+    made = factor(spec, "crbm")
+    figure = figures.trees(made)
+    FigureCanvasAgg(figure).draw()
+    parents = (made.plan.graph.structure.parent, made.parent)
+    drawn = [ax.collections[-1].get_offsets() for ax in figure.axes]
+    heights = [
+        ax.transData.transform(places)[:, 1] for ax, places in zip(figure.axes, drawn, strict=True)
+    ]
+    text = figures.tikz_tree(made)
+    assert text.count("y=-") == 2
+    pictures = text.split(r"\begin{tikzpicture}")[1:]
+    for picture in pictures:
+        found = re.findall(r"\(n(\d+)\) at \([-\d.]+,([-\d.]+)\)", picture)
+        heights.append(np.array([-float(y) for _, y in found]))
+    for up, height in zip(parents * 2, heights, strict=True):
+        assert len(up) == len(height)
+        below = np.flatnonzero(np.asarray(up) >= 0)
+        assert len(below) and (height[np.asarray(up)[below]] > height[below]).all()

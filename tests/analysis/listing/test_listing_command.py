@@ -1,7 +1,11 @@
 """``pivotree list``: what it prints and writes, and what it refuses."""
 
+import ast
+
 import pytest
 
+from pivotree import kkt, orderings
+from pivotree.analysis import listing
 from pivotree.analysis.cli import main
 
 
@@ -38,3 +42,19 @@ def test_two_styles_are_refused(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["list", "chain:3", "--latex", "--python"])
     assert stop.value.code == 2 and "not allowed with" in capsys.readouterr().err
+
+
+def test_no_name_ends_the_docstring_of_a_script():
+    """An order in a file is called as the file is, which may come from anyone."""
+    name = '"""; run(); """'
+
+    @orderings.order(name, source=f"{name}.json")
+    def named(structure):
+        return orderings.get("abm")(structure)
+
+    tree = kkt.chain(2)
+    tree.graph["name"] = name
+    script = listing.render(listing.of(kkt.build(tree), named), "python")
+    texts = [node.value for node in ast.walk(ast.parse(script)) if isinstance(node, ast.Constant)]
+    assert sum(name in str(text) for text in texts) == 2  # of the script and of its function
+    assert not [node for node in ast.walk(ast.parse(script)) if getattr(node, "id", "") == "run"]
