@@ -113,7 +113,7 @@ def test_the_server_says_how_it_is_stopped(monkeypatch, capsys):
     module.serve(system_of("chain:2"), {"model": "x"}, browser=False)
     out, err = capsys.readouterr()
     assert out.startswith("http://127.0.0.1:") and len(out.splitlines()) == 1
-    assert err == "Ctrl-C stops the page\n"
+    assert err == "pivotree: Ctrl-C stops the page\n"
 
 
 @pytest.mark.parametrize(
