@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from PIL import Image
 from pivotree import kkt
 from pivotree.analysis.figures import Theme, filmstrip, new_figure, settings, theme
 from pivotree.kkt import Structure, SymbolicFactor
+from pivotree.kkt.base import beside
 
 CHAIN, TREE = "chain:3", "star:3"
 _DPI, _COLOURS = 180, 40
@@ -226,9 +226,5 @@ def write(figure: Figure, path: Path) -> None:
     small = image.quantize(_COLOURS, dither=Image.Dither.NONE)
     data = io.BytesIO()
     small.save(data, "png", optimize=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        beside.write_bytes(data.getvalue())
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with beside(path) as part:
+        part.write_bytes(data.getvalue())

@@ -1,22 +1,33 @@
 """Build the documentation site: ``python docs/site/build.py [FOLDER]`` (``make docs``).
 
-The pages are the Markdown of the repository, mirrored into FOLDER/source with what they link to.
+The pages are the Markdown of the repository, mirrored with what they link to.
 Three kinds of page are written here from the code, so that they cannot fall behind it: the command
 line, the names that the packages export, and the page to play with. Sphinx turns all of it into
 FOLDER/html: static files with a search that needs no server; FOLDER/links_elsewhere.txt lists the
 links that leave it, which nothing here can follow. Raises SystemExit where a link, a
 picture or a page is missing.
+
+All is made in a hidden folder, whose html then takes the place of the old one: a build that is
+ended leaves that one whole, and the next clears its hidden folder away.
 """
 
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+
+from pivotree.analysis.cli.commands import INTERRUPTED
+from pivotree.analysis.cli.interrupt import listening
+from pivotree.kkt.base.files import clear_parts, made, part_of
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -44,11 +55,40 @@ EXPLORED = ("chain:3", "quadruped")
 PLAYED = re.compile(r"^> \*\*Play it\.\*\* .*\n> .*`page\.html#(?P<place>[a-z=0-9]+)`\.$", re.M)
 
 
+# a process of the build ends when the build does, and so do those that it forks
+CHILD = """import os, runpy, sys
+from pivotree.kkt.base.processes import end_with
+end_with(int(sys.argv[1]))
+os.register_at_fork(after_in_child=lambda: end_with(os.getppid()))
+_, _, name, *sys.argv[1:] = sys.argv
+sys.path[0] = os.path.dirname(name)
+(runpy.run_path if name.endswith(".py") else runpy.run_module)(name, run_name="__main__")
+"""
+
+
 def build(folder: Path) -> list[str]:
     """Write the site into ``folder``/html; the warnings that name something missing."""
+    html = made(folder).resolve() / "html"
+    clear_parts(html)
+    aside = part_of(html)
+    old = aside / "old"
+    aside.mkdir()
+    try:
+        missing = built(aside)
+        if html.exists():
+            html.rename(old)
+        for name in ("html", "links_elsewhere.txt"):
+            (aside / name).rename(folder / name)
+    finally:
+        if old.exists() and not html.exists():  # ended between the two
+            old.rename(html)
+        shutil.rmtree(aside, ignore_errors=True)
+    return missing
+
+
+def built(folder: Path) -> list[str]:
+    """Write the site, and what it is made of, into an empty folder."""
     source, html, extra = folder / "source", folder / "html", folder / "extra"
-    for old in (source, html, extra):
-        shutil.rmtree(old, ignore_errors=True)
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("papers/**/*.md")]
     pages = [page for page in pages if page.parent != ROOT / "docs" / "slides"]  # made by make.py
     for page in pages:
@@ -71,25 +111,40 @@ def build(folder: Path) -> list[str]:
     shutil.copyfile(HERE / "site.css", source / "_static" / "site.css")
     embed(source / "docs" / "play.md")
     log = folder / "warnings.txt"
-    slides = [sys.executable, ROOT / "docs" / "slides" / "make.py", html / "slides"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    with subprocess.Popen(slides, text=True, **quiet) as making:  # beside the pages
+    sphinx = [
+        "sphinx", "-b", "html", "-q", "-j", "auto", "-w", log, "-d", folder / "doctrees",
+        source, html,
+    ]  # fmt: skip
+    with child(ROOT / "docs" / "slides" / "make.py", html / "slides") as slides:  # beside the pages
         playground(extra)
-        done = subprocess.run(
-            [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-j", "auto", "-w", log,
-             source, html],
-            stderr=subprocess.PIPE, text=True, check=False,
-        )  # fmt: skip
-        told = making.communicate()[1]
-    if done.returncode or making.returncode:
-        raise SystemExit(done.stderr if done.returncode else told)
+        with child(*sphinx) as pages_made:
+            told = [one.communicate()[1] for one in (pages_made, slides)]
+    if pages_made.returncode or slides.returncode:
+        raise SystemExit(told[0] if pages_made.returncode else told[1])
     (html / "index.html").write_text(
         '<!doctype html><meta charset="utf-8"><title>Pivotree</title>'
         '<meta http-equiv="refresh" content="0; url=docs/index.html">'
         '<a href="docs/index.html">Pivotree</a>\n',
         encoding="utf-8",
     )
-    return [line for line in log.read_text(encoding="utf-8").splitlines() if WRONG.search(line)]
+    lines = log.read_text(encoding="utf-8").replace(f"{source}{os.sep}", "").splitlines()
+    return [line for line in lines if WRONG.search(line)]
+
+
+@contextmanager
+def child(*words: str | Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that runs a module or a file; it ends with all of its own where the block fails."""
+    posix = os.name == "posix"
+    process = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(os.getpid()), *map(str, words)], text=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, process_group=0 if posix else None,
+    )  # fmt: skip
+    try:
+        yield process
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL) if posix else process.kill()
+        process.wait()
+        raise
 
 
 # a file of slides, which is nowhere but on the site and where make slides writes it
@@ -155,7 +210,7 @@ def commands() -> str:
     import os
 
     os.environ["COLUMNS"] = "88"
-    from pivotree.analysis.cli.arguments import parser
+    from pivotree.analysis.cli.parser import parser
 
     top = parser()
     choices = next(a.choices for a in top._actions if isinstance(a.choices, dict))
@@ -223,9 +278,20 @@ def playground(extra: Path) -> None:
         write_page(data, extra / "play" / f"{model.replace(':', '_')}.html")
 
 
-if __name__ == "__main__":
+def main() -> None:
     place = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "docs"
-    missing = build(place)
+    with listening() as ctrl_c:  # SIGTERM, too, ends what was begun
+        try:
+            missing = build(place)
+        except BaseException as error:
+            if not ctrl_c.behind(error):
+                raise
+            print("pivotree: interrupted", file=sys.stderr)
+            sys.exit(INTERRUPTED)
     if missing:
         sys.exit("\n".join([*missing, f"{len(missing)} links or pictures lead nowhere"]))
     print(f"{place / 'html' / 'index.html'}: open it in a browser; no server is needed")
+
+
+if __name__ == "__main__":
+    main()

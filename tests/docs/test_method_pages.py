@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from helpers import ROOT
 
 from pivotree import kkt, orderings
 from pivotree.analysis import complements, gradients, inertia
+from pivotree.analysis.report import robot_report
 
 PAGES = ("complements", "contact", "gradients")
 TREES = ("chain:10", "chain:100", "humanoid")
@@ -141,3 +143,20 @@ def test_table_of_the_page_on_complements():
                     order = orderings.get(method.strip("`"))
                     x = kkt.eliminate(here, order, format, records=False).qdd
                 assert near(cells[2 * i + j], exact.error(np.asarray(x, float))), (method, spec)
+
+
+@pytest.mark.slow
+def test_table_of_the_page_on_derivatives():
+    """What the picture's program prints, and two of its cells measured again."""
+    spec = spec_from_file_location("picture", ROOT / "docs" / "derivatives_picture.py")
+    picture = module_from_spec(spec)
+    spec.loader.exec_module(picture)
+    measured = picture.read()
+    assert picture.page(measured) in page("derivatives")
+    model = "chain:12"
+    found = robot_report(
+        kkt.chain(12), model, ["abm", "crbm"], ["float32"], states=30, quantity="derivatives"
+    )
+    for cell in found.cells:
+        for matrix, kept in {"all": cell.digits, **cell.fields}.items():
+            assert measured[model, cell.order, matrix] == (kept["median"], kept["worst"])

@@ -9,7 +9,7 @@ from helpers import ROOT
 from PIL import Image
 
 from pivotree.analysis.cli import main
-from pivotree.analysis.cli.arguments import joined, parser
+from pivotree.analysis.cli.parser import joined, parser
 
 PAGES = [
     ROOT / "README.md",

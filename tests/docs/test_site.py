@@ -39,6 +39,22 @@ def built():
     return module
 
 
+def test_a_build_that_is_ended_leaves_the_old_site(tmp_path, monkeypatch):
+    build, old = built(), tmp_path / "html" / "old.html"
+    old.parent.mkdir()
+    old.write_text("old")
+
+    def half(folder):
+        (folder / "html").mkdir()
+        (folder / "html" / "new.html").write_text("new")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(build, "built", half)
+    with pytest.raises(KeyboardInterrupt):
+        build.build(tmp_path)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [old]
+
+
 def test_the_readme_is_read_in_a_minute():
     assert len((ROOT / "README.md").read_text().split()) <= 700
 
