@@ -145,7 +145,7 @@ def _ended(pid: int) -> bool:
 def locked(file: IO[bytes]) -> bool:
     """Whether this process alone may write an open file from now on, as long as it lives.
 
-    Where the system has no such locks, nobody looks after two at a time.
+    Where the system or the file system has no such locks, nobody looks after two at a time.
     """
     try:
         import fcntl
@@ -155,6 +155,9 @@ def locked(file: IO[bytes]) -> bool:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as error:  # a file system of some clusters, as it is mounted
+        if error.errno not in (errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP):
+            raise
     return True
 
 

@@ -38,10 +38,12 @@ def of_kind(function: F) -> F:
 
     @wraps(function)
     def checked(*args: Any, **options: Any) -> Any:
-        given = signature.bind(*args, **options).arguments
-        for name in asked.keys() & given.keys():
-            types, right, default = asked[name]
-            value = given[name]
+        try:
+            given = signature.bind(*args, **options).arguments
+        except TypeError:  # arguments that there are not: Python's own words name the function
+            return function(*args, **options)
+        for name, (types, right, default) in asked.items():  # the first that is wrong is told
+            value = given.get(name, default)
             if value is not default and not _is(value, types):
                 raise ModelError(f"{function.__name__}: {name} is {value!r}; give {right}")
         return function(*args, **options)

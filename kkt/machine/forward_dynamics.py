@@ -67,7 +67,7 @@ def system_to_trace(
         turns_freely = loop.point or (loop.free is not None and loop.free.shape[1] > 0)
         if loop.baumgarte[1] and not turns_freely:
             raise LoopError(
-                f"compile: loop {loop.name!r} has a gain on the turn between two frames, whose "
+                f"{what}: loop {loop.name!r} has a gain on the turn between two frames, whose "
                 "angle a program without branches does not find; give baumgarte=(a, 0.0), or a "
                 "spherical joint and rows beside it"
             )

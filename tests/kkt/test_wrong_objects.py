@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pivotree as pt
+from pivotree.kkt.machine.forward_dynamics import system_to_trace
 
 TREE = pt.chain(3)
 BUILT = pt.build(TREE)
@@ -83,3 +84,30 @@ def test_a_truth_value_is_no_number(field, value):
     pt.add_body(tree, "a", **{"mass": 1.0, field: value})
     with pytest.raises(pt.ModelError, match=f"body 'a': field '{field}' (is|has)"):
         pt.compile_tree(tree)
+
+
+def test_of_several_wrong_arguments_the_first_is_told():
+    """Whatever order they are given in, and whatever the hashes of names are in this process."""
+    with pytest.raises(pt.ModelError, match=r"chain: n is 1\.5; give a whole number"):
+        pt.chain(mass="m", length="l", axes=4, joint=3, n=1.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: pt.chain(), r"chain\(\) missing 1 required positional argument: 'n'"),
+        (lambda: pt.chain(3, 4, bodies=5), r"chain\(\) got an unexpected keyword argument"),
+    ],
+)
+def test_a_call_with_other_arguments_names_the_function(call, words):
+    with pytest.raises(TypeError, match=words):
+        call()
+
+
+def test_a_loop_that_no_program_follows_is_told_of_what_was_called():
+    turning = pt.cut_joint(None, "j3", "prismatic", baumgarte=(1.0, 1.0), rows=(0, 2))
+    with pytest.warns(pt.LoopWarning):
+        system = pt.build(TREE, loops=[turning])
+    for what in ("compile", "to_jax"):
+        with pytest.raises(pt.LoopError, match=f"^{what}: loop 'world-j3' has a gain on the turn"):
+            system_to_trace(system, what=what)
