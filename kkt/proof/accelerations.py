@@ -131,29 +131,40 @@ def bounded(
     system: System, ranges: Ranges, found: Behind, data: RightSides, chosen: Format
 ) -> Accelerations:
     """The bound for all right-hand sides of the sizes ``data``, in all states within the ranges."""
-    N = int(system.tree.offset[-1])
     with np.errstate(all="ignore"):
         sizes = Sizes(system, ranges, found, data)
-        changed, part = inertias(sizes)
         sweeps: Brackets | RowSweeps = Brackets(sizes)
         if isinstance(found, RowsBehind):
             sweeps = RowSweeps(sizes, found)
-        forces, kept = biases(sizes, sweeps)
-        back, drifts = innovations(sizes, sweeps)
-        energy = SECOND * (changed + forces + back) * UP
-        joint = sizes.unit * energy
+        total = summed(sizes, inertias(sizes), biases(sizes, sweeps), innovations(sizes, sweeps))
+    if not total.why and total.energy > 0.0 and not _exponents(sizes, total.energy, chosen):
+        return _none(sizes, f"format {chosen.name}: a product may leave its range")
+    return total
+
+
+def summed(
+    sizes: Sizes, changed: tuple[float, float], forces: tuple[float, bool],
+    back: tuple[float, bool],
+) -> Accelerations:  # fmt: skip
+    """The three parts of the energy in one bound, where each of them is small beside what it moves.
+
+    That is told beside them: the part by which inertias change, and whether forces and
+    accelerations stay what they are.
+    """
+    energy = SECOND * (changed[0] + forces[0] + back[0]) * UP
+    joint, part = sizes.unit * energy, SECOND * changed[1]
     why = ""
     if not (math.isfinite(energy) and np.isfinite(joint).all()):
         why = "a link has no inertia of its own in some direction"
-    elif not SECOND * part <= LARGEST:
-        why = f"inertias may be changed by {SECOND * part:.1g}, against the bodies' own"
-    elif not (kept and drifts and energy <= LARGEST * sizes.scale):
+    elif not part <= LARGEST:
+        why = f"inertias may be changed by {part:.1g}, against the bodies' own"
+    elif not (forces[1] and back[1] and energy <= LARGEST * sizes.scale):
         why = "what rounding adds to forces and accelerations is not small beside them"
-    elif energy > 0.0 and not _exponents(sizes, energy, chosen):
-        why = f"format {chosen.name}: a product may leave its range"
-    if why:
-        return Accelerations(math.inf, sizes.scale, np.full(N, np.inf), why)
-    return Accelerations(energy, sizes.scale, joint, "")
+    return _none(sizes, why) if why else Accelerations(energy, sizes.scale, joint, "")
+
+
+def _none(sizes: Sizes, why: str) -> Accelerations:
+    return Accelerations(math.inf, sizes.scale, np.full(len(sizes.unit), np.inf), why)
 
 
 def inertias(sizes: Sizes) -> tuple[float, float]:
@@ -312,7 +323,8 @@ def innovations(sizes: Sizes, sweeps: Brackets | RowSweeps) -> tuple[float, bool
                 drift[k] = turned + found.unit * sweeps.drifted(k, moved(sizes, k))
             if sizes.still[k] or not N:
                 continue
-            squares += float(found.unit * sweeps.lost(k) + sizes.size[k] @ turned) ** 2
+            lost = float(found.unit * sweeps.lost(k) + sizes.size[k] @ turned)
+            squares += lost * lost
             small &= bool((SECOND * drift[k] <= LARGEST * sizes.reached[k]).all())
     return math.sqrt(squares), small
 
@@ -345,4 +357,4 @@ def _exponents(sizes: Sizes, energy: float, chosen: Format) -> bool:
     light = [share(found.least[k], np.eye(6)) for k in np.flatnonzero(~sizes.still)]
     worst = max(1.0, float(sizes.unit.max()), *(math.sqrt(x) for x in light if math.isfinite(x)))
     fits = 64.0 * (high * high * top + top) <= largest
-    return bool(fits and 1e3 * tree.n * least * (high * worst) ** 2 <= 1e-4 * energy)
+    return bool(fits and 1e3 * tree.n * least * (high * worst) * (high * worst) <= 1e-4 * energy)

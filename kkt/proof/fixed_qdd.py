@@ -13,11 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .accelerations import Accelerations, inertias
+from .accelerations import Accelerations, inertias, summed
 from .joint_inertia import LARGEST, SECOND
 from .motion import Sizes
 from .points import Walked
-from .reach import UP
 from .rightsides import weight
 
 Floats = NDArray[np.float64]
@@ -30,21 +29,7 @@ def accelerations(sizes: Sizes, walked: Walked, most: Floats) -> Accelerations:
     """
     rounding = Rounding(sizes, walked, most)
     with np.errstate(all="ignore"):
-        changed, part = inertias(sizes)
-        forces, kept = rounding.forces()
-        back, drifts = rounding.back()
-        energy = SECOND * (changed + forces + back) * UP
-        joint = sizes.unit * energy
-    why = ""
-    if not (math.isfinite(energy) and np.isfinite(joint).all()):
-        why = "a link has no inertia of its own in some direction"
-    elif not SECOND * part <= LARGEST:
-        why = f"inertias may be changed by {SECOND * part:.1g}, against the bodies' own"
-    elif not (kept and drifts and energy <= LARGEST * sizes.scale):
-        why = "what rounding adds to forces and accelerations is not small beside them"
-    if why:
-        return Accelerations(math.inf, sizes.scale, np.full(len(joint), np.inf), why)
-    return Accelerations(energy, sizes.scale, joint, "")
+        return summed(sizes, inertias(sizes), rounding.forces(), rounding.back())
 
 
 @dataclass
@@ -131,7 +116,8 @@ class Rounding:
                 drift[k] = turned + _lengths(self.off(k, "w"))
                 if sizes.still[k] or not tree.dof[k]:
                     continue
-                squares += (self.innovation(k) + float(sizes.size[k] @ turned)) ** 2
+                lost = self.innovation(k) + float(sizes.size[k] @ turned)
+                squares += lost * lost
                 small &= bool((SECOND * drift[k] <= LARGEST * sizes.reached[k]).all())
         return math.sqrt(squares), small
 
