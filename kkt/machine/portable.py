@@ -385,5 +385,5 @@ def _plain(text: str) -> str:
     return re.sub(r"[^ -~]|[*?\\]", "_", text)
 
 
-def _wrapped(text: str, width: int = 92) -> str:
-    return "\n   ".join(textwrap.wrap(text, width, break_on_hyphens=False))
+def _wrapped(text: str) -> str:
+    return "\n   ".join(textwrap.wrap(text, 92, break_on_hyphens=False))

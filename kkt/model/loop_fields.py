@@ -35,11 +35,11 @@ def checked_numbers(where: str, field: str, rows: Any, count: int) -> tuple[int,
     return tuple(int(r) for r in kept)
 
 
-def checked_gains(where: str, field: str, value: Any) -> tuple[float, float]:
-    """Two numbers of zero or more, or one sentence."""
-    a, b = checked(where, field, value, (2,)).tolist()
+def checked_gains(where: str, value: Any) -> tuple[float, float]:
+    """Two numbers a and b of zero or more, or one sentence."""
+    a, b = checked(where, "baumgarte", value, (2,)).tolist()
     if min(a, b) < 0.0:
-        raise ModelError(f"{where}: field {field!r} is {value}; give zero or more")
+        raise ModelError(f"{where}: field 'baumgarte' is {value}; give zero or more")
     return a, b
 
 

@@ -128,7 +128,8 @@ def cut_joint(
     C, free = _beside(where, joint, axis, S)
     numbers = checked_numbers(where, "rows", rows, C.shape[1])
     C = C[:, numbers]
-    if free is None and baumgarte[1:] != (0.0,):
+    gains = checked_gains(where, baumgarte)
+    if free is None and gains[1]:
         raise ModelError(
             f"{where}: field 'baumgarte' corrects the position of a general joint, which is not "
             "known; give (a, 0.0)"
@@ -138,8 +139,7 @@ def cut_joint(
     )
     places = np.stack([checked(where, "p", p, (3,)), checked(where, "p_second", p_second, (3,))])
     return Loop(
-        name, (first, second), turns, places, C, free, False,
-        checked_gains(where, "baumgarte", baumgarte),
+        name, (first, second), turns, places, C, free, False, gains,
         checked_compliance(where, compliance, len(numbers)), numbers,
     )  # fmt: skip
 

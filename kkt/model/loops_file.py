@@ -20,14 +20,9 @@ import numpy as np
 from ..base.errors import ModelError, UnreadableError, nearest
 from ..base.kinds import of_kind
 from ..base.reading import read_json
-from .fields import checked
+from .fields import checked, truth_in
 from .joints import GENERAL
-from .loop_fields import (
-    checked_compliance,
-    checked_gains,
-    checked_numbers,
-    checked_rotation,
-)
+from .loop_fields import checked_compliance, checked_gains, checked_numbers, checked_rotation
 from .loops import JOINTS, Loop, checked_loops, contact, coupled_joints, cut_joint
 
 SCHEMA = "pivotree-loops/1"
@@ -94,12 +89,8 @@ def _loop(place: int, entry: Any, tree: nx.DiGraph) -> Loop:
 
 def _no_truth(where: str, entry: dict[str, Any]) -> None:
     """Raise ModelError for true and false, which numpy takes for numbers."""
-
-    def within(value: Any) -> bool:
-        return isinstance(value, bool) or (isinstance(value, list) and any(map(within, value)))
-
     for key, value in entry.items():
-        if within(value) and (key != "point" or "bodies" not in entry):
+        if truth_in(value) and (key != "point" or "bodies" not in entry):
             raise ModelError(f"{where}: field {key!r} is {value!r}; true and false are no numbers")
 
 
@@ -144,7 +135,7 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
     return Loop(
         entry["name"], (ends[0], ends[1]), turns, checked(where, "p", entry["p"], (2, 3)), C,
         None if free is None else checked(where, "free", free, (3, columns)), entry["point"],
-        checked_gains(where, "baumgarte", entry["baumgarte"]),
+        checked_gains(where, entry["baumgarte"]),
         checked_compliance(where, entry["compliance"], m), numbers, _beside(where, entry, m),
     )  # fmt: skip
 

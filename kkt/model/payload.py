@@ -34,18 +34,16 @@ class Payload:
 
     def __post_init__(self) -> None:
         require_name(self.body, "payload")
+        where = f"payload of body {self.body!r}"
         for field in ("most", "least"):
-            if not isinstance(getattr(self, field), Real):
-                raise ModelError(
-                    f"payload of body {self.body!r}: field {field!r} is {getattr(self, field)!r}; "
-                    "give a mass in kg"
-                )
+            if not isinstance(value := getattr(self, field), Real):
+                raise ModelError(f"{where}: field {field!r} is {value!r}; give a mass in kg")
         if not (0.0 <= self.least <= self.most and isfinite(self.most)):
             raise ModelError(
-                f"payload of body {self.body!r}: from {self.least:g} to {self.most:g} kg; give "
-                "finite masses, 0 <= least <= most"
+                f"{where}: from {self.least:g} to {self.most:g} kg; give finite masses, "
+                "0 <= least <= most"
             )
-        checked(f"payload of body {self.body!r}", "at", self.at, (3,))
+        checked(where, "at", self.at, (3,))
 
 
 def carrying(tree: nx.DiGraph, payloads: Sequence[Payload], most: bool = True) -> nx.DiGraph:

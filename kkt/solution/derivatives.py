@@ -180,10 +180,8 @@ def directional_derivatives(
     shapes = _shapes(system)
     moves = (dq, dqd, dtau, dparameters, dgravity, dwrench)
     given = {by: x for by, x in zip(shapes, moves, strict=True) if x is not None}
-    width: tuple[int, ...] = ()
-    for by, x in given.items():  # the first one says how many motions there are
-        width = _shape_of(x)[len(shapes[by]) :][:1]
-        break
+    # the first one says how many motions there are
+    width = next((_shape_of(x)[len(shapes[by]) :][:1] for by, x in given.items()), ())
     steps = {
         by: _numbers(system, x, (*shapes[by], *width), f"d{by}").reshape(
             prod(shapes[by]), *(width or (1,))

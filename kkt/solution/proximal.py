@@ -139,17 +139,9 @@ def iterated(
     x, sizes, status = _settled(loop, Answer(first.pdd, first.qdd, first.f, first.lam), count)
     entries = rounded_entries(system, chosen)
     rigid = replace(entries, compliance=np.zeros_like(entries.compliance))
-    left = rows_of(
-        system,
-        _wide(rigid),
-        (
-            np.asarray(x.pdd, WIDE),
-            np.asarray(x.qdd, WIDE),
-            np.asarray(x.f, WIDE),
-            np.asarray(x.lam, WIDE),
-        ),
-        -1,
-    )[3]
+    wide = Entries(*(np.asarray(getattr(rigid, part.name), WIDE) for part in fields(rigid)))
+    pdd, qdd, f, lam = (np.asarray(part, WIDE) for part in (x.pdd, x.qdd, x.f, x.lam))
+    left = rows_of(system, wide, (pdd, qdd, f, lam), -1)[3]
     mu = max(float(loop.compliance.max()) for loop in system.loops)
     record = Proximal(mu, len(sizes), float(np.abs(left).max()), status)
     found = replace(
@@ -161,10 +153,6 @@ def iterated(
         backward_error=backward_of(system, chosen, rigid, found),
         marked=_mark(chosen, record, x),
     )
-
-
-def _wide(entries: Entries) -> Entries:
-    return Entries(*(np.asarray(getattr(entries, x.name), WIDE) for x in fields(entries)))
 
 
 def _settled(loop: Corrections, x: Answer, most: int) -> tuple[Answer, list[float], str]:

@@ -144,6 +144,18 @@ def test_a_written_loop_that_was_changed_is_told_in_one_sentence(change, told, t
     assert told in str(error.value) and "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("gains", [(1.0, 0.0), [1.0, 0.0], np.array([1.0, 0.0])])
+def test_gains_of_a_general_joint_are_two_numbers_in_whatever_holds_them(gains):
+    made = kkt.cut_joint("j1", "j3", "general", S=np.eye(6)[:, :2], baumgarte=gains)
+    assert made.baumgarte == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("gains", [5, None, [1.0], "ab"])
+def test_what_are_no_gains_is_told_in_one_sentence(gains):
+    with pytest.raises(kkt.ModelError, match="loop 'j1-j3': field 'baumgarte'"):
+        kkt.cut_joint("j1", "j3", "general", S=np.eye(6)[:, :2], baumgarte=gains)
+
+
 def test_the_other_pair_of_a_coupling_has_as_many_rows(tmp_path):
     tree, file = from_spec("chain:2"), tmp_path / "robot.json"
     pair = kkt.coupled_joints(tree, "j1", "j2", 2.0, name="gear")
