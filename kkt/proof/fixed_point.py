@@ -168,7 +168,8 @@ class Known:
         for k in range(n):
             if tree.dof[k]:
                 self.pivots[k] = float(sizes.pivot[k][0, 0])
-                along = float(np.abs(sizes.rows(k))[0] @ self.reach.size[k]) ** 2
+                along = float(np.abs(sizes.rows(k))[0] @ self.reach.size[k])
+                along *= along
                 if has_armature(sizes.system, k):
                     along += float(sizes.system.entries.A[tree.offset[k]])
                 self.most[k] = along

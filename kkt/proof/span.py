@@ -43,7 +43,8 @@ def too_narrow(
     tree = system.tree
     least, largest = span(chosen)
     unit = min(part.unit for part in (chosen.parts if isinstance(chosen, Mixed) else (chosen,)))
-    high = max(1.0, *(float(np.max(x)) ** 2 for x in (sizes.size, sizes.carried)))
+    # products of Python's floats become infinite where their powers would raise OverflowError
+    high = max(1.0, *(float(np.max(x) * np.max(x)) for x in (sizes.size, sizes.carried)))
     low = 1.0
     for k in moving:
         S = system.entries.S[tree.offset[k] : tree.offset[k + 1]]
@@ -57,7 +58,7 @@ def too_narrow(
             break
         low = min([low, *(float(np.linalg.eigvalsh(X)[0]) for X in matrices if X.size)])
     fits = high * high * 64.0 <= largest
-    if low > 0.0 and fits and 200.0 * least * (high / low) ** 2 <= 1e-4 * unit * low:
+    if low > 0.0 and fits and 200.0 * least * (high / low) * (high / low) <= 1e-4 * unit * low:
         return ""
     return (
         f"format {chosen.name}: with inertias of {low:.0e} to {high:.0e} a product may leave its "

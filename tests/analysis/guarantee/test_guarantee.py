@@ -124,6 +124,15 @@ def test_a_format_without_the_exponents_gets_no_promise(monkeypatch):
     assert ratio(drawn(145, 12), "abm", "float16", 4, 145) > 1.0
 
 
+def test_inertias_whose_squares_leave_float64_get_no_promise():
+    """A ratio of 1e300 is named, and does not end in an OverflowError."""
+    tree = kkt.chain(1)
+    tree.nodes["j1"].update(inertia=np.eye(3) * 1e-300, com=np.zeros(3), mass=1e5)
+    for chosen in ("float64", "float32"):
+        (row,) = guarantee(tree, ["abm"], [chosen], states=0)
+        assert row.bound.digits == 0.0 and "more exponent bits" in row.bound.why
+
+
 @pytest.mark.parametrize(
     ("tree", "order", "why"),
     [

@@ -322,6 +322,17 @@ def test_the_verdict_that_the_page_quotes_is_what_is_printed(capsys):
     assert code == 0 and said in text and command in text
 
 
+def test_a_motion_without_an_operation_is_told_without_a_ratio():
+    """A body that turns about an axis of symmetry through its centre: qdd is tau over one number."""
+    tree = kkt.new_tree("wheel")
+    kkt.add_body(tree, "b", mass=1.0, com=np.zeros(3), inertia=np.eye(3), axis=(0, 0, 1))
+    found = [
+        simulate(tree, order, integration=Integration(seconds=0.1)) for order in ("crbm", "abm")
+    ]
+    assert [each.operations for each in found] == [0, 0]
+    assert "and 0 operations" in verdict(found)
+
+
 @pytest.mark.thorough
 def test_a_motion_in_the_world_s_frame_is_the_same_motion_rounded_otherwise(capsys):
     """In float64 the counts are those of the bodies' own frames; operations are others."""
