@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -46,28 +47,29 @@ class Notebook:
         self.most = np.array([most_digits(f.unit) for f in setup.formats])
         self.path = path
         self._part: BinaryIO | None = None
+        self._written = 0  # records in the file
         if path is not None:
-            part = records(path)
-            with writing(part):
-                self._part = open(part, "a+b")  # noqa: SIM115
-                if not locked(self._part):
+            with writing(records(path)), ExitStack() as refused:
+                part = refused.enter_context(open(records(path), "a+b"))
+                if not locked(part):
                     raise PivotreeError(
-                        f"{part}: another report is writing it; wait for its end, or give another "
-                        "folder with -o"
+                        f"{records(path)}: another report is writing it; wait for its end, or give "
+                        "another folder with -o"
                     )
-                self._take_up(self._part, part)
+                self._take_up(part, records(path))
+                self._part = part
+                refused.pop_all()
 
     def _take_up(self, part: BinaryIO, path: Path) -> None:
         """Records of an earlier run, the first of them held against the state measured anew."""
         head = f"{self.setup.head()}\n".encode()
         part.seek(0)
-        there, size = part.read(len(head)), self._kept.itemsize
-        if not head.startswith(there):
+        there, left, size = part.readline(), part.read(), self._kept.itemsize
+        if there != head and left:
             raise PivotreeError(
                 f"{path}: holds states of other orders, formats or seeds; give the same options, "
                 "another folder with -o, or remove it"
             )
-        left = part.read() if there == head else b""
         found: NDArray[Any] = np.frombuffer(
             left[: len(left) // size * size], dtype=self._kept.dtype
         )
@@ -81,6 +83,7 @@ class Notebook:
         if there != head:
             part.write(head)
             part.flush()
+        self._written = len(found)
         wanted = found[found["number"] < len(self._kept)]
         self.done = len(wanted)
         self._kept[: self.done] = wanted
@@ -98,6 +101,7 @@ class Notebook:
             with writing(records(self.path)):
                 self._part.write(record)
                 self._part.flush()
+            self._written += 1
 
     def _as_record(self, measured: Measured) -> bytes:
         record: NDArray[Any] = np.zeros(1, dtype=self._kept.dtype)
@@ -112,15 +116,19 @@ class Notebook:
             write_whole(self.path, "\n".join([self.head, *lines, ""]))
 
     def close(self, done: bool = False) -> None:
-        """Close the records; and remove them, where all that is made of them is written."""
+        """Close the records; and remove them, where all that is made of them is written.
+
+        Or where there are none: the lock says that they are this report's to remove.
+        """
         if self._part is not None and self.path is not None:
-            if done:
-                records(self.path).unlink()
+            if done or not self._written:
+                records(self.path).unlink(missing_ok=True)
             self._part.close()
+            self._part = None
 
     def _lines(self, i: int) -> list[str]:
         kept, whole = self._digits(self.error[i]), self._digits(self._of("total")[i])
-        fields = self.fields[i]
+        fields = self._by_field(self._of("fields")[i])
         return [
             f"{self.numbers[i]},{csv_line([order, chosen.name])},{self.error[i, a, b]:.6g},"
             f"{kept[a, b]:.4f},{whole[a, b]:.4f},{int(self.failed[i, a, b] > 0)},"
@@ -176,7 +184,7 @@ class Notebook:
     @property
     def fields(self) -> Floats:
         """(states, orders, formats, fields) digits of qdd and of each matrix."""
-        return digits(self._of("fields"), self.most[:, None])
+        return self._by_field(self._of("fields"))
 
     @property
     def digits(self) -> Floats:
@@ -195,6 +203,9 @@ class Notebook:
 
     def _digits(self, error: Floats) -> Floats:
         return digits(error, self.most)
+
+    def _by_field(self, error: Floats) -> Floats:
+        return digits(error, self.most[:, None])
 
 
 def records(path: Path) -> Path:

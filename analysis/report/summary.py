@@ -180,7 +180,7 @@ def quantiles(digits: NDArray) -> Quantiles:
 
 def cells_of(notes: Notebook, wanted: float) -> tuple[Cell, ...]:
     """Every order in every format."""
-    kept, whole = notes.digits, notes.total
+    kept, whole, fields = notes.digits, notes.total, notes.fields
     result = []
     for i, order in enumerate(notes.setup.orders):
         for j, name in enumerate(notes.setup.format_names):
@@ -200,8 +200,7 @@ def cells_of(notes: Notebook, wanted: float) -> tuple[Cell, ...]:
                     keeps_with_data=float((whole[:, i, j] >= wanted).mean()),
                     joints=_joints(notes, i, j),
                     fields={
-                        name: quantiles(notes.fields[:, i, j, k])
-                        for k, name in enumerate(notes.names)
+                        name: quantiles(fields[:, i, j, k]) for k, name in enumerate(notes.names)
                     },
                 )
             )

@@ -221,6 +221,19 @@ def test_the_command_tells_digits_and_what_has_none(capsys):
     assert data["order"] == DATA and data["digits"]["dtau"] > 6.0
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "chain:3 --derivatives --orders square_root_abm",
+        "chain:5 --derivatives --orders crbm --formats e4m3",  # infinite errors
+        "chain:12 --states 2 --orders crbm --formats e4m3",
+    ],
+)
+def test_exit_code_1_says_that_no_order_gave_an_answer(words, capsys):
+    assert main(["compare", *words.split(), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["rows"]
+
+
 def test_the_command_blames(capsys):
     asked = ["blame", "chain:3", "--derivatives", "--order", "abm", "--json", "--output"]
     assert main([*asked, "dtau"]) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -98,10 +99,12 @@ def _derivatives(options: argparse.Namespace) -> int:
         from ...comparison import compare_derivatives
 
         found = compare_derivatives(system, names, formats, progress)
+    of_orders = [max(row.errors.values()) for row in found if row.operations is not None]
+    code = 0 if min(of_orders, default=math.inf) < math.inf else 1
     if options.json:
         rows = [row.as_dict() for row in found]
         print_json({"model": options.model, "state": state, "rows": rows})
-        return 0
+        return code
     from ..table import console, derivatives_table
 
     out = console(sys.stdout)
@@ -109,7 +112,7 @@ def _derivatives(options: argparse.Namespace) -> int:
     for why in dict.fromkeys(row.refused for row in found if row.refused is not None):
         out.print(f"none: {why}", soft_wrap=out.wraps, markup=False)
     out.print(one_state(options.model, state), soft_wrap=out.wraps, markup=False)
-    return 0
+    return code
 
 
 def _many(options: argparse.Namespace) -> int:
@@ -140,9 +143,10 @@ def _many(options: argparse.Namespace) -> int:
             states=options.states, seed=options.random or 0, processes=None,
             quantity="derivatives" if options.derivatives else "qdd", progress=counted,
         )  # fmt: skip
+    code = 0 if any(cell.failed < found.states for cell in found.cells) else 1
     if options.json:
         print_json(found.as_dict())
-        return 0
+        return code
     from ..table import console, states_tables
 
     out = console(sys.stdout)
@@ -151,7 +155,7 @@ def _many(options: argparse.Namespace) -> int:
     out.print("\n".join(found.verdict), soft_wrap=out.wraps, markup=False)
     told = f"{found.states} random states of seed {found.seed}: {found.distribution}."
     out.print(told, soft_wrap=out.wraps, markup=False)
-    return 0
+    return code
 
 
 def _known(orders: Sequence[str], formats: Sequence[str]) -> None:

@@ -107,10 +107,7 @@ def _named(model: str) -> Path:
 
 
 def _remove_if_empty(folder: Path) -> bool:
-    """Remove a folder that holds a head line at most; whether something is kept."""
-    part = folder / "states.part"
-    if part.is_file() and part.stat().st_size <= len(part.open("rb").readline()):
-        part.unlink()
+    """Remove a folder that holds nothing; whether something is kept."""
     with suppress(OSError):  # it holds something, or is not there
         folder.rmdir()
     return folder.is_dir()

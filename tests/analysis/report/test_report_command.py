@@ -78,6 +78,19 @@ def test_states_are_on_disk_as_they_come(arm, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["states.csv"]
 
 
+def test_records_without_a_state_are_nobodys(arm, tmp_path):
+    """A run that was killed before its first state leaves only the line that says what it is."""
+    setup, _ = prepare(kkt.load(arm), "arm", ["abm"], ["float32"], 0)
+    other, _ = prepare(kkt.load(arm), "arm", ["crbm"], ["float32"], 0)
+    path, part = tmp_path / "states.csv", tmp_path / "states.part"
+    for left in (b"", f"{other.head()}\n".encode(), other.head().encode()[:9]):
+        part.write_bytes(left)
+        notes = Notebook(setup, 1, path)
+        assert notes.missing() == [0] and part.read_text() == f"{setup.head()}\n"
+        notes.close()
+        assert not part.exists()
+
+
 @pytest.fixture
 def run(capsys, tmp_path, monkeypatch):
     """Exit code, standard output and error of a command, in a folder of its own."""
@@ -141,6 +154,18 @@ def test_refusals(run, tmp_path, arm, options, words):
     # nothing is written over, and no empty folder stays behind
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "full"]
     assert [p.name for p in (tmp_path / "full").iterdir()] == ["mine.txt"]
+
+
+def test_a_second_report_leaves_the_first_ones_records(run, tmp_path, arm):
+    setup, _ = prepare(kkt.load(arm), "arm", ["abm"], ["float32"], 0)
+    (tmp_path / "out").mkdir()
+    first = Notebook(setup, 1, tmp_path / "out" / "states.csv")
+    short = ("--states", "1", "--orders", "abm", "--formats", "float32", "-o", "out")
+    code, _, err = run("report", arm, *short)
+    assert code == 2 and "another report is writing it" in err
+    first.keep(gathering.measure(setup, 0))
+    first.close()
+    assert (tmp_path / "out" / "states.part").stat().st_size > len(setup.head()) + 1
 
 
 def test_a_model_without_joints_is_refused(run, tmp_path):
