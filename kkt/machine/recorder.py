@@ -152,45 +152,42 @@ class Scalar:
     def _ref(self, x: Scalar | float) -> int:
         return x.ref if isinstance(x, Scalar) else self.recorder.constant(float(x))
 
-    def _value(self, ref: int) -> Scalar | float:
-        return float(ref) if -1 <= ref <= 1 else Scalar(self.recorder, ref)
-
     def __add__(self, x: Scalar | float) -> Scalar | float:
-        return self._value(self.recorder.add(self.ref, self._ref(x)))
+        return self.recorder.value(self.recorder.add(self.ref, self._ref(x)))
 
     def __radd__(self, x: float) -> Scalar | float:
-        return self._value(self.recorder.add(self._ref(x), self.ref))
+        return self.recorder.value(self.recorder.add(self._ref(x), self.ref))
 
     def __sub__(self, x: Scalar | float) -> Scalar | float:
-        return self._value(self.recorder.add(self.ref, -self._ref(x)))
+        return self.recorder.value(self.recorder.add(self.ref, -self._ref(x)))
 
     def __rsub__(self, x: float) -> Scalar | float:
-        return self._value(self.recorder.add(self._ref(x), -self.ref))
+        return self.recorder.value(self.recorder.add(self._ref(x), -self.ref))
 
     def __mul__(self, x: Scalar | float) -> Scalar | float:
-        return self._value(self.recorder.mul(self.ref, self._ref(x)))
+        return self.recorder.value(self.recorder.mul(self.ref, self._ref(x)))
 
     def __rmul__(self, x: float) -> Scalar | float:
-        return self._value(self.recorder.mul(self._ref(x), self.ref))
+        return self.recorder.value(self.recorder.mul(self._ref(x), self.ref))
 
     def __truediv__(self, x: Scalar | float) -> Scalar | float:
-        return self._value(self.recorder.div(self.ref, self._ref(x)))
+        return self.recorder.value(self.recorder.div(self.ref, self._ref(x)))
 
     def __rtruediv__(self, x: float) -> Scalar | float:
-        return self._value(self.recorder.div(self._ref(x), self.ref))
+        return self.recorder.value(self.recorder.div(self._ref(x), self.ref))
 
     def __neg__(self) -> Scalar:
         return Scalar(self.recorder, -self.ref)
 
     def sqrt(self) -> Scalar | float:
-        return self._value(self.recorder.sqrt(self.ref))
+        return self.recorder.value(self.recorder.sqrt(self.ref))
 
     def sin(self) -> Scalar | float:
         """Called by ``numpy.sin`` on an array of objects."""
-        return self._value(self.recorder.sin(self.ref))
+        return self.recorder.value(self.recorder.sin(self.ref))
 
     def cos(self) -> Scalar | float:
-        return self._value(self.recorder.cos(self.ref))
+        return self.recorder.value(self.recorder.cos(self.ref))
 
 
 def reference(recorder: Recorder, x: Scalar | float) -> int:

@@ -167,13 +167,20 @@ def _invert_pair(B, N, z, first, size, coupled):  # pragma: no cover
             for r in range(first, last):
                 N[r, j] = -N[r, j]
                 N[j, r] = N[r, j]
-    for r in range(size):  # z becomes [z_z, z_x - X z_z]
+    _through_pair(B, z, first, size)
+
+
+@leaf()
+def _through_pair(B, v, first, size):  # pragma: no cover
+    """[v_x, v_z] becomes [v_z, v_x - X v_z], the inverse of [[X, 1], [1, 0]] times it."""
+    z = first + size
+    for r in range(size):
         total = 0.0
         for c in range(size):
-            total += B[first + r, first + c] * z[x + c]
-        z[first + r] -= total
+            total += B[first + r, first + c] * v[z + c]
+        v[first + r] -= total
     for r in range(size):
-        z[first + r], z[x + r] = z[x + r], z[first + r]
+        v[first + r], v[z + r] = v[z + r], v[first + r]
 
 
 @leaf(error_model="numpy")
@@ -298,14 +305,7 @@ def back_bracket(of, to, with_, g):  # pragma: no cover
                     total += B[j, i] * right[j]
                 now[i] -= total
         if two:
-            z = first + size
-            for r in range(size):
-                total = 0.0
-                for c in range(size):
-                    total += B[first + r, first + c] * now[z + c]
-                now[first + r] -= total
-            for r in range(size):
-                now[first + r], now[z + r] = now[z + r], now[first + r]
+            _through_pair(B, now, first, size)
         else:
             for i in range(size):
                 for j in range(size):
