@@ -242,6 +242,18 @@ def derivatives_table(model: str, rows: Iterable[Gradients]) -> Table:
     return table
 
 
+def grid(
+    title: str, heads: Iterable[str], rows: Iterable[Iterable[str]], no_wrap: bool = False
+) -> Table:
+    """Lines under headings, with or without a title."""
+    table = Table(box=SIMPLE_HEAD, title=escape(title) or None)
+    for head in heads:
+        table.add_column(head, no_wrap=no_wrap)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    return table
+
+
 def listed(title: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:
     """What can be named: names in the first column, which is never broken, and what they are."""
     table = Table(title=title, title_justify="left")

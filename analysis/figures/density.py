@@ -24,13 +24,11 @@ def density(state: BlockState, pixels: int = PIXELS, *, zeros: bool = False) -> 
     p = min(pixels, count)
     pixel = (np.arange(count, dtype=np.int64) * p // max(count, 1)).astype(np.int32)
     row, col = pixel[state.row], pixel[state.col]
-    kinds = state.kind
-    above, below = _tally(row * np.int32(p) + col, kinds, p), None
+    above = below = _tally(row * np.int32(p) + col, state.kind, p)
     if zeros:
         # the mirror image alone differs; few kinds of block, so that a second count is cheap
-        kinds = np.where(state.zeroed, np.int8(ZEROED), kinds)
+        kinds = np.where(state.zeroed, np.int8(ZEROED), state.kind)
         below = _tally(row * np.int32(p) + col, kinds, p)
-    below = above if below is None else below
     own = np.flatnonzero(state.diagonal)
     diagonal = _tally(pixel[own] * np.int32(p + 1), state.diagonal[own], p)
     return above + below.transpose(0, 2, 1) + diagonal

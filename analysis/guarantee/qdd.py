@@ -114,14 +114,8 @@ def worst_of_qdd(
         for i in promised:
             whole, joint = errors(fitting, here, given, formats[i])
             largest[i], each[i] = max(largest[i], whole), np.maximum(each[i], joint)
-    system = systems[0]
-    owner = np.repeat(np.arange(system.tree.n), system.tree.dof)
-    names = [str(system.tree.names[k]) for k in owner]
-    several = system.tree.dof[owner] > 1
-    place = np.arange(len(owner)) - system.tree.offset[owner]
-    told = tuple(
-        f"{x}[{i}]" if more else x for x, i, more in zip(names, place, several, strict=True)
-    )
+    bodies = zip(systems[0].tree.names, systems[0].tree.dof, strict=True)
+    told = tuple(f"{x}[{j}]" if dof > 1 else str(x) for x, dof in bodies for j in range(dof))
     return [
         Promise(bound, float(e), joint, states, told)
         for bound, e, joint in zip(bounds, largest, each, strict=True)

@@ -221,11 +221,8 @@ class _Bench:
         self, digits: float, before: float, share: float | None, added: Floats
     ) -> LeastArmature:
         cost = self.cost(added)
-        owner = np.repeat(np.arange(self.tree.n), self.tree.dof)
-        names = []
-        for j, k in enumerate(owner):
-            many = self.tree.dof[k] > 1
-            names.append(f"{self.tree.names[k]}" + (f"[{j - self.tree.offset[k]}]" if many else ""))
+        bodies = zip(self.tree.names, self.tree.dof, strict=True)
+        names = [f"{x}[{j}]" if dof > 1 else str(x) for x, dof in bodies for j in range(dof)]
         joints = zip(names, self.own.tolist(), self.given.tolist(), added.tolist(), strict=True)
         uniform = 0.0 if not share else float(self.cost(share * self.own).max())
         return LeastArmature(

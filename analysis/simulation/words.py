@@ -55,10 +55,10 @@ def _compared(format: str, here: list[Simulation]) -> str:
             next_best = min(others, key=_work)
             ratio = next_best.mean / best.mean
             how = "as many" if 1 / ALIKE < ratio < ALIKE else f"{ratio:.2f} times as many"
-            work = f"{_work(next_best):.2g} operations"
+            took = f"{_work(next_best):.2g} operations"
             if _work(best):  # a body that turns about its axis of symmetry takes none
-                work = f"{_work(next_best) / _work(best):.2f} times the operations"
-            text += f": {_work(best):.2g}; {next_best.order} takes {how} evaluations and {work}"
+                took = f"{_work(next_best) / _work(best):.2f} times the operations"
+            text += f": {_work(best):.2g}; {next_best.order} takes {how} evaluations and {took}"
     return f"{text}{'; ' + lost if lost else ''}."
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,9 @@ from typing import Any
 from pivotree import kkt, orderings
 
 from ..progress import progress_shown
-from .shared import file_of, items, written
+from .shared import file_of, items, print_json, written
 
+FAMILY = "dh"
 USUAL = "crbm,abm,gain_abm,modified_abm,projected_abm,square_root_abm,virtual_work,lagrange"
 
 
@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> int:
 
     if options.output is not None:
         return _write_page(file_of(options.output), options)
-    family = family_of(options.family)
+    family = family_of(FAMILY if options.family is None else options.family)
     names = items("--orders", USUAL if options.orders is None else options.orders)
     for name in names:  # one sentence at once, not after a minute
         orderings.get(name)
@@ -44,16 +44,9 @@ def run(options: argparse.Namespace) -> int:
             progress(f"kernels of {count.order} on {family.name}")
             kernels += kernel_counts([count], family)
     if options.json:
-        print(
-            json.dumps(
-                {
-                    "rows": [count.as_dict() for count in found],
-                    "kernels": [kernel.as_dict() for kernel in kernels],
-                    "refused": refused,
-                },
-                indent=1,
-            )
-        )
+        rows = [count.as_dict() for count in found]
+        whole = [kernel.as_dict() for kernel in kernels]
+        print_json({"rows": rows, "kernels": whole, "refused": refused})
         return 0
     _print(found, refused, family, kernels)
     return 0
@@ -67,7 +60,7 @@ def _print(found: list[Any], refused: list[str], family: Any, kernels: list[Any]
     from ...counts.kernels import HEAD, kernel_rows
     from ...counts.table import crossings
     from ...counts.words import COUNT_HEAD, CROSSOVER_HEAD, count_cells, crossover_cells
-    from ..table import console
+    from ..table import console, grid
 
     out = console(sys.stdout, wide=True)
     shown = Table(box=SIMPLE_HEAD, title=escape(f"{family.name}: {family.what}"))
@@ -79,20 +72,10 @@ def _print(found: list[Any], refused: list[str], family: Any, kernels: list[Any]
     by_name = {count.order: count.polynomials for count in found if count.polynomials}
     if "crbm" in by_name and "abm" in by_name:
         start = max(count.holds_from or 1 for count in found if count.order in ("crbm", "abm"))
-        cells = crossover_cells(
-            "crbm costs more than abm", crossings(by_name["crbm"], by_name["abm"], start)
-        )
-        crossed = Table(box=SIMPLE_HEAD)
-        for head in CROSSOVER_HEAD:
-            crossed.add_column(head)
-        crossed.add_row(*cells)
-        out.print(crossed)
-    whole = Table(box=SIMPLE_HEAD)
-    for head in HEAD:
-        whole.add_column(head)
-    for cells in kernel_rows(kernels, family):
-        whole.add_row(*map(escape, cells))
-    out.print(whole)
+        crossed = crossings(by_name["crbm"], by_name["abm"], start)
+        cells = crossover_cells("crbm costs more than abm", crossed)
+        out.print(grid("", CROSSOVER_HEAD, [cells]))
+    out.print(grid("", HEAD, kernel_rows(kernels, family)))
     for text in refused:
         out.print(f"not counted: {escape(text)}", soft_wrap=True)
 
@@ -101,9 +84,9 @@ def _write_page(path: Path, options: argparse.Namespace) -> int:
     """The page with all tables, and its picture beside it, light and dark."""
     if path.suffix != ".md":
         raise kkt.PivotreeError(f"option -o: {path} is no page; give a name that ends in .md")
-    if options.orders is not None or options.json:
+    if options.orders is not None or options.family is not None or options.json:
         raise kkt.PivotreeError(
-            "option -o: writes the page of all orders; leave out --orders and --json"
+            "option -o: writes the page of all orders; leave out --orders, --family and --json"
         )
     from pivotree.kkt.base.files import write_whole
 

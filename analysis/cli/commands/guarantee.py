@@ -92,20 +92,14 @@ def _print_chosen(chosen: Any) -> None:
 
 def _print_bodies(chosen: Any) -> None:
     """The format of each body, and what would be left a step below."""
-    from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
-    from rich.table import Table
+    from ..table import console, grid
 
-    from ..table import console
-
-    out = console(sys.stdout, wide=True)
-    shown = Table(box=SIMPLE_HEAD, title="formats by body")
-    for head in ("body", "format", "bits", "a step cheaper", "digits then"):
-        shown.add_column(head, no_wrap=True)
-    for x in chosen.bodies:
-        then = f"{x.digits:.2f}" if x.cheaper else ""
-        shown.add_row(escape(x.body), x.format, f"{x.bits:,}", x.cheaper, then)
-    out.print(shown)
+    heads = ("body", "format", "bits", "a step cheaper", "digits then")
+    rows = [
+        (x.body, x.format, f"{x.bits:,}", x.cheaper, f"{x.digits:.2f}" if x.cheaper else "")
+        for x in chosen.bodies
+    ]
+    console(sys.stdout, wide=True).print(grid("formats by body", heads, rows, no_wrap=True))
 
 
 def _limits(model: nx.DiGraph, text: str) -> dict[Hashable, tuple[float, float]]:
@@ -174,33 +168,30 @@ def _range(option: str, item: str, text: str) -> tuple[float | None, float]:
 
 
 def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
-    from rich.box import SIMPLE_HEAD
     from rich.markup import escape
-    from rich.table import Table
 
-    from ..table import console
+    from ..table import console, grid
 
     out = console(sys.stdout, wide=True)
-    shown = Table(box=SIMPLE_HEAD, title=escape(f"{model}: decimal digits of every pivot D_k"))
-    for head in (
+    heads = (
         "order", "format", "proved, all states", "worst seen", "states", "worst body",
         "qdd proved", "qdd seen",
-    ):  # fmt: skip
-        shown.add_column(head, no_wrap=True)
-    for row in rows:
-        shown.add_row(
+    )  # fmt: skip
+    shown: list[tuple[str, ...]] = [
+        (
             row.order, _short(row.format), _down(row.bound.digits),
-            f"{row.seen:.1f}" if row.states else "", str(row.states),
-            escape(str("" if row.bound.worst is None else row.bound.worst)),
+            f"{row.seen:.1f}" if row.states else "", str(row.states), _worst(row),
             _down(row.qdd.bound.digits), "" if row.qdd.bound.why else f"{row.qdd.seen:.1f}",
-        )  # fmt: skip
+        )
+        for row in rows
+    ]  # fmt: skip
     for row in moved:
         seen = "" if row.seen is None else f"{row.seen:.1f}"
-        shown.add_row(
-            "kinematics", _short(row.format), _down(row.bound.digits), seen, str(row.states),
-            escape(str("" if row.bound.worst is None else row.bound.worst)),
-        )  # fmt: skip
-    out.print(shown)
+        proved = _down(row.bound.digits)
+        kinematics = "kinematics", _short(row.format), proved, seen, str(row.states), _worst(row)
+        shown.append(kinematics)
+    title = f"{model}: decimal digits of every pivot D_k"
+    out.print(grid(title, heads, shown, no_wrap=True))
     if any(row.qdd.names and not row.qdd.bound.why for row in rows):
         out.print(
             "Digits of qdd are those of its error beside the largest accelerations that limits, "
@@ -238,6 +229,11 @@ def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
             out.print(f"{where}: nothing is promised: {escape(row.bound.why)}.", soft_wrap=True)
 
 
+def _worst(row: Any) -> str:
+    """The body that decides; empty where none does."""
+    return "" if row.bound.worst is None else str(row.bound.worst)
+
+
 def _short(format: str) -> str:
     """A format's name, without its bodies'."""
     rule, at, _ = format.partition("@")
@@ -249,19 +245,15 @@ SHOWN = ("M^", "D", "Mbar", "b^", "alpha", "h", "a'", "qdd")  # of the quantitie
 
 def _print_points(out: Any, row: Any) -> None:
     """The binary points of words, the coarsest of each body and quantity."""
-    from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
-    from rich.table import Table
+    from ..table import grid
 
-    points = row.bound.points()
-    shown = Table(box=SIMPLE_HEAD, title=f"{row.order}, {row.format}: bits behind the binary point")
-    for head in ("body", *SHOWN):
-        shown.add_column(head, no_wrap=True)
-    for body in row.bound.system.tree.names:
-        own = [points.get(what, {}).get(str(body)) for what in SHOWN]
+    points, rows = row.bound.points(), []
+    for body in map(str, row.bound.system.tree.names):
+        own = [points.get(what, {}).get(body) for what in SHOWN]
         if any(own):
-            shown.add_row(escape(str(body)), *("" if x is None else str(x[0]) for x in own))
-    out.print(shown)
+            rows.append((body, *("" if x is None else str(x[0]) for x in own)))
+    title = f"{row.order}, {row.format}: bits behind the binary point"
+    out.print(grid(title, ("body", *SHOWN), rows, no_wrap=True))
     out.print(
         f"{row.order}, {row.format}: none of {len(row.bound.words.op):,} operations leaves its "
         f"word in any state; in {row.states} states {row.overflows} did.",

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import asdict
 
 from pivotree import kkt
 from pivotree.kkt.model.named import SOURCES
 
+from .shared import print_json
+
 
 def run(options: argparse.Namespace) -> int:
     found = kkt.named_models()
     if options.json:
-        print(json.dumps([asdict(model) for model in found], indent=1))
+        print_json([asdict(model) for model in found])
         return 0
     from ..table import console, listed
 

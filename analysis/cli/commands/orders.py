@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from pivotree import kkt, orderings
 from pivotree.kkt.base.foreign import added
+
+from .shared import print_json
 
 
 def run(options: argparse.Namespace) -> int:
@@ -22,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
         for name, what, source in rows:
             others = [{"name": a, **vars(orderings.ALIASES[a])} for a in also[name]]
             documents.append({"order": name, "what": what, "source": source, "also": others})
-        print(json.dumps(documents, indent=1))
+        print_json(documents)
         return 0
     for i, (name, what, source) in enumerate(rows):
         told = "; ".join(f"{a} ({orderings.ALIASES[a].source})" for a in also[name])

@@ -53,8 +53,7 @@ def chosen(only: str | None, names: list[str]) -> list[str]:
             )
         found.append(", ".join(left[:count]))
         left = left[count:]
-    found = list(dict.fromkeys(found))
-    return found
+    return list(dict.fromkeys(found))
 
 
 def proofs_table(proofs: list[Any]) -> Any:

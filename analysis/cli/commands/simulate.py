@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from pivotree import kkt
@@ -39,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         get_format(name)
     folder = None if options.output is None else folder_of(options.output)
     tree = tree_of(options)
-    if not options.model.endswith(".json"):  # from rest, and passive, but where the file says
+    if Path(options.model).suffix.lower() != ".json":  # from rest and passive, unless a file says
         for name in ("qd", "tau"):
             tree.graph.pop(name, None)
     given = given_values(tree, options)

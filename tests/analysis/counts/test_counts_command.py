@@ -37,6 +37,7 @@ def test_the_command_as_json(capsys):
         (["--orders", "virtual_work"], "singular"),
         (["-o", "counts.html"], ".md"),
         (["-o", "counts.md", "--json"], "leave out"),
+        (["-o", "counts.md", "--family", "star"], "leave out --orders, --family"),
     ],
 )
 def test_bad_input_is_one_sentence(capsys, arguments, told):

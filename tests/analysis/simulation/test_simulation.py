@@ -311,6 +311,17 @@ def test_the_document_of_a_simulation(capsys, tmp_path):
     assert len(steps) == sum(2 * row["accepted"] for row in document["rows"])
 
 
+def test_a_model_file_keeps_its_rates_whatever_the_case_of_its_suffix(capsys, tmp_path):
+    found = []
+    for name in ("arm.json", "ARM.JSON"):
+        kkt.write_model(tmp_path / name, kkt.build(kkt.chain(2), qd=[1.0, 2.0]).state)
+        short = ("--seconds", "0.1", "--order", "abm", "--json")
+        _, out, _ = run(capsys, str(tmp_path / name), *short)
+        (row,) = json.loads(out)["rows"]
+        found.append((row["evaluations"], row["energy_drift"]))
+    assert found[0] == found[1]
+
+
 @pytest.mark.slow
 def test_the_verdict_that_the_page_quotes_is_what_is_printed(capsys):
     """Stale?  Quote what it prints now, in docs/simulate.md."""
@@ -323,7 +334,7 @@ def test_the_verdict_that_the_page_quotes_is_what_is_printed(capsys):
 
 
 def test_a_motion_without_an_operation_is_told_without_a_ratio():
-    """A body that turns about an axis of symmetry through its centre: qdd is tau over one number."""
+    """A body turns about an axis of symmetry through its centre: qdd is tau over one number."""
     tree = kkt.new_tree("wheel")
     kkt.add_body(tree, "b", mass=1.0, com=np.zeros(3), inertia=np.eye(3), axis=(0, 0, 1))
     found = [
