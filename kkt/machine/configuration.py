@@ -56,6 +56,16 @@ def to_quaternion(w: Floats) -> Floats:
     return np.concatenate([np.sinc(half / np.pi) / 2.0 * w, np.cos(half)], axis=-1)
 
 
+def require_no_bias(graph: nx.DiGraph) -> None:
+    """Raise ModelError for a body whose S° qd is given as numbers, which hold in one state."""
+    for name, value in graph.nodes(data="bias"):
+        if value is not None:
+            raise ModelError(
+                f"body {name!r}: field 'bias' belongs to one state, and a compiled program to "
+                "all; give the joint by its type, such as universal"
+            )
+
+
 @dataclass(frozen=True)
 class Configuration:
     """Where each joint's numbers stand; all methods take (..., nx), (..., N) arrays."""

@@ -26,7 +26,7 @@ from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for, trace
 from .checking import by_rotations, pivots_of, sizes_of_pivots
 from .checking_rows import pivots_of_rows
-from .configuration import Configuration
+from .configuration import Configuration, require_no_bias
 from .joint_space import SOLVERS
 from .kinematics import entries, kinematics, variables
 from .recorder import Recorder, operate, reference
@@ -57,12 +57,7 @@ def system_to_trace(
             f"{what}: dry friction turns with the sign of the rates, and a program has no branch; "
             f"leave friction out at body {body!r}, and give it with tau"
         )
-    for name, value in system.graph.nodes(data="bias"):
-        if value is not None:
-            raise ModelError(
-                f"body {name!r}: field 'bias' belongs to one state, and a compiled program to "
-                "all; give the joint by its type, such as universal"
-            )
+    require_no_bias(system.graph)
     for loop in system.loops:
         turns_freely = loop.point or (loop.free is not None and loop.free.shape[1] > 0)
         if loop.baumgarte[1] and not turns_freely:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError, SingularError
 from ..machine.checking import INEXACT, OVERFLOW, WORDS, norm_of
+from ..machine.configuration import require_no_bias
 from ..machine.states import real_numbers
 from ..matrix.state import coordinates
 from ..matrix.system import System, build
@@ -215,14 +216,8 @@ def compile_large(
         return _regular(LargeKernel(model, graph, none, relaxed, threads, check), none, threads)
     system = model if isinstance(model, System) else build(model)
     system.structure.require_tree("compile_large", "use kkt.compile, which takes it")
-    for name, value in system.graph.nodes(data="bias"):
-        if value is not None:
-            raise ModelError(
-                f"body {name!r}: field 'bias' belongs to one state, and a compiled program to "
-                "all; give the joint by its type, such as universal"
-            )
-    wrench = system.state.wrench
-    step = system.state.step
+    require_no_bias(system.graph)
+    wrench, step = system.state.wrench, system.state.step
     made = LargeKernel(system.tree, system.graph, wrench, relaxed, threads, check, step)
     return _regular(made, wrench, threads)
 

@@ -45,9 +45,9 @@ def released(
     """The tree after the joint of a body, or a loop of this name, was cut: the body flies free.
 
     ``q`` and ``qd`` (N,) [rad, m; rad/s, m/s] are the state at that moment (:func:`kkt.build`).
-    The body becomes a root
-    with a floating joint, whose subtree it keeps; poses and velocities go on.  Raises ModelError
-    for a name that is neither a body nor a loop, and for a body that is free already.
+    The body becomes a root with a floating joint, whose subtree it keeps; poses and velocities go
+    on.  Raises ModelError for a name that is neither a body nor a loop, and for a body that is free
+    already.
 
     >>> pt.compile_tree(pt.released(pt.chain(3), "j2"))
     <BodyTree chain_3: 3 bodies, 8 freedoms, joints 1 floating, 2 revolute>
@@ -81,9 +81,9 @@ def rerooted(
     """The same free-flying tree with another body as its root.
 
     ``q`` and ``qd`` (N,) [rad, m; rad/s, m/s] are its state, and go with it.  Joints between the
-    old root and ``body`` are turned about; each body on the way gets the frame
-    of the joint that now carries it.  Raises ModelError where the root hangs from the world by
-    anything but a floating joint, and for a joint whose motion subspace would turn with it.
+    old root and ``body`` are turned about; each body on the way gets the frame of the joint that
+    now carries it.  Raises ModelError where the root hangs from the world by anything but a
+    floating joint, and for a joint whose motion subspace would turn with it.
 
     >>> tree = pt.quadruped()
     >>> foot = list(tree)[-1]
