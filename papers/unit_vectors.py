@@ -85,7 +85,6 @@ class Operations:
 
     whole: tuple[int, ...]  # every column by a whole run, q'' being any numbers
     folded: tuple[int, ...]  # what meets the zeros and the one of a unit vector left out
-    dense: tuple[int, ...]  # of these, the dense solution
 
 
 def operations(system: kkt.System) -> Operations:
@@ -96,7 +95,7 @@ def operations(system: kkt.System) -> Operations:
     any_column = _count(system, still=True, qdd=None)
     whole = _total([bias, *[any_column] * N, dense])
     folded = _total([bias, *(_count(system, still=True, qdd=j) for j in range(N)), dense])
-    return Operations(whole, folded, dense)
+    return Operations(whole, folded)
 
 
 def dense_solution(N: int) -> tuple[int, ...]:

@@ -269,10 +269,8 @@ def sweep_pilot(options: argparse.Namespace, config: Any) -> Pilot:
 
     models = sum(1 for _ in config.models)
     chosen = {round(k * (models - 1) / max(1, SAMPLED - 1)) for k in range(SAMPLED)}
-    at, orders = (
-        sorted(chosen),
-        [orderings.get(x.partition("+")[0]) for x in config.settings.orders],
-    )
+    at = sorted(chosen)
+    orders = [orderings.get(x.partition("+")[0]) for x in config.settings.orders]
     traces = [_traces(model, orders) for i, model in enumerate(config.models) if i in chosen]
     each = len(orders) * ONE + np.interp(np.arange(models + 1), at, traces)
     so_far = np.concatenate([[0.0], np.cumsum(each)])

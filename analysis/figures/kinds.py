@@ -83,9 +83,7 @@ class Request:
 
     @property
     def look(self) -> dict[str, Any]:
-        return {
-            "width": self.width, "style": replace(theme(style=self.style), font=self.font),
-        }  # fmt: skip
+        return {"width": self.width, "style": replace(theme(style=self.style), font=self.font)}
 
     @cached_property
     def symbolic(self) -> SymbolicFactor:

@@ -110,18 +110,6 @@ class BlockState:
             table[self.col[self.zeroed], self.row[self.zeroed]] = ZEROED
         return table
 
-    def upper(self) -> NDArray[np.bool_]:
-        """(B, B) the 0-structure that Ascher 1996 prints after (6): rows as they were pivots.
-
-        A row has left what the pivots before it have eliminated; a pair keeps both identities.
-        """
-        kept = np.triu(self.table() != ZERO)
-        for i, j in self.pivots[self.pivots[:, 0] > self.pivots[:, 1]]:
-            kept[i, j] = True
-        active = ~self.done
-        kept[np.ix_(active, active)] = self.table()[np.ix_(active, active)] != ZERO
-        return kept
-
 
 def block_state(
     symbolic: SymbolicFactor, step: int | None = None, since: int | None = None

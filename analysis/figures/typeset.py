@@ -187,7 +187,8 @@ def _cell(
 ) -> None:
     x, y = at
     filled = kind in (FILL, NEW)
-    ink = _strong(look) if filled else look.zero if kind == ZEROED else look.ink
+    # fill's own colour is too light for text, that of its hatching is not
+    ink = look.fill_hatch if filled else look.zero if kind == ZEROED else look.ink
     ax.text(x, y, f"${text}$", fontsize=size, color=ink, ha="center", va="center")
     half = extent(text)[0] / 2
     if filled:  # inside a ring the line is shorter and nearer
@@ -198,11 +199,6 @@ def _cell(
         ring = Ellipse((x, y), across, across, facecolor="none", edgecolor=look.ink)
         ring.set_linewidth(0.08 * size)
         ax.add_patch(ring)
-
-
-def _strong(look: Theme) -> str:
-    """A colour of fill that can be read as text."""
-    return look.fill_hatch
 
 
 def _parentheses(

@@ -50,10 +50,6 @@ class Formulas:
         """What one instruction computes, such as M_2 + Phi_21 M_1 Phi_21^T."""
         return self._short(self.program.instructions[number])
 
-    def definition(self, number: int) -> str | None:
-        """The short name of what an instruction computes, where it has one."""
-        return self._known(self.program.instructions[number].out)
-
     def where(self) -> dict[str, str]:
         """Definitions of all fresh names, one after another; what is too deep for them is (...)."""
         done: dict[str, str] = {}

@@ -164,9 +164,7 @@ def _from_cluster(client: Any, work: Work[T, R], tasks: Iterator[T]) -> Iterator
                 task = running.pop(future)
                 try:
                     result = future.result(PATIENCE)
-                except (
-                    TimeoutError
-                ):  # its worker is frozen; the scheduler, where it does not answer
+                except TimeoutError:  # its worker is frozen, or the scheduler silent
                     lost.append(task)
                 else:
                     yield result

@@ -9,7 +9,7 @@ by differences (14) whatever n is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -123,7 +123,6 @@ class Matched:
     converged: bool
     why: str  # of what did not converge
     local: Local | None
-    history: list[Floats] = field(default_factory=list)  # values of every iteration
 
     def path(self, edges: Floats) -> Path:
         assert self.local is not None
@@ -140,27 +139,26 @@ def newton(
     ``solve(J, r)`` gives J^-1 r (n - 1, N): an elimination of the block tridiagonal matrix.  Where
     it is damped, a step is halved until every subdomain converges and |phi| falls.
     """
-    values, history = guess.copy(), [guess.copy()]
+    values = guess.copy()
     norms: list[float] = []
     local: Local | None = None
     try:
         local = problem.solve(values, None)
     except LocalFailure:
-        return Matched(values, norms, False, "a subdomain's iteration diverges", local, history)
+        return Matched(values, norms, False, "a subdomain's iteration diverges", local)
     for _ in range(most):
         norms.append(float(np.max(np.abs(local.phi))))
         if norms[-1] <= EPS_2:
-            return Matched(values, norms, True, "", local, history)
+            return Matched(values, norms, True, "", local)
         try:
             step = solve(problem.jacobian(values, local), local.phi)
             values, local = _moved(problem, values, local, step, damped)
         except LocalFailure:
             why = "no step lessens |phi|" if damped else "a subdomain's iteration diverges"
-            return Matched(values, norms, False, why, local, history)
+            return Matched(values, norms, False, why, local)
         except kkt.SingularError as error:
-            return Matched(values, norms, False, str(error), local, history)
-        history.append(values)
-    return Matched(values, norms, False, f"{most} iterations", local, history)
+            return Matched(values, norms, False, str(error), local)
+    return Matched(values, norms, False, f"{most} iterations", local)
 
 
 def _moved(

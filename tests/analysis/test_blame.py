@@ -126,8 +126,9 @@ def test_formulas_are_those_of_the_papers():
     system, tape = system_of("example1:q1=1"), tape_of("example1:q1=1", "abm")
     formulas = Formulas(tape.program, system.tree.names, system.tree.parent)
     texts = {}
-    for k in range(len(tape.program.instructions)):
-        texts.setdefault(formulas.definition(k), []).append(formulas.instruction(k))
+    for k, instruction in enumerate(tape.program.instructions):
+        name = formulas._known(instruction.out)
+        texts.setdefault(name, []).append(formulas.instruction(k))
     assert "M_2 + Phi_21 Mbar_1 Phi_21^T" in texts["M^_2"]
     assert "M_1 H_1^T D_1^-1 H_1 M_1 - M_1" in texts["-Mbar_1"]
     assert "-a_2 - H_2^T qdd_2" in texts["pdd_2"]

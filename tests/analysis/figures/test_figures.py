@@ -94,8 +94,13 @@ def test_matrix_of_equation_6(order):
 
 @pytest.mark.parametrize("order, printed", [("abm", AFTER_ABM), ("crbm", AFTER_CRBM)])
 def test_zero_structure_after_elimination(order, printed):
+    """As Ascher 1996 prints it after (6): rows as they were pivots; a pair keeps its identities."""
     symbolic = factor("chain:3", order)
-    assert (in_rows_of_6(symbolic, block_state(symbolic).upper()) == printed).all()
+    state = block_state(symbolic)
+    kept = np.triu(state.table() != ZERO)
+    for i, j in state.pivots[state.pivots[:, 0] > state.pivots[:, 1]]:
+        kept[i, j] = True
+    assert (in_rows_of_6(symbolic, kept) == printed).all()
 
 
 def test_circled_pivots_of_ascher():
