@@ -26,10 +26,13 @@ def write_whole(path: str | os.PathLike[str], text: str) -> Path:
 
 
 def write_together(texts: Mapping[Path, str]) -> None:
-    """Write files as :func:`beside` does, and none where one of them cannot be written."""
+    """Write files as :func:`beside` does, and none where one of them cannot be written.
+
+    Lines end alike on every system.
+    """
     with ExitStack() as all_of:
         for path, text in texts.items():
-            all_of.enter_context(beside(path)).write_text(text, encoding="utf-8")
+            all_of.enter_context(beside(path)).write_text(text, "utf-8", newline="\n")
 
 
 @contextmanager
