@@ -134,7 +134,7 @@ def _guarantee(commands: Commands) -> None:
         "guarantee", help="digits that an order's pivots keep in every state, proved"
     )
     add_model(promised, state=False, loops=False)
-    promised.add_argument("--orders", default="abm,gain_abm", help="comma-separated (abm,gain_abm)")
+    promised.add_argument("--orders", help="comma-separated (abm,gain_abm; with --digits abm)")
     promised.add_argument(
         "--formats",
         default="float64,float32",

@@ -24,12 +24,13 @@ def run(options: argparse.Namespace) -> int:
     from ...guarantee import cheapest, fixed, guarantee, kinematics
     from ...guarantee.fixed import bits_of
 
-    orders = items("--orders", options.orders)
+    usual = "abm,gain_abm" if options.digits is None else "abm"
+    orders = items("--orders", usual if options.orders is None else options.orders)
     named = items("--formats", options.formats)
     lengths = [bits for bits in map(bits_of, named) if bits is not None]
     formats: list[Any] = [name for name in named if bits_of(name) is None]
     if options.digits is not None:
-        orders = _of_digits(options, orders, lengths)
+        _require_one_order(orders, lengths)
     elif options.by_body:
         raise kkt.FormatError("option --by-body: formats are chosen for --digits; give how many")
     model = tree_of(options)
@@ -59,9 +60,8 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _of_digits(options: argparse.Namespace, orders: list[str], lengths: list[int]) -> list[str]:
-    """The order that formats are chosen for, or a refusal."""
-    orders = ["abm"] if options.orders == "abm,gain_abm" else orders
+def _require_one_order(orders: list[str], lengths: list[int]) -> None:
+    """Raise where formats cannot be chosen: for several orders, or of words of fixed lengths."""
     if orders not in (["abm"], ["gain_abm"]):
         raise kkt.OrderError(
             "option --digits: formats are chosen for one order, abm or gain_abm; use --orders abm"
@@ -70,7 +70,6 @@ def _of_digits(options: argparse.Namespace, orders: list[str], lengths: list[int
         raise kkt.FormatError(
             f"option --digits: fixed{lengths[0]} is no format of a role; use float32, p20 or others"
         )
-    return orders
 
 
 def _print_chosen(chosen: Any) -> None:

@@ -87,6 +87,7 @@ def test_the_cheapest_is_the_first_that_keeps_the_digits():
             ["--digits", "3", "--orders", "crbm"],
             "formats are chosen for one order, abm or gain_abm",
         ),
+        (["--digits", "3", "--orders", "abm,gain_abm"], "formats are chosen for one order"),
         (["--by-body"], "formats are chosen for --digits; give how many"),
         (["--digits", "3", "--formats", "fixed32"], "fixed32 is no format of a role"),
         (["--digits", "3", "--formats", "p20,p21,p22,p23"], "give at most 3 formats to choose"),
