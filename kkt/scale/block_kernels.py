@@ -1,10 +1,11 @@
-"""Block operations on numbers, in the order of sums of :mod:`kkt.tape.emit`, run group after group.
+"""Block operations on numbers, run group after group, in the order of sums of :mod:`kkt.tape.emit`.
 
-An operation is a row of integers: what it does, where its result begins in the room, the rows and
-columns of the result, and up to three operands, each twice its place (one more where its sign is
-negative), and the steps to its next row and column.  A zero, which a tape leaves out by its place,
-is multiplied and added here, or left out by its value (updates, substitution): no finite number
-changes but the sign of zero.  Products and sums are rounded apart.
+An operation is a row of integers: its code, the place of its result in the room (a working array),
+the result's rows and columns, and up to three operands.  An operand is three integers: twice its
+place, plus 1 if its sign is negative, and the steps to its next row and to its next column.  A tape
+omits structural zeros; here they are multiplied and added, or skipped by value (updates,
+substitution), which changes no finite number but the sign of zero.  Products and sums are rounded
+separately.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ ENTRY_A = ENTRY + 6
 
 
 class Stored(NamedTuple):
-    """The entries of (4), body by body in one row each of so many numbers, and the unknowns."""
+    """The entries of (4), each letter's as one flat array, body after body, and the unknowns."""
 
     M: NDArray
     Phi: NDArray
@@ -37,17 +38,17 @@ class Stored(NamedTuple):
     tau: NDArray
     A: NDArray  # (N,) diagonal of the joints' own blocks, or (0,)
     offset: NDArray  # (n + 1,)
-    turned: NDArray  # (n,) rows of S that a split of forces solves for, one more each, in a word
-    x: NDArray  # of every block in turn
+    turned: NDArray  # (n,) rows of S that a split of forces solves for, each + 1, in 3 bits a row
+    x: NDArray  # unknowns, block after block
     first: NDArray  # (B + 1,) unknowns of each block
 
 
 class KindPrograms(NamedTuple):
-    """Operations of all kinds, and where everything of a unit stands."""
+    """Operations of all kinds, and of every unit what :class:`.fronts.Walked` says of it."""
 
     code: NDArray  # (operations, WIDTH)
-    there: NDArray  # (kinds + 1,)
-    back: NDArray  # (kinds + 1,)
+    there: NDArray  # (kinds + 1,) first operation of the way there
+    back: NDArray  # (kinds,) first operation of the way back
     kind: NDArray  # (U,)
     at: NDArray
     place: NDArray
@@ -62,7 +63,10 @@ class KindPrograms(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def run(programs, numbers, left, store, v, units, ahead):  # pragma: no cover
-    """Units in turn, there or back; the first block whose pivot is zero or not a number, or -1."""
+    """Run the operations of units in turn, the way there if ``ahead``, else the way back.
+
+    Returns the first block whose pivot is zero or not a number, or -1.
+    """
     p, numbers = borrowed(programs), borrowed(numbers)
     left, store, v = borrowed((left, store, v))
     failed = len(numbers.first)
@@ -195,7 +199,7 @@ def copy(v, out, m, n, row):  # pragma: no cover
 
 @leaf()
 def product(v, row):  # pragma: no cover
-    """A B; where it is symmetric the upper triangle, mirrored."""
+    """A B; where the product is symmetric, its upper triangle is computed and mirrored."""
     symmetric = row[0] == MUL_SYMMETRIC
     out, m, n, inner = row[1], row[2], row[3], row[10]
     a, down, right = row[4] >> 1, row[5], row[6]
@@ -258,7 +262,10 @@ def inner(v, row):  # pragma: no cover
 
 @leaf(error_model="numpy")
 def factor(F, n, gain):  # pragma: no cover
-    """L D L^T in place; d on the diagonal, c or with ``gain`` c/d below.  False without pivots."""
+    """L D L^T in place: d on the diagonal, below it c or, with ``gain``, c/d.
+
+    Returns False where a d is zero or not finite.
+    """
     good, column, scaled = True, np.empty(n), np.empty(n)
     for k in range(n):
         d = F[k * n + k]
@@ -295,7 +302,7 @@ def forward(v, F, out, m, n, gain):  # pragma: no cover
 
 @leaf(error_model="numpy")
 def backward(v, F, out, m, n, gain):  # pragma: no cover
-    """What is left of A^-1 C after the way forward, in place."""
+    """The second half of A^-1 C after :func:`forward`: D^-1 and L^-T, in place."""
     for k in range(m - 1, -1, -1):
         d = v[F + k * m + k]
         for c in range(n):
@@ -309,7 +316,10 @@ def backward(v, F, out, m, n, gain):  # pragma: no cover
 
 @leaf(error_model="numpy")
 def split(v, S, out, H, m, n, word, along):  # pragma: no cover
-    """B with H B = 1, or C with H C = 0, of H at its place in S and the rows in a word."""
+    """Write B (6, n) with H B = 1 if ``along``, else C (6, n) with H C = 0.
+
+    H is at index H of S, row by row; ``word`` holds the rows of S that the split solves for.
+    """
     dof = n if along else 6 - n
     A, right, other = np.empty((6, 6)), np.zeros((6, 6)), np.empty(6, dtype=np.int64)
     taken = 0

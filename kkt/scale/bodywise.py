@@ -1,8 +1,9 @@
-"""Orders that go body by body: what they are told by, and how many children a body sees.
+"""Orders that go body by body: how they are recognised, and which words tell their bodies apart.
 
-Where an order eliminates all blocks of a body in a row, after those of its children and before
-those of its parent, nothing but the parent's acceleration is coupled with what is left: every
-front has one size, and bodies of one kind do the same.
+Such an order eliminates all blocks of a body in a row, after those of its children and before
+those of its parent.  Then the blocks eliminated so far are coupled with the rest of the matrix only
+through the parent's acceleration: fronts do not grow, and bodies of one kind need the same
+operations.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from ..order.pivots import Plan
 from .template import Bodywise, Groups
 
 Integers = NDArray[np.int64]
-BITS = 3  # of a child's freedoms, plus 1, in a word of a body's key
-MOST_CHILDREN = 20  # that such a word holds
+BITS = 3  # for each child's freedoms, plus 1, in a word of a body's key
+MOST_CHILDREN = 20  # children whose freedoms fit in such a word
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +37,11 @@ class Bodies:
 
     @cached_property
     def key(self) -> str:
-        """A name by which plans for systems are kept."""
+        """The name under which a system keeps the plan of this order."""
         return blake2b(repr(self.order).encode() + self.sequence.tobytes()).hexdigest()
 
     def require_tree_of(self, tree: BodyTree) -> None:
-        """Raise OrderError for another tree than the plan's."""
+        """Raise OrderError for a tree other than the plan's."""
         own = self.structure
         if not (np.array_equal(own.parent, tree.parent) and np.array_equal(own.dof, tree.dof)):
             raise OrderError(
@@ -49,7 +50,10 @@ class Bodies:
 
 
 def bodywise(plan: Plan) -> Bodies | None:
-    """The order body by body; None for one that is not, or whose bodies need too many children."""
+    """The order of a plan, body by body; None for a plan that does not go body by body.
+
+    None also where an order reads each child's update apart and a body has too many children.
+    """
     graph, sequence = plan.graph, plan.sequence
     structure, n = graph.structure, graph.structure.n
     if structure.copy_of is not None or structure.ties or sequence.composites != "general":
@@ -73,7 +77,7 @@ def bodywise(plan: Plan) -> Bodies | None:
     code = (graph.kind[plan.blocks] + 1 + 8 * new) << 4 * within
     code = np.bitwise_or.reduceat(code, start) << 3 | structure.dof[bodies]
     found = np.unique(code).tolist()
-    if len({word & 7 for word in found}) < len(found):  # bodies alike are treated differently
+    if len({word & 7 for word in found}) < len(found):  # equal freedoms, but different groups
         return None
     groups = tuple(sorted((word & 7, _groups(word >> 3)) for word in found))
     order = Bodywise(sequence.name, sequence.rules, groups)
@@ -85,10 +89,10 @@ def bodywise(plan: Plan) -> Bodies | None:
 
 
 def _alike(order: Bodywise) -> bool:
-    """Whether joints with inertia of their own change nothing beyond their bodies."""
+    """Whether a joint's block A_k changes nothing outside its body."""
     try:
         return order.alike
-    except OrderError:  # without it there is no such order
+    except OrderError:  # the order is not feasible without A_k
         return False
 
 
@@ -104,10 +108,10 @@ def _groups(code: int) -> Groups:
 def further(
     order: Bodywise, parent: Integers, offset: Integers, sequence: NDArray[np.int32], S: NDArray
 ) -> NDArray[np.int64]:
-    """(n, 2) words that tell kinds of bodies apart, beside their entries of (4).
+    """(n, 2) words that tell kinds of bodies apart, in addition to their entries of (4).
 
-    The freedoms of the children in turn, where the order needs more of them than a sum, and the
-    rows of S that a split of forces solves for.
+    The first word holds the freedoms of the children in turn, where the order needs more than the
+    sum of their updates; the second the rows of S that a split of forces solves for.
     """
     words = np.zeros((len(parent), 2), dtype=np.int64)
     if not order.merges:
@@ -127,7 +131,7 @@ def children_of(word: int) -> tuple[int, ...]:
 
 
 def rows_of(word: int) -> tuple[int, ...]:
-    """The rows of S that its split solves for, from their word."""
+    """The rows of S that a split of forces solves for, from their word."""
     return tuple(row - 1 for row in (word >> 3 * i & 7 for i in range(6)) if row)
 
 
@@ -141,7 +145,7 @@ def _children(parent, offset, sequence, word):  # pragma: no cover
 
 @njit(cache=True)
 def _rows(offset, S, word):  # pragma: no cover
-    """As :func:`kkt.tape.inputs.pivot_rows` finds them."""
+    """Fill ``word`` (n,) with pivot rows of S, those of :func:`kkt.tape.inputs.pivot_rows`."""
     A = np.empty((6, 6))
     for k in range(len(word)):
         dof = offset[k + 1] - offset[k]

@@ -1,4 +1,4 @@
-"""Tuples of arrays, and of such tuples, in compiled loops, whose references need not be counted."""
+"""Nested tuples of arrays that compiled loops use without counting references."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from numba.extending import intrinsic
 
 
 def _borrowed(context, arrays):  # pragma: no cover
-    """The same named tuple of arrays without a count of references.
+    """The same named tuple of arrays, without reference counts.
 
-    Counts would be kept up in every call, by all threads in the same place.  The caller holds the
-    arrays.
+    Otherwise every call would change the counts, and all threads would write to the same memory.
+    The caller must hold the arrays.
     """
 
     def lend(target, builder, kinds, result):

@@ -1,4 +1,4 @@
-"""Kinds of bodies: those whose blocks of (4) have zeros and ones in the same places."""
+"""Kinds of bodies: bodies whose blocks of (4) have zeros and ones in the same places."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..matrix.pattern import Pattern
 from .bodywise import children_of, rows_of
 from .template import Bodywise
 
-MOST = 16  # kinds that are told apart by their pattern
-LIMIT = 126  # kinds in all: a walk tells them apart in seven bits, a sum beside them
-ZERO, ONE, ANY = range(3)  # what an entry is known to be
-UPPER = [6 * i + j for i in range(6) for j in range(i, 6)]  # of a symmetric 6 x 6 block
+MOST = 16  # kinds that are told apart by their patterns of zeros and ones
+LIMIT = 126  # kinds at most: a walk has seven bits for them, and for a sum that was made before
+ZERO, ONE, ANY = range(3)  # what is known of an entry
+UPPER = [6 * i + j for i in range(6) for j in range(i, 6)]  # places in a symmetric 6 x 6 block
 TURN = [6 * i + j for i in range(3) for j in range(3)]  # R and p~ R in Phi
 SHIFT = [6 * i + j for i in range(3) for j in range(3, 6)]
 # bits of a key's first word
@@ -25,17 +25,18 @@ _PHI, _ONE, _DOF, _ROOT, _LEAF, _BIAS, _OWN = 21, 39, 48, 51, 52, 53, 54
 
 @dataclass(frozen=True)
 class Outline:
-    """What bodies of a kind have in common in any case."""
+    """What bodies of a kind have in common, beside the pattern of their entries."""
 
     dof: int
     root: bool
     leaf: bool
-    children: tuple[int, ...] = field(default=(), kw_only=True)  # freedoms, where not summed
+    # freedoms of the children, where their updates are not summed
+    children: tuple[int, ...] = field(default=(), kw_only=True)
     rows: tuple[int, ...] = field(default=(), kw_only=True)  # of S that a split solves for
     A: tuple[int, ...] = field(default=(), kw_only=True)  # (dof,) the joint's own inertia, or ()
 
     def sums(self, order: Bodywise) -> int:
-        """Updates of its children, or sums of them, that a body of this kind takes."""
+        """How many updates of children, or sums of updates, a body of this kind reads."""
         return int(not self.leaf) if order.merges else len(self.children)
 
 
@@ -53,11 +54,12 @@ def kinds_of(
     parent: NDArray[np.int64], offset: NDArray[np.int64], leaf: NDArray[np.bool_],
     pattern: Pattern, further: NDArray[np.int64] | None = None,
 ) -> tuple[list[Kind], NDArray[np.uint8]]:  # fmt: skip
-    """The kinds of a tree's bodies, and that of each body (n,).
+    """The kinds of a tree's bodies, and (n,) the kind of each body.
 
-    ``further`` (n, 2) are words that tell bodies apart in any case, of :mod:`.bodywise`.  Where
-    patterns are many, bodies of equally many freedoms share what all of them have.
-    Raises SizeError where more kinds are left than can be told apart.
+    ``further`` (n, 2) are words of :mod:`.bodywise` by which bodies differ whatever their patterns.
+    If there are too many patterns, bodies that differ in their patterns alone are one kind: an
+    entry is then ONE or ZERO if it is so in all of them.  Raises SizeError where kinds are still
+    too many.
     """
     keys = _keys(
         parent, offset, leaf, pattern.M, pattern.Phi, pattern.Phi_one, pattern.S, pattern.S_one,
@@ -69,7 +71,7 @@ def kinds_of(
         most = min(LIMIT, MOST + len(np.unique(further, axis=0)))
     found, kind = distinct(keys, most)
     if len(found) > most:
-        armed = (keys[:, 0] >> _OWN) != 0  # is a pivot more
+        armed = (keys[:, 0] >> _OWN) != 0  # a block A_k changes the program, so it stays apart
         family = np.column_stack([(keys[:, 0] >> _DOF) & 0b11111, armed, keys[:, 3:]])
         names, kind = np.unique(family, axis=0, return_inverse=True)
         if len(names) > LIMIT:
@@ -82,7 +84,7 @@ def kinds_of(
 
 
 def _union(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What may be nonzero in one key, and is 1 in all."""
+    """One key for several: entries that are nonzero in any of them, and 1 in all."""
     ones = ((1 << 9) - 1) << _ONE
     either, both = np.bitwise_or.reduce(keys), np.bitwise_and.reduce(keys)
     return np.array([either[0] & ~ones | both[0] & ones, either[1], both[2], *keys[0, 3:]])
@@ -111,7 +113,7 @@ def _kind(word: int, S: int, S_one: int, children: int, rows: int) -> Kind:
 
 @njit(cache=True)
 def _keys(parent, offset, leaf, M, Phi, Phi_one, S, S_one, a, A):  # pragma: no cover
-    """(n, 5) bits of each body: M, Phi and so on; nonzeros of S; ones of S; two words of more."""
+    """(n, 5) bits of each body: M, Phi and so on; nonzeros of S; ones of S; two further words."""
     n = len(parent)
     keys = np.zeros((n, 5), dtype=np.int64)
     one = np.int64(1)
@@ -145,9 +147,9 @@ def _keys(parent, offset, leaf, M, Phi, Phi_one, S, S_one, a, A):  # pragma: no 
 
 @njit(cache=True)
 def distinct(keys, most):  # pragma: no cover
-    """Distinct keys, and the place among them of each; one more than ``most`` ends the search.
+    """Distinct keys, and (n,) the number of each body's key among them.
 
-    Then the last place is -1.
+    The search ends at one key more than ``most``; then the last body's number is -1.
     """
     n = len(keys)
     found = np.empty((most + 1, keys.shape[1]), dtype=np.int64)

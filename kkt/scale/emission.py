@@ -1,4 +1,4 @@
-"""Steps of the kinds of bodies as LLVM's intermediate language."""
+"""Steps of the kinds of bodies, written in LLVM's intermediate language."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .steps import Step
 
 OPERATION = ("fadd", "fsub", "fmul", "fdiv")
 RELAXED = " contract arcp"
-STACK = ("children", "update")  # an update may take the place of the children's
+STACK = ("children", "update")  # arrays that may overlap: an update overwrites the children's
 DECLARED = """declare double @llvm.sqrt.f64(double)
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"""
 
 
 def function(name: str, step: Step, arrays: Sequence[str], relaxed: bool) -> Iterator[str]:
-    """One step as a function of the addresses of a body's numbers."""
+    """One step as a function, whose arguments are the addresses of a body's numbers."""
     program, flags = step.program, RELAXED if relaxed else ""
     first, inputs = program.first, program.inputs
     arguments = ", ".join(f"ptr {'' if x in STACK else 'noalias '}%{x}" for x in arrays)
@@ -34,7 +34,7 @@ def function(name: str, step: Step, arrays: Sequence[str], relaxed: bool) -> Ite
 
     a, b = program.a.tolist(), program.b.tolist()
     read = {abs(s) for s in [*a, *b, *program.outputs.tolist()]}
-    for slot in sorted(read):  # before anything is written in their place
+    for slot in sorted(read):  # loaded first, since results may overwrite them
         if 2 <= slot < 2 + inputs and step.inputs[slot - 2][0] in STACK:
             yield from load(slot)
     for i, op in enumerate(program.op.tolist()):

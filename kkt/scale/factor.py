@@ -1,4 +1,4 @@
-"""Factor and solve from the entries of (4): a pass from tip to base, and one back."""
+"""Factor and solve (4) from its entries: one pass from tip to base, one from base to tip."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENTRIES = (
 FACTOR = (*ENTRIES, Numbers("pivot", "joint", 1), Numbers("record", "stream"))
 SOLVE = (
     *(e for e in ENTRIES if e.name not in "Mb"),
-    # a leaf's M^ and b^ are its entries
+    # read only at leaves, whose M^ and b^ are M and b themselves
     *(Numbers(e.name, e.by, e.size) for e in ENTRIES if e.name in "Mb"),
     Numbers("record", "stream"),
     Numbers("pdd_up", "parent", 6),
@@ -50,7 +50,7 @@ def passes(order: Bodywise, kinds: Sequence[Kind]) -> tuple[Pass, Pass]:
 
 
 def steps_of(order: Bodywise, kind: Kind) -> tuple[Step, Step, int]:
-    """The steps of a body of a kind, and the numbers that the first hands to the second."""
+    """The two steps of a body of a kind, and the count of numbers that one hands to the other."""
     N, any6 = kind.dof, (ANY,) * 6
     sizes = {"M": 36, "Phi": 36, "S": 6 * N, "a": 6, "b": 6, "tau": N, "A": len(kind.A)}
     there = StepWriter({**sizes, "children": order.update * kind.sums(order)})
@@ -74,23 +74,24 @@ def steps_of(order: Bodywise, kind: Kind) -> tuple[Step, Step, int]:
     return there.step(out), backward, len(slots)
 
 
-MOST = 400  # numbers of a body that the way back may read
+MOST = 400  # numbers of a body, at most, that the factor hands to the solve
 
 
 class BodyBracket:
-    """What an order does with a body of a kind, there and back, on numbers that are traced."""
+    """The operations of an order on a body of a kind, both ways, on numbers that are traced."""
 
     def __init__(self, order: Bodywise, kind: Outline, writer: StepWriter) -> None:
         self.order, self.kind, self.writer = order, kind, writer
         children = kind.children
         if order.merges:
             children = () if kind.leaf else (order.richest,)
-        self.layouts = [template(order, dof, (), False) for dof in children]  # of their updates
+        # layouts of the children's updates
+        self.layouts = [template(order, dof, (), False) for dof in children]
         self.template = template(order, kind.dof, children, kind.root, bool(kind.A))
         self.play = Play(self.template, writer.recorder, kind.rows)
 
     def there(self, own: Blocks) -> dict[Place, Any]:
-        """Pivots and update, from the body's entries of (4) and what its children hand on."""
+        """Pivots and update, from the body's entries of (4) and its children's updates."""
         order, kind, writer, play = self.order, self.kind, self.writer, self.play
         room = order.update * len(self.layouts)
         play.enter({_LETTER.get(x, x): references(writer, block) for x, block in own.items()})
@@ -110,7 +111,7 @@ class BodyBracket:
     def back(
         self, writer: StepWriter, record: Record, own: Blocks, up: Array | None
     ) -> dict[Place, Any]:
-        """pdd, qdd and f from the parent's pdd, and from what the way there leaves."""
+        """pdd, qdd and f, from the parent's pdd and the record of the way there."""
         made, play = self.template, Play(self.template, writer.recorder, self.kind.rows)
         for value in made.kept:
             block = numbers(self.writer, self.play.values[value])
@@ -127,7 +128,7 @@ class BodyBracket:
         }
 
 
-_LETTER = {"S": "H"}  # as the block program calls it
+_LETTER = {"S": "H"}  # letter of the block program
 
 
 def diagonal(entries: Array) -> Array:

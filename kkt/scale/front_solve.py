@@ -1,10 +1,10 @@
 """Numeric factor and solution of (4) in any order, in float64, group after group.
 
-Orders that go body by body run through templates of machine code (:mod:`.template`).  In others a
-group's neighbours differ from body to body.  Its kind is found by a walk over the groups
-(:mod:`.fronts`), every kind is traced once as the tape's program is (:mod:`.front_template`), and
-its block operations are run in the order of the tape's sums (:mod:`.block_kernels`): the bits are
-those of ``kkt.eliminate``, the sign of zero aside.
+Orders that go body by body run through templates of machine code (:mod:`.template`).  In other
+orders the blocks around a group differ from body to body.  A walk over the groups finds the kind of
+each (:mod:`.fronts`), every kind is traced once, as the tape's program is (:mod:`.front_template`),
+and its block operations are run in the order of the tape's sums (:mod:`.block_kernels`): the bits
+are those of ``kkt.eliminate``, but for the sign of zero.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from .large import LargeSolution
 from .schedule import Schedule, schedule
 
 MOST_BYTES = 8e9  # a larger factor is refused
-MOST_OPERATIONS = 50_000  # of blocks, in all templates together; they are traced in two seconds
-MORE = 0.1  # for each group, so that a large tree may have more kinds
+MOST_OPERATIONS = 50_000  # block operations of all templates together: two seconds of tracing
+MORE = 0.1  # further operations allowed for each group: a large tree may have more kinds
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Kinds:
-    """The groups of an order by kind, and where their numbers stand: all of a factor but values."""
+    """The groups of an order by kind, and the places of their numbers: a factor without values."""
 
     factor: SymbolicFactor
     schedule: Schedule
     units: Units
     walked: Walked
     programs: kernels.KindPrograms
-    left: int  # numbers of all updates that wait
-    store: int  # numbers that the way back reads
-    room: int
+    left: int  # length of the array of all updates
+    store: int  # length of the array that the way back reads
+    room: int  # length of the working array of one thread
 
     @property
     def count(self) -> int:
@@ -54,10 +54,11 @@ class Kinds:
 
 
 def takes(chosen: Plan) -> bool:
-    """Whether groups can be told by kind: not where one that updates looks at what is left.
+    """Whether the groups of an order can be sorted by kind.
 
-    Rules that read how a child's update was made (``projected``, ``child_frame``) do not either,
-    and rotations are no block operations of these.
+    They cannot in right-looking orders, whose updates change the matrix at once, nor under rules
+    that read how a child's update was made (``projected``, ``child_frame``).  Rotations are not
+    among the block operations, and closed loops are no tree.
     """
     rules = chosen.sequence.rules
     return (
@@ -69,7 +70,7 @@ def takes(chosen: Plan) -> bool:
 
 
 def analysis_of(factor: SymbolicFactor) -> Kinds | None:
-    """Kinds of groups, and places of all numbers; None where kinds are too many.
+    """Kinds of groups, and places of all numbers; None where the kinds are too many.
 
     Raises SizeError where the numbers would not fit.
     """
@@ -106,7 +107,7 @@ def analysis_of(factor: SymbolicFactor) -> Kinds | None:
 
 
 def solved(system: System, order: Kinds, threads: int) -> LargeSolution:
-    """Unknowns of a system; raises SingularError where a pivot is zero or not a number."""
+    """The solution of a system; raises SingularError where a pivot is zero or not a number."""
     factor, graph, e = order.factor, order.factor.plan.graph, system.entries
     chosen = factor.plan
     first = np.concatenate([[0], np.cumsum(factor.size)])
@@ -149,7 +150,7 @@ def solved(system: System, order: Kinds, threads: int) -> LargeSolution:
 def by_body(
     system: System, factor: SymbolicFactor, x: Floats, first: NDArray, turned: NDArray
 ) -> LargeSolution:
-    """Unknowns by body; forces that were split, or shared by two links, are put together."""
+    """Unknowns by body; the parts of a force that was split or shared with a carrier are added."""
     graph, tree = factor.plan.graph, system.tree
     structure, n, N = graph.structure, tree.n, int(tree.offset[-1])
     place = np.zeros(graph.count, dtype=np.int64)

@@ -1,10 +1,10 @@
-"""What an order does with one kind of group, cut out of the program of the blocks around it.
+"""The operations of one kind of group, traced on the blocks around it.
 
-The group's blocks, those that they are coupled with, and the updates that wait are put into a
-structure of their own, small and without the rest of the tree, and the group is traced there as it
-is in any tree (:class:`kkt.program.tracer.Tracer`).  So a bracket is defined there and nowhere
-else.  What comes out are two lists of block operations on the numbers of one room: the way there,
-with the updates that the group makes, and the way back.
+The group's blocks, the blocks that they are coupled with, and the updates that wait for it are put
+into a small structure of their own, without the rest of the tree.  The group is traced there as it
+is in any tree (:class:`kkt.program.tracer.Tracer`), so that a bracket is defined in the tracer and
+nowhere else.  The result is two lists of block operations, one for the elimination (the way there)
+and one for the unknowns (the way back).  Both work on one array of numbers, called the room.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Integers = NDArray[np.int64]
 
 
 class UpdateBlock(NamedTuple):
-    """One block of an update: row and column are blocks of its support, RHS is one column."""
+    """One block of an update: row and column number its support, or RHS the right-hand side."""
 
     row: int
     column: int
@@ -46,10 +46,10 @@ Form = tuple[UpdateBlock, ...]  # of an update: its blocks, whose numbers follow
 
 
 class Update(NamedTuple):
-    """What a group hands on in one piece."""
+    """An update that a group hands to one later group."""
 
-    anchor: int  # a block of the group that waits for it
-    support: tuple[int, ...]  # blocks that it is about
+    anchor: int  # a block of the group for which it waits
+    support: tuple[int, ...]  # blocks in which it has a row or column
     form: Form
 
     @property
@@ -64,12 +64,12 @@ class FrontTemplate:
     there: Integers  # (operations, kernels.WIDTH)
     back: Integers
     updates: tuple[Update, ...]
-    kept: int  # numbers that the way back reads of the way there
-    room: int  # numbers in the room
+    kept: int  # numbers of the way there that the way back reads
+    room: int  # length of the room
 
 
 class Words:
-    """The words of :mod:`.fronts` in turn."""
+    """The words of a group (:mod:`.fronts`), taken one after another."""
 
     def __init__(self, words: Integers) -> None:
         self.left = words.tolist()[::-1]
@@ -79,7 +79,7 @@ class Words:
 
 
 class Surroundings(NamedTuple):
-    """A group and what is around it, as its words tell of them."""
+    """A group, the blocks around it and the updates that wait for it, as its words say."""
 
     own: int
     blocks: tuple[tuple[int, ...], ...]  # kind, body, 1 where a later group begins
@@ -89,14 +89,14 @@ class Surroundings(NamedTuple):
 
 
 def front_template(plan: Plan, words: Integers, forms: list[Form]) -> FrontTemplate:
-    """The template of the group that some words tell of; they number the forms of updates."""
+    """The template of a group given by its words, in which updates have numbers of ``forms``."""
     read = Words(words)
     own, count, many, waiting = read.take(4)
     blocks = tuple(read.take(3) for _ in range(count))
     pivot = read.take(own)
     bodies = tuple(read.take(6) for _ in range(many))
     for _ in range(own):
-        read.take(read.take(1)[0])  # the entries of (4) among the blocks are all there are
+        read.take(read.take(1)[0])  # couplings by (4), which follow from the blocks
     arrivals = []
     for _ in range(waiting):
         form = forms[read.take(1)[0]]
@@ -113,7 +113,7 @@ def front_template(plan: Plan, words: Integers, forms: list[Form]) -> FrontTempl
 def _traced(
     rules: Rules, split: bool, copies: bool, pieces: bool, massless: bool, around: Surroundings
 ) -> FrontTemplate:
-    """The same for any tree and any order of these switches, so that it is traced once."""
+    """The template, which depends on no more than these arguments: one trace serves all trees."""
     own, count, many = around.own, len(around.blocks), len(around.bodies)
     bodies = np.array(around.bodies, dtype=np.int64).reshape(many, 6)
     own_inertia = bodies[:, 5] > 0
@@ -141,7 +141,7 @@ def _traced(
 
 
 class _Group(Tracer):
-    """One group on what surrounds it."""
+    """Traces one group on the blocks and updates around it."""
 
     def __init__(
         self, factor: SymbolicFactor, own: int, arrivals: tuple[tuple[Form, tuple[int, ...]], ...]
@@ -154,7 +154,7 @@ class _Group(Tracer):
         self.fronts.waiting[0] = [self._received(i, *it) for i, it in enumerate(arrivals)]
 
     def _forget(self) -> None:
-        """Entries of (4) that no block of the group has belong to other groups."""
+        """Drop the entries of (4) in which no block of the group takes part: others enter them."""
         fronts, here, mine = self.fronts, set(self.blocks), set(self.own)
         kept = {
             key: ref
@@ -170,7 +170,7 @@ class _Group(Tracer):
                 fronts.near[j].add(i)
 
     def _received(self, number: int, form: Form, places: tuple[int, ...]) -> Updates:
-        """An update that waits, as values that are handed to the group."""
+        """An update that waits, as inputs of the group's program."""
         found: Updates = {}
         fronts, offset = self.fronts, 0
         for part in form:
@@ -202,7 +202,7 @@ class _Group(Tracer):
         return _Writer(self, middle, updates).template()
 
     def _made(self) -> list[tuple[Update, list[Ref]]]:
-        """What the group hands on, in the order in which it does."""
+        """The updates that the group hands on, in order, with the values of their blocks."""
         place = {block: i for i, block in enumerate(self.blocks)}
         group, made = self.plan.group, []
         for target, updates in self.fronts.waiting.items():
@@ -231,7 +231,7 @@ class _Group(Tracer):
 
 
 class _Writer:
-    """Operations of a group as rows of numbers."""
+    """Writes a group's operations as rows of integers, as in :mod:`.block_kernels`."""
 
     def __init__(self, group: _Group, middle: int, made: list[tuple[Update, list[Ref]]]) -> None:
         self.group, self.made, self.shapes = group, made, group.write.shapes
@@ -279,7 +279,7 @@ class _Writer:
         return FrontTemplate(_array(forward), _array(self.rows), updates, total, self.top)
 
     def _live(self, instructions: list[Instruction], wanted: set[int]) -> list[Instruction]:
-        """Those that some values need; ``wanted`` becomes all that they need."""
+        """The instructions that the values ``wanted`` need; ``wanted`` grows by what they read."""
         live = []
         for i in reversed(instructions):
             if i.out in wanted:
@@ -308,7 +308,7 @@ class _Writer:
         return self.place[value]
 
     def _operand(self, ref: Ref) -> tuple[int, int, int]:
-        """Where a block is, and what one row and one column more are; the sign is the row's own."""
+        """An operand: twice the block's place, plus 1 if negative; steps to next row and column."""
         columns = self.shapes[ref.value][1]
         steps = (1, columns) if ref.transposed else (columns, 1)
         return (self.place[ref.value] * 2 + (ref.sign < 0), *steps)
@@ -369,13 +369,13 @@ class _Writer:
         return self.instructions[ref.value]
 
     def _pivot_place(self, factor: int) -> int:
-        """The first block, among the group's, whose pivots stand on a factor's diagonal."""
+        """Which of the group's blocks comes first on the diagonal of a factor."""
         record = next(r for r in self.group.records if r.factor == factor)
         names = [self.group.graph.block(b) for b in self.group.own]
         return names.index(record.blocks[0])
 
     def _assemble(self, i: Instruction, out: int, rows: int, columns: int) -> None:
-        """Zeros, then every block in its place; of a square, the upper triangle mirrored."""
+        """Rows that set zeros, copy every block to its place and, for a square, mirror it."""
         self._row(kernels.ZERO, out, rows, columns)
         at = np.concatenate([[0], np.cumsum(i.info[0])]).tolist()
         many = len(i.info[0])

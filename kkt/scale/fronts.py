@@ -1,9 +1,10 @@
-"""The groups of any order, by kind: groups of one kind do the same with other numbers.
+"""The groups of any order, sorted by kind: groups of one kind do the same operations.
 
-What a group does depends on its blocks and those that they are coupled with, on the entries of (4)
-among them, and on the updates that wait for it: the form of each, and where its blocks stand here.
-One walk over all groups puts that into words.  Words that were not met before are a new kind, which
-is traced (:mod:`.front_template`).
+The operations of a group depend on its blocks and the blocks that they are coupled with, on the
+entries of (4) among them, and on the updates that wait for the group: the form of each, and the
+blocks that it is about.  One walk over all groups writes this down as a list of integers, the words
+of the group.  Groups with equal words are of one kind.  The walk stops at words that were not met
+before, so that the new kind is traced (:mod:`.front_template`).
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from ..structure.symbolic import SymbolicFactor
 from .borrowed import borrowed
 from .front_template import Form, FrontTemplate, front_template
 
-DONE, UNKNOWN, ROOM = 0, 1, 2
-HEAD = 4  # words before all others
+DONE, UNKNOWN, ROOM = 0, 1, 2  # how a walk ends: all units known, a new kind, an array is full
+HEAD = 4  # words before all others: four counts
 
 Integers = NDArray[np.int64]
 
 
 class Units(NamedTuple):
-    """Groups as they are eliminated, on positions 0..B-1; the joints that end an order are one."""
+    """Units of elimination on positions 0..B-1: groups, but joints that end an order are one."""
 
     first: Integers  # (U + 1,) first position of each unit
     step: Integers  # (U + 1,) first group of each unit
@@ -49,7 +50,7 @@ class Units(NamedTuple):
 
 
 class Walked(NamedTuple):
-    """What a walk finds of each unit: its kind, and what the kind's names mean here."""
+    """What a walk finds of each unit: its kind, and the blocks and so on that the kind numbers."""
 
     kind: Integers  # (U,)
     at: Integers  # (U + 1,) its blocks in ``place``
@@ -62,34 +63,34 @@ class Walked(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """Kinds that were met: their words, and the updates that they make."""
+    """The kinds found so far: their words, and the updates that they make."""
 
     hash: Integers  # table of open addresses: kind, or -1
     word_at: Integers
     word: Integers
     made: Integers  # (kinds + 1,) first update of each
-    anchor: Integers  # of each update the block whose group it waits for
-    form: Integers  # of each update, see :data:`kkt.scale.front_template.Form`
-    support_at: Integers
-    support: Integers  # its blocks
+    anchor: Integers  # of each update, a block of the group for which it waits
+    form: Integers  # of each update, the number of its :data:`kkt.scale.front_template.Form`
+    support_at: Integers  # first of each update's blocks in ``support``
+    support: Integers  # blocks that each update is about
 
 
 class _Scratch(NamedTuple):
-    mark: Integers
-    local: Integers
-    body_mark: Integers
+    mark: Integers  # (B,) the attempt that has listed a block,
+    local: Integers  # and its number among the unit's blocks
+    body_mark: Integers  # (n,) the same of bodies
     body_local: Integers
-    need: Integers
-    head: Integers  # (groups,) first update that waits
-    tail: Integers
-    next: Integers
+    need: Integers  # (n,) sum of 1 where freedoms and armature matter, 2 where the parent does
+    head: Integers  # (groups,) first update that waits for a group,
+    tail: Integers  # the last,
+    next: Integers  # and (updates,) the one after each: linked lists
     of: Integers  # (updates,) the unit that made it
     words: Integers
-    filled: Integers  # blocks, bodies, arrivals, updates, words; attempts
+    filled: Integers  # counts of blocks, bodies, arrivals, updates, words; attempts
 
 
 def units_of(factor: SymbolicFactor) -> Units:
-    """The units of a plan: its groups, and all joints that end it as one, as the tracer has it."""
+    """The units of a plan: its groups, and all joints that end it as one unit, as in the tracer."""
     plan, structure = factor.plan, factor.plan.graph.structure
     blocks, graph = plan.blocks, plan.graph
     where = np.full(graph.count, -1, dtype=np.int64)
@@ -118,7 +119,7 @@ def units_of(factor: SymbolicFactor) -> Units:
 def walk(
     factor: SymbolicFactor, units: Units, most: int
 ) -> tuple[Walked, list[FrontTemplate]] | None:
-    """Kinds of all units, and the template of each kind; None for ``most`` operations or more."""
+    """Kinds of all units, and the template of each kind; None if these have ``most`` operations."""
     U, B, n = len(units.first) - 1, len(units.group), len(units.parent)
     groups = int(units.group[-1]) + 1 if B else 0
     room = {"place": 16 * B + 64, "body": 8 * B + 64, "arrival": 2 * B + 64, "words": 4096}
@@ -248,14 +249,18 @@ def _find(known, words):  # pragma: no cover
 
 @njit(cache=True)
 def _walk(of, to, with_, known, unit):  # pragma: no cover
-    """Units in turn from one on, up to one of a kind that is not known."""
+    """Find the kinds of units from ``unit`` on, up to the first that stops the walk.
+
+    Returns that unit, and DONE, UNKNOWN (its kind is new, its words are in ``with_.words``) or ROOM
+    (an array is full; the walk resumes at this unit).
+    """
     of, to, with_, known = borrowed(of), borrowed(to), borrowed(with_), borrowed(known)
     blocks, bodies, arrivals, updates = with_.filled[:4]
     for u in range(unit, len(of.first) - 1):
         with_.filled[5] += 1
-        now = with_.filled[5]  # of the marks
+        now = with_.filled[5]  # this attempt: marks with another number are old
         t0, t1 = of.first[u], of.first[u + 1]
-        # blocks: the unit's own, those that (4) couples them with, those of updates that wait
+        # blocks: the unit's own, those that (4) couples with them, those of updates that wait
         count, place = 0, to.place[blocks:]
         if len(place) < t1 - t0:
             return u, ROOM
@@ -294,7 +299,7 @@ def _walk(of, to, with_, known, unit):  # pragma: no cover
             ascend(place, own, count)
         for a in range(count):
             with_.local[place[a]] = a
-        # bodies: of the unit's own blocks as the tree numbers them, then of the others in turn
+        # bodies: those of the unit's own blocks, ascending, then those of the other blocks in turn
         body, many = to.body[bodies:], 0
         if len(body) < 2 * count or len(with_.words) < HEAD + 3 * count + own + 12 * count + (
             own + edges + 2 * waiting + length
@@ -319,7 +324,7 @@ def _walk(of, to, with_, known, unit):  # pragma: no cover
                 with_.need[of.origin[k]] |= 1
             if what >= F:
                 with_.need[k] |= 2
-        # the words
+        # the words; front_template() reads them in this order
         word, w = with_.words, HEAD
         word[0], word[1], word[2], word[3] = own, count, many, waiting
         for a in range(count):

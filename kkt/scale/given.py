@@ -1,4 +1,4 @@
-"""Poses of joints that are not one turn or one shift, for a pass over the bodies."""
+"""Poses of joints that are not revolute, prismatic or fixed, for a pass over the bodies."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Given:
-    """Arrays by body, of which only the given joints' are written."""
+    """Poses and motion subspaces by body; only those of the given joints are written."""
 
     tree: BodyTree
     bodies: dict[str, NDArray[np.int64]]  # by type of joint
     turn: Floats  # (n, 3, 3)
     shift: Floats  # (n, 3)
-    slip: Floats  # (n, 6) S° qd
+    slip: Floats  # (n, 6) S° qd, S° the rate of change of S in the body's frame
     S: Floats  # (N, 6)
 
     def update(self, q: Floats, qd: Floats) -> None:
-        """Write poses, and subspaces that move, at q and qd (N,)."""
+        """Write the poses, and the motion subspaces that depend on q, at q and qd (N,)."""
         tree = self.tree
         for kind, bodies in self.bodies.items():
             if kind == GENERAL:
@@ -44,7 +44,7 @@ class Given:
 
 
 def given(tree: BodyTree) -> Given:
-    """The joints of a tree whose poses are given; arrays have no bodies where there are none."""
+    """The joints of a tree whose poses are given; without such joints the arrays are empty."""
     kinds = np.array(tree.joint)
     other = np.flatnonzero(joints(tree) == len(PLAIN))
     bodies = {kind: other[kinds[other] == kind] for kind in sorted(set(kinds[other].tolist()))}

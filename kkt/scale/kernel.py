@@ -38,9 +38,10 @@ UNIT = 2.0**-53
 class LargeKernel:
     """ABM of one tree as machine code, in float64; made by :func:`compile_large`.
 
-    Bodies whose joints and constants have their zeros and ones in the same places share straight
-    line code, so that code is small and made at once for a tree of any size.  Time and memory are
-    proportional to the number of bodies.  A kernel is for one thread of Python at a time.
+    Bodies whose joints and constants have their zeros and ones in the same places share one
+    straight-line program, so that the code is small and quickly compiled for a tree of any size.
+    Time and memory are proportional to the number of bodies.  Only one Python thread at a time may
+    call a kernel.
 
     >>> kernel = pt.compile_large(pt.chain(1000))
     >>> kernel(np.zeros(1000), np.zeros(1000), np.zeros(1000)).shape
@@ -56,13 +57,13 @@ class LargeKernel:
         self._order = walk_of(tree.parent).order
         own = np.zeros(0) if tree.terms is None else tree.terms.diagonal(step, np.asarray)
         require_inertia(tree, self._order, own=own != 0.0)
-        # from here on bodies are numbered as they are walked, so that memory is read in a row
+        # from here on bodies are numbered in the order of the walk, for consecutive memory access
         self._take, tree = walked(tree, self._order)
         wrench, self._given = wrench[self._order], given(tree)
         walk, N, n = walk_of(tree.parent), int(tree.offset[-1]), tree.n
         model, S = constants(tree), self._given.S
         may, one, pushed = np.not_equal(S, 0.0), np.equal(S, 1.0), np.any(wrench, axis=1)
-        for joint, bodies in self._given.bodies.items():  # axes that turn in the body's frame
+        for joint, bodies in self._given.bodies.items():  # columns of S that depend on q
             for column in () if joint == GENERAL else TYPES[joint].moving:
                 turning = tree.offset[bodies] + column
                 may[turning, :3], one[turning, :3] = True, False
@@ -96,8 +97,8 @@ class LargeKernel:
     ) -> Any:
         """qdd (N,) [rad/s^2, m/s^2] at q, qd, tau, each (N,) as for :func:`kkt.build`.
 
-        Rates and efforts that are None are zero.  A checked kernel gives (qdd, status), which
-        :meth:`reason` puts into words where it is not 0.
+        Rates and efforts that are None are zero.  A checked kernel returns (qdd, status); a status
+        other than 0 is put into words by :meth:`reason`.
         Raises ModelError for numbers that are wrong, and SingularError where a pivot is zero and
         the kernel is not checked.
         """
@@ -107,7 +108,7 @@ class LargeKernel:
             q = coordinates(self.tree, self._graph, q)
         for field, x, to in (("q", q, self._q), ("qd", qd, self._qd), ("tau", tau, self._tau)):
             _fill(to, field, x, self._take)
-        with np.errstate(invalid="ignore"):  # infinite angles are told below
+        with np.errstate(invalid="ignore"):  # infinite angles are refused below
             np.cos(self._q, out=self._cos)
             np.sin(self._q, out=self._sin)
             if self._terms is not None:
@@ -115,7 +116,7 @@ class LargeKernel:
                 self._tau -= terms.resistance(self._qd, self.step, np.asarray)
             self._given.update(self._q, self._qd)
         self._works.run("move", "factor", "solve")
-        if not np.isfinite(self._qdd).all():  # as behind a pivot that is zero
+        if not np.isfinite(self._qdd).all():  # by a bad number given, or a zero pivot
             for field, x in (("q", self._q), ("qd", self._qd), ("tau", self._tau)):
                 if not np.isfinite(x).all():
                     what = f"state: field {field!r} holds a number that is not finite"
@@ -126,7 +127,7 @@ class LargeKernel:
         return (qdd, self._status()) if self.check else qdd
 
     def _status(self) -> int:
-        """Of the answer that was found, as :mod:`kkt.machine.checking` has it."""
+        """The status of the answer (:mod:`kkt.machine.checking`), from one step of refinement."""
         found, reach = self._qdd.copy(), np.max(np.abs(self._arrays["pdd"]), initial=0.0)
         with np.errstate(all="ignore"):
             self._works.run("defect")
@@ -159,7 +160,7 @@ class LargeKernel:
 
 
 def walked(tree: BodyTree, order: NDArray[np.int32]) -> tuple[NDArray[np.int64], BodyTree]:
-    """The tree with its bodies in another order, and where each of its freedoms stood before."""
+    """(N,) the old place of each freedom, and the tree with its bodies in another order."""
     place = np.empty(tree.n + 1, dtype=np.int64)
     place[order], place[-1] = np.arange(tree.n), -1
     dof = tree.dof[order]
@@ -223,9 +224,9 @@ def compile_large(
 
 
 def _regular(kernel: LargeKernel, wrench: Floats, threads: int) -> LargeKernel:
-    """The kernel, but SingularError where a pivot is zero in two states drawn at random.
+    """The kernel; SingularError where a pivot is zero in two states drawn at random.
 
-    Where all bodies have a mass and inertia about every axis there is no such pivot.
+    Where all bodies have a mass and inertia about every axis, no pivot is zero and none is tried.
     """
     tree, N = kernel.tree, int(kernel.tree.offset[-1])
     if whole(tree).all() or not N:

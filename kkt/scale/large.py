@@ -1,4 +1,4 @@
-"""Orders without a tape: one template for bodies of a kind, for trees of a million bodies."""
+"""Solutions of large trees, and the rule by which they are trusted, marked or refused."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .solve import solve
 
 Floats = NDArray[np.float64]
 UNIT = 2.0**-53
-LIGHT = 1e-4  # of the heaviest, that all bodies resist with where ABM is accurate to 1e-10
-LOOKED_AT = 2000  # bodies among which a motion without inertia is looked for
-SHAKES = 3  # of all entries; a residue is a few units, and by chance the same after one
-SOLVED = 2.0**10  # roundings of (4) that an order leaves there, where it is no less accurate
+LIGHT = 1e-4  # a body is light below this part of the largest; where none is, ABM errs by 1e-10
+LOOKED_AT = 2000  # bodies up to which a motion without inertia is looked for
+SHAKES = 3  # perturbed solutions; a single one may by chance have the same residue
+SOLVED = 2.0**10  # backward error of an accurate answer, in unit roundoffs, at most
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class LargeSolution:
     qdd: Floats  # (N,) joint accelerations [rad/s^2, m/s^2]
     pdd: Floats  # (n, 6) minus spatial accelerations, gravity included
     f: Floats  # (n, 6) joint forces [N m, N]
-    error_estimate: float | None = None  # of qdd, where there was reason to look
+    error_estimate: float | None = None  # of qdd, relative; None where no second run was needed
     marked: str | None = None  # why the answer should not be relied on (:mod:`kkt.tape.trust`)
 
     @property
@@ -53,7 +53,7 @@ class LargeSolution:
 
     @cached_property
     def backward_error(self) -> BackwardError:
-        """What the answer leaves of (4), in extended precision where the machine has it."""
+        """The answer's backward error in (4), in extended precision where the machine has it."""
         with np.errstate(all="ignore"):
             return backward_error(self.system, self.system.entries, self._rows, np.longdouble)
 
@@ -65,10 +65,11 @@ class LargeSolution:
 def trusted(
     system: System, name: str, solve: Callable[[System], LargeSolution], stable: bool
 ) -> LargeSolution:
-    """What ``solve`` finds, by the rule of :mod:`kkt.tape.trust`; ``stable`` orders are not
-    looked at where no body is light.
+    """The solution that ``solve`` finds, marked by the rule of :mod:`kkt.tape.trust`.
 
-    Raises SingularError where no digit of it is right.
+    The answer of a ``stable`` order is not checked where no body is light.  Another is accepted
+    where no body is light and its backward error is small; else the entries are perturbed by
+    roundings and the answers compared.  Raises SingularError where no digit is right.
     """
     found, even = solve(system), _even(system)
     if even and stable:
@@ -96,16 +97,16 @@ def trusted(
 
 
 def _even(system: System) -> bool:
-    """Whether no body is light beside others: each resists any motion with LIGHT of the most.
+    """Whether no body is light: each has at least LIGHT times the largest mass and moment.
 
-    Masses are held against the largest mass, moments against the largest about a joint.
+    A body's least moment of inertia is compared with a bound for the largest one about a joint.
     """
     if "even" not in system.plans:
         tree = system.tree
         J, span = tree.inertia, np.trace(tree.inertia, axis1=1, axis2=2)
         with np.errstate(all="ignore"):
             volume = (J[:, 0] * cross(J[:, 1], J[:, 2])).sum(axis=1)
-            least = volume / (0.5 * span) ** 2  # no more than the least moment
+            least = volume / (0.5 * span) ** 2  # at most the least moment
         mass = np.max(tree.mass, initial=0.0)
         reach = sum(np.max(np.sum(x**2, axis=1), initial=0.0) for x in (tree.com, tree.p))
         moment = np.max(span, initial=0.0) + mass * reach

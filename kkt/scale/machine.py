@@ -1,4 +1,4 @@
-"""Passes as machine code, kept in memory and on disk by what they are made for."""
+"""Passes compiled to machine code, which is cached in memory and on disk."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ Make = Callable[[Bodywise, Sequence[Any]], tuple[Pass, ...]]
 class Code:
     """Machine code of the passes for some kinds of bodies."""
 
-    entries: tuple[str, ...]  # of the table
-    streams: dict[str, tuple[int, ...]]  # numbers of a body of each kind
-    tip_to_base: frozenset[str]  # passes
-    functions: dict[str, Any]  # of the address of a table, by the name of the pass
+    entries: tuple[str, ...]  # names of the entries of a table
+    streams: dict[str, tuple[int, ...]]  # of each stream, the count of numbers by kind of body
+    tip_to_base: frozenset[str]  # names of the passes that go from tip to base
+    functions: dict[str, Any]  # by the name of the pass; each takes the address of a table
     engine: Any  # owns the code
 
     def table(self, part: Part, numbers: Addresses) -> NDArray[np.int64]:
-        """The table of passes over a part of the walk, of contiguous arrays."""
+        """The table for a part of the walk; ``numbers`` are the addresses of contiguous arrays."""
         known = {**part.addresses, **numbers}
         for name, sizes in self.streams.items():
             known[name + END] = known[name] + 8 * part.total(sizes)
@@ -42,7 +42,7 @@ class Code:
 
 
 def address(array: NDArray[Any]) -> int:
-    """Where a contiguous array begins."""
+    """The address of a contiguous array."""
     try:
         return ctypes.addressof(ctypes.c_double.from_buffer(array.data))
     except (TypeError, ValueError):  # read only, or empty

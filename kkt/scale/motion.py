@@ -1,6 +1,7 @@
 """From joint positions, rates and efforts to accelerations: three passes over a large tree.
 
-Base to tip, poses, velocities and the bias; tip to base, the brackets; base to tip, qdd.
+The first, from base to tip, finds poses, velocities and the bias; the second, from tip to base,
+eliminates the brackets; the third, from base to tip, finds qdd.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def passes(order: Bodywise, kinds: Sequence[Moving]) -> tuple[Pass, ...]:
 
 
 def checked_passes(order: Bodywise, kinds: Sequence[Moving]) -> tuple[Pass, ...]:
-    """And a fourth, tip to base: what an answer leaves of the efforts, and the pivots' sizes."""
+    """The three passes and a fourth, tip to base: the defect of the efforts, and pivots' sizes."""
     return _passes(order, kinds, ("move", "factor", "solve", "defect"))
 
 
@@ -87,7 +88,7 @@ def _passes(order: Bodywise, kinds: Sequence[Moving], names: tuple[str, ...]) ->
 def steps_of(
     order: Bodywise, kind: Moving, checked: bool = False
 ) -> tuple[dict[str, Step], int, int]:
-    """The steps of a body by pass, and the numbers that each of the first two hands on."""
+    """The steps of a body by pass, and the counts of numbers that the first two record."""
     N, any6 = kind.dof, (ANY,) * 6
     given = {
         "model": MODEL,
@@ -108,7 +109,7 @@ def steps_of(
     R, p, H, v, a, b = whole = _moved(first, kind, M)
     moved = Record("moved", first, there, "v_up")
     R, p, H, a, tau = map(moved.array, (R, p, H, a, first.array("tau", (ANY,) * N)))
-    # Phi is made again: that takes less time than to read it
+    # Phi is formed again, which takes less time than to read it
     own = {"Phi": force_transform(R, p), "S": H, "a": a, "tau": tau}
     own |= {"M": symmetric(moved.array(M.ravel()[UPPER])), "b": moved.array(b)}
     if kind.A:
@@ -146,9 +147,10 @@ def steps_of(
 def _defect(
     writer: StepWriter, kind: Moving, R: Array, p: Array, H: Array, b: Array, M: Array, tau: Array
 ) -> dict[Place, Any]:
-    """tau - ID(qdd) from pdd, and |w|^2 tr J + |v|^2 m + A of each motion (w, v) of the joint.
+    """The defect tau - ID(qdd), and |w|^2 tr J + |v|^2 m + A for each motion (w, v) of the joint.
 
-    The update holds mass, first moment and trace of what hangs on the body, and the force.
+    ID is inverse dynamics, from pdd; J and m are those of the whole subtree.  The update holds the
+    subtree's mass, first moment, trace of J, and force.
     """
     known = (ANY,) * UPDATE if not kind.leaf else (0,) * UPDATE
     children = writer.array("children", known)

@@ -1,4 +1,4 @@
-"""Kinds of bodies in motion: those whose joints and constants have zeros and ones alike."""
+"""Kinds of bodies for a kernel: joints and constants have zeros and ones in the same places."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from .walk import Walk
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-PLAIN = ("revolute", "prismatic", "fixed")  # joints that a pass moves; poses of others are given
+# joints whose poses a pass computes; the poses of others are given (:mod:`.given`)
+PLAIN = ("revolute", "prismatic", "fixed")
 GIVEN = "given"
 MODEL = 25  # constants of a body: R (9), p (3), axis (3), its inertia (10)
 
@@ -39,7 +40,7 @@ def constants(tree: BodyTree) -> Floats:
 
 
 def joints(tree: BodyTree) -> NDArray[np.int64]:
-    """(n,) the place of each body's joint among PLAIN, or one more."""
+    """(n,) the place of each body's joint in PLAIN; len(PLAIN) for a joint that is given."""
     place = dict.fromkeys(set(tree.joint), len(PLAIN))
     place |= {name: i for i, name in enumerate(PLAIN)} | {"continuous": 0}
     return np.array([place[name] for name in tree.joint])
@@ -48,12 +49,11 @@ def joints(tree: BodyTree) -> NDArray[np.int64]:
 def moving_kinds(
     tree: BodyTree, walk: Walk, model: Floats, S: Flags, S_one: Flags, pushed: Flags, own: Flags
 ) -> tuple[tuple[Moving, ...], NDArray[np.uint8]]:
-    """The kinds of a tree's bodies, and that of each body (n,).
+    """The kinds of a tree's bodies, and (n,) the kind of each body.
 
-    ``S`` and ``S_one`` (N, 6) say where motion subspaces may be nonzero, and are 1 in any state;
-    ``pushed`` (n,) on which bodies a wrench may act, ``own`` (N,) which freedoms have inertia of
-    their own.  Where patterns are many, bodies with the
-    same joint share what all of them have.
+    ``S`` and ``S_one`` (N, 6) say where motion subspaces may be nonzero, and where they are 1 in
+    any state; ``pushed`` (n,) on which bodies a wrench may act, ``own`` (N,) which freedoms have a
+    block A_k.  If there are too many patterns, bodies that differ in them alone are one kind.
     """
     n, joint, dof = tree.n, joints(tree), tree.dof
     given = np.flatnonzero(joint == len(PLAIN))

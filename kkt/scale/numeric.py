@@ -1,15 +1,17 @@
 """Numeric factor and solution of (4) in any order, in float64, on arrays: no tape, no record.
 
-Orders that go body by body run through templates of machine code (:mod:`.template`), others group
-after group through templates of block operations (:mod:`.front_solve`).  Both have the tape's bits.
-What follows is for orders whose groups are of too many kinds to be traced, since their fronts grow
-with the tree, and for right-looking ones that do not go body by body.
+:func:`solve_in_order` has three ways.  Orders that go body by body run through templates of machine
+code (:mod:`.template`), others group after group through templates of block operations
+(:mod:`.front_solve`).  Both have the tape's bits.  The third way, panels, is in this file.  It is
+for orders whose groups are of too many kinds to be traced, since their fronts grow with the tree,
+and for right-looking orders that do not go body by body.
 
-The symbolic factor says which blocks every block meets later; each gets a panel of that width, so
-that storage is the factor itself (:mod:`.numeric_storage`).  Updates go to the panels of later
-blocks as they are made, and are summed as on a tape (:mod:`.waiting`); the matrix's own entry is
-added when a block's group opens, last.  Each pivot's operations are those of :mod:`kkt.program` one
-by one, so that virtual_work and its kin, crbm and natural have the tape's bits.
+The symbolic factor says with which later blocks each block is coupled when it is eliminated; each
+block has a panel for these couplings, so that storage is the factor itself
+(:mod:`.numeric_storage`).  Updates are subtracted from the panels of later blocks as they are made,
+in the order of the tape's sums (:mod:`.waiting`); the matrix's own entry is added last, when the
+block's group opens.  Each pivot's operations are those of :mod:`kkt.program` one by one, so that
+virtual_work and the orders like it, crbm and natural have the tape's bits.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ MOST_BLOCKS = 20_000_000  # a factor of more blocks is refused, listing which ta
 
 @dataclass(frozen=True)
 class Analysis:
-    """All of a factor but its values: for systems of one structure, in one order."""
+    """A factor by panels without its values: for all systems of one structure, in one order."""
 
     factor: SymbolicFactor
     schedule: Schedule
@@ -48,11 +50,11 @@ class Analysis:
 
 
 def analyse(chosen: Plan) -> Analysis | Kinds | Bodies:
-    """What a plan's solutions share; :func:`kkt.solve_large` takes it as well.
+    """What all solutions of a plan share; :func:`kkt.solve_large` takes it in place of the order.
 
-    Of an order that goes body by body, its templates; of others their groups by kind, and where
-    those are too many the symbolic factor, subtrees and storage.  Raises OrderError for orders that
-    none of them can run, and SizeError for a factor that would not fit.
+    It is :class:`.bodywise.Bodies` for an order that goes body by body, :class:`.front_solve.Kinds`
+    for another, and :class:`Analysis` where the kinds of groups are too many.  Raises OrderError
+    for an order that none of them can run, and SizeError for a factor that would not fit.
     """
     own = bodywise(chosen)
     if own is not None:
@@ -126,7 +128,7 @@ def _require_tree_of(system: System, chosen: Plan) -> None:
 
 
 def _analysis(factor: SymbolicFactor) -> Analysis:
-    """Places of all panels; raises SizeError where they would not fit."""
+    """The analysis of a factor by panels; raises SizeError where the panels would not fit."""
     chosen, size = factor.plan, factor.size
     split = schedule(factor, np.searchsorted(chosen.group, np.arange(chosen.groups + 1)))
     graph, rules = chosen.graph, chosen.sequence.rules
@@ -171,7 +173,7 @@ def _storage(layout: Layout) -> Storage:
 
 
 def _scratch(layout: Layout) -> Scratch:
-    """Room for the largest unit of elimination."""
+    """Working arrays of one thread, large enough for every pivot and bracket."""
     own = np.diff(layout.first[layout.group])
     inside = int(np.max(own[layout.bracket], initial=0))
     two = layout.width + np.append(layout.width[1:], 0)  # of a pair's two blocks
@@ -216,7 +218,10 @@ def _matrix(system: System, factor: SymbolicFactor) -> Matrix:
 def _run(
     layout: Layout, to: Storage, matrix: Matrix, split: Schedule, delayed: bool, threads: int
 ) -> int:
-    """Subtrees side by side, then the top; back in reverse."""
+    """Eliminate the subtrees side by side, then the top; find the unknowns in reverse.
+
+    Returns the first block whose pivot is zero or not a number, or -1.
+    """
 
     spare = [_scratch(layout) for _ in range(threads)]
 

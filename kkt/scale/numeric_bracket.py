@@ -1,6 +1,7 @@
-"""A bracket of the numeric factor: its own inverse first, then the couplings, the update last.
+"""Brackets of the numeric factor: the inverse B^-1, then X = B^-1 C, then the update C* X.
 
-The three steps are those of :mod:`kkt.program.bracket`, on one dense array of the group's scalars.
+B is the group's own block and C its couplings with the outside.  The three steps are those of
+:mod:`kkt.program.bracket`, on one dense array of the group's scalars.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ from .numeric_pivots import BRACKET, copy_block, factor, hand_on, lay_out, right
 
 @leaf(error_model="numpy")
 def bracket(of, to, with_, g):  # pragma: no cover
-    """Eliminate group g; returns its first block without a pivot, or the number of all blocks."""
+    """Eliminate group g; returns its first block without a pivot, or the number of all blocks.
+
+    The inverse N of B grows pivot by pivot.  E are a pivot's couplings with those before it, and
+    W = N E*.  A pivot that is zero or not finite is none.
+    """
     t0, t1 = of.group[g], of.group[g + 1]
     base = of.first[t0]
     n, here = of.first[t1] - base, of.inner[g]
@@ -54,7 +59,7 @@ def bracket(of, to, with_, g):  # pragma: no cover
 
 @leaf()
 def _ends(of, t0, t1):  # pragma: no cover
-    """Whether a group meets nothing outside, so that its unknowns are found on the way there."""
+    """Whether a group has no outside coupling: then its unknowns are known once B is inverted."""
     for t in range(t0, t1):
         last = of.pointer[t + 1] - 1
         if last >= of.pointer[t] and of.later[last] >= t1:  # columns ascend
@@ -90,7 +95,7 @@ def _own_block(of, to, B, t0, t1):  # pragma: no cover
 
 @leaf()
 def _less(x, i, B, first, last):  # pragma: no cover
-    """x_i less one row of a block times x, which is summed before."""
+    """Subtract from x_i row i of B times x, in columns first to last - 1, summed before."""
     total = 0.0
     for j in range(first, last):
         total += B[i, j] * x[j]
@@ -99,7 +104,7 @@ def _less(x, i, B, first, last):  # pragma: no cover
 
 @leaf()
 def _beside(B, i, first, last):  # pragma: no cover
-    """Whether a row has an entry in a block's columns."""
+    """Whether row i of B has a nonzero in columns first to last - 1."""
     found = False
     for j in range(first, last):
         found |= B[i, j] != 0.0
@@ -108,7 +113,10 @@ def _beside(B, i, first, last):  # pragma: no cover
 
 @leaf()
 def _meet(of, B, N, t0, t, first, last):  # pragma: no cover
-    """W = (inverse so far) E* above the pivot, and the pivot's own block less E W, by blocks."""
+    """Put W = N E* above the pivot in B and subtract E W from the pivot's block, block by block.
+
+    N is the inverse of the pivots before; returns whether the pivot is coupled with any of them.
+    """
     coupled, base = False, of.first[t0]
     for b in range(first, last):
         for i in range(first):

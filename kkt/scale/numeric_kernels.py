@@ -13,7 +13,7 @@ from .numeric_storage import enter
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def eliminate(of, to, matrix, with_, groups, delayed):  # pragma: no cover
-    """Groups one after another; ``delayed``: the matrix's own entries are added when one opens.
+    """Eliminate groups one after another; ``delayed``: a group's entries of (4) enter as it opens.
 
     Returns the first block whose pivot is zero or not a number, or -1.
     """
@@ -47,7 +47,7 @@ def eliminate(of, to, matrix, with_, groups, delayed):  # pragma: no cover
 
 @leaf()
 def add_up(to, added):  # pragma: no cover
-    """Add a sum of updates to the one that it is part of."""
+    """Add one partial sum of updates to another: a row of :attr:`.waiting.Waiting.added`."""
     here, width, there, stride = added[2], added[3], added[4], added[5]
     values = to.y if added[6] else to.panels
     for r in range(added[0]):
@@ -57,7 +57,7 @@ def add_up(to, added):  # pragma: no cover
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def back(of, to, with_, groups):  # pragma: no cover
-    """Unknowns, groups in reverse: x = A^-1 (y - C x_outside)."""
+    """Find the unknowns, groups in reverse: x = A^-1 (y - C x_outside)."""
     of, to, with_ = borrowed(of), borrowed(to), borrowed(with_)
     D = with_.D
     for n in range(len(groups) - 1, -1, -1):

@@ -1,10 +1,12 @@
-"""Single blocks and pairs of the numeric factor, and what each pivot hands on.
+"""Pivots of single blocks and of pairs in the numeric factor, and the update of any pivot.
 
-A single block, a pair or a bracket (:mod:`.numeric_bracket`) puts the columns of the outside blocks
-side by side and :func:`hand_on` subtracts what they make from the panels of the outside blocks.
-Products and sums are those of :mod:`kkt.program.pivot`, in its order, without fused multiply-add;
-zeros of P (half of Phi) are skipped.  Arguments: ``of`` Layout, ``to`` Storage, ``with_`` Scratch,
-``end`` the first block whose updates wait: that after the group; of joints that end an order, none.
+A single block, a pair or a bracket (:mod:`.numeric_bracket`) copies its couplings with the outside
+blocks into P (rows, m), one outside block's columns beside another's.  :func:`hand_on` then forms
+the update from them and subtracts it from the panels of the outside blocks.  Products and sums are
+those of :mod:`kkt.program.pivot`, in its order, without fused multiply-add; zeros of P (half of
+Phi) are skipped.  Arguments: ``of`` Layout, ``to`` Storage, ``with_`` Scratch, and ``end``, the
+first block whose updates may wait (:mod:`.waiting`): the one after the pivot's group, or, for the
+joints that end an order, the number of all blocks.
 """
 
 from __future__ import annotations
@@ -13,13 +15,18 @@ import numpy as np
 
 from ..base.compiled import leaf
 
-# a bracket: P* Q; a block: (P* P)/d, summed or, of the joints that end an order, one by one; a pair
+# Forms of an update.  BRACKET: P* Q.  SQUARE: the terms (p* p)/d of a block, summed first.  TAIL:
+# the same terms, subtracted one by one (joints that end an order).  PAIR: three products, see _row.
+# ALONE: a pair whose second block has no outside coupling, so that only y changes.
 BRACKET, SQUARE, TAIL, PAIR, ALONE = range(5)
 
 
 @leaf(error_model="numpy")
 def factor(D, n):  # pragma: no cover
-    """L D L* in place, updates (c c*)/d; unscaled columns below d.  False where a d is no pivot."""
+    """L D L* in place, by updates (c c*)/d; columns below d are not divided by it.
+
+    Returns False where a d is zero or not finite.
+    """
     good = True
     for k in range(n):
         good &= D[k, k] != 0.0 and np.isfinite(D[k, k])
@@ -44,11 +51,17 @@ def solve(D, n, x, at):  # pragma: no cover
 
 @leaf(error_model="numpy")
 def hand_on(of, to, with_, t, end, count, rows, form):  # pragma: no cover
-    """Subtract the update of pivot t, upper triangle, and what goes to the right-hand side."""
+    """Subtract the update of pivot t from the panels (upper triangle) and from y.
+
+    The pivot's ``count`` outside blocks are in ``with_.outside``, their first columns in P in
+    ``with_.at``, and P has ``rows`` rows.  An entry whose updates wait has a place of its own: the
+    places of a pivot's updates stand in ``wait.place`` from ``wait.update[t]`` on, in the order of
+    the loops below (:func:`.waiting._pairs` lists them), and ``place`` is the next one.
+    """
     row, outside, at, where, stride = with_.row, with_.outside, with_.at, with_.where, with_.stride
     m, values, wait = at[count], to.panels, of.waiting
     further, place = of.panel[len(of.size)], wait.update[t]
-    turns = rows if form == TAIL else 1  # one column after another, or all of them summed
+    turns = rows if form == TAIL else 1  # the terms one by one, or their sum at once
     for turn in range(turns):
         _right(with_, rows, turn, m, form)
         place = wait.update[t]
@@ -61,16 +74,16 @@ def hand_on(of, to, with_, t, end, count, rows, form):  # pragma: no cover
                 to.y[shift + c] -= row[c]
     if form == ALONE:
         return
-    for a in range(count):
+    for a in range(count):  # block row of the update: its diagonal block, then those right of it
         i = outside[a]
         size, square = of.size[i], of.panel[i]
-        _find(of, i, with_, a, count)
+        _find(of, i, with_, a, count)  # into where and stride: the couplings in the panel of i
         if i >= end and wait.several[i]:
             square, place = wait.place[place], place + 1
             for b in range(a + 1, count):
                 if wait.several[outside[b]]:
                     where[b], place = wait.place[place], place + 1
-                    if where[b] >= further:
+                    if where[b] >= further:  # a further place has no other columns beside it
                         stride[b] = of.size[outside[b]]
         for r in range(size):
             c0 = at[a] + r
@@ -88,7 +101,7 @@ def hand_on(of, to, with_, t, end, count, rows, form):  # pragma: no cover
 
 @leaf(error_model="numpy")
 def _right(with_, rows, turn, m, form):  # pragma: no cover
-    """What the columns take from the right-hand side, each pivot by its own formula."""
+    """Into ``row``: the update of y for all m columns, by the formula of the pivot's form."""
     P, h, D, row, more = with_.P, with_.h, with_.D, with_.row, with_.more
     first, last = (turn, turn + 1) if form == TAIL else (0, rows)
     for c in range(m):
@@ -114,7 +127,7 @@ def _right(with_, rows, turn, m, form):  # pragma: no cover
 
 @leaf(error_model="numpy")
 def _row(with_, rows, turn, a, c0, count, form):  # pragma: no cover
-    """Row c0 of the update from the diagonal on."""
+    """Into ``row``: row c0 of the update, from its diagonal entry on."""
     P, Q, D, row, more, at = with_.P, with_.Q, with_.D, with_.row, with_.more, with_.at
     m, half = at[count], rows // 2
     first, last = (turn, turn + 1) if form == TAIL else (0, rows)
@@ -135,7 +148,8 @@ def _row(with_, rows, turn, a, c0, count, form):  # pragma: no cover
                     row[c] += (p * P[k, c]) / D[k, k]
         return
     own = at[a + 1]
-    for c in range(c0, own):  # once + once* - square
+    # a pair's update is C_x* C_z + C_z* C_x - C_z* X C_z; P and Q are as in :func:`pair`
+    for c in range(c0, own):  # the diagonal block: a product, its transpose, less the square
         square = 0.0
         for k in range(half):
             row[c] += P[k, c0] * P[half + k, c]
@@ -143,7 +157,7 @@ def _row(with_, rows, turn, a, c0, count, form):  # pragma: no cover
             square += P[half + k, c0] * Q[k, c]
         row[c] = (row[c] + more[c]) - square
     wide = own - at[a]
-    for b in range(a + 1, count):  # X meets the narrower of the two columns
+    for b in range(a + 1, count):  # X is multiplied with the narrower of the two couplings
         start, end = at[b], at[b + 1]
         swap = end - start > wide
         for k in range(half):
@@ -163,7 +177,7 @@ def _row(with_, rows, turn, a, c0, count, form):  # pragma: no cover
 
 @leaf()
 def _find(of, i, with_, a, count):  # pragma: no cover
-    """Places of the outside blocks after a in the panel of block i, -1 where they do not meet."""
+    """Into ``where``, ``stride``: couplings of i with outside blocks after a, -1 without one."""
     e, end, beside = of.pointer[i], of.pointer[i + 1], of.panel[i] + of.size[i] * of.size[i]
     for b in range(a + 1, count):
         j = with_.outside[b]
@@ -175,7 +189,7 @@ def _find(of, i, with_, a, count):  # pragma: no cover
 
 @leaf()
 def lay_out(of, with_, count):  # pragma: no cover
-    """Columns of the outside blocks side by side."""
+    """Into ``with_.at``: the first column of each outside block, side by side."""
     with_.at[0] = 0
     for a in range(count):
         with_.at[a + 1] = with_.at[a] + of.size[with_.outside[a]]
@@ -183,7 +197,7 @@ def lay_out(of, with_, count):  # pragma: no cover
 
 @leaf()
 def copy_block(panels, here, width, rows, columns, target, row, column):  # pragma: no cover
-    """A coupling that starts at ``here`` in its panel, into target[row:, column:]."""
+    """Copy the coupling that starts at ``here`` in the panels into target[row:, column:]."""
     for r in range(rows):
         for c in range(columns):
             target[row + r, column + c] = panels[here + r * width + c]
@@ -191,7 +205,10 @@ def copy_block(panels, here, width, rows, columns, target, row, column):  # prag
 
 @leaf(error_model="numpy")
 def single(of, to, with_, end, t):  # pragma: no cover
-    """A square block, factored L D L*: P = L^-1 C.  False where a pivot is none."""
+    """Eliminate a single block, factored L D L*, with P = L^-1 C.
+
+    Returns False where a scalar pivot is zero or not finite.
+    """
     size, square, D = of.size[t], of.panel[t], with_.D
     for i in range(size):
         for j in range(i, size):
@@ -230,7 +247,10 @@ def single(of, to, with_, end, t):  # pragma: no cover
 
 @leaf()
 def pair(of, to, with_, end, t):  # pragma: no cover
-    """[[X, 1], [1, 0]]: P = [C_x; C_z], Q = [X C_z; C_x - X C_z]."""
+    """Eliminate the pair [[X, 1], [1, 0]] of blocks t (x) and t + 1 (z).
+
+    C_x and C_z are their couplings with the outside: P = [C_x; C_z], Q = [X C_z; C_x - X C_z].
+    """
     size, z = of.size[t], t + 1
     ex, ez, x_end, z_end = of.pointer[t], of.pointer[z], of.pointer[z], of.pointer[z + 1]
     coupled = z_end > ez
@@ -287,7 +307,7 @@ def pair(of, to, with_, end, t):  # pragma: no cover
 
 @leaf(error_model="numpy")
 def back_in_tail(of, to, t):  # pragma: no cover
-    """x of a block among the joints that end an order: of all of them one L D L* is made."""
+    """Back substitution for block t of the joints that end an order, whose L D L* is one."""
     size, first, width, square = of.size[t], of.first[t], of.width[t], of.panel[t]
     for i in range(size):
         to.x[first + i] = to.y[first + i]
@@ -308,7 +328,7 @@ def back_in_tail(of, to, t):  # pragma: no cover
 
 @leaf()
 def right_hand_side(of, to, t0, t1, after):  # pragma: no cover
-    """x of blocks t0 to t1 - 1 becomes y - C x, for the couplings with blocks from ``after`` on."""
+    """x of blocks t0 to t1 - 1 becomes y - C x, C their couplings with blocks from ``after`` on."""
     panels, x, y = to.panels, to.x, to.y
     for t in range(t0, t1):
         size, first, width = of.size[t], of.first[t], of.width[t]

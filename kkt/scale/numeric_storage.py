@@ -1,7 +1,7 @@
-"""Where the numeric factor of a plan stands, and how the entries of (4) come into it.
+"""The arrays of the numeric factor by panels, and how the entries of (4) enter them.
 
-Every block t (a position in the order of elimination) owns a panel: its square block, then its
-couplings with the later neighbours that the symbolic factor found, row after row.
+Every block t (a position in the order of elimination) owns a panel: its square block, then, row
+after row, its couplings with the later blocks that the symbolic factor found.
 """
 
 from __future__ import annotations
@@ -34,49 +34,49 @@ class Matrix(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Where everything stands: structure without values; B blocks, G groups."""
+    """The structure of the factor without values; B blocks, E couplings, G groups."""
 
     kind: NDArray  # (B,) of each block
     member: NDArray  # (B,) its body
     size: NDArray  # (B,) its rows
     first: NDArray  # (B + 1,) its unknowns among all
     pivot: NDArray  # (B,) SINGLE, PAIR_FIRST or PAIR_SECOND
-    tail: NDArray  # (B,) one of the joints that end the order, which the tape has as one pivot
-    pointer: NDArray  # (B + 1,) columns of the symbolic factor
-    later: NDArray
-    start: NDArray  # place of each coupling among the columns of its panel
+    tail: NDArray  # (B,) whether it is a joint that ends the order; the tape has these as one pivot
+    pointer: NDArray  # (B + 1,) first coupling of each block, as in the symbolic factor
+    later: NDArray  # (E,) the later block of each coupling, ascending for each block
+    start: NDArray  # (E,) first column of each coupling in its panel, beside the square block
     width: NDArray  # (B,) columns of the panel beside the square block
-    panel: NDArray  # (B + 1,) panels in the storage
+    panel: NDArray  # (B + 1,) where each panel begins in Storage.panels
     group: NDArray  # (G + 1,) first block of each group
-    bracket: NDArray  # (G,) the group's own inverse comes first
-    inner: NDArray  # (G + 1,) square array of each bracket in the storage of brackets
+    bracket: NDArray  # (G,) whether the group is inverted before it meets its couplings
+    inner: NDArray  # (G + 1,) where the square array of each bracket begins in Storage.brackets
     task: NDArray  # (G,) subtree that a group belongs to, -1 for the top
-    waiting: Waiting  # where updates wait that are summed apart
+    waiting: Waiting  # places of the updates that are summed apart
 
 
 class Storage(NamedTuple):
     """Values: the factor, right-hand side and solution."""
 
-    panels: NDArray  # and behind them further places of updates
-    brackets: NDArray  # factors on the diagonal, W above it
-    y: NDArray  # (size,) right-hand side, as it stands when its block is eliminated; places
-    x: NDArray  # (size,)
+    panels: NDArray  # the panels, and behind them further places of updates
+    brackets: NDArray  # of each bracket: factors on the diagonal, W above it
+    y: NDArray  # (size,) right-hand side, less all updates so far; behind it further places
+    x: NDArray  # (size,) unknowns
 
 
 class Scratch(NamedTuple):
-    """Room for one thread."""
+    """Working arrays of one thread; see :mod:`.numeric_pivots` for the letters."""
 
-    P: NDArray
-    Q: NDArray
-    h: NDArray
-    B: NDArray
-    inverse: NDArray
-    z: NDArray
-    D: NDArray
-    row: NDArray
-    more: NDArray  # what a pair adds to the row
-    outside: NDArray  # the unit's outside blocks
-    at: NDArray  # first column of each
+    P: NDArray  # couplings of a pivot with the outside blocks
+    Q: NDArray  # a product with P
+    h: NDArray  # the pivot's right-hand side
+    B: NDArray  # a bracket's own block,
+    inverse: NDArray  # its inverse,
+    z: NDArray  # and its inverse times y
+    D: NDArray  # a square block, factored
+    row: NDArray  # one row of an update
+    more: NDArray  # a second product of a pair, which is added to the row
+    outside: NDArray  # the outside blocks of a pivot
+    at: NDArray  # first column of each in P
     where: NDArray  # place of each in the panel that is updated, or among further places
     stride: NDArray  # from row to row there
     active: NDArray  # rows of a bracket that are coupled to the outside
@@ -85,7 +85,7 @@ class Scratch(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def enter(of, to, matrix, first, last):  # pragma: no cover
-    """Add the entries of (4) in the panels of blocks first to last - 1, and the right-hand side."""
+    """Add the entries of (4) to the panels of blocks first to last - 1, and b, tau and a to y."""
     panels, y = to.panels, to.y
     M, Phi, S, basis, moved = matrix.M, matrix.Phi, matrix.S, matrix.basis, matrix.moved
     for t in range(first, last):
@@ -143,7 +143,10 @@ def enter(of, to, matrix, first, last):  # pragma: no cover
 
 @njit(cache=True)
 def split_forces(offset, S, turned, Phi, basis, moved):  # pragma: no cover
-    """[B C] of f = B fJ + C fC, with H B = 1 and H C = 0, and Phi [B C]."""
+    """Fill (n, 6, 6) ``basis`` with [B C] of f = B fJ + C fC, and ``moved`` with Phi [B C].
+
+    H B = 1 and H C = 0; ``turned`` (n,) tells the rows of S that the split solves for, in words.
+    """
     v = np.empty(36)
     for k in range(len(basis)):
         n = offset[k + 1] - offset[k]

@@ -1,8 +1,9 @@
-"""Passes over the bodies of a walk as LLVM's intermediate language: loops around the steps.
+"""Passes over the bodies of a walk in LLVM's intermediate language: loops around the steps.
 
 A pass is ``void NAME(table)``.  The table, one for all passes, holds what :func:`entries` lists,
-each in 8 bytes: addresses of arrays, and the number of bodies.  Streams are read and written one
-body after another, in the order of the walk; all other numbers of a body are found by its index.
+each in 8 bytes: addresses of arrays, and the number of bodies.  A stream is an array that is read
+or written one body after another, in the order of the walk; a body's part of any other array is
+found by its index.
 """
 
 from __future__ import annotations
@@ -14,32 +15,33 @@ from typing import Literal
 from .emission import function
 from .steps import Step
 
-AHEAD = 10  # bodies of the walk whose numbers are fetched before they are needed
-PADDING = 2 * AHEAD  # bodies before and after those of a walk, which are looked at and not stepped
-LINE = 8  # numbers in a line of a processor's memory
+AHEAD = 10  # bodies of the walk by which the numbers of a body are fetched in advance
+PADDING = 2 * AHEAD  # entries before and after the bodies of a walk, which are only fetched
+LINE = 8  # numbers in a cache line
 WALK = ("body", "code", "count", "offset", "parent", "stack", "held")
-END = "_end"  # of a stream
+END = "_end"  # suffix: the end of a stream
 _OF = {"body": "k", "joint": "j", "parent": "up"}
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """An array that steps read or write, and where a body's part of it stands."""
+    """An array that steps read or write, and how a body's part of it is found."""
 
     name: str
     by: Literal["body", "joint", "parent", "stream"]
     size: int = 0  # of one body or freedom; streams have sizes by kind
-    fetched: bool = False  # before it is needed
+    fetched: bool = False  # whether it is prefetched
 
 
 @dataclass(frozen=True)
 class Pass:
-    """A loop over the bodies; a code is twice the kind, and one more for a first child.
+    """A loop over the bodies; a body's code is twice its kind, plus 1 for a first child.
 
-    Tip to base, updates wait on a stack: a body takes those of its children, which is one sum
-    where the order asks for no more, from its top, and adds its own there or begins another.  The
-    kind after the last takes a sum that was made before: ``held`` are such, and the body's index
-    is the place among them.
+    On the way from tip to base, updates wait on a stack.  A body takes the updates of its children
+    from the top; if the order reads only their sum, this is one place.  A first child leaves its
+    update in a new place, another child adds its update to the place below.  The code of the kind
+    after the last stands for a sum that another part of the walk has made: it is copied from
+    ``held``, and the walk has its number in place of a body.
     """
 
     name: str
@@ -49,7 +51,7 @@ class Pass:
     sizes: dict[str, tuple[int, ...]]  # of each stream, by kind
     sums: tuple[int, ...]  # updates, or sums of them, that bodies of a kind take from the stack
     root: tuple[bool, ...]  # kinds without a parent
-    update: int  # numbers that a body hands to its parent
+    update: int  # count of numbers that a body hands to its parent
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -59,7 +61,7 @@ class Pass:
         return (*(WALK if self.tip_to_base else WALK[:-2]), *numbers)
 
     def text(self, table: Sequence[str], relaxed: bool) -> Iterator[str]:
-        """The steps, and the loop around them."""
+        """Lines of code: the steps, and the loop around them."""
         names = [a.name for a in self.arrays] + ["children", "update"] * self.tip_to_base
         for i, step in enumerate(self.steps):
             yield from function(f"{self.name}{i}", step, names, relaxed)
@@ -86,7 +88,7 @@ def _load(value: str, kind: str, array: str, at: str) -> Iterator[str]:
 
 
 def _body(it: Pass) -> Iterator[str]:
-    """Body and code at %t of the walk, and where the body's numbers are."""
+    """Load body and code at place %t of the walk, and find the addresses of the body's numbers."""
     yield from _load("k32", "i32", "body", "%t")
     yield "%k = sext i32 %k32 to i64"
     yield from _load("code", "i8", "code", "%t")
@@ -102,7 +104,7 @@ def _body(it: Pass) -> Iterator[str]:
 
 
 def _fetch(it: Pass) -> Iterator[str]:
-    """Ask for the numbers of a body that comes later, as far as the second level of memory."""
+    """Prefetch the numbers of a body that comes later, into the second-level cache."""
     step = AHEAD if it.tip_to_base else -AHEAD
     fetch = "call void @llvm.prefetch.p0(ptr %{}, i32 0, i32 2, i32 1)"
     for when, steps in (("soon", step), ("later", 2 * step)):
@@ -134,7 +136,7 @@ def _switch(it: Pass, other: str) -> Iterator[str]:
 
 
 def _outwards(it: Pass) -> Iterator[str]:
-    """Parents before children: the walk, and its streams, from their ends."""
+    """Parents before children: the walk and its streams are read from their ends."""
     streams = [a.name for a in it.arrays if a.by == "stream"]
     yield "%left = phi i64 [%all_count, %entry], [%t, %next]"
     for x in streams:
@@ -159,7 +161,7 @@ def _outwards(it: Pass) -> Iterator[str]:
 
 
 def _upwards(it: Pass) -> Iterator[str]:
-    """Children before parents."""
+    """Children before parents, with a stack of updates."""
     streams = [a.name for a in it.arrays if a.by == "stream"]
     kinds = range(len(it.steps))
     roots, others = [i for i in kinds if it.root[i]], [i for i in kinds if not it.root[i]]

@@ -20,19 +20,19 @@ from .rank import require_inertia
 from .template import Bodywise, articulated
 from .walk import Walk, cuts, walk_of
 
-PIECES = 8  # of a walk for each thread, so that none waits long for another
-LEAST = 500  # bodies in a piece, for which handing it out is worth it
+PIECES = 8  # parts of a walk for each thread, so that no thread waits long for another
+LEAST = 500  # bodies in a part, at least, for which another thread pays
 
 
 @dataclass(frozen=True)
 class Part:
-    """Bodies in the order of the walk."""
+    """A part of a walk: bodies, in its order."""
 
-    body: NDArray[np.int32]  # padded by PADDING on both sides; of a sum, its place among them
-    code: NDArray[np.uint8]  # twice the kind, and one more for the first child of its parent
+    body: NDArray[np.int32]  # padded by PADDING on both sides; for a held sum, its number
+    code: NDArray[np.uint8]  # twice the kind, plus 1 for the first child of its parent
     places: int  # of the stack
-    held: int  # updates that stay on the stack
-    known: dict[tuple[int, ...], int]  # lengths of streams
+    held: int  # updates that stay on the stack at the end
+    known: dict[tuple[int, ...], int]  # lengths of streams found so far
 
     @property
     def count(self) -> int:
@@ -40,12 +40,12 @@ class Part:
 
     @cached_property
     def addresses(self) -> dict[str, int]:
-        """Of the arrays of the walk, and the number of bodies."""
+        """Addresses of the arrays of the walk, and the number of bodies."""
         body, code = self.body[PADDING:].ctypes.data, self.code.ctypes.data
         return {"body": body, "code": code, "count": self.count}
 
     def total(self, sizes: tuple[int, ...]) -> int:
-        """The length of a stream, whose sizes are by kind."""
+        """The length of a stream, given its count of numbers for each kind."""
         if sizes not in self.known:
             count = np.bincount(self.code >> 1, minlength=len(sizes))[: len(sizes)]
             self.known[sizes] = int((count * np.array(sizes, dtype=np.int64)).sum())
@@ -54,9 +54,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Shares:
-    """Parts that threads walk apart, and the rest, where their sums are bodies' of their own.
+    """Parts that threads walk independently, and the rest of the walk.
 
-    Every part is a row of subtrees, whose updates stay on its stack for the rest.
+    Every part consists of consecutive subtrees, whose updates stay on its stack; in the rest an
+    entry of the walk stands for each of these updates.
     """
 
     parts: tuple[Part, ...]
@@ -65,7 +66,7 @@ class Shares:
 
 @dataclass(frozen=True)
 class TreePlan:
-    """The kinds of a tree's bodies, and its walk."""
+    """An order on a large tree: the kinds of the bodies, and the walk."""
 
     order: Bodywise
     kinds: tuple[Outline, ...]
@@ -73,17 +74,17 @@ class TreePlan:
     walk: Walk
     offset: NDArray[np.int64]  # (n + 1,) of the tree
     known: dict[int, Shares]  # by the number of threads
-    codes: dict[bool, Any]  # machine code, by whether it is relaxed
+    codes: dict[bool, Any]  # machine code, strict or relaxed
 
     @cached_property
     def addresses(self) -> dict[str, int]:
-        """Of the arrays of the tree."""
+        """Addresses of the arrays of the tree."""
         return {"offset": self.offset.ctypes.data, "parent": self.walk.up.ctypes.data}
 
     def shares(self, threads: int) -> Shares:
-        """The walk for some threads: for one, or a tree that does not fall apart, in one part.
+        """The walk for a number of threads; it stays whole for one, and for a tree that is a chain.
 
-        Raises ModelError for what is no number of threads.
+        Raises ModelError where ``threads`` is not 1 or more.
         """
         if not isinstance(threads, int) or threads < 1:
             raise ModelError(f"threads is {threads!r}; give 1 or more")
@@ -96,9 +97,9 @@ class TreePlan:
         piece = n // (PIECES * threads)
         if threads < 2 or piece < LEAST:
             return Shares((), _part(order, self.code, self.walk.places))
-        last = cuts(order, self.walk.up, self.walk.size, piece)  # of each subtree, in the walk
+        last = cuts(order, self.walk.up, self.walk.size, piece)  # where each subtree ends
         size = self.walk.size[order[last]]
-        if size.sum() < 2 * piece:  # a long chain, and little beside it
+        if size.sum() < 2 * piece:  # most bodies are in one long chain
             return Shares((), _part(order, self.code, self.walk.places))
         inside = np.zeros(n + 1, dtype=np.int8)
         np.add.at(inside, last + 1 - size, 1)
@@ -106,7 +107,7 @@ class TreePlan:
         apart = np.cumsum(inside[:-1]).astype(bool)
         group = (np.cumsum(size) - 1) // piece
         code = self.code.copy()
-        code[last] |= 1  # a subtree leaves its update above those of the subtrees before
+        code[last] |= 1  # a subtree puts its update in a new place of the stack
         bounds = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), len(last)]
         where, parts = np.flatnonzero(apart), []
         stop = np.cumsum(size)
@@ -115,7 +116,7 @@ class TreePlan:
             take = where[stop[i] - size[i] : stop[j - 1]]
             held = j - i - int(root[i:j].sum())
             parts.append(_part(order[take], code[take], self.walk.places + held, held))
-        # in the rest a sum stands where its subtree ends; roots leave none
+        # in the rest, a held sum takes the place of its subtree's root; roots of the tree have none
         inner = last[~root]
         body, kind = order.copy(), self.code.copy()
         body[inner] = np.arange(len(inner))
@@ -129,10 +130,10 @@ def plan_of(
     tree: BodyTree, pattern: Pattern, S: NDArray[np.float64],
     bodies: Bodies | None = None,
 ) -> TreePlan:  # fmt: skip
-    """The plan of a tree whose entries have a pattern; SingularError where no state has pivots.
+    """The plan of a tree whose entries have a pattern.
 
-    ``bodies`` is the order, None the articulated body method; ``S`` (N, 6) are the motion
-    subspaces of the state.
+    ``bodies`` is the order, None the articulated body method; ``S`` (N, 6) are the motion subspaces
+    of the state.  Raises SingularError where a pivot is singular in any state.
     """
     rules, sequence = articulated(set(np.unique(tree.dof).tolist())), None
     if bodies is not None:
@@ -148,5 +149,5 @@ def plan_of(
 
 
 def _part(body: NDArray[np.int32], code: NDArray[np.uint8], places: int, held: int = 0) -> Part:
-    # one place more for the update that is being made
+    # one further place for the update that is being formed
     return Part(np.pad(body, PADDING, mode="edge"), code, places + 2, held, {})

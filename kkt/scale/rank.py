@@ -1,4 +1,4 @@
-"""Joints whose pivots are singular in any state, though rounded numbers need not say so."""
+"""Finds joints whose pivots are singular in any state, which rounded pivots need not show."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ def whole(tree: BodyTree) -> NDArray[np.bool_]:
 def require_inertia(
     tree: BodyTree, order: NDArray[Any], name: str = "abm", own: NDArray[np.bool_] | None = None
 ) -> None:
-    """Raise SingularError where too little inertia lies beyond a joint for its freedoms.
+    """Raise SingularError where the bodies behind a joint have too little inertia for its freedoms.
 
-    A body's articulated inertia has at most the rank of its own and, for each child, of the
-    child's less the freedoms of its joint that have no inertia of their own: ``own`` (N,) says
-    which do, and none does where it is None or empty.  ``order`` (n,) has children before parents.
+    The rank of a body's articulated inertia is at most that of its own inertia plus, for each
+    child, the rank of the child's articulated inertia less the freedoms of its joint that have no
+    inertia of their own.  ``own`` (N,) says which freedoms have one; none has where it is None or
+    empty.  ``order`` (n,) has children before parents.
     """
     full = whole(tree)
     if full.all():

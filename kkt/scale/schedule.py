@@ -1,10 +1,9 @@
 """Subtrees of a plan's assembly tree that can be eliminated side by side.
 
 A group waits for those that update its blocks: its descendants in the elimination tree of the
-groups (Liu 1990).  Subtrees of at most one part in ``PIECES`` of the work are eliminated apart,
-each handing what it changes above it to the top in one piece; then the top, one group after
-another (Geist & Ng 1989).  The split depends on the plan alone, so that no bit of the result
-depends on the number of threads.
+groups (Liu 1990).  Subtrees with at most 1/``PIECES`` of the work are eliminated independently; the
+other groups, called the top, follow one after another (Geist & Ng 1989).  The split depends on the
+plan alone, so that no bit of the result depends on the number of threads.
 """
 
 from __future__ import annotations
@@ -18,23 +17,23 @@ from numpy.typing import NDArray
 
 from ..structure.symbolic import SymbolicFactor
 
-PIECES = 32  # a subtree has at most this part of the work
-LEAST = 64  # a subtree has at least this part of the most
-ENOUGH = 1e6  # operations below which nothing is worth a second thread
-OVERHEAD = 500.0  # operations that a group costs beside its arithmetic
+PIECES = 32  # a subtree has at most 1/PIECES of the work,
+LEAST = 64  # and more than 1/LEAST of that
+ENOUGH = 1e6  # operations below which a second thread does not pay
+OVERHEAD = 500.0  # cost of a group beside its arithmetic, in operations
 
 Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Groups in subtrees, and what is left for the top."""
+    """Groups in subtrees, and in the top."""
 
     first: Integers  # (groups + 1,) first block of each group
     parent: Integers  # (groups,) assembly tree, -1 at a root
     cost: NDArray[np.float64]  # (groups,) operations, roughly
     task: Integers  # (groups,) subtree, -1 in the top
-    rank: Integers  # (groups,) when each has its turn, among those of its subtree or of the top
+    rank: Integers  # (groups,) turn of each in its subtree, or in the top
 
     @property
     def tasks(self) -> int:
@@ -48,7 +47,7 @@ class Schedule:
 
     @cached_property
     def bins(self) -> list[Integers]:
-        """Groups of one subtree after another, in lists of about equal work."""
+        """Groups of the subtrees, one subtree after another, in lists of about equal work."""
         groups = np.flatnonzero(self.task >= 0)
         groups = groups[np.lexsort((self.rank[groups], self.task[groups]))]
         if not len(groups):
@@ -60,7 +59,7 @@ class Schedule:
 
     @property
     def speed_up(self) -> float:
-        """Work over that of the top and of the largest subtree: what many threads could reach."""
+        """All work over that of the top and the largest list: a bound for any number of threads."""
         largest = max((self.cost[groups].sum() for groups in self.bins), default=0.0)
         return float(self.cost.sum() / (self.cost[self.top].sum() + largest))
 
@@ -79,7 +78,7 @@ def schedule(symbolic: SymbolicFactor, first: Integers) -> Schedule:
 
 @njit(cache=True)
 def assembly_tree(pointer, index, group, groups):  # pragma: no cover
-    """The elimination tree of the groups; what a group updates is above it."""
+    """(groups,) parents in the elimination tree of the groups: a group updates only ancestors."""
     count = np.zeros(groups + 1, dtype=np.int64)
     for t in range(len(group)):
         for e in range(pointer[t], pointer[t + 1]):
@@ -108,7 +107,10 @@ def assembly_tree(pointer, index, group, groups):  # pragma: no cover
 
 @njit(cache=True)
 def subtrees(parent, cost, share):  # pragma: no cover
-    """The subtree of every group, -1 in the top: the largest up to a share, no tiny ones."""
+    """(groups,) the subtree of every group, -1 in the top.
+
+    Subtrees are the largest that cost at most ``share`` operations; tiny ones stay in the top.
+    """
     groups = len(parent)
     total = cost.copy()
     for g in range(groups):

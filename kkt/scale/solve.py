@@ -36,7 +36,7 @@ def solve(
     numbers |= {"f": start + 8 * (6 * n + N), "pivot": start + 8 * (12 * n + N)}
     numbers |= plan.addresses | {name: address(block) for name, block in given.items()}
     Works(code, plan, numbers, threads).run("factor", "solve")
-    if not np.isfinite(qdd).all():  # as behind a pivot that is zero
+    if not np.isfinite(qdd).all():  # a pivot may be zero
         if not plan.order.told:
             raise SingularError(
                 f"order {plan.order.name!r}: a pivot is zero or not a number for these numbers; "
@@ -47,7 +47,7 @@ def solve(
 
 
 class Works:
-    """Room to run the passes in: streams and stacks of every part of the walk."""
+    """Working memory of the passes: streams and stacks of every part of the walk."""
 
     def __init__(self, code: Code, plan: TreePlan, numbers: Addresses, threads: int) -> None:
         self.code, self.threads, self.update = code, threads, plan.order.update
@@ -61,7 +61,7 @@ class Works:
         self.rest = Work(code, shares.rest, self.update, numbers)
 
     def run(self, *passes: str) -> None:
-        """Run passes in turn: tip to base parts before the rest, base to tip after it."""
+        """Run passes in turn; from tip to base the parts come before the rest, back after it."""
         if not self.parts:
             for name in passes:
                 self.code.functions[name](self.rest.table)
@@ -95,7 +95,7 @@ class Work:
 
 
 def require_pivots(tree: BodyTree, name: str, order: NDArray[np.int32], pivot: Floats) -> None:
-    """SingularError for the first body of the walk whose pivot is zero or not a number."""
+    """Raise SingularError for the first body of the walk whose pivot is zero or not a number."""
     if np.isfinite(pivot).all() and pivot.all():
         return
     wrong = np.flatnonzero(~np.isfinite(pivot) | (pivot == 0.0))

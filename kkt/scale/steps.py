@@ -1,4 +1,4 @@
-"""What is done with one kind of body, as straight-line programs on numbers in memory."""
+"""The operations on one kind of body, as straight-line programs on numbers in memory."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..machine.scalar_program import ScalarProgram, finished
 from .classes import ANY, ONE
 
 Array = NDArray[Any]  # of objects: floats and numbers that are traced
-Place = tuple[str, int]  # an array, and where in it
+Place = tuple[str, int]  # the name of an array, and an index in it
 
 
 @dataclass(frozen=True)
 class Step:
-    """A straight-line program, and where its numbers stand."""
+    """A straight-line program, and the places of its inputs and outputs."""
 
     program: ScalarProgram
     inputs: tuple[Place, ...]
@@ -27,7 +27,7 @@ class Step:
 
     @property
     def used(self) -> set[str]:
-        """The arrays that it reads or writes."""
+        """The names of the arrays that the program reads or writes."""
         p = self.program
         slots = np.unique(np.abs(np.concatenate([p.a, p.b, p.outputs])))
         read = slots[(slots >= 2) & (slots < 2 + p.inputs)] - 2
@@ -63,11 +63,12 @@ class Record:
     """Numbers that one writer hands to another through memory."""
 
     def __init__(self, stream: str, there: StepWriter, back: StepWriter, passing: str) -> None:
-        """What stands in the array ``passing`` is gone later; other inputs are still there."""
+        """The array ``passing`` is overwritten before ``back`` runs; other inputs are not."""
         self.stream, self.there, self.back, self.passing = stream, there, back, passing
         self.slots: list[int] = []  # of ``there``, in the order of the record
 
     def hand(self, value: Any) -> Any:
+        """A number of ``there`` as one of ``back``: read from an input, or from the record."""
         if not isinstance(value, Scalar):
             return value
         slot, inputs = abs(value.ref), self.there.places
@@ -89,7 +90,7 @@ class Record:
         return out
 
     def tightened(self, step: Step) -> tuple[Step, list[int]]:
-        """A step that reads the record without its gaps, and the slots that it reads."""
+        """The step with a record of no more than it reads, and the slots of that in ``there``."""
         p = step.program
         read = set(np.abs(np.concatenate([p.a, p.b, p.outputs])).tolist())
         kept = [i for i in range(len(self.slots)) if self.back.slot[self.stream, i] in read]

@@ -1,9 +1,10 @@
-"""What an order does with one body, cut out of the program of a tree of a few bodies.
+"""The operations of one body in an order, cut out of the program of a tree of a few bodies.
 
-A body with its parent and its children is traced as any tree is (:mod:`kkt.program.tracer`),
-so that a bracket is defined there and nowhere else.  Way there, an instruction belongs to the body
-nearest to the root whose values it reads, and way back to the one farthest from it; what the body
-reads of its children's is handed to it, and from its parent it needs the acceleration.
+A body with its parent and its children is traced as any tree is (:mod:`kkt.program.tracer`), so
+that a bracket is defined in the tracer and nowhere else.  In the elimination (the way there), an
+instruction belongs to the body nearest to the root whose values it reads; in the substitution (the
+way back), to the one farthest from the root.  On the way there the body reads values that its
+children hand on, on the way back its parent's acceleration.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from ..tape import operations
 from ..tape.emit import Emitter, Scalars
 
 NONE = -1  # an identity belongs to no body
-Groups = tuple[tuple[str, ...], ...]  # of the blocks of one body, by their kinds
+Groups = tuple[tuple[str, ...], ...]  # groups of one body: the kinds of their blocks
 Name = tuple[Any, ...]  # where a value comes from: operation, place, and blocks by their role
-Parts = NDArray[np.int64]  # numbers of a block that are handed on, by their place in it
+Parts = NDArray[np.int64]  # places in a block of the numbers that are handed on
 
 
 @dataclass(frozen=True)
 class Bodywise:
-    """What an order does with every body: its groups, by the body's freedoms, and its rules."""
+    """An order that goes body by body: the groups of a body, by its freedoms, and the rules."""
 
     name: str
     rules: Rules
@@ -53,22 +54,22 @@ class Bodywise:
 
     @cached_property
     def told(self) -> bool:
-        """Pivots of joints stand by themselves, so that one that is zero is found by name."""
+        """Whether pivots of joints have factors of their own, so that a zero one can be named."""
         return all(template(self, dof, (), False).pivots for dof, _ in self.groups if dof)
 
     @property
     def split(self) -> bool:
-        """Forces are split along the joint, by the large rows of S."""
+        """Whether forces are split into fJ and fC, by pivot rows of S."""
         return any("fC" in group or "fJ" in group for _, own in self.groups for group in own)
 
     @cached_property
     def merges(self) -> bool:
-        """A body needs no more of its children than the sum of what they hand on."""
+        """Whether a body reads its children's updates only as their sum."""
         return all(template(self, dof, (dof, dof), False).merges for dof, _ in self.groups)
 
     @cached_property
     def alike(self) -> bool:
-        """A body whose joint has inertia of its own hands on what one without it does."""
+        """Whether a body hands on the same values with and without a block A_k of its joint."""
         for dof, _ in self.groups:
             plain, armed = (template(self, dof, (), False, has) for has in (False, True))
             if list(plain.handed) != list(armed.handed):
@@ -82,13 +83,13 @@ class Bodywise:
 
     @cached_property
     def update(self) -> int:
-        """The most numbers that a body hands to its parent."""
+        """The largest count of numbers that a body hands to its parent."""
         made = (template(self, dof, (), False) for dof, _ in self.groups)
         return max(sum(map(len, it.room())) for it in made)
 
     @cached_property
     def richest(self) -> int:
-        """The freedoms of a body that hands on the most."""
+        """The freedoms of a body that hands on the most numbers."""
 
         def numbers(dof: int) -> int:
             return sum(map(len, template(self, dof, (), False).room()))
@@ -104,18 +105,18 @@ def articulated(freedoms: set[int]) -> Bodywise:
 
 @dataclass(frozen=True)
 class Template:
-    """The instructions of one body of a small tree, and what it shares with its neighbours."""
+    """The instructions of one body of a small tree, and the values that it shares with others."""
 
     program: Program
     body: int
-    there: tuple[Instruction, ...]
-    back: tuple[Instruction, ...]
+    there: tuple[Instruction, ...]  # of the elimination
+    back: tuple[Instruction, ...]  # of the substitution
     received: tuple[dict[Name, int], ...]  # values of each child that the body reads
-    handed: dict[Name, int]  # its own values that the parent reads
-    signs: tuple[int, ...]  # with which it reads them
-    kept: tuple[int, ...]  # its own values that the way back reads
+    handed: dict[Name, int]  # the body's values that the parent reads
+    signs: tuple[int, ...]  # with which the parent reads them
+    kept: tuple[int, ...]  # the body's values that the way back reads
     up: Ref | None  # the parent's pdd
-    merges: bool  # of its children's values, it reads the sums alone
+    merges: bool  # whether the body reads its children's values only as sums
 
     @property
     def solution(self) -> dict[str, Ref]:
@@ -126,7 +127,7 @@ class Template:
 
     @property
     def pivots(self) -> list[tuple[int, slice]]:
-        """Factors on whose diagonal the pivots of the joint stand, and where on it."""
+        """Factors whose diagonal holds the pivots of the joint, and the rows of these."""
         return [
             (record.factor, slice(*record.rows))
             for record in self.program.pivots
@@ -134,7 +135,7 @@ class Template:
         ]
 
     def room(self) -> list[Parts]:
-        """Of each value that is handed on, the numbers that tell it."""
+        """Of each value that is handed on, the places of the numbers that determine it."""
         return [_told(self.program, value) for value in self.handed.values()]
 
 
@@ -142,12 +143,11 @@ class Template:
 def template(
     order: Bodywise, dof: int, children: tuple[int, ...], root: bool, armed: bool = False
 ) -> Template:
-    """What an order does with a body of so many freedoms, its children's freedoms given.
+    """The template of a body with ``dof`` freedoms, and with children of given freedoms.
 
-    ``armed`` says that the body's joint has inertia of its own; what that of its children changes
-    stays with them (:attr:`Bodywise.alike`).
-
-    No more passes between bodies in an order that :func:`.bodywise.bodywise` lets through.
+    ``armed`` says that the body's joint has a block A_k; that of a child changes nothing for the
+    body (:attr:`Bodywise.alike`).  In any order that :func:`.bodywise.bodywise` accepts, bodies
+    share no other values than these.
     """
     body, most = int(not root), max(dof for dof, _ in order.groups)
     freedoms = [*([] if root else [most]), dof, *children]
@@ -168,7 +168,7 @@ def _cut(program: Program, structure: Structure, body: int) -> Template:
     depth, back = structure.depth, [place.back for place in program.places]
     owner = [NONE] * len(program.shapes)
     late = [False] * len(program.shapes)  # made on the way back
-    read: list[tuple[Instruction, int]] = []  # of which a value of another body is read
+    read: list[tuple[Instruction, int]] = []  # instructions that read a value of another body
     for i, is_back in zip(program.instructions, back, strict=True):
         args = [ref.value for ref in i.args if ref is not None]
         of = {owner[value] for value in args if owner[value] != NONE}
@@ -192,7 +192,7 @@ def _template(
 ) -> Template:  # fmt: skip
     parent = structure.parent
     solution = {program.solution[Block("pdd", k)].value for k in range(structure.n)}
-    # there, values of each body that its parent reads, and their signs
+    # on the way there: values of each body that its parent reads, and their signs
     crossing: dict[int, dict[int, int]] = {k: {} for k in range(structure.n)}
     for i, value in read:
         child, above = owner[value], owner[i.out]
@@ -220,7 +220,7 @@ def _template(
 
 
 def _named(program: Program, structure: Structure, body: int, values: list[int]) -> dict[Name, int]:
-    """Values of a body by where they come from, which is the same in every tree."""
+    """Values of a body, named by where they come from: the names are the same in every tree."""
     named: dict[Name, int] = {}
     for value in values:
         at = next(t for t, i in enumerate(program.instructions) if i.out == value)
@@ -236,7 +236,7 @@ def _named(program: Program, structure: Structure, body: int, values: list[int])
 
 
 def _merges(received: tuple[dict[Name, int], ...], there: tuple[Instruction, ...]) -> bool:
-    """Values of two children are read in sums of one of each alone."""
+    """Whether the values of two children are read only in sums of one child's and the other's."""
     if len(received) != 2 or list(received[0]) != list(received[1]):
         return False
     partner = dict(zip(received[0].values(), received[1].values(), strict=True))
@@ -255,7 +255,7 @@ def _merges(received: tuple[dict[Name, int], ...], there: tuple[Instruction, ...
 
 
 def _told(program: Program, value: int) -> Parts:
-    """Places in a block of the numbers that tell it: of symmetric ones, the upper triangle."""
+    """Places of the numbers that determine a block: of a symmetric one, the upper triangle."""
     rows, columns = program.shapes[value]
     made = next(i for i in program.instructions if i.out == value)
     if made.symmetric:
@@ -275,7 +275,7 @@ class Writing(Emitter):
         write, out = self.recorder._write, []
         pairs = zip(op.tolist(), np.abs(a).tolist(), np.abs(b).tolist(), strict=True)
         for o, x, y in pairs:
-            if o == 3 and y == 0:  # a pivot that is zero for every body of the kind: refused later
+            if o == 3 and y == 0:  # a pivot that is zero for all bodies of the kind: refused later
                 y = self.recorder.constant(float("nan"))
             out.append(write(o, x, y))
         return np.array(out, dtype=np.int64)
@@ -300,7 +300,7 @@ class Play:
                 self.values[i.out] = blocks[i.info[0]].reshape(self.template.program.shapes[i.out])
 
     def receive(self, numbers: Scalars, layouts: list[Template], room: int) -> None:
-        """What the children have handed on, each in its layout and so many numbers."""
+        """Take the numbers that the children hand on: ``room`` for each child, in its layout."""
         program = self.template.program
         received = zip(self.template.received, layouts, strict=True)
         for child, (values, layout) in enumerate(received):
@@ -318,7 +318,7 @@ class Play:
                 raise AssertionError(f"order {program.name!r}: does not go body by body")
 
     def run(self, instructions: tuple[Instruction, ...]) -> None:
-        """Instructions in turn."""
+        """Write the operations of instructions."""
         program = self.template.program
         for i in instructions:
             if i.op == "eye":
@@ -337,7 +337,7 @@ class Play:
         return block if ref.sign > 0 else -block
 
     def handed(self, layout: Template) -> Scalars:
-        """The numbers that the parent gets, in a layout."""
+        """The numbers that are handed to the parent, in the layout of another template."""
         own = list(zip(self.template.handed.values(), self.template.signs, strict=True))
         numbers = []
         theirs = zip(layout.handed.values(), layout.room(), layout.signs, strict=True)

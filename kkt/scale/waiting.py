@@ -1,14 +1,15 @@
-"""Where updates wait in panels, so that they are summed as on a tape.
+"""Places in which panels keep updates, so that updates are summed in the order of the tape.
 
-On a tape the updates of a group, and what it was brought, wait for the group that it touches first;
-when that opens, what its children bring is summed child after child, and its own updates come last.
-Rows of blocks that come before that group wait for their own (:mod:`kkt.program.fronts`).  Panels
-subtract an update from its entry as it is made.  With groups in postorder that is most often the
-same sum.  Where it is not, since two branches bring several updates to one entry, every branch has
-a place of its own, and these are added up where the branches meet.
+On a tape the update matrix of a group waits for the group that it touches first.  When that group
+opens, the update matrices of its children are summed child after child, and its own updates are
+added last.  Rows of blocks that come before that group wait for their own groups
+(:mod:`kkt.program.fronts`).  Panels subtract an update from its entry as soon as it is made.  With
+groups in postorder the two sums are the same at most entries.  They differ where two branches of
+the tree of groups bring several updates to one entry: there each branch has a place of its own,
+and the places are added up where the branches meet.
 
-An update to (i, j) is also one to (i, i) and to (j, j); so only blocks whose own entries need more
-places are looked at, most often few or none.
+An update to (i, j) comes with one to (i, i) and one to (j, j).  So only blocks whose diagonal
+entries need more places are examined; these are few or none in most orders.
 """
 
 from __future__ import annotations
@@ -24,25 +25,27 @@ from ..base.compiled import leaf
 from ..structure.ascend import ascend
 from .schedule import Schedule
 
-ADDED = 7  # a row of Waiting.added: rows, columns, from and its stride, to and its stride, y or not
+ADDED = 7  # columns of Waiting.added: rows, columns, source, its stride, target, its stride, in y
 
 
 class Waiting(NamedTuple):
-    """Places of the updates of blocks that need more than one; B blocks, G groups."""
+    """Places of updates, for blocks whose entries need more than one; B blocks, G groups."""
 
     several: NDArray  # (B,) whether a block's entries may need more places
-    update: NDArray  # (B,) where the places of a pivot's updates begin, by its first block
-    place: NDArray  # of y of every outside block that needs several, then of pairs of them
-    added: NDArray  # (M, ADDED) sums that become part of others
-    open: NDArray  # (G + 1,) those that do before a group is opened
-    more: NDArray  # (2,) numbers of further places, in the panels and in y
+    update: NDArray  # (B,) first of a pivot's updates in ``place``, by the pivot's first block
+    # of each pivot: y of its outside blocks that need several places, then pairs of such blocks
+    place: NDArray
+    added: NDArray  # (M, ADDED) additions of one partial sum to another
+    open: NDArray  # (G + 1,) those to be done before a group is opened
+    more: NDArray  # (2,) lengths of the further places: in the panels and in y
 
 
 @njit(cache=True)
 def postorder(parent, tail):  # pragma: no cover
-    """Rank of every group, and the groups of its subtree; groups from ``tail`` on are one.
+    """(G,) rank of every group in postorder, and the number of groups in its subtree.
 
-    Of the first two children the larger is first: a sum of two is the same either way.
+    Groups from ``tail`` on count as one.  Of a group's first two children the one with the larger
+    subtree comes first, which changes no bit: a sum of two terms is the same either way.
     """
     groups = len(parent)
     nodes = min(tail + 1, groups)
@@ -82,7 +85,10 @@ def postorder(parent, tail):  # pragma: no cover
 
 @leaf()
 def _outside(of, t, last, end, mark, unit, found):  # pragma: no cover
-    """Blocks from ``end`` on that blocks t to last - 1 meet, ascending; returns their number."""
+    """Blocks from ``end`` on that blocks t to last - 1 are coupled with, ascending: their number.
+
+    The blocks are written into ``found``; ``mark`` and ``unit`` keep one from coming twice.
+    """
     count = np.int64(0)
     for s in range(t, last):
         for e in range(of.pointer[s], of.pointer[s + 1]):
@@ -97,7 +103,10 @@ def _outside(of, t, last, end, mark, unit, found):  # pragma: no cover
 
 @leaf()
 def _above(skip, rank, x, now):  # pragma: no cover
-    """The lowest group from x on whose turn comes at ``now`` or later; -1 where there is none."""
+    """The first of x and its ancestors whose turn comes at ``now`` or later; -1 if there is none.
+
+    ``skip`` holds shortcuts to ancestors, compressed as in union-find; turns never go back.
+    """
     z = x
     while z >= 0 and rank[z] < now:
         z = skip[z]
@@ -108,15 +117,15 @@ def _above(skip, rank, x, now):  # pragma: no cover
 
 @njit(cache=True)
 def blocks_of_several(of, order, tail, task, rank, up, place, size):  # pragma: no cover
-    """(B,) blocks whose updates, in the order of the groups' turns, are not the tape's sum.
+    """(B,) blocks at which updates in the order of the groups' turns may not be the tape's sum.
 
-    ``up`` (G,) is the group that a group touches first, ``place`` and ``size`` the postorder of
-    these.  Sums that might be the same but are not easily seen to be are counted as others.
+    ``up`` (G,) is the group that a group touches first; ``place`` and ``size`` are the postorder of
+    the tree that it makes.  A block that this test cannot decide counts as one that differs.
     """
     B, skip, unit = len(of.size), up.copy(), 0
     several, mark, found = np.zeros(B, dtype=np.bool_), np.full(B, -1), np.empty(B, dtype=np.int64)
     count, last, meet = np.zeros(B, dtype=np.int64), np.full(B, -1), np.full(B, -1)
-    cap = np.empty(B, dtype=np.int64)  # the group that a block waits for at last
+    cap = np.empty(B, dtype=np.int64)  # the group in which a block is eliminated, at most the tail
     for g in range(len(order)):
         cap[of.group[g] : of.group[g + 1]] = min(g, tail)
     for g in order:
@@ -128,7 +137,8 @@ def blocks_of_several(of, order, tail, task, rank, up, place, size):  # pragma: 
                 if count[i] == 0:
                     meet[i] = g
                 elif last[i] != g or meet[i] != g:
-                    low = meet[i]  # where all before meet: a group, -1 for the block, -2 unknown
+                    # where all earlier updates meet: a group, -1 for the group of i, -2 unknown
+                    low = meet[i]
                     z = _above(skip, rank, low, rank[g]) if low >= 0 else low
                     if z >= cap[i]:
                         z = -1
@@ -145,9 +155,11 @@ def blocks_of_several(of, order, tail, task, rank, up, place, size):  # pragma: 
 
 @leaf()
 def _pairs(of, several, found, count, E, entry):  # pragma: no cover
-    """Entries that an update changes, of blocks that need several places; -1 where none is.
+    """Entries that a pivot's update changes, among blocks that need several places: their number.
 
-    Couplings are numbered as in the symbolic factor, then diagonal blocks, then y.
+    The entries are written into ``entry``: first y of each such block, then row by row its diagonal
+    block and its couplings with later ones, -1 for a pair that the factor does not couple.  Numbers
+    are those of couplings in the symbolic factor (0 to E - 1), then diagonal blocks, then y.
     """
     B, n = len(of.size), np.int64(0)
     for a in range(count):
@@ -172,7 +184,10 @@ def _pairs(of, several, found, count, E, entry):  # pragma: no cover
 
 @njit(cache=True)
 def updates(of, order, tail, several):  # pragma: no cover
-    """Updates of entries of several blocks, in turn: entry and group; where each pivot's begin."""
+    """Updates of blocks with several places, in the order of the groups' turns.
+
+    Returns the entry and the group of each, and (B,) the first update of each pivot.
+    """
     B, E, unit, made = len(of.size), len(of.later), 0, 0
     update, found = np.zeros(B, dtype=np.int64), np.empty(B, dtype=np.int64)
     mark, room = np.full(B, -1), np.empty(64, dtype=np.int64)
@@ -201,9 +216,16 @@ def _longer(values, size):  # pragma: no cover
 
 @njit(cache=True)
 def places(of, row, entry, by, up, tail, opened):  # pragma: no cover
-    """Where every update goes, which sums become part of others, and before which group.
+    """Places of N updates, additions of partial sums, groups before which they are, further places.
 
-    ``row`` (E,) is the row of a coupling, ``opened`` (G,) the group that a group is opened with.
+    ``entry`` and ``by`` (N,) are the entry of each update and the group that makes it; ``up`` (G,)
+    is the group that a group touches first, ``row`` (E,) the row of a coupling, ``opened`` (G,) the
+    first of the groups that are opened together with a group.
+
+    The updates of one entry after another are summed as on the tape.  They and their partial sums,
+    here called branches, climb the tree of ``up``.  At each group, in ascending order, the branches
+    that have come so far are summed, and the sum climbs on, up to the group of block row i.  The
+    first update takes the entry's own place, so that most entries need no addition.
     """
     B, E, N, G = len(of.size), len(of.later), len(entry), len(of.group) - 1
     listed = np.argsort(entry, kind="mergesort")
@@ -211,12 +233,15 @@ def places(of, row, entry, by, up, tail, opened):  # pragma: no cover
     added, made, group_of = np.empty((N, ADDED), dtype=np.int64), 0, np.empty(B, dtype=np.int64)
     for g in range(G):
         group_of[of.group[g] : of.group[g + 1]] = g
-    lift = np.empty((int(np.log2(G)) + 1 if N else 1, G), dtype=np.int64)  # 2^k groups above g
+    lift = np.empty((int(np.log2(G)) + 1 if N else 1, G), dtype=np.int64)  # ancestor 2^k above g
     lift[0] = up
     for k in range(1, len(lift)):
         for g in range(G):
             lift[k, g] = lift[k - 1, lift[k - 1, g]] if lift[k - 1, g] >= 0 else -1
-    # branches: the group where each stands, whence it came, its sum (-1: an update alone), its row
+    # of each branch: the group where it is (G: it waits for the group of i), the key by which it is
+    # sorted there, the place of its sum (-1: an update, which has no place as yet), and its stride.
+    # Sums have keys below G^2, in the order in which groups bring them; updates of the group itself
+    # have larger ones
     at, whence, slot, stride = np.empty((4, N), dtype=np.int64)
     free, free_y, start = of.panel[B], of.first[B], 0
     while start < N:
@@ -225,11 +250,12 @@ def places(of, row, entry, by, up, tail, opened):  # pragma: no cover
             at[many], whence[many], slot[many] = by[listed[start + many]], G * G + start + many, -1
             many += 1
         start += many
-        if e < 0:  # blocks that do not meet
+        if e < 0:  # a pair that is not coupled has no entry
             continue
         y = e >= E + B
         i = row[e] if e < E else e - E - y * B
         size, columns = 1 if y else of.size[i], of.size[of.later[e]] if e < E else of.size[i]
+        # the entry's own place in y or in the panel of i, and its stride
         own, beside = of.first[i] if y else of.panel[i], columns
         if e < E:
             own, beside = own + size * size + of.start[e], of.width[i]
@@ -237,14 +263,14 @@ def places(of, row, entry, by, up, tail, opened):  # pragma: no cover
         while many:
             here = at[:many].min()
             total, step = -1, 0
-            while True:  # in the order of whence, which updates of the group itself end
+            while True:  # the branches at this group, by ascending key
                 k = -1
                 for n in range(many):
                     if at[n] == here and (k < 0 or whence[n] < whence[k]):
                         k = n
                 if k < 0:
                     break
-                if slot[k] < 0:
+                if slot[k] < 0:  # an update of this group: it goes to the sum, or begins one
                     if total < 0 and not used:
                         total, step, used = own, beside, True
                     elif total < 0 and y:
@@ -254,9 +280,9 @@ def places(of, row, entry, by, up, tail, opened):  # pragma: no cover
                     place[listed[whence[k] - G * G]] = total
                 elif total < 0:
                     total, step = slot[k], stride[k]
-                else:
+                else:  # two sums meet, before the group is opened
                     other, across = slot[k], stride[k]
-                    if other == own:  # where the sum must be at last
+                    if other == own:  # the entry's own place must hold the sum in the end
                         total, step, other, across = other, across, total, step
                     added[made] = np.array([size, columns, other, across, total, step, np.int64(y)])
                     when[made] = here if here < G else opened[group_of[i]]
@@ -267,7 +293,7 @@ def places(of, row, entry, by, up, tail, opened):  # pragma: no cover
                 )  # fmt: skip
             if many == 0:
                 break
-            if here < G:  # the sum goes up until it may meet another, at last to the group of i
+            if here < G:  # the sum climbs to the next group where it may meet another branch
                 cap = min(group_of[i], tail)
                 near = min(cap, at[:many].min())
                 for k in range(len(lift) - 1, -1, -1):
@@ -284,7 +310,7 @@ def places(of, row, entry, by, up, tail, opened):  # pragma: no cover
 
 @njit(cache=True)
 def touched_first(of):  # pragma: no cover
-    """(G,) the group of the first block outside that each group meets, -1 where there is none."""
+    """(G,) the group of the first outside block that each group is coupled with, or -1."""
     B, groups = len(of.size), len(of.group) - 1
     first, group_of = np.full(groups, -1), np.empty(B, dtype=np.int64)
     for g in range(groups):
@@ -299,9 +325,10 @@ def touched_first(of):  # pragma: no cover
 
 
 def in_sums_of_the_tape(split: Schedule, of: Any, tail: int) -> tuple[Schedule, Any]:
-    """Groups in postorder, and a :class:`.numeric_storage.Layout` with the places of all updates.
+    """The schedule with its groups in postorder, and the layout with the places of all updates.
 
-    ``tail`` is the first of the groups that end the order as one pivot.
+    ``of`` is a :class:`.numeric_storage.Layout`; ``tail`` is the first of the groups of joints that
+    end the order as one pivot.
     """
     rank, _ = postorder(split.parent, tail)
     up, order, task = touched_first(of), np.argsort(rank), split.task
@@ -321,7 +348,7 @@ def in_sums_of_the_tape(split: Schedule, of: Any, tail: int) -> tuple[Schedule, 
 
 
 def at_once(blocks: int, groups: int) -> Waiting:
-    """No update waits."""
+    """The :class:`Waiting` of a layout in which every update goes to its entry at once."""
     none = np.zeros(0, dtype=np.int64)
     return Waiting(
         np.zeros(blocks, dtype=np.bool_), np.zeros(blocks, dtype=np.int64), none,

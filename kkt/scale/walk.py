@@ -1,4 +1,4 @@
-"""In which order a large tree is walked: depth first, children before parents."""
+"""The order in which a large tree is walked: depth first, children before parents."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Walk:
-    """Bodies in depth-first postorder, the children of a body as they are eliminated.
+    """Bodies in depth-first postorder; children of one body in the order of elimination.
 
-    The update of a body waits on a stack until its parent comes.  Where updates are summed,
-    children of one parent add to one place, so that a chain needs one place and a tree as many as
-    bodies that wait at a time; else each has its own.
+    The update of a body waits on a stack for its parent.  Where updates are summed, the children of
+    one parent add to one place, so that a chain needs a single place.  Else each child has its own.
     """
 
     up: Integers  # (n,) parents
     order: NDArray[np.int32]  # (n,) bodies
-    first: NDArray[np.bool_]  # (n,) by body: its update begins a place, or it is a root
+    first: NDArray[np.bool_]  # (n,) by body: its update begins a new place, or it is a root
     leaf: NDArray[np.bool_]  # (n,) by body
-    size: NDArray[np.int32]  # (n,) by body: of its subtree
-    places: int  # of the stack
+    size: NDArray[np.int32]  # (n,) by body: bodies in its subtree
+    places: int  # that the stack needs
 
 
 def walk_of(
@@ -44,7 +43,7 @@ def walk_of(
 @njit(cache=True)
 def _postorder(parent, sequence, merges):  # pragma: no cover
     n = len(parent)
-    child = np.full(n + 1, -1, dtype=np.int32)  # the world's is the last
+    child = np.full(n + 1, -1, dtype=np.int32)  # first child; the world is number n
     following = np.full(n, -1, dtype=np.int32)
     for k in sequence[::-1]:
         up = parent[k] if parent[k] >= 0 else n
@@ -85,7 +84,7 @@ def _postorder(parent, sequence, merges):  # pragma: no cover
 
 @njit(cache=True)
 def cuts(order, up, size, piece):  # pragma: no cover
-    """Where the largest subtrees of at most ``piece`` bodies end in the walk."""
+    """Places in the walk at which the largest subtrees of at most ``piece`` bodies end."""
     found = np.empty(len(order), dtype=np.int64)
     count = 0
     for t in range(len(order)):
