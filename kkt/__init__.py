@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from .tape.record import Columns, Elimination, Refinement, StepRecord
     from .tape.trace import trace
 
-WHERE = {  # the file that a name is loaded from when it is first asked for
+WHERE = {  # module -> the names that are loaded from it when they are first asked for
     "base.errors": (
         "ArmatureError CertificationError FormatError LoopError ModelError OrderError "
         "PivotreeError SingularError SizeError"

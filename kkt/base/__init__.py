@@ -1,4 +1,4 @@
-"""What every room stands on: errors, sentences, and what reads, writes or runs what is foreign."""
+"""What every room builds on: errors, sentences, and safe handling of users' files and code."""
 
 from .files import beside, write_whole
 

@@ -1,4 +1,4 @@
-"""What can be wrong with the input, as one sentence each.
+"""The errors that input can cause; the text of each is one sentence.
 
 Every error that a user can cause derives from :class:`PivotreeError`; its text names the file,
 the body or joint, the field, what is wrong and what would be right.  The command line prints
@@ -28,7 +28,7 @@ class PivotreeError(Exception):
 
 
 class ModelError(PivotreeError, ValueError):
-    """A tree, robot file, model file or state that is not a tree of rigid bodies.
+    """A tree, robot file, model file or state that does not describe a tree of rigid bodies.
 
     >>> pt.chain(0)
     Traceback (most recent call last):
@@ -48,7 +48,7 @@ class OrderError(PivotreeError, ValueError):
 
 
 class LoopError(OrderError):
-    """An order, or a reader of programs, that takes trees only met a closed loop or a contact.
+    """A closed loop or contact was given to an order, or a reader of programs, that takes no loops.
 
     >>> pt.leaf_to_root(pt.build(pt.chain(3), loops=[pt.contact("j3", (0.1, 0.0, 0.0))]).structure)
     Traceback (most recent call last):
@@ -58,7 +58,7 @@ class LoopError(OrderError):
 
 
 class ArmatureError(OrderError):
-    """An order, or a reader, met joints with terms of their own that it does not know.
+    """Joints have armature, damping, friction or springs that an order or a reader does not know.
 
     >>> armed = pt.chain(2)
     >>> armed.nodes["j2"]["friction"] = 0.01  # [N m]
@@ -70,7 +70,7 @@ class ArmatureError(OrderError):
 
 
 class UnreadableError(PivotreeError):
-    """A file that cannot be read, or does not hold what it should: the why of a sentence."""
+    """A file cannot be read or is malformed; the text is the reason, which a sentence quotes."""
 
 
 class SingularError(PivotreeError, ArithmeticError):
@@ -86,7 +86,7 @@ class SingularError(PivotreeError, ArithmeticError):
 
 
 class CertificationError(PivotreeError, ArithmeticError):
-    """No ball arithmetic precision within reach certifies the asked digits.
+    """No precision of ball arithmetic within the limits certifies the digits that are asked for.
 
     >>> pt.conditioning(pt.build(pt.example3(m1=1e30)))
     Traceback (most recent call last):
@@ -116,9 +116,10 @@ class SizeError(PivotreeError, MemoryError):
 
 
 def close_names(word: str, names: Iterable[str], n: int = 3, cutoff: float = 0.6) -> list[str]:
-    """:func:`difflib.get_close_matches`, which takes seconds for a word of a million letters.
+    """:func:`difflib.get_close_matches`, with a guard against very long words.
 
-    A word that is far longer than each of the names is near none, and is not looked at.
+    difflib takes seconds for a word of a million letters.  A word that is far longer than every
+    name is close to none of them, and is not compared.
     """
     known = list(names)
     longest = max(map(len, known), default=0)
@@ -128,7 +129,7 @@ def close_names(word: str, names: Iterable[str], n: int = 3, cutoff: float = 0.6
 
 
 def nearest(word: str, names: Iterable[str]) -> str:
-    """'did you mean a or b?' where names come near the word, else the list of them all."""
+    """'did you mean a or b?' where names are close to the word, else 'use one of' all names."""
     known = sorted(names)
     close = close_names(str(word), known, 3, 0.55)
     return f"did you mean {' or '.join(close)}?" if close else f"use one of {', '.join(known)}"

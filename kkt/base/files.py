@@ -1,4 +1,4 @@
-"""Files and folders that results are written into: whole, or not at all and in one sentence."""
+"""Writing files and folders of results: a file is written whole, or one sentence says why not."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def write_whole(path: str | os.PathLike[str], text: str) -> Path:
 
 
 def write_together(texts: Mapping[Path, str]) -> None:
-    """Write files as :func:`beside` does, and none where one of them cannot be written.
+    """Write several files as :func:`beside` does; where one cannot be written, none is.
 
-    Lines end alike on every system.
+    Lines end with a line feed on every system.
     """
     with ExitStack() as all_of:
         for path, text in texts.items():
@@ -37,10 +37,10 @@ def write_together(texts: Mapping[Path, str]) -> None:
 
 @contextmanager
 def beside(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A path to write to, which is renamed at the end: a reader never sees half a file.
+    """A temporary path to write to, renamed to ``path`` at the end: no reader sees half a file.
 
-    It has the suffix of ``path``, for writers that go by it.  A link is followed.  Raises
-    FormatError, which names ``path``, and leaves nothing behind.
+    It has the suffix of ``path``, for writers that choose a format by it.  A link is followed.
+    Raises FormatError, which names ``path``; no temporary file is left behind.
     """
     with writing(path):
         place = _place(path)
@@ -48,17 +48,17 @@ def beside(path: str | os.PathLike[str]) -> Iterator[Path]:
         clear_parts(place)
         try:
             yield part
-            if place.exists():  # what it was to others it stays
+            if place.exists():  # the new file keeps the old one's permissions
                 part.chmod(stat.S_IMODE(place.stat().st_mode))
             os.replace(part, place)
         finally:
-            with suppress(OSError):  # where nothing could be written, nothing is to be removed
+            with suppress(OSError):  # where nothing could be written, there is nothing to remove
                 part.unlink()
 
 
 @contextmanager
 def writing(path: str | os.PathLike[str], what: str = "") -> Iterator[None]:
-    """What an OSError says of a place that is written to, as a FormatError of one sentence."""
+    """Turn an OSError inside the block into a FormatError: one sentence that names the path."""
     try:
         yield
     except OSError as error:
@@ -69,21 +69,21 @@ def writing(path: str | os.PathLike[str], what: str = "") -> Iterator[None]:
 
 
 def check_file(path: str | os.PathLike[str]) -> Path:
-    """See, before any long work, that a file can be written here.  Raises FormatError."""
+    """Check, before any long work, that a file can be written here.  Raises FormatError."""
     with writing(path):
         _place(path)
     return Path(path)
 
 
 def check_folder(path: str | os.PathLike[str]) -> Path:
-    """See, before any long work, that a folder can be made or written to.  Raises FormatError."""
+    """Check, before any long work, that a folder can be made or written to.  Raises FormatError."""
     with writing(path, "output folder "):
         _may_hold(_followed(path))
     return Path(path)
 
 
 def made(path: str | os.PathLike[str]) -> Path:
-    """A folder that can be written to, made where it is missing.  Raises FormatError."""
+    """Make a folder where it is missing; check that it can be written to.  Raises FormatError."""
     with writing(path, "output folder "):
         place = _followed(path)
         _may_hold(place)
@@ -95,27 +95,27 @@ def made(path: str | os.PathLike[str]) -> Path:
 
 
 def stems(names: Iterable[str]) -> dict[str, str]:
-    """A file's name for each of these, without its suffix: short, plain, and no two alike."""
+    """A file name without suffix for each name: short, of plain characters, and no two alike."""
     found: dict[str, str] = {}
     for name in names:
         plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)[:100]
-        others = {stem.casefold() for stem in found.values()}  # as some file systems have it
+        others = {stem.casefold() for stem in found.values()}  # some file systems ignore case
         free = (f"{plain}_{k}" if k > 1 else plain for k in count(1))
         found[name] = next(stem for stem in free if stem.casefold() not in others)
     return found
 
 
 def clear_parts(place: Path) -> None:
-    """Remove what processes that were killed have left of this file: those that are no more."""
-    if os.name == "posix":  # elsewhere to ask for a process by a signal would end it
+    """Remove the temporary files for ``place`` that killed processes have left behind."""
+    if os.name == "posix":  # on Windows, os.kill would end the process that it is to look for
         remove_parts(parts_of(place), _ended)
 
 
 def remove_parts(found: Iterable[Path], ended: Callable[[int], bool] = lambda pid: True) -> None:
-    """Remove parts that processes of this machine left, those that have ``ended`` by their number.
+    """Remove temporary files of this machine's processes that have ``ended``, by their number.
 
-    In a folder that several machines share, another's process may be at work on a part of its own:
-    those stay, and a warning names them.
+    In a folder that several machines share, a process of another machine may be writing one of
+    these files: such files are kept, and a warning names them.
     """
     for left in found:
         written = re.match(r".*\.([^.]*)\.(\d+)\.part", left.name, re.S)
@@ -131,7 +131,7 @@ def remove_parts(found: Iterable[Path], ended: Callable[[int], bool] = lambda pi
 
 
 def _host() -> str:
-    """This machine's name, as it stands in the names of parts."""
+    """This machine's name, as it stands in the names of temporary files."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", platform.node())[:30]
 
 
@@ -146,9 +146,9 @@ def _ended(pid: int) -> bool:
 
 
 def locked(file: IO[bytes]) -> bool:
-    """Whether this process alone may write an open file from now on, as long as it lives.
+    """Lock an open file for this process; False where another process holds the lock.
 
-    Where the system or the file system has no such locks, nobody looks after two at a time.
+    Where the system or the file system has no locks, True: nothing keeps two processes apart.
     """
     try:
         import fcntl
@@ -158,25 +158,25 @@ def locked(file: IO[bytes]) -> bool:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError as error:  # a file system of some clusters, as it is mounted
+    except OSError as error:  # some clusters mount file systems without locks
         if error.errno not in (errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP):
             raise
     return True
 
 
 def part_of(place: Path, who: str = "") -> Path:
-    """The file that becomes ``place``: hidden beside it, named by the machine and the process."""
+    """The temporary file for ``place``: hidden beside it, named by the machine and the process."""
     stem, suffix = place.stem[:40], place.suffix[:30]  # a name has at most 255 bytes
     return place.with_name(f".{stem}.{who or f'{_host()}.{os.getpid()}'}.part{suffix}")
 
 
 def parts_of(place: Path) -> Iterator[Path]:
-    """What becomes ``place``, or would have, whoever writes it."""
+    """All temporary files for ``place``, whichever machine and process writes them."""
     return place.parent.glob(glob.escape(part_of(place, "\0").name).replace("\0", "*"))
 
 
 def _place(path: str | os.PathLike[str]) -> Path:
-    """Where a file goes, links followed.  Raises OSError where it cannot."""
+    """The path of a file to write, links followed.  Raises OSError where it cannot be written."""
     place = _followed(path)
     try:
         mode = place.stat().st_mode
@@ -203,7 +203,7 @@ def _followed(path: str | os.PathLike[str]) -> Path:
 
 
 def _may_hold(folder: Path, make: bool = True) -> None:
-    """Raise OSError where nothing new can be put into a folder, or into the one it would be in."""
+    """Raise OSError where a folder takes no new file; a missing one stands for its parent."""
     try:
         status = folder.stat()
     except FileNotFoundError:

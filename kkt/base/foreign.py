@@ -1,4 +1,4 @@
-"""Code of others, orders, numbers and figures: whatever it raises is told in one sentence."""
+"""Users' code (orders, kinds of numbers, figures): whatever it raises becomes one sentence."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def foreign(
     refusal: type[PivotreeError] = OrderError,
     through: tuple[type[Exception], ...] = (),
 ) -> Iterator[None]:
-    """Around a call of a user's code; ``what`` names it, as in "order 'mine'".
+    """Context for a call of a user's code; ``what`` names the code, as in "order 'mine'".
 
-    Anything that it raises, an exit included, becomes a ``refusal``; only Ctrl-C, the end of
-    memory, what this project says itself and what is named in ``through`` go through.
+    Anything that the code raises, SystemExit included, becomes a ``refusal``.  KeyboardInterrupt,
+    MemoryError, this project's own errors and the exceptions in ``through`` pass unchanged.
     """
     passed: tuple[type[BaseException], ...] = (PivotreeError, KeyboardInterrupt, MemoryError)
     try:
@@ -36,12 +36,12 @@ def foreign(
         raise
     except BaseException as error:
         if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
-            raise KeyboardInterrupt from None  # compiled code makes another error of it
+            raise KeyboardInterrupt from None  # compiled code turns Ctrl-C into another error
         raise refusal(f"{what}: raises {told(error)}") from error
 
 
 def module_of(path: Path) -> ModuleType:
-    """A user's Python file, run.  Raises UnreadableError, and whatever the file raises."""
+    """The module of a user's Python file.  Raises UnreadableError, and whatever the file raises."""
     module = ModuleType(path.stem)
     module.__file__ = str(path)
     exec(compile(read_bytes(path), str(path), "exec"), module.__dict__)  # leaves no __pycache__
@@ -49,9 +49,9 @@ def module_of(path: Path) -> ModuleType:
 
 
 def added(group: str) -> dict[str, EntryPoint]:
-    """What installed packages add to ``pivotree.orders`` or ``pivotree.figures``, by name.
+    """Entry points in the group ``pivotree.orders`` or ``pivotree.figures``, by name.
 
-    Of two packages that add the same name the first that is found counts, as for any import.
+    Where two installed packages add the same name, the first that is found counts, as for imports.
     """
     found: dict[str, EntryPoint] = {}
     for entry in entry_points(group=group):
@@ -60,17 +60,17 @@ def added(group: str) -> dict[str, EntryPoint]:
 
 
 def loaded(entry: EntryPoint, refusal: type[PivotreeError] = OrderError) -> Any:
-    """What an entry point names.  Raises ``refusal`` with one sentence where it cannot be had."""
+    """The object that an entry point names.  Raises ``refusal``, one sentence, if loading fails."""
     package = entry.dist.name if entry.dist is not None else "an unknown package"
     with foreign(f"{entry.group} {entry.name!r} of {package}, {entry.value}", refusal):
         return entry.load()
 
 
 def told(error: BaseException) -> str:
-    """What was raised, what it says, and where."""
+    """An error's type and text, and the file and line of the user's code that raised it."""
     try:
         says = str(error)
-    except BaseException:  # it cannot even say so
+    except BaseException:  # its own __str__ fails
         says = ""
     found = traceback.extract_tb(error.__traceback__)
     frames = [frame for frame in found if not frame.filename.startswith(_OURS)]

@@ -1,4 +1,4 @@
-"""Arguments of public functions that are of another kind than their annotations say."""
+"""A check that arguments of public functions are of the kinds that their annotations say."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .errors import ModelError
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PATH = ((str, os.PathLike), "a path, as text")
-_KINDS: dict[str, tuple[Any, str]] = {  # of annotations, which are texts
+_KINDS: dict[str, tuple[Any, str]] = {  # by annotation, as text
     "int": (Integral, "a whole number"),
     "float": (Real, "a finite number"),
     "str": (str, "a text"),
@@ -24,10 +24,10 @@ _KINDS: dict[str, tuple[Any, str]] = {  # of annotations, which are texts
 
 
 def of_kind(function: F) -> F:
-    """A function that first refuses what is no number, text or path where one is asked for.
+    """A decorator that checks arguments which are annotated as a number, a text or a path.
 
-    The ModelError names the function and the argument.  What other annotations ask for, and
-    whether a number is in its range, the function itself says.
+    The ModelError for a wrong one names the function and the argument.  The function itself checks
+    arguments with other annotations, and whether a number is in its range.
     """
     signature = inspect.signature(function)
     asked = {
@@ -40,9 +40,9 @@ def of_kind(function: F) -> F:
     def checked(*args: Any, **options: Any) -> Any:
         try:
             given = signature.bind(*args, **options).arguments
-        except TypeError:  # arguments that there are not: Python's own words name the function
+        except TypeError:  # a wrong set of arguments: Python's own words name the function
             return function(*args, **options)
-        for name, (types, right, default) in asked.items():  # the first that is wrong is told
+        for name, (types, right, default) in asked.items():  # the first wrong one is reported
             value = given.get(name, default)
             if value is not default and not _is(value, types):
                 raise ModelError(f"{function.__name__}: {name} is {value!r}; give {right}")
@@ -62,7 +62,7 @@ def is_number(value: object) -> bool:
 
 
 def _is(value: Any, types: Any) -> bool:
-    if getattr(value, "ndim", None) == 0:  # a number in an array of no axes
+    if getattr(value, "ndim", None) == 0:  # a number in an array without axes
         value = value.item()
     if types is Real:
         return is_number(value)

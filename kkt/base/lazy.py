@@ -1,4 +1,4 @@
-"""A package whose names are loaded when they are first asked for: it is imported at once."""
+"""Packages that load a name when it is first asked for, so that importing them takes no time."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -12,10 +12,10 @@ def lazily(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` of a package (PEP 562).
 
-    ``where`` holds, for each module of the package, its names, separated by blanks; modules and
-    folders of the package are found by themselves.  A name that was loaded stands in the package
-    from then on.  The package's ``__all__`` and its imports under TYPE_CHECKING say the same to
-    readers and type checkers; tests/test_faces.py holds the three together.
+    ``where`` has, for each module of the package, its names, separated by blanks; modules and
+    folders of the package need no entry.  A name that was loaded is stored in the package.  The
+    package's ``__all__`` and its imports under TYPE_CHECKING repeat the names for readers and type
+    checkers; tests/test_faces.py checks that the three agree.
     """
     module_of = {name: module for module, names in where.items() for name in names.split()}
 

@@ -1,4 +1,4 @@
-"""XML of others: read without what expands, reaches out or is no text."""
+"""Users' XML, parsed without entities and external documents; what is wrong is one sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .errors import UnreadableError
 
 
 def root_of(text: bytes | str) -> Element:
-    """The root element of a text in XML.  Raises UnreadableError where it is none."""
+    """The root element of an XML text.  Raises UnreadableError where the text is no XML."""
     try:
         root = fromstring(text)
     except ParseError as error:
@@ -25,7 +25,7 @@ def root_of(text: bytes | str) -> Element:
         raise UnreadableError(
             f"holds an XML entity or document type that is refused ({what}); write it out"
         ) from None
-    except (ValueError, LookupError):  # an encoding that is unknown or not kept to
+    except (ValueError, LookupError):  # the encoding is unknown, or the text is not in it
         raise UnreadableError(
             "is not text in the encoding that it names; save it as UTF-8"
         ) from None

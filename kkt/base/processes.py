@@ -1,4 +1,4 @@
-"""Processes that work for this one: Ctrl-C is this one's, and they end with what they work on."""
+"""Worker processes: Ctrl-C reaches their parent alone, and they end when it or its work ends."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import active_children, resource_tracker
 
-WATCH = 0.5  # [s] between looks whether the parent lives
+WATCH = 0.5  # [s] between checks that the parent lives
 
 
 def end_with(parent: int) -> None:
-    """This process ends soon after its parent, however that ends: a pool's would wait for it.
+    """Let this process end soon after its parent, however the parent ends.
 
-    A worker calls it when it starts; from then on it leaves Ctrl-C to its parent.
+    A worker of a pool would otherwise wait for its parent.  It calls this function when it starts,
+    and from then on leaves Ctrl-C to its parent.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # one that is forked has its parent's
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a forked process has its parent's handler
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -31,7 +32,7 @@ def end_with(parent: int) -> None:
 
 @contextmanager
 def ended() -> Iterator[None]:
-    """Processes that start in the block are ended at once where an error leaves it."""
+    """End the processes that start in the block at once, where an error leaves the block."""
     before = set(active_children())
     try:
         yield
@@ -43,9 +44,10 @@ def ended() -> Iterator[None]:
 
 @contextmanager
 def deaf() -> Iterator[None]:
-    """Processes that start here never see SIGINT; one that comes meanwhile is this process's later.
+    """Processes that start in the block never see SIGINT; this process sees it after the block.
 
-    It is held back, not ignored: what is ignored is lost.  Windows has no way to hold it back.
+    The signal is held back and not ignored, since an ignored signal is lost.  Windows cannot hold
+    it back, so that it is ignored there.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -58,7 +60,7 @@ def deaf() -> Iterator[None]:
         finally:
             signal.signal(signal.SIGINT, before)
         return
-    resource_tracker.ensure_running()  # which would let SIGINT through where it starts itself
+    resource_tracker.ensure_running()  # started inside the block, it would let SIGINT through
     mask = hold(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -1,7 +1,7 @@
-"""Files that a user names: every one of them is opened here.
+"""Reading files that a user names: every one of them is opened here.
 
-Only plain files are, of bounded size, so that nothing waits for a pipe or reads a device without
-end; text is UTF-8, and JSON says everything once and in finite numbers.
+Only plain files of bounded size are read, so that nothing waits for a pipe or reads a device
+without end; text must be UTF-8, and JSON must have finite numbers and no key twice.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def read_bytes(path: str | os.PathLike[str], most: int = MOST) -> bytes:
             raise UnreadableError("cannot be read (Is a directory)")
         if not stat.S_ISREG(status.st_mode):
             raise UnreadableError("cannot be read (is no plain file)")
-        # a pipe that has come into its place meanwhile is not waited for
+        # O_NONBLOCK: where a pipe has taken the file's place meanwhile, do not wait for it
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with os.fdopen(os.open(path, flags), "rb") as file:
             content = file.read() if status.st_size <= most else b""
     except OSError as error:
         raise UnreadableError(f"cannot be read ({error.strerror})") from None
-    except ValueError:  # NUL, or what no file system can encode
+    except ValueError:  # NUL, or a character that no file system can encode
         raise UnreadableError("cannot be read (no file can have this name)") from None
     if max(len(content), status.st_size) > most:
         raise UnreadableError(f"cannot be read (it is larger than {most:,} bytes)")
@@ -49,7 +49,7 @@ def read_text(path: str | os.PathLike[str], most: int = MOST) -> str:
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """What a JSON file holds.  Raises UnreadableError, also for NaN and a key that comes twice."""
+    """The content of a JSON file.  Raises UnreadableError, also for NaN and for a repeated key."""
     text = read_text(path)
     try:
         return json.loads(
@@ -64,7 +64,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def _whole(digits: str) -> int | float:
-    """A whole number; beyond all doubles it is infinite, as 1e999 is: refused with its field."""
+    """A whole number; beyond all doubles it becomes infinite, as 1e999 does, to be refused."""
     number = int(digits)
     return number if abs(number) <= sys.float_info.max else math.inf
 

@@ -1,6 +1,6 @@
-"""How objects show themselves: a line at a prompt; a table, and a small spy picture, in a notebook.
+"""How objects are displayed: a line at a prompt; a table, and a small spy plot, in a notebook.
 
-Pictures are drawn by hand as SVG, since a matrix must show itself without matplotlib.
+Plots are written as SVG by hand, since a matrix must be displayed without matplotlib.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ CELLS = 80  # across a picture, at most: entries of larger matrices share cells
 
 
 class Shown:
-    """Gives a class its ``repr`` and its face in a notebook, from a few facts."""
+    """Gives a class its ``repr`` and its display in a notebook, from a few facts."""
 
     def facts(self) -> Mapping[str, Any]:
-        """What to tell, in order: "name" first, then numbers by what they count."""
+        """The facts to show, in order: "name" first, then numbers, each by what it counts."""
         raise NotImplementedError
 
     def picture(self) -> str:
-        """An SVG element that stands beside the table in a notebook; nothing if not given."""
+        """An SVG element that stands beside the table in a notebook; empty for no picture."""
         return ""
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Words that came from outside: made fit to be shown, or found unfit to be a name."""
+"""Texts from outside: made fit for display, and checked before they serve as names."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ LONGEST = 500  # characters of a sentence
 LONGEST_NAME = 500  # characters of a name, which stands in labels and tables
 _WORD = re.compile(r"\S{121,}")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_BREAK = re.compile(r"\s*[^\S ]\s*")  # blanks that are more than a blank
+_BREAK = re.compile(r"\s*[^\S ]\s*")  # white space that is more than blanks
 _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def sentence(text: object, longest: int = LONGEST) -> str:
-    """One line that any terminal shows as it is: nothing in it breaks, hides or turns the line.
+    """A text as one line that any terminal shows as it is: no breaks, no control characters.
 
-    Line breaks become blanks, what cannot be printed is written as Python escapes it, and where
-    the whole is longer than ``longest``, long words and then the middle are left out.
+    Line breaks become blanks, and characters that cannot be printed become Python's escapes.  In a
+    text longer than ``longest`` the middle of long words, and then of the text, is left out.
     """
     line = _BREAK.sub(" ", str(text)).strip()
     if len(line) > longest:
@@ -29,16 +29,17 @@ def sentence(text: object, longest: int = LONGEST) -> str:
 
 
 def cell(text: str) -> str:
-    """A text that spreadsheets show and do not run: an apostrophe stands before a formula.
+    """A text for a cell of a spreadsheet, with an apostrophe before a formula, so that none runs.
 
-    A formula begins with =, +, - or @ (OWASP, CSV Injection); a number is none.  Blanks are one.
+    A formula begins with =, +, - or @ (OWASP, CSV Injection) and is no number.  White space
+    becomes single blanks.
     """
     text = " ".join(text.split())
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") and not _NUMBER.fullmatch(text) else text
 
 
 def csv_line(cells: Iterable[object]) -> str:
-    """One line of a table, without its end: texts are cells, with quotes where they need them."""
+    """One line of a CSV table, without its end; texts pass :func:`cell` and get quotes."""
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(
         cell(x) if isinstance(x, str) else x for x in cells
@@ -51,7 +52,7 @@ def _shortened(text: str, head: int, tail: int) -> str:
 
 
 def unfit(name: str) -> str | None:
-    """What keeps a text from being a name in every figure, table and file; None for one that may.
+    """Why a text cannot be a name in every figure, table and file; None for a text that can.
 
     Control characters end lines and steer terminals; a lone surrogate has no place in UTF-8.
     """
@@ -66,11 +67,11 @@ def unfit(name: str) -> str | None:
 
 
 def first_unfit(names: Iterable[Hashable]) -> tuple[Hashable, str] | None:
-    """The first name that is not fit, and why; of pairs and the like their parts are looked at."""
+    """The first name that is :func:`unfit`, and why; of a tuple its texts are checked."""
     named = [name for name in names if isinstance(name, str | tuple)]
     texts = [name if isinstance(name, str) else "".join(_parts(name)) for name in named]
     if max(map(len, texts), default=0) <= LONGEST_NAME and not _UNFIT.search("".join(texts)):
-        return None  # one look at all of them
+        return None  # one search through all of them
     found = ((name, unfit(text)) for name, text in zip(named, texts, strict=True))
     return next(((name, why) for name, why in found if why is not None), None)
 
