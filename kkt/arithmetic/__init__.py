@@ -1,4 +1,4 @@
-"""Number formats that read a tape: by name with :func:`get_format`, or of one's own.
+"""Number formats in which a tape is run: by name with :func:`get_format`, or of one's own.
 
 >>> system, order = pt.build(pt.chain(3)), pt.orderings.get("abm")
 >>> pt.eliminate(system, order, pt.kkt.arithmetic.Binary("mine", precision=12)).format

@@ -14,7 +14,7 @@ from .chunk import Chunk
 from .formats import Format, Runner
 
 MODES = ("nearest", "zero", "up", "down", "stochastic")
-MAX_PRECISION = 25  # 2 p + 2 <= 53: a float64 rounded once more is the operation itself
+MAX_PRECISION = 25  # 2 p + 2 <= 53: the float64 result, rounded again, is correctly rounded
 LEAST, MOST = -510, 511  # exponents whose products a float64 holds exactly, subnormals too
 
 
@@ -22,8 +22,9 @@ LEAST, MOST = -510, 511  # exponents whose products a float64 holds exactly, sub
 class Binary(Format):
     """Numbers +-m 2^(e - p + 1) with whole m < 2^p and emin <= e <= emax, gradual underflow.
 
-    Computed on float64, exactly: every + - * / sqrt is rounded once, as by IEEE 754.  Raises
-    FormatError for a precision beyond 25 bits, or exponents beyond -510 ... 511.
+    float64 carries the numbers, and every + - * / sqrt is rounded correctly, as by IEEE 754.
+    Raises FormatError for a precision outside 2 ... 25 bits, exponents outside -510 ... 511, or an
+    unknown rounding mode.
 
     >>> from pivotree.kkt.arithmetic import Binary
     >>> mine = Binary("mine", precision=12)
@@ -35,10 +36,10 @@ class Binary(Format):
     precision: int  # p, bits of the significand with the leading one
     emin: int = -126  # exponent of the smallest normal number
     emax: int = 127  # exponent of the largest number
-    rounding: str = "nearest"  # even; or zero, up, down, stochastic
+    rounding: str = "nearest"  # ties to even; or zero, up, down, stochastic
     seed: int = 0  # of stochastic rounding
-    infinite: bool = True  # there are infinities; otherwise an overflow is nan
-    largest: float = 0.0  # finite number; (2 - 2^(1 - p)) 2^emax where not given
+    infinite: bool = True  # whether there are infinities; otherwise an overflow is nan
+    largest: float = 0.0  # the largest finite number; (2 - 2^(1 - p)) 2^emax where not given
     kind: str = field(default="float", init=False)
     dtype: type = field(default=np.float64, init=False)
 
@@ -64,7 +65,7 @@ class Binary(Format):
 
     @property
     def unit(self) -> float:
-        """2^-p to nearest, 2^(1 - p) in the other modes."""
+        """Unit roundoff: 2^-p to nearest, 2^(1 - p) in the other modes."""
         return math.ldexp(1.0, -self.precision + (self.rounding != "nearest"))
 
     @property
@@ -77,12 +78,12 @@ class Binary(Format):
 
     @property
     def smallest(self) -> float:
-        """The smallest positive number, a subnormal one."""
+        """The smallest positive number, which is subnormal."""
         return math.ldexp(1.0, self.emin - self.precision + 1)
 
     @property
     def grid(self) -> NDArray:
-        """(1,) the format as the compiled loops want it."""
+        """(1,) the format as a record for compiled loops (:data:`.carrier.GRID`)."""
         from . import carrier
 
         return np.array(
@@ -126,11 +127,11 @@ class Nearest(Runner):
 
 
 class Rounded(Runner):
-    """Every operation rounded in a mode; random numbers are counted from the first chunk on."""
+    """Every operation rounded in one mode; random numbers are numbered by the operation."""
 
     def __init__(self, grid: NDArray) -> None:
         self.grid = grid
-        self.done = 0  # operations that went before
+        self.done = 0  # operations of earlier chunks
 
     def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
         from . import carrier

@@ -1,9 +1,9 @@
 """Rounding on a float64 carrier: each operation in float64, then one rounding to p bits.
 
-For p <= 25 and + - * / sqrt the two roundings give what one would, since 53 >= 2 p + 2 (Figueroa
-1995).  That holds for rounding to nearest.  Every other mode looks at the exact residual of the
-carrier's operation: TwoSum for sums, nothing for products, which are exact, the remainder for
-quotients and roots.  The loops never look at a value but to round it.
+For p <= 25 and + - * / sqrt, two roundings to nearest give the same as one, since 53 >= 2 p + 2
+(Figueroa 1995).  Every other mode needs the exact residual of the float64 operation: from TwoSum
+for sums, from the remainder for quotients and roots; products are exact.  Values decide nothing in
+the loops but their own rounding.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from numba import njit
 from .floats import _operation, _two_product, _two_sum
 
 EXPONENT = 0x7FF0000000000000  # bits of a float64
-QUIET = 0x0008000000000000  # half of the leading bit: 1.5 2^e holds the carries of a subtraction
+QUIET = 0x0008000000000000  # leading bit of the fraction: the constant added is 1.5 2^e
 
 NATIVE, NEAREST, ZERO, UP, DOWN, STOCHASTIC = range(-1, 5)  # modes; NATIVE leaves float64 alone
 
 
-# The numbers of a format, as the loops want them.
+# The parameters of a format, as compiled loops read them.
 GRID = np.dtype(
     [
         ("mode", np.int64),
-        ("shift", np.int64),  # (53 - p) in the exponent's place of a float64
+        ("shift", np.int64),  # 53 - p, shifted to a float64's exponent field
         ("least", np.int64),  # bits of 2^emin
         ("most", np.int64),  # bits of 2^emax
         ("top", np.float64),  # largest finite number
-        ("over", np.float64),  # what stands for an overflow: infinity, or nan where there is none
-        ("step", np.float64),  # distance of subnormal numbers
+        ("over", np.float64),  # result of an overflow: infinity, or nan in a format without one
+        ("step", np.float64),  # spacing of subnormal numbers
         ("seed", np.uint64),
     ]
 )
 
 
 def mixed_seed(seed: int) -> int:
-    """A seed as a well mixed 64-bit number, so that seeds 0, 1, 2 start far apart."""
+    """A seed hashed to 64 bits, so that seeds 0, 1, 2 give unrelated random numbers."""
     z = (seed + 1) * 0x9E3779B97F4A7C15 % (1 << 64)
     z = (z ^ (z >> 32)) * 0xD6E8FEB86659FD93 % (1 << 64)
     return z ^ (z >> 32)
@@ -55,7 +55,7 @@ def _float(bits):  # pragma: no cover
 
 @njit(cache=True, error_model="numpy", inline="always")
 def _nearest(z, shift, least, most, top, over):  # pragma: no cover
-    """z rounded to nearest even: adding 1.5 2^(e + 53 - p) leaves no bits below p."""
+    """z rounded to p bits, ties to even, by adding and subtracting 1.5 2^(e + 53 - p)."""
     e = _bits(z) & EXPONENT
     if e > most:
         return z if z != z else math.copysign(over, z)
@@ -80,9 +80,9 @@ def _uniform(seed, count):  # pragma: no cover
 
 @njit(cache=True, error_model="numpy", inline="always")
 def _to_grid(z, rest, g, count):  # pragma: no cover
-    """z + rest on a grid, in another mode than to nearest.
+    """z + rest rounded to a format, in a mode other than to nearest.
 
-    rest is the exact residual of z; count tells random numbers apart.
+    rest is the exact residual of z; count numbers the random number to be used.
     """
     if z == 0.0 or z != z:
         return z
@@ -102,7 +102,7 @@ def _to_grid(z, rest, g, count):  # pragma: no cover
         below = below - step if below <= tiny else _float(_bits(below) - gap)
     above = below + step if below < tiny else _float(_bits(below) + gap)
     if below > top:
-        up = mode == STOCHASTIC  # beyond what rounding to nearest would still save
+        up = mode == STOCHASTIC  # an overflow
     elif mode == STOCHASTIC:
         up = _uniform(g.seed, count) * (above - below) < (a - below) + rest
     else:
@@ -117,7 +117,7 @@ def _to_grid(z, rest, g, count):  # pragma: no cover
 
 @njit(cache=True, error_model="numpy")
 def cast(x, grids, out):  # pragma: no cover
-    """x (m,) float64, rounded to nearest on the first grid, into out (m,)."""
+    """Round x (m,) float64 to nearest in the first format, into out (m,)."""
     g = grids[0]
     shift, least, most, top, over = g.shift, g.least, g.most, g.top, g.over
     for i in range(len(x)):
@@ -126,7 +126,10 @@ def cast(x, grids, out):  # pragma: no cover
 
 @njit(cache=True, error_model="numpy")
 def nearest(op, dst, a, b, v, grids, xs, ys, rs):  # pragma: no cover
-    """Apply operations to v (slots,) in place; xs, ys, rs are (m,), or (0,) to record nothing."""
+    """Apply operations to v (slots,) in place, each rounded to nearest.
+
+    Operands and results go to xs, ys and rs (m,), or nowhere where these are (0,).
+    """
     g = grids[0]
     shift, least, most, top, over = g.shift, g.least, g.most, g.top, g.over
     keep = len(xs) > 0
@@ -140,9 +143,9 @@ def nearest(op, dst, a, b, v, grids, xs, ys, rs):  # pragma: no cover
 
 @njit(cache=True, error_model="numpy", inline="always")
 def _residual(op, x, y, z):  # pragma: no cover
-    """(x op y) - z, exact or of the right sign and size, for operands of at most 25 bits.
+    """(x op y) - z, exact or of the right sign and size, for operands of at most 25 bits; and z.
 
-    Second, z itself: a quotient beyond every format's range is no infinity.
+    A quotient beyond the range of every format is cut to 1e300, so that it is not infinite.
     """
     if op == 2 or not math.isfinite(x) or not math.isfinite(y):
         return 0.0, z
@@ -164,7 +167,7 @@ def _residual(op, x, y, z):  # pragma: no cover
 
 @njit(cache=True, error_model="numpy", inline="always")
 def _negative_zero(op, x, y):  # pragma: no cover
-    """Whether an exact zero sum is -0 when rounding down: unless both terms are +0."""
+    """Whether a sum that is exactly zero is -0 when rounding down: unless both terms are +0."""
     if op == 1:
         y = -y
     return op < 2 and (math.copysign(1.0, x) < 0.0 or math.copysign(1.0, y) < 0.0)
@@ -181,10 +184,10 @@ def _operand(x, g, count):  # pragma: no cover
 
 @njit(cache=True, error_model="numpy")
 def rounded(chunk, v, which, operand, grids, at, records):  # pragma: no cover
-    """As ``nearest``, each operation on grids of its own.
+    """As ``nearest``, each operation in formats of its own.
 
-    which, operand (m,): rows of grids for the result and, where not below 0, for both operands;
-    at: operations that went before; records: xs, ys and rs.
+    which, operand (m,): rows of grids for the result and for both operands, -1 for operands that
+    are not rounded; at: number of earlier operations; records: xs, ys and rs.
     """
     op, dst, a, b = chunk.op, chunk.dst, chunk.a, chunk.b
     xs, ys, rs = records

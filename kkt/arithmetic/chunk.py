@@ -1,4 +1,4 @@
-"""A piece of a tape."""
+"""A piece of a tape: consecutive scalar operations, and the codes of operations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ADD = 0
-"""An operation, as tapes number them and as :class:`.custom.Custom` tells a user's function.
+"""A sum; one of the codes of operations on tapes and in functions of :class:`.custom.Custom`.
 
 >>> from pivotree.kkt.arithmetic import ADD, Custom
 >>> fixed = Custom("fixed", 2.0**-16, lambda op, x, y: round((x + y) * 2**16) / 2**16)
@@ -37,7 +37,7 @@ DIV = 3
 3
 """
 SQRT = 4
-"""A square root of the first operand, which a function that knows none may refuse.
+"""A square root of the first operand; a user's function without roots may raise.
 
 >>> from pivotree.kkt.arithmetic import SQRT
 >>> abm = pt.trace(pt.build(pt.chain(3)), pt.orderings.get("abm"))
@@ -47,17 +47,17 @@ False
 
 
 class Chunk(NamedTuple):
-    """Consecutive operations of a tape."""
+    """Consecutive operations v[dst] = v[a] op v[b] of a tape; arrays (m,)."""
 
     op: NDArray[np.int8]
     dst: NDArray[np.int32]
     a: NDArray[np.int32]
     b: NDArray[np.int32]
-    step: NDArray[np.int32]  # group that each operation belongs to, -1 before the first
+    step: NDArray[np.int32]  # group to which each operation belongs, -1 before the first group
 
     def __len__(self) -> int:
         return len(self.op)
 
     def part(self, here: slice) -> Chunk:
-        """Some of the operations, on the same arrays."""
+        """Some of the operations, as views of the same arrays."""
         return Chunk(self.op[here], self.dst[here], self.a[here], self.b[here], self.step[here])

@@ -18,7 +18,7 @@ from .formats import Format, Runner
 
 @dataclass(frozen=True)
 class Custom(Format):
-    """A format that a user writes, for any place where a format's name goes.
+    """A format that a user writes; it can stand wherever a format's name can.
 
     ``operate`` is one of
 
@@ -26,10 +26,11 @@ class Custom(Format):
       :mod:`kkt.arithmetic` and x, y are float64.  Compiled by numba.njit, it runs in a compiled
       loop; otherwise it is called for every operation;
     * a class of numbers with + - * / and negation, made from a float: Decimal, a posit, an
-      interval.  A method sqrt() is used by orders that take roots, float() by the error.
+      interval.  Orders that take roots call a method sqrt(), and the error needs float().
 
     ``datum`` rounds one entry of (4); where it is None, the class is called with the float, or
-    the function as ``operate(SUB, x, 0.0)``, which keeps the sign of a zero.
+    the function as ``operate(SUB, x, 0.0)``, which keeps the sign of a zero.  Raises FormatError
+    for a unit roundoff that is not between 0 and 1, and for an ``operate`` that cannot be called.
 
     >>> from decimal import Decimal
     >>> from pivotree.kkt.arithmetic import Custom
@@ -40,7 +41,7 @@ class Custom(Format):
     """
 
     name: str
-    unit: float  # unit roundoff, which says how many digits are full
+    unit: float  # unit roundoff; it says how many digits an answer can have
     operate: Callable[..., Any]
     datum: Callable[[float], Any] | None = None  # rounds one entry of (4)
     kind: str = field(default="", init=False)  # "float" or "object"
@@ -78,7 +79,7 @@ class Custom(Format):
 
 
 class Called(Runner):
-    """Calls a user's function for every operation."""
+    """Runs a tape by calling a user's function for every operation."""
 
     def __init__(self, operate: Callable[..., Any], name: str) -> None:
         self.operate, self.name = operate, name

@@ -1,6 +1,6 @@
 """Compiled loops for local rounding errors, partial derivatives, and the reverse sweep.
 
-The tape of an elimination adds, subtracts, multiplies and divides; it holds no root.
+They handle sums, differences, products and quotients: the tape of an elimination has no roots.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .floats import _two_product, _two_sum
 
 @njit(cache=True, error_model="numpy")
 def partials(op, x, y, r, pa, pb):  # pragma: no cover
-    """Derivatives of every operation by its operands, at the values of a run; arrays (m,)."""
+    """Fill pa and pb with the derivatives of every operation by its operands; arrays (m,)."""
     for i in range(len(op)):
         if op[i] == 2:
             pa[i], pb[i] = y[i], x[i]
@@ -44,7 +44,10 @@ def sweep(dst, a, b, pa, pb, adjoint, bar):  # pragma: no cover
 
 @njit(cache=True, error_model="numpy", inline="always")
 def _linear(kind, u, w, t, us, ws, ts):  # pragma: no cover
-    """Local error of t = u op w, and derivatives halfway to the shadow's ts = us op ws."""
+    """Local rounding error of t = u op w, and the derivatives by both operands.
+
+    Derivatives are taken halfway between the run and its shadow ts = us op ws.
+    """
     if kind == 2:
         high, low = _two_product(u, w)
         return (t - high) - low, 0.5 * (w + ws), 0.5 * (u + us)
@@ -60,10 +63,11 @@ def _linear(kind, u, w, t, us, ws, ts):  # pragma: no cover
 
 @njit(cache=True, error_model="numpy")
 def linearise(op, x, y, r, xs, ys, rs, error, slopes):  # pragma: no cover
-    """What a reverse sweep needs of operations between a run and its shadow, packed.
+    """Fill the local rounding errors and derivatives that a reverse sweep needs.
 
     error (m,): local rounding errors r - (x op y), exact but for one last rounding; slopes
-    (products and quotients, 2): derivatives by both operands; those of sums are known.
+    (products and quotients, 2): derivatives by both operands, halfway between the run and its
+    shadow; those of sums are 1 and -1 and are not stored.
     """
     k = 0
     for i in range(len(op)):
@@ -106,7 +110,10 @@ def side_by_side(op, dst, a, b, v, vs, error, slopes):  # pragma: no cover
 
 @njit(cache=True, error_model="numpy")
 def contribute(op, dst, a, b, error, slopes, adjoint, out):  # pragma: no cover
-    """Reverse sweep over packed operations: adjoint (slots,) in place, out (m,) adjoint x error."""
+    """Reverse sweep: adjoint (slots,) in place; out (m,) is each result's adjoint times its error.
+
+    error and slopes are those of ``linearise``.
+    """
     k = len(slopes)
     for i in range(len(op) - 1, -1, -1):
         kind, d = op[i], dst[i]

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from .formats import Format, InFloats
 
-BITS = 160  # that a pair is turned into: more than it holds without a gap
+BITS = 160  # precision of the mpmath number made from a pair, ample for pairs without a gap
 
 
 @dataclass(frozen=True)
 class DoubleDouble(Format):
     """Unevaluated sums of two float64 numbers, with the exponents of float64.
 
-    Data are the entries of (4) in float64, exactly: two answers in float64 and dd differ by
-    arithmetic alone.
+    The data are the entries of (4) in float64, exactly: answers in float64 and in dd differ only by
+    rounding in the arithmetic.
 
     >>> from pivotree.kkt.arithmetic import DoubleDouble
     >>> DoubleDouble().unit == pt.kkt.arithmetic.get_format("dd").unit
@@ -31,7 +31,7 @@ class DoubleDouble(Format):
 
     @property
     def unit(self) -> float:
-        """2^-104: sums err by 3, products by 5 and quotients by 10 times 2^-106 at most."""
+        """2^-104; sums, products and quotients err by at most 3, 5 and 10 times 2^-106."""
         return 2.0**-104
 
     def cast(self, x: NDArray) -> NDArray:
@@ -41,7 +41,7 @@ class DoubleDouble(Format):
         return InFloats()
 
     def shown(self, values: NDArray) -> NDArray:
-        """mpmath numbers of a context of their own, equal to the pairs."""
+        """mpmath numbers equal to the pairs, in a context of their own."""
         import mpmath
 
         context = mpmath.MPContext()

@@ -1,8 +1,8 @@
 """Fixed point: whole multiples of 2^-n in words of at most 64 bits, signal processors' Q formats.
 
-Up to 53 bits a float64 carries the numbers, and an operation is the float64's own rounded once
-more; where that would hit a tie the float64's exact residual decides.  Longer words are Python's
-whole numbers, which are also what the compiled loop is held against.
+float64 carries words of up to 53 bits: the float64 result of an operation is rounded again, and
+where it is a tie, the exact residual of the float64 operation decides.  Longer words are Python's
+whole numbers; tests compare the compiled loop with these.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .floats import _operation, _two_product
 from .formats import Format, Runner
 
 LONGEST = 64  # bits of a word
-CARRIED = 53  # bits that a float64 holds, the sign's among them, and sums of two as well
+CARRIED = 53  # bits with the sign, at most, of words whose sums a float64 holds exactly
 
 
 class OutOfRange(FormatError):
-    """A result that a word cannot hold: of which operation, and its exact value."""
+    """A result that a word cannot hold: ``what`` says of which operation; its ``exact`` value."""
 
     def __init__(self, fixed: Fixed, what: str, exact: Fraction) -> None:
         super().__init__(
@@ -41,11 +41,11 @@ class OutOfRange(FormatError):
 class Fixed(Format):
     """Numbers k 2^-fraction, k a word of ``whole`` + ``fraction`` bits in two's complement.
 
-    The sign's bit is one of ``whole``.  The least word, -2^(bits - 1), is left out, so that every
+    The sign bit is one of ``whole``.  The least word, -2^(bits - 1), is not used, so that every
     number has a negative.  Sums are exact; products, quotients and roots are rounded to nearest,
-    ties to even.  What a word cannot hold is no number (nan), and never wraps; entries of (4) are
-    refused with body and field.  ``unit`` is what rounding takes from a number of size one: errors
-    are absolute, and a small number has fewer digits.  Raises FormatError for less than two bits
+    ties to even.  A result that a word cannot hold is nan and never wraps around; entries of (4)
+    that do not fit are refused with body and field.  ``unit`` bounds the absolute error of one
+    rounding, so that a small number has fewer digits.  Raises FormatError for less than two bits
     before the point, or more than 64 in all.
 
     >>> from pivotree.kkt.arithmetic import Fixed
@@ -55,7 +55,7 @@ class Fixed(Format):
     """
 
     name: str
-    whole: int  # bits before the binary point, with the sign's
+    whole: int  # bits before the binary point, the sign bit included
     fraction: int  # bits behind it
     kind: str = field(default="", init=False)  # "float", or "object" for long words
     dtype: type | None = field(default=None, init=False)
@@ -73,7 +73,7 @@ class Fixed(Format):
 
     @property
     def bits(self) -> int:
-        """Of a word."""
+        """Bits of a word."""
         return self.whole + self.fraction
 
     @property
@@ -100,11 +100,11 @@ class Fixed(Format):
 
     @property
     def operate(self) -> Callable[[float], Word]:
-        """A word of a float, rounded: what objects of this format are made by."""
+        """The function that makes a number of this format, as an object, from a float."""
         return self.word
 
     def word(self, x: float) -> Word:
-        """The word nearest to a finite float; OutOfRange where there is none."""
+        """The word nearest to a finite float; raises OutOfRange where there is none."""
         return Word.of(self, Fraction(x), "an entry")
 
     def cast(self, x: NDArray) -> NDArray:
@@ -122,7 +122,7 @@ class Fixed(Format):
 
 
 class InWords(Runner):
-    """Every operation rounded once to the spacing of one format, on a float64 carrier."""
+    """Runs a tape in fixed point on a float64 carrier, every operation rounded once."""
 
     def __init__(self, fixed: Fixed) -> None:
         self.scale, self.top = 2.0**fixed.fraction, float(fixed.top)
@@ -133,14 +133,17 @@ class InWords(Runner):
 
 @njit(cache=True, error_model="numpy")
 def _record(op, dst, a, b, v, scale, top, xs, ys, rs):  # pragma: no cover
-    """Apply operations to v (slots,) in place; xs, ys, rs are (m,), or (0,) to record nothing."""
+    """Apply operations to v (slots,) in place.
+
+    Operands and results go to xs, ys and rs (m,), or nowhere where these are (0,).
+    """
     keep = len(xs) > 0
     for i in range(len(op)):
         kind, x, y = op[i], v[a[i]], v[b[i]]
         z = _operation(kind, x, y)  # of sums it is exact
         p = z * scale
         k = np.rint(p)
-        if kind > 1 and abs(p - k) == 0.5:  # a tie of the float64: the exact result may be none
+        if kind > 1 and abs(p - k) == 0.5:  # a tie in float64, which need not be one exactly
             if kind == 2:
                 _, rest = _two_product(x, y)
             elif kind == 3:
@@ -158,7 +161,7 @@ def _record(op, dst, a, b, v, scale, top, xs, ys, rs):  # pragma: no cover
 
 
 class Word:
-    """A number of a fixed-point format as a whole number, in exact arithmetic rounded once."""
+    """A number of a fixed-point format: a whole number k; results are exact, then rounded once."""
 
     __slots__ = ("fixed", "k")
 
@@ -167,7 +170,7 @@ class Word:
 
     @classmethod
     def of(cls, fixed: Fixed, exact: Fraction, what: str) -> Word:
-        """The nearest word, ties to even; OutOfRange, which says ``what`` this is, beyond it."""
+        """The nearest word, ties to even; raises OutOfRange, which names ``what`` this is."""
         k = round(exact * (1 << fixed.fraction))
         if abs(k) > fixed.top:
             raise OutOfRange(fixed, what, exact)
@@ -202,7 +205,7 @@ class Word:
         return f"{float(self):.6g}"
 
     def sqrt(self) -> Word:
-        """The root, which is never a tie; ArithmeticError for a negative number."""
+        """The root, which is never a tie; raises ArithmeticError for a negative number."""
         if self.k < 0:
             raise ArithmeticError(f"the root of {self} is taken")
         below = math.isqrt(self.k << self.fixed.fraction)

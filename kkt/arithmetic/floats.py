@@ -1,6 +1,6 @@
-"""float32, float64 and double-double: one operation after another, never fused, never reordered.
+"""Loops in float32, float64 and double-double: operations in turn, never fused, never reordered.
 
-Double-double is Dekker's (1971); sums and quotients as in Li et al. (2002).
+Double-double numbers are Dekker's (1971); sums and quotients are as in Li et al. (2002).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from .chunk import Chunk
 def record(chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
     """Apply a chunk to the values v (slots,), float32, float64 or pairs, in place.
 
-    Operands x, y and results r of every operation go to (len(chunk),) arrays, or to none: (0,).
-    Pairs hi + lo i are double-double numbers, |lo| at most half an ulp of hi.
+    Operands and results of every operation go to x, y and r (len(chunk),), or nowhere where these
+    are (0,).  Complex numbers hi + lo i are double-double pairs, |lo| at most half an ulp of hi.
     """
     loop = _record_pairs if v.dtype == np.complex128 else _record
     loop(chunk.op, chunk.dst, chunk.a, chunk.b, v, x, y, r)
@@ -26,7 +26,7 @@ def record(chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None
 
 @njit(cache=True, error_model="numpy", inline="always")
 def _operation(op, x, y):  # pragma: no cover
-    """One operation of a tape, in the numbers' own type."""
+    """One operation of a tape, in the type of its operands."""
     if op == 2:
         return x * y
     if op == 0:

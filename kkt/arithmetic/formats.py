@@ -1,4 +1,4 @@
-"""What a number format is, and the processor's own."""
+"""The interface of number formats, and the formats of the processor, of fractions and of balls."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from .chunk import Chunk
 
 
 class Runner:
-    """Reads the chunks of a tape one after another, on the values v (slots,) of a format."""
+    """Applies the chunks of a tape, one after another, to the values v (slots,) of a format."""
 
     def run(self, chunk: Chunk, v: NDArray) -> None:
-        """Apply a chunk, in place."""
+        """Apply a chunk to v in place."""
         none = np.empty(0, dtype=v.dtype)
         self.record(chunk, v, none, none, none)
 
     def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
-        """As ``run``; operands and results go to (len(chunk),) arrays, or to none: (0,)."""
+        """As ``run``; operands and results go to x, y, r (len(chunk),), or nowhere where (0,)."""
         raise NotImplementedError
 
 
 class InFloats(Runner):
-    """One operation after another, never fused, never reordered."""
+    """Runs a tape in float32, float64 or double-double, never fused, never reordered."""
 
     def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
         from . import floats
@@ -35,7 +35,7 @@ class InFloats(Runner):
 
 
 class Format:
-    """A number format that reads a tape.
+    """A number format in which a tape is run.
 
     >>> from pivotree.kkt.arithmetic import Format, get_format
     >>> bfloat16 = get_format("bfloat16")
@@ -46,7 +46,7 @@ class Format:
     name: str  # as written: float32, bfloat16:zero, mp:50
     kind: str  # "float", "dd", "object" (a user's class), "exact", "mp" or "ball"
     dtype: type | None  # numpy type that carries its numbers, None for Python objects
-    digits: int = 0  # decimal digits asked of mp and ball
+    digits: int = 0  # decimal digits that mp and ball are asked for
 
     if TYPE_CHECKING:  # a property here, a field there
 
@@ -56,34 +56,34 @@ class Format:
 
     @property
     def relative(self) -> bool:
-        """``unit`` bounds the error of one rounding relative to the number; else absolutely."""
+        """Whether ``unit`` bounds the relative error of one rounding; else the absolute one."""
         return True
 
     @property
     def places(self) -> int:
-        """Decimal digits that tell the format's numbers apart: 9 for float32, 17 for float64."""
+        """Decimal digits needed to print a number without loss: 9 for float32, 17 for float64."""
         return math.ceil(1.0 - math.log10(self.unit))
 
     def cast(self, x: NDArray) -> NDArray:
-        """Data rounded to the format, to nearest in every mode, in the type that carries it."""
+        """Data rounded to nearest in the format, whatever its mode, in the carrying type."""
         raise NotImplementedError
 
     def runner(self, tape: Any) -> Runner:
-        """What reads the chunks of one run of a tape, in order."""
+        """A new runner, for one run of a tape."""
         raise NotImplementedError
 
     def shown(self, values: NDArray) -> NDArray:
-        """Results as a user gets them: numbers that stand for what the carrier holds."""
+        """Results as a user gets them, from values in the carrying type."""
         return values
 
     @property
     def on_arrays(self) -> bool:
-        """Numbers lie in a numpy array of ``dtype``, which a runner reads; else in a list."""
+        """Whether values are a numpy array of ``dtype``, for a runner; else a list of objects."""
         return self.dtype is not None
 
     @property
     def from_model(self) -> bool:
-        """Spatial algebra, bias and assembly run in this format too."""
+        """Whether spatial algebra, bias and assembly run in this format too."""
         return False
 
 
@@ -109,7 +109,7 @@ class Hardware(Format):
 
 @dataclass(frozen=True)
 class Digits(Format):
-    """Fractions, mpmath numbers or balls: as many digits as are asked."""
+    """Exact fractions, mpmath numbers or balls, with as many digits as are asked for."""
 
     name: str
     kind: str  # "exact", "mp" or "ball"
@@ -118,7 +118,7 @@ class Digits(Format):
 
     @property
     def unit(self) -> float:
-        """0 for exact fractions; below the digits asked of the others."""
+        """0 for exact fractions; 10^-digits for mpmath numbers and balls."""
         return 10.0**-self.digits if self.digits else 0.0
 
     @property

@@ -1,7 +1,7 @@
 """Compiled loops over many states at a time: v (slots, m), one column a state.
 
-Operation after operation, each on all columns, so that a vector of states costs little more than
-one.  Every column has the bits that the loop over one state gives it.
+Each operation is applied to all columns before the next one, so that many states cost little more
+than one.  Every column has the same bits as a run on that state alone.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def nearest(op, dst, a, b, v, grids):  # pragma: no cover
 
 @njit(cache=True, error_model="numpy")
 def pairs(op, dst, a, b, high, low):  # pragma: no cover
-    """Apply operations in place, in double-double: high and low (slots, m) float64."""
+    """Apply operations in place, in double-double: sums of high and low (slots, m), float64."""
     m = high.shape[1]
     for i in range(len(op)):
         o = op[i]

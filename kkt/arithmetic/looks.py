@@ -1,7 +1,7 @@
-"""Operations on numbers that are Python objects, looked at: the figures that floats have.
+"""Figures of operations on Python objects: cancelled and absorbed bits, and sizes, as of floats.
 
-Exponents and exact errors of sums are read off the whole numbers that a number is made of, so that
-nothing here rounds, in any number of digits.
+Exponents and errors of sums are computed exactly, from numerator, denominator and power of two, so
+that nothing here rounds, in any number of digits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..base.errors import FormatError
 from ..base.foreign import foreign
 
-HALVES = (1 << 54) - 1  # 54 leading bits that the nearest double rounds up to a power of two
+HALVES = (1 << 54) - 1  # 54 leading ones: rounded to 53 bits they become a power of two
 
 
 class Parts(NamedTuple):
@@ -28,11 +28,12 @@ class Parts(NamedTuple):
     power: int
 
 
-Read = Callable[[Any], Parts | None]  # None for what is not a number, and for infinity
-Seen = tuple[Parts, tuple[float, int] | None] | None  # a number, and its leading bits if not zero
+Read = Callable[[Any], Parts | None]  # None for infinity, and for what is not a number
+Seen = tuple[Parts, tuple[float, int] | None] | None  # a number; fraction, exponent if not zero
 
 
 def of_mpf(x: Any) -> Parts | None:
+    """The parts of an mpmath number."""
     sign, mantissa, power, _ = x._mpf_
     if not mantissa and power:
         return None
@@ -40,7 +41,7 @@ def of_mpf(x: Any) -> Parts | None:
 
 
 def of_ball(x: Any) -> Parts | None:
-    """Of its midpoint."""
+    """The parts of a ball's midpoint."""
     if not x.is_finite():
         return None
     mantissa, power = x.mid().man_exp()
@@ -48,9 +49,10 @@ def of_ball(x: Any) -> Parts | None:
 
 
 def of_any(x: Any) -> Parts | None:
-    """Of a fraction, a pair, or a user's number: as exactly as its class says what it is.
+    """The parts of a fraction, a float, a double-double pair, an mpmath or a user's number.
 
-    Raises FormatError where a user's class says it in no way.
+    A user's number is read by as_integer_ratio() or else by float(); raises FormatError for a class
+    that has neither.
     """
     if isinstance(x, Fraction):
         return Parts(x.numerator, x.denominator, 0)
@@ -83,7 +85,7 @@ def _of_doubles(*parts: float) -> Parts | None:
 
 
 def read_once(read: Read, values: Sequence[Any]) -> list[Parts | None]:
-    """Of many values, of which most are one and the same zero."""
+    """The parts of many values; an object that occurs many times, such as a zero, is read once."""
     known = {id(x): x for x in values}
     parts = {key: read(x) for key, x in known.items()}
     return [parts[id(x)] for x in values]
@@ -92,7 +94,7 @@ def read_once(read: Read, values: Sequence[Any]) -> list[Parts | None]:
 def leading(x: Parts) -> tuple[float, int]:
     """The double nearest to |x| as fraction * 2^exponent, 0.5 <= fraction < 1; x is not zero."""
     n, d, power = abs(x.numerator), x.denominator, x.power
-    if d != 1:  # 56 bits or more of the quotient: its rest is below what is looked at
+    if d != 1:  # at least 56 bits of the quotient: the remainder does not change the double
         up = max(0, 57 - n.bit_length() + d.bit_length())
         n, power = (n << up) // d, power - up
     length = n.bit_length()
@@ -143,13 +145,13 @@ def looked(
 ) -> None:
     """As :func:`kkt.arithmetic.watch.looked`, for objects (m,).
 
-    The exponent of a number is that of the nearest double, of unbounded range.  ``absorbed`` is in
-    bits: log2 of the fraction over the unit roundoff 2^-precision, 0 where nothing is lost.  A
-    precision that is infinite belongs to numbers that never round.
+    The exponent of a number is that of the nearest double of unbounded range.  ``absorbed`` is in
+    bits: log2 of the fraction over the unit roundoff 2^-precision, 0 where nothing is lost.  The
+    precision of numbers that never round is infinite.
     """
     rounds = not math.isinf(precision)
     cancelled[:], absorbed[:], size_of[:] = 0, 0.0, 0.0
-    seen: dict[int, Seen] = {}  # by identity: what is alive here is read once
+    seen: dict[int, Seen] = {}  # by identity, so that an object is read once
     for i, (kind, u, w, t) in enumerate(
         zip(op.tolist(), x.tolist(), y.tolist(), r.tolist(), strict=True)
     ):

@@ -1,4 +1,4 @@
-"""Mixed formats: a base for data and sums, others for the operations of a role, or of a body."""
+"""Mixed formats: a base format, and others for some kinds of operations, or for some bodies."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .chunk import MUL, Chunk
 from .formats import Format, Hardware, Runner
 
 ROLES = ("add", "mul", "div", "sqrt", "D", "operands")
-ROLE_OF_OPERATION = ("add", "add", "mul", "div", "sqrt")  # as operations are numbered
+ROLE_OF_OPERATION = ("add", "add", "mul", "div", "sqrt")  # by the code of an operation
 
 
 @dataclass(frozen=True)
 class Mixed(Format):
     """A base format, and others for some operations: ``float32+mul=bfloat16@torso=float64``.
 
-    An operation rounds its operands to its own format, and its result once.  ``D`` is the format of
-    all that forms, factors and solves with the diagonal blocks D_k
-    (:mod:`kkt.program.owners`), whatever the operation; ``operands`` that of the operands of
-    products alone, whose results are rounded to ``mul`` or the base: what tensor cores do.
-    ``bodies`` are names of bodies, each with the format of all operations that are that body's, by
-    role again if it is mixed itself; data are rounded to the base everywhere.
-    Raises FormatError for a part that is neither float64 nor has at most 25 bits.
+    An operation first rounds its operands to its own format; its result is rounded once.  ``D`` is
+    the format of all operations that form, factor or solve with the diagonal blocks D_k
+    (:mod:`kkt.program.owners`).  ``operands`` is the format of the operands of products; products
+    themselves are rounded to ``mul`` or the base, as in tensor cores.  ``bodies`` are pairs of a
+    body's name and the format of all operations of that body, which may be mixed too.  Data are
+    rounded to the base everywhere.  Raises FormatError for a part that is neither float64 nor has
+    at most 25 bits.
 
     >>> from pivotree.kkt.arithmetic import Mixed, get_format
     >>> float32, bfloat16 = get_format("float32"), get_format("bfloat16")
@@ -69,7 +69,7 @@ class Mixed(Format):
 
     @property
     def unit(self) -> float:
-        """The largest of the parts' unit roundoffs: the coarsest operation decides."""
+        """The largest unit roundoff of the parts."""
         return max(part.unit for part in self.parts)
 
     @property
@@ -78,18 +78,18 @@ class Mixed(Format):
 
     @property
     def on_tapes(self) -> bool:
-        """Whose an operation is must be known, of which body or of D_k: a tape knows."""
+        """Whether a tape must say to which body or D_k an operation belongs."""
         return self.D is not None or bool(self.bodies)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """What operations are rounded to: outside of the bodies that are named, and in each."""
+        """Formats by operation: first of bodies that are not named, then of each that is."""
         return tuple(Kind.of(each) for each in (self, *(other for _, other in self.bodies)))
 
     def kind_of(self, names: Sequence[Hashable]) -> NDArray[np.int64]:
-        """(n + 1,) which of the kinds each of the bodies ``names`` has; last, what is no body's.
+        """(n + 1,) which of ``kinds`` each of the bodies ``names`` has; the last is for no body.
 
-        Raises FormatError for a body that is named and is none of these.
+        Raises FormatError where this format names a body that is not among them.
         """
         given = {str(name): k for k, name in enumerate(names)}
         result = np.zeros(len(names) + 1, dtype=np.int64)
@@ -108,7 +108,7 @@ class Mixed(Format):
 
 
 class Kind(NamedTuple):
-    """Formats of results and of operands, by operation: apart from D_k, and on D_k."""
+    """Formats of results and of operands by operation: first outside of D_k, then on D_k."""
 
     result: tuple[tuple[Format, ...], ...]
     operand: tuple[tuple[Format, ...], ...]
@@ -128,14 +128,14 @@ class Kind(NamedTuple):
 
 
 class ByRole(Runner):
-    """Reads a tape, each operation in the format of its role and its body."""
+    """Runs a tape, each operation in the format of its role and its body."""
 
     def __init__(self, mixed: Mixed, tape: Any) -> None:
         from . import carrier
 
         numbered = {part: i for i, part in enumerate(dict.fromkeys(mixed.parts))}  # rows of grids
         self.grids = np.concatenate([_grid(part) for part in numbered]).astype(carrier.GRID)
-        # where a format holds whatever may stand in a slot, nothing is to be rounded first
+        # operands need no rounding to a format that holds the numbers of all parts
         rounds = {part: not all(holds(part, other) for other in numbered) for part in numbered}
         kinds = mixed.kinds
         self.result = np.array([_mapped(kind.result, numbered) for kind in kinds], dtype=np.int8)
@@ -143,10 +143,10 @@ class ByRole(Runner):
         self.operand = np.array([_mapped(kind.operand, first) for kind in kinds], dtype=np.int8)
         self.tape = tape if mixed.on_tapes else None
         self.kind_of = mixed.kind_of(tape.inputs.names) if mixed.bodies else None
-        self.done = 0  # operations that went before
+        self.done = 0  # operations of earlier chunks
 
     def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
-        """x and y are what the slots held: rounding them first is part of the operation."""
+        """x and y are the operands before they are rounded to the operation's format."""
         from . import carrier
 
         inside: Any = 0
@@ -167,7 +167,7 @@ def _mapped(parts: tuple[tuple[Format, ...], ...], numbers: dict[Format, int]) -
 
 
 def holds(part: Format, other: Format) -> bool:
-    """Whether every number of another format is one of this."""
+    """Whether every number of ``other`` is also a number of ``part``."""
     if part.dtype is np.float64 and isinstance(part, Hardware):
         return True
     a, b = _grid(part)[0], _grid(other)[0]

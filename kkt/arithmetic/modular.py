@@ -1,10 +1,10 @@
-"""Residues modulo a prime: what is zero in exact arithmetic, told without fractions.
+"""Residues modulo a prime: they show which results are zero in exact arithmetic, without fractions.
 
-Two questions are asked of a tape.  With random entries in the matrix's own pattern, a result that
-vanishes is zero as a polynomial, so that it vanishes for every robot of that structure (Schwartz
-1980); this finds a rank of 5 in 6 that counting zeros does not see.  With the entries of one robot,
-whose doubles are rational numbers, a result that vanishes is zero for that robot.  Either answer is
-wrong with a chance of about 1e-18 an operation.
+A tape is run in residues for two purposes.  With random entries in the matrix's pattern, a result
+whose residue is zero is zero as a rational function, for every robot of that structure (Schwartz
+1980): this finds a block of rank 5 where 6 is needed, which a count of zeros does not.  With the
+entries of one robot, whose doubles are rational numbers, such a result is zero for that robot.
+Either answer is wrong with a probability of about 1e-18 an operation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..base.errors import FormatError
 from .chunk import SQRT, Chunk
 
-PRIME = (1 << 61) - 1  # 2^61 = 1, so that powers of two are cheap
+PRIME = (1 << 61) - 1  # modulo it 2^61 = 1, so that powers of two are cheap
 Residues = NDArray[np.int64]
 
 
@@ -28,7 +28,7 @@ def random_residues(count: int) -> Residues:
 
 
 def residue(numerator: int, denominator: int = 1, power: int = 0) -> int:
-    """The residue of numerator / denominator * 2^power, whole numbers of any size."""
+    """The residue of numerator / denominator * 2^power, for whole numbers of any size."""
     whole = int(numerator) % PRIME * (1 << power % 61)
     if denominator != 1:
         whole = whole % PRIME * pow(int(denominator), -1, PRIME)
@@ -36,14 +36,14 @@ def residue(numerator: int, denominator: int = 1, power: int = 0) -> int:
 
 
 def residues(x: NDArray[np.float64]) -> Residues:
-    """Residues of doubles (m,); 0 for one that is not a number."""
+    """Residues of doubles (m,); 0 for one that is not finite."""
     out = np.zeros(len(x), dtype=np.int64)
     _residues(np.ascontiguousarray(x, dtype=np.float64), out)
     return out
 
 
 class Residue:
-    """The residue of a double, as a number that spatial algebra can be done with."""
+    """The residue of a double, as a number for spatial algebra: it has + - * and negation."""
 
     __slots__ = ("value",)
 
@@ -82,15 +82,15 @@ def _value(x: Residue | int) -> int:
 
 
 def run(chunk: Chunk, v: Residues) -> None:
-    """Apply a chunk to residues v (slots,), in place; dividing by 0 gives 0."""
+    """Apply a chunk to residues v (slots,), in place; a division by 0 gives 0."""
     follow(chunk, v, np.empty(0, dtype=np.int8))
 
 
 def follow(chunk: Chunk, v: Residues, zero: NDArray[np.int8]) -> bool:
-    """As :func:`run`, and what is zero of every operation; whether nothing was divided by 0.
+    """As :func:`run`; fills ``zero`` (m,) and returns whether nothing was divided by 0.
 
-    zero (m,): 1 where the result is zero, 2 where an operand is, 0 otherwise.  Raises FormatError
-    for a square root, which has no residue of its own.
+    zero is 2 where an operand is zero, else 1 where the result is, else 0.  Raises FormatError for
+    a square root, which has no residue.
     """
     if (chunk.op == SQRT).any():
         raise FormatError("residues modulo a prime have no square root; run the tape in floats")
@@ -98,7 +98,7 @@ def follow(chunk: Chunk, v: Residues, zero: NDArray[np.int8]) -> bool:
 
 
 def told(zero: NDArray[np.int8], owed: NDArray) -> None:
-    """Bits that sums cancel: -1 where the sum is zero, -2 where a term is, as exactly told."""
+    """Set ``owed`` (bits that sums cancel) to -1 where a sum is zero, -2 where a term is."""
     sums = owed > -2
     owed[sums & (zero == 1)] = -1
     owed[sums & (zero == 2)] = -2

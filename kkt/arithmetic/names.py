@@ -1,4 +1,4 @@
-"""Names of number formats: float32, tf32, p11e5:zero, q16.16, mp:50 and what else there is."""
+"""Names of number formats, such as float32, tf32, p11e5:zero, q16.16 and mp:50."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BINARY = {
         Binary("float16", 11, -14, 15),
         Binary("bfloat16", 8, -126, 127),
         Binary("tf32", 11, -126, 127),
-        # 8-bit formats of the Open Compute Project (2023): e4m3 gives infinities up for range
+        # 8-bit formats of the Open Compute Project (2023): e4m3 has no infinities, but more range
         Binary("e4m3", 4, -6, 8, infinite=False, largest=448.0),
         Binary("e5m2", 3, -14, 15),
     )
@@ -43,9 +43,9 @@ ALL = (
 
 
 def get_format(name: str | Format) -> Format:
-    """The format of a name (docs/formats.md lists them); a format is given back as it is.
+    """The format of a name (docs/formats.md lists them); a format is returned as it is.
 
-    Raises FormatError for a name that means nothing.
+    Raises FormatError for an unknown name.
 
     >>> from pivotree.kkt.arithmetic import get_format
     >>> get_format("float16").unit == 2.0**-11, get_format("mp:50").kind
@@ -55,7 +55,7 @@ def get_format(name: str | Format) -> Format:
 
 
 def read(name: str) -> Format:
-    """The format of a name; FormatError, with what would be right, for any other text."""
+    """The format of a name; raises FormatError, which says what would be right, for other text."""
     if name in FIXED:
         return FIXED[name]
     if "@" in name:
@@ -64,7 +64,7 @@ def read(name: str) -> Format:
         return _mixed(name)
     point = re.fullmatch(r"q(\d{1,9})\.(\d{1,9})", name)
     if point is not None:
-        from .fixed import Fixed  # compiled loops: a tenth of a second
+        from .fixed import Fixed  # its compiled loops take a tenth of a second to load
 
         return Fixed(name, int(point[1]), int(point[2]))
     if re.fullmatch(r"fixed\d+", name):
@@ -93,7 +93,7 @@ def read(name: str) -> Format:
 
 
 def _mixed(name: str) -> Format:
-    """float32+mul=bfloat16+D=float64: a base, and formats of roles."""
+    """A base and formats of roles, as in float32+mul=bfloat16+D=float64."""
     base, *overrides = name.split("+")
     if not base:
         raise FormatError(f"format {name!r}: has no base; use float32+mul=bfloat16")
@@ -111,7 +111,7 @@ def _mixed(name: str) -> Format:
 
 
 def _by_body(name: str) -> Format:
-    """float32@torso=float64@hand=p20+add=float32: a format, and others of bodies."""
+    """A format and others of bodies, as in float32@torso=float64@hand=p20+add=float32."""
     rest, *others = name.split("@")
     if not rest:
         raise FormatError(f"format {name!r}: has no format before @; use float32@torso=float64")
@@ -144,7 +144,7 @@ def _digits(name: str, kind: str, digits: str) -> Format:
 
 
 def _bits(name: str, base: str) -> Binary | None:
-    """pBITS or pBITSeEXPONENT: an IEEE 754 format of BITS significant and EXPONENT other bits."""
+    """pBITS or pBITSeEXPONENT: an IEEE 754 format by its bits of significand and exponent."""
     match = re.fullmatch(r"p(\d{1,9})(?:e(\d{1,9}))?", base)
     if match is None:
         return None
@@ -173,7 +173,7 @@ def _in_mode(name: str, format: Binary, suffix: str) -> Format:
 
 
 def _instead(base: str) -> str:
-    """The nearest names, and all."""
+    """What to use instead: the nearest names, and a list of all."""
     near = close_names(base.lower(), [*FIXED, "mp", "ball"], 2, 0.6)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     return f"{hint}use {ALL}"

@@ -1,4 +1,4 @@
-"""Number types that are Python objects: exact fractions, mpmath numbers, balls."""
+"""Runs of a tape on Python objects: exact fractions, mpmath numbers, balls, a user's numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .chunk import Chunk
 
 
 class ZeroDivisor(ArithmeticError):
-    """A division by zero, with the step in which it stood."""
+    """A division by zero, with the step of its operation."""
 
     def __init__(self, step: int) -> None:
         super().__init__(step)
@@ -21,7 +21,7 @@ class ZeroDivisor(ArithmeticError):
 
 
 def square_root(x: Any) -> Any:
-    """The root in x's own type; raises FormatError for fractions, which have none."""
+    """The root in the type of x; raises FormatError for fractions and classes without a root."""
     if hasattr(x, "sqrt"):  # balls
         return x.sqrt()
     if hasattr(x, "context"):  # mpmath
@@ -47,7 +47,7 @@ def record(chunk: Chunk, v: list[Any], x: NDArray, y: NDArray, r: NDArray) -> No
 
 
 def _column(values: list[Any]) -> NDArray:
-    """An array of objects, whatever they are made of."""
+    """A one-dimensional array of objects, even if these are sequences themselves."""
     out = np.empty(len(values), dtype=object)
     out[:] = values
     return out

@@ -1,4 +1,7 @@
-"""Longer arithmetics that run beside a format on the same rounded data, operation by operation."""
+"""Shadows: runs in more digits beside a format's run, on the same rounded data.
+
+A shadow repeats every operation, so that the error of each result is seen.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,9 @@ NAMES = ("float64", "dd", "exact", "mp:DIGITS", "exact:DIGITS", "own")
 class Shadow(Protocol):
     """Runs a tape in more digits; values and results come as unevaluated sums high + low."""
 
-    #: no longer, once it has divided by what is zero in exact arithmetic
+    #: False once an operation has divided by a number that is zero in exact arithmetic
     sound: bool
-    #: whether follow says what exact arithmetic cancels
+    #: whether ``follow`` fills ``owed``
     owing: bool
 
     def follow(
@@ -35,21 +38,22 @@ class Shadow(Protocol):
         """Apply a chunk: results of its operations go to high, low, and |r - (high + low)| to off.
 
         Arrays are (len(chunk),), or (0,) where they are not asked for; r are the results of the
-        format that is followed.  ``owed``, where the shadow is one of exact arithmetic: bits that a
-        sum cancels, -1 for one that is zero, -2 for one of zeros and for other operations.
+        format that is followed.  A shadow of exact arithmetic fills ``owed`` with the bits that a
+        sum cancels, -1 for a sum that is zero, -2 for a sum with a zero term and for other
+        operations.
         """
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """|value - shadow| and |shadow| at signed slots, for the format's values there."""
+        """|value - shadow| and |shadow| at signed slots, given the format's values there."""
 
 
 def shadow_of(name: str, v: Values) -> Shadow:
-    """The shadow of a name that starts from values v (slots,).
+    """The shadow of a name, started from values v (slots,).
 
     "float64" and "dd" (double-double) run in compiled loops beside floats, "mp:DIGITS" beside any
-    number type; "exact" and "exact:DIGITS" are dd and mp:DIGITS with what is zero in exact
-    arithmetic told modulo a prime; "own" is for numbers that know their error, fractions and
-    balls.  Raises FormatError for another name.
+    number type.  "exact" and "exact:DIGITS" are dd and mp:DIGITS with residues modulo a prime,
+    which show what is zero in exact arithmetic.  "own" is for numbers that know their error:
+    fractions and balls.  Raises FormatError for another name.
     """
     kind, _, digits = name.partition(":")
     long = kind in ("mp", "exact") and digits.isdigit() and int(digits) > 0
@@ -67,7 +71,7 @@ def shadow_of(name: str, v: Values) -> Shadow:
 
 
 class Float64:
-    """float64 for formats of up to about 30 bits."""
+    """A shadow in float64, for formats of up to about 30 bits."""
 
     sound, owing = True, False
 
@@ -94,7 +98,7 @@ class Float64:
         high: Floats,
         off: Floats,
     ) -> None:
-        """Record a chunk of the hardware's own float32 and follow it in one loop."""
+        """Record a chunk in the hardware's float32 or float64, and follow it, in one loop."""
         _beside(chunk, v, (x, y, r), self.v, high, off)
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -104,7 +108,7 @@ class Float64:
 
 
 class DoublePairs:
-    """Sums high + low of two float64, about 32 digits (Dekker 1971)."""
+    """A shadow in sums high + low of two float64, about 32 digits (Dekker 1971)."""
 
     sound, owing = True, False
 
@@ -125,7 +129,7 @@ class DoublePairs:
 
 
 class ExactPairs(DoublePairs):
-    """Double-double, and exact arithmetic modulo a prime: what is zero, and how far sums cancel."""
+    """A double-double shadow with residues: it says what is zero, and how many bits sums cancel."""
 
     owing = True
 
@@ -143,7 +147,7 @@ class ExactPairs(DoublePairs):
 
 
 class Long:
-    """Floating-point numbers of as many digits as are asked, by python-flint: slow."""
+    """A shadow in floating-point numbers of any precision, by python-flint; it is slow."""
 
     sound = True
 
@@ -192,18 +196,18 @@ class Long:
             return np.array(off, dtype=float), np.abs([_pair(s)[0] for s in own])
 
     def _distance(self, value: Any, exact: Any) -> float:
-        """The distance in these digits, rounded to a double: nan where one is no number."""
+        """|value - exact| in this precision, rounded to a double; nan where value is not finite."""
         part = of_any(value)
         return abs(_pair(exact - _long(*part))[0]) if part else float("nan")
 
 
 class Own:
-    """Numbers that know how far they may be off: fractions, which are exact, and balls."""
+    """No second run: for fractions, which are exact, and balls, which carry an error bound."""
 
     sound, owing = True, False
 
     def __init__(self, v: Values) -> None:
-        del v  # a run needs no other beside it
+        del v  # there is no second run
 
     def follow(
         self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray
@@ -229,7 +233,7 @@ def _long(numerator: int, denominator: int, power: int) -> Any:
 
 
 def _pair(x: Any) -> tuple[float, float]:
-    """The double nearest to x, whose conversion cuts off, and what it leaves."""
+    """The double nearest to x and the rest; float() of these numbers truncates, hence two steps."""
     high = float(x)
     if not np.isfinite(high):
         return high, 0.0

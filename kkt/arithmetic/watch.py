@@ -1,7 +1,7 @@
-"""Compiled loops that look at recorded operations: what each cancels, absorbs and is off by.
+"""Compiled loops over recorded operations: bits that each cancels and absorbs, and its error.
 
-No logarithm, frexp or branch is taken for an operation: exponents are read from the bits, and
-numbers without a sign are compared as the whole numbers that their bits are.
+For float32 and float64, no logarithm, frexp or branch is taken for an operation: exponents are read
+from the bits, and magnitudes are compared as whole numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .floats import _two_sum
 
 
 class Bits(NamedTuple):
-    """How a carrier's numbers lie in their bits."""
+    """The bit layout of a floating-point type."""
 
     whole: np.dtype  # whole number of the same width
     fraction: int  # bits of the fraction
@@ -32,7 +32,7 @@ LAYOUT: dict[np.dtype, Bits] = {
 
 
 def statistic(carrier: np.dtype) -> np.dtype:
-    """The type of absorbed and size beside numbers of a carrier."""
+    """The type of absorbed and size, for numbers of a carrying type."""
     return carrier if carrier in LAYOUT else np.dtype(np.float64)
 
 
@@ -47,7 +47,7 @@ def looked(
 ) -> None:
     """Fill cancelled, absorbed and size from operations r = x op y; all (m,).
 
-    Numbers are float32, float64, or pairs high + low i, whose exponent is the high part's.
+    Numbers are float32, float64, or pairs high + low i; the exponent of a pair is that of high.
 
     cancelled  for a sum of two nonzeros: largest exponent of the operands minus the exponent of
                the result [bits] (a subnormal number counts as the smallest normal one), 0 where
@@ -108,11 +108,12 @@ def _looked_pairs(op, x, y, r, cancelled, absorbed, size):  # pragma: no cover
 
 @njit(cache=True)
 def cut(first, step, at, instruction, blocks, starts, owner, group):  # pragma: no cover
-    """Runs of consecutive operations of one step (and, with blocks, of one instruction).
+    """Find the runs of consecutive operations of one step (and, with blocks, of one instruction).
 
-    first: operations before each instruction; at: operations before this piece; instruction: one
-    that is not later than the piece's first.  Writes where each run starts (and the end), its
-    instruction and its step; returns the number of runs and the last instruction.
+    first: operations before each instruction; at: operations before this piece; instruction: an
+    instruction that is not later than the piece's first.  Writes the start of each run (and the
+    end of the last), its instruction and its step; returns the number of runs and the last
+    instruction.
     """
     n, i, k, count = len(step), 0, instruction, 0
     while i < n:
@@ -140,10 +141,10 @@ def cut(first, step, at, instruction, blocks, starts, owner, group):  # pragma: 
 
 @njit(cache=True)
 def gather(starts, cancelled, absorbed, size, zero, one, most):  # pragma: no cover
-    """Largest of each statistic in every run, as whole numbers: most (runs, 4).
+    """Fill ``most`` (runs, 4) with the largest of each statistic in every run, as whole numbers.
 
-    Columns: cancelled, absorbed, size, and the number of sums that are exactly zero.  zero and
-    one are of the statistics' own type, and indices have no sign: so the loops are vectorised.
+    Columns: cancelled, absorbed, size, and the number of sums that are exactly zero.  zero and one
+    have the type of the statistics, and indices are unsigned, so that the loops are vectorised.
     """
     for k in range(len(starts) - 1):
         a = b = c = n = zero
@@ -157,7 +158,7 @@ def gather(starts, cancelled, absorbed, size, zero, one, most):  # pragma: no co
 
 @njit(cache=True)
 def farthest(starts, off, high, magnitude, most):  # pragma: no cover
-    """Largest distance and |shadow| in every run, as the bits of float64: most (runs, 2)."""
+    """Fill ``most`` (runs, 2) with each run's largest distance and |shadow|, as float64 bits."""
     for k in range(len(starts) - 1):
         a, b = np.int64(0), np.int64(0)
         for i in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
@@ -166,15 +167,16 @@ def farthest(starts, off, high, magnitude, most):  # pragma: no cover
         most[k, 0], most[k, 1] = a, b
 
 
-APART = 1 << 20  # added to the bits of a sum that has a zero among a format's operands alone
+APART = 1 << 20  # added to the owed bits of a sum one of whose terms is zero only in the format
 
 
 @njit(cache=True)
 def against(starts, cancelled, owed, most):  # pragma: no cover
-    """A format's sums against exact arithmetic's in every run: most (runs, 6).
+    """Compare a format's sums with exact arithmetic in every run: fill ``most`` (runs, 6).
 
-    Columns: most bits that exact arithmetic cancels, and the format; by how many the format cancels
-    more, and less; sums that are zero exactly and not in the format, and the reverse.
+    Columns: the most bits that a sum cancels in exact arithmetic, and in the format; the most by
+    which the format cancels more, and less; the number of sums that are zero in exact arithmetic
+    and not in the format, and the reverse.
     """
     for k in range(len(starts) - 1):
         for i in range(starts[k], starts[k + 1]):

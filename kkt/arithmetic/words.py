@@ -1,15 +1,15 @@
 """Straight-line programs on words of one length, each value with a binary point of its own.
 
-A value is x 2^-f, x a signed word of at most 32 bits and f its binary point, which is known before
-anything runs.  So every operation is one of whole numbers, with shifts by known amounts:
+A value is x 2^-f, x a signed word of at most 32 bits and f its binary point, which is fixed before
+the program runs.  So every operation is one of whole numbers, with shifts by known amounts:
 
     sum       (a << i) + (b << j), rounded off by n bits
     product   a b in 64 bits, rounded off by n bits
     quotient  (a << n) / b, rounded
     scaled    (a b << n) / d, rounded: the product keeps its 64 bits
 
-Rounding is to nearest, ties up: half is added and the bits are dropped, an addition and a shift on
-any processor.  :meth:`Words.play` is what the exported C does, in the same whole numbers.
+Rounding is to nearest, ties up: half is added and the low bits are dropped, by an addition and a
+shift on any processor.  :meth:`Words.play` does what the exported C does, in the same integers.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 from .chunk import ADD, DIV, MUL, SUB
 
 SCALED = 5  # a b / d, beside the operations of a tape
-LONGEST = 32  # bits of a word: two of them multiply into 64
+LONGEST = 32  # bits of a word at most: the product of two has 64
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Words:
-    """A program of T operations; values are zero, one, p inputs, then a result for each."""
+    """A program of T operations; values are zero, one, p inputs, then T results."""
 
     bits: int  # of a word
     op: NDArray[np.int8]  # (T,)
@@ -43,17 +43,17 @@ class Words:
 
     @property
     def top(self) -> int:
-        """The largest word; the least is its negative."""
+        """The largest word; the least word in use is its negative."""
         return (1 << (self.bits - 1)) - 1
 
     @property
     def first(self) -> int:
-        """The value of the first result."""
+        """The index, among the values, of the first result."""
         return 2 + self.inputs
 
     @cached_property
     def shifts(self) -> tuple[Ints, Ints, Ints]:
-        """(T,) i, j and n of each operation; i and j below zero round off before the sum."""
+        """(T,) shifts i, j and n of each operation; a negative i or j rounds a term off first."""
         a, b, d = (self.point[x] for x in (self.a, self.b, self.d))
         return _shifts(self.op, a, b, d, self.own)
 
@@ -68,13 +68,14 @@ class Words:
         return np.floor(scaled + 0.5).astype(np.int64)
 
     def numbers(self, words: Ints, which: Ints) -> NDArray[np.float64]:
-        """Words of the values ``which`` as numbers, exactly."""
+        """Words of the values ``which`` as floats, exactly."""
         return np.asarray(np.ldexp(words.astype(float), -self.point[which]))
 
     def play(self, words: Ints) -> tuple[Ints, Ints]:
-        """(m, 2 + p + T) all values from inputs (m, p), and (m,) where a run first overflowed.
+        """(m, 2 + p + T) all values from inputs (m, p), and (m,) the first overflow of each run.
 
-        That is the number of the operation, -2 - i for input i, T where nothing did.
+        The overflow is the number of an operation, -2 - i for input i, or T where there is none.  A
+        division by zero counts as one.
         """
         m, T = len(words), len(self.op)
         v = np.zeros((m, self.first + T), dtype=np.int64)
@@ -99,7 +100,7 @@ def _shifts(op: NDArray[np.int8], a: Ints, b: Ints, d: Ints, own: Ints) -> tuple
 
 
 def aligned(a: Any, b: Any) -> Any:
-    """The binary point in which two words are summed in 64 bits: the finer, within 30 bits."""
+    """The binary point of a sum in 64 bits: the finer of two, at most 30 bits beyond the other."""
     return np.minimum(np.maximum(a, b), np.minimum(a, b) + 30)
 
 
@@ -116,9 +117,9 @@ def _moved(x, n):  # pragma: no cover
 
 @njit(cache=True, inline="always")
 def _divided(x, d, n, top):  # pragma: no cover
-    """x 2^n / d to nearest, ties up; the sign of d goes to x first.  Beyond ``top``: more than it.
+    """x 2^n / d to nearest, ties up; top + 1 where the quotient is beyond ``top``.
 
-    What stays below it has no more than 62 bits on the way.
+    The sign of d goes to x first.  No intermediate number has more than 62 bits.
     """
     if d < 0:
         x, d = -x, -d
