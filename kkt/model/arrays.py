@@ -1,4 +1,4 @@
-"""Trees from arrays: for more bodies than a graph of Python objects holds in good time."""
+"""Trees from arrays, for more bodies than a graph of Python objects can hold quickly."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def tree_from_arrays(
     names: Sequence[Hashable] | None = None,
     name: str = "tree",
 ) -> BodyTree:
-    """n bodies from arrays of their attributes, or from one value for all of them.
+    """A tree of n bodies from arrays of their attributes, or from one value for all of them.
 
-    :func:`kkt.build` takes the tree in a graph's place, with q, qd and tau of length N.
+    :func:`kkt.build` takes the tree in place of a graph, with q, qd and tau of length N.
     ``parent`` (n,) holds indices, -1 for a body that hangs from the world.  The others are those
     of :mod:`kkt.model.tree`, with n in front: ``mass`` (n,) [kg], ``com`` and ``p`` (n, 3) [m],
     ``inertia`` (n, 3, 3) [kg m^2], ``R`` (n, 3, 3), ``axis`` (n, 3), or (n, 2, 3) where universal
@@ -97,7 +97,7 @@ def _parents(parent: ArrayLike) -> NDArray[np.int64]:
 
 
 def _rows(field: str, value: ArrayLike, n: int, shape: tuple[int, ...]) -> Floats:
-    """(n, *shape), from as much or from one for all bodies."""
+    """An array (n, *shape), from one of this shape or from one value for all bodies."""
     try:
         one = np.shape(value) == shape
     except ValueError:  # rows of different lengths
@@ -114,7 +114,7 @@ def _axes(axis: ArrayLike, kinds: tuple[str, ...], labels: tuple[Hashable, ...])
     result = np.zeros((n, 2, 3))
     try:
         shape = np.shape(axis)
-    except ValueError:  # rows of different lengths, of which _rows tells
+    except ValueError:  # rows of different lengths, which _rows refuses
         shape = ()
     if shape[-2:] == (2, 3) and len(shape) > 1 and shape != (n, 3):
         result[:] = _rows("axis", axis, n, (2, 3))

@@ -1,4 +1,4 @@
-"""Contacts by name: a body or a merged link, and a point of it, that stick to the ground."""
+"""Contacts from a text: points of bodies, or of merged links, that stick to the ground."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .loops import Loop, contact
 
 
 def contacts_of(tree: nx.DiGraph, text: str, compliance: float, where: str) -> list[Loop]:
-    """Points that stick to the ground, BODY or BODY@x:y:z [m], with commas between them.
+    """The contacts of points BODY or BODY@x:y:z [m], which stand in ``text`` between commas.
 
-    Three rows each, along the vertical first, then across it; ``compliance`` [1/kg] softens them.
-    Raises ModelError, which begins with ``where``, for a body that there is not, for one that the
-    world carries, for no point and for one that is named twice.
+    Each has three rows, the vertical one first; ``compliance`` [1/kg] softens them.
+    Raises ModelError, which begins with ``where``, for a body that is unknown or fixed to the
+    world, for no point at all and for a point that is named twice.
 
     >>> from pivotree.kkt.model.contact_names import contacts_of
     >>> [foot] = contacts_of(pt.chain(3), "j3@0.1:0:0", 0.0, "contact")
@@ -45,7 +45,7 @@ def contacts_of(tree: nx.DiGraph, text: str, compliance: float, where: str) -> l
 
 
 def point_of(tree: nx.DiGraph, item: str, where: str) -> tuple[Any, list[float]]:
-    """A body or merged link, and the point of it [m] that BODY@x:y:z names; else its origin."""
+    """The body or merged link that an item names, and its point [m]: x:y:z, or else its origin."""
     names = {str(name): name for name in (*tree.graph.get("merged", {}), *tree)}
     if item in names:
         return names[item], [0.0, 0.0, 0.0]

@@ -1,4 +1,4 @@
-"""A state for trees that prescribe none: deterministic, and zero nowhere."""
+"""A state for trees that prescribe none: deterministic, and without zeros."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def default_state(tree: nx.DiGraph, rate: float = 0.2, effort: float = 0.1) -> n
 
     in rad or m, rad/s or m/s, N m or N.  No joint stands at a special angle or at rest.  The
     coordinates of spherical and floating joints are rotation vectors, here shorter than 0.52
-    rad, so that every joint's state is valid; limits of joints are not looked at.  Raises
-    ModelError for a joint that is unknown.
+    rad, so that every joint's state is valid; limits of joints are ignored.  Raises ModelError
+    for a joint that is unknown.
 
-    A tree that has a state of its own loses it here: :func:`humanoid` and :func:`quadruped` come
+    A state that the tree has already is overwritten: :func:`humanoid` and :func:`quadruped` come
     with the same formulas, but rates of 0.5 and efforts of 2.
 
     >>> tree = pt.default_state(pt.chain(2))
@@ -47,7 +47,7 @@ def default_state(tree: nx.DiGraph, rate: float = 0.2, effort: float = 0.1) -> n
     tree.graph["q"] = 0.3 * np.sin(1.7 * k)
     tree.graph["qd"] = rate * np.cos(2.3 * k)
     tree.graph["tau"] = effort * np.sin(0.9 * k)
-    tree.graph["state_formulas"] = {  # how the state is named to whoever gives none
+    tree.graph["state_formulas"] = {  # what the user, who gave no state, is told of it
         "q": "0.3 sin(1.7 k)", "qd": f"{rate:g} cos(2.3 k)", "tau": f"{effort:g} sin(0.9 k)"
     }  # fmt: skip
     return tree

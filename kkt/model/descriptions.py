@@ -1,7 +1,7 @@
 """Robots of the package robot_descriptions, which clones each when it is first asked for.
 
-Its modules hold the path of a URDF or an MJCF file (Caron 2022-, Apache 2.0).  A name is that of a
-module, ``cassie_mj_description``, or what stands before ``_description`` in it.
+Its modules hold the path of a URDF or an MJCF file (Caron 2022-, Apache 2.0).  A robot's name is
+that of its module, such as ``cassie_mj_description``, with or without ``_description``.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from typing import Any
 from ..base.errors import ModelError
 
 PACKAGE = "robot_descriptions"
-FLOATING = {"humanoid", "quadruped", "biped", "drone"}  # tags of those whose base floats
+FLOATING = {"humanoid", "quadruped", "biped", "drone"}  # tags of robots whose base floats
 
 
 def descriptions() -> dict[str, tuple[str, bool]]:
     """Every robot of the installed package: name -> (format, whether its base floats); {} without.
 
-    The format is ``urdf`` or ``mjcf``, whose own joints say whether it floats.  Raises nothing.
+    The format is ``urdf`` or ``mjcf``; with ``mjcf`` the joints of the file decide, and the flag is
+    False.  Raises nothing.
     """
     if find_spec(PACKAGE) is None:
         return {}
@@ -35,16 +36,16 @@ def descriptions() -> dict[str, tuple[str, bool]]:
 
 
 def find_description(name: str) -> tuple[Path, bool] | None:
-    """Path of a robot, cloned if need be, and whether its base floats; None for another's name.
+    """Path of a robot, cloned if need be, and whether its base floats; None for an unknown name.
 
-    Raises ModelError, one sentence, where it cannot be cloned or is no file to read.
+    Raises ModelError, one sentence, where it cannot be cloned or has neither URDF nor MJCF file.
     """
     known = descriptions()
     module = name if name in known else f"{name}_description"
     if module not in known:
         return None
     try:
-        with redirect_stdout(sys.stderr):  # it tells what it clones
+        with redirect_stdout(sys.stderr):  # the package prints what it clones
             robot = import_module(f"{PACKAGE}.{module}")
     except Exception as error:  # git, the network, the disk: whatever the package meets
         why = str(error).strip().splitlines() or [type(error).__name__]

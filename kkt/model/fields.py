@@ -1,4 +1,4 @@
-"""What a user gives a body, a loop or a tree: names and numbers, checked, or one sentence."""
+"""Checks of the names and numbers that a user gives a body, a loop or a tree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_names(names: Iterable[Hashable], what: str = "body") -> None:
 
 
 def require_name(name: object, what: str = "body") -> None:
-    """Raise ModelError for what can be no key of a mapping, or is None."""
+    """Raise ModelError for a name that is None or cannot be a key of a mapping."""
     try:
         hash(name)
     except TypeError:
@@ -32,7 +32,7 @@ def require_name(name: object, what: str = "body") -> None:
 
 
 def checked(owner: Any, field: str, value: Any, shape: tuple[int, ...]) -> Floats:
-    """One attribute as a float array of the asked shape, or one sentence."""
+    """One attribute as a float array of the given shape.  Raises ModelError, one sentence."""
     what = f"{owner}: field {field!r}"
     if value is None:
         raise ModelError(f"{what} is missing; give {_shape_text(shape)}")
@@ -52,7 +52,7 @@ def checked(owner: Any, field: str, value: Any, shape: tuple[int, ...]) -> Float
 
 
 def truth_in(value: Any) -> bool:
-    """Whether True or False stands where numbers are wanted, which Python takes for 1 and 0."""
+    """Whether a value is or holds True or False, which Python would take for 1 and 0."""
     if isinstance(value, list | tuple):
         return any(map(truth_in, value))
     return isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
@@ -69,7 +69,7 @@ def stacked(
     shape: tuple[int, ...],
     default: Floats | None,
 ) -> Floats:
-    """One attribute of every body, as an array (n, *shape); raises ModelError as checked does."""
+    """One attribute of every body, as an array (n, *shape).  Raises ModelError as checked does."""
     values = [d.get(field, default) for d in data]
     try:  # one conversion for the whole tree; only a failure looks at bodies one by one
         array = np.array(values, dtype=float)

@@ -171,7 +171,8 @@ def random_tree(
     random pose; joint types are drawn from ``joints``, names joined with ``+`` (a name given
     twice is twice as likely).  The same seed gives the same tree everywhere: only
     ``random.Random.random`` is drawn from, whose sequence Python guarantees.  Raises ModelError
-    for no body or too many, a ratio below 1, and an unknown joint.
+    for no body or too many, a ratio that is not above 0, an unknown joint, and joints that are
+    all fixed.
 
     >>> pt.compile_tree(pt.random_tree(20, seed=1, mass_ratio=1e4, joints="revolute"))
     <BodyTree random_20_seed_1: 20 bodies, 20 freedoms, joints 20 revolute>
@@ -224,7 +225,8 @@ def featherstone(
     chain, 2 a binary tree, between them a mixture); ``skew`` [rad] is the angle about x between
     successive z axes, 0 making the mechanism planar; body i is ``taper`` times as long, wide and
     deep as body i - 1, so that its mass is taper^3 and its inertia taper^5 times as large.
-    Raises ModelError for no body or too many, and for a branching factor below 1.
+    Raises ModelError for no body or too many, a branching factor below 1, and a taper that is not
+    above 0, above 1, or so small that a body's inertia becomes 0.
 
     >>> pt.compile_tree(pt.featherstone(7, branching=2)).parent
     array([-1,  0,  0,  1,  1,  2,  2])
@@ -304,8 +306,8 @@ def example1(
 ) -> nx.DiGraph:  # fmt: skip
     """Ascher 1996, Example 1 and Fig. 1: tip 2 m, 10 kg; base 0.02 m, 0.1 kg; widths 0.02 m.
 
-    ``q1`` [rad] is the angle of the tip joint, the one that Fig. 1 sweeps from 0 to 2 pi; no
-    torque.  Raises ModelError for a mass or a length that is not above zero.
+    ``q1`` [rad] is the angle of the tip joint, which Fig. 1 sweeps from 0 to 2 pi; torques are
+    zero.  Raises ModelError for a mass or a length that is not above zero.
 
     >>> pt.compile_tree(pt.example1(q1=0.5)).mass
     array([ 0.1, 10. ])
@@ -337,7 +339,7 @@ def example3(m1: float = 1e8, case: int = 1, angle: float = math.nan) -> nx.DiGr
     """Ascher 1996, Example 3 and Table 2: M_k = m_k times the 6 x 6 identity, a = b = 0.
 
     H = (0, 0, 0, 0, sin, cos) of ``angle`` [degrees], in single precision as in the paper's
-    computation: 0 in case 1, 45 in case 2, where none is given.  Exactly, D_2 = H H*.
+    computation; the default is 0 in case 1, 45 in case 2.  In exact arithmetic D_2 = H H*.
     Raises ModelError for a mass ``m1`` [kg] that is not above zero, and for another case.
 
     >>> system = pt.build(pt.example3(m1=1e8, case=1))
@@ -358,8 +360,8 @@ def example3(m1: float = 1e8, case: int = 1, angle: float = math.nan) -> nx.DiGr
 def rr_arm() -> nx.DiGraph:
     """The planar arm of Pasic, Williams & Hui 1999, section 4.1, at the start: rest, theta = 0.
 
-    Its torques are 0.4 t and 0.1 t, zero here.  Only I_33 is printed and matters; the other two
-    moments make the links slender.
+    Its torques are 0.4 t and 0.1 t, zero at the start.  The paper prints I_33 alone, and no other
+    moment has an effect; the other two are chosen so that the links are slender.
 
     >>> system = pt.build(pt.rr_arm(), tau=[1.0, 0.0])
     >>> pt.eliminate(system, pt.orderings.get("abm")).qdd.round(3)

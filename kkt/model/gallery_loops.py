@@ -24,7 +24,7 @@ from .spatial import rotation
 from .tree import add_body, new_tree
 
 X, Y = AXES["x"], AXES["y"]
-PLANAR = (2, 3)  # of a pin's five rows, those that a planar linkage does not hold by itself
+PLANAR = (2, 3)  # of a pin's five rows, those that a planar linkage does not satisfy by itself
 THICK = 0.1  # a rod's width and height, of its length
 
 
@@ -74,7 +74,7 @@ def stewart(height: float = 0.8, stiffness: float = 0.0) -> nx.DiGraph:
     A leg is a tube on a universal joint and a piston, whose ball joint at the platform is cut.
     Base and platform have radii 0.6 and 0.35 m; ``height`` [m] is between them, and ``stiffness``
     [N/m] is that of a spring in each leg, at rest at this height.  Raises ModelError for a height
-    that is not above zero and a stiffness below it.
+    that is not above zero; :func:`kkt.build` refuses a stiffness below zero.
 
     >>> pt.build(pt.stewart())
     <System stewart: 13 bodies, 24 freedoms, 198 unknowns, 690 nonzeros, 6 loops>
@@ -108,7 +108,7 @@ def delta(angle: float = 0.3) -> nx.DiGraph:
 
     Each arm turns about a horizontal axis and carries two parallel rods on universal joints, whose
     ball joints at the platform are cut.  ``angle`` [rad] is that of all arms, below the
-    horizontal; rods are long enough for every one.  Raises nothing for a finite angle.
+    horizontal; the rods are long enough for every angle.  Raises nothing for a finite angle.
 
     >>> pt.build(pt.delta())
     <System delta: 10 bodies, 21 freedoms, 159 unknowns, 846 nonzeros, 6 loops>
@@ -126,7 +126,7 @@ def delta(angle: float = 0.3) -> nx.DiGraph:
         place = turn @ (base, 0.0, 0.0)
         _body(tree, upper, None, 0.5, (arm, 0.03, 0.03), (arm / 2, 0, 0), axis=Y, p=place, R=turn)
         q.append(angle)
-        # the rod's direction, downwards along -z of its frame, in the arm's
+        # direction of the rod, which points down along -z of its own frame, in the arm's frame
         away = np.array([-out, 0.0, -fall]) / rod
         along = rotation(np.array(Y), np.array(-angle)) @ away
         for side, y in (("a", apart), ("b", -apart)):
@@ -150,8 +150,8 @@ def gripper(angle: float = 0.5) -> nx.DiGraph:
     """A palm that slides upright, and two fingers that parallelograms keep upright: 3 freedoms.
 
     Crank and follower of a finger (0.08 m) turn on the palm, 0.03 m apart, and carry its tip,
-    where one pin is cut; ``angle`` [rad] is how far they are spread.  Raises ModelError for an
-    angle at which the parallelogram is flat, or nearly so.
+    where one pin is cut; ``angle`` [rad] is how far the fingers are spread.  Raises ModelError for
+    an angle at which the parallelogram is flat, or nearly so.
 
     >>> pt.build(pt.gripper())
     <System gripper: 7 bodies, 7 freedoms, 95 unknowns, 376 nonzeros, 2 loops>
@@ -203,7 +203,7 @@ def _rod(
 
 
 def _at_rest(tree: nx.DiGraph, q: Sequence[float], loops: list) -> nx.DiGraph:
-    """Closed at q, at rest; efforts are the default state's."""
+    """The tree with its loops, at rest at q, where they are closed; efforts are the default's."""
     default_state(tree)
     tree.graph.update(q=np.array(q), qd=np.zeros(len(q)), loops=tuple(loops))
     tree.graph["state_formulas"] |= {"q": "the state that closes the loops", "qd": "0"}

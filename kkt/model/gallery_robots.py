@@ -1,4 +1,4 @@
-"""Two legged robots of our own: no data of any product, but the masses of their kind.
+"""Two legged robots that are no product's, with masses that are usual for their kind.
 
 Frames have x forward, y to the left and z up at q = 0; the bodies are cuboids.
 """
@@ -114,7 +114,7 @@ _FINGERS: list[tuple[str, str, Vector]] = [
 
 
 def humanoid() -> nx.DiGraph:
-    """A humanoid with three-fingered hands: 45 bodies, 50 dof, 79 kg, light fingers last.
+    """A humanoid whose light hands have three fingers: 45 bodies, 50 dof, 79 kg.
 
     The ratio of the heaviest to the lightest body is about 470.
 

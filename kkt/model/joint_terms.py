@@ -2,14 +2,14 @@
 
     H f + A qdd = tau - damping qd - stiffness (q - rest) - friction sign(qd)
 
-``A`` is the armature, the inertia of what turns with the joint behind a gear and is no body of the
-tree (Featherstone 2008, section 9.6, without the gyroscopic part): ratio^2 times the inertia of
-the rotor.  Friction is Coulomb's law with sign(0) = 0: a joint at rest feels none, and none holds
-it there (MuJoCo's ``frictionloss``, a constraint, does).
+``A`` is the armature, the inertia of a rotor that turns with the joint behind a gear and is no body
+of the tree (Featherstone 2008, section 9.6, without the gyroscopic part): ratio^2 times the rotor's
+own inertia.  Friction is Coulomb's law with sign(0) = 0: a joint at rest feels none, so that
+friction does not hold it at rest (MuJoCo's ``frictionloss``, a constraint, does).
 
 With a step h (``kkt.build(..., implicit=h)``) qdd is that of the linearly implicit Euler step
 (Baraff & Witkin 1998, equation (6)): damping and spring act at its end, at rates qd + h qdd and
-positions q + h qd + h^2 qdd.  What qdd multiplies goes to the left,
+positions q + h qd + h^2 qdd.  The terms in qdd go to the left,
 
     A = armature + h damping + h^2 stiffness,     the right has - h stiffness qd in addition.
 """
@@ -87,7 +87,8 @@ def joint_terms(
 ) -> JointTerms | None:
     """The terms that bodies' attributes give; None where no joint has any.
 
-    Raises ModelError, one sentence, for what is not finite, negative or of another length.
+    Raises ModelError, one sentence, for a value that is not finite, is negative (but for ``rest``)
+    or has another length, and for a spring whose coordinates have other rates than qd.
     """
     fields = (*TERMS, "rest")
     found = {field: np.zeros(int(offset[-1])) for field in fields}

@@ -1,4 +1,4 @@
-"""Joints: all that the rest of the house knows of a type of joint stands here, in one table.
+"""The types of joints: all that the rest of the code knows of a type stands in one table here.
 
 A joint of N degrees of freedom moves a body by ``S qd``; S is 6 x N, angular rows first, in the
 body's own joint frame.  Where S depends on q (universal), its apparent derivative S° qd is part
@@ -118,7 +118,7 @@ def _floating_reversed(axis: Floats, q: Floats) -> tuple[Floats, Floats]:
 
 
 def _universal_bias(axis: Floats, q: Floats, qd: Floats) -> Floats:
-    """The first axis turns in the body's frame."""
+    """S° qd: in the body's frame the first axis turns."""
     first = matvec(rotation(axis[:, 1], -q[:, 1]), axis[:, 0])
     turn = -cross(axis[:, 1], first) * (qd[:, :1] * qd[:, 1:])
     return np.concatenate([turn, np.zeros_like(turn)], axis=-1)
@@ -185,7 +185,7 @@ GENERAL = "general"  # any 6 x N matrix of full rank, given as the attribute S
 
 
 def known(kind: object, body: object) -> str:
-    """The type of a body's joint; ModelError where there is no such type."""
+    """The type of a body's joint.  Raises ModelError where there is no such type."""
     if kind != GENERAL and (not isinstance(kind, str) or kind not in TYPES):
         names = [*TYPES, GENERAL]
         raise ModelError(f"body {body!r}: field 'joint' is {kind!r}; {nearest(str(kind), names)}")

@@ -31,9 +31,9 @@ def load(
     * ``robot:NAME``, from the package example-robot-data, or else from robot_descriptions;
     * a gallery spec such as ``chain:100`` or ``example3:m1=1e8,case=2``.
 
-    The options are those of :func:`kkt.read_urdf` and matter to robots only; ``floating``
-    None is what is usual for a robot with a name, and False for a path.  Raises ModelError for a
-    path that does not exist and for an unknown name.
+    The options are those of :func:`kkt.read_urdf` and matter to URDF files only; ``floating``
+    None is the robot's own default for ``robot:NAME``, and False for a path.  Raises ModelError
+    for a path that does not exist, an unknown name, and a file that is wrong.
 
     >>> pt.compile_tree(pt.load("chain:100"))
     <BodyTree chain_100: 100 bodies, 100 freedoms, joints 100 revolute>

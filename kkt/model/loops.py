@@ -2,10 +2,10 @@
 
 A constraint ties two bodies, or a body and the world (None).  It has a frame c, and columns C
 (6, m) in that frame along which the second body must not accelerate relative to the first.  Its
-multipliers lambda (m,) are the forces that see to it: C lambda is the wrench that the first body
+multipliers lambda (m,) are the constraint's forces: C lambda is the wrench that the first body
 passes to the second, as f_k is the wrench that a parent passes to body k.
 
-A loop is cut at one of its joints; what is left is a tree (Lubich, Nowak, Pohle & Engstler 1992;
+A loop is cut at one of its joints, so that a tree remains (Lubich, Nowak, Pohle & Engstler 1992;
 Ascher, Pai & Cloutier 1996, section 2).  Constraints are given to :func:`kkt.build` as ``loops=``,
 or stand in ``tree.graph["loops"]``.
 """
@@ -35,12 +35,12 @@ from .spatial import Array, matmul, matvec
 from .tree import require_graph
 
 JOINTS = (*(name for name, t in TYPES.items() if t.constant and t.dof < 6), GENERAL)
-OPEN = 1e-6  # rad or m
+OPEN = 1e-6  # rad or m by which a loop may be open without a warning
 EYE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 class LoopWarning(UserWarning):
-    """A loop that is open in the state that it is built in.
+    """A loop is open in the state in which the system is built.
 
     >>> import warnings
     >>> tree = pt.chain(3)
@@ -82,12 +82,12 @@ class Loop:
 
     @property
     def anywhere(self) -> bool:
-        """No state opens it: a contact, or coupled joints."""
+        """Whether no state opens it, as for a contact and for coupled joints."""
         return self.point or self.beside is not None
 
     @property
     def pairs(self) -> tuple[Loop, ...]:
-        """This one and those beside it: the pairs of bodies whose rows are added."""
+        """The pairs of bodies whose rows are added: this one's and those beside it."""
         return (self, *(self.beside.pairs if self.beside else ()))
 
 
@@ -114,10 +114,10 @@ def cut_joint(
     joint's own motion.  ``joint`` is fixed, revolute, prismatic, cylindrical, spherical, planar or,
     with ``S`` (6, N) [1 or 1/m], general; ``axis`` (3,) is in the joint's frame.  Rows are numbered
     from 0, turning before sliding, beside the axis before along it; ``rows`` keeps some of the m
-    that there are, such as (2, 3) in a planar linkage of revolute joints about z, whose rows 0, 1
-    and 4 hold by themselves.  ``compliance`` is one number or (m,) [rad/(s^2 N m), m/(s^2 N)].
+    rows, such as (2, 3) in a planar linkage of revolute joints about z, whose rows 0, 1 and 4 hold
+    by themselves.  ``compliance`` is one number or (m,) [rad/(s^2 N m), m/(s^2 N)].
 
-    Raises ModelError, one sentence, for what is no joint, no pose or no number.
+    Raises ModelError, one sentence, for a joint, pose or number that is wrong.
 
     >>> knee = pt.cut_joint("j3", "j1", "spherical", p=(0.1, 0.0, 0.0))
     >>> knee.bodies, knee.rows
@@ -159,11 +159,11 @@ def contact(
 
     ``point`` (3,) [m] in the body's frame; ``normal`` (3,) and up to two ``tangents`` (t, 3) in
     the frame of the body ``on``, or in the world's where it is None; lambda is the force on the
-    body along them, normal first.  These are rows only: whether a contact holds, slides or opens
-    is a law that chooses rows.  ``damping`` [1/s] is a of velocity' + a velocity = 0, and
-    ``compliance`` one number or (1 + t,) [1/kg].
+    body along them, normal first.  These are rows only: whether a contact sticks, slides or opens
+    is for a contact law, which chooses rows.  ``damping`` [1/s] is a of velocity' + a velocity = 0,
+    and ``compliance`` one number or (1 + t,) [1/kg].
 
-    Raises ModelError, one sentence, for what is no direction or no number.
+    Raises ModelError, one sentence, for a direction or a number that is wrong.
 
     >>> foot = pt.contact("j3", point=(0.1, 0.0, 0.0))
     >>> system = pt.build(pt.chain(3), loops=[foot])
@@ -209,8 +209,8 @@ def coupled_joints(
 
     One row: the motion of ``body`` beside its parent, along its joint, is ``ratio`` [1, rad/m,
     m/rad] times that of the body ``to`` beside its own; ``to`` None holds the joint where it is.
-    Both joints have one freedom; positions that the two were given are kept, and an offset between
-    them has no part in it.  lambda is the effort of the coupling on the joint of ``body``.
+    Both joints have one freedom.  The row couples accelerations, not positions: an offset between
+    the two positions does not matter.  lambda is the coupling's effort on the joint of ``body``.
     ``damping`` is a [1/s] and ``compliance`` [1/(kg m^2), 1/kg] one number, as in :func:`contact`.
 
     Raises ModelError, one sentence, for a body that is unknown, or whose joint has another number
@@ -265,7 +265,7 @@ def _along(
 
 
 def turned(loop: Loop, turn: Mapping[Hashable, Array]) -> Loop:
-    """The same constraint where a vector x of a body is turn[body] x, of others x itself."""
+    """The same constraint in turned frames: a vector x of a body in ``turn`` is turn[body] x."""
     turns = [turn.get(body, np.eye(3)) for body in loop.bodies]
     p = np.stack([matvec(Q, x) for Q, x in zip(turns, loop.p, strict=True)])
     if loop.point:  # directions are the first body's
@@ -276,7 +276,7 @@ def turned(loop: Loop, turn: Mapping[Hashable, Array]) -> Loop:
 
 
 def on_bodies(loop: Loop, merged: Mapping[Hashable, tuple[Hashable, Floats, Floats]]) -> Loop:
-    """The same constraint on bodies of the tree, for links that are part of one.
+    """The same constraint, with the tree's bodies in place of links that were merged into them.
 
     ``merged`` has, for such a link, its body (None, the world) and its pose (R, p) in it, as
     :func:`kkt.read_urdf` leaves them in ``tree.graph["merged"]``.
@@ -323,7 +323,7 @@ def checked_loops(
 
 
 def warn_if_open(loop: Loop, gap: Floats) -> None:
-    """LoopWarning where a loop is open by more than what rounding leaves."""
+    """Warn (LoopWarning) of a loop that is open by more than rounding explains."""
     if np.max(np.abs(gap), initial=0.0) > OPEN:
         warnings.warn(
             f"loop {loop.name!r}: is open by {np.abs(gap).max():.2g} (rad or m) in this state; its "

@@ -33,7 +33,7 @@ FIELDS = ("bodies", "R", "p", "C", "free", "point", "baumgarte", "compliance", "
 def read_loops(path: str | os.PathLike[str], tree: nx.DiGraph) -> tuple[Loop, ...]:
     """The loops and contacts of a file, between bodies of a tree or links merged into them.
 
-    Raises ModelError, one sentence that names the file, the loop and the field, for all else.
+    Raises ModelError, one sentence with the file, the loop and the field, for a file that is wrong.
 
     >>> from pathlib import Path
     >>> foot = '{"body": "j3", "point": [0.1, 0, 0], "name": "foot"}'
@@ -97,7 +97,7 @@ def _no_truth(where: str, entry: dict[str, Any]) -> None:
 def _called(
     where: str, make: Callable[..., Loop], entry: dict[str, Any], needed: tuple[str, ...]
 ) -> Loop:
-    """What a function of the interface makes of the arguments in an object."""
+    """The loop that a public function makes of the arguments in a JSON object."""
     _known(where, entry, tuple(inspect.signature(make).parameters), needed)
     kind = entry.get("joint", "revolute")
     if not isinstance(kind, str):

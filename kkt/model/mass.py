@@ -1,4 +1,4 @@
-"""Masses, put together: centre and inertia of several parts that are one body."""
+"""Mass, centre of mass and inertia of a body that consists of several parts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Mass:
 def combine(pieces: list[tuple[Mass, Floats, Floats]]) -> Mass:
     """One mass from several, each with its pose (R, p) in the common frame.
 
-    The parallel axis theorem from each part's centre of mass to the common one.
+    The parallel-axis theorem takes each part's inertia to the common centre of mass.
     """
     moved = [
         Mass(part.mass, p + matvec(R, part.com), turned_inertia(R, part.inertia))

@@ -3,10 +3,10 @@
 A body of several joints becomes a chain of bodies of which the last has the mass; those before it
 are called ``BODY/JOINT``.  Each stands in the frame of its joint: MuJoCo's body frame, moved to the
 joint's anchor.  q is MuJoCo's qpos (a free joint's quaternion is x, y, z, w here); bodies that
-nothing moves are the world's.  Equality constraints connect, weld and joint are loops
-(:mod:`kkt.model.mjcf_loops`).  What equation (4) does not know is left out and told by name in one
-warning: contacts, other equality constraints, tendons, actuators, friction loss, which is a
-constraint of MuJoCo's, and what acts on bodies from outside.
+no joint moves are part of the world.  Equality constraints connect, weld and joint are loops
+(:mod:`kkt.model.mjcf_loops`).  One warning names what equation (4) does not have, which is left
+out: contacts, other equality constraints, tendons, actuators, friction loss, which is a constraint
+in MuJoCo, and outside effects on bodies, such as a fluid's.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KINDS = ("floating", "spherical", "prismatic", "revolute")  # mjtJoint: free, ba
 
 
 class MjcfWarning(UserWarning):
-    """What an MJCF file holds and equation (4) leaves out.
+    """An MJCF file holds elements that equation (4) leaves out.
 
     >>> import warnings
     >>> with warnings.catch_warnings():
@@ -48,10 +48,10 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
     """The tree of an MJCF file, bodies depth first; armature, damping and springs with it.
 
     The joint's own name stands in the attribute ``joint_name``, ``limits`` as for
-    :func:`kkt.read_urdf`; the default state is that of
-    :func:`kkt.model.default_state.default_state`, and ``source`` is the path.  Warns
-    (MjcfWarning) of what is left out.  Raises ModelError, one sentence, where MuJoCo is not
-    installed or refuses the file, for springs of ball and free joints, and where nothing moves.
+    :func:`kkt.read_urdf`; the state is that of :func:`kkt.model.default_state.default_state`, with
+    loops MuJoCo's qpos0 at rest, and ``source`` is the path.  Warns (MjcfWarning) of what is left
+    out.  Raises ModelError, one sentence, where MuJoCo is not installed or refuses the file, for
+    springs of ball and free joints, and where nothing moves.
 
     >>> pt.read_mjcf("robot.xml")
     Traceback (most recent call last):
@@ -90,7 +90,7 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
 
 
 def _compiled(mujoco: Any, file: str) -> tuple[Any, list[str]]:
-    """The model, and what MuJoCo would print and log in the folder that one is in."""
+    """The model, and MuJoCo's warnings, which it would else print and log in the current folder."""
     said: list[str] = []
     before = getattr(mujoco, "get_mju_user_warning", lambda: None)()
     mujoco.set_mju_user_warning(said.append)
@@ -127,7 +127,7 @@ def _require_numbers(model: Any, where: str) -> None:
 
 
 def _switch_off(model: Any) -> None:
-    """What <flag> disables is not there."""
+    """Set to zero what the file's <flag> disables."""
 
     def off(*names: str) -> bool:
         import mujoco
@@ -162,12 +162,12 @@ def _rotors(model: Any) -> None:
 
 
 def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
-    """The tree of a compiled ``mujoco.MjModel``; ``where`` begins what is said of it."""
+    """The tree of a compiled ``mujoco.MjModel``; errors and warnings begin with ``where``."""
     tree = new_tree(name, tuple(model.opt.gravity))
     eye, zero = np.eye(3), np.zeros(3)
-    # of every body of MuJoCo: the body here that carries it, and its frame's pose in that one's
+    # for each body of MuJoCo: the body of the tree that it is part of, and its pose in that body
     home: list[Home] = [(None, eye, zero)]
-    carrier: list[str] = []  # of every joint of MuJoCo, the body here that it carries
+    carrier: list[str] = []  # for each joint of MuJoCo: the body of the tree that it carries
     for b in range(1, model.nbody):
         up, R0, p0 = home[model.body_parentid[b]]
         R, p = matmul(R0, turn_of(model.body_quat[b])), p0 + matvec(R0, model.body_pos[b])
@@ -214,7 +214,7 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
         raise ModelError(f"{where}: {error}") from None
     _tell(model, unknown, where)
     default_state(tree, rate=0.5, effort=2.0)
-    if loops:  # MuJoCo's own positions, where they are closed, at rest
+    if loops:  # at rest at MuJoCo's own positions, where the loops are closed
         try:
             checked_loops(loops, list(tree))
         except ModelError as error:
@@ -241,7 +241,7 @@ def _positions(model: Any) -> Floats:
 
 
 def _joint(model: Any, j: int, where: str) -> dict[str, Any]:
-    """What add_body takes of a joint, and where qpos0 lets its frame begin."""
+    """Arguments of add_body for a joint; "turned" and "slid" take its frame from qpos0 to q = 0."""
     kind = KINDS[model.jnt_type[j]]
     first, dof = model.jnt_dofadr[j], TYPES[kind].dof
     own = slice(first, first + dof)

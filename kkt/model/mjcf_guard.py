@@ -1,6 +1,6 @@
-"""An MJCF file looked at before MuJoCo's compiler is: how much it asks for, and what it opens.
+"""A check of an MJCF file before MuJoCo compiles it: how much it asks for, and what it opens.
 
-The compiler makes what is asked for until memory ends, without hearing Ctrl-C, and waits for pipes.
+The compiler itself allocates until memory ends, without hearing Ctrl-C, and waits for pipes.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from ..base.reading import read_bytes
 
 MOST = 10**5  # copies of an element, words for each body or joint, and keyframes
 CELLS = 10**8  # of a height field or texture
-MODELS = 1000  # that are attached, and those attached to them
+MODELS = 1000  # attached models, and models attached to these
 COPIED = ("replicate", "flexcomp")
 
 
 def check(file: str) -> None:
     """Raise UnreadableError, one sentence, for a file that should not be compiled.
 
-    Files that it includes and models that it attaches are looked at, too, and what these name;
-    meshes and the like must be plain files where they are there.
+    Files that it includes and models that it attaches are checked too, and those that they name;
+    meshes and other files must be plain files where they exist.
     """
     rest: list[tuple[str, int, tuple[str, ...]]] = [(file, 1, ())]
     looked_at = 0
@@ -53,7 +53,7 @@ def check(file: str) -> None:
 class _Found(NamedTuple):
     """An element, how often it is copied, and the folders in which its files may lie.
 
-    Versions of MuJoCo look for a file beside the one that names it, or beside the outermost.
+    MuJoCo looks, by its version, for a file beside the one that names it, or beside the outermost.
     """
 
     element: Element
@@ -62,7 +62,7 @@ class _Found(NamedTuple):
 
 
 def _document(path: str, copies: int, outermost: str) -> list[_Found]:
-    """The elements of a file and of those that it includes, each of them once as MuJoCo has it."""
+    """The elements of a file and of those that it includes, each file once, as in MuJoCo."""
     document: list[_Found] = []
     rest, seen = [(path, frozenset[str](), copies)], set()
     while rest:
@@ -98,7 +98,7 @@ def _require_plain(document: list[_Found]) -> None:
 
 
 def _there(found: _Found, within: Iterable[str] = ("",)) -> Iterator[str]:
-    """What is there of the files that an element may mean; ``within`` are folders in folders."""
+    """The files that an element may mean and that exist; ``within`` are folders in its folders."""
     for key, name in found.element.attrib.items():
         if key.startswith("file") and name and "\0" not in name:
             for folder in sorted(found.folders):
@@ -111,7 +111,7 @@ def _there(found: _Found, within: Iterable[str] = ("",)) -> Iterator[str]:
 def _sizes(root: Element, above: int) -> Iterator[tuple[Element, int]]:
     """Every element, and how often it is copied.
 
-    Raises UnreadableError for more copies, cells or words than anyone has a use for.
+    Raises UnreadableError for more copies, cells or words than are allowed.
     """
     rest = [(root, above)]
     while rest:
@@ -131,7 +131,7 @@ def _sizes(root: Element, above: int) -> Iterator[tuple[Element, int]]:
 
 
 def _whole(element: Element, *keys: str) -> list[int]:
-    """The whole numbers of attributes, each at least one; what is no number MuJoCo refuses."""
+    """The numbers in attributes, whole and at least 1; MuJoCo refuses words that are no numbers."""
     words = (word for key in keys for word in element.get(key, "").split())
     return [max(1, int(float(x))) for x in words if _finite(x)]
 

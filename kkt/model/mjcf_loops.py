@@ -2,9 +2,9 @@
 
 A joint constraint couples two joints, or holds one, where its polynomial is linear.
 
-MuJoCo softens them (``solref``, ``solimp``) and so takes rows that others imply; here they are
-hard, and rows that the tree's joints keep by themselves in every state are left out: one of three
-where a planar linkage is closed by a connect.
+MuJoCo softens constraints (``solref``, ``solimp``) and so accepts redundant rows; here they are
+hard, and rows that the tree's joints satisfy by themselves in every state are left out: one of
+three where a planar linkage is closed by a connect.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from .fields import Floats
 from .loops import Loop, coupled_joints, cut_joint
 from .spatial import matmul, matvec
 
-Home = tuple[str | None, Floats, Floats]  # of MuJoCo's body: the body here, and its pose in it
-RANK = 1e-9  # of the largest singular value: what the rows of a loop move
+Home = tuple[str | None, Floats, Floats]  # the tree's body that MuJoCo's is part of, and the pose
+RANK = 1e-9  # of the largest singular value; singular values below count as zero
 
 
 def loops_of(
     model: Any, tree: nx.DiGraph, home: list[Home], carrier: list[str]
 ) -> tuple[tuple[Loop, ...], list[str]]:
-    """The loops of a compiled ``mujoco.MjModel``, and what it holds beside them, in words.
+    """The loops of a compiled ``mujoco.MjModel``, and in words the constraints that are left out.
 
     ``carrier`` has, for each joint of MuJoCo, the body of the tree that it carries.
     """
@@ -51,7 +51,7 @@ def loops_of(
 
 
 def kind_of(model: Any, i: int) -> str:
-    """What an equality constraint is called in MJCF."""
+    """The name in MJCF of an equality constraint's kind."""
     import mujoco
 
     return mujoco.mjtEq(int(model.eq_type[i])).name.removeprefix("mjEQ_").lower()
@@ -68,10 +68,11 @@ def turn_of(wxyz: Floats) -> Floats:
 
 
 def _tied(model: Any, i: int, what: str, name: str, home: list[Home]) -> list[Loop]:
-    """Frames that coincide where the loop is closed, on both bodies; no loop where nothing moves.
+    """The loop of a connect or weld, or none between parts of the world.
 
-    eq_data holds, for bodies: of a connect the anchor on either body; of a weld its anchor on the
-    second body, then on the first, then the orientation of the second in the first.
+    Its frames on both bodies coincide where it is closed.  Between bodies, eq_data of a connect
+    holds the anchors on the first and second; of a weld the anchors on the second and first, then
+    the orientation of the second in the first.
     """
     import mujoco
 
@@ -106,7 +107,7 @@ def _tied(model: Any, i: int, what: str, name: str, home: list[Home]) -> list[Lo
 
 
 def _motions(model: Any, ids: list[int], frame: tuple[Floats, Floats]) -> Floats:
-    """(6, 4 nv) how the second body moves beside the first, in the frame c, at drawn positions."""
+    """(6, 4 nv) Jacobians of the second body relative to the first, in c, at 4 random positions."""
     import mujoco
 
     state, draw, found = mujoco.MjData(model), np.random.default_rng(1996), []

@@ -1,8 +1,8 @@
 """Model files ``pivotree-model/1`` and ``/2``: one robot in one state, numbers only, as JSON.
 
 A body holds the pose (R, p) of its joint frame in its parent's at this state, its motion
-subspace S, and its mass; ``velocity`` and ``effort`` run body after body.  Doubles come back to
-the last bit, both ways.
+subspace S, and its mass; ``velocity`` and ``effort`` run body after body.  Doubles are written and
+read to the last bit.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def read_model(path: str | os.PathLike[str]) -> nx.DiGraph:
     and ``wrench`` of a body, each (6,), become attributes of its node, and so do the terms of
     joints (:mod:`kkt.model.joint_terms`) in files of schema ``pivotree-model/2``; their loops and
     contacts (:mod:`kkt.model.loops_file`) stand in ``tree.graph["loops"]``.  Parents may stand
-    after their children.  Raises ModelError, one sentence, for all else that is no such file.
+    after their children.  Raises ModelError, one sentence, for a file that is not of this form.
 
     >>> pt.write_model("arm.json", pt.build(pt.chain(2)).state)
     >>> pt.compile_tree(pt.read_model("arm.json"))
@@ -49,7 +49,7 @@ def read_model(path: str | os.PathLike[str]) -> nx.DiGraph:
     file = os.fspath(path)
     try:
         tree = _tree(_document(file))
-        with warnings.catch_warnings():  # told when the tree is built
+        with warnings.catch_warnings():  # the user is warned when the tree is built
             warnings.simplefilter("ignore", InertiaWarning)
             compile_tree(tree)
     except ModelError as error:
@@ -158,7 +158,7 @@ def _what(where: str, key: str) -> str:
 
 
 def _numbers(where: str, key: str, value: Any, shape: tuple[int, ...]) -> Floats:
-    """Nested lists of finite numbers (no texts, no booleans) of the asked shape."""
+    """An array from nested lists of finite numbers (no texts, no booleans) of the given shape."""
     what = _what(where, key)
     size = " x ".join(map(str, shape)) + " numbers" if shape else "a number"
     size = "a list of one number" if shape == (1,) else size

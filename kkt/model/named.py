@@ -1,4 +1,4 @@
-"""What can be named as a model on this machine, beside files."""
+"""The models that have a name on this machine: the gallery, and robots of installed packages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .robot_data import PACKAGE as ROBOTS
 from .robot_data import robot_files, robots_folder
 from .specs import EXAMPLES, arguments_of, builders
 
-SOURCES = {"gallery": None, ROBOTS: ROBOTS, DESCRIPTIONS: DESCRIPTIONS}  # what to pip
+SOURCES = {"gallery": None, ROBOTS: ROBOTS, DESCRIPTIONS: DESCRIPTIONS}  # names for pip
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Who hangs on whom, by an array of parents: levels of a tree, and paths between two bodies."""
+"""The levels of a tree, and the paths between its bodies, from the array of parents."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def levels(parent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Indices grouped by depth, roots (parent -1) first; raises nothing, skips cycles."""
+    """Indices grouped by depth, roots (parent -1) first.  Raises nothing, and skips cycles."""
     n = len(parent)
     order = np.argsort(parent, kind="stable")
     first = np.searchsorted(parent[order], np.arange(n + 1))
@@ -22,7 +22,7 @@ def levels(parent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 
 
 def meeting(bodies: tuple[int, int], parent: NDArray[np.int64]) -> int:
-    """The nearest body that both hang on, one of them included; -1 for the world."""
+    """The nearest common ancestor of two bodies, which may be one of them; -1 for the world."""
     i, j = bodies
     above = set()
     while i >= 0:
@@ -34,13 +34,13 @@ def meeting(bodies: tuple[int, int], parent: NDArray[np.int64]) -> int:
 
 
 def paths(bodies: tuple[int, ...], parent: NDArray[np.int64]) -> list[int]:
-    """Bodies whose joints move some of these relative to others, or one beside the world."""
+    """Bodies whose joints move the given ones relative to each other; one, beside the world."""
     ends = bodies if len(bodies) > 1 else (*bodies, -1)
     return list(dict.fromkeys(k for end in ends[1:] for k in path((ends[0], end), parent)))
 
 
 def path(bodies: tuple[int, int], parent: NDArray[np.int64]) -> list[int]:
-    """Bodies whose joints move the two relative to each other, from both up to where they meet."""
+    """Bodies whose joints move two relative to each other: from both up to where they meet."""
     up, result = meeting(bodies, parent), []
     for k in bodies:
         while k != up:

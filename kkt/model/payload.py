@@ -1,4 +1,4 @@
-"""What a robot carries: point masses of its bodies, known to lie between a least and a most."""
+"""Payloads of a robot: point masses on its bodies, each between a least and a greatest mass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Payload:
     """A point mass of ``least`` to ``most`` [kg] at the point ``at`` (3,) [m] of a body's frame.
 
     The body may be a link that was merged into another.  Raises ModelError for masses that are not
-    0 <= least <= most, and for a point that is none.
+    0 <= least <= most, and for a point that has not three finite numbers.
 
     >>> pt.kkt.Payload("gripper", 5.0).least
     0.0
@@ -47,10 +47,10 @@ class Payload:
 
 
 def carrying(tree: nx.DiGraph, payloads: Sequence[Payload], most: bool = True) -> nx.DiGraph:
-    """The tree with its payloads' greatest masses, or with their least.
+    """The tree with its payloads at their greatest masses, or without ``most`` at their least.
 
-    A payload may be on a link that was merged into a body.  Raises ModelError for one on no body
-    of the tree, or on a link that nothing moves, and for a tree that is wrong.
+    A payload may be on a link that was merged into a body.  Raises ModelError for a payload on an
+    unknown body, or on a link fixed to the world, and for a tree that is wrong.
     """
     if not isinstance(payloads, Sequence):
         raise ModelError(f"payloads: is {payloads!r}; give a list of kkt.Payload(body, kg)")

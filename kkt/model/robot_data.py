@@ -1,4 +1,4 @@
-"""Where the robots of the package example-robot-data are, by the short names in common use.
+"""The files of the robots in the package example-robot-data, by the usual short names.
 
 The package holds data only (since 4.4), so the names, and which robots stand on a floating
 base, are written down here; a robot's own file name, without ``.urdf``, works as well.
@@ -131,8 +131,8 @@ def robot_files() -> dict[str, tuple[Path, bool]]:
 def find_robot(name: str) -> tuple[Path, bool]:
     """Path of a robot's file, and whether its base floats by default.
 
-    It is one of example-robot-data, or else of robot_descriptions, where these are installed.
-    Raises ModelError, with the nearest names, for one that they have not.
+    The name is sought in example-robot-data, then in robot_descriptions, where these are installed.
+    Raises ModelError, with the nearest names, for a name that neither has.
 
     >>> pt.find_robot("ur6")
     Traceback (most recent call last):

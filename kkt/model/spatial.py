@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray  # float64, or object holding one number type
-CACHED = 1024  # matrices that a core holds near while it goes over them column by column
+CACHED = 1024  # matrices that stay in a core's cache while it goes over them column by column
 
 
 def matvec(a: Array, x: Array) -> Array:
@@ -54,7 +54,7 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def skew(d: Array) -> Array:
-    """The matrix d~ with d~ x = d x x; (..., 3) to (..., 3, 3)."""
+    """The matrix d~ with d~ y = d x y; (..., 3) to (..., 3, 3)."""
     zero = d[..., 0] * 0
     rows = [
         [zero, -d[..., 2], d[..., 1]],
@@ -135,7 +135,7 @@ def turned(axis: Array, c: Array, s: Array) -> Array:
 
 @dataclass(frozen=True)
 class Pose:
-    """A frame in another one."""
+    """The pose of a frame in an outer one."""
 
     R: Array  # (3, 3)
     p: Array  # (3,) [m]
@@ -148,11 +148,11 @@ class Pose:
         return Pose(self.R.T, -self.R.T @ self.p)
 
     def motion(self, v: Array) -> Array:
-        """A velocity (6,) of the outer frame, seen in this one, which is fixed to it."""
+        """A velocity (6,) that is given in the outer frame, in this one, which is fixed to it."""
         return np.concatenate([self.R.T @ v[:3], self.R.T @ (v[3:] + cross(v[:3], self.p))])
 
     def force(self, f: Array) -> Array:
-        """A wrench (6,), moment first, seen in this frame."""
+        """A wrench (6,), moment first, that is given in the outer frame, in this one."""
         return np.concatenate([self.R.T @ (f[:3] - cross(self.p, f[3:])), self.R.T @ f[3:]])
 
 

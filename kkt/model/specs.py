@@ -48,7 +48,7 @@ def arguments_of(build: Builder) -> dict[str, str]:
 
 
 def _number(text: str) -> float:
-    """A float, or a power of ten that is no whole one: 1e7.5, 10**7.5, 10^7.5."""
+    """A float, or a power of ten with a fractional exponent: 1e7.5, 10**7.5, 10^7.5."""
     power = re.fullmatch(r"(?:([-+]?[\d.]+)e|10(?:\*\*|\^))([-+]?\d+\.\d+)", text.strip())
     if power is None:
         return float(text)

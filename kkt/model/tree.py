@@ -15,7 +15,7 @@ armature, damping, friction, stiffness, rest
            a number or (N,) each: terms of the joint itself (:mod:`kkt.model.joint_terms`)
 =========  ==========================================================================
 
-Gravity and the own state may stand in ``tree.graph`` as ``gravity``, ``q``, ``qd``, ``tau``.
+``tree.graph`` may hold ``gravity`` and a state, ``q``, ``qd`` and ``tau``.
 """
 
 from __future__ import annotations
@@ -95,12 +95,12 @@ def add_body(
     ``mass`` [kg], ``com`` (3,) [m] in the joint's frame, ``inertia`` (3, 3) [kg m^2] about the
     centre of mass; ``axis`` (3,), or (2, 3) for two, of length 1, without unit; ``R`` (3, 3) and
     ``p`` (3,) [m] place the joint's frame in the parent's at q = 0; ``S`` (6, N), angular rows
-    first [1 or 1/m], is the motion subspace of a ``general`` joint.  Of the joint itself, zero or
-    more, each a number or one for each freedom: ``armature`` (N,), reflected rotor inertia [kg m^2,
-    kg], viscous ``damping`` (N,) [N m s, N s/m], Coulomb ``friction`` (N,) [N m, N], ``stiffness``
-    (N,) [N m, N/m] of a spring that rests at ``rest`` (N,) [rad, m]
+    first [1 or 1/m], is the motion subspace of a ``general`` joint.  The joint's own terms are
+    each one number or one a freedom, zero or more: ``armature`` (N,), reflected rotor inertia [kg
+    m^2, kg], viscous ``damping`` (N,) [N m s, N s/m], Coulomb ``friction`` (N,) [N m, N], and
+    ``stiffness`` (N,) [N m, N/m] of a spring that rests at ``rest`` (N,) [rad, m]
     (:mod:`kkt.model.joint_terms`).  Raises ModelError where the name is taken or the parent
-    unknown; values are checked by :func:`compile_tree`.
+    unknown; :func:`compile_tree` checks the values.
 
     >>> tree = pt.new_tree("pendulum")
     >>> rod = {"mass": 2.0, "com": (0.5, 0, 0), "inertia": np.diag([0, 0.2, 0.2])}
@@ -222,7 +222,7 @@ def freedoms(joint: Sequence[str], S: dict[int, Floats]) -> NDArray[np.int64]:
 
 
 def require_graph(tree: object) -> None:
-    """Raise ModelError for what is no graph of bodies, such as a name or arrays."""
+    """Raise ModelError for anything but a graph of bodies, such as a name or arrays."""
     if isinstance(tree, str):
         raise ModelError(f"tree {tree!r}: is a name; pass load({tree!r})")
     if not isinstance(tree, nx.DiGraph):
@@ -304,7 +304,7 @@ def _axes(
 
 
 def unit_axes(axis: Floats, names: tuple[Hashable, ...], joint: tuple[str, ...]) -> Floats:
-    """Axes (n, 2, 3) at unit length, those that the joints have; raises ModelError."""
+    """Axes (n, 2, 3) scaled to unit length.  Raises ModelError for a zero axis or parallel ones."""
     length = np.sqrt((axis * axis).sum(-1))
     count = {kind: 0 if kind == GENERAL else TYPES[kind].axes for kind in set(joint)}
     wanted = np.array([count[kind] for kind in joint], dtype=np.int64)
@@ -339,7 +339,7 @@ def _subspace(name: Hashable, data: dict[str, Any]) -> Floats:
 
 
 def check_values(tree: BodyTree) -> None:
-    """Masses, inertias and placements; raises ModelError, warns InertiaWarning."""
+    """Check masses, inertias and placements.  Raises ModelError, warns (InertiaWarning)."""
 
     def body(k: np.integer) -> str:
         return f"body {tree.names[k]!r}"

@@ -169,9 +169,9 @@ def matrix_pointers(parent, offset, in_M, in_Phi, in_S):  # pragma: no cover
 def matrix_entries(pointer, parent, offset, masks, blocks, row, value):  # pragma: no cover
     """Row indices and values into arrays that are one longer than the entries; rows ascend.
 
-    ``masks`` say which entries of the ``blocks`` M, Phi and S are let through.  One that is not is
-    written and then written over: no branch is mispredicted.  Places are unsigned, so that none is
-    looked at as if counted from the end.
+    ``masks`` say which entries of the ``blocks`` M, Phi and S are let through.  An entry that is
+    not is written and then overwritten, so that no branch is mispredicted.  Places are unsigned,
+    so that numba does not check for negative ones, which count from the end.
     """
     (in_M, in_Phi, in_S), (M, Phi, S) = masks, blocks
     n, N = len(parent), offset[-1]
@@ -231,8 +231,8 @@ def matrix(
     in_M, in_Phi, in_S = (mask.view(np.uint8) for mask in masks)
     pointer = matrix_pointers(parent, offset, in_M, in_Phi, in_S)
     entries = int(pointer[-1])
-    # numpy's arrays: on Linux it asks for large pages, and touching small ones costs more than
-    # writing them
+    # numpy allocates these, since on Linux it asks for large pages: touching small pages for the
+    # first time costs more than writing the entries
     row, value = np.empty(entries + 1, dtype=np.int32), np.empty(entries + 1)
     matrix_entries(pointer, parent, offset, (in_M, in_Phi, in_S), tuple(blocks), row, value)
     return pointer, row[:entries], value[:entries]

@@ -1,4 +1,4 @@
-"""Bodies of large trees in the sequence of their depths: compiled loops."""
+"""Compiled loops that sort the bodies of large trees by depth."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ MANY = 1000  # bodies from which on a compiled loop is worth its loading
 def breadth_first(parent):  # pragma: no cover
     """Bodies by depth, roots first, and where each depth starts among them.
 
-    Within a depth bodies follow their parents, and those of one parent their index.  Bodies of
-    cycles are left out, so that the starts end before n.
+    Within a depth, bodies stand in the order of their parents, and siblings in that of their
+    indices.  Bodies on cycles are left out, so that the last start is then less than n.
     """
     n = len(parent)
-    child = np.full(n + 1, -1, dtype=np.int64)  # the world's is the last
+    child = np.full(n + 1, -1, dtype=np.int64)  # first child of each body; the world's is the last
     following = np.full(n, -1, dtype=np.int64)
     for k in range(n - 1, -1, -1):
         up = parent[k] if parent[k] >= 0 else n

@@ -2,8 +2,8 @@
 
 A link becomes a body named as the link, in the frame of the joint above it, which is the URDF
 frame of the link; the joint's own name stands in the node's attribute ``joint_name``.  The root
-link is the world's and no body, unless it floats.  What has no part in forward dynamics
-(visual, collision, limits) is not looked at; joints' damping and transmissions are on request.
+link belongs to the world and is no body, unless it floats.  Visual and collision elements are
+ignored, limits become attributes, and joints' damping and transmissions are read on request.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MIMIC = ("free", "fixed", "coupled")
 
 
 class MimicWarning(UserWarning):
-    """A joint that the URDF couples to another, treated as one that is not.
+    """A joint that the URDF couples to another is read as free or as fixed.
 
     >>> import warnings
     >>> with warnings.catch_warnings():
@@ -57,7 +57,7 @@ class MimicWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Joint:
-    """One <joint>: what carries the link ``child``."""
+    """One <joint>, which carries the link ``child``."""
 
     name: str
     kind: str  # one of JOINT_TYPES
@@ -71,7 +71,7 @@ class Joint:
 
 
 def require_mimic(mimic: str) -> None:
-    """Raise ModelError, one sentence, for what joints that mimic others cannot be."""
+    """Raise ModelError, one sentence, for an unknown value of the option ``mimic``."""
     if mimic not in MIMIC:
         raise ModelError(f"option mimic is {mimic!r}; use one of {', '.join(MIMIC)}")
 
@@ -89,15 +89,16 @@ def read_urdf(
     * ``floating``: the root link is a body on a floating joint; else it is fixed to the world.
     * ``merge_fixed``: links behind fixed joints are joined to the body that they are fixed to (and
       vanish where that is the world); else they are bodies on joints of 0 dof.
-    * ``mimic``: joints that mimic another are ``"free"``, or ``"fixed"`` at their offset, where
-      they stand while the other is at 0, and a MimicWarning tells; or they are ``"coupled"`` by a
-      row (:func:`kkt.coupled_joints`) in ``graph["loops"]``.
-    * ``dynamics``: <dynamics damping friction> and rotors of transmissions are terms of joints
-      (:mod:`kkt.model.urdf_dynamics`); else they are not looked at.
+    * ``mimic``: joints that mimic another are ``"free"``, or ``"fixed"`` at their offset, which is
+      their position while the other is at 0, both with a MimicWarning; or they are ``"coupled"``
+      by a row (:func:`kkt.coupled_joints`) in ``graph["loops"]``.
+    * ``dynamics``: <dynamics damping friction> and rotors of transmissions become terms of joints
+      (:mod:`kkt.model.urdf_dynamics`); else they are ignored.
 
     A link without <inertial> has no mass.  A joint of one degree of freedom with a <limit> gives
-    its body the attribute ``limits``: least and largest position, largest rate [rad, m; per s],
-    infinite where they are not written; equation (4) does not know them.  The default state of
+    its body the attributes ``limits``, least and largest position and largest rate [rad, m; per s],
+    infinite where the file gives none, and ``effort``, the largest effort [N m, N]; equation (4)
+    uses neither.  The default state of
     :func:`kkt.model.default_state.default_state` is put into ``tree.graph``, and the path as
     ``source``; ``tree.graph["merged"]`` has, for a link that is part of another body, that body
     (None, the world) and the link's pose (R, p) in it, so that loops and contacts may name it.
@@ -244,7 +245,7 @@ class _Reader:
         return "fixed", matmul(R, turn[0]), p + matvec(R, shift[0])
 
     def tree(self, floating: bool, merge_fixed: bool) -> nx.DiGraph:
-        """Bodies and joints; with ``merge_fixed``, each link's pose in the body that it is in."""
+        """The tree; with ``merge_fixed``, links behind fixed joints become part of other bodies."""
         tree = new_tree(self.name)
         tree.graph["source"] = self.file
         eye, zero = np.eye(3), np.zeros(3)

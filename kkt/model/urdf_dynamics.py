@@ -1,9 +1,9 @@
-"""What a URDF says of joints themselves: <dynamics damping friction>, and rotors of transmissions.
+"""The terms of joints that a URDF gives: <dynamics damping friction>, and rotors of transmissions.
 
 A <transmission> names its joint and its actuators.  The standard's ``mechanicalReduction`` says how
-fast the rotor turns and not what it weighs; with Drake's ``rotor_inertia`` [kg m^2] (and its
-``gear_ratio``, which stands before the reduction where both are given) the armature is
-ratio^2 times the rotor's inertia.
+fast the rotor turns and not what its inertia is; with Drake's ``rotor_inertia`` [kg m^2] the
+armature is ratio^2 times the rotor's inertia, the ratio being Drake's ``gear_ratio`` or else the
+reduction.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Number = Callable[[str, str], float]  # of what, and its text; raises ModelError
 
 
 class UrdfWarning(UserWarning):
-    """What a URDF says of a transmission and equation (4) makes no use of.
+    """A URDF describes a transmission from which no armature follows.
 
     >>> issubclass(pt.UrdfWarning, UserWarning)
     True
@@ -31,7 +31,8 @@ class UrdfWarning(UserWarning):
 def joint_dynamics(robot: Element, number: Number) -> dict[str, dict[str, float]]:
     """Joint -> ``damping``, ``friction`` and ``armature``, those that are not zero.
 
-    Raises ModelError for what is no finite number, or below zero; warns of gears without a rotor.
+    Raises ModelError for a value that is not finite or is below zero; warns (UrdfWarning) of gears
+    without a rotor's inertia.
     """
     found: dict[str, dict[str, float]] = {}
     for joint in robot.findall("joint"):
@@ -61,7 +62,7 @@ def joint_dynamics(robot: Element, number: Number) -> dict[str, dict[str, float]
 
 
 def put_into(tree: nx.DiGraph, found: dict[str, dict[str, float]]) -> None:
-    """Write what was found to the bodies whose joints move; all freedoms of a joint alike."""
+    """Give these terms to the bodies whose joints move, the same for all freedoms of a joint."""
     for _, data in tree.nodes(data=True):
         if data["joint"] != "fixed":
             data.update(found.get(data.get("joint_name"), {}))

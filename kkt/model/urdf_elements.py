@@ -18,7 +18,7 @@ from .urdf_xacro import expanded
 
 
 def root_element(file: str) -> Element:
-    """The element <robot> of a file.  Raises ModelError where it is no URDF."""
+    """The element <robot> of a file.  Raises ModelError where the file is no URDF."""
     try:
         text = read_bytes(file)
     except UnreadableError as error:
@@ -38,7 +38,7 @@ def root_element(file: str) -> Element:
 
 
 def name_of(what: str, element: Element, taken: Any) -> str:
-    """The name of a link or joint.  Raises ModelError for none, or one that is taken."""
+    """The name of a link or joint.  Raises ModelError for no name, or one that is taken."""
     name = element.get("name")
     if not name:
         raise ModelError(f"a <{what}> after {len(taken)} others: field 'name' is missing; give one")
@@ -49,12 +49,12 @@ def name_of(what: str, element: Element, taken: Any) -> str:
 
 
 def known_links(names: Any) -> str:
-    """What links there are, for a refusal; raises nothing."""
+    """The links that exist, in words for a refusal.  Raises nothing."""
     return f"links are {', '.join(names)}" if len(names) <= 8 else f"give one of {len(names)} links"
 
 
 def attribute(where: str, element: Element | None, tag: str, field: str) -> str:
-    """A field that must be there; raises ModelError."""
+    """The text of a field.  Raises ModelError where it is missing."""
     value = None if element is None else element.get(field)
     if not value:
         raise ModelError(f"{where}: field '{tag} {field}' is missing; give <{tag} {field}=.../>")
@@ -62,7 +62,7 @@ def attribute(where: str, element: Element | None, tag: str, field: str) -> str:
 
 
 def numbers(what: str, text: str, count: int) -> Floats:
-    """Numbers (count,) separated by blanks; raises ModelError."""
+    """Numbers (count,) from a text with blanks between them.  Raises ModelError."""
     words = text.split()
     if len(words) != count:
         raise ModelError(f"{what} is {text!r}; give {count} numbers")
@@ -70,7 +70,7 @@ def numbers(what: str, text: str, count: int) -> Floats:
 
 
 def number(what: str, word: str) -> float:
-    """A finite number; raises ModelError."""
+    """A finite number from a word.  Raises ModelError."""
     try:
         value = float(word)
     except ValueError:
@@ -81,7 +81,7 @@ def number(what: str, word: str) -> float:
 
 
 def origin(where: str, element: Element) -> tuple[Floats, Floats]:
-    """R (3, 3) and p (3,) [m] of <origin xyz rpy>, R = Rz(yaw) Ry(pitch) Rx(roll); ModelError."""
+    """R (3, 3) = Rz(yaw) Ry(pitch) Rx(roll) and p (3,) [m] of <origin xyz rpy>; ModelError."""
     origin = element.find("origin")
     if origin is None:
         return np.eye(3), np.zeros(3)
@@ -107,7 +107,7 @@ def limits_of(where: str, element: Element, kind: str) -> tuple[float, float, fl
 def effort_of(where: str, element: Element, kind: str) -> float | None:
     """Largest effort [N m, N] of a joint of one freedom; None where the file gives none.
 
-    Zero, infinity and NaN are what files write where nothing is known.
+    Files write zero, infinity or NaN for an effort that is not known: None for these as well.
     """
     written = element.find("limit")
     if written is None or TYPES[kind].dof != 1:

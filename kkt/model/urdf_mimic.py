@@ -14,7 +14,7 @@ from .loops import coupled_joints
 
 
 class Coupling(NamedTuple):
-    """What one <mimic> says."""
+    """The content of one <mimic>."""
 
     to: str  # the joint that is followed
     ratio: float
@@ -22,10 +22,10 @@ class Coupling(NamedTuple):
 
 
 def couple(tree: nx.DiGraph, coupled: Mapping[str, Coupling]) -> None:
-    """Put a row for each coupling into ``tree.graph["loops"]``, and a state that keeps them.
+    """Put a row for each coupling into ``tree.graph["loops"]``, and make the state satisfy them.
 
-    Raises ModelError for a joint that is unknown or fixed, that follows itself, by way of others
-    too, and for joints that have other than one freedom.
+    Raises ModelError where the joint to follow is unknown or fixed, where joints follow each other
+    in a cycle, and where a joint has not one freedom.
     """
     if not coupled:
         return

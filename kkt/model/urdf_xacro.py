@@ -14,7 +14,7 @@ SECONDS = 60  # that an expansion may take
 
 
 def expanded(file: str) -> bytes:
-    """What xacro makes of a file, its arguments at their defaults.  Raises ModelError."""
+    """The URDF that xacro makes of a file, with default arguments.  Raises ModelError."""
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     tool = shutil.which("xacro", path=places)
     if tool is None:
