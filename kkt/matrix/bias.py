@@ -39,10 +39,11 @@ def bias(
     wrench: Array,
     gravity: Array,
 ) -> tuple[Array, Array]:
-    """a (n, 6) and b (n, 6) with acceleration Phi* pdd_parent + H* qdd + a and force M pdd + b.
+    """a (n, 6) and b (n, 6): a body's acceleration is Phi* alpha_parent + H* qdd + a.
 
-    a_k = v_k x (S_k qd_k) + S°_k qd_k, and Phi* (0, -g) more for a root, since gravity enters as
-    the base's acceleration; b_k = v_k x* (M_k v_k) - external wrench (Ascher 1996, eqs (1), (2)).
+    With alpha = -pdd the force on the body is M alpha + b.  a_k is v_k x (S_k qd_k) + S°_k qd_k,
+    and Phi* (0, -g) more for a root, since gravity enters as the base's acceleration; b_k is
+    v_k x* (M_k v_k) - external wrench (Ascher 1996, eqs (1), (2)).
     """
     v = velocities(parent, Phi, rates)
     a = cross_motion(v, rates) + joint_bias

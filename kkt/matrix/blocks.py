@@ -24,7 +24,7 @@ class Block(NamedTuple):
 
     ``pdd`` (6), ``qdd`` (N_k), ``f`` (6); where the force is split, ``fJ`` (N_k) along the joint
     axes and ``fC`` (6 - N_k), the constraint force.  A plain tuple ("pdd", body) is equal to it.
-    ``lam`` (m), the multipliers of a closed loop or contact, has its name in the body's place.
+    ``lam`` (m), the multipliers of a closed loop or contact, has the loop's name for the body's.
 
     >>> block = next(iter(pt.build(pt.chain(1)).blocks))
     >>> block.kind, block.body, str(block)
@@ -45,13 +45,13 @@ class Tie(NamedTuple):
 
     name: Hashable
     bodies: tuple[int, ...]  # indices of the bodies that it has rows on, first to second
-    signs: tuple[int, ...]  # -1 for the first body, 1 for the second; 1 of coupled joints
+    signs: tuple[int, ...]  # -1 for the first body, 1 for the second; all 1 for coupled joints
     rows: int  # m multipliers
     compliant: bool  # its own square block is nonzero
 
 
 def sides_of(ties: Sequence[Tie]) -> NDArray[np.int64]:
-    """(rows of G, 3): of every row its multiplier, its body, and -1 on the loop's first body."""
+    """(rows of G, 3): for each row its multiplier, its body, and its sign, -1 on the first body."""
     found, start = [np.zeros((0, 3), dtype=np.int64)], 0
     for tie in ties:
         rows = start + np.arange(tie.rows)
@@ -63,7 +63,7 @@ def sides_of(ties: Sequence[Tie]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Structure:
-    """Tree and block graph of equation (4) without values: what a pivot order is made from.
+    """Tree and block graph of equation (4) without values, from which an order is made.
 
     >>> structure = pt.build(pt.binary(2)).structure
     >>> structure.names, structure.depth
@@ -103,7 +103,7 @@ class Structure:
             )
 
     def tied(self, constraint: Hashable) -> list[Hashable]:
-        """The bodies that a constraint has rows on: one or two, four at most of coupled joints."""
+        """The bodies that a constraint has rows on: one or two, for coupled joints up to four."""
         return [self.names[k] for k in self.ties[self.tie_index[constraint]].bodies]
 
     def compliant(self, constraint: Hashable) -> bool:
@@ -111,9 +111,9 @@ class Structure:
         return self.ties[self.tie_index[constraint]].compliant
 
     def closing(self, constraint: Hashable) -> Hashable:
-        """The body that closes a loop: the last one of it, tip to base, whose joint moves it.
+        """The body that closes a loop: the last, from tip to base, of those whose joints move it.
 
-        Once the joints of all these bodies are eliminated, the multipliers can be.
+        Once the joints of all these bodies are eliminated, the multipliers can be eliminated.
         """
         moving = paths(self.ties[self.tie_index[constraint]].bodies, self.parent)
         return self.names[max(moving, key=self._place.__getitem__)]
@@ -181,7 +181,7 @@ class Structure:
         ]()
 
     def stretched(self) -> Structure:
-        """Bodies with children become two: one with the mass, and a massless carrier of the rest.
+        """A body with children becomes two: one with its mass, and a massless carrier of these.
 
         Both are behind the body's own joint, and the children hang on the carrier, so that M_k and
         the children's M~_k never meet (Ascher, Pai & Cloutier 1996, eq (11) as a matrix):
@@ -246,7 +246,7 @@ class Structure:
 
 
 def require_structure(structure: object) -> None:
-    """Raise OrderError for what is no structure, such as a tree or the system that has one."""
+    """Raise OrderError for anything but a structure, such as a tree or a system, which has one."""
     if not isinstance(structure, Structure):
         raise OrderError(
             f"structure: {type(structure).__name__} is none; pass build(...).structure"
@@ -254,7 +254,7 @@ def require_structure(structure: object) -> None:
 
 
 def _longer(armature: NDArray[np.bool_] | None, more: int) -> NDArray[np.bool_] | None:
-    """That of bodies with ``more`` new ones behind, which have no joint of their own."""
+    """The flags of all bodies, with ``more`` new ones at the end, which have no own joint."""
     return None if armature is None else np.concatenate([armature, np.zeros(more, dtype=bool)])
 
 

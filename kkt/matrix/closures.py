@@ -10,9 +10,9 @@ Differentiated once in c, and written with pdd, minus the accelerations,
     G_2 pdd_2 - G_1 pdd_1 - compliance lambda = -gamma,      G_k = C* X_ck,
     gamma = C* (v_c x w) - a C* (w - v_c) - b gap,           w = X_c2 v_2,  v_c = X_c1 v_1,
 
-a and b Baumgarte's (1972).  Where c travels with a point of body 2 (contact), omega x v of the
-motion relative to body 1 is taken off its linear rows.  The world has no rows; its acceleration is
-that of a root's parent, minus gravity.
+where a and b are Baumgarte's gains (1972).  Where c travels with a point of body 2 (contact),
+omega x v of the motion relative to body 1 is subtracted from the linear rows.  The world has no
+rows; its acceleration is that of a root's parent, minus gravity.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Closure:
 
     @property
     def gap_rate(self) -> Array:
-        """(m, 6) its derivative by a motion of the second body beside the first, in c."""
+        """(m, 6) the gap's derivative by a motion of the second body beside the first, in c."""
         return _gap_rate(self.loop, *self._apart)
 
     @property
@@ -86,7 +86,7 @@ class Closure:
 
     @property
     def ends(self) -> list[tuple[int, int]]:
-        """(body, sign) of each block of rows, once a body; signs are in the blocks of many pairs.
+        """(body, sign) of each block of rows, each body once; blocks of several pairs hold signs.
 
         >>> tree = pt.chain(3)
         >>> loop = pt.coupled_joints(tree, "j3", "j2")
@@ -108,7 +108,7 @@ class Closure:
 
 
 def closures(tree: BodyTree, R: Array, p: Array, loops: Sequence[Loop]) -> tuple[Closure, ...]:
-    """The constraints where body k has the pose (R[k], p[k]) in its parent; names are known."""
+    """The constraints where body k has the pose (R[k], p[k]) in its parent; bodies are known."""
     index = {name: k for k, name in enumerate(tree.names)} if loops else {}
 
     def whole(loop: Loop) -> Closure:
@@ -160,7 +160,7 @@ def _gap(loop: Loop, turn: Array, shift: Array) -> Array:
 
 
 def _gap_rate(loop: Loop, turn: Array, shift: Array) -> Array:
-    """(m, 6) what a motion (omega, v) of the frame with this pose in c changes of the gap."""
+    """(m, 6) the map from a motion (omega, v) of the frame with this pose in c to the gap."""
     if loop.free is None or loop.point:
         return np.zeros((loop.rows, 6))
     angle = np.zeros((3, 3))
@@ -177,7 +177,7 @@ def _gap_rate(loop: Loop, turn: Array, shift: Array) -> Array:
 
 
 def _vector_rate(turn: Array) -> Array:
-    """(3, 3) from omega to the rate of a rotation vector (Bullo & Murray 1995), in float64."""
+    """(3, 3) the map from omega to a rotation vector's rate (Bullo & Murray 1995), in float64."""
     angle = np.sqrt((turn * turn).sum())
     half = angle / 2
     rest = 1 / 12 if angle < 1e-4 else (1 - half / np.tan(half)) / angle**2

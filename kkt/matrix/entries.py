@@ -78,7 +78,7 @@ def assemble(
 
 
 def _assembled(state: State, inertias: Array | None) -> Entries:
-    """The same in float64 for many bodies, in one loop."""
+    """:func:`assemble` in float64 for many bodies, in one compiled loop."""
     n, s = len(state.names), state
     M = spatial_inertia(s.mass, s.com, s.inertia) if inertias is None else inertias
     Phi, v, a, b = np.empty((n, 6, 6)), np.empty((n, 6)), np.empty((n, 6)), np.empty((n, 6))

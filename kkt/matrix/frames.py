@@ -25,7 +25,7 @@ from ..model.spatial import cross, matmul, matvec, skew, transpose
 from ..model.tree import InertiaWarning, new_tree
 from .system import System, build, require_system
 
-NOISE = 8 * np.finfo(float).eps  # of a turned unit vector: entries below are zeros of exact turns
+NOISE = 8 * np.finfo(float).eps  # smaller entries of a turned unit vector are zero in exact turns
 Z = np.array([0.0, 0.0, 1.0])
 
 
@@ -35,7 +35,7 @@ def aligned(system: System) -> System:
     The first axis (the direction of S's first column) becomes z or -z by the least turn, a second
     one that is not parallel is brought into the z-x plane; a frame whose axes are coordinate axes
     already stays.  A body on a fixed joint takes over its parent's directions.  Entries that
-    only rounding keeps from 0 and 1 are set to them, so that the pattern may get sparser.
+    differ from 0 or 1 by rounding alone are set to it, so that the pattern may get sparser.
 
     The result is that state alone, as in a model file: joints are ``general`` or ``fixed``.
     Raises nothing: any system has such frames.
@@ -124,7 +124,7 @@ def _in_frames(system: System, turns: Floats, *, tidy: bool) -> System:
     if tidy:
         fields = {key: _TIDY[key](value) for key, value in fields.items()}
     still = (turns == np.eye(3)).all((1, 2))
-    beside = still & (above == np.eye(3)).all((1, 2))  # both sides of the joint stay
+    beside = still & (above == np.eye(3)).all((1, 2))  # frames on both sides of the joint stay
     tree = new_tree(system.name, tuple(s.gravity))
     for k, name in enumerate(s.names):
         S, here = s.S[k], {}
@@ -149,7 +149,7 @@ def _in_frames(system: System, turns: Floats, *, tidy: bool) -> System:
     tree.graph.update(q=np.zeros(len(s.qd)), qd=s.qd, tau=system.entries.tau)
     side = {name: turns[k] for k, name in enumerate(s.names)}
     loops = [turned(x, side) for x in system.loops]
-    with warnings.catch_warnings():  # told when the tree itself was built
+    with warnings.catch_warnings():  # the user was warned when the tree itself was built
         warnings.simplefilter("ignore", InertiaWarning)
         warnings.simplefilter("ignore", LoopWarning)
         return build(tree, layout=system.layout, loops=loops)
@@ -181,15 +181,15 @@ def _to_axes(S: Floats) -> Floats:
 
 
 def _is_coordinate(x: Floats) -> bool:
-    """One entry in each vector (..., 3) of x is all that it has."""
+    """Whether each vector (..., 3) of x has exactly one entry that is not zero."""
     return bool((np.count_nonzero(x, axis=-1) == 1).all())
 
 
-# -- what only rounding keeps from 0 and 1 --------------------------------------------------------
+# -- entries that differ from 0 or 1 by rounding alone --------------------------------------------
 
 
 def _tidy(x: Floats) -> Floats:
-    """Vectors (..., 3)."""
+    """Vectors (..., 3), negligible entries set to zero."""
     return np.where(np.abs(x) <= NOISE * np.abs(x).max(-1, keepdims=True), 0.0, x)
 
 
@@ -199,13 +199,13 @@ def _tidy_rotations(R: Floats) -> Floats:
 
 
 def _tidy_inertias(J: Floats) -> Floats:
-    """Small moments on the diagonal stay whatever they are."""
+    """Inertias (..., 3, 3), negligible products set to zero; moments on the diagonal stay."""
     small = np.abs(J) <= NOISE * np.abs(J).max((1, 2), keepdims=True)
     return np.where(small & ~np.eye(3, dtype=np.bool_), 0.0, J)
 
 
 def _tidy_axes(x: Floats) -> Floats:
-    """Vectors (..., 3) of any length; one that is left with one entry has its length there."""
+    """Vectors (..., 3) of any length; where one entry remains, it gets the vector's length."""
     length = np.linalg.norm(x, axis=-1, keepdims=True)
     x = np.where(np.abs(x) <= NOISE * length, 0.0, x)
     length = np.where(np.abs(length - 1.0) <= NOISE, 1.0, length)

@@ -1,4 +1,4 @@
-"""What joints of their own put into equation (4): the block A on the diagonal of qdd, and efforts.
+"""What joints' own terms add to equation (4): the block A on the diagonal of qdd, and efforts.
 
 The block is there only where a joint has an entry in it (:mod:`kkt.model.joint_terms`).
 """

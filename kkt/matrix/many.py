@@ -1,7 +1,7 @@
 """Many states of one tree at a time: a forest of copies, each in a state of its own.
 
 Poses, bias and entries of (4) are formed by the same operations on more bodies, so that every copy
-has the bits of a system that is built alone.
+agrees bit for bit with a system that is built alone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def forest_of(system: System, q: Floats, qd: Floats) -> tuple[BodyTree, Entries]
     """m copies of a system's tree, at q and qd (m, N), and the entries of (4) for efforts 0.
 
     Biases and wrenches come from the tree.  Rows of loops are those of each copy, one copy after
-    another; whether they depend on each other in a state is not looked at.
+    another; whether they depend on each other in a state is not checked.
     """
     m, forest = len(q), copies(system.tree, len(q))
     R, p, S, bias = kinematics(forest, q.ravel(), qd.ravel())
@@ -67,7 +67,7 @@ def copies(tree: BodyTree, m: int) -> BodyTree:
 
 
 def apart(entries: Entries, m: int) -> Entries:
-    """Entries of m copies with m in front."""
+    """Entries of m copies, with m as the first axis."""
     arrays = (getattr(entries, entry.name) for entry in fields(entries))
     return Entries(*(array.reshape(m, len(array) // m, *array.shape[1:]) for array in arrays))
 

@@ -25,11 +25,11 @@ def write_model(
     name: str = "tree",
     expected: dict[str, Any] | None = None,
 ) -> None:
-    """Write a state as a model file, parents before children, beside and then in place.
+    """Write a state as a model file, parents before children, whole or not at all.
 
     Names of bodies become texts.  The schema is ``pivotree-model/1``, or ``/2`` where joints have
-    terms of their own or loops are closed.  Raises ModelError where two bodies or two loops would
-    share a name, where a number is not finite, and for a step that the state was built with, and
+    terms of their own or there are loops.  Raises ModelError where two bodies or two loops would
+    share a name, where a number is not finite, and for a state that was built with a step, and
     FormatError where the file cannot be written.
 
     >>> system = pt.build(pt.chain(2), q=[0.1, 0.2])

@@ -1,4 +1,4 @@
-"""Which blocks' entries are zero, or one, in every state of a tree; the rest may be anything."""
+"""The pattern of equation (4): entries of its blocks that are zero, or one, in every state."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Pattern:
     A: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))  # (N,) or (0,)
 
     def holds(self, entries: Entries) -> bool:
-        """No entry is nonzero, or other than 1, where the pattern says otherwise."""
+        """Whether all entries are 0 and 1 where the pattern says so."""
         pairs = (
             (self.M, None, entries.M),
             (self.Phi, self.Phi_one, entries.Phi),
@@ -63,12 +63,12 @@ def pattern_of(
     loops: Sequence[Loop],
     own: NDArray[np.bool_],
 ) -> Pattern:
-    """The union of nonzeros over this state and generic ones, so that a refresh finds its place.
+    """The union of nonzeros over this state and generic ones, so that a refresh keeps the pattern.
 
-    ``own`` are the diagonal entries of the joints themselves.
+    ``own`` says which diagonal entries of qdd the joints' own terms fill.
 
-    General joints are generic only where q moves one: in a model file the poses that are given
-    are all that there is, and their zeros are structural.
+    General joints take generic positions only where q moves one of them: a model file gives no
+    poses but one, whose zeros are structural.
     """
     generator = np.random.default_rng(1996)
     N = int(tree.offset[-1])

@@ -1,4 +1,4 @@
-"""Where the states of a robot lie: joints' limits, and what stands for those that are not given."""
+"""The ranges of a robot's states: joints' limits, and defaults where the model gives none."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ATTITUDE = ("spherical", "floating")  # the first three coordinates are a rotati
 
 @dataclass(frozen=True)
 class Ranges:
-    """Where coordinates, rates and accelerations are drawn from; N degrees of freedom."""
+    """The ranges that coordinates, rates and accelerations are drawn from; N degrees of freedom."""
 
     lower: Floats  # (N,) [rad, m]
     upper: Floats  # (N,)
@@ -54,7 +54,7 @@ def ranges_of(system: System, limits: Limits = MappingProxyType({})) -> Ranges:
     """The ranges of a robot, from its joints' types and limits.
 
     ``limits`` are (low, high) [rad, m] of bodies' joints, in the place of the model's.  Raises
-    ModelError for a body that there is not, a joint of other than one freedom, and no range.
+    ModelError for an unknown body, a joint that has not one freedom, and an empty range.
 
     >>> from pivotree.analysis import states
     >>> states.ranges_of(pt.build(pt.two_link())).upper.round(2)

@@ -1,8 +1,8 @@
-"""Constraints that follow from others: rows of the matrix that no elimination can pivot on.
+"""Redundant constraints: rows of the matrix on which no elimination can pivot.
 
-The rows of all constraints, written on the joints' rates, must be independent; a compliance makes
-a row so.  A planar four-bar linkage in space has five rows and needs two: its joints hold the
-other three by themselves, and how the forces share in them no equation says.
+The rows of all constraints, written on the joints' rates, must be independent; a row with a
+compliance always is.  A planar four-bar linkage in space has five rows and needs two: its joints
+satisfy the other three by themselves, and no equation determines the forces in these.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..model.spatial import force_transform
 from .closures import Closure
 from .state import State
 
-TOLERANCE = 1e-7  # of a row's size: what is left of it beside the rows before it
+TOLERANCE = 1e-7  # of a row's size: its part across the rows before it that counts as zero
 Rates = dict[int, tuple[Floats, float]]  # by body: the rows on its joint's rates, and their size
 
 
@@ -32,7 +32,7 @@ def require_independent(state: State) -> None:
 
 
 def following(state: State, stiff: list[NDArray[np.int64]]) -> Iterator[tuple[int, list[int]]]:
-    """Constraints that have rows which follow from others, and these rows; of ``stiff`` ones."""
+    """Constraints with redundant rows, and these rows; only ``stiff`` rows are tested."""
     if not any(kept.size for kept in stiff):
         return
     rates = [on_rates(state, closure) for closure in state.loops]
@@ -83,7 +83,7 @@ def _clusters(rates: list[Rates]) -> list[NDArray[np.int64]]:
 
 
 def _extends(basis: list[Floats], row: Floats, size: float) -> bool:
-    """Add a row to an orthonormal basis; False where it lies in it."""
+    """Add a row to an orthonormal basis; False where the basis spans the row already."""
     left = row
     for _ in range(2):  # twice is enough
         for q in basis:

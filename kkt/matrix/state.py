@@ -53,7 +53,7 @@ class State:
     wrench: Floats  # (n, 6) external wrench on each body, at its joint origin [N m, N]
     loops: tuple[Closure, ...] = ()  # constraints beside the tree
     terms: JointTerms | None = None  # of the joints themselves, rest measured from this state's q
-    step: float = 0.0  # h [s] of a linearly implicit step; 0 where damping acts as it is now
+    step: float = 0.0  # h [s] of a linearly implicit step; 0 where damping and springs act now
 
 
 def state_of(
@@ -70,7 +70,8 @@ def state_of(
 
     Each of q, qd, tau has length N; q may give quaternions instead of rotation vectors
     (x, y, z, w for a spherical joint; position then quaternion for a floating one).  ``f_ext`` is
-    (n, 6) or a mapping from bodies to (6,).  What is None comes from ``tree.graph``, else zero.
+    (n, 6) or a mapping from bodies to (6,).  What is None comes from ``tree.graph``, ``f_ext`` from
+    the bodies' attribute ``wrench``, or else is zero.
     """
     N = int(tree.offset[-1])
     stored = graph.graph
@@ -233,7 +234,7 @@ def _wrenches(tree: BodyTree, graph: nx.DiGraph, f_ext: Any) -> Floats:
 
 
 def node_field(tree: BodyTree, graph: nx.DiGraph, field: str) -> Floats:
-    """A (6,) attribute that few bodies have."""
+    """(n, 6) values of an attribute (6,); zero for the bodies that have none."""
     result = np.zeros((tree.n, 6))
     for k, (_, value) in enumerate(graph.nodes(data=field)):
         if value is not None:

@@ -50,7 +50,7 @@ class System(Shown):
     entries: Entries  # blocks in float64
     layout: str  # "kind": equation (4); "body": equation (6)
     loops: tuple[Loop, ...] = ()  # constraints, whose multipliers come last in both
-    # by name, what others made of structure and pattern once for all states
+    # by name, what other rooms derive from structure and pattern, once for all states
     plans: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -202,7 +202,7 @@ class System(Shown):
 
 
 def require_system(system: object) -> None:
-    """Raise ModelError for a name or a tree, which are yet to be built."""
+    """Raise ModelError for anything but a system, such as a name or a tree that is not built."""
     if not isinstance(system, System):
         made = "build(load(...))" if isinstance(system, str) else "build(...) of a tree"
         raise ModelError(f"system: {type(system).__name__} is none; pass {made}")
@@ -226,7 +226,7 @@ def build(
     first, acts on each body at its joint origin.  ``loops`` are cut joints and contacts
     (:mod:`kkt.model.loops`).  ``implicit`` is the step h [s] of a linearly implicit Euler step,
     whose qdd is solved for (:mod:`kkt.model.joint_terms`).  What else is None comes from
-    ``tree.graph``, else zero.
+    ``tree.graph``, ``f_ext`` from the bodies' attribute ``wrench``, or else is zero.
     Raises ModelError, one sentence, for a tree or a state that is wrong, and for loops whose rows
     depend on each other; warns (LoopWarning) for loops that are open.
 

@@ -1,1 +1,1 @@
-"""Orders: brackets of blocks meet the structure of a tree."""
+"""Orders: brackets of blocks, checked against the structure of a tree."""

@@ -25,7 +25,7 @@ def plan_from_arrays(
 
     docs/elimination.md says what blocks and brackets are.
 
-    ``kind``, ``body`` and ``group`` are (B,), whole numbers [1], one of each a block.  Block t,
+    ``kind``, ``body`` and ``group`` are (B,), whole numbers [1], one for each block.  Block t,
     of the body with index ``body[t]`` and the kind that stands at ``kind[t]`` in
     ("pdd", "qdd", "f", "fJ", "fC"), is in group ``group[t]``; groups ascend.  Joints of no
     freedom may be named or left out.  Raises LoopError for closed loops, and OrderError where

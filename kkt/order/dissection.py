@@ -11,10 +11,10 @@ from .pivots import Plan
 
 
 def nested_dissection(structure: Structure) -> Plan:
-    """One bracket (pdd qdd f) a body, the body that cuts a part in two after both its halves.
+    """One bracket (pdd qdd f) a body; a body that cuts a part in pieces comes after all of them.
 
-    The cut is the part's centroid (Jordan 1869): no piece has more than half of its bodies, so
-    that no more than 1 + log2 n brackets wait for each other, on any tree.  Raises LoopError for
+    The cut is the part's centroid (Jordan 1869): no piece has more than half of the part's bodies,
+    so that no more than 1 + log2 n brackets wait for each other, on any tree.  Raises LoopError for
     closed loops and contacts.
 
     >>> structure = pt.build(pt.chain(1000)).structure
@@ -84,10 +84,10 @@ def centroids(parent):  # pragma: no cover
 
 @njit(cache=True)
 def halving_joints(parent, order):  # pragma: no cover
-    """(n,) joints, named by their bodies: one with nearest to half of its part's at or below it.
+    """(n,) joints, named by their bodies, each of which cuts a part into two most equal halves.
 
-    A part's cut comes before those of its halves; the part's own topmost joint stays with the
-    upper half.  ``order`` lists all bodies, parents before children.
+    The halves are the part's joints below the cut, and all others but the cut.  A part's cut comes
+    before those of its halves.  ``order`` lists all bodies, parents before children.
     """
     n = len(parent)
     part, other = order.copy(), np.empty(n, dtype=np.int64)

@@ -2,7 +2,7 @@
 
 A pivot is a group of blocks (a bracket) that is eliminated together.  Inside a bracket the pairs
 (pdd_k, f_k) and (fJ_k, qdd_k), whose coupling is the identity, come first and are used through
-their exact inverse [[0, 1], [1, -X]]; what is left follows in the order pdd < f < qdd < lam.
+their exact inverse [[0, 1], [1, -X]]; other blocks follow in the order pdd < f < fC < qdd < lam.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _places(structure: Structure, kind: int) -> dict[Hashable, int]:
 
 @dataclass(frozen=True)
 class Plan:
-    """A sequence that has met its structure: blocks as numbers, in elimination order."""
+    """A sequence checked against its structure: blocks as numbers, in elimination order."""
 
     sequence: PivotSequence
     graph: BlockGraph
@@ -153,10 +153,10 @@ class Plan:
 
 
 def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Structure) -> Plan:
-    """Meet a sequence with its structure.
+    """Check a sequence against a structure, and number its blocks.
 
-    ``order`` is a PivotSequence, a function from the structure to one or to a list of groups, or
-    that list.  A group is a list of blocks ("pdd", body); a pair of integers (i, j) is a pivot in
+    ``order`` is a PivotSequence, a list of groups, or a function from the structure to either of
+    these.  A group is a list of blocks ("pdd", body); a pair of integers (i, j) is a pivot in
     the numbering of Ascher 1996, equation (6).  Raises OrderError where a block is unknown,
     eliminated twice, or left out; multipliers that the sequence leaves out come last, one
     constraint after another.
@@ -187,7 +187,7 @@ def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Struct
 
 
 def require_plan(made: object) -> None:
-    """Raise OrderError for what is no plan, such as an order whose structure is not known."""
+    """Raise OrderError for anything but a plan, such as an order that is not planned yet."""
     if not isinstance(made, Plan):
         told = f"plan: {type(made).__name__} is none"
         raise OrderError(f"{told}; pass plan(order, system.structure)")
@@ -204,7 +204,7 @@ def plan_of(
     """The plan of blocks given by kind and number of the body (or constraint); groups ascend."""
     graph = BlockGraph(structure, split)
     blocks = kinds.astype(np.int64) * structure.n + members
-    present = (graph.size[blocks] > 0) | (kinds == F)  # an absent f is an error, kept
+    present = (graph.size[blocks] > 0) | (kinds == F)  # an absent f is kept, to be refused
     blocks, groups = blocks[present], groups[present]
     groups = np.cumsum(np.diff(groups, prepend=groups[:1]) != 0)
     rank, first = np.array(PRIORITY)[graph.kind], np.isin(graph.kind, (PDD, FJ))
@@ -219,7 +219,7 @@ def arranged(
     blocks: NDArray[np.int64], groups: NDArray[np.int64], partner: NDArray[np.int64],
     rank: NDArray[np.int64], lead: NDArray[np.bool_],
 ) -> NDArray[np.int64] | slice:  # fmt: skip
-    """Where blocks go inside every group: pairs first, in their order of naming.
+    """The places of blocks inside every group: pairs first, in the order in which they are named.
 
     ``rank`` (blocks,) sorts blocks that are used alone; of a pair, ``lead`` is the block that
     comes first.  Groups ascend.
@@ -233,7 +233,7 @@ def arranged(
     named = 2 * place[np.minimum(blocks, mate)] + ~lead[blocks]
     key = np.where(paired, named, 2 * count * (1 + rank[blocks]) + np.arange(count))
     if ((groups[1:] > groups[:-1]) | (key[1:] > key[:-1])).all():
-        return slice(None)  # as of an order of single blocks, which may be millions
+        return slice(None)  # in place already, as in an order of millions of single blocks
     return np.lexsort((key, groups))
 
 
@@ -326,7 +326,7 @@ def _named_twice(block: Block, step: int, name: str) -> str:
 def check_complete(
     blocks: NDArray[np.int64], group: NDArray[np.int64], graph: BlockGraph, name: str
 ) -> None:
-    """Raise OrderError where a block is named twice, is none of this form, or is left out."""
+    """Raise OrderError where a block is named twice, not of this form of (4), or left out."""
     times = np.bincount(blocks, minlength=graph.count)
     if (times > 1).any():
         twice = int(np.flatnonzero(times > 1)[0])

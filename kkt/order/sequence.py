@@ -19,7 +19,7 @@ class Rules:
     couple       "inverse": the bracket's inverse is formed by itself, then meets the couplings;
                  "carried": the couplings take part in every pivot inside the bracket
     assembly     "multifrontal": a child's update is summed apart and added to the parent last;
-                 "right_looking": every pivot subtracts from what is left at once
+                 "right_looking": every pivot subtracts from the remaining matrix at once
     accumulate   "assembled", or "unassembled": D_k = H M H* + H M~ H*, eq (11) of Ascher 1996, or
                  "projected": D_k = H M H* + sum of E M~ E* over the children, E of eq (10);
                  "child_frame": w* Mbar w in place of H M~ H*, w = Phi* H* in the child's frame
@@ -143,7 +143,7 @@ def as_sequence(order: Any, structure: Structure) -> PivotSequence:
 
 
 def name_of(order: Any, otherwise: str = "order") -> str:
-    """What an order is called: by its decorator, or as the function is.  Raises OrderError."""
+    """The name of an order: its decorator's, or else its function's.  Raises OrderError."""
     with foreign("order"):
         return str(getattr(order, "order_name", getattr(order, "__name__", otherwise)))
 

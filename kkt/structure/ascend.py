@@ -1,6 +1,6 @@
-"""Ascending order in compiled loops, where ``np.sort`` takes seconds to compile.
+"""Sorting in compiled loops, where ``np.sort`` would take seconds to compile.
 
-Only compiled loops call it; without what Python would need it compiles in half the time.
+Only compiled loops call it; without wrappers for Python it compiles in half the time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def ascend(values, start, end):  # pragma: no cover
 
 @leaf()
 def _sink(values, start, end, root, value):  # pragma: no cover
-    """Put a value into the heap values[start:end] at its root, or below larger ones."""
+    """Put a value into the heap values[start:end] at ``root``, or below larger ones."""
     count = end - start
     while 2 * root + 1 < count:
         child = 2 * root + 1

@@ -1,8 +1,8 @@
 """Counts of a factor whose blocks are too many to be listed.
 
 The composite rigid body method fills n (n - 1) blocks of a chain: a million million for a million
-bodies.  In the order of elimination they stand in few runs of consecutive positions, and the runs
-are what is eliminated here.
+bodies.  In the order of elimination they form few runs of consecutive positions, and the
+elimination works on these runs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ColumnCounts:
 
     plan: Plan
     counts: NDArray[np.int64]  # (B,) off-diagonal blocks in each column
-    widths: NDArray[np.int64]  # (B,) and their rows
+    widths: NDArray[np.int64]  # (B,) rows of these blocks
     original: int  # off-diagonal blocks of one triangle at the start
 
     @property
@@ -44,11 +44,11 @@ class ColumnCounts:
 
 
 def column_counts(plan: Plan) -> ColumnCounts:
-    """Count the factor's blocks in time and memory of their runs, which are few on chains.
+    """Count the factor's blocks by their runs, which on chains are few: less time and memory.
 
     The blocks are those of the graph model of elimination (Parter 1961; Rose 1972).
 
-    Elsewhere, and where only some blocks fill, :func:`kkt.symbolic` is as good and tells more.
+    On other trees, and where few blocks fill, :func:`kkt.symbolic` is as fast and tells more.
     Raises OrderError where a pivot is structurally zero.
 
     >>> structure = pt.build(pt.chain(1000)).structure

@@ -12,7 +12,7 @@ LOW = 32  # bits that hold the end of a run; its start is above them
 
 @njit(cache=True)
 def _root(next_, t):  # pragma: no cover
-    """Last of a path, which is halved on the way."""
+    """The last position of the path from t; the path is halved on the way."""
     while next_[t] != t:
         next_[t] = next_[next_[t]]
         t = next_[t]
@@ -21,7 +21,7 @@ def _root(next_, t):  # pragma: no cover
 
 @njit(cache=True)
 def _runs(t, pointer, later, head, link, value, room):  # pragma: no cover
-    """Later neighbours of t as ascending runs that do not touch, packed; and their number."""
+    """The later neighbours of t as packed, ascending runs that do not touch, and their number."""
     count = pointer[t + 1] - pointer[t]
     e = head[t]
     while e >= 0:
@@ -61,10 +61,10 @@ def _merge(room, count):  # pragma: no cover
 
 @njit(cache=True)
 def _extend(t, runs, count, chain, member, state, link, value):  # pragma: no cover
-    """Couple t with every later position of the runs; returns the last that this reaches.
+    """Couple t with every later position of the runs; returns the last position this is done for.
 
-    Positions of a chain are single pivots, each coupled with the next, which therefore gets what
-    the one before it has: nothing has to be written for them.
+    Positions of a chain are single pivots, each coupled with the next.  Elimination hands the
+    neighbours of each to the next, so that nothing has to be written for the later ones.
     """
     head, used = state
     mask = (1 << LOW) - 1

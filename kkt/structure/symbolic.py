@@ -125,7 +125,7 @@ class SymbolicFactor:
 
 @of_kind
 def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
-    """Eliminate on structure.
+    """The symbolic factor of a plan: elimination on structure, without values.
 
     Raises OrderError where a pivot is structurally zero, and SizeError as soon as the factor has
     more than ``most`` off-diagonal blocks.
@@ -160,13 +160,13 @@ def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
 
 
 def dense_flops(size: NDArray[np.int64], width: NDArray[np.int64]) -> int:
-    """Operations of pivots (B,) rows in size with (B,) rows of later neighbours."""
+    """Dense operations of pivots with ``size`` (B,) rows and ``width`` (B,) rows of neighbours."""
     s, w = size.astype(float), width.astype(float)
     return int((s**3 / 3 + s * s * w * 2 + s * w * (w + 1)).sum())
 
 
 def refuse(plan: Plan, position: int) -> None:
-    """Raise OrderError for the pivot at a position that is structurally zero; none is at -1."""
+    """Raise OrderError for a pivot that is structurally zero, at its position; -1 for none."""
     if position >= 0:
         raise OrderError(_refusal(plan, int(position)))
 

@@ -20,7 +20,7 @@ def _grow(array, needed):  # pragma: no cover
 
 @njit(cache=True)
 def _gather(t, pointer, later, head, link, value, mark, out, filled):  # pragma: no cover
-    """Later neighbours of t, those at the start and those that waited, once each, into out."""
+    """The later neighbours of t into ``out``, once each: the matrix's, and those that waited."""
     for e in range(pointer[t], pointer[t + 1]):
         out[filled] = later[e]
         mark[later[e]] = t
@@ -62,7 +62,7 @@ def sort_columns(pointer, index):  # pragma: no cover
 
 @njit(cache=True)
 def eliminate(pointer, later, diagonal, paired, most=1 << 62):  # pragma: no cover
-    """Eliminate on structure; extra edges wait in linked lists at their earlier end.
+    """Eliminate on structure; edges that pivots add wait in linked lists at their earlier end.
 
     Stops after the pivot that brings the factor to more than ``most`` blocks.
     """
@@ -139,7 +139,7 @@ def eliminate(pointer, later, diagonal, paired, most=1 << 62):  # pragma: no cov
 
 @njit(cache=True)
 def levels(pointer, index, pivot):  # pragma: no cover
-    """An entry that a pivot updates must be ready when the first of its two blocks is a pivot."""
+    """(count,) levels: an entry must be updated before the first of its two blocks is a pivot."""
     count = len(pivot)
     level = np.ones(count, dtype=np.int64)
     for t in range(count):
