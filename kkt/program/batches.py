@@ -1,8 +1,8 @@
 """A block program in batches: operations of one kind on blocks of one shape, side by side.
 
 An operation belongs to the first batch of its kind in which all its operands are known, so that
-equal subtrees, and equal steps of one bracket, are one operation on stacks of blocks.  For readers
-whose cost is counted in calls and not in numbers (XLA compiles calls).
+equal subtrees, and equal steps of one bracket, are one operation on stacks of blocks.  Batches are
+for readers whose cost grows with calls and not with numbers, such as XLA, which compiles calls.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from .program import Instruction, Ref
 
-NAMED_BY_PLACE = ("input", "factor")  # whose ``info`` says where, and not what
+NAMED_BY_PLACE = ("input", "factor")  # their ``info`` says where they stand, not what they do
 
 
 class Batch(NamedTuple):
@@ -32,7 +32,7 @@ def batches(
     shapes: Sequence[tuple[int, int]],
     known: Iterable[int] = (),
 ) -> list[Batch]:
-    """Instructions, in any sequence in which operands come first, as batches in such a sequence.
+    """The batches of some instructions; in both sequences operands come before their uses.
 
     ``known`` are values that were made before.
     """

@@ -1,4 +1,4 @@
-"""A bracket of several pivots, in the three steps whose order is the point.
+"""A bracket of several pivots, in three steps whose order decides the roundoff.
 
 1. The bracket's own block B is inverted by itself, pivot by pivot (bordering); couplings to the
    outside are not touched.  For (pdd qdd f) this forms D = H M^ H* and Mbar = M^ - M^H* D^-1 HM^.
@@ -98,11 +98,11 @@ class Bracket:
         return w.mirror(A)
 
     def quadratic(self, H: Ref, term: Ref) -> Ref | None:
-        """H (term) H*, or for a child's -M~ the equal -w* Mbar w, w = Phi* H* in the child's frame.
+        """H (term) H*; for the term -M~ of a child, -w* Mbar w with w = Phi* H* in its frame.
 
-        Or the equal -E M~ E* of eq (10): H = E + F with F in the null space of M~ = Phi Mbar Phi*.
-        In the child's own frame, where Mbar H_c* = 0, that is e = w minus its orthogonal
-        projection onto H_c*, and E M~ E* = e* Mbar e exactly, for a rounded Phi too.
+        Projected, it is -E M~ E* of eq (10), H = E + F with F in the null space of
+        M~ = Phi Mbar Phi*.  In the child's own frame, where Mbar H_c* = 0, E becomes e, which is w
+        minus its orthogonal projection onto H_c*: E M~ E* = e* Mbar e holds for a rounded Phi too.
         """
         w = self.write
         child = self.fronts.passed.get(term.value) if self.in_child else None
@@ -124,7 +124,7 @@ class Bracket:
         return w.mul(w.t(w.mul(child.N, e)), e, symmetric=True)
 
     def passed(self, o: int) -> Passed | None:
-        """What the update of (o, o) is made of, where one joint of the bracket is behind it.
+        """The factors of the update of (o, o), where one joint of the bracket is behind it.
 
         A joint that is coupled with one force f alone, its own block being zero, gives
         B^-1 (H* in row f) = 1 in its own row and 0 elsewhere: N H* = 0.
@@ -185,10 +185,10 @@ class Bracket:
         self.stages.append(Stage(pivot, E, W, w.pivot))
 
     def projector(self, pivot: BasePivot, E: Blocks, solved: Rows) -> Blocks:
-        """1 + N E* D^-1 E, block by block: 1 - K H for a joint; none for a pivot that is not one.
+        """1 + N E* D^-1 E, block by block: 1 - K H for a joint; empty for a pivot that is no joint.
 
         N is the inverse so far and D = -E N E*, the pivot's own entry of (4) being zero; then
-        N + N E* D^-1 E N is the congruence of N with this matrix, Joseph's form of it.
+        N + N E* D^-1 E N is the congruence of N with this matrix, which is Joseph's form.
         """
         w, fronts = self.write, self.fronts
         own = any(fronts.get(b, c) for b in pivot.blocks for c in pivot.blocks)

@@ -1,4 +1,4 @@
-"""What closed loops and contacts add to dr - dK x when joints move.
+"""The terms that closed loops and contacts add to dr - dK x when joints move.
 
 A pair of bodies 1 and 2 has, in the frame c of its constraint, the rows of
 :mod:`kkt.matrix.closures`.  A joint on the way from where the two meet to body k moves that body by
@@ -7,13 +7,13 @@ xi_k = Phi_k* xi_p + S_k dq, so that in c body 2 moves beside body 1 by
     eta = X_2 xi_2 - X_1 xi_1,      dX_2 = (eta - sigma) x X_2,      dX_1 = -sigma x X_1,
 
 sigma the motion of c on body 1: zero, or eta's linear part where c travels with a point of body 2.
-With L = C lambda, P_k = X_k pdd_k, w = X_2 v_2 and u = X_1 v_1 this leaves
+With L = C lambda, P_k = X_k pdd_k, w = X_2 v_2 and u = X_1 v_1 this adds
 
     row lam    -dgamma + C* (P_2 x (eta - sigma) + P_1 x sigma)
     row pdd_2  X_2* ((eta - sigma) x* L),          row pdd_1  X_1* (sigma x* L)
 
 and gamma = C* (u x w) - a C* (w - u) - b gap moves with eta and with the velocities of both bodies.
-The world has pdd = (0, g), and does not move.  No loop is taken to be closed.
+The world has pdd = (0, g), and does not move.  Loops need not be closed in the state.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .program import Ref, Writer
 
 
 class Pair(NamedTuple):
-    """Two bodies that rows of a loop tie, -1 the world, and what (4) alone does not tell of them.
+    """Two bodies that rows of a loop tie, -1 for the world, with data that (4) does not hold.
 
     R and p are the poses of c in the bodies, for 1 and 2.
     """
@@ -80,7 +80,7 @@ class Closing:
                 self._part(row, turned if i else None, None if i else turned)
 
     def _part(self, row: Block, rest: Ref | None, slid: Ref | None) -> None:
-        """Of a row the maps from eta - sigma and from sigma, as one from eta."""
+        """Add to a row its maps from eta - sigma and from sigma, as one map from eta."""
         w = self.moved.write
         if self.pair.point:
             halves = [w.rows(w.t(rest), 0, 3), w.rows(w.t(slid), 3, 6)]
@@ -93,7 +93,7 @@ class Closing:
         return moved.motion.gravity if k < 0 else moved.x.get(Block("pdd", moved.names[k]))
 
     def turned(self, rows: Rows, steps: Mapping[int, Ref | None]) -> None:
-        """Adds what joints that move by ``steps`` (6, m) change, other than by velocities."""
+        """Add the change of rows where joints move by ``steps`` (6, m), velocities apart."""
         w, xi = self.moved.write, list[Ref | None]()
         for way, X in zip(self.ways, self.X, strict=True):
             at: Ref | None = None
@@ -105,7 +105,7 @@ class Closing:
             self.moved.more(rows, row, w.mul(ref, eta))
 
     def against(self, y: Mapping[Block, Ref], by: dict[int, Ref | None]) -> None:
-        """Adds y* of that to ``by``, (N_k, m) for every joint."""
+        """Add y* times this change to ``by``, (N_k, m) for every joint."""
         w, e = self.moved.write, self.moved.met(self.by_eta, y)
         for way, X, sign in zip(self.ways, self.X, (-1, 1), strict=True):
             at = w.mul(w.t(X), e) if sign > 0 else w.neg(w.mul(w.t(X), e))
@@ -115,7 +115,7 @@ class Closing:
                 at = w.mul(self.moved.Phi(k), at)
 
     def lifted(self, rows: Rows, up: Ref | None) -> None:
-        """Adds what a world that moves up by columns of ``up`` (6, 3) changes."""
+        """Add the change of rows where the world moves up by columns of ``up`` (6, 3)."""
         w = self.moved.write
         for X, k, sign in zip(self.X, self.pair.bodies, (1, -1), strict=True):
             if k < 0:
@@ -133,7 +133,7 @@ def motions(w: Writer, R: Ref | None, p: Ref | None) -> Ref | None:
 
 
 def _slipping(w: Writer, apart: Ref | None) -> Ref | None:
-    """The derivative (6, 6) of omega x v in the linear rows, of a motion (omega, v)."""
+    """The derivative (6, 6) of omega x v, in the linear rows, by the motion (omega, v)."""
     if apart is None:
         return None
     back = w.stack([w.rows(apart, 0, 3), w.neg(w.rows(apart, 3, 6))], [3, 3], 1)

@@ -1,9 +1,9 @@
-"""More right-hand sides of the same pivots.
+"""More right-hand sides for the same pivots.
 
-Equation (4) is K x = r, and a program is linear in r: its factors do not depend on it.  The
-instructions that do are written once more for every set of columns, and those that meet a block of
-zeros are left out, so that a column's sparsity follows from the tree.  A column that starts at body
-k touches the ancestors of k, and on the way back what hangs on them.
+Equation (4) is K x = r, and a program is linear in r: its factors do not depend on r.  The
+instructions that depend on r are written once more for every set of columns, and those that meet a
+block of zeros are left out, so that a column's sparsity follows from the tree.  A column that
+starts at body k touches the ancestors of k, and in the backward pass their descendants.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from ..matrix.blocks import Block
 from ..matrix.entries import RIGHT_HAND_SIDE
 from .program import Instruction, Place, Program, Ref, Writer
 
-KEPT = ("s",)  # of sums that bear a name even where they have one summand
-LETTER = {"pdd": ("b", 1), "qdd": ("tau", 1), "f": ("a", -1), "lam": ("gamma", -1)}  # of a row
+KEPT = ("s",)  # labels of sums that are named even where they have one summand
+LETTER = {"pdd": ("b", 1), "qdd": ("tau", 1), "f": ("a", -1), "lam": ("gamma", -1)}  # r, by row
 
 
 class Columns:
-    """A program that goes on: the writer for what comes next, and the pivots used again."""
+    """A program that is continued with more right-hand sides, for which its pivots serve again."""
 
     def __init__(self, program: Program, apart: bool = False) -> None:
         """Raises OrderError for an order by rotations, which take the right-hand side along.
 
-        ``apart``: what the program names, columns name too (:func:`.tracer.program_of`).
+        With ``apart``, columns name the values that the program names (:func:`.tracer.program_of`).
         """
         self.base = program
         self.write = Writer.after(program)
         self.write.apart = apart
         self.found: list[dict[Block, Ref]] = []
         self._linear: list[tuple[Instruction, Place | None]] = []
-        self._depends: set[int] = set()  # values that r is in
+        self._depends: set[int] = set()  # values that depend on r
         places: Any = program.places or (None,) * len(program.instructions)
         for i, place in zip(program.instructions, places, strict=True):
             own = [ref.value in self._depends for ref in i.present]
@@ -52,9 +52,9 @@ class Columns:
     def solve(
         self, right: Mapping[Block, Ref | None], wanted: Collection[Block] | None = None
     ) -> dict[Block, Ref]:
-        """K^-1 of columns, whose blocks are named as (4)'s rows are: by the block on the diagonal.
+        """K^-1 times columns, given by rows of (4), each named by the block on its diagonal.
 
-        Without the blocks of unknowns that are zero, and those that are not ``wanted``.
+        Blocks of unknowns that are zero, or not ``wanted``, are left out.
         """
         w, structure = self.write, self.structure
         values: dict[int, Ref] = {}
@@ -105,7 +105,7 @@ class Columns:
         )
 
     def _again(self, ref: Ref | None, values: Mapping[int, Ref]) -> Ref | None:
-        """The use of a value for the columns: None where it is zero, itself where r is not in."""
+        """A value as the columns use it: None where it is zero, itself where r is not in it."""
         if ref is None or ref.value not in self._depends:
             return ref
         new = values.get(ref.value)

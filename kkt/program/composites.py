@@ -7,8 +7,8 @@ numbers, where a symmetric 6 x 6 block holds 21.  A sequence says which ten by i
     "centre"  mass, centre of mass and moments about it (:mod:`kkt.tape.centre`), about the joint by
               the parallel-axis theorem where M^_k is used
 
-"general" stands for the 6 x 6 block, carried by Phi M Phi^T.  That this is rigid is true where
-R R^T = 1: an identity of values, not of zeros.  Rotations that have been rounded satisfy it to
+"general" stands for the 6 x 6 block, carried by Phi M Phi^T.  This is rigid where R R^T = 1, an
+identity of values and not of their pattern.  Rotations that have been rounded satisfy it to
 rounding only, so that ten numbers belong to programs that start from joint positions
 (:func:`kkt.compile`), and to formats no finer than the doubles that hold the rotations; no digit
 can be certified with them.
@@ -37,7 +37,7 @@ def with_composites(program: Program, composites: str) -> Program:
 
 
 def _rigid(program: Program) -> Iterator[tuple[Instruction, tuple[Ref, ...] | None]]:
-    """Every instruction, and where its result is rigid the operands that it follows from."""
+    """Every instruction, and, where its result is rigid, the operands that it follows from."""
     by_value = {i.out: i for i in program.instructions}
     rigid: set[int] = set()
     for i in program.instructions:
@@ -56,7 +56,7 @@ def _rigid(program: Program) -> Iterator[tuple[Instruction, tuple[Ref, ...] | No
 def _about_centres(
     program: Program, found: list[tuple[Instruction, tuple[Ref, ...] | None]]
 ) -> Program:
-    """Beside each rigid inertia the same about its centre of mass, from which it is formed."""
+    """Form each rigid inertia from the same inertia about its centre of mass, which is added."""
     instructions: list[Instruction] = []
     places: list[Place] = []
     shapes = list(program.shapes)
@@ -87,7 +87,7 @@ def _about_centres(
 
 
 def require_general(program: Program, what: str) -> None:
-    """Raise FormatError where a program takes R R^T = 1, which ``what`` would find untrue."""
+    """Raise FormatError where a program assumes R R^T = 1, which does not hold in ``what``."""
     if program.composites != "general":
         raise FormatError(
             f"order {program.name!r}: traced with composites {program.composites!r}, which takes "

@@ -1,11 +1,11 @@
-"""What moves equation (4): dr - dK x in q and qd, as columns for the same pivots.
+"""The change dr - dK x of equation (4) by q and qd, as columns for the same pivots.
 
 K x = r gives dx = K^-1 (dr - dK x), x fixed in dK x.  A joint that moves by s = S_k dq carries its
 body's frame along: dPhi_k = Phi_k (s x*).  The whole subtree then moves at other velocities,
 
     dv_k = (Phi_k* v_p) x S_k dq + dS_k qd_k    or S_k dqd,        dv_c = Phi_c* dv_k,
 
-and what is left of (4), with x, is in the rows of k, of its parent p and of what hangs on k:
+and dr - dK x is not zero in the rows of k, of its parent p and of the descendants c of k:
 
     row f_c    dv_c's part of -da_c = (S_c qd_c) x dv_c
     row pdd_c  db_c = dv_c x* M_c v_c + v_c x* M_c dv_c
@@ -13,9 +13,9 @@ and what is left of (4), with x, is in the rows of k, of its parent p and of wha
     row f_k    -v_k x S_k dqd - d(S° qd)                                            of qd alone
     row pdd_p  Phi_k (S_k dq x* f_k),          row qdd_k  -dS_k* f_k                of q alone
 
-and in row qdd_k what springs and dampers give (Carpentier & Mansard 2018; Singh, Russell & Wensing
-2022).  A world that moves up by g stands for gravity, as in (4).  External wrenches are constant
-in the frames of their bodies.  What loops add is in :mod:`.closed`.
+and in row qdd_k the terms of springs and dampers (Carpentier & Mansard 2018; Singh, Russell &
+Wensing 2022).  A world that moves up by g stands for gravity, as in (4).  External wrenches are
+constant in the frames of their bodies.  :mod:`.closed` adds the terms of loops.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Motion:
-    """What (4) alone does not tell of a state; by body, in the tree's order."""
+    """Data of a state that (4) does not hold; by body, in the tree's order."""
 
     qd: Mapping[int, Ref]  # (N_k, 1)
     gravity: Ref | None  # (6, 1) pdd of the world, (0, g)
@@ -55,7 +55,7 @@ class Moved:
         self.v: dict[int, Ref | None] = {}  # velocities
         self.up: dict[int, Ref | None] = {}  # Phi* v of the parent
         self.rate: dict[int, Ref | None] = {}  # S qd
-        self.force: dict[int, Ref | None] = {}  # of dv, the part of row pdd
+        self.force: dict[int, Ref | None] = {}  # the map from dv to row pdd
         for k in structure.order[::-1].tolist():
             self._velocity(k)
         self.closings: list[Any] = []  # of loops and contacts: see :mod:`.closed`
@@ -131,7 +131,7 @@ class Moved:
         return found
 
     def own_q(self, k: int) -> tuple[Ref | None, Rows]:
-        """dv_k by the joint's q, (6, N_k), and what stands in rows of (4) beside what dv moves."""
+        """dv_k by the joint's q, (6, N_k), and the entries in rows of (4) not caused by dv."""
         w, S, p = self.write, self.S(k), int(self.structure.parent[k])
         name, rows = self.names[k], Rows()
         w.at("own", k)
@@ -148,7 +148,7 @@ class Moved:
         return w.add(w.mul(cross(w, self.up[k]), S), turn), rows
 
     def own_qd(self, k: int) -> tuple[Ref | None, Rows]:
-        """The same by its rates."""
+        """The same by the joint's rates."""
         w, S, name, rows = self.write, self.S(k), self.names[k], Rows()
         w.at("own", k)
         own = w.neg(w.mul(cross(w, self.v[k]), S))
@@ -157,7 +157,7 @@ class Moved:
         return S, rows
 
     def _column(self, k: int, moved: Ref | None, direct: Rows) -> Rows:
-        """What dv_k = ``moved`` changes in the rows of k and of all that hangs on it, and more."""
+        """The change that dv_k = ``moved`` makes behind and in body k, with ``direct`` added."""
         w, rows = self.write, Rows()
         waiting = [(k, moved)]
         while waiting:
@@ -175,7 +175,7 @@ class Moved:
         return {block: w.named(ref, "change", self.number(block)) for block, ref in rows.items()}
 
     def _moved(self, rows: Rows, k: int, d: Ref | None) -> None:
-        """What dv_k = d changes in the rows of body k."""
+        """Add the change that dv_k = d makes in the rows of body k."""
         w, name = self.write, self.names[k]
         self.more(rows, Block("f", name), w.mul(cross(w, self.rate[k]), d))
         self.more(rows, Block("pdd", name), w.mul(self.force.get(k), d))
@@ -185,7 +185,7 @@ class Moved:
                     self.more(rows, closing.lam, w.mul(by_v, d))
 
     def met(self, rows: Rows, y: Mapping[Block, Ref]) -> Ref | None:
-        """The rows* y."""
+        """rows* y, summed over the blocks."""
         total: Ref | None = None
         for block, ref in rows.items():
             total = self.write.add(total, self.write.mul(self.write.t(ref), y.get(block)))
@@ -246,7 +246,7 @@ class Moved:
         return self.beside(by_q, N), self.beside(by_qd, N)
 
     def beside(self, columns: dict[int, Ref | None], N: int) -> Ref | None:
-        """One matrix from N columns, those that are not there zero."""
+        """One matrix from N columns, of which missing ones are zero."""
         known = [ref for ref in columns.values() if ref is not None]
         if not known:
             return None
@@ -256,5 +256,5 @@ class Moved:
 
 
 def cross(w: Writer, u: Ref | None, kind: str = "motion") -> Ref | None:
-    """u x as a matrix, which takes no arithmetic; of a force, what takes v to v x* u."""
+    """u x as a matrix, which takes no arithmetic; of a force u, the matrix from v to v x* u."""
     return None if u is None else w.emit("cross", (u,), (6, 6), info=(kind,))

@@ -1,7 +1,7 @@
-"""What is left of the matrix while it is eliminated: fronts of the multifrontal method.
+"""The remaining matrix during elimination: fronts of the multifrontal method.
 
 Updates of a group wait apart from the matrix's own entries, in the group's update matrix, until a
-group that they touch is opened; children's updates are summed first and the entry of the matrix is
+group that they touch is opened; children's updates are summed first, and the matrix's own entry is
 added last (Duff & Reid 1983).  With ``right_looking`` every update goes to the matrix at once.
 """
 
@@ -70,7 +70,7 @@ class Fronts:
         return self._assembled((i, RHS))
 
     def left(self, i: int, j: int) -> Ref | None:
-        """Block (i, j), i <= j or j = RHS, neither in a group yet: its own entry, updates last."""
+        """Block (i, j), i <= j or j = RHS, of the remaining matrix: its own entry, updates last."""
         key = (i, j)
         total = self.matrix.get(key)
         for updates in (u for waiting in self.waiting.values() for u in waiting):
@@ -78,7 +78,7 @@ class Fronts:
         return total
 
     def terms(self, i: int, apart: bool = False) -> list[Ref]:
-        """Diagonal block i as the terms that were added: the matrix's own, the children's.
+        """Diagonal block i as the terms of its sum: the matrix's own, the children's.
 
         ``apart`` keeps the children's updates from each other as well.
         """
@@ -153,7 +153,7 @@ class Fronts:
         return total
 
     def update(self, i: int, j: int, ref: Ref | None) -> None:
-        """Add to what is left at (i, j)."""
+        """Add to block (i, j) of the remaining matrix."""
         if ref is None:
             return
         key = (min(i, j), max(i, j))
@@ -186,7 +186,7 @@ class Fronts:
             if not row:
                 continue
             group = int(self.group[self.position[block]])
-            # after a pair, what is coupled is no clique, and a block may come before its first
+            # the neighbours of a pair are no clique, and a block may come before the first of them
             if first < 0 or self.position[block] < first:
                 self.waiting[group].append({block: row})
             else:

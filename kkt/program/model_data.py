@@ -1,4 +1,4 @@
-"""What moves equation (4) with a model's own numbers: dr - dK x by inertias, gravity and wrenches.
+"""The change dr - dK x of equation (4) by a model's own numbers: inertias, gravity and wrenches.
 
 A body's ten inertial parameters theta = (m, m c, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz), I about the
 origin of its joint frame, enter (4) linearly, by M_k alone.  With A = -pdd the acceleration of the
@@ -21,7 +21,7 @@ WIDTHS = {"parameters": 10, "gravity": 3, "wrench": 6}  # columns of a body; of 
 
 
 def column_shapes(N: int, n: int) -> dict[str, tuple[int, ...]]:
-    """Of all that is differentiated by, for N freedoms and n bodies."""
+    """Shapes of all variables of differentiation, for N freedoms and n bodies."""
     own: dict[str, tuple[int, ...]] = dict.fromkeys(("q", "qd", "tau"), (N,))
     return own | {
         name: (width,) if name == "gravity" else (n, width) for name, width in WIDTHS.items()
@@ -29,7 +29,7 @@ def column_shapes(N: int, n: int) -> dict[str, tuple[int, ...]]:
 
 
 def holders(moved: Moved, name: str) -> range:
-    """The bodies that such numbers belong to; gravity counts as that of body 0."""
+    """The bodies that have numbers of this name; gravity counts as a number of body 0."""
     return range(1 if name == "gravity" else moved.structure.n)
 
 

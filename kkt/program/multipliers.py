@@ -1,16 +1,16 @@
-"""Multipliers behind elimination by rotations: loops and contacts as least squares of motions.
+"""Multipliers after elimination by rotations: loops and contacts as least squares of motions.
 
-A row of a loop or contact lets its multiplier lambda push its bodies: a force P_k lambda on the
+The multiplier lambda of a row of a loop or contact pushes bodies: a force P_k lambda on the
 acceleration of body k, which goes to the base as every force does.  At a joint with pivot rows of
-weights D_k it leaves ``Y_k = L^-1 (-H P_k)``, and what the joints do costs
+weights D_k it leaves ``Y_k = L^-1 (-H P_k)``, and the joints' motions cost
 
     sum_k 1/2 r_k^T D_k r_k,    r_k = D_k^-1 Y_k lambda + z_k,    z_k = D_k^-1 y_k - shift_k.
 
 These are weighted rows again, those of a compliance c among them: rotations without square roots
 merge them to L D L^T of the Delassus matrix ``sum_k Y_k^T D_k^-1 Y_k + c`` (Delassus 1917), which
-is never formed, so that its condition is not that of a square.  What pulls is the bias of the rows,
-gamma + sum_k P_k^T a_k.  With lambda known y_k and p_k are those of all forces, and the way back is
-that of a tree.
+is never formed, so that its condition is not that of a square.  The right-hand side is the bias of
+the rows, gamma + sum_k P_k^T a_k.  Once lambda is known, y_k and p_k get its forces, and the
+backward pass is that of a tree.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..matrix.blocks import LAM, Block, Structure
 from .program import PivotRecord, Ref, Writer
 
 Key = tuple[int, int]  # a body, and the number of a loop or contact
-# of a force on the acceleration of a body behind a joint: y, and the force on beta
+# from effort and force on the acceleration of a body behind a joint to y, and the force on beta
 Through = Callable[[Ref | None, Ref | None, tuple[int, ...]], tuple[Ref | None, Ref | None]]
 
 
@@ -50,12 +50,12 @@ class Multipliers:
         return result
 
     def at(self, label: str, *where: int) -> None:
-        """Instructions from here on stand at a body, or at a loop or contact (its last number)."""
+        """Set the place of later instructions: a body if given, and a loop or contact, the last."""
         *bodies, c = where
         self.write.at(label, *bodies, LAM * self.structure.n + c)
 
     def meet(self, k: int) -> None:
-        """Forces on a body's acceleration: its own rows, and what the children's joints leave."""
+        """Add up forces on a body's acceleration: its own rows', and those behind its children."""
         w, structure = self.write, self.structure
         for c, side, sign in self.sides.get(k, ()):
             G = w.input("G", side, (structure.ties[c].rows, 6))
@@ -70,7 +70,7 @@ class Multipliers:
                     self._add(k, c, w.mul(Phi, self.forces[child, c]))
 
     def leave(self, k: int, through: Through | None, free: bool = False) -> None:
-        """The joint's share of each row, and the forces on beta; none behind a ``free`` joint."""
+        """Split each force into the joint's share y and one on beta, none for a ``free`` joint."""
         w = self.write
         for c in self.steps:
             force = self.forces.get((k, c))
@@ -91,7 +91,7 @@ class Multipliers:
             self.pulls[c] = total
 
     def weigh(self, k: int, y: Ref | None, shift: Ref | None, weight: Ref | None) -> None:
-        """The rows of a joint with pivots of these weights, D^-1 Y lambda + D^-1 y - shift."""
+        """Add a joint's rows, D^-1 Y lambda + D^-1 y - shift, with the weights D of its pivots."""
         w = self.write
         shares = [w.t(self.y.get((k, c))) for c in self.steps]
         if all(x is None for x in shares):
@@ -140,7 +140,7 @@ class Multipliers:
         return records
 
     def with_all(self, k: int, ref: Ref | None, of: dict[Key, Ref]) -> Ref | None:
-        """y of a joint, or the force p on its body, with what lambda adds: ``of`` is Y, or P."""
+        """y of a joint, or the force p on its body, with lambda's share: ``of`` is Y, or P."""
         w = self.write
         for c in self.steps:
             if (k, c) in of:

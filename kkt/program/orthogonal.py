@@ -1,18 +1,18 @@
 """Elimination by rotations: forward dynamics as weighted least squares, body after body.
 
-Gauss's principle (1829): of all accelerations that the joints allow, the true ones make least the
-constraint ``sum_k 1/2 alpha_k^T M_k alpha_k + b_k^T alpha_k - tau^T qdd`` with, alpha = -pdd,
+Gauss's principle (1829): of all accelerations that the joints allow, the true ones minimise
+``sum_k 1/2 alpha_k^T M_k alpha_k + b_k^T alpha_k - tau^T qdd``, with alpha = -pdd,
 ``alpha_k = beta_k + S_k qdd_k`` and ``beta_k = Phi_k^T alpha_parent + a_k``.  The joint-space
-inertia belongs to its normal equations.  Here M_k = R^T D R is kept as weighted rows, and so is
-what a subtree costs its parent,
+inertia is the matrix of the normal equations.  Here M_k = R^T D R is kept as weighted rows, and so
+is the cost of a subtree, by the acceleration beta_k that its parent gives it,
 
     sum_i 1/2 w_i (g_i beta_k + z_i)^2 + p^T beta_k,     6 - N_k rows and a force.
 
 Tip to base, children's rows come into the body's frame and into the basis [S E] of accelerations
 along and beside the joint, and rotations merge them with its own rows (Gentleman 1973; see
 :mod:`kkt.tape.emit_orthogonal`).  Rows that hold the joint's unknown leave: they are D_k
-and its couplings.  No inertia is ever subtracted from another, so that none is swallowed, and
-weights being kept apart from rows, no square root is taken: R^T D R is the root D^(1/2) R.
+and its couplings.  No inertia is ever subtracted from another, so that none is swallowed.  Weights
+are kept apart from rows, so that no square root is taken: rows R with weights D are D^(1/2) R.
 
 The bias stays in the residuals z, where it is an acceleration.  Carried as a force beside the
 rows (p, as in ABM), the weight of a heavy body would come to a light one as a difference of large
@@ -21,8 +21,8 @@ links on skew axes, heavy tip), where residuals lose none.  Only efforts, and fo
 no mass, travel as p.
 
 Armature A adds A_i qdd_i^2 / 2, one weighted row a freedom, and qdd is alpha's coordinate along
-the joint less beta's.  Rotations with the joint's pivot leave a row on beta along the joint, where
-a joint without armature hands on no inertia: its weight is A d / (A + d).
+the joint less beta's.  Rotations with the joint's pivot leave a row on beta along the joint, of
+weight A d / (A + d); a joint without armature hands on no inertia in this direction.
 
 Multipliers lambda of closed loops and contacts come last.  Their rows are forces P_k lambda on
 beta, which go to the base by the same rotations as p does: see :mod:`.multipliers`.
@@ -45,7 +45,7 @@ UNKNOWNS, RESIDUAL, WEIGHT = (0, 6), (6, 7), (7, 8)
 
 @dataclass(frozen=True)
 class _Body:
-    """What one body leaves for the way back, and for its parent."""
+    """The results of one body for the backward pass, and for its parent."""
 
     step: int
     basis: Ref  # [S E] (6, 6)
@@ -199,7 +199,7 @@ class _Rotations:
         along: Ref | None,
         across: Ref | None,
     ) -> _Body:
-        """The joint's pivot rows, and the cost of beta that is left without them."""
+        """Take the joint's pivot rows out; the other rows are the cost of beta."""
         w, N = self.write, int(self.structure.dof[k])
         name = self.structure.names[k]
         self.records.append(PivotRecord((Block("pdd", name), Block("f", name)), step, True, -1))
@@ -260,7 +260,7 @@ class _Rotations:
             self.solution[Block("lam", self.structure.ties[c].name)] = ref
 
     def solve(self, k: int) -> None:
-        """Accelerations from the parent's, and the force that they take."""
+        """A body's accelerations from its parent's, and the force that they require."""
         w, N = self.write, int(self.structure.dof[k])
         name, up, body = self.structure.names[k], int(self.structure.parent[k]), self.bodies[k]
         w.step = w.pivot = body.step

@@ -1,4 +1,4 @@
-"""Whose each instruction of a block program is: the body that a rounding error is charged to."""
+"""The owner of each instruction of a block program: the body charged with its rounding error."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Bodies:
 def run_bodies(
     program: Program, parent: Owners, instruction: NDArray[np.integer], step: NDArray[np.integer]
 ) -> Owners:
-    """The same, of a program that is asked once."""
+    """:meth:`Bodies.of`, for a program of which it is asked once."""
     return Bodies(program, parent).of(instruction, step)
 
 
@@ -105,7 +105,7 @@ def _body(
 
 
 def common_ancestor(i: int, j: int, parent: Owners) -> int:
-    """The nearest body that both hang on, one of them included; i where there is none."""
+    """The nearest common ancestor, which may be one of the two; i where there is none."""
     found = meeting((i, j), parent)
     return i if found < 0 else found
 
@@ -120,8 +120,8 @@ SOLVES = ("factor", "forward", "solve")
 def diagonal(program: Program) -> NDArray[np.bool_]:
     """(instructions,) those that form a pivot's block, factor it, and solve with the factor.
 
-    A block is formed by what stands between the last product and the factor; products with H are
-    part of it, so that all of D_k = H M^ H* is (Ascher 1996, equation (5)), and M^ is not.
+    A block is formed by the instructions between the last product and the factor; products with H
+    count as well, so that all of D_k = H M^ H* counts (Ascher 1996, equation (5)), but M^ does not.
     """
     maker = {instruction.out: place for place, instruction in enumerate(program.instructions)}
     subspaces = {i.out for i in program.instructions if i.op == "input" and i.info[0] == "H"}

@@ -48,7 +48,8 @@ class Instruction(NamedTuple):
                 info = group of each row, where several groups are factored at once
     forward     L^-1 C for a factor
     solve       A^-1 C for a factor
-    branches    A^-1 [C_1 C_2 ...] for that of a joint-space inertia (:mod:`kkt.tape.branches`)
+    branches    A^-1 [C_1 C_2 ...] for the factor of a joint-space inertia
+                (:mod:`kkt.tape.branches`)
     inner       Y1^T D^-1 Y2 for a factor and two results of ``forward``; (c c^T)/d for one row
     stack       blocks one above another; info = (rows, columns), None for a zero block
     rows        info = (first, last), last None for the end
@@ -65,7 +66,7 @@ class Instruction(NamedTuple):
     about_joint such a block -> M
     basis       S -> [S E], E the identity beside the rows that ``along`` uses
     weigh       K, u -> rows [D R, R^-T u, D] of K = R^T D R; info = (N, body)
-    unweighed   what is left of u in rows without weight
+    unweighed   the entries of u in rows without weight
     rotate      such rows, and G, z, w of one set of weighted rows after another -> unit rows
                 [r, z, w], the N pivot rows first; rows that are zero are left out; info = (N,)
     pivot       the N pivot rows -> the factor L D L^T of D_k
@@ -75,9 +76,9 @@ class Instruction(NamedTuple):
     weight      w_i v_i, row by row
     quotient    v_i / w_i, row by row
     back        L^-T (D^-1 y - r) for a factor
-    cross       of a motion u, what u x multiplies motions by; with info = ("force",) of a force f,
-                what turns a motion v into v x* f
-    inertial    of a motion u, what turns ten inertial parameters into M u
+    cross       of a motion u, the matrix u x for motions; with info = ("force",) of a force f,
+                the matrix from a motion v to v x* f
+    inertial    of a motion u, the matrix from ten inertial parameters to M u
     ==========  =============================================================================
     """
 
@@ -100,8 +101,8 @@ class Place(NamedTuple):
     label: str  # entry, pivot, update, half, right, x and so on
     blocks: tuple[int, ...] = ()  # numbers in the block graph; -1 for the right-hand side
     pivot: int = -1  # base pivot that is at work, as a number of ``Program.pivots``
-    back: bool = False  # in the way back
-    # of more right-hand sides: what they are by (q, qd, tau) and of which body
+    back: bool = False  # in the backward pass
+    # of more right-hand sides: the variable of differentiation (q, qd, tau) and its body
     column: tuple = ()
 
 
@@ -117,7 +118,7 @@ class PivotRecord(NamedTuple):
 
 @dataclass(frozen=True)
 class Program:
-    """Instructions in order, with what comes out of them."""
+    """Instructions in order, with their results."""
 
     name: str  # of the sequence
     gain: bool  # updates (c/d) c^T instead of (c c^T)/d
@@ -212,12 +213,12 @@ class Writer:
         return Ref(out)
 
     def at(self, label: str, *blocks: int) -> Place:
-        """Instructions from here on stand there; returns where those before stood."""
+        """Set the place of later instructions; returns the place of earlier ones."""
         before, self.place = self.place, Place(label, blocks, self.pivot, self.back, self.column)
         return before
 
     def named(self, ref: Ref | None, label: str, *blocks: int) -> Ref | None:
-        """The same value; where values are kept ``apart``, one that bears this place's name."""
+        """The same value; where values are kept ``apart``, a new one at this place."""
         if ref is None or not self.apart or ref.value in self._eyes:
             return ref
         before = self.at(label, *blocks)
@@ -232,7 +233,7 @@ class Writer:
     # -- leaves -------------------------------------------------------------------------------
 
     def input(self, letter: str, body: int, shape: tuple[int, int]) -> Ref:
-        """A block of (4), of a body; of a constraint, or for G of one of its sides."""
+        """A block of (4): of a body or a constraint; for G, of one side of a constraint."""
         key = (letter, body)
         if key not in self._inputs:
             symmetric = letter in ("M", "A", "compliance")

@@ -1,4 +1,4 @@
-"""A block program read operation by operation, whatever the values of its blocks are."""
+"""A reader that goes through a block program, for blocks with any kind of values."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class BlockReader:
     """Values of a block program; a subclass says what each operation makes of its operands.
 
     The method for ``mul`` is ``_mul(i, a, b)``: it takes the instruction and the values of its
-    operands, None for a block of zeros.  Those that mean the same for all values stand here;
-    values need ``@``, ``+``, a minus sign and, where :meth:`transposed` is not given, ``T``.
+    operands, None for a block of zeros.  Operations that mean the same for all values are defined
+    here; values need ``@``, ``+``, a minus sign and, unless :meth:`transposed` is given, ``T``.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class BlockReader:
         return value if ref.sign > 0 else -value
 
     def value(self, i: Instruction) -> Any:
-        """What an instruction makes; raises what :meth:`unread` gives for an unknown one."""
+        """The result of an instruction; raises what :meth:`unread` gives for an unknown one."""
         method = getattr(self, f"_{i.op}", None)
         if method is None:
             raise self.unread(i)

@@ -1,19 +1,19 @@
-"""dr - dK x with pdd and f eliminated: columns of tau - ID(qdd) for orders that leave M.
+"""dr - dK x with pdd and f eliminated: columns of tau - ID(qdd) for orders that leave qdd last.
 
 Where all pdd and f are eliminated before the first qdd, a column of dr - dK x reaches the rows qdd
-as what inverse dynamics makes of it, whatever the pivots.  What hangs on a joint then need not be
-walked for every column: with w and u angular and linear parts of dv_k = (w, u) and
+as inverse dynamics transforms it, whatever the pivots.  The descendants of a joint then need not be
+visited for every column: with w and u the angular and linear parts of dv_k = (w, u), and with
 
     pdd_k = alpha_k + v_k x dv_k,       alpha_c = Phi_c* alpha_k,
 
-the force that body k and all behind it ask for is linear in the two, and does not see u at all:
+the force that body k and its descendants require is linear in w and alpha_k, u having no effect:
 
     f_k = B_k w - M^_k alpha_k,         B_k = [v_k x* M_k + (M_k v_k) x* - M_k v_k x]_w + sum
                                               over children of Phi_c B_c E_c,
     M^_k = M_k + sum of Phi_c M^_c Phi_c*,
 
-[ ]_w the first three columns, E_c those rows and columns of Phi_c*, a rotation (Featherstone 2008,
-section 2.9, on v x dv; composites of derivatives: Singh, Russell & Wensing 2022).  Row c of the
+where [ ]_w takes the first three columns, and E_c is the upper left block of Phi_c*, a rotation
+(Featherstone 2008, section 2.9; composites: Singh, Russell & Wensing 2022).  Row c of the
 column of joint j is S_c* f_c, so that S_c* B_c and S_c* M^_c are carried from c towards the base,
 once for all.
 """
@@ -30,7 +30,7 @@ from .program import Program, Ref
 
 
 class Right(NamedTuple):
-    """A right-hand side, the blocks of its solution that are wanted, and what they have besides."""
+    """A right-hand side, the blocks of its solution that are wanted, and terms to add to them."""
 
     rows: Rows
     wanted: Collection[Block]
@@ -48,7 +48,7 @@ def leaves_inertia(program: Program) -> bool:
 
 
 class Reduced:
-    """Columns of dr - dK x of which the rows qdd are left."""
+    """Columns of dr - dK x, reduced to the rows qdd."""
 
     def __init__(self, moved: Moved, rigid: bool, plain: Collection[int]) -> None:
         self.moved, self.write, self.plain = moved, moved.write, plain
@@ -95,12 +95,12 @@ class Reduced:
         return [(k, w.mul(w.t(S), self.B[k]), w.mul(w.t(S), self.M[k]))]
 
     def turn(self, k: int) -> Ref | None:
-        """What takes an angular velocity from the parent's frame to that of k."""
+        """The rotation that takes an angular velocity from the parent's frame to that of k."""
         w = self.write
         return w.t(w.rows(w.t(w.rows(self.moved.Phi(k).T, 0, 3)), 0, 3))
 
     def by_q(self, k: int) -> tuple[Rows, Rows]:
-        """The columns of a joint's coordinates, in the rows qdd alone, and what qdd_k is beside."""
+        """The columns of a joint's coordinates, in the rows qdd alone, and a term of qdd_k."""
         return self._column(k, *self.moved.own_q(k))
 
     def by_qd(self, k: int) -> tuple[Rows, Rows]:
@@ -136,7 +136,7 @@ class Reduced:
 
 
 def solve(columns: Columns, rights: Sequence[Right], together: bool) -> None:
-    """K^-1 of columns; ``together``: those in the rows qdd alone by one instruction."""
+    """K^-1 times columns; ``together``, those in the rows qdd alone take one instruction."""
     w = columns.write
     pivots = [record for record in columns.base.pivots if record.blocks[0].kind == "qdd"]
     one = together and len({record.factor for record in pivots}) == 1

@@ -1,8 +1,8 @@
-"""What is left of (4) after some pivots: every block of the Schur complement, as a value.
+"""The remaining matrix after some pivots: every block of the Schur complement, as a value.
 
 This is the system that the papers print between two steps, such as (8) of Ascher, Pai & Cloutier
-1996.  Proofs read it; so does whoever wants to see a matrix on its way.  A sequence may also begin
-with a matrix other than (4), such as one that was reached after any number of steps before.
+1996, for proofs and for views of a partly eliminated matrix.  A sequence may also begin with a
+matrix other than (4), such as one that was reached after any number of steps before.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def remaining(
     """The matrix and right-hand side after the first ``steps`` groups of a sequence.
 
     ``start`` enters the matrix to begin with, (4) if not given.  Groups whose blocks it does not
-    enter are skipped, as are groups after the first ``steps`` of the others.
+    enter are skipped and do not count; later groups are not eliminated.
     """
     tracer = Tracer(symbolic)
     start(tracer)

@@ -1,7 +1,7 @@
 """Block programs of iterative refinement: the residual of an answer, and the answer corrected.
 
-The residual is either that of all three block rows of equation (4), or tau - ID(qdd), what inverse
-dynamics (Luh, Walker & Paul 1980) leaves of the joint efforts.  Closed loops and contacts add
+The residual is either that of all three block rows of equation (4), or tau - ID(qdd), the joint
+efforts less those of inverse dynamics (Luh, Walker & Paul 1980).  Closed loops and contacts add
 their own rows to either.  Lowered to a tape, it is rounded like everything else in its number
 format.
 """
@@ -20,8 +20,8 @@ def residual_program(structure: Structure, residual: str) -> Program:
     """The residual as a program whose inputs are (4) and the unknowns qdd and lam, and pdd and f.
 
     "equations": right-hand side minus left-hand side of every block row of (4), named by the
-    block on its diagonal.  "dynamics": ``qdd`` of the result is tau - ID(qdd, lam); ``pdd`` and
-    ``f`` are those that inverse dynamics finds for this qdd, and ``lam`` the rows of loops.
+    block on its diagonal.  "dynamics": ``qdd`` of the result is tau - ID(qdd, lam), ``pdd`` and
+    ``f`` are those of inverse dynamics for this qdd, and ``lam`` is the residual of loops' rows.
     """
     w = _Rows(structure)
     rows = w.dynamics() if residual == "dynamics" else w.equations()

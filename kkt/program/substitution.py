@@ -64,7 +64,7 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
             )
         known[unknown] = value
     solution = {Block(*key): ref for key, ref in known.items() if ref is not None}
-    # tau takes the place of qdd in what comes out
+    # tau takes the place of qdd in the solution
     solution = {
         Block("qdd", block.body) if block.kind == "tau" else block: ref
         for block, ref in solution.items()

@@ -23,9 +23,9 @@ from .program import PivotRecord, Program, Ref, Writer
 def program_of(symbolic: SymbolicFactor, apart: bool = False) -> Program:
     """The block program of a sequence; raises OrderError for a pivot that cannot be used.
 
-    ``apart``, for who reads the program as formulas: the same arithmetic, every joint that ends
-    the sequence a pivot of its own, and every assembled entry and unknown a value of its own;
-    formulas tell of blocks, and not of how many numbers they hold.
+    ``apart`` is for readers of the program as formulas: every joint that ends the sequence is a
+    pivot of its own, every assembled entry and unknown is a value of its own, and composites stay
+    general, since formulas are of blocks, whatever numbers these hold.
     """
     sequence = symbolic.plan.sequence
     if sequence.rules.elimination == "orthogonal":
@@ -265,7 +265,7 @@ class Tracer:
     # -- one pivot after another --------------------------------------------------------------
 
     def sequential(self, members: list[tuple[int, ...]], rows: list[int]) -> None:
-        """Every pivot meets all that is coupled to it, inside the group and out, at once."""
+        """Each pivot updates at once all blocks coupled with it, inside the group and outside."""
         w, fronts = self.write, self.fronts
         for i, blocks in enumerate(members):
             rest = [b for pivot in members[i + 1 :] for b in pivot]
