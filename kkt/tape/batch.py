@@ -1,4 +1,4 @@
-"""A tape on many states at a time: what one run after another gives, bit for bit.
+"""A tape run on many states at a time, with the results of single runs, bit for bit.
 
 float64, float32, formats of at most 25 bits rounded to nearest, and double-double go through the
 operations with a block of states side by side; other formats go state after state.
@@ -25,7 +25,7 @@ def answers(
     values: NDArray,
     wanted: NDArray[np.int64],
 ) -> NDArray:
-    """(m, w) what stands in the signed slots ``wanted`` (w,) after a run on each state.
+    """(m, w) values of the signed slots ``wanted`` (w,) after a run on each state.
 
     ``values`` (m, p) are the entries of (4) in the slots ``places`` (p,), rounded already.
     """

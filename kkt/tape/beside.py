@@ -14,7 +14,7 @@ class Given:
     def __init__(self, write: Writer) -> None:
         self.write = write
         self._blocks: list[tuple[NDArray[np.int64], NDArray]] = []
-        self.names: list[str] = []  # of the blocks, for who tells what a program computes
+        self.names: list[str] = []  # of the blocks, for readers that describe a program
 
     def block(
         self, values: NDArray, codes: NDArray[np.int64] | None = None, name: str = "given"

@@ -1,7 +1,7 @@
-"""Solving by M's factor where much of a right-hand side is zero: branches that only follow.
+"""Solving by the factor of the joint-space inertia M where much of a right-hand side is zero.
 
 M = L D L* of a tree is filled along its branches alone (Featherstone 2008, section 6.3).  Where
-L^-1 c is zero in a whole branch B, what hangs on it from freedom r on, its accelerations follow
+L^-1 c is zero in a whole branch B, freedom r and its descendants, the accelerations of B follow
 from those of its ancestors A, x_B = T_r x_A, and T_r = -L_BB^-* L_AB* is the same for every column.
 """
 
@@ -16,9 +16,9 @@ BESIDE = 8  # columns that are taken together, doubles in the widest vector
 
 
 def branches(e: Emitter, F: Scalars, *right: Scalars) -> Scalars:
-    """A^-1 [C_1 C_2 ...] of a factor by gain; rows in an order that eliminates tips first.
+    """A^-1 [C_1 C_2 ...] for a factor by gain; rows in an order that eliminates tips first.
 
-    Columns that do the same are taken together, so that a processor may do them side by side.
+    Columns with the same operations are taken together, so that a processor may vectorise them.
     """
     X = np.hstack(right)
     follows, uses = _following(F, X)
@@ -47,12 +47,12 @@ def _alike(follows: Scalars) -> list[NDArray[np.int64]]:
 
 
 def _following(F: Scalars, C: Scalars) -> tuple[Scalars, NDArray[np.int64]]:
-    """(N, columns) r of the branch by which an entry follows, -1 for none, and how many use r."""
+    """(N, columns) the branch r by which an entry follows, or -1, and how many columns use r."""
     N = len(F)
     below = np.tril(F, -1) != 0  # (i, j): i is an ancestor of j
     quiet = C == 0
     for j in range(N):
-        quiet[j] &= quiet[below[j]].all(axis=0)  # with it L^-1 c
+        quiet[j] &= quiet[below[j]].all(axis=0)  # then L^-1 c is zero as well
     follows = np.full(C.shape, -1, dtype=np.int64)
     uses = np.zeros(N, dtype=np.int64)
     for r in range(N - 1, -1, -1):

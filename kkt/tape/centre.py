@@ -28,7 +28,7 @@ from .rigid import arm, assembled, first_moment, join, shift
 def centred(e: Emitter, M: Scalars) -> Scalars:
     """A single body about its centre of mass; one without mass about the joint.
 
-    (4) holds a body's inertia about the joint, of which E is what m (|c|^2 1 - c c^T) leaves.
+    (4) holds a body's inertia about the joint; E is this inertia less m (|c|^2 1 - c c^T).
     """
     h, m = first_moment(M), M[3:4, 3]
     c = e.div(h, m) if m[0] else h

@@ -33,11 +33,11 @@ DERIVED = {  # names of outputs: what is differentiated, and by what
 }
 DERIVATIVES = tuple(f"dqdd_d{by}" for by in BY)
 MOST = 90_000  # columns of joints times bodies that they meet: minutes of tracing
-CLOSED = 1e-9  # of a motion's size, that a bracket of two may leave their span by
+CLOSED = 1e-9  # relative part of two motions' Lie bracket outside S that counts as rounding
 
 
 class Differentiated(NamedTuple):
-    """A longer tape, where its derivatives stand, and its inputs beside (4)."""
+    """A tape with derivatives, the slots of these, and the tape's inputs beside (4)."""
 
     tape: Tape
     slots: dict[str, NDArray[np.int64]]  # (N, columns) signed, bodies in the tree's order
@@ -55,10 +55,10 @@ def differentiated(
     wanted: Sequence[str] = DERIVATIVES,
     traced: tuple[NDArray, Sequence[Closure]] | None = None,
 ) -> Differentiated:
-    """The tape that goes on with derivatives, of ``DERIVED``.
+    """The tape of an order, continued with the ``wanted`` derivatives, names in ``DERIVED``.
 
-    ``traced`` has rates (N,) and closures to be taken in place of the system's own.
-    Raises OrderError or ModelError for what has none, SizeError for large trees.
+    ``traced`` has rates (N,) and closures to be taken in place of the system's own.  Raises
+    OrderError or ModelError for an order or robot that has none, SizeError for large trees.
     """
     asked = {name: DERIVED[name] for name in DERIVED if name in wanted}
     columns, given = _begun(base, system, [by for _, by in asked.values()])
@@ -126,7 +126,7 @@ def directed(
 ) -> Differentiated:
     """Derivatives along ``steps``: of q, qd and tau (N, m), and of the model's numbers (rows, m).
 
-    Of qdd, or of lam, in slots of that name: one solve more.
+    They are those of qdd, or of lam, in slots of that name, and take one more solve.
     """
     columns, given = _begun(base, system)
     tree = system.tree
@@ -158,7 +158,7 @@ def weighed(
 ) -> Differentiated:
     """Weights of qdd (m, N) and lam (m, rows) times the derivatives, in slots (m, columns).
 
-    One solve more; slots have the names of what is differentiated by.
+    This takes one more solve; slots have the names of the variables of differentiation.
     """
     columns, given = _begun(base, system)
     tree = system.tree
@@ -187,7 +187,7 @@ def weighed(
 
 
 def _begun(base: Tape, system: System, matrices: Sequence[str] = ()) -> tuple[Columns, Given]:
-    """A program that goes on, of a system that has derivatives; ``matrices`` by these."""
+    """A program to continue, of a system that has derivatives; ``matrices``, by which variables."""
     _require_tangents(system)
     n = system.tree.n
     counts = [(int(np.count_nonzero(system.tree.dof)), "joints")] if matrices else []
@@ -236,7 +236,7 @@ def inverse_columns(columns: Columns) -> None:
 
 
 def inverse_rights(columns: Columns, also: Sequence[Block] = ()) -> list[Right]:
-    """What columns of M^-1 are solved for, with the blocks that are named ``also``."""
+    """The right-hand sides for columns of M^-1; blocks ``also`` are solved for with each."""
     structure, w, rights = columns.structure, columns.write, list[Right]()
     joints = [block for block in columns.base.solution if block.kind == "qdd"]
     assert columns.base.symbolic is not None
@@ -325,7 +325,7 @@ def tied(given: Given, held: Sequence[Closure]) -> list[Pair]:
 
 
 def _carried(system: System) -> dict[int, Pairs]:
-    """Columns of S that move with q, each with the columns after it, which carry it."""
+    """Columns of S that change with q, each with the later columns, whose joints move it."""
     found = {}
     for k, kind in enumerate(system.tree.joint):
         moving = () if kind == GENERAL else TYPES[kind].moving
@@ -344,7 +344,7 @@ def _plain(system: System, k: int) -> bool:
 
 
 def _require_tangents(system: System) -> None:
-    """General joints must move within what S spans, and springs need coordinates with rates qd."""
+    """Refuse general joints whose motions leave S's span, and springs where dq/dt is not qd."""
     tree, terms = system.tree, system.state.terms
     for k in tree.by_joint.get(GENERAL, ()):
         S = np.asarray(tree.S[k])

@@ -3,10 +3,10 @@
 A scalar is a signed number: 0 is zero, 1 is one, +-i is plus or minus slot i.  A block is an array
 of them.  Signs cost nothing.
 
-What zeros and ones fold is said by three rules alone, which give ``known, op, x, y, sign``: where
-``known``, no operation is needed, and the result is a + b of :func:`added`, a b of the others;
-elsewhere it is ``sign`` times the slot of ``x op y``.  They have no branches, so that numbers,
-numpy's arrays of them and compiled code take them.
+Three rules alone fold zeros and ones.  They give ``known, op, x, y, sign``: where ``known``, no
+operation is needed, and the result is the number a + b for :func:`added`, a b for the others;
+elsewhere it is ``sign`` times the slot of ``x op y``.  The rules have no branches, so that they
+work on numbers, on numpy's arrays and in compiled code.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Emitter:
         return self.add(a, -b)
 
     def div(self, a: Scalars, b: Scalars) -> Scalars:
-        """a / b; by a zero, which a tape is refused for, the quotient is taken to be zero."""
+        """a / b; a quotient by zero is set to zero, since the tape is refused for such a pivot."""
         return np.where(np.asarray(b) == 0, 0, self._folded(a, b, divided, np.multiply))
 
     def _folded(
@@ -129,7 +129,7 @@ def add_symmetric(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
 
 
 class Column(NamedTuple):
-    """What one pivot of L D L^T changes in the lower triangle."""
+    """The changes of the lower triangle by one pivot of L D L^T."""
 
     below: Scalars  # rows with an entry in the pivot's column
     rows: Scalars  # of the entries that change
@@ -162,7 +162,7 @@ def factor(e: Emitter, A: Scalars, gain: bool) -> Scalars:
 
 
 def forward(e: Emitter, F: Scalars, C: Scalars, gain: bool) -> Scalars:
-    """L^-1 C; without gain L = c/d, and y_i - c_ij (y_j / d_j)."""
+    """L^-1 C; without gain L = c/d, and its steps are y_i - c_ij (y_j / d_j)."""
     C = C.copy()
     for j in range(len(F) - 1):
         rows = j + 1 + np.flatnonzero(F[j + 1 :, j])

@@ -25,13 +25,13 @@ Z, W = 6, 7
 def sequence(dof: int, concentric: bool, linear: tuple[int, ...] = ()) -> tuple[int, ...]:
     """The order in which the columns of [S E] are eliminated: the joint, then E.
 
-    Linear before angular: rows that are left from a body's moments of inertia then have no
-    linear entry, which a change of frame keeps.  Where the parent's joint has the same centre, or
-    all but, the other way round: rows without an angular entry, which that change of frame keeps
-    too (or gives entries of the centres' distance, each with all its digits), are the heavy ones,
-    and turning about the common centre must not meet them.  Among the ``linear`` columns those
-    along the links come last: a stretched arm leaves the payload's row there, and what its other
-    entries should cancel to is then eliminated, not kept.
+    Linear columns come before angular ones: rows from a body's moments of inertia then have no
+    linear entry, and a change of frame keeps these zeros.  Where the parent's joint has the same
+    centre, or nearly so, angular columns come first: rows without an angular entry are then the
+    heavy ones, turning about the common centre must not meet them, and a change of frame keeps
+    their zeros (or makes entries of the centres' distance, right to all digits).  Among the
+    ``linear`` columns those along the links come last: a stretched arm leaves the payload's row
+    there, and its other entries, which should cancel, are then eliminated and not kept as noise.
     """
     angular = [j for j in range(5, dof - 1, -1) if j not in linear]
     return (*range(dof), *([*angular[::-1], *linear] if concentric else [*linear, *angular]))
@@ -55,8 +55,8 @@ def weigh(
 ) -> Scalars:
     """K = R^T D R without pivoting: rows [D R, R^-T u, D] (6, 8), R unit triangular.
 
-    Row i has its pivot in column i; where K has no entry there, its weight is zero and what u
-    holds stays as it is (see ``unweighed``).
+    Row i has its pivot in column i; where K has no entry there, its weight is zero, and the entry
+    of u stays as it is (see ``unweighed``).
     """
     A, u = K.copy(), u[:, 0].copy()
     out = np.zeros((6, COLUMNS), dtype=np.int64)
@@ -78,7 +78,7 @@ def weigh(
 
 
 def unweighed(e: Emitter, own: Scalars) -> Scalars:
-    """(6, 1) what ``weigh`` left of u where the weight is zero: a force on nothing."""
+    """(6, 1) entries of u after ``weigh`` in rows of weight zero: a force where no mass is."""
     return np.where(own[:, W : W + 1] == 0, own[:, Z : Z + 1], 0)
 
 
@@ -97,8 +97,8 @@ def rotate(
     column (it has no mass there), that column is projected out of all rows instead; for another
     column the rows stay as they are.  Rows that are zero are left out.
 
-    With armature, diagonal (dof, dof) and last of ``more``, its rows are merged too, and ``dof``
-    columns follow, on beta along the joint, of rows on qdd, beta along and beside the joint.
+    Armature is diagonal (dof, dof) and the last of ``more``.  Its rows are merged too; rows are
+    then on qdd and on beta along and beside the joint, and beta along it takes ``dof`` new columns.
     """
     sets = [np.concatenate(more[i : i + 3], axis=1) for i in range(0, len(more) - 2, 3)]
     rows = np.concatenate([np.zeros((0, COLUMNS), dtype=np.int64), *sets])
@@ -137,11 +137,11 @@ def rotate(
 
 
 def _geared(own: Scalars, rows: Scalars, A: Scalars) -> tuple[Scalars, Scalars, Scalars, Scalars]:
-    """Own rows and others with the rows of armature A among them, and two times dof columns more.
+    """A body's own rows and others, with the rows of armature A and 2 dof more columns.
 
-    A row on qdd is one on alpha along the joint less beta along it.  The first columns hold
-    beta's coefficients in that form, in which no sum of rotations cancels; the others those that
-    it has beside qdd's own, which pivot rows keep.  Where the body has no row of its own for a
+    A row on qdd is one on alpha along the joint less beta along it.  The first ``dof`` columns hold
+    beta's coefficients in this form, in which no sum of rotations cancels; the others hold beta's
+    coefficients beside qdd's, which pivot rows keep.  Where the body has no row of its own for a
     joint's column, that of the armature takes its place.
     """
     dof = len(A)

@@ -1,4 +1,4 @@
-"""Which entry of its instruction's result each operation of a tape works for."""
+"""The entry of its instruction's result to which each operation of a tape contributes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def entries_of(tape: Tape, instructions: Iterable[int]) -> dict[int, NDArray[np.
 
 
 class _Watcher(Lowering):
-    """Lowers a program again and keeps what some of its instructions are made of."""
+    """Lowers a program again and keeps the entries served by operations of some instructions."""
 
     def __init__(self, tape: Tape, wanted: dict[int, int]) -> None:
         super().__init__(tape.program, tape.inputs)

@@ -17,7 +17,7 @@ from ..model.fields import Floats
 from ..model.tree import compile_tree
 from .emit import Emitter, mul, mul_symmetric
 
-WAYS = ("shift", "placement", "shift and turn")  # that a placement is cut in
+WAYS = ("shift", "placement", "shift and turn")  # to cut a placement
 Poses = list[tuple[str, Floats, Floats]]
 
 
@@ -25,9 +25,9 @@ def factored(tree: nx.DiGraph) -> nx.DiGraph:
     """The tree with placements cut into factors where that takes fewer operations.
 
     Body b then hangs on massless bodies, fixed in b's parent and called (b, "shift"), (b, "turn")
-    or (b, "placement"); names, joints, frames and accelerations of the bodies stay.  Compared is
-    Phi M Phi^T of a full M.  Orders that pivot on M_k refuse massless bodies.  Raises ModelError
-    as :func:`kkt.build` does.
+    or (b, "placement"); names, joints, frames and accelerations of the bodies stay.  Operations of
+    Phi M Phi^T for a full M are compared.  Orders that pivot on M_k refuse massless bodies.  Raises
+    ModelError as :func:`kkt.build` does.
 
     >>> tree = pt.humanoid()
     >>> len(tree), len(pt.factored(tree))
@@ -62,7 +62,7 @@ def _cut(way: str, R: Floats, p: Floats) -> tuple[Poses, Floats, Floats]:
 def _apart(
     tree: nx.DiGraph, ways: Mapping[Hashable, str]
 ) -> tuple[nx.DiGraph, dict[Hashable, list[Hashable]]]:
-    """A copy whose bodies of these names hang on factors of their placements, and the factors."""
+    """A copy where the bodies in ``ways`` hang on factors of their placements, and the factors."""
     compiled = compile_tree(tree)
     result, frames = nx.DiGraph(**tree.graph), dict[Hashable, list[Hashable]]()
     for k, (name, data) in enumerate(tree.nodes(data=True)):

@@ -17,7 +17,7 @@ from .emit import Scalars
 
 # letters that only a residual reads
 UNKNOWNS = ("pdd", "qdd", "f", "lam", "dpdd", "dqdd", "df", "dlam")
-NEAR = 0.02  # of a body's size, that two joints may be apart and count as concentric
+NEAR = 0.02  # of a body's size: joints that are at most this far apart count as concentric
 
 
 @dataclass(frozen=True)
@@ -168,14 +168,14 @@ class InputSlots:
         return pivot_rows(self.subspaces[k])
 
     def concentric(self, k: int) -> bool:
-        """The joint of body k has its parent's joint's centre, or all but, in every state."""
+        """Whether the joint of body k has the centre of its parent's joint, or nearly, always."""
         if self.parent[k] < 0:
             return False
         same = not self.pattern.Phi[k, :3, 3:].any()
         return bool(same or (self.near is not None and self.near[k]))
 
     def linear_columns(self, k: int) -> tuple[int, ...]:
-        """Linear columns of E in [S E], those along the links last: to the children, or its own."""
+        """Linear columns of E in [S E], last those along links to children, or its own link."""
         along = set().union(
             *(self._link_axes(c) for c in np.flatnonzero(self.parent == k).tolist())
         )
@@ -185,12 +185,12 @@ class InputSlots:
         return tuple(int(self.dof[k]) + beside.index(i) for i in linear)
 
     def _link_axes(self, k: int) -> set[int]:
-        """The coordinate axis that p_k lies on, in every state; none where it lies on no one."""
+        """The coordinate axis along which p_k lies in every state, as a set; empty for none."""
         rows = self.pattern.Phi[k, :3, 3:].any(axis=1)
         return set(np.flatnonzero(~rows).tolist()) if rows.any() else set()
 
     def moved_joint(self, subspaces: Sequence[NDArray]) -> Hashable | None:
-        """A body whose S has turned, so that other rows than the tape's should be solved for."""
+        """A body whose S has changed so that its pivot rows are not the tape's; None for none."""
         for k, name in enumerate(self.names):
             now = subspaces[k]
             if not np.array_equal(now, self.subspaces[k]) and pivot_rows(now) != self.pivot_rows(k):

@@ -24,7 +24,7 @@ from .inputs import InputSlots
 
 CHUNK = 1 << 18  # operations in a chunk
 LIMIT = 2_000_000_000  # a longer tape is refused
-SLOTS = 2**31 - 1  # that 32 bits number
+SLOTS = 2**31 - 1  # 32 bits number so many
 SHARED = 128  # entries of operands up to which templates are kept for other tapes
 _CONSTANTS = np.array([0, 1])  # the first two slots of every template
 
@@ -135,7 +135,7 @@ class Lowering:
         return tuple({b: self.take(r) for b, r in x.items()} for x in self.program.columns)
 
     def _last_uses(self, keep: NDArray[np.bool_]) -> dict[int, list[int]]:
-        """Values to release after each instruction; what comes out of the program stays."""
+        """Values to release after each instruction; results of the program stay."""
         last: dict[int, int] = {}
         for place, instruction in enumerate(self.program.instructions):
             if keep[place]:
@@ -267,7 +267,7 @@ class Lowering:
         return {i.out: i.info[1] for i in self.program.instructions if i.op == "input"}
 
     def view(self, i: Instruction) -> Scalars | None:
-        """Instructions that only rename scalars."""
+        """The result of an instruction that only renames scalars, else None."""
         if i.op == "input":
             return self.inputs.block(*i.info)
         return operations.arranged(i, self.take, self.program.shapes[i.out][1])
@@ -325,9 +325,9 @@ class Lowering:
 
     @staticmethod
     def _unshared(emitter: Emitter, new: Scalars, column: Scalars) -> Scalars:
-        """Results that stand for two entries, or for one of L's column too, are copied (x + 0).
+        """Copy (x + 0) results that stand for two entries, or also for one of L's column.
 
-        A factor c/d met by an entry 1 is such a result: each entry needs a slot of its own.
+        A factor c/d times an entry 1 is such a result; but each entry needs a slot of its own.
         """
         slots = np.abs(new)
         first = np.zeros(len(new), dtype=bool)

@@ -1,4 +1,4 @@
-"""What an instruction of a block program is in scalars: the one place that says so.
+"""The meaning of a block program's instructions in scalars, which is defined here alone.
 
 Blocks are arrays of signed scalars (:mod:`.emit`).  The tape lowers whole programs with these two
 functions, and :mod:`kkt.scale.template` the bracket of one body.
@@ -52,7 +52,7 @@ def arranged(i: Instruction, take: Callable[[Ref | None], Scalars], columns: int
 
 
 def tilde(x: Scalars) -> Scalars:
-    """(3, 3) x x of (3,)."""
+    """The cross-product matrix (3, 3) of x (3,)."""
     zero = 0 * x[0]
     return np.array([[zero, -x[2], x[1]], [x[2], zero, -x[0]], [-x[1], x[0], zero]])
 
@@ -68,7 +68,7 @@ def inertial(u: Scalars) -> Scalars:
 
 
 def crossing(u: Scalars, kind: str = "motion") -> Scalars:
-    """(6, 6) u x for motions; of a force (6,), the matrix that takes v to v x* u."""
+    """The matrix (6, 6) u x for motions; of a force u (6,), the matrix from v to v x* u."""
     first, last, none = tilde(u[:3]), tilde(u[3:]), np.zeros((3, 3), dtype=np.int64)
     if kind == "motion":
         return np.block([[first, none], [last, first]])
@@ -78,9 +78,9 @@ def crossing(u: Scalars, kind: str = "motion") -> Scalars:
 def emitted(
     e: Emitter, name: str, symmetric: bool, blocks: list[Scalars], info: tuple, gain: bool
 ) -> Scalars:
-    """The result of an operation that is arithmetic, written down by an emitter.
+    """The result of an operation that is arithmetic, which an emitter writes down.
 
-    ``info`` is what the robot adds to the operation: rows of S, columns of rotations.
+    ``info`` holds what the operation takes from the robot: rows of S, columns of rotations.
     """
     if name in ("along", "across"):
         return getattr(emit, name)(e, blocks[0], info)

@@ -1,4 +1,4 @@
-"""Which operation leaves the range of a fixed-point format, and what it would have given."""
+"""The operation that leaves the range of a fixed-point format, and its exact result."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def overflow(system: System, tape: Tape, chosen: Fixed, entries: Entries) -> str
 
 
 def _words(chosen: Fixed, values: NDArray[Any]) -> NDArray[Any]:
-    """Numbers of the format as whole numbers, whatever carries them."""
+    """Numbers of the format as whole numbers, from whatever type carries them."""
     if values.dtype == object:
         return values
     out = np.empty(values.size, dtype=object)

@@ -1,4 +1,4 @@
-"""What an elimination leaves behind: the solution, and a record for each pivot."""
+"""The results of an elimination: the solution, and a record for each pivot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..structure.symbolic import SymbolicFactor
 
 
 class Unknowns(NamedTuple):
-    """All unknowns of (4), or what stands for them; bodies in the tree's order."""
+    """All unknowns of (4), or something for each, such as its slot; bodies in the tree's order."""
 
     pdd: NDArray  # (n, 6)
     qdd: NDArray  # (N,)
@@ -25,7 +25,7 @@ class Unknowns(NamedTuple):
 
     @staticmethod
     def of(system: System, blocks: Mapping[Block, NDArray], dtype: Any = object) -> Unknowns:
-        """From pdd (6,), qdd (N_k,) and f (6,) of every body, lam of every loop that is there."""
+        """From pdd (6,) and f (6,) of every body, qdd (N_k,) and lam of those that have any."""
         names, loops, none = system.tree.names, system.structure.constraints, np.zeros(0, dtype)
         pdd, f = (np.array([blocks[Block(x, b)] for b in names], dtype) for x in ("pdd", "f"))
         qdd, lam = (
@@ -36,7 +36,7 @@ class Unknowns(NamedTuple):
 
 
 class Against(NamedTuple):
-    """What sums cancel, held against exact arithmetic on the same data: of one pivot, or (groups,).
+    """Cancellation beside that of exact arithmetic on the same data: of one pivot, or (groups,).
 
     Bits are compared where neither has a zero among the operands or for the result.
     """
@@ -80,7 +80,7 @@ class StepRecord:
 
 @dataclass(frozen=True)
 class BackwardError:
-    """By how much (4) must be moved, relatively, for an answer to solve it."""
+    """The least relative change of (4) for which an answer solves it exactly."""
 
     normwise: float  # in the maximum norm (Rigal & Gaches 1967)
     componentwise: float  # entry by entry (Oettli & Prager 1964)
@@ -104,7 +104,7 @@ class Refinement:
 
 @dataclass(frozen=True, repr=False)
 class Columns(Shown):
-    """K^-1 B for more right-hand sides, and what it took beside (4)'s own.
+    """K^-1 B for more right-hand sides B, and its operations beyond those of (4)'s own.
 
     >>> system = pt.build(pt.chain(3))
     >>> B = np.eye(system.size)[:, system.blocks["f", "j1"]]
@@ -129,7 +129,7 @@ class Columns(Shown):
 
 @dataclass(frozen=True)
 class Proximal:
-    """What a proximal iteration did (:mod:`kkt.solution.proximal`)."""
+    """The outcome of a proximal iteration (:mod:`kkt.solution.proximal`)."""
 
     mu: float  # compliance that each iteration gives the rows
     iterations: int

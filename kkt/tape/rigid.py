@@ -16,7 +16,7 @@ _CROSS = ((2, 1), (0, 2), (1, 0))
 
 
 def shift(e: Emitter, Phi: Scalars, M: Scalars) -> Scalars:
-    """Phi M Phi^T of a rigid M; by the plain product where zeros make that cheaper."""
+    """Phi M Phi^T of a rigid M by ten numbers, or by the plain product where zeros favour it."""
     trial, plain = Emitter(0), Emitter(0)
     shifted(trial, Phi, M)
     mul_symmetric(plain, Phi, mul(plain, M, Phi.T))

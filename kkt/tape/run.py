@@ -1,4 +1,4 @@
-"""Enter numbers into a tape, play it, and gather what it leaves behind.
+"""Enter numbers into a tape, play it, and gather its results.
 
 A float format plays in a numpy array (:func:`entered`, :func:`played`), every other kind of number
 in a list (:func:`entered_objects`, :func:`run_objects`).
@@ -35,10 +35,10 @@ def run_floats(
     chosen: Format,
     given: Mapping[str, NDArray] | None = None,
 ) -> tuple[dict[Block, NDArray], dict[int, NDArray], NDArray]:
-    """Solution blocks, pivots and the joint-space inertia slots' values, in a float format.
+    """Solution blocks, pivots and the values of all slots after a run, in a float format.
 
-    ``given`` holds unknowns that are inputs, and whatever takes the place of a, b or tau, by
-    letter, in the format already.
+    ``given`` holds unknowns that are inputs, and replacements of a, b or tau, by letter, in the
+    format already.
     """
     v = rounded_into(tape, entries, chosen)
     give(tape, v, given)
@@ -64,15 +64,15 @@ def signed(v: Values, slots: NDArray[np.int64]) -> NDArray:
 
 
 def rounded_into(tape: Tape, entries: Entries, chosen: Format) -> NDArray:
-    """(slots,) what a run starts from: the entries of (4), rounded to a float format."""
+    """(slots,) the values that a run starts from: (4)'s entries, rounded to a float format."""
     places, values = tape.inputs.values(entries)
     return entered(tape, chosen, places, chosen.cast(values))
 
 
 def entered(tape: Tape, chosen: Format, places: NDArray[np.int64], values: NDArray) -> NDArray:
-    """(slots, ...) zero, one, whole numbers, and in their places ``values``; others are written.
+    """(slots, ...) the values that a run starts from: one, whole numbers, ``values``, else zero.
 
-    ``values`` (p,), or (p, states), are entries of (4) that are rounded already.
+    ``values`` (p,), or (p, states), are entries of (4) in ``places``, rounded already.
     """
     v = np.zeros((tape.slots, *values.shape[1:]), dtype=chosen.dtype)
     v[1] = 1
@@ -92,7 +92,7 @@ def played(tape: Tape, chosen: Format, v: NDArray) -> NDArray:
 
 
 def give(tape: Tape, v: Any, given: Mapping[str, NDArray] | None) -> None:
-    """Values of unknowns that are inputs, or others than the system's for a, b or tau."""
+    """Enter values of unknowns that are inputs, or replacements of the system's a, b or tau."""
     for letter, values in (given or {}).items():
         slots = tape.inputs.slots(letter)
         v[slots[slots > 1]] = values[slots > 1]
@@ -135,9 +135,9 @@ def elimination_of(
 
 
 def number_of(chosen: Format) -> Callable[[float], Any]:
-    """The function that turns a double into a format of objects.
+    """The function that turns a double into a number of a format of objects.
 
-    Of balls the precision is the one in which it is called.
+    Balls have the precision that is set when it is called.
     """
     if chosen.kind == "object":
         return chosen.operate  # type: ignore[attr-defined]
@@ -192,7 +192,7 @@ def played_objects(
     number: Callable[[float], Any],
     given: Mapping[str, NDArray] | None = None,
 ) -> tuple[list[Any], NDArray[np.int64]]:
-    """The values after all operations, and operations of each step; SingularError at a zero."""
+    """All values after a run, and operations of each step.  Raises SingularError at a zero."""
     v = entered_objects(tape, entries, number, given)
     operations = np.zeros(tape.program.groups + 1, dtype=np.int64)
     try:
@@ -205,7 +205,7 @@ def played_objects(
 
 
 def zero_pivot(tape: Tape, step: int) -> str:
-    """What is said of a division by zero in a step."""
+    """The sentence for a division by zero in a step."""
     blocks = [b for r in tape.program.pivots if r.step == step and not r.pair for b in r.blocks]
     name = tape.program.name
     where = str(blocks[0]) if blocks else "of the joint axes"

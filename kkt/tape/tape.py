@@ -80,7 +80,7 @@ class Tape:
         return self._bodies.of(instruction, step)
 
     def _of_instructions(self, values: NDArray, first: int, last: int) -> NDArray:
-        """What an instruction has, for each of its operations between two."""
+        """The ``values`` of instructions, for each of their operations ``first`` to ``last``."""
         low = int(np.searchsorted(self.first, first, side="right")) - 1
         high = int(np.searchsorted(self.first, last, side="left"))
         bounds = np.clip(self.first[low : high + 1], first, last)

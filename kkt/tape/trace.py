@@ -32,7 +32,7 @@ def trace(
 
     With ``composites`` "rigid" or "centre", inertias behind which no joint has been eliminated are
     ten numbers (:mod:`kkt.program.composites`): fewer operations, for floating point alone.
-    Where it is None the order says it, by itself or in its file.
+    Where it is None the order decides, by itself or in its file.
 
     Time and memory grow with the factor: O(n) for n bodies by abm, O(n^3) by crbm on a chain.
 
@@ -67,7 +67,7 @@ def trace(
 def tape_for(system: System, order: PivotSequence | OrderFunction | Tape | Any = None) -> Tape:
     """The tape of an order; one that was traced before must fit this system.
 
-    None stands for leaf to root, body by body (articulated body), which every tree has.
+    None stands for leaf to root, body by body (articulated body), which every tree allows.
     """
     if isinstance(order, Tape):
         order.require(system)
@@ -82,7 +82,7 @@ def tape_for(system: System, order: PivotSequence | OrderFunction | Tape | Any =
 
 
 def unphysical(program: Program, system: System) -> None:
-    """Orders that pivot on M_k need it positive definite."""
+    """Refuse orders that pivot on an M_k which is not positive definite.  Raises SingularError."""
     indefinite = {system.tree.names[k] for k in system.tree.indefinite()}
     singular = {system.tree.names[k] for k in system.tree.singular()}
     if not indefinite and not singular:
@@ -120,7 +120,7 @@ def unphysical(program: Program, system: System) -> None:
 
 
 def _unweighable(program: Program, system: System) -> None:
-    """Rotations start from M_k = R^T D R, D >= 0, whose zeros must be seen in its pattern."""
+    """Refuse rotations where M_k is not R^T D R, D >= 0, with the zeros of D in its pattern."""
     tree = system.tree
     singular = [k for k in tree.singular() if not _zeros_are_structure(system, k)]
     for record in program.pivots:
@@ -157,7 +157,7 @@ def _own_body(structure: Any, name: Any) -> Any:
 
 
 def structurally_singular(tape: Tape, system: System) -> None:
-    """Pivots that are singular whatever the numbers: zero modulo a prime for random entries."""
+    """Refuse pivots that are singular whatever the numbers: zero modulo a prime, at random."""
     v = np.zeros(tape.slots, dtype=np.int64)
     v[1] = 1
     count = tape.inputs.count
@@ -187,7 +187,7 @@ def structurally_singular(tape: Tape, system: System) -> None:
 
 
 def _massless(system: System, body: Any) -> Any:
-    """The body, where neither it nor anything that it carries has a full inertia."""
+    """The body, where neither it nor anything that it carries has a full inertia; else None."""
     weak = set(system.tree.singular())
     k = system.structure.index.get(body)
     if k is None or k not in weak:
@@ -204,7 +204,7 @@ def _massless(system: System, body: Any) -> Any:
 
 
 def _mend(tape: Tape, number: int) -> str:
-    """What to do about multipliers whose pivot is singular: wait, or drop rows."""
+    """The remedy for multipliers whose pivot is singular: eliminate them later, or drop rows."""
     records, factor = tape.program.pivots, tape.program.symbolic
     assert factor is not None
     structure, loop = factor.plan.graph.structure, records[number].blocks[0].body

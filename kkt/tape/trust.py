@@ -1,34 +1,34 @@
-"""When an answer may be trusted: the rule that every reader of (4) keeps, and its words.
+"""When an answer may be trusted: the rule that every solver of (4) follows, and its sentences.
 
 Let u be the unit roundoff of a format.  The bound is half of its digits, sqrt(u): 2e-4 in float32,
 1e-8 in float64.
 
-*Marked* is an answer whose error, relative to its largest entry, exceeds the bound, or whose
+An answer is *marked* if its error, relative to its largest entry, exceeds the bound, or if its
 backward error does: the least relative change of (4) in the maximum norm for which it is exact
-(Rigal & Gaches 1967).  The change entry by entry (Oettli & Prager 1964) is told and marks nothing:
-where forces are zero but for rounding, as in free fall, it is never small.  Both are in Higham,
-Accuracy and Stability of Numerical Algorithms, 2nd ed., section 7.1.
-*Refused* is an answer behind a pivot that is zero for the format, which rounding hides, if it is
-off by more than the bound or nothing but rounding is left of the pivot.
-*Named* are then the pivot's block and step and, where (4) itself is singular, the body and the
+(Rigal & Gaches 1967).  The least change entry by entry (Oettli & Prager 1964) is reported and marks
+nothing: where forces are zero but for rounding, as in free fall, it is never small.  Both are in
+Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 7.1.
+An answer is *refused* if one of its pivots is zero for the format, which rounding hides, and if its
+error exceeds the bound or the pivot is rounding alone; otherwise such an answer is marked.
+A refusal *names* the pivot's block and step and, where (4) itself is singular, the body and the
 joint (:mod:`kkt.proof.idle`).
 
-The error, and the zero, are seen in as many digits as a reader has:
+How the error and the zero pivot are found depends on the digits that a solver has:
 
 * :func:`kkt.eliminate`, refinement, comparisons, reports and sweeps run the same operations in
   twice the digits (:mod:`kkt.proof.longer`).  The distance of the answers is the error; a pivot
   that is :data:`NO_BIT` of itself away from its value there is zero.
-* Checked kernels, and simulations and floors by them, have one format.  What inverse dynamics
-  leaves of the efforts is the residual of (4) whose other rows hold to rounding; the correction
-  that it asks of the same factor is the error (Higham, chapter 12).  A pivot is zero that is no
-  larger than :data:`ROUNDINGS` u times what its joint moves with all joints beyond it stuck
-  (:mod:`kkt.machine.checking`).
-* :func:`kkt.solve_large` has float64 alone, and no factor that is kept.  Where the tree or the
-  residual gives reason, it runs again, some times, on entries that are shaken by
-  :data:`ROUNDINGS` roundings: every operation then rounds otherwise, and the distance of the
-  answers is the error, the data's own rounding included.  Pivots are not seen: refused is an
-  answer that is off by :data:`NO_BIT`, but in equilibrium, or leaves more of (4) than the bound.
-  Of up to 2000 bodies (4) itself is looked at as well.
+* Checked kernels, and simulations and floors by them, have one format.  The joint efforts less
+  those of inverse dynamics are the residual of (4), whose other rows hold to rounding; the same
+  factor's correction for this residual is the error (Higham, chapter 12).  A pivot is zero if it
+  is no larger than :data:`ROUNDINGS` u times the inertia that its joint moves with all joints
+  beyond it locked (:mod:`kkt.machine.checking`).
+* :func:`kkt.solve_large` has float64 alone, and keeps no factor.  Where the tree or the residual
+  gives reason, it runs again, several times, on entries that are perturbed by :data:`ROUNDINGS`
+  roundings: every operation then rounds otherwise, and the distance of the answers is the error,
+  the data's own rounding included.  Pivots are not inspected: an answer is refused whose error is
+  :data:`NO_BIT` or more, unless in equilibrium, or whose backward error exceeds the bound.  For up
+  to 2000 bodies it is also checked whether (4) itself is singular.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from numpy.typing import NDArray
 
 from ..matrix.entries import LETTERS, Entries
 
-NO_BIT = 0.5  # of a number, that it is off where no bit of it is right
-NOTHING = 2.0**-10  # of a pivot, that more digits leave where it is rounding alone
-DOUBTFUL = 1e-3  # relative error of a pivot from which (4) itself is looked at
-ROUNDINGS = 4.0  # that an entry, or a pivot that is zero, may have met
+NO_BIT = 0.5  # relative error from which on no bit of a number is right
+NOTHING = 2.0**-10  # of a pivot: it is rounding alone if in more digits it is no larger than this
+DOUBTFUL = 1e-3  # relative error of a pivot from which on (4) itself is checked
+ROUNDINGS = 4.0  # roundings that an entry, or a pivot that is zero, may have
 
 ZERO = "pivot {}: zero for {}"  # a block and its step, a format
 NO_NUMBER = "{}: overflow or not a number"  # a kind of unknowns
@@ -54,7 +54,7 @@ LEFT = "leaves {:.1g} of equation (4), more than half of {}'s digits"
 
 
 def bound(unit: float) -> float:
-    """Of errors and backward errors, in a format of this unit roundoff."""
+    """The bound of errors and backward errors, in a format of this unit roundoff."""
     return math.sqrt(unit)
 
 
@@ -70,9 +70,9 @@ def mark(error: float, backward: float, format: str, unit: float) -> str | None:
 
 
 def shaken(entries: Entries, most: float, times: int) -> Entries:
-    """Entries in float64, each moved by up to ``most`` of itself; others for each of ``times``.
+    """Entries in float64, each perturbed by up to ``most`` of itself, and anew for each ``times``.
 
-    Equal numbers move alike, as rounding moves them, and 0 and 1 stay: they are exact in every
+    Equal numbers are perturbed alike, as rounding does, and 0 and 1 stay: they are exact in every
     format.
     """
     return Entries(*(_shaken(np.asarray(getattr(entries, x)), most, times) for x in LETTERS))
