@@ -1,11 +1,11 @@
-"""Names of methods in the literature that are orders which stand here already.
+"""Other names, from the literature, of orders that are registered here.
 
 >>> pt.orderings.get("vereshchagin") is pt.orderings.get("abm")
 True
 
-tests/orderings/test_aliases.py holds each, pivot by pivot, against its recursion, written apart
-after Cloutier 1995 (section 3.3) and Featherstone 2008: the originals were not at hand.  ELSEWHERE
-are methods that are no order of pivots, and the room of the project that holds them.
+tests/orderings/test_aliases.py checks each, pivot by pivot, against its recursion, written on its
+own after Cloutier 1995 (section 3.3) and Featherstone 2008: the originals were not at hand.
+ELSEWHERE has methods that are no order of pivots, and the room of the project that holds them.
 """
 
 from __future__ import annotations

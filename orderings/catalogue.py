@@ -1,4 +1,4 @@
-"""Which orders there are, and by what names."""
+"""The registered orders, and how an order is found by its name."""
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -20,7 +20,7 @@ FIRST = (  # as tables and pages list them; others come after these, by name
 )  # fmt: skip
 
 
-HERE = ("catalogue", "cheapest")  # what reads the catalogue holds no order
+HERE = ("catalogue", "cheapest")  # these read the catalogue and hold no order
 
 
 def _orders() -> Iterator[Callable[..., Any]]:
@@ -81,9 +81,9 @@ def names(problem: str = "qdd", loops: bool = False) -> list[str]:
 
     With ``loops``, also those that place multipliers.
 
-    Those with composites of ten numbers take R R^T = 1, which rounded entries do not have, so that
-    nothing can be certified with them; they are compared where they are named.  Raises OrderError
-    for another ``problem``.
+    Orders with composites of ten numbers are left out: they assume R R^T = 1, which rounded entries
+    do not satisfy, so that nothing can be certified with them; they are compared where they are
+    named.  Raises OrderError for another ``problem``.
 
     >>> "abm" in pt.orderings.names(), pt.orderings.names("tau")
     (True, ['inverse_dynamics'])

@@ -119,7 +119,7 @@ def from_json(path: Path) -> Callable[..., Any]:
 
     @order(path.stem, source=path.name, links=links, composites=composites, **rules)
     def listed(structure: Structure) -> list:
-        # JSON knows texts and numbers only: bodies and loops are found by their text
+        # JSON has only texts and numbers, so that bodies and loops are found by their text
         bodies = _by_text(structure.with_links(links).names)
         loops = _by_text(structure.constraints)
 

@@ -1,6 +1,6 @@
 """Where the multipliers of closed loops and contacts stand; an order that names none has them last.
 
-On a tree without loops each of these is the order that it comes from.
+On a tree without loops each order of this file is CRBM or ABM, from which it is made.
 """
 
 from pivotree.kkt import Structure

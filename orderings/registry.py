@@ -1,4 +1,4 @@
-"""What makes a function an order: a name, a source, and the switches that decide rounding."""
+"""The decorator that makes a function an order: name, source, and switches that decide rounding."""
 
 from __future__ import annotations
 

@@ -7,18 +7,18 @@ array([-1.533, 77.971, 15.55 ])
 >>> print(pt.compare(system, ["crbm", "abm"], ["float32"]).verdict)
 In float32 every order compared keeps at least 6 digits on chain_3 in this one state; ...
 
-What is asked for most, each with an example in its own ``help``:
+The functions that are used most, each with an example in its own ``help``:
 
 * a robot: :func:`load` (a file, ``robot:ur5``, ``chain:100``), :func:`chain`, :func:`humanoid`;
 * its matrix, in one state: :func:`build`;
 * eliminate it, in an order and a number format: :func:`eliminate`, :func:`plan`;
 * all orders beside each other, and a verdict: :func:`compare`;
 * an order of one's own: :func:`order`; the cheapest one: :func:`search`;
-* who lost the digits: :func:`blame`; digits that are proved: :func:`certify`, :func:`guarantee`;
+* where digits are lost: :func:`blame`; digits that are proved: :func:`certify`, :func:`guarantee`;
 * machine code for many states: :func:`compile`.
 
 Names of robots, the matrix and its elimination are those of :mod:`pivotree.kkt`; orders are
-:mod:`pivotree.orderings`, what is learnt from them :mod:`pivotree.analysis`, the papers
+:mod:`pivotree.orderings`, their comparison and analysis :mod:`pivotree.analysis`, the papers
 :mod:`pivotree.papers`. Each is loaded when it is first asked for.
 """
 
@@ -41,7 +41,7 @@ __all__ = [  # and all that kkt exports
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for: the command line and small scripts start without the rest."""
+    """Load a name when it is asked for: the command line and small scripts start without others."""
     if name == "__version__":
         from importlib.metadata import version
 

@@ -1,13 +1,13 @@
-"""What no order of the family can cost less than: a proved lower bound of operations.
+"""A proved lower bound on the operations of every order of the family.
 
 Zeros of an inertia only go away as joints are eliminated, and a waiting joint only adds columns, so
 that the operations of a step are at least those of its parts on the sparsest blocks that it can
 meet.  Behind every body either all joints wait, and its step is CRBM's, counted exactly; or one has
 been eliminated.  Then the inertia is carried as 21 numbers (ten where it is rigid up to here), the
-force as six, the acceleration too where a joint further out needs it; and every joint j pays, from
-where this begins, for the way to its place: a column through each body that it waits at, and its
-rank-one update there, on CRBM's columns, the sparsest that it can have.  A dynamic program chooses,
-for every subtree, where CRBM ends.
+force as six, and the acceleration too where a joint further out needs it.  From there on, every
+joint j pays for the way to its place: a column through each body at which it waits, and its
+rank-one update there, both counted on CRBM's columns, which are the sparsest.  A dynamic program
+chooses, for every subtree, where CRBM ends.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _Parts:
 def lower_bound(
     structure: Structure, inputs: InputSlots, composites: str, crbm: NDArray[np.int64]
 ) -> int:
-    """No order of the family takes fewer operations.  ``crbm`` (n,): CRBM's, step by step."""
+    """A lower bound on the operations of the family's orders; ``crbm`` (n,): CRBM's, by step."""
     parts = _parts(structure, inputs, composites == "rigid")
     parent, dof = structure.parent.tolist(), structure.dof.tolist()
     pays: dict[tuple[int, int], int] = {}  # of joint j, where waiting at k begins to be paid
@@ -156,7 +156,7 @@ def _parts(structure: Structure, inputs: InputSlots, ten: bool) -> list[_Parts]:
 
 
 def _update(w: Slots, M: Slots, p: Slots, pdd: Slots) -> int:
-    """What each column c of w (6, N) costs: M - (c/d) c^T, p - (c/d) u, and (u - c^T pdd)/d."""
+    """The cost of the columns c of w (6, N): M - (c/d) c^T, p - (c/d) u, and (u - c^T pdd)/d."""
     total = 0
     for c in w.T[:, :, None]:
         size = int(np.count_nonzero(c))

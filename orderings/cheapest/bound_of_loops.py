@@ -1,12 +1,12 @@
-"""What the multipliers of loops and contacts add at least to the operations of a tree's order.
+"""A lower bound on the operations that multipliers of loops and contacts add to a tree's order.
 
-Wherever they stand behind the joints that move them, at their loop's end or last, their rows are
-carried from body to body, Phi w for every column; every joint that moves them leaves (c/d) c* on
-their own block, c what it does to each row; and that block is factored.  All of it is counted on
-the sparsest columns that there can be: those of CRBM, without the row along the joint of every body
-they pass, which is zero once that joint is eliminated.  Soft ones that come first leave
-G* G / compliance on the bodies instead.  A loop costs no less than the cheaper of the two; what two
-loops do to each other is counted where neither can come first.
+Where multipliers follow the joints that move them, at their loop's end or last, their rows are
+carried from body to body, Phi w for every column; every joint that moves them adds (c/d) c* to
+their own block, c being its effect on each row; and that block is factored.  All of this is counted
+on the sparsest columns that are possible: those of CRBM, without the row along the joint of every
+body that they pass, which is zero once that joint is eliminated.  Soft multipliers that come first
+add G* G / compliance to the bodies instead.  A loop costs no less than the cheaper of the two; what
+two loops add to each other's blocks is counted where neither can come first.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FACTOR = 7
 
 
 def added_by_loops(structure: Structure, inputs: InputSlots) -> int:
-    """No order of the family takes fewer operations beside those of its tree."""
+    """Operations beside those of its tree that every order of the family takes at least."""
     total, side = 0, 0
     rigid: list[NDArray[np.bool_]] = []  # (N, m) of each: rows that every joint moves
     for c, tie in enumerate(structure.ties):
@@ -73,7 +73,7 @@ def _carried(
 
 
 def _joints(moved: NDArray[np.bool_]) -> int:
-    """(c/d) c* of every joint, of which one c may be 1, and the sums over joints."""
+    """Operations of (c/d) c* of every joint, of which one c may be 1, and of sums over joints."""
     size = moved.sum(axis=1)
     pairs = size * (size + 1) // 2
     entries = np.count_nonzero(np.triu((moved[:, :, None] & moved[:, None, :]).any(axis=0)))
@@ -81,12 +81,12 @@ def _joints(moved: NDArray[np.bool_]) -> int:
 
 
 def _factor(moved: NDArray[np.bool_]) -> int:
-    """Of the loop's own block."""
+    """Operations of the factor of the loop's own block."""
     pattern = (moved[:, :, None] & moved[:, None, :]).any(axis=0)
     return FACTOR * int(np.count_nonzero(np.triu(pattern, 1)))
 
 
 def _first(g: Slots) -> int:
-    """(g/c) g* of a soft row g, its entries that are 1 left out."""
+    """Operations of (g/c) g* of a soft row g, entries that are 1 left out."""
     size = int(np.count_nonzero(g > 1))
     return size + size * (size - 1) // 2

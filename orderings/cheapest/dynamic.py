@@ -1,12 +1,12 @@
 """Dynamic programming over the tree: which joints wait at each body, and what a body's step costs.
 
-What a body's groups cost depends on the joints that wait when it is reached, on those that it
+The cost of a body's groups depends on the joints that wait when it is reached, on those that it
 eliminates, and on the bracket; not on how they came to wait.  The cheapest order is therefore found
 from the tips down, one state for each set of waiting joints.  Costs come from the engine: an order
-that is counted tells the cost of one step of every body at once; for a step that is not known yet
-the cheapest known one of its body stands in, and in turn nothing at all, so that the program asks
-for it where it might win.  The zeros that a step meets may depend on more than the joints that
-wait, so that this is a search and no proof.
+that is counted gives the cost of one step of every body at once.  A step that is not known yet is
+taken to cost as much as the cheapest known step of its body, and by turns nothing at all, so that
+the program asks for it where it might win.  The zeros that a step meets may depend on more than the
+joints that wait, so that this is a search and no proof.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pivotree.kkt import PivotSequence, Rules, Structure
 from .operations import Meter
 from .places import Places, uniform
 
-TRUST = (1.0, 0.0)  # in the cost that stands in for a step that is not known
+TRUST = (1.0, 0.0)  # factors of the cost that is assumed for a step that is not known
 Joints = frozenset[int]
 Step = tuple[int, Joints, Joints, bool]  # body, waiting, eliminated, after the bracket
 
@@ -54,10 +54,10 @@ class Dynamic:
     tried: list[tuple[int, PivotSequence]] = field(default_factory=list)
 
     def run(self, most: int, tick: Callable[[str], None]) -> bool:
-        """Count at most so many orders, those that look cheapest first.
+        """Count at most ``most`` orders, those that look cheapest first.
 
-        True where it came to its end: also with unknown steps for nothing, no order looks cheaper
-        than those that were counted.
+        Returns True if the search came to its end: even if unknown steps cost nothing, no order
+        looks cheaper than those that were counted.
         """
         heights = [1, 2, 3, 4, self.structure.n + 1]
         for height in heights:

@@ -1,10 +1,9 @@
 """Where multipliers stand in orders of the family: before all bodies, at their loop's end, or last.
 
-Last is what an order says that does not name them; a loop's end is after the last bracket of the
-bodies that it goes through, where the multipliers can be eliminated whatever their compliance; soft
-ones may come before all bodies.  Rows of loops only add to what a tree's order does, so that what
-no order of the tree costs less than, none with multipliers does either; how much they add at least
-is counted in :mod:`.bound_of_loops`.
+An order that does not name multipliers has them last; a loop's end is after the last bracket of the
+bodies on its path, where the multipliers can be eliminated whatever their compliance; soft ones may
+come before all bodies.  Rows of loops only add operations to a tree's order, so that a lower bound
+for the tree holds with multipliers too; :mod:`.bound_of_loops` counts how much they add at least.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ def with_multipliers(
 ) -> list[Counted]:  # fmt: skip
     """Orders of the tree, cheapest first, ABM and CRBM, with the multipliers of each loop placed.
 
-    One loop after another goes to its cheapest place, the others staying where they are; from all
-    last, and from all at their loops' ends.
+    One loop after another goes to its cheapest place, while the others stay where they are.  The
+    search starts with all multipliers last, and again with all at their loops' ends.
     """
     starts = [sequence for _, sequence in tree[:TREES]]
     for update in updates:

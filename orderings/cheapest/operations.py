@@ -1,8 +1,8 @@
-"""What an order costs on a robot: scalar operations that qdd needs, read off the engine's own tape.
+"""The cost of an order on a robot: scalar operations that qdd needs, as in the engine's own tape.
 
 Operations are additions, multiplications and divisions from the entries of (4) to qdd, this robot's
 zeros and ones folded away: ``kkt.trace(system, order, composites).flops``.  Here they are counted
-without writing the tape, and by group, so that what is known of one order serves the next.
+without writing the tape, and by group, so that the counts of one order serve the next.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Where each joint is eliminated: the family of orders that a search goes through.
 
-Bodies go tip to base, each as the pair (pdd_k, f_k).  The joint of body k is eliminated at body k
-or at any of its ancestors, which is its place; at the root that is at the end.  The joints of one
-place go together, inside the bracket of that body or in a bracket of their own after it.  ABM has
+Bodies go tip to base, each as the pair (pdd_k, f_k).  The joint of body k is eliminated at its
+place, which is body k or any of its ancestors; the root comes at the end.  The joints of one place
+go together, inside the bracket of that body or in a bracket of their own after it.  ABM has
 every joint at its own body, in the bracket; CRBM every joint at the root, after it.
 """
 

@@ -1,6 +1,6 @@
 """The cheapest order for a robot, by operations, depth, digits or time.
 
-Searched are the orders of :mod:`orderings.cheapest.places`, with rank updates (c c^T)/d and
+The search covers the orders of :mod:`orderings.cheapest.places`, with rank updates (c c^T)/d and
 (c/d) c^T, and all registered orders, so that the result is never worse than the best of them.
 """
 
@@ -30,7 +30,7 @@ from .places import count, every, uniform
 
 COSTS = ("flops", "depth", "digits", "time")
 FEW = 400  # orders of the family that are all counted, for each of the two rank updates
-SUBSETS = 6  # joints: any of those that wait may be eliminated, in the dynamic program
+SUBSETS = 6  # joints up to which the dynamic program eliminates any subset of those that wait
 WIDTH = 6  # joints that may wait in a larger tree
 UPDATES = ("gain", "outer")
 
@@ -47,7 +47,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The cheapest order that was found, and how far it may be from the cheapest that there is.
+    """The cheapest order that was found, and how far it may be from the cheapest of its family.
 
     >>> found = pt.search(pt.chain(2))
     >>> found.best.cost, found.bound, found.exact
@@ -74,7 +74,7 @@ class SearchResult:
 
     @property
     def gap(self) -> float | None:
-        """(cost - bound) / cost: the winner is that near to the cheapest of the family."""
+        """(cost - bound) / cost: the cheapest of the family saves at most this part of the cost."""
         if self.bound is None or not self.cost:
             return None
         return max(0.0, (self.cost - self.bound) / self.cost)
@@ -275,7 +275,7 @@ def _ranked(
 
 
 def _from_the_first_that_runs(ranked: list[Ranked], system: System) -> list[Ranked]:
-    """Without orders, from the front, whose pivots this robot's inertias refuse."""
+    """The ranking from its first order on whose pivots this robot's inertias allow."""
     refused = []
     for i, first in enumerate(ranked):
         try:
@@ -288,7 +288,7 @@ def _from_the_first_that_runs(ranked: list[Ranked], system: System) -> list[Rank
 
 
 def _least_depth(system: System) -> int:
-    """Every order takes a joint's pair and the joint one after another."""
+    """A lower bound on the height: every order takes a joint's pair and then the joint."""
     return int(2 + (system.structure.dof > 0).any())
 
 
