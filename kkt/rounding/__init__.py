@@ -1,4 +1,4 @@
-"""What rounding does, operation by operation: cancellation, shares of the error, derivatives."""
+"""Effects of rounding, operation by operation: cancellation, shares of the error, derivatives."""
 
 from .contributions import linearised
 from .observe import Watch, observe, seen

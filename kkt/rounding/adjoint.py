@@ -1,6 +1,6 @@
 """Adjoints on the tape: the derivatives of outputs by all data, in one reverse sweep.
 
-(What each operation's rounding moves an output is in :mod:`kkt.rounding.contributions`.)
+:mod:`kkt.rounding.contributions` finds how far the rounding of each operation moves an output.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from ..matrix.entries import Entries
 from ..tape.run import rounded_into
 from ..tape.tape import Tape
 
-MOST = 40_000_000  # operations that a recording holds
+MOST = 40_000_000  # operations of a recording at most
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Operands and results of every operation of one run of a tape."""
+    """The operands and results of every operation of one run of a tape."""
 
     tape: Tape
-    x: NDArray  # (length,) first operands, as the operation saw them
+    x: NDArray  # (length,) first operands, at the time of the operation
     y: NDArray  # (length,) second operands
     r: NDArray  # (length,) results
     start: NDArray  # (slots,) values before the first operation
@@ -65,7 +65,7 @@ class Gradient:
     pb: Floats  # (length,)
 
     def inputs(self, slots: NDArray[np.int64]) -> Floats:
-        """(slots, outputs) derivatives of several outputs, signed slots, by every slot's datum."""
+        """(slots, outputs) derivatives of outputs, signed slots, by the datum in each slot."""
         from ..arithmetic import derivatives
 
         count = len(slots)
@@ -83,7 +83,7 @@ class Gradient:
 
 
 def gradient(run: Recording) -> Gradient:
-    """The derivatives of every operation at a run's values."""
+    """The partial derivatives of every operation, at the values of a run."""
     from ..arithmetic import derivatives
 
     tape = run.tape

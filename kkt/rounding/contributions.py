@@ -1,13 +1,13 @@
-"""What each operation's rounding contributes to an error: adjoints times local rounding errors.
+"""The contribution of each operation's rounding to an error: its adjoint times its local error.
 
-A run and a shadow of at least twice its digits go through the tape side by side, on the same
-rounded data.  Operation by operation they differ by
+A run and a shadow with at least twice its digits go through the tape side by side, on the same
+rounded data.  At each operation they differ by
 
     r - rs = pa (x - xs) + pb (y - ys) + local rounding error,
 
-with pa, pb taken halfway between the two (a discrete gradient): an identity, which truncates
-nothing.  Swept in reverse, local errors times their adjoints, the contributions, add up to the
-run's value minus the shadow's.
+with the derivatives pa, pb taken halfway between the two (a discrete gradient).  This is an
+identity, not a first-order expansion.  A reverse sweep gives the adjoints; local errors times
+adjoints, the contributions, add up to the run's value minus the shadow's.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from ..tape.tape import Tape
 from .watched_run import PIECE, traceable
 
 Floats = NDArray[np.float64]
-ENOUGH = 2.0**-26  # unit roundoff from which on float64 has twice the digits
-MOST = 100_000_000  # operations: some 2 GB
+ENOUGH = 2.0**-26  # least unit roundoff for which float64 has twice the digits
+MOST = 100_000_000  # operations at most: they take some 2 GB
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,10 @@ class Linearised:
         return float(np.sign(slot) * self.exact[abs(slot)])
 
     def contributions(self, seeds: Mapping[int, float], keep: bool = True) -> Floats:
-        """(length,) of each operation to the error of one output {slot: weight}, in its unit.
+        """(length,) contributions of the operations to the error of one output, in its unit.
 
-        ``keep`` False writes them over ``errors``, for a last sweep that takes no more memory.
+        The output is a weighted sum of slots, {slot: weight}.  ``keep`` False overwrites ``errors``
+        with them, so that a last sweep takes no more memory.
         """
         from ..arithmetic import derivatives
 
@@ -82,11 +83,12 @@ def linearised(
     shadow: str | None = None,
     given: Mapping[str, NDArray] | None = None,
 ) -> Linearised:
-    """Run a tape in a format of kind "float" beside its shadow: float64 or dd, by the digits.
+    """Run a tape in a format of kind "float" beside a shadow in float64 or dd.
 
+    The shadow is float64 where that has twice the format's digits, else dd, if ``shadow`` is None.
     ``given`` has doubles that are inputs beside (4), by letter; they are rounded as (4) is.
-    Raises FormatError for formats that are no rounding to a float, SizeError for a tape of more
-    than 1e8 operations.
+    Raises FormatError for formats that do not round to a float, SizeError for a tape of more than
+    1e8 operations.
     """
     if not traceable(format):
         raise FormatError(
@@ -146,7 +148,7 @@ def _any(tape: Tape, format: Format, longer: Format) -> Step:
         (x, y, r), others = ([column[: len(piece)] for column in three] for three in columns)
         runners[0].record(piece, v, x, y, r)
         runners[1].record(piece, exact, *others)
-        # of a pair high + low i a derivative needs no more than high
+        # derivatives need only the high part of a pair high + low i
         xs, ys, rs = (np.ascontiguousarray(column.real) for column in others)
         derivatives.linearise(piece.op, x, y, r, xs, ys, rs, errors, slopes)
         bad = np.flatnonzero(~np.isfinite(r))

@@ -1,4 +1,4 @@
-"""How a tape's operations are recorded and looked at, for each way that numbers are carried."""
+"""Readers, which run a tape and record its operations: one for arrays, one for Python objects."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Column = NDArray
 
 
 class Reader(Protocol):
-    """One run of a tape in one number type, which can be watched."""
+    """One run of a tape in one number type, with the operands and results of its operations."""
 
     dtype: np.dtype  # of operands and results
-    room: int  # operations that are looked at together
+    room: int  # operations that are recorded together at most
     log_unit: float  # log2 of the unit roundoff of what runs; -infinity where nothing is rounded
     bits: int  # precision of balls, 0 of others
 
     @property
     def v(self) -> Values:
-        """(slots,) values, the last ones after a run."""
+        """(slots,) values; after a run, the last value of every slot."""
 
     def record(self, chunk: Chunk, x: Column, y: Column, r: Column) -> None:
         """Apply a chunk; operands and results go to arrays (len(chunk),)."""
@@ -39,17 +39,20 @@ class Reader(Protocol):
         self, op: Column, x: Column, y: Column, r: Column,
         cancelled: Column, absorbed: Column, size: Column,
     ) -> None:  # fmt: skip
-        """Figures of recorded operations: see :func:`kkt.arithmetic.watch.looked`."""
+        """Fill the figures of recorded operations: see :func:`kkt.arithmetic.watch.looked`."""
 
     def zero(self, x: Column) -> NDArray[np.bool_]:
         """Which of some numbers are zero."""
 
     def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
-        """What sums do not keep of their smaller operands, as fractions and in bits."""
+        """The parts of smaller operands that sums do not keep: as fractions and in bits."""
 
 
 def precision(bits: int) -> AbstractContextManager[Any]:
-    """What balls of so many bits need around everything, negation too; nothing where bits is 0."""
+    """A context in which balls have ``bits`` bits; without it even a negation would round them.
+
+    It does nothing where ``bits`` is 0.
+    """
     if not bits:
         return nullcontext()
     import flint
@@ -131,7 +134,7 @@ class Objects:
         return np.array([part is not None and part.numerator == 0 for part in parts], dtype=bool)
 
     def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
-        """Bits are what is looked at; a fraction below 1e-308 is 0."""
+        """Here ``absorbed`` is in bits; fractions below 1e-308 underflow to 0."""
         return np.where(absorbed > 0.0, np.exp2(absorbed + self.log_unit), 0.0), absorbed
 
 

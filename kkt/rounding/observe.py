@@ -1,7 +1,7 @@
-"""Tracing: what every operation of a run cancels, absorbs, and is off by, in any number type.
+"""Bits that operations of a run cancel and absorb, and their errors, in any number type.
 
-Of what :class:`kkt.rounding.watched_run.Watch` sees nothing is kept but the largest figures of
-every run of consecutive operations that belong to one step and one block instruction.
+:class:`kkt.rounding.watched_run.Watch` sees every operation.  Only the largest figures are kept,
+for each stretch of consecutive operations that belong to one step and one block instruction.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Gathered(NamedTuple):
     operations: NDArray[np.int64]
     cancelled: NDArray[np.int64]  # bits, in one sum that is not zero
     zeros: NDArray[np.int64]  # sums of nonzeros that are exactly zero
-    absorbed: Floats  # fraction of the smaller operand that one sum does not keep
-    absorbed_bits: Floats  # of the smaller operand, that one sum does not keep
+    absorbed: Floats  # of the smaller operand, the fraction that one sum does not keep
+    absorbed_bits: Floats  # of the smaller operand, the bits that one sum does not keep
     size: Floats  # largest magnitude of a result
-    off: Floats | None  # largest distance of a result to its shadow, in its own unit
+    off: Floats | None  # largest distance of a result from the shadow's, in its own unit
     scale: Floats | None  # largest magnitude of a shadow's result
-    exact: Against | None  # where the shadow is one of exact arithmetic
+    exact: Against | None  # comparison with exact arithmetic, if the shadow is one of that
 
     @property
     def error(self) -> Floats | None:
@@ -55,7 +55,10 @@ class Gathered(NamedTuple):
 
 @dataclass(frozen=True)
 class Observation:
-    """What was seen, run by run: consecutive operations of one step and, if asked, one block."""
+    """The figures of one run of a tape, by stretches ("runs") of consecutive operations.
+
+    The operations of a stretch belong to one step and, if asked for, to one block instruction.
+    """
 
     tape: Tape
     v: Values  # (slots,) last values
@@ -69,7 +72,7 @@ class Observation:
     ball_bits: int  # precision of a run in balls, 0 of others
 
     def by(self, group: NDArray[np.int64], count: int) -> Gathered:
-        """Largest figures by a group number for each run, -1 for none."""
+        """Largest figures by group, given the group number of each stretch, -1 for none."""
         keep = group >= 0
         at = group[keep]
 
@@ -117,9 +120,10 @@ class Observation:
 
     @cached_property
     def pivot_errors(self) -> Floats:
-        """(steps,) largest relative error of each step's pivots against the shadow, which it needs.
+        """(steps,) largest relative error of each step's pivots, against the shadow.
 
-        A pivot that is not a number, or should be zero and is not, is infinitely far off.
+        The error is infinite for a pivot that is not a number, or that should be zero and is not.
+        Raises FormatError without a shadow.
         """
         errors = np.zeros(self.tape.program.groups)
         for i, slots in self.tape.pivots.items():
@@ -143,7 +147,7 @@ class Observation:
 
     @cached_property
     def radius_bits(self) -> Floats | None:
-        """(steps,) bits of the precision that the radius of a step's pivots has taken; of balls."""
+        """(steps,) bits of the precision that radii of a step's pivots take; None but for balls."""
         if self.ball_bits == 0:
             return None
         taken = np.zeros(self.tape.program.groups)
@@ -176,13 +180,13 @@ def observe(
     sums: bool = True,
     **options: Any,
 ) -> Observation:
-    """Run a tape in a number format and gather what each operation cancels and absorbs.
+    """Run a tape in a number format and gather the bits that its operations cancel and absorb.
 
     ``entries`` are in float64, or in the number type of a format of objects
-    (:func:`kkt.rounding.observe.seen` finds them).  ``shadow`` and other options: see
-    :class:`Watch`; with a shadow, true errors too, and with ``sums`` False these alone.
-    ``blocks`` False gathers by step only.  Both are faster.  Memory beyond the tape's is a chunk's
-    and some numbers a block.
+    (:func:`kkt.rounding.observe.seen` finds them).  ``shadow`` and other options are those of
+    :class:`Watch`.  With a shadow, errors are gathered too, and with ``sums`` False only they;
+    ``blocks`` False gathers by step only.  Both save time.  Beyond the tape's own memory this
+    takes that of one chunk and some numbers for each block.
     """
     from ..arithmetic import watch
 
@@ -224,7 +228,7 @@ def observe(
 
 
 class _Part(NamedTuple):
-    """What is kept of one piece, a row for each run; floats as their bits."""
+    """The figures of one piece of a tape, a row for each stretch; floats are kept as their bits."""
 
     step: NDArray[np.int32]
     owner: NDArray[np.int32]  # instruction
@@ -257,13 +261,13 @@ class _Part(NamedTuple):
 # -- in any number format -------------------------------------------------------------------------
 
 
-SEEN = 72  # bits of cancellation that double-double shows, with 34 more of its 106 to spare
+SEEN = 72  # bits of cancellation up to which double-double is enough: 34 of its 106 bits remain
 
 
 def shadow_for(format: Format) -> str:
-    """The name of a shadow that sees a format's errors of arithmetic: of twice its digits.
+    """The name of a shadow that shows the rounding errors of a format: one of twice its digits.
 
-    Fractions and balls need none: they know how far they may be off.
+    Fractions and balls need no second run: they know their error bound.
     """
     if format.kind in ("exact", "ball"):
         return "own"
@@ -274,9 +278,9 @@ def shadow_for(format: Format) -> str:
 
 
 def exact_shadow_for(format: Format, long: bool = False) -> str:
-    """As :func:`shadow_for` for formats that round (4), told against exact arithmetic too.
+    """As :func:`shadow_for`, for formats that round (4), with a comparison with exact arithmetic.
 
-    ``long`` for cancellation of more bits than double-double sees.
+    ``long`` asks for more digits than double-double has, for sums that cancel more than SEEN bits.
     """
     if format.kind == "float" and not long:
         return "exact"
@@ -293,14 +297,14 @@ def seen(
     bits: int = 0,
     **options: Any,
 ) -> Observation:
-    """Run a tape on a system in any number format, and gather what its operations do.
+    """Run a tape on a system in any number format, and gather the figures of its operations.
 
     Formats that round start from the entries of (4) rounded to them; exact, mp:D and ball:D run the
-    spatial algebra, bias and assembly too.  In these three, what exact arithmetic makes zero from
-    the model's doubles counts as zero.  ``shadow``: :func:`shadow_for` the format where None;
-    ``exact``: sums of formats that round are held against exact arithmetic on the same rounded
-    entries (``Gathered.exact``); ``bits``: precision of balls, found by :func:`kkt.certify` where
-    it is 0; options are those of :func:`kkt.rounding.observe.observe`.
+    spatial algebra, bias and assembly too.  In these three, a result that is zero in exact
+    arithmetic on the model's doubles counts as zero.  ``shadow`` None is :func:`shadow_for` the
+    format.  With ``exact``, sums of formats that round are compared with exact arithmetic on the
+    same rounded entries (``Gathered.exact``).  ``bits`` is the precision of balls, found by
+    :func:`kkt.certify` where it is 0; options are those of :func:`kkt.rounding.observe.observe`.
     """
     if exact and not format.from_model:
         return _against(system, tape, format, options)
@@ -325,7 +329,7 @@ def seen(
 
 
 def _against(system: System, tape: Tape, format: Format, options: dict[str, Any]) -> Observation:
-    """Beside exact arithmetic: in double-double, or in more digits where sums cancel as many."""
+    """With a shadow of exact arithmetic: double-double, or longer where sums cancel too much."""
     found = seen(system, tape, format, shadow=exact_shadow_for(format), **options)
     exact = found.runs.exact
     if format.kind != "float" or exact is None or exact.order.max(initial=0) <= SEEN:
@@ -334,7 +338,7 @@ def _against(system: System, tape: Tape, format: Format, options: dict[str, Any]
 
 
 def residues_of(system: System, tape: Tape) -> NDArray[np.int64]:
-    """(slots,) what a tape starts from modulo a prime, from the model's doubles and exactly."""
+    """(slots,) the data of a tape modulo a prime, computed exactly from the model's doubles."""
     v = np.zeros(tape.slots, dtype=np.int64)
     places, values = tape.inputs.values(assemble(system.state, Residue))
     v[places] = _modulo(values)

@@ -1,7 +1,7 @@
-"""A run of a tape in a number format, seen operation by operation.
+"""A run of a tape in a number format, observed operation by operation.
 
-It goes piece by piece with operands and results recorded, and what was recorded is looked at (by
-compiled loops, where numbers lie in arrays).
+The tape is run piece by piece.  Operands and results of a piece are recorded, and figures such as
+cancelled bits are computed from them, by compiled loops where numbers are in arrays.
 """
 
 from __future__ import annotations
@@ -18,32 +18,31 @@ from ..tape.run import Values
 from ..tape.tape import Tape
 from .numbers import reader_of
 
-PIECE = 1 << 18  # operations that are looked at together
+PIECE = 1 << 18  # operations that are recorded together at most
 
 Floats = NDArray[np.float64]
 
 
 def traceable(format: Format) -> bool:
-    """Whether a format's operations are those of a float32 or float64, or rounded on one."""
+    """Whether a format's numbers are carried by float32 or float64."""
     return format.kind == "float" and format.dtype in (np.float32, np.float64)
 
 
 class Operations(NamedTuple):
-    """Consecutive operations r = x op y as a format rounds them; arrays (m,) are lent, not given.
+    """Consecutive operations r = x op y as a format rounds them; arrays are (m,).
 
-    Numbers that are objects have the exponent of the nearest double of unbounded range.
-
-    The next piece is written into the same arrays: copy what should stay.
+    The next piece is written into the same arrays, so that a user must copy what is to be kept.
+    The exponent of an object is that of the nearest double of unbounded range.
     """
 
     at: int  # operations before the first of these
     op: NDArray[np.int8]  # add 0, sub 1, mul 2, div 3
     step: NDArray[np.int32]  # group of pivots, -1 before the first
-    x: NDArray  # in the format's carrier
+    x: NDArray  # in the type that carries the format
     y: NDArray
     r: NDArray
     cancelled: NDArray  # bits; -1 for a sum that is exactly zero
-    absorbed: NDArray  # error of a sum over its smaller operand; of objects log2(error / u)
+    absorbed: NDArray  # error of a sum over its smaller operand; for objects log2 of that / u
     size: NDArray  # |r|
     high: Floats  # the shadow's result is high + low; (0,) where errors are not asked for
     low: Floats
@@ -52,15 +51,15 @@ class Operations(NamedTuple):
 
 
 class Watch:
-    """One run of a tape in a number format, seen operation by operation.
+    """One run of a tape in a number format, observed operation by operation.
 
     ``shadow`` (:func:`kkt.arithmetic.shadows.shadow_of`) runs beside it on the data as the format
-    has them, so that it sees errors of arithmetic alone.  ``residues`` are the data modulo a prime
-    (:mod:`kkt.arithmetic.modular`): with them, what exact arithmetic makes zero counts as zero, and
-    what rounding left there is not taken for a number.  ``sums`` False leaves cancelled, absorbed
-    and size at 0; ``errors`` False leaves out high, low and off.  ``number`` and ``bits``: see
-    :func:`kkt.rounding.numbers.reader_of`.  Iterate once; then ``v`` and ``shadow`` hold the
-    last values of all slots.
+    rounds them, so that it shows only errors of the arithmetic.  ``residues`` are the data modulo a
+    prime (:mod:`kkt.arithmetic.modular`): with them, a result that is zero in exact arithmetic
+    counts as zero, whatever rounding makes of it.  ``sums`` False leaves cancelled, absorbed and
+    size at 0; ``errors`` False leaves out high, low and off.  ``number`` and ``bits`` are those of
+    :func:`kkt.rounding.numbers.reader_of`.  A watch is iterated once; then ``v`` and ``shadow``
+    hold the last values of all slots.
     """
 
     def __init__(
@@ -82,7 +81,7 @@ class Watch:
         self.reader = reader_of(tape, entries, format, number, bits)
         self.v = self.reader.v
         self.room = min(PIECE, self.reader.room, tape.length)  # operations of a piece, at most
-        self.largest = _largest(self.v)  # entry of (4)
+        self.largest = _largest(self.v)  # magnitude of the entries of (4)
         self.shadow = None if shadow is None else shadow_of(shadow, self.v)
         self.errors = errors and shadow is not None
         self.residues = residues
@@ -123,7 +122,7 @@ class Watch:
                 at += len(piece)
 
     def _in_one_loop(self) -> Callable[..., None] | None:
-        """How the hardware's own format and a float64 shadow share a loop, the common case."""
+        """The loop that runs a hardware format and a float64 shadow together; None for others."""
         from ..arithmetic.shadows import Float64
 
         shared = isinstance(self.format, Hardware) and isinstance(self.shadow, Float64)
@@ -133,14 +132,17 @@ class Watch:
 def _zeros_told(
     sums: NDArray[np.bool_], zero: NDArray[np.int8], cancelled: NDArray, absorbed: NDArray
 ) -> None:
-    """What exact arithmetic makes zero is zero, whatever rounding left of it."""
+    """Count results and terms that are zero in exact arithmetic as zero, in the figures of sums."""
     cancelled[sums & (zero == 1)] = -1
     cancelled[sums & (zero == 2)] = 0
     absorbed[sums & (zero == 2)] = 0.0
 
 
 def _compared_alone(gone: NDArray[np.bool_], owed: NDArray) -> None:
-    """Sums with an operand that is zero in the format alone: exact arithmetic's are counted."""
+    """Mark ``owed`` for sums with an operand that is zero in the format.
+
+    The bits that exact arithmetic cancels still count; the format's are not compared with them.
+    """
     from ..arithmetic.watch import APART
 
     owed[gone & (owed >= 0)] += APART

@@ -1,1 +1,1 @@
-"""What a user asks for: eliminate, refine, inverse dynamics, condition numbers, joined robots."""
+"""Functions that users call: eliminate, refine, inverse dynamics, conditioning, joined robots."""

@@ -1,4 +1,4 @@
-"""More right-hand sides in any number type: K^-1 B by the pivots of an order."""
+"""Further right-hand sides in any number type: K^-1 B by the pivots of an order."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ from ..tape.trace import tape_for
 
 
 def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Columns:
-    """K^-1 B for B (unknowns, m), rows as those of (4), by the pivots of a traced order.
+    """K^-1 B for B (unknowns, m), rows in the order of (4)'s, by the pivots of a traced order.
 
-    Columns with the same blocks of zeros are carried together.  Raises ModelError for a B of
-    another shape or with entries that are not finite, and what :func:`played` raises.
+    Columns with the same zero blocks are solved for together.  Raises ModelError for a B of another
+    shape or with entries that are not finite, and what :func:`played` raises.
     """
     B, codes = _checked(system, rhs)
     columns = Again(tape.program)
@@ -80,9 +80,10 @@ def joint_space_inverse(
     """The (N, N) matrix d qdd / d tau, symmetric, in the tree's order [1/(kg m^2), 1/(kg m), 1/kg].
 
     It is the block (qdd, qdd) of K^-1: the inverse of the joint-space inertia H Phi M Phi* H* of
-    equation (3) of Ascher, Pai & Cloutier 1996, without that matrix ever being formed; with loops,
-    of motions that they allow.  One triangle is found, and mirrored.  Any order of pivots makes
-    it.  Raises OrderError for an order by rotations, and what :func:`kkt.eliminate` raises.
+    equation (3) of Ascher, Pai & Cloutier 1996, which itself is not formed.  With loops it is that
+    inverse on the motions that they allow.  One triangle is computed, and mirrored.  Any order of
+    pivots will do.  Raises OrderError for an order by rotations, and what :func:`kkt.eliminate`
+    raises.
 
     >>> system = pt.build(pt.chain(3))
     >>> inverse = pt.joint_space_inverse(system, pt.orderings.get("abm"))
@@ -105,12 +106,12 @@ def delassus_matrix(
 ) -> NDArray:
     """J M^-1 J* (rows, rows), symmetric: accelerations of given points by forces on them.
 
-    ``points`` are made by :func:`kkt.contact` and :func:`kkt.cut_joint`, whose rows J are: points
-    of bodies, frames, or what two bodies do beside each other.  They are not held; loops and
-    contacts that the system has are, and M^-1 is that of motions that they allow.  Its inverse is
-    the operational-space inertia (Khatib 1987); of the system's own rows it is what lambda solves
-    for (Delassus 1917).  [1/kg, 1/(kg m), 1/(kg m^2)].  K^-1 J* follows by the order's pivots, in
-    any number type; M is not formed.
+    ``points`` are made by :func:`kkt.contact` and :func:`kkt.cut_joint`, and J are their rows: of
+    points of bodies, of frames, or of the relative motion of two bodies.  These rows do not
+    constrain the motion; loops and contacts of the system do, and M^-1 is that of the motions that
+    they allow.  The inverse of the result is the operational-space inertia (Khatib 1987); for the
+    system's own rows the result is the matrix of lambda (Delassus 1917).  [1/kg, 1/(kg m),
+    1/(kg m^2)].  K^-1 J* follows by the order's pivots, in any number type; M is not formed.
 
     Raises ModelError for points that are none, or on no body of the tree, and what
     :func:`kkt.joint_space_inverse` raises.
@@ -146,11 +147,11 @@ def played(
     slots: NDArray[np.int64],
     numbers: NDArray | None = None,
 ) -> NDArray:
-    """What stands in some signed slots after a run in any number type; balls until proved.
+    """The values of signed slots after a run in any number type.
 
-    ``numbers`` are those of the inputs beside (4), doubles.  Raises SingularError where a pivot is
-    zero, FormatError where an input overflows the format, and CertificationError where no precision
-    of balls suffices.
+    ``numbers`` are the doubles of inputs beside (4).  Balls run in growing precision until their
+    digits are proved.  Raises SingularError where a pivot is zero, FormatError where an input
+    overflows the format, and CertificationError where no precision of balls suffices.
     """
     if chosen.unit < DOUBLE or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
@@ -158,7 +159,7 @@ def played(
     if chosen.kind == "ball":
         return enclosed(system, tape, slots, numbers, chosen.digits)[0]
     if chosen.on_arrays:
-        rounded_entries(system, chosen)  # or refused
+        rounded_entries(system, chosen)  # raises where an entry overflows
         data = {letter: chosen.cast(values) for letter, values in (given or {}).items()}
         if not all(np.isfinite(values).all() for values in data.values()):
             raise FormatError(
@@ -194,10 +195,10 @@ def enclosed(
     digits: int,
     rounded_to: Format | None = None,
 ) -> tuple[NDArray, int]:
-    """Balls in some signed slots, with ``digits`` proved digits of each, and their precision.
+    """Balls of signed slots, with ``digits`` proved digits of each, and their precision in bits.
 
-    The data are the model's doubles, or (4)'s entries and ``numbers`` rounded to a floating-point
-    format.  Raises CertificationError where no precision suffices, or where they overflow it.
+    The data are the model's doubles, or, with ``rounded_to``, (4)'s entries and ``numbers`` rounded
+    to that format.  Raises CertificationError where no precision suffices, or data overflow it.
     """
     import flint
 
@@ -226,7 +227,7 @@ def enclosed(
 
 
 def _exactly(system: System, chosen: Format) -> Entries:
-    """The rounded entries, as exact balls; CertificationError where one overflows."""
+    """The rounded entries as exact balls; raises CertificationError where one overflows."""
     try:
         return rounded_balls(system, chosen)
     except RangeError as error:
@@ -239,7 +240,7 @@ def _cast(x: NDArray, number: Callable[[float], Any]) -> NDArray:
 
 
 def _checked(system: System, rhs: ArrayLike) -> tuple[NDArray, NDArray[np.int64]]:
-    """B as doubles, and where it is zero (0), one (1) and another number (2)."""
+    """B as doubles, and its codes: 0 for zero, 1 for one, 2 for any other number."""
     try:
         B = np.array(rhs, dtype=float)
     except (TypeError, ValueError):

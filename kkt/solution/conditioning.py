@@ -1,8 +1,8 @@
-"""How much of an error the problem itself forces: condition numbers of qdd, by adjoints.
+"""Condition numbers of qdd, by adjoints: how much of an error the problem itself forces.
 
-A change of each datum e of (4) by at most a unit roundoff u moves qdd_i by at most u times
+A relative change of each datum e of (4) by at most a unit roundoff u moves qdd_i by at most u times
 sum |d qdd_i / d e| |e|, to first order (Skeel 1979; Higham, Accuracy and Stability of Numerical
-Algorithms, 2nd ed., section 7.2).  An order that loses more than that loses it by itself.
+Algorithms, 2nd ed., section 7.2).  An error beyond that is due to the order.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from .eliminate import eliminate
 
-MOST = 1_000_000_000  # operations times outputs of a reverse sweep: seconds
+MOST = 1_000_000_000  # operations times outputs of the reverse sweeps at most: some seconds
 TOGETHER = 64  # outputs of one sweep
-ROUGH = 1e-2  # relative error of float64's qdd above which its derivatives say nothing
+ROUGH = 1e-2  # relative error of qdd in float64 above which derivatives mean nothing
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,13 @@ class Conditioning:
 
     moved: NDArray  # (N,) sum over the data e of |d qdd_i / d e| |e| [as qdd]
     qdd: NDArray  # (N,) in float64
-    shares: dict[str, float]  # parts of kappa that M, H, Phi, a, b and tau bring; their sum is 1
+    shares: dict[str, float]  # shares of M, H, Phi, a, b, tau in kappa; their sum is 1
     inverse_inertia: NDArray  # (N, N) d qdd / d tau, of rank N - held
-    held: int = 0  # directions of the rates that closed loops and contacts take away
+    held: int = 0  # freedoms that closed loops and contacts take away
 
     @property
     def kappa(self) -> float:
-        """max moved / max |qdd|: first-order bound of the error over the unit roundoff."""
+        """max moved / max |qdd|: a first-order bound of the relative error, in unit roundoffs."""
         return _ratio(self.moved.max(initial=0.0), np.abs(self.qdd).max(initial=0.0))
 
     @property
@@ -58,7 +58,7 @@ class Conditioning:
 
     @property
     def kappa_inertia(self) -> float:
-        """2-norm condition number of the joint-space inertia, along what the loops leave free."""
+        """2-norm condition number of the joint-space inertia, on the motions that loops allow."""
         free = self.qdd.size - self.held
         size = np.linalg.svd(self.inverse_inertia, compute_uv=False)
         return _ratio(size[0], size[free - 1]) if free > 0 else 1.0
@@ -67,9 +67,9 @@ class Conditioning:
 def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
     """Condition numbers of qdd with respect to the entries of (4), in float64.
 
-    ``tape`` is a traced order; leaf to root (articulated body) where None.  Raises SizeError for a
-    tree so large that it would take long, and CertificationError where float64 keeps less than
-    two digits of qdd, so that its derivatives say nothing.
+    ``tape`` is a traced order, or ABM where None.  Raises SizeError for a tree so large that it
+    would take long, and CertificationError where float64 keeps less than two digits of qdd, so that
+    its derivatives mean nothing.
 
     >>> found = pt.conditioning(pt.build(pt.chain(10)))
     >>> round(found.kappa, 1), max(found.shares, key=found.shares.get)
@@ -111,17 +111,17 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
 
 
 def _letters(system: System) -> tuple[str, ...]:
-    """M H Phi a b tau, in this order, A and the letters of loops where there are any."""
+    """M H Phi a b tau in this order, then A and the letters of loops where there are any."""
     more = ("G", "gamma", "compliance") if system.structure.ties else ()
     own = () if system.structure.armature is None else ("A",)
     return ("M", "H", "Phi", "a", "b", "tau", *own, *more)
 
 
 def lost_by_order(error: float | None, kappa: float | None, unit: float) -> float | None:
-    """Decimal digits lost beyond those that the condition number forces.
+    """Decimal digits lost beyond those that the condition number forces; None without a kappa.
 
-    log10(error / (kappa u)), not below 0 and not above the digits that the condition leaves,
-    which are lost where the elimination failed (error None).  None where kappa is unknown.
+    They are log10(error / (kappa u)), at least 0 and at most the digits that the condition number
+    leaves.  All of these are lost where the elimination failed (``error`` None).
     """
     if kappa is None:
         return None
@@ -132,7 +132,7 @@ def lost_by_order(error: float | None, kappa: float | None, unit: float) -> floa
 
 
 def _require_digits(system: System, tape: Tape) -> None:
-    """A correction shows how far float64 is off."""
+    """Raise CertificationError where a step of refinement shows that float64 is off by ROUGH."""
     result = eliminate(system, tape, "float64", records=False, refine=1)
     refinement = result.refinement
     off = refinement.corrections[0] if refinement and refinement.corrections else 0.0
@@ -144,7 +144,7 @@ def _require_digits(system: System, tape: Tape) -> None:
 
 
 def _data(slots: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Every datum once: structural zeros and ones are none, and M is symmetric."""
+    """The slots of data, each once, since M is symmetric; structural zeros and ones are no data."""
     return np.unique(slots[slots > 1])
 
 

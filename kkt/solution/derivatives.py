@@ -25,10 +25,10 @@ from .columns import played
 
 @dataclass(frozen=True)
 class Jacobians:
-    """Of m unknowns by q, qd and tau; columns are the N freedoms in the tree's order.
+    """Derivatives of m unknowns by q, qd and tau; columns are the N freedoms in the tree's order.
 
-    The last three are None unless they were asked for with ``also``; of n bodies, in the tree's
-    order, :func:`inertial_parameters` says which ten numbers a body has.
+    The last three fields are None unless they were asked for with ``also``.  Bodies are in the
+    tree's order; :func:`inertial_parameters` lists the ten parameters of a body.
 
     >>> found = pt.derivatives(pt.build(pt.chain(3)), pt.orderings.get("abm"), also=["gravity"])
     >>> found.dgravity.shape, found.dwrench is None
@@ -45,13 +45,13 @@ class Jacobians:
 
 @dataclass(frozen=True, repr=False)
 class Derivatives(Shown, Jacobians):
-    """Of qdd by q, qd and tau: row i is qdd_i, column j a freedom, both in the tree's order.
+    """Derivatives of qdd by q, qd and tau: row i is qdd_i, column j a freedom, in the tree's order.
 
     ``dq`` (N, N) [1/s^2] and, where lengths and angles meet, [m/s^2] or [1/(m s^2)]; ``dqd``
     (N, N) [1/s] and so on; ``dtau`` (N, N) [1/(kg m^2), 1/(kg m), 1/kg], symmetric: M^-1, and with
-    loops that of motions that they allow.
+    loops that of the motions that they allow.
     From :func:`adjoint_derivatives` they are m rows of weights times these matrices, (m, N).
-    Columns of dq are motions of the joint in its tangent space: by S_k in the frame of the body
+    Columns of dq are motions of a joint in its tangent space: along S_k in the frame of the body
     that it carries, as its rates qd are.  Where q are angles and lengths that is q itself.
     ``dlam`` has the same derivatives of the multipliers; None where there are no loops.
 
@@ -86,18 +86,18 @@ def derivatives(
 ) -> Derivatives:
     """d qdd / dq, dqd and dtau (N, N) of forward dynamics, by the same pivots as qdd.
 
-    Equation (4) of Ascher, Pai & Cloutier 1996 is K x = r, so that dx = K^-1 (dr - dK x): more
-    right-hand sides, which follow from the model's own formulas (:mod:`kkt.program.derivatives`).
-    Number types as in :func:`kkt.eliminate`; the digits of ``ball:D`` are proved.  Armature,
+    Equation (4) of Ascher, Pai & Cloutier 1996 is K x = r, so that dx = K^-1 (dr - dK x): further
+    right-hand sides, which follow from the model's formulas (:mod:`kkt.program.derivatives`).
+    Number types are those of :func:`kkt.eliminate`; the digits of ``ball:D`` are proved.  Armature,
     damping, springs and implicit steps count; dry friction is constant but for its jump at rest.
     External wrenches keep their components in the frames of their bodies.  ``also`` names further
     derivatives: "parameters" (inertial ones, by the regressor of Atkeson, An & Hollerbach 1986),
     "gravity" and "wrench".
 
     With closed loops and contacts (4) has rows of lambda, and ``dlam`` their derivatives
-    (:mod:`kkt.program.closed`).  What is differentiated is what these rows say, in any state: q and
-    qd move freely, whether the loop stays closed or not.  Rows are those of the loop's frame c,
-    their compliance and gains are constant.
+    (:mod:`kkt.program.closed`).  The rows are differentiated as functions of any state: q and qd
+    vary freely, whether the loop stays closed or not.  Rows are those of the loop's frame c, whose
+    compliance and gains are constant.
 
     Tracing takes time and memory in proportion to joints times bodies, each with the blocks of its
     column of the factor: O(n^2) for n bodies by abm, O(n^3) by crbm on a chain.
@@ -121,7 +121,7 @@ def derivatives(
 def traced_derivatives(
     system: System, order: PivotSequence | OrderFunction | Tape | Any, also: Sequence[str] = ()
 ) -> Callable[[Format], Derivatives]:
-    """:func:`derivatives`, traced once: the result plays them in any format."""
+    """:func:`derivatives`, traced once: the function returned runs them in any format."""
     base, asked = tape_for(system, order), _asked(also)
     kinds = ("qdd", "lambda") if system.loops else ("qdd",)
     wanted = [f"d{of}_d{by}" for of in kinds for by in (*BY, *asked)]
@@ -153,16 +153,16 @@ def directional_derivatives(
     dwrench: ArrayLike | None = None,
     of: str = "qdd",
 ) -> NDArray:
-    """The derivative (N, m) of qdd along m motions dq, dqd, dtau (N, m), no matrix ever formed.
+    """The derivative (N, m) of qdd along m motions dq, dqd, dtau (N, m), without a matrix.
 
     That is ``found.dq @ dq + found.dqd @ dqd + found.dtau @ dtau`` of :func:`derivatives`, by one
-    right-hand side of equation (4) more for each motion: dr - dK x is summed from the base to the
-    tips first.  ``dq`` (N,) or (N, m) [rad, m], ``dqd`` (N,) or (N, m) [rad/s, m/s] and
+    further right-hand side of equation (4) for each motion: dr - dK x is summed from the base to
+    the tips first.  ``dq`` (N,) or (N, m) [rad, m], ``dqd`` (N,) or (N, m) [rad/s, m/s] and
     ``dtau`` (N,) or (N, m) [N m, N] have one shape, and those not given are zero.  Returns an
     array of that shape [rad/s^2, m/s^2].  ``dparameters`` (n, 10) or (n, 10, m) as
     :func:`inertial_parameters`, ``dgravity`` (3,) or (3, m) [m/s^2] and ``dwrench`` (n, 6) or
-    (n, 6, m) [N m, N] count likewise.  Trees of any size.  ``of`` "lambda" gives that of the
-    multipliers of loops and contacts, (rows, m), in place of qdd's.
+    (n, 6, m) [N m, N] are added likewise.  Trees may have any size.  ``of`` "lambda" gives the
+    derivative of the multipliers of loops and contacts, (rows, m), in place of qdd's.
 
     Raises ModelError for motions of another shape, or that are not finite, and what
     :func:`derivatives` raises.
@@ -180,7 +180,7 @@ def directional_derivatives(
     shapes = _shapes(system)
     moves = (dq, dqd, dtau, dparameters, dgravity, dwrench)
     given = {by: x for by, x in zip(shapes, moves, strict=True) if x is not None}
-    # the first one says how many motions there are
+    # the first motion given says how many there are
     width = next((_shape_of(x)[len(shapes[by]) :][:1] for by, x in given.items()), ())
     steps = {
         by: _numbers(system, x, (*shapes[by], *width), f"d{by}").reshape(
@@ -203,13 +203,14 @@ def adjoint_derivatives(
 ) -> Derivatives:
     """Weights (m, N) or (N,) times the derivatives of qdd by q, qd and tau: (m, N) or (N,) each.
 
-    ``weights`` (m, N) or (N,) [s^2/rad, s^2/m, or what else a function of qdd has by qdd] give
-    its gradient by one right-hand side, no matrix ever formed: K of equation (4) is symmetric,
-    so that weights* K^-1 (dr - dK x) = y* (dr - dK x) with K y = weights in the
-    rows of qdd, summed from the tips to the base.  y's part of qdd is the gradient by tau.
-    ``also`` as in :func:`derivatives`: gradients by parameters (m, n, 10), gravity (m, 3) and
-    wrenches (m, n, 6).  Trees of any size.  ``multipliers`` (m, rows) or (rows,) [1/N, 1/(N m)]
-    are weights of the loops' lambda, whose derivatives are added: of a function of both.
+    ``weights`` (m, N) or (N,) [s^2/rad, s^2/m, or any unit per unit of qdd] are gradients of
+    functions by qdd; the results are their gradients by q, qd and tau, from one right-hand side
+    each and without a matrix.  K of equation (4) is symmetric, so that weights* K^-1 (dr - dK x) =
+    y* (dr - dK x), where K y = weights in the rows of qdd; this is summed from the tips to the
+    base.  y in the rows of qdd is the gradient by tau.  ``also`` as in :func:`derivatives`:
+    gradients by parameters (m, n, 10), gravity (m, 3) and wrenches (m, n, 6).  Trees may have any
+    size.  ``multipliers`` (m, rows) or (rows,) [1/N, 1/(N m)] are weights of the loops' lambda, for
+    functions of both.
 
     Raises ModelError for weights of another shape, or that are not finite, and what
     :func:`derivatives` raises.
@@ -263,7 +264,7 @@ def inertial_parameters(system: System) -> NDArray:
 
 
 def _asked(also: Sequence[str]) -> tuple[str, ...]:
-    """What else is differentiated by, in the order of WIDTHS; or a refusal."""
+    """The names in ``also``, in the order of WIDTHS; raises ModelError for an unknown one."""
     asked: tuple[Any, ...] = (also,)
     if isinstance(also, Iterable) and not isinstance(also, str):
         asked = tuple(also)
@@ -278,7 +279,7 @@ def _asked(also: Sequence[str]) -> tuple[str, ...]:
 def _values(
     system: System, tape: Tape, chosen: Format, slots: Mapping[str, NDArray], numbers: NDArray
 ) -> dict[str, NDArray]:
-    """The numbers in these slots, and qdd (N,), of one run."""
+    """The values of these slots, and qdd (N,), of one run."""
     wanted = {"qdd": tape.unknowns(system).qdd, **slots}
     flat = np.concatenate([x.ravel() for x in wanted.values()])
     found = played(system, tape, chosen, flat, numbers)
@@ -289,14 +290,14 @@ def _values(
 
 
 def _shapes(system: System) -> dict[str, tuple[int, ...]]:
-    """Of all that is differentiated by."""
+    """The shapes of all quantities by which is differentiated."""
     return column_shapes(int(system.tree.offset[-1]), system.tree.n)
 
 
 def _shaped(
     system: System, values: Mapping[str, NDArray], front: tuple[int, ...] | None
 ) -> dict[str, NDArray]:
-    """All of them in the shapes that users see, with these axes in front; None: their own rows."""
+    """Derivatives in the shapes that users see, with axes ``front``; None is one axis of rows."""
     shapes = _shapes(system)
     return {
         f"d{by}": x.reshape(*((len(x),) if front is None else front), *shapes[by])
@@ -315,7 +316,7 @@ def _derivatives(
 
 
 def _shape_of(given: ArrayLike | None) -> tuple[int, ...]:
-    """() for what has none, such as rows of different lengths."""
+    """The shape of an array; () for what has none, such as rows of different lengths."""
     try:
         return np.shape(np.asarray(given))
     except (TypeError, ValueError):
@@ -323,13 +324,13 @@ def _shape_of(given: ArrayLike | None) -> tuple[int, ...]:
 
 
 def _numbers(system: System, given: ArrayLike | None, shape: tuple[int, ...], name: str) -> NDArray:
-    """Doubles of this shape, or a refusal."""
+    """Doubles of this shape; raises ModelError for anything else."""
     N, n, rows = int(system.tree.offset[-1]), system.tree.n, len(system.entries.gamma)
     lambdas = f", and {rows} rows of loops" if rows else ""
     found, told = np.zeros(0), f"has shape {_shape_of(given)}"
     try:
         if np.asarray(given).dtype.kind in "cmMV" or np.ma.is_masked(given):
-            raise TypeError  # of which numpy would make numbers of other things
+            raise TypeError  # numpy would convert these to other numbers without a word
         found = np.array(given, dtype=float)
     except (TypeError, ValueError, OverflowError):
         told = "holds no numbers, or rows of different lengths"

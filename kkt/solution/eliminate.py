@@ -1,4 +1,4 @@
-"""Solve (4) by an order in a number format: what a user calls."""
+"""Solve (4) by an order in a number format: :func:`eliminate`, and a record for each pivot."""
 
 from __future__ import annotations
 
@@ -60,21 +60,25 @@ def eliminate(
     and raise FormatError where one overflows it; exact, mp:D and ball:D run the spatial algebra,
     bias and assembly too, from the model's doubles.  ``failed_at`` names a pivot that is zero, not
     a number, or zero but for rounding, and the joints at fault where (4) itself is singular;
-    ``marked`` says why an answer should not be relied on, and ``backward_error`` what it leaves of
-    (4) (:mod:`kkt.proof.soundness`).  Raises SingularError where a number type of objects
-    meets a zero pivot.  With ``records`` False, rounding is not observed
-    (faster).  With ``exact`` True, the sums of a format that rounds (4) are held against exact
-    arithmetic on the same rounded entries (``StepRecord.against``).  ``reference`` is the certified
-    solution (:func:`kkt.certify`) that the records' errors are measured against.  ``refine``
-    corrections follow in the same format, their ``residual`` that of inverse dynamics or of (4)
-    (:mod:`kkt.solution.refine`); the records are those of the first answer.  With ``proximal``,
-    at most so many iterations take the compliance of loops and contacts away again: rigid rows,
-    redundant ones too, and the least lambda (:mod:`kkt.solution.proximal`; the system is built
-    with :func:`softened` loops).  ``rhs`` (unknowns, m)
-    [the units of (4)'s rows] are more right-hand sides, which the same pivots solve for:
-    ``columns`` of the answer, whose own numbers stay the same (:mod:`kkt.solution.columns`).
-    Raises ModelError for a ``rhs`` of another shape, OrderError where the order has rotations, and
-    LoopError where ``proximal`` finds a row without compliance.
+    ``marked`` says why an answer should not be relied on, and ``backward_error`` by how much (4)
+    must change for the answer to solve it (:mod:`kkt.proof.soundness`).
+
+    With ``records`` False, rounding is not observed, which is faster.  With ``exact`` True, sums of
+    a format that rounds (4) are compared with exact arithmetic on the same rounded entries
+    (``StepRecord.against``).  ``reference`` is the certified solution (:func:`kkt.certify`) from
+    which the errors of records are measured.
+
+    ``refine`` is a number of corrections in the same format, whose ``residual`` is that of inverse
+    dynamics or of (4) (:mod:`kkt.solution.refine`); the records are those of the first answer.
+    ``proximal`` is the most iterations that remove the compliance of :func:`softened` loops and
+    contacts again: rows become rigid, also redundant ones, and lambda is the least
+    (:mod:`kkt.solution.proximal`).  ``rhs`` (unknowns, m) [the units of (4)'s rows] are further
+    right-hand sides for the same pivots: ``columns`` of the answer, whose other numbers stay the
+    same (:mod:`kkt.solution.columns`).
+
+    Raises SingularError where a number type of objects meets a zero pivot, ModelError for a ``rhs``
+    of another shape, OrderError where the order has rotations and ``rhs`` is given, and LoopError
+    where ``proximal`` finds a row without compliance.
 
     >>> system = pt.build(pt.chain(30))
     >>> exact = pt.certify(system, rounded_to="float32")
@@ -112,7 +116,7 @@ def _eliminate_floats(
 ) -> Elimination:
     from ..arithmetic.shadows import DoublePairs
 
-    entries = rounded_entries(system, chosen)  # or refused
+    entries = rounded_entries(system, chosen)  # raises where an entry overflows
     watched = _watched(system, tape, chosen, exact=exact) if records else None
     if watched is None:
         solution, pivots, _ = run_floats(tape, system.entries, chosen)
@@ -122,7 +126,7 @@ def _eliminate_floats(
     found = elimination_of(system, tape, chosen, solution, steps, first_bad(tape, pivots))
     if isinstance(chosen, Fixed) and found.failed_at is not None:
         beyond = overflow(system, tape, chosen, entries)
-        if beyond is not None:  # whatever it made of a pivot
+        if beyond is not None:  # the overflow is named, whatever it made of a pivot
             return replace(found, failed_at=beyond)
     beside = None
     if watched is not None and isinstance(watched.shadow, DoublePairs):
@@ -134,7 +138,7 @@ def _eliminate_floats(
 
 
 def _watched(system: System, tape: Tape, chosen: Format, **options: Any) -> Observation:
-    """A run that is seen operation by operation."""
+    """A run that is observed operation by operation."""
     return seen(system, tape, chosen, blocks=False, errors=False, **options)
 
 
@@ -173,7 +177,7 @@ def _run_objects(
 
 
 def _steps(tape: Tape, watched: Observation | None, reference: Any) -> tuple[StepRecord, ...]:
-    """A record for each pivot of a run that was seen operation by operation."""
+    """A record for each group of pivots of an observed run; () where none was observed."""
     if watched is None:
         return ()
     operations = watched.steps.operations
@@ -189,12 +193,15 @@ def _judged(
     pivots: Mapping[int, Any],
     beside: Longer | None,
 ) -> Elimination:
-    """With what more digits and the residual say; ``beside`` where more digits ran already."""
+    """The answer, judged by a run in more digits and by its backward error.
+
+    ``beside`` is the run in more digits, where there was one already.
+    """
     if found.failed_at is not None:
         return replace(found, failed_at=at_fault(system, chosen, entries, found.failed_at))
     try:
         beside = beside or longer(system, tape, chosen, entries)
-    except SingularError as error:  # balls, in which it is zero exactly
+    except SingularError as error:  # in balls a pivot is exactly zero
         return replace(found, failed_at=str(error))
     return judged(system, tape, chosen, entries, found, beside, pivots)
 
@@ -204,8 +211,8 @@ def joint_space_inertia(
 ) -> NDArray:
     """The N x N matrix H Phi M Phi* H* of equation (3) [kg m^2, kg m, kg], in the tree's order.
 
-    It is the Schur complement that an order leaves when it eliminates all pdd and f before any
-    qdd (crbm).  Raises OrderError for other orders, FormatError for formats that are no floats.
+    It is the Schur complement that remains when an order eliminates all pdd and f before any qdd,
+    as crbm does.  Raises OrderError for other orders, FormatError for formats that are no floats.
 
     >>> M = pt.joint_space_inertia(pt.build(pt.chain(3)), pt.orderings.get("crbm"))
     >>> M.shape, np.allclose(M, M.T)
@@ -233,7 +240,10 @@ def step_records(
     reference: Any = None,
     seen: Observation | None = None,
 ) -> tuple[StepRecord, ...]:
-    """One record for each group; ``operations`` (groups,); ``seen`` where rounding was."""
+    """One record for each group; ``operations`` (groups,) are their counts of operations.
+
+    ``seen`` is the observation of rounding, None where there was none.
+    """
     factor = tape.program.symbolic
     assert factor is not None
     count = factor.plan.groups

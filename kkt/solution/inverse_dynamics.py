@@ -1,4 +1,4 @@
-"""Joint efforts for given joint accelerations, in every number format that needs no proof."""
+"""Joint efforts for given joint accelerations, in floating point, fractions and mpmath numbers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class InverseDynamics:
     pdd: NDArray  # (n, 6) minus the spatial accelerations
     f: NDArray  # (n, 6) spatial forces [N m, N]
     flops: int
-    fill: int = 0  # block triangular: nothing is filled in
+    fill: int = 0  # the matrix is block triangular, so that there is no fill-in
 
 
 def inverse_dynamics(
@@ -47,13 +47,14 @@ def inverse_dynamics(
     order: Callable[[Structure], Substitution],
     format: str = "float64",
 ) -> InverseDynamics:
-    """Joint torques tau of (4) for given accelerations, by a substitution order.
+    """Joint efforts tau of (4) for given accelerations, by a substitution order.
 
-    Damping, springs and friction of the joints are overcome by it (of double-double in float64).
+    tau also overcomes damping, springs and friction of the joints, where there are any; in
+    double-double it then has the digits of float64.
 
     ``qdd`` (N,) [rad/s^2, m/s^2], bodies in the tree's order; tau comes back in [N m, N].  Raises
     ModelError for another shape or a number that is not finite, OrderError for an order of
-    pivots, and FormatError for a format that means nothing.
+    pivots, and FormatError for an unknown format, for balls and for classes of numbers.
 
     >>> system = pt.build(pt.chain(3))
     >>> qdd = pt.eliminate(system, pt.orderings.get("abm")).qdd
@@ -79,7 +80,7 @@ def inverse_dynamics(
             f"format {chosen.name!r}: inverse_dynamics needs a floating-point format, exact or mp"
         )
     if chosen.on_arrays:
-        rounded_entries(system, chosen)  # or refused
+        rounded_entries(system, chosen)  # raises where an entry overflows
         if not np.isfinite(chosen.cast(wanted)).all():
             raise FormatError(f"state: field 'qdd' overflows {chosen.name}; use a larger range")
         entries = replace(system.entries, tau=wanted)
@@ -90,7 +91,7 @@ def inverse_dynamics(
         solution, _, _ = run_objects(tape, entries, number)
     pdd, tau, f, _ = Unknowns.of(system, solution, chosen.dtype or object)
     state = system.state
-    if state.terms is not None:  # what resists the motion is a part of the effort
+    if state.terms is not None:  # the effort also overcomes damping, springs and friction
         if chosen.on_arrays:
             resistance = state.terms.resistance(state.qd, state.step, lambda x: x)
             tau = chosen.cast(chosen.shown(tau) + resistance)

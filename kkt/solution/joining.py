@@ -1,13 +1,14 @@
 """Links joined and cut between steps: structure-varying trees.
 
-Nakamura & Yamane (2000) follow figures that grasp and let go: the structure changes, the motion
-goes on.  Each function here takes a tree in one state and returns another tree, whose ``graph``
-holds the state that the motion goes on from: poses are the same, and so are velocities, but where
-a joint that closes takes some of them away.  That is a blow, and its impulse follows from (4) with
-velocities in the place of accelerations and momenta in the place of forces: of all velocities that
-the new joints allow, those nearest to the old ones in the metric of kinetic energy.
+Nakamura & Yamane (2000) simulate figures that grasp and let go: the structure changes while the
+motion goes on.  Each function here takes a tree in one state and returns another tree, whose
+``graph`` holds the state from which the motion goes on.  Poses are the same.  Velocities are the
+same too, unless a joint that closes does not allow them.  Then there is an impact.  Its impulse
+follows from (4) with velocities in place of accelerations and momenta in place of forces: the new
+velocities are those that the new joints allow and that are nearest to the old ones in the metric of
+kinetic energy.
 
-Default efforts ``tau`` do not survive, since freedoms come and go.
+Default efforts ``tau`` are dropped, since the number of freedoms changes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from ..model.spatial import IDENTITY, Pose, force_transform, matvec, spatial_ine
 from ..model.tree import compile_tree
 
 EYE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-FITS = 1e-9  # relative residual of a velocity that a joint can follow
+FITS = 1e-9  # relative residual up to which a joint can follow a velocity
 FREE = "floating"
 
 
@@ -45,8 +46,8 @@ def released(
     """The tree after the joint of a body, or a loop of this name, was cut: the body flies free.
 
     ``q`` and ``qd`` (N,) [rad, m; rad/s, m/s] are the state at that moment (:func:`kkt.build`).
-    The body becomes a root with a floating joint, whose subtree it keeps; poses and velocities go
-    on.  Raises ModelError for a name that is neither a body nor a loop, and for a body that is free
+    The body becomes a root with a floating joint and keeps its subtree; poses and velocities stay.
+    Raises ModelError for a name that is neither a body nor a loop, and for a body that is free
     already.
 
     >>> pt.compile_tree(pt.released(pt.chain(3), "j2"))
@@ -80,10 +81,10 @@ def rerooted(
 ) -> nx.DiGraph:
     """The same free-flying tree with another body as its root.
 
-    ``q`` and ``qd`` (N,) [rad, m; rad/s, m/s] are its state, and go with it.  Joints between the
-    old root and ``body`` are turned about; each body on the way gets the frame of the joint that
-    now carries it.  Raises ModelError where the root hangs from the world by anything but a
-    floating joint, and for a joint whose motion subspace would turn with it.
+    ``q`` and ``qd`` (N,) [rad, m; rad/s, m/s] are its state, which is converted too.  Joints
+    between the old root and ``body`` are reversed; each body between them gets the frame of the
+    joint that now carries it.  Raises ModelError where the joint between root and world is not a
+    floating one, and for a joint whose motion subspace would not be constant once reversed.
 
     >>> tree = pt.quadruped()
     >>> foot = list(tree)[-1]
@@ -143,12 +144,12 @@ def joined(
     frame lies at ``R`` (3, 3), ``p`` (3,) [m] in the body's frame, ``axis`` (3,) and ``S`` (6, N)
     [1 or 1/m] are in it (:func:`kkt.add_body`), and the joint is at q = 0 in the present pose.
 
-    Where the two belong to trees of their own, the one that flies free comes to hang on the other,
-    with another root if need be.  Where they hang together already, or both on the world, the joint
-    closes a loop: a cut joint ``name`` in ``graph["loops"]``, which keeps ``rows``
-    (:func:`kkt.cut_joint`).  Velocities that the joint does not allow end in a blow without
-    rebound.  Raises ModelError for an unknown body, for a joint that closes no loop, and
-    as :func:`rerooted` does.
+    Where the two bodies belong to different trees, the free-flying tree is attached to the other
+    one, and gets another root if need be.  Where they are connected already, or both trees are
+    fixed to the world, the joint closes a loop: a cut joint ``name`` in ``graph["loops"]``, which
+    keeps ``rows`` (:func:`kkt.cut_joint`).  Velocities that the joint does not allow end in an
+    impact without rebound.  Raises ModelError for an unknown body, for a joint that cannot close a
+    loop, and as :func:`rerooted` does.
 
     >>> tree = pt.chain(2)
     >>> pt.add_body(tree, "box", mass=0.1, inertia=1e-4 * np.eye(3), joint="floating")
@@ -246,7 +247,7 @@ class _Moment:
 def _at(
     tree: nx.DiGraph, q: Mapping[Hashable, Floats], qd: Mapping[Hashable, Floats]
 ) -> nx.DiGraph:
-    """The tree with this state as its default; what is not given is zero."""
+    """The tree with this state as its default; numbers that are not given are zero."""
     compiled = compile_tree(tree)
     for field, given in (("q", q), ("qd", qd)):
         parts = [
@@ -278,10 +279,10 @@ def _rates(now: _Moment, v: Mapping[Hashable, Floats]) -> dict[Hashable, Floats]
 
 
 def _after_blow(tree: nx.DiGraph, v: Mapping[Hashable, Floats]) -> nx.DiGraph:
-    """The tree with the rates that the blow of its new joints leaves of body velocities v.
+    """The tree with the joint rates after the impact of its new joints, from body velocities v.
 
-    Rates are the accelerations of the tree at rest, without gravity, under the wrenches M_k v_k:
-    the projection of v in the metric of kinetic energy, loops held.
+    They are the accelerations of the tree at rest, without gravity, under the wrenches M_k v_k: the
+    projection of v on the motions that joints and loops allow, in the metric of kinetic energy.
     """
     from .eliminate import eliminate
 
@@ -311,9 +312,9 @@ _PLACE = (("R", EYE), ("p", (0.0, 0.0, 0.0)))
 def _carry(
     data: dict[str, Any], joint: str, place: Pose, axis: Any = (0.0, 0.0, 1.0), S: Any = None
 ) -> None:
-    """A body's new joint."""
+    """Give a body another joint."""
     data.update(joint=joint, R=place.R, p=place.p, axis=axis)
-    for field in ("S", "bias"):  # these belonged to the old one
+    for field in ("S", "bias"):  # these belong to the old joint
         data.pop(field, None)
     if joint == GENERAL:
         data["S"] = S
@@ -329,7 +330,7 @@ def _turned(data: Mapping[str, Any], q: Floats) -> tuple[str, Any, Floats]:
 def _reframe(
     result: nx.DiGraph, tree: nx.DiGraph, name: Hashable, frame: Pose, way: set[Hashable]
 ) -> None:
-    """Mass, wrench and children of a body in another frame that is fixed to it."""
+    """Express mass, wrench and children of a body in another frame that is fixed to it."""
     data = result.nodes[name]
     data["com"] = frame.R.T @ (np.asarray(data.get("com", np.zeros(3)), dtype=float) - frame.p)
     data["inertia"] = frame.R.T @ np.asarray(data.get("inertia", np.zeros((3, 3)))) @ frame.R
@@ -343,7 +344,7 @@ def _reframe(
 
 
 def _reframed(loop: Loop, frames: Mapping[Hashable, Pose]) -> Loop:
-    """A loop whose bodies have other frames."""
+    """The same loop where its bodies have other frames."""
     own = [IDENTITY if body is None else frames[body] for body in loop.bodies]
     here = [f.inverse @ Pose(R, p) for f, R, p in zip(own, loop.R, loop.p, strict=True)]
     beside = loop.beside and _reframed(loop.beside, frames)
@@ -369,6 +370,6 @@ def _root(tree: nx.DiGraph, body: Hashable) -> Hashable:
 
 
 def _free_root(tree: nx.DiGraph, body: Hashable) -> Hashable | None:
-    """The root that a body hangs on, if nothing but a floating joint carries it."""
+    """The root of a body's tree if its joint is a floating one, else None."""
     root = _root(tree, body)
     return root if tree.nodes[root].get("joint", "revolute") == FREE else None

@@ -1,17 +1,17 @@
-"""Rigid rows of loops and contacts, redundant or singular, by proximal iteration.
+"""Rigid rows of loops and contacts, also dependent ones, by proximal iteration.
 
-Rows that depend on each other leave the matrix of lambda singular, and no order has a pivot for it.
-With a compliance mu it has one, but the answer is that of soft rows.  The proximal point algorithm
-(Rockafellar 1976; of constrained dynamics Carpentier, Budhiraja & Mansard 2021) solves the soft
-rows again and again, each time about the lambda found before,
+Where rows depend on each other, the matrix of lambda is singular, and no order has a pivot for it.
+With a compliance mu it is regular, but the answer is that of soft rows.  The proximal point
+algorithm (Rockafellar 1976; for constrained dynamics Carpentier, Budhiraja & Mansard 2021) solves
+the soft rows again and again, each time about the lambda found before,
 
     G pdd - mu (lambda_new - lambda) = -gamma,
 
-until nothing moves.  That is iterative refinement: the residual is that of the rigid rows, the
-correction is solved with the soft ones, by any order, whose factor is used again.  Errors shrink by
-mu / (mu + s) in a step, s the smallest eigenvalue of J M^-1 J^T that is not zero.  Where redundant
-rows leave lambda open, what is found is least in the sum of its squares, row by row: the
-iteration starts from zero and never leaves the range of J.
+until lambda does not change.  This is iterative refinement: the residual is that of the rigid rows,
+the correction is solved for with the soft ones, by any order, whose factor is used again.  In each
+step errors shrink by mu / (mu + s), s the smallest nonzero eigenvalue of J M^-1 J^T.  Where
+redundant rows do not determine lambda, the result has the least sum of squares, since the iteration
+starts from zero and never leaves the range of J.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ..tape.tape import Tape
 from ..tape.trust import bound
 from .refine import MOST, Answer, Corrections
 
-WIDE = np.longdouble  # in which residuals are told
+WIDE = np.longdouble  # the type in which residuals are computed
 
 
 def softened(loops: Sequence[Loop], mu: float) -> list[Loop]:
@@ -58,11 +58,11 @@ def softened(loops: Sequence[Loop], mu: float) -> list[Loop]:
 
 
 def rigid(system: System) -> System:
-    """The same state with rigid rows, without those that follow from others in it.
+    """The system in the same state with rigid rows, without rows that depend on others.
 
-    What is left has the accelerations of all rows, where these do not contradict each other, and
-    every order eliminates it (Carpentier, Budhiraja & Mansard 2021 iterate towards the same).
-    ``system`` is returned where no row has a compliance.  Raises nothing.
+    The remaining rows give the accelerations of all rows, if these do not contradict each other,
+    and every order can eliminate them (Carpentier, Budhiraja & Mansard 2021 iterate towards the
+    same).  ``system`` is returned as it is where no row has a compliance.  Raises nothing.
 
     >>> tree = pt.four_bar()
     >>> pin = pt.cut_joint("coupler", "rocker", p=(3, 0, 0), p_second=(2.5, 0, 0), name="pin")
@@ -127,11 +127,11 @@ def require_iterable(system: System, chosen: Format, count: int, more: bool) -> 
 def iterated(
     system: System, tape: Tape, chosen: Format, first: Elimination, count: int
 ) -> Elimination:
-    """``first``, an order's answer of soft rows, after at most ``count`` iterations: rigid rows.
+    """The answer for rigid rows, by at most ``count`` iterations from ``first``, that of soft rows.
 
-    ``proximal`` of the answer says what was done, ``backward_error`` what is left of (4)
-    with rigid rows, and ``marked`` why the answer should not be relied on: rows that contradict
-    each other, or an iteration that has not settled.  The order's name says so: "abm proximal".
+    ``proximal`` of the answer says what was done, ``backward_error`` is that for (4) with rigid
+    rows, and ``marked`` says why the answer should not be relied on: rows that contradict each
+    other, or an iteration that has not settled.  The order is then named "abm proximal", say.
     """
     if first.failed_at is not None:
         return first
@@ -156,14 +156,14 @@ def iterated(
 
 
 def _settled(loop: Corrections, x: Answer, most: int) -> tuple[Answer, list[float], str]:
-    """The answer that no correction moves any more, the sizes of corrections, and how it ended."""
+    """The last answer, the sizes of all corrections, and how the iteration ended."""
     sizes: list[float] = []
     unit = loop.chosen.unit
     while len(sizes) < most:
         d, _ = loop.correction(loop.defect(x))
         before = sizes[-1] if sizes else math.inf
         sizes.append(d.size)
-        if not d.size < before:  # what is left is rounding, or grows
+        if not d.size < before:  # the correction is rounding error, or grows
             return x, sizes, "settled" if before <= bound(unit) * x.size else "diverged"
         x = loop.sum(x, d)
         if d.size <= unit * x.size:

@@ -1,14 +1,15 @@
-"""Iterative refinement in one number format: residual, correction, and a watch for divergence.
+"""Iterative refinement in one number format: residual, correction, and a test for divergence.
 
-The residual is a program of its own, read in the same format; the correction is the order's own
-tape with the residual in the place of a, b and tau.  Corrections that do not shrink say that the
-answer is as good as this format makes it, or that it carries no digit to start from (Higham,
-Accuracy and Stability of Numerical Algorithms, 2nd ed., chapter 12).
+The residual is a program of its own, run in the same format; the correction is the order's tape
+with the residual in place of a, b and tau.  If corrections do not shrink, the answer is as good as
+this format allows, or it had no correct digit at the start (Higham, Accuracy and Stability of
+Numerical Algorithms, 2nd ed., chapter 12).
 
-A residual of inverse dynamics has noise of its own.  A rounding of qdd above a heavy body sends
-u m_heavy alpha through the light ones, forces far beyond theirs, and what those lose in rounding
-the light D_k divide.  Rounding r_k once moves the correction by u |r_k| / D_k at least, D_k being
-the inertia with some joints held; no solve is needed to see it.
+The residual of inverse dynamics has rounding errors of its own.  Where a heavy body hangs on light
+ones, a rounding error of qdd sends forces of size u m_heavy alpha through the light bodies.  These
+are far larger than the light bodies' own forces, and their rounding errors are divided by small
+D_k.  One rounding of r_k moves the correction by at least u |r_k| / D_k, where D_k is the inertia
+with some joints held; this is known without a solve.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from ..tape.run import rounded_entries, run_floats
 from ..tape.tape import Tape, lower
 
 MOST = 100  # corrections
-SHRINK = 0.5  # of the correction before, that a correction must stay below
-DROWNED = 256  # roundings of a residual: it is a sum of many, of terms larger than itself
+SHRINK = 0.5  # a correction must be smaller than this part of the one before
+DROWNED = 256  # roundings of a residual that count: it sums many terms larger than itself
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Answer:
 
     @property
     def size(self) -> float:
-        """max |qdd|; not a number where anything is none."""
+        """max |qdd|; nan where any number is not finite."""
         if not all(np.isfinite(x).all() for x in (self.pdd, self.qdd, self.f, self.lam)):
             return float("nan")
         return float(np.abs(self.qdd).max(initial=0.0))
@@ -76,12 +77,12 @@ def refined(
 ) -> Elimination:
     """``first``, an order's answer, after at most ``count`` corrections in the same format.
 
-    ``residual`` is "dynamics" (tau - ID(qdd); corrections solve with a = b = 0) or "equations"
-    (all rows of (4)).  Where a correction is not smaller than half the one before it, or drowns in
-    the rounding of its residual ("dynamics"), refinement stops, and the answer whose next
-    correction is smallest is kept.  The order's
-    name says so: "crbm +1".  ``flops`` counts residuals,
-    additions, and what of the order depends on the right-hand side: a factor is used again.
+    ``residual`` is "dynamics" (tau - ID(qdd), ID inverse dynamics; corrections solve with
+    a = b = 0) or "equations" (all rows of (4)).  Refinement stops where a correction is not smaller
+    than half the one before it or, with "dynamics", is no larger than the effect of rounding its
+    residual; then the answer whose next correction is smallest is kept.  The order is then named
+    "crbm +1", say.  ``flops`` counts residuals, additions, and the operations of the order that
+    depend on the right-hand side, since its factor is used again.
     """
     require_refinable(chosen, count, residual)
     name = f"{first.order} +{count}" if count else first.order
@@ -93,7 +94,7 @@ def refined(
     answers, sizes, status = loop.run(start, count)
     if status == "done":
         kept = len(answers) - 1
-    else:  # answers[j] is held against sizes[j + 1], the correction that it asks for
+    else:  # sizes[j + 1] is the correction that follows from answers[j]
         kept = int(np.nanargmin(sizes[1:])) if np.isfinite(sizes[1:]).any() else 0
         kept += status == "converged" and kept + 1 < len(answers)
         status = f"{status} after {len(sizes) - 1}"
@@ -116,12 +117,12 @@ def refined(
 
 
 class Corrections:
-    """The three programs of refinement, lowered for one robot."""
+    """The programs of refinement for one robot: residual, correction and sum, as tapes."""
 
     def __init__(
         self, system: System, tape: Tape, chosen: Format, residual: str, rigid: bool = False
     ) -> None:
-        """``rigid``: the residual is that of rows of loops without their compliance."""
+        """With ``rigid``, rows of loops in the residual are without their compliance."""
         self.system, self.chosen, self.tape = system, chosen, tape
         self.dynamics = residual == "dynamics"
         structure = system.structure
@@ -131,7 +132,7 @@ class Corrections:
         self.residual = lower(residual_program(structure, residual), system)
         self.update = lower(update_program(system.structure), system)
         if not self.dynamics and not system.pattern.a.all():
-            # a row f_k without velocity terms has a residual all the same
+            # rows f_k whose a_k is structurally zero have a nonzero residual
             everywhere = replace(system.pattern, a=np.ones_like(system.pattern.a))
             self.tape = lower(tape.program, replace(system, pattern=everywhere))
 
@@ -152,7 +153,7 @@ class Corrections:
         )
 
     def run(self, x: Answer, count: int) -> tuple[list[Answer], list[float], str]:
-        """Answers, sizes of the first answer and of every correction, and how it ended."""
+        """Answers, sizes of the first answer and of all corrections, and how refinement ended."""
         answers, sizes = [x], [x.size]
         for _ in range(count):
             d, doubt = self.correction(self.defect(x))
@@ -172,11 +173,12 @@ class Corrections:
         return answers, sizes, "done"
 
     def defect(self, x: Answer) -> Answer:
+        """The residual of an answer."""
         given = {"qdd": x.qdd, "lam": x.lam} if self.dynamics else vars(x)
         return self._run(self.residual, given)
 
     def correction(self, r: Answer) -> tuple[Answer, float]:
-        """A correction, and how far rounding its residual once moves it at least (or 0)."""
+        """A correction, and a least effect on it of rounding its residual once, or 0."""
         if not self.dynamics:
             given = {"a": -r.f, "b": r.pdd, "tau": r.qdd, "gamma": -r.lam}
             return self._run(self.tape, given), 0.0
@@ -189,7 +191,7 @@ class Corrections:
         return d, self.chosen.unit * float(np.max(moved, initial=0.0))
 
     def _inertia(self, pivots: dict[int, NDArray]) -> NDArray[np.float64]:
-        """(N,) |pivot| of every joint's unknowns, 0 where they are none of their own."""
+        """(N,) |pivot| of every joint's unknowns, 0 where its pivot is shared with other blocks."""
         tree, index = self.system.tree, self.system.structure.index
         out = np.zeros(int(tree.offset[-1]))
         for number, record in enumerate(self.tape.program.pivots):
@@ -221,9 +223,9 @@ class Corrections:
 
 
 def operations_on_rhs(tape: Tape, kinds: Iterable[str], letters: Iterable[str]) -> int:
-    """Operations for the unknowns of these kinds that depend on these letters of the right side.
+    """Operations for unknowns of these kinds that depend on these letters of the right-hand side.
 
-    What else the tape does belongs to the factor and is not done again.
+    All other operations of the tape belong to the factor and are not repeated.
     """
     program: Program = tape.program
     live = program.live(tuple(kinds))
